@@ -1,0 +1,56 @@
+// The two cookies: one that ties a browser to the codes it asked for, one that opens the article. Both are signed,
+// HttpOnly, and end with the browser's session.
+import { randomBytes } from 'node:crypto';
+
+import { sign, unsign, type Secrets } from '#server/access/secrets.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+/** A stolen cookie must not open the article for ever. */
+const SESSION_MAX_AGE_MS = 30 * 24 * 3_600_000;
+
+export type Cookies = {
+  /** The browser's id from its challenge cookie; null without one, or with one we did not sign. */
+  readonly readBrowserId: (request: FastifyRequest) => string | null;
+  /** Sets the challenge cookie. */
+  readonly setBrowserId: (reply: FastifyReply, browserId: string) => void;
+  /** The lead whose session this is; null without one. */
+  readonly readSession: (request: FastifyRequest, now: number) => string | null;
+  /** Opens a session, and drops the challenge cookie: what it was for has happened. */
+  readonly openSession: (reply: FastifyReply, leadId: string, now: number) => void;
+};
+
+/** A new browser id: 128 random bits. */
+export const newBrowserId = (): string => randomBytes(16).toString('base64url');
+
+/**
+ * @param secure whether the public page is https: the cookies become Secure and carry the `__Host-` prefix, which
+ *   keeps other sites under the same domain from planting one (RFC 6265bis, section 4.1.3.2)
+ */
+export function createCookies(secrets: Secrets, secure: boolean): Cookies {
+  const name = (plain: string) => (secure ? `__Host-${plain}` : plain);
+  const challengeCookie = name('challenge');
+  const sessionCookie = name('session');
+  const attributes = { path: '/', httpOnly: true, sameSite: 'lax', secure } as const;
+
+  // The purpose is part of what is signed, so that one kind of cookie never passes for the other.
+  const read = (request: FastifyRequest, cookie: string, purpose: string): string | null => {
+    const value = unsign(secrets, request.cookies[cookie] ?? '');
+    return value?.startsWith(`${purpose}:`) ? value.slice(purpose.length + 1) : null;
+  };
+
+  return {
+    readBrowserId: (request) => read(request, challengeCookie, 'challenge'),
+    setBrowserId: (reply, browserId) => {
+      void reply.setCookie(challengeCookie, sign(secrets, `challenge:${browserId}`), attributes);
+    },
+    readSession: (request, now) => {
+      const [leadId, openedAt] = read(request, sessionCookie, 'session')?.split(':') ?? [];
+      if (leadId === undefined || openedAt === undefined) return null;
+      return now - Number(openedAt) < SESSION_MAX_AGE_MS ? leadId : null;
+    },
+    openSession: (reply, leadId, now) => {
+      void reply.setCookie(sessionCookie, sign(secrets, `session:${leadId}:${now}`), attributes);
+      void reply.clearCookie(challengeCookie, attributes);
+    },
+  };
+}

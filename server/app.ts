@@ -1,0 +1,135 @@
+// The HTTP application as a plain function of what it is given. It starts nothing: main.ts does, and tests do.
+import type { Socket } from 'node:net';
+
+import fastifyCookie from '@fastify/cookie';
+import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+
+import { createCookies } from '#server/access/cookies.ts';
+import { addArticleRoutes } from '#server/article/routes.ts';
+import type { Config } from '#server/config.ts';
+import { handleError, sendError } from '#server/http/errors.ts';
+import { addHealthRoute } from '#server/http/health.ts';
+import { isSameOrigin } from '#server/http/same-origin.ts';
+import { addSecurityHeaders } from '#server/http/security-headers.ts';
+import { serveSite } from '#server/http/static-files.ts';
+import { addLeadRoutes } from '#server/leads/routes.ts';
+import type { RequestCodeParts } from '#server/leads/request-code.ts';
+import { API } from '#shared/api.ts';
+import type { Article } from '#shared/api.ts';
+
+export type AppParts = Omit<RequestCodeParts, 'codeTtlSeconds' | 'resendSeconds'> & {
+  readonly config: Pick<Config, 'publicUrl' | 'secure' | 'trustProxy' | 'codeTtlSeconds' | 'resendSeconds'>;
+  readonly article: Article;
+  readonly logger: FastifyBaseLogger;
+  /** Where the built site lies; null serves the API alone. */
+  readonly siteFolder: string | null;
+};
+
+/** The largest body a form can honestly need: four fields of at most a few hundred characters. */
+const BODY_LIMIT_BYTES = 16 * 1024;
+/** A request that has not arrived in full by then is a slow attacker or a lost connection. */
+const REQUEST_TIMEOUT_MS = 15_000;
+/** Longer than the idle timeout of common proxies, so that they close first and never meet a closed socket. */
+const KEEP_ALIVE_TIMEOUT_MS = 72_000;
+const URL_MAX_LENGTH = 2_048;
+
+/** Builds the application; the caller listens or injects. */
+export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
+  const { config, logger } = parts;
+  const app = Fastify({
+    loggerInstance: logger,
+    // Fastify's own lines carry addresses and full URLs; ours (below) carry neither.
+    logController: new LogController({ disableRequestLogging: true }),
+    trustProxy: trustFunction(config.trustProxy),
+    bodyLimit: BODY_LIMIT_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    // A stop ends idle connections at once; those with a request in hand finish it.
+    forceCloseConnections: 'idle',
+    exposeHeadRoutes: true,
+    frameworkErrors: handleError,
+    clientErrorHandler: answerBrokenRequest,
+  });
+
+  app.setErrorHandler(handleError);
+  addSecurityHeaders(app, config.secure);
+  app.addHook('onResponse', async (request, reply) => {
+    // The route's pattern, never the address a stranger made up.
+    const route = request.routeOptions.url ?? 'unknown';
+    request.log.info({ method: request.method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime) });
+  });
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.url.length > URL_MAX_LENGTH) return sendError(reply, 'uri-too-long');
+    const changes = request.method !== 'GET' && request.method !== 'HEAD';
+    if (changes && !isSameOrigin(request, config.publicUrl)) return sendError(reply, 'wrong-origin');
+  });
+
+  await app.register(fastifyCookie);
+  // JSON is all we read; a text/plain body (Fastify's other default) is what a cross-site form could send.
+  app.removeContentTypeParser('text/plain');
+
+  const cookies = createCookies(parts.secrets, config.secure);
+  addLeadRoutes(app, {
+    ...parts,
+    codeTtlSeconds: config.codeTtlSeconds,
+    resendSeconds: config.resendSeconds,
+    cookies,
+  });
+  addArticleRoutes(app, { db: parts.database.db, cookies, clock: parts.clock, article: parts.article });
+  addHealthRoute(app, parts.database.db);
+  refuseOtherMethods(app);
+
+  const site =
+    parts.siteFolder === null
+      ? null
+      : serveSite(app, { folder: parts.siteFolder, publicUrl: config.publicUrl, secure: config.secure });
+  app.setNotFoundHandler((request, reply) =>
+    site === null || request.url.startsWith('/api/') ? sendError(reply, 'not-found') : site.sendNotFound(request, reply),
+  );
+  return app;
+}
+
+/**
+ * Which proxies may say whom they speak for. Fastify knows networks; a number of hops is for proxies whose addresses
+ * change, and safe only when nobody can reach this port except through them (docs/operating.md).
+ */
+function trustFunction(trust: Config['trustProxy']): false | string[] | ((address: string, hop: number) => boolean) {
+  if (trust === false) return false;
+  return typeof trust === 'number' ? (_address, hop) => hop < trust : [...trust];
+}
+
+/** What is not even HTTP is told so on the bare socket, before there is a request to answer. */
+function answerBrokenRequest(this: FastifyInstance, error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [status, reason] =
+    error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+      ? [408, 'Request Timeout']
+      : error.code === 'HPE_HEADER_OVERFLOW'
+        ? [431, 'Request Header Fields Too Large']
+        : [400, 'Bad Request'];
+  const sentence = 'The request could not be read. Please check the program that sent it.';
+  socket.end(
+    `HTTP/1.1 ${status} ${reason}\r\ncontent-type: text/plain; charset=utf-8\r\nx-content-type-options: nosniff\r\n` +
+      `content-length: ${Buffer.byteLength(sentence)}\r\nconnection: close\r\n\r\n${sentence}`,
+  );
+}
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+
+/** A known address with another method answers 405 and says which methods there are (RFC 9110, section 15.5.6). */
+function refuseOtherMethods(app: FastifyInstance): void {
+  for (const url of Object.values(API)) {
+    const allowed = METHODS.filter((method) => app.hasRoute({ method, url }));
+    app.route({
+      method: METHODS.filter((method) => !allowed.includes(method)),
+      url,
+      // Before the body is read: what it holds does not matter.
+      onRequest: async (_request, reply) =>
+        sendError(reply.header('allow', allowed.join(', ')), 'method-not-allowed'),
+      handler: async (_request, reply) => sendError(reply, 'method-not-allowed'),
+    });
+  }
+}

@@ -1,0 +1,25 @@
+// The gated article. It is in no public file: this answer, to a verified visitor, is the only way to its text.
+import type { FastifyInstance } from 'fastify';
+
+import type { Cookies } from '#server/access/cookies.ts';
+import type { Db } from '#server/db/connect.ts';
+import { leadExists } from '#server/db/leads.ts';
+import { sendError } from '#server/http/errors.ts';
+import { API, type Article } from '#shared/api.ts';
+
+type ArticleParts = {
+  readonly db: Db;
+  readonly cookies: Cookies;
+  readonly clock: () => number;
+  readonly article: Article;
+};
+
+/** Adds the route of the article feature. */
+export function addArticleRoutes(app: FastifyInstance, { db, cookies, clock, article }: ArticleParts): void {
+  app.get(API.article, async (request, reply) => {
+    const leadId = cookies.readSession(request, clock());
+    // An erased lead has no access any more, whatever its cookie says.
+    if (leadId === null || !(await leadExists(db, leadId))) return sendError(reply, 'no-session');
+    return reply.header('cache-control', 'private, no-store').send(article);
+  });
+}

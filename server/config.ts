@@ -1,0 +1,195 @@
+// Every setting, read once from the environment by a pure function. Nothing else in the server looks at
+// process.env. `.env.example` lists the same names; a test keeps the two equal.
+import * as z from 'zod';
+
+type DatabaseConfig =
+  | { readonly engine: 'sqlite'; readonly file: string }
+  | { readonly engine: 'postgres'; readonly url: string };
+
+export type DkimConfig = {
+  readonly domainName: string;
+  readonly keySelector: string;
+  readonly privateKeyFile: string;
+};
+
+type MailConfig =
+  | { readonly kind: 'files' }
+  | { readonly kind: 'smtp'; readonly url: string; readonly dkim: DkimConfig | null };
+
+export type Config = {
+  readonly port: number;
+  readonly host: string;
+  /** Origin of the public page, without a slash at its end. */
+  readonly publicUrl: string;
+  /** Whether PUBLIC_URL is https: turns on HSTS, Secure and `__Host-` cookies. */
+  readonly secure: boolean;
+  readonly database: DatabaseConfig;
+  readonly mail: MailConfig;
+  /** Null: the product title at the host of PUBLIC_URL, which real mail servers will distrust. */
+  readonly mailFrom: string | null;
+  /** Newest first. Empty: the server makes one and keeps it in the data folder (SQLite only). */
+  readonly appSecrets: readonly string[];
+  /** What Fastify takes as `trustProxy`: off, a number of hops, or a list of networks. */
+  readonly trustProxy: false | number | readonly string[];
+  readonly logLevel: string;
+  /** Each limit: 0 lifts it. */
+  readonly limits: {
+    readonly leadsPerIpPerHour: number;
+    readonly leadsPerEmailPerHour: number;
+    readonly verifyPerIpPerHour: number;
+    readonly codeAttempts: number;
+  };
+  readonly codeTtlSeconds: number;
+  readonly resendSeconds: number;
+};
+
+export type ConfigResult =
+  | { readonly type: 'config'; readonly config: Config }
+  | { readonly type: 'complaints'; readonly complaints: readonly string[] };
+
+const SECRET_MIN_LENGTH = 32;
+
+const wholeNumber = (fallback: number, { min = 0, max }: { min?: number; max: number }) =>
+  z
+    .string()
+    .regex(/^\d+$/, `must be a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`)
+    .default(fallback);
+
+const url = (protocols: readonly string[], example: string) =>
+  z.string().refine((text) => {
+    const parsed = URL.parse(text);
+    return parsed !== null && protocols.includes(parsed.protocol);
+  }, `must be an address such as ${example}`);
+
+const trustProxy = z
+  .string()
+  .transform((text) => (text === 'off' ? '0' : text))
+  .refine(
+    (text) => /^\d{1,2}$/.test(text) || text.split(',').every((part) => isNetwork(part.trim())),
+    'must be a number of proxies (1), or a list of networks (10.0.0.0/8, 2001:db8::/32), or off',
+  )
+  .transform((text): Config['trustProxy'] => {
+    if (/^\d+$/.test(text)) return Number(text) === 0 ? false : Number(text);
+    return text.split(',').map((part) => part.trim());
+  })
+  .default(false);
+
+function isNetwork(text: string): boolean {
+  if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true;
+  const [address = '', prefix, ...rest] = text.split('/');
+  const family = z.ipv4().safeParse(address).success ? 4 : z.ipv6().safeParse(address).success ? 6 : 0;
+  if (family === 0 || rest.length > 0) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
+}
+
+const Environment = z.object({
+  PORT: wholeNumber(3000, { min: 0, max: 65_535 }),
+  HOST: z.string().default('127.0.0.1'),
+  PUBLIC_URL: url(['http:', 'https:'], 'https://guide.example.com').optional(),
+  DATABASE_URL: url(['file:', 'postgres:', 'postgresql:'], 'file:./data/leads.db or postgres://user@host/name').default(
+    'file:./data/leads.db',
+  ),
+  SMTP_URL: url(['smtp:', 'smtps:'], 'smtps://user:password@mail.example.com').optional(),
+  MAIL_FROM: z
+    .string()
+    .regex(/^[^\r\n<>]*<[^\s<>@]+@[^\s<>@]+>$|^[^\s<>@]+@[^\s<>@]+$/, 'must be an address such as Guide <guide@example.com>')
+    .optional(),
+  DKIM_DOMAIN: z.string().optional(),
+  DKIM_SELECTOR: z.string().optional(),
+  DKIM_PRIVATE_KEY_FILE: z.string().optional(),
+  APP_SECRET: z
+    .string()
+    .transform((text) => text.split(',').map((secret) => secret.trim()))
+    .refine(
+      (secrets) => secrets.every((secret) => secret.length >= SECRET_MIN_LENGTH),
+      `must be at least ${SECRET_MIN_LENGTH} random characters (several, newest first, are separated by commas)`,
+    )
+    .optional(),
+  TRUST_PROXY: trustProxy,
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent'], 'must be info, warn, error, debug, fatal or silent').default('info'),
+  LEADS_PER_IP_PER_HOUR: wholeNumber(100, { max: 1_000_000 }),
+  LEADS_PER_EMAIL_PER_HOUR: wholeNumber(5, { max: 1_000_000 }),
+  VERIFY_PER_IP_PER_HOUR: wholeNumber(300, { max: 1_000_000 }),
+  CODE_ATTEMPTS: wholeNumber(5, { max: 1_000 }),
+  CODE_TTL_SECONDS: wholeNumber(600, { min: 1, max: 86_400 }),
+  RESEND_SECONDS: wholeNumber(60, { max: 3_600 }),
+});
+
+/** The names of all settings, as they stand in the environment. */
+export const SETTING_NAMES: readonly string[] = Object.keys(Environment.shape);
+
+/**
+ * Reads the settings.
+ * @param env the environment, such as `process.env`. Empty values count as unset
+ * @returns the settings, or one sentence for each complaint, all at once
+ */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): ConfigResult {
+  const present = Object.fromEntries(
+    SETTING_NAMES.flatMap((name) => {
+      const value = env[name]?.trim();
+      return value ? [[name, value]] : [];
+    }),
+  );
+  const parsed = Environment.safeParse(present);
+  const complaints = parsed.error?.issues.map((issue) => `${issue.path.join('.')} ${issue.message}.`) ?? [];
+  complaints.push(...complaintsAcrossSettings(present));
+  if (!parsed.success || complaints.length > 0) return { type: 'complaints', complaints };
+
+  const settings = parsed.data;
+  const publicUrl = new URL(settings.PUBLIC_URL ?? `http://localhost:${settings.PORT}`);
+  return {
+    type: 'config',
+    config: {
+      port: settings.PORT,
+      host: settings.HOST,
+      publicUrl: publicUrl.origin,
+      secure: publicUrl.protocol === 'https:',
+      database: settings.DATABASE_URL.startsWith('file:')
+        ? { engine: 'sqlite', file: settings.DATABASE_URL.replace(/^file:(\/\/(?=\/))?/, '') }
+        : { engine: 'postgres', url: settings.DATABASE_URL },
+      mail: settings.SMTP_URL
+        ? { kind: 'smtp', url: settings.SMTP_URL, dkim: dkimOf(settings) }
+        : { kind: 'files' },
+      mailFrom: settings.MAIL_FROM ?? null,
+      appSecrets: settings.APP_SECRET ?? [],
+      trustProxy: settings.TRUST_PROXY,
+      logLevel: settings.LOG_LEVEL,
+      limits: {
+        leadsPerIpPerHour: settings.LEADS_PER_IP_PER_HOUR,
+        leadsPerEmailPerHour: settings.LEADS_PER_EMAIL_PER_HOUR,
+        verifyPerIpPerHour: settings.VERIFY_PER_IP_PER_HOUR,
+        codeAttempts: settings.CODE_ATTEMPTS,
+      },
+      codeTtlSeconds: settings.CODE_TTL_SECONDS,
+      resendSeconds: settings.RESEND_SECONDS,
+    },
+  };
+}
+
+const DKIM_NAMES = ['DKIM_DOMAIN', 'DKIM_SELECTOR', 'DKIM_PRIVATE_KEY_FILE'] as const;
+
+function dkimOf(settings: z.infer<typeof Environment>): DkimConfig | null {
+  const { DKIM_DOMAIN, DKIM_SELECTOR, DKIM_PRIVATE_KEY_FILE } = settings;
+  if (!DKIM_DOMAIN || !DKIM_SELECTOR || !DKIM_PRIVATE_KEY_FILE) return null;
+  return { domainName: DKIM_DOMAIN, keySelector: DKIM_SELECTOR, privateKeyFile: DKIM_PRIVATE_KEY_FILE };
+}
+
+function complaintsAcrossSettings(present: Readonly<Record<string, string>>): string[] {
+  const complaints: string[] = [];
+  const database = present['DATABASE_URL'] ?? '';
+  if (/^postgres(ql)?:/.test(database) && !present['APP_SECRET']) {
+    complaints.push(
+      `APP_SECRET must be set when DATABASE_URL names PostgreSQL: every process needs the same one, of at least ${SECRET_MIN_LENGTH} random characters.`,
+    );
+  }
+  const missing = DKIM_NAMES.filter((name) => !present[name]);
+  if (missing.length > 0 && missing.length < DKIM_NAMES.length) {
+    complaints.push(`${missing.join(' and ')} must be set too: signing needs all of ${DKIM_NAMES.join(', ')}.`);
+  }
+  if (present['PUBLIC_URL'] && !/^https?:\/\/[^/]+\/?$/.test(present['PUBLIC_URL'])) {
+    complaints.push('PUBLIC_URL must be an origin without a path, such as https://guide.example.com.');
+  }
+  return complaints;
+}

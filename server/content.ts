@@ -1,0 +1,102 @@
+// Reads what the operator wrote in content/. Checked at start, all complaints at once, like the settings.
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { parse, YAMLParseError } from 'yaml';
+import * as z from 'zod/mini';
+
+import { renderArticle } from '#server/article/render-article.ts';
+import type { Article } from '#shared/api.ts';
+import { CodeEmail, Consent, contentComplaints, Site } from '#shared/content-schema.ts';
+
+export type Content = {
+  readonly site: Site;
+  readonly codeEmail: CodeEmail;
+  readonly consent: { readonly version: string; readonly text: string };
+  readonly article: Article;
+};
+
+export type ContentResult =
+  | { readonly type: 'content'; readonly content: Content }
+  | { readonly type: 'complaints'; readonly complaints: readonly string[] };
+
+/**
+ * Reads the words the server needs.
+ * @param folder the content folder
+ */
+export function readContent(folder: string): ContentResult {
+  const complaints: string[] = [];
+  const read = <Words>(file: string, schema: z.ZodMiniType<Words>): Words | null => {
+    const result = readWords(folder, file, schema);
+    if (result.type === 'words') return result.words;
+    complaints.push(...result.complaints);
+    return null;
+  };
+
+  const site = read('site.yaml', Site);
+  const codeEmail = read('emails/code.yaml', CodeEmail);
+  const consent = read('consent.yaml', Consent);
+  if (codeEmail) complaints.push(...codeEmailComplaints(codeEmail));
+
+  let article: Article | null = null;
+  try {
+    article = renderArticle(readFileSync(path.join(folder, 'article/article.md'), 'utf8'));
+    if (article === null) complaints.push('content/article/article.md: must begin with a title: a line such as "# Title".');
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    complaints.push(`content/article/article.md cannot be read: ${error.message}`);
+  }
+
+  if (!site || !codeEmail || !consent || !article || complaints.length > 0) return { type: 'complaints', complaints };
+  return {
+    type: 'content',
+    content: { site, codeEmail, article, consent: { text: consent.text, version: consentVersion(consent.text) } },
+  };
+}
+
+/**
+ * Reads one YAML file of words and checks it.
+ * @param folder the content folder
+ * @param file its path within that folder
+ */
+export function readWords<Words>(
+  folder: string,
+  file: string,
+  schema: z.ZodMiniType<Words>,
+): { type: 'words'; words: Words } | { type: 'complaints'; complaints: string[] } {
+  try {
+    const result = z.safeParse(schema, parse(readFileSync(path.join(folder, file), 'utf8')));
+    return result.success
+      ? { type: 'words', words: result.data }
+      : { type: 'complaints', complaints: contentComplaints(`content/${file}`, result.error.issues) };
+  } catch (error) {
+    if (!(error instanceof YAMLParseError) && !isMissing(error)) throw error;
+    return { type: 'complaints', complaints: [`content/${file} cannot be read: ${error.message}`] };
+  }
+}
+
+const isMissing = (error: unknown): error is Error & { code: 'ENOENT' } =>
+  error instanceof Error && 'code' in error && error.code === 'ENOENT';
+
+/** The version of a consent wording: made from the words themselves, so it cannot be forgotten. */
+export const consentVersion = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12);
+
+const PLACEHOLDERS = ['code', 'reference', 'minutes', 'title'];
+
+function codeEmailComplaints(words: CodeEmail): string[] {
+  const complaints = Object.entries(words).flatMap(([entry, text]) =>
+    Array.from(text.matchAll(/\{(\w+)\}/g), ([, name = '']) => name)
+      .filter((name) => !PLACEHOLDERS.includes(name))
+      .map((name) => `content/emails/code.yaml: ${entry}: there is no {${name}}; use one of {${PLACEHOLDERS.join('}, {')}}.`),
+  );
+  if (!words.subject.includes('{code}')) {
+    complaints.push('content/emails/code.yaml: subject: must contain {code}, so that the code shows in the inbox.');
+  }
+  for (const [entry, text] of Object.entries(words)) {
+    if (entry !== 'subject' && text.includes('{code}')) {
+      complaints.push(`content/emails/code.yaml: ${entry}: must not contain {code}; the body shows it once already.`);
+    }
+  }
+  return complaints;
+}

@@ -1,0 +1,79 @@
+// One browser's claim to an address: opened by asking for a code, closed by entering it or by time.
+import { sql, type Selectable } from 'kysely';
+
+import type { Db, OpenDatabase } from '#server/db/connect.ts';
+import type { Schema } from '#server/db/schema.ts';
+
+export type Challenge = Selectable<Schema['challenges']>;
+
+/**
+ * Makes others who ask for the same address wait until this transaction ends, so that counting and then sending
+ * is one step. SQLite has one writer at a time anyway.
+ */
+export async function lockAddress(tx: Db, engine: OpenDatabase['engine'], email: string): Promise<void> {
+  if (engine === 'postgres') await sql`select pg_advisory_xact_lock(hashtextextended(${email}, 0))`.execute(tx);
+}
+
+/** The newest challenge of a browser that can still be answered, if wanted only the one with an id or for an e-mail. */
+export async function findOpenChallenge(
+  db: Db,
+  { browserId, now, id, email }: { browserId: string; now: number; id?: string | undefined; email?: string },
+): Promise<Challenge | undefined> {
+  let query = db
+    .selectFrom('challenges')
+    .selectAll()
+    .where('browser_id', '=', browserId)
+    .where('expires_at', '>', now)
+    .where('verified_at', 'is', null);
+  if (id !== undefined) query = query.where('id', '=', id);
+  if (email !== undefined) query = query.where('email', '=', email);
+  return query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(1).executeTakeFirst();
+}
+
+export async function insertChallenge(
+  db: Db,
+  challenge: { id: string; browserId: string; email: string; codesSent: 0 | 1; now: number; expiresAt: number },
+): Promise<void> {
+  await db
+    .insertInto('challenges')
+    .values({
+      id: challenge.id,
+      browser_id: challenge.browserId,
+      email: challenge.email,
+      codes_sent: challenge.codesSent,
+      created_at: challenge.now,
+      expires_at: challenge.expiresAt,
+    })
+    .execute();
+}
+
+/** Notes that another code was mailed: the challenge lives as long as its newest code. Wrong tries stay. */
+export async function addCodeToChallenge(db: Db, id: string, expiresAt: number): Promise<void> {
+  await db
+    .updateTable('challenges')
+    .set((eb) => ({ codes_sent: eb('codes_sent', '+', 1), expires_at: expiresAt }))
+    .where('id', '=', id)
+    .execute();
+}
+
+/**
+ * Counts a try BEFORE the code is compared, in one committed statement: however many arrive at once, no more than
+ * the limit get past.
+ * @param limit tries a challenge has; 0 lifts the limit
+ * @returns whether the try may be made
+ */
+export async function burnTry(db: Db, id: string, limit: number): Promise<boolean> {
+  let query = db
+    .updateTable('challenges')
+    .set((eb) => ({ wrong_tries: eb('wrong_tries', '+', 1) }))
+    .where('id', '=', id)
+    .where('verified_at', 'is', null);
+  if (limit > 0) query = query.where('wrong_tries', '<', limit);
+  const { numUpdatedRows } = await query.executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
+}
+
+/** Closes a challenge: its code was entered. */
+export async function closeChallenge(db: Db, id: string, now: number): Promise<void> {
+  await db.updateTable('challenges').set({ verified_at: now }).where('id', '=', id).execute();
+}

@@ -1,0 +1,53 @@
+// Verified addresses, and the proof of consent for each.
+import type { Db } from '#server/db/connect.ts';
+import type { Submission } from '#server/db/submissions.ts';
+
+/**
+ * Merges a verified submission into the lead of its address, and appends the consent receipt.
+ * @returns the lead's id: a new one, or the one this address already had
+ */
+export async function mergeLead(
+  tx: Db,
+  submission: Submission,
+  { leadId, receiptId, verifiedFromAddress, now }: { leadId: string; receiptId: string; verifiedFromAddress: string; now: number },
+): Promise<string> {
+  const lead = await tx
+    .insertInto('leads')
+    .values({
+      id: leadId,
+      email: submission.email,
+      name: submission.name,
+      company: submission.company,
+      first_verified_at: now,
+      last_verified_at: now,
+      attribution: submission.attribution,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .column('email')
+        .doUpdateSet({ name: submission.name, company: submission.company, last_verified_at: now }),
+    )
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  await tx
+    .insertInto('consent_receipts')
+    .values({
+      id: receiptId,
+      lead_id: lead.id,
+      submission_id: submission.id,
+      consent_version: submission.consent_version,
+      given_at: submission.created_at,
+      verified_at: now,
+      client_address: submission.client_address,
+      verified_from_address: verifiedFromAddress,
+      user_agent: submission.user_agent,
+    })
+    .execute();
+  return lead.id;
+}
+
+/** Whether there is such a lead: one that was erased has no access any more. */
+export async function leadExists(db: Db, id: string): Promise<boolean> {
+  const row = await db.selectFrom('leads').select('id').where('id', '=', id).executeTakeFirst();
+  return row !== undefined;
+}

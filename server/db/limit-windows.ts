@@ -1,0 +1,59 @@
+// Counting within a window of time, in one statement, so that processes that share the database share the count.
+import type { Db } from '#server/db/connect.ts';
+
+/**
+ * Counts one event. The window begins with the first event after the last window ended.
+ * @param windowMs length of the window in milliseconds
+ * @param now milliseconds since 1970
+ * @returns how many events the window holds, this one included, and when it ends
+ */
+export async function countInWindow(
+  db: Db,
+  key: string,
+  windowMs: number,
+  now: number,
+): Promise<{ count: number; endsAt: number }> {
+  const row = await db
+    .insertInto('limit_windows')
+    .values({ key, started_at: now, ends_at: now + windowMs, count: 1 })
+    .onConflict((conflict) =>
+      conflict.column('key').doUpdateSet((eb) => {
+        const over = eb('limit_windows.ends_at', '<=', now);
+        return {
+          count: eb.case().when(over).then(1).else(eb('limit_windows.count', '+', 1)).end(),
+          started_at: eb.case().when(over).then(now).else(eb.ref('limit_windows.started_at')).end(),
+          ends_at: eb.case().when(over).then(now + windowMs).else(eb.ref('limit_windows.ends_at')).end(),
+        };
+      }),
+    )
+    .returning(['count', 'ends_at'])
+    .executeTakeFirstOrThrow();
+  return { count: row.count, endsAt: row.ends_at };
+}
+
+/** How many events the window holds now; 0 when it has ended. */
+export async function readWindow(db: Db, key: string, now: number): Promise<{ count: number; endsAt: number }> {
+  const row = await db
+    .selectFrom('limit_windows')
+    .select(['count', 'ends_at'])
+    .where('key', '=', key)
+    .where('ends_at', '>', now)
+    .executeTakeFirst();
+  return { count: row?.count ?? 0, endsAt: row?.ends_at ?? now };
+}
+
+/** Takes one event back: a right code is not a wrong try. */
+export async function uncountInWindow(db: Db, key: string, now: number): Promise<void> {
+  await db
+    .updateTable('limit_windows')
+    .set((eb) => ({ count: eb('count', '-', 1) }))
+    .where('key', '=', key)
+    .where('ends_at', '>', now)
+    .where('count', '>', 0)
+    .execute();
+}
+
+/** Forgets windows that have ended. */
+export async function deleteEndedWindows(db: Db, now: number): Promise<void> {
+  await db.deleteFrom('limit_windows').where('ends_at', '<=', now).execute();
+}

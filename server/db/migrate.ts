@@ -1,0 +1,37 @@
+// Brings the database up to date at start. Safe when several processes start at once: the second waits and finds
+// nothing left to do.
+import { sql, type Kysely } from 'kysely';
+import { Migrator, type Migration } from 'kysely/migration';
+
+import type { OpenDatabase } from '#server/db/connect.ts';
+import * as firstTables from '#server/db/migrations/2026-11-20-first-tables.ts';
+
+/** In the order in which they run. A new one goes to the end. */
+const MIGRATIONS: Readonly<Record<string, Migration>> = {
+  '2026-11-20-first-tables': firstTables,
+};
+
+/**
+ * Runs the migrations that have not run yet, all or none.
+ * @throws what the database said when one of them fails
+ */
+export async function migrate({ db, engine }: OpenDatabase): Promise<void> {
+  // PostgreSQL: Kysely takes an advisory lock and one transaction. SQLite: its adapter takes neither.
+  if (engine === 'postgres') return runMigrations(db);
+  await db.connection().execute(async (connection) => {
+    await sql`begin immediate`.execute(connection);
+    try {
+      await runMigrations(connection);
+      await sql`commit`.execute(connection);
+    } catch (error) {
+      await sql`rollback`.execute(connection);
+      throw error;
+    }
+  });
+}
+
+async function runMigrations<Tables>(db: Kysely<Tables>): Promise<void> {
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
+  const { error } = await migrator.migrateToLatest();
+  if (error !== undefined) throw error;
+}

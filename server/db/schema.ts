@@ -1,0 +1,116 @@
+// The tables, as Kysely sees them. One row type a table; migrations/ makes them so. Times are milliseconds since
+// 1970 (UTC), ids are UUIDs of version 7, which sort by time. Both engines hold the same types.
+import type { ColumnType, Generated } from 'kysely';
+
+/** Set when the row is made, never changed. */
+type Fixed<T> = ColumnType<T, T, never>;
+
+/** The exact sentence beside the checkbox; a new wording gets a row of its own and older rows stay. */
+type ConsentWordings = {
+  version: Fixed<string>;
+  text: Fixed<string>;
+  first_used_at: Fixed<number>;
+};
+
+/** What somebody typed into the form. Not yet a lead: anybody can type any address. */
+type Submissions = {
+  id: Fixed<string>;
+  challenge_id: Fixed<string>;
+  name: Fixed<string>;
+  company: Fixed<string>;
+  email_typed: Fixed<string>;
+  email: Fixed<string>;
+  consent_version: Fixed<string>;
+  client_address: Fixed<string>;
+  user_agent: Fixed<string | null>;
+  /** JSON: campaign parameters of the page's address. */
+  attribution: Fixed<string>;
+  created_at: Fixed<number>;
+};
+
+/** One browser's claim to one address, and the wrong tries it has used up. */
+type Challenges = {
+  id: Fixed<string>;
+  browser_id: Fixed<string>;
+  email: Fixed<string>;
+  /** How many codes were mailed for this challenge. 0: it rides on a code that another one asked for. */
+  codes_sent: Generated<number>;
+  wrong_tries: Generated<number>;
+  created_at: Fixed<number>;
+  /** When its newest code expires, and the challenge with it. */
+  expires_at: number;
+  verified_at: Generated<number | null>;
+};
+
+/** A code that was mailed. Its digits are derived from id and secret, and stand nowhere. */
+type Codes = {
+  id: Fixed<string>;
+  challenge_id: Fixed<string>;
+  email: Fixed<string>;
+  client_address: Fixed<string>;
+  secret_id: Fixed<string>;
+  created_at: Fixed<number>;
+  expires_at: Fixed<number>;
+  used_at: Generated<number | null>;
+};
+
+/** Mail to be sent, written in the transaction of its cause. */
+type Outbox = {
+  id: Fixed<string>;
+  code_id: Fixed<string>;
+  recipient: Fixed<string>;
+  state: Generated<OutboxState>;
+  attempts: Generated<number>;
+  due_at: number;
+  leased_until: Generated<number | null>;
+  lease_id: Generated<string | null>;
+  created_at: Fixed<number>;
+  finished_at: Generated<number | null>;
+  /** The SMTP server's words: its acceptance, or the newest reason of a failure. */
+  reply: Generated<string | null>;
+};
+/** `dropped`: no longer relevant when its turn came, such as an expired code. `failed`: refused for good. */
+export type OutboxState = 'queued' | 'sent' | 'dropped' | 'failed';
+
+/** An address that was verified. */
+type Leads = {
+  id: Fixed<string>;
+  email: Fixed<string>;
+  name: string;
+  company: string;
+  first_verified_at: Fixed<number>;
+  last_verified_at: number;
+  attribution: Fixed<string>;
+};
+
+/** Proof of consent: one row for each verified submission, never changed. */
+type ConsentReceipts = {
+  id: Fixed<string>;
+  lead_id: Fixed<string>;
+  submission_id: Fixed<string>;
+  consent_version: Fixed<string>;
+  given_at: Fixed<number>;
+  verified_at: Fixed<number>;
+  client_address: Fixed<string>;
+  verified_from_address: Fixed<string>;
+  user_agent: Fixed<string | null>;
+};
+
+/** How often something happened since its window began. */
+type LimitWindows = {
+  key: Fixed<string>;
+  started_at: number;
+  ends_at: number;
+  count: number;
+};
+
+export type Schema = {
+  consent_wordings: ConsentWordings;
+  submissions: Submissions;
+  challenges: Challenges;
+  codes: Codes;
+  outbox: Outbox;
+  leads: Leads;
+  consent_receipts: ConsentReceipts;
+  limit_windows: LimitWindows;
+};

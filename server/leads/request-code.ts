@@ -1,0 +1,165 @@
+// The form was sent: store what was typed, make a code and queue its e-mail, all in one transaction. Nothing known
+// about an address changes here, because anybody can type any address.
+import { v7 as uuid } from 'uuid';
+
+import { codeReference, type CodeKey } from '#server/access/one-time-code.ts';
+import type { Secrets } from '#server/access/secrets.ts';
+import {
+  addCodeToChallenge,
+  findOpenChallenge,
+  insertChallenge,
+  lockAddress,
+  type Challenge,
+} from '#server/db/challenges.ts';
+import { insertCode, newestCodeFromAddress, newestCodeOfChallenge, type Code } from '#server/db/codes.ts';
+import type { Db, OpenDatabase } from '#server/db/connect.ts';
+import { queueMail } from '#server/db/outbox.ts';
+import { insertSubmission } from '#server/db/submissions.ts';
+import type { Limits } from '#server/limits/limits.ts';
+import type { CodeRequested } from '#shared/api.ts';
+import type { ApiErrorCode } from '#shared/errors.ts';
+import { normaliseEmail, type Lead } from '#shared/lead.ts';
+
+export type RequestCodeParts = {
+  readonly database: OpenDatabase;
+  readonly secrets: Secrets;
+  readonly limits: Limits;
+  readonly clock: () => number;
+  readonly codeTtlSeconds: number;
+  readonly resendSeconds: number;
+  /** The version of the wording that the form shows now. */
+  readonly consentVersion: string;
+  /** Tells the mail worker that something waits. */
+  readonly wakeWorker: () => void;
+};
+
+/** Who sent the form, as far as a request shows it. */
+export type Visitor = {
+  readonly browserId: string;
+  readonly clientAddress: string;
+  readonly userAgent: string | null;
+  /** Campaign parameters of the page's address. */
+  readonly attribution: Readonly<Record<string, string>>;
+};
+
+export type RequestCodeOutcome =
+  | { readonly type: 'requested'; readonly requested: CodeRequested }
+  | {
+      readonly type: 'refused';
+      readonly error: Extract<ApiErrorCode, 'too-many-requests' | 'too-many-codes' | 'too-many-tries'>;
+      readonly retryAfterSeconds: number;
+    };
+
+/** One request on its way through: what was typed, by whom, when. */
+type Ask = { readonly lead: Lead; readonly email: string; readonly visitor: Visitor; readonly now: number };
+
+/**
+ * Handles a validated form. The outcome is the same for addresses we know and addresses we do not.
+ *
+ * Asking again within RESEND_SECONDS is answered as before and mails nothing, whether the browser is the same (its
+ * challenge) or only its network address is (its answer, and the cookie with it, was lost).
+ */
+export async function requestCode(parts: RequestCodeParts, lead: Lead, visitor: Visitor): Promise<RequestCodeOutcome> {
+  const ask: Ask = { lead, email: normaliseEmail(lead.email), visitor, now: parts.clock() };
+  const outcome = await parts.database.db.transaction().execute((tx) => answer(tx, parts, ask));
+  if (outcome.type === 'requested') parts.wakeWorker();
+  return outcome;
+}
+
+async function answer(tx: Db, parts: RequestCodeParts, ask: Ask): Promise<RequestCodeOutcome> {
+  const { limits } = parts;
+  const { email, visitor, now } = ask;
+
+  const asks = await limits.askFromNetwork(tx, visitor.clientAddress, now);
+  if (asks.type === 'exceeded') return { ...asks, type: 'refused', error: 'too-many-requests' };
+
+  await lockAddress(tx, parts.database.engine, email);
+  const challenge = await findOpenChallenge(tx, { browserId: visitor.browserId, email, now });
+  if (challenge && isExhausted(challenge, limits)) {
+    const retryAfterSeconds = Math.ceil((challenge.expires_at - now) / 1000);
+    return { type: 'refused', error: 'too-many-tries', retryAfterSeconds };
+  }
+
+  const recent = await findRecentCode(tx, limits, challenge, ask);
+  if (recent) {
+    const challengeId = challenge?.id ?? (await openChallenge(tx, ask, { codesSent: 0, expiresAt: recent.expires_at }));
+    await storeSubmission(tx, parts, ask, challengeId);
+    return requested(parts, challengeId, { id: recent.id, secretId: recent.secret_id }, now - recent.created_at);
+  }
+
+  const sends = await limits.sendToAddress(tx, email, now);
+  if (sends.type === 'exceeded') return { ...sends, type: 'refused', error: 'too-many-codes' };
+
+  const expiresAt = now + parts.codeTtlSeconds * 1000;
+  if (challenge) await addCodeToChallenge(tx, challenge.id, expiresAt);
+  const challengeId = challenge?.id ?? (await openChallenge(tx, ask, { codesSent: 1, expiresAt }));
+  await storeSubmission(tx, parts, ask, challengeId);
+  const code = { id: uuid(), secretId: parts.secrets[0].id };
+  await insertCode(tx, { ...code, challengeId, email, clientAddress: visitor.clientAddress, now, expiresAt });
+  await queueMail(tx, { id: uuid(), codeId: code.id, recipient: ask.lead.email, now });
+  return requested(parts, challengeId, code, 0);
+}
+
+/** Whether a challenge with a code of its own has used up its tries. */
+function isExhausted(challenge: Challenge, limits: Limits): boolean {
+  return challenge.codes_sent > 0 && limits.triesPerChallenge > 0 && challenge.wrong_tries >= limits.triesPerChallenge;
+}
+
+/** The code that was mailed a moment ago and answers this request as well. */
+async function findRecentCode(
+  tx: Db,
+  limits: Limits,
+  challenge: Challenge | undefined,
+  { email, visitor, now }: Ask,
+): Promise<Code | undefined> {
+  const code =
+    challenge && challenge.codes_sent > 0
+      ? await newestCodeOfChallenge(tx, challenge.id)
+      : await newestCodeFromAddress(tx, { email, clientAddress: visitor.clientAddress, now });
+  return code && code.expires_at > now && now - code.created_at < limits.resendQuietMs ? code : undefined;
+}
+
+async function openChallenge(
+  tx: Db,
+  { email, visitor, now }: Ask,
+  { codesSent, expiresAt }: { codesSent: 0 | 1; expiresAt: number },
+): Promise<string> {
+  const id = uuid();
+  await insertChallenge(tx, { id, browserId: visitor.browserId, email, codesSent, now, expiresAt });
+  return id;
+}
+
+async function storeSubmission(tx: Db, parts: RequestCodeParts, ask: Ask, challengeId: string): Promise<void> {
+  const { lead, visitor } = ask;
+  await insertSubmission(tx, {
+    id: uuid(),
+    challengeId,
+    name: lead.name,
+    company: lead.company,
+    emailTyped: lead.email,
+    email: ask.email,
+    consentVersion: parts.consentVersion,
+    clientAddress: visitor.clientAddress,
+    userAgent: visitor.userAgent,
+    attribution: JSON.stringify(visitor.attribution),
+    now: ask.now,
+  });
+}
+
+/**
+ * The answer to a robot that filled in the honeypot: as to everybody else, but nothing is stored and nothing mailed.
+ */
+export function pretendToRequestCode(parts: RequestCodeParts): RequestCodeOutcome {
+  return requested(parts, uuid(), { id: uuid(), secretId: parts.secrets[0].id }, 0);
+}
+
+function requested(parts: RequestCodeParts, challengeId: string, code: CodeKey, ageMs: number): RequestCodeOutcome {
+  return {
+    type: 'requested',
+    requested: {
+      challengeId,
+      reference: codeReference(parts.secrets, code),
+      resendSeconds: Math.max(0, Math.ceil(parts.resendSeconds - ageMs / 1000)),
+    },
+  };
+}

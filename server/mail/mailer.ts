@@ -1,0 +1,140 @@
+// The one door to the outside for mail: SMTP when there is an account, .eml files when there is none.
+import { mkdirSync, readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
+import { createTransport, type NodemailerError } from 'nodemailer';
+
+import type { Config, DkimConfig } from '#server/config.ts';
+
+export type Mail = {
+  /** Makes the Message-ID, so that mail delivered twice shows as one. */
+  readonly id: string;
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+};
+
+export type SendOutcome =
+  | { readonly type: 'sent'; readonly reply: string }
+  /** Worth another try: the server is away, busy, or misconfigured on our side. */
+  | { readonly type: 'failed for now'; readonly reason: string; readonly errorClass: string }
+  /** The server refused this recipient or this message for good. */
+  | { readonly type: 'refused'; readonly reason: string; readonly errorClass: string };
+
+export type Mailer = {
+  /** Sends one mail. Never throws: a failure is an outcome. */
+  readonly send: (mail: Mail, signal: AbortSignal) => Promise<SendOutcome>;
+  readonly close: () => void;
+};
+
+/** A server that has not greeted or answered by then is treated as away; the outbox tries again. */
+const TIMEOUT_MS = 10_000;
+export const SMTP_CONNECTIONS = 5;
+
+/** A Mailer over a pooled SMTP transport. */
+export function createSmtpMailer({ url, dkim, from }: { url: string; dkim: DkimConfig | null; from: string }): Mailer {
+  const transport = createTransport({
+    ...{ url, pool: true as const, maxConnections: SMTP_CONNECTIONS },
+    // The outbox decides about another try; a second, hidden queue would send duplicates.
+    maxRequeues: 0,
+    connectionTimeout: TIMEOUT_MS,
+    greetingTimeout: TIMEOUT_MS,
+    dnsTimeout: TIMEOUT_MS,
+    socketTimeout: TIMEOUT_MS,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+    ...(dkim && {
+      dkim: {
+        domainName: dkim.domainName,
+        keySelector: dkim.keySelector,
+        privateKey: readFileSync(dkim.privateKeyFile, 'utf8'),
+      },
+    }),
+  });
+  return {
+    send: async (mail, signal) => {
+      try {
+        const info = await transport.sendMail({ ...envelopeOf(mail, from), signal });
+        return { type: 'sent', reply: info.response };
+      } catch (error) {
+        return classifyFailure(error);
+      }
+    },
+    close: () => transport.close({ force: true }),
+  };
+}
+
+/**
+ * A Mailer that writes each e-mail into a folder, for trying the page out without an account.
+ * @param announce told about each file, so that the code can be read from the terminal
+ */
+export function createFileMailer(folder: string, from: string, announce: (mail: Mail, file: string) => void): Mailer {
+  mkdirSync(folder, { recursive: true });
+  const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
+  return {
+    send: async (mail) => {
+      try {
+        const { message } = await transport.sendMail(envelopeOf(mail, from));
+        if (!Buffer.isBuffer(message)) throw new TypeError('The composed message is not a buffer.');
+        const file = path.join(folder, `${mail.id}.eml`);
+        // Codes are in these files; other users of the machine have no business with them.
+        await writeFile(file, message, { mode: 0o600 });
+        announce(mail, file);
+        return { type: 'sent', reply: `written to ${file}` };
+      } catch (error) {
+        return { type: 'failed for now', reason: reasonOf(error), errorClass: 'file' };
+      }
+    },
+    close: () => transport.close(),
+  };
+}
+
+function envelopeOf(mail: Mail, from: string) {
+  return {
+    from,
+    // An object, so that nothing in the address can be read as a list of several.
+    to: { name: '', address: mail.to },
+    subject: mail.subject,
+    text: mail.text,
+    html: mail.html,
+    messageId: `<${mail.id}@${from.slice(from.lastIndexOf('@') + 1).replace(/>$/, '')}>`,
+    xMailer: false as const,
+    headers: {
+      // RFC 3834: no vacation notices, please.
+      'Auto-Submitted': 'auto-generated',
+      'X-Auto-Response-Suppress': 'All',
+    },
+  };
+}
+
+/** What can be wrong with a recipient or a message for good: RFC 5321's 5yz answers to these two commands. */
+const FINAL_COMMANDS = new Set(['RCPT TO', 'DATA']);
+
+function classifyFailure(error: unknown): SendOutcome {
+  const details: Partial<NodemailerError> = error instanceof Error ? error : {};
+  const status = typeof details.responseCode === 'number' ? details.responseCode : 0;
+  const command = typeof details.command === 'string' ? details.command : '';
+  const reason = reasonOf(error);
+  const errorClass = status > 0 ? `${Math.floor(status / 100)}xx` : typeof details.code === 'string' ? details.code : 'unknown';
+  // A 5yz to anything else (sign-in, MAIL FROM) is about our own account: an operator can mend it in time.
+  return status >= 500 && FINAL_COMMANDS.has(command)
+    ? { type: 'refused', reason, errorClass }
+    : { type: 'failed for now', reason, errorClass };
+}
+
+const REASON_MAX_LENGTH = 500;
+const reasonOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).slice(0, REASON_MAX_LENGTH);
+
+/** The Mailer the settings ask for. */
+export function createMailer(
+  config: Pick<Config, 'mail' | 'mailFrom' | 'publicUrl'>,
+  { title, folder, announce }: { title: string; folder: string; announce: (mail: Mail, file: string) => void },
+): Mailer {
+  const from = config.mailFrom ?? `${title} <guide@${new URL(config.publicUrl).hostname}>`;
+  return config.mail.kind === 'smtp'
+    ? createSmtpMailer({ url: config.mail.url, dkim: config.mail.dkim, from })
+    : createFileMailer(folder, from, announce);
+}

@@ -1,0 +1,161 @@
+// Takes mail out of the outbox and sends it. The request path wakes it and never waits for SMTP.
+import { v7 as uuid } from 'uuid';
+
+import { codeDigits, codeReference } from '#server/access/one-time-code.ts';
+import type { Secrets } from '#server/access/secrets.ts';
+import { findCodeById } from '#server/db/codes.ts';
+import type { OpenDatabase } from '#server/db/connect.ts';
+import { finishMail, leaseDueMail, releaseMail, type OutboxMail } from '#server/db/outbox.ts';
+import { composeCodeEmail } from '#server/mail/code-email.ts';
+import { SMTP_CONNECTIONS, type Mail, type Mailer } from '#server/mail/mailer.ts';
+import type { CodeEmail } from '#shared/content-schema.ts';
+
+/** The lease outlives the longest delivery, so nobody takes up a mail that is still being sent. */
+const DELIVERY_TIMEOUT_MS = 25_000;
+const LEASE_MS = 30_000;
+/** Finds mail that another process queued, whose lease ran out, or whose time to be tried again has come. */
+const POLL_MS = 1_000;
+/** How long a stop waits for deliveries in hand before it gives them back. */
+const STOP_PATIENCE_MS = 5_000;
+/** Seconds until the next try, by tries made. A code lives for minutes, so waits stay short. */
+const BACKOFF_SECONDS = [1, 2, 5, 10, 20, 30, 60];
+
+export type MailEvent =
+  | { readonly type: 'sent'; readonly queuedForMs: number }
+  | { readonly type: 'dropped' }
+  | { readonly type: 'failed for now'; readonly reason: string; readonly errorClass: string; readonly attempts: number }
+  | { readonly type: 'refused'; readonly reason: string; readonly errorClass: string };
+
+export type MailWorkerParts = {
+  readonly database: OpenDatabase;
+  readonly mailer: Mailer;
+  readonly secrets: Secrets;
+  readonly codeEmail: CodeEmail;
+  readonly title: string;
+  readonly clock: () => number;
+  /** From 0 up to 1, for jitter. */
+  readonly random: () => number;
+  /** Told what became of each mail; never told whom it was for. */
+  readonly onEvent: (event: MailEvent) => void;
+  readonly onError: (error: unknown) => void;
+};
+
+export type MailWorker = {
+  /** Something was queued: look now. */
+  readonly wake: () => void;
+  /** Stops taking mail, finishes what is in hand or gives it back, and resolves. */
+  readonly stop: () => Promise<void>;
+};
+
+/** Starts sending. */
+export function startMailWorker(parts: MailWorkerParts): MailWorker {
+  const { database, mailer, clock, onError } = parts;
+  const leaseId = uuid();
+  const inHand = new Set<Promise<void>>();
+  const aborted = new AbortController();
+  let stopping = false;
+  let wakeUp: () => void = () => {};
+  let awake = false;
+
+  const wake = () => {
+    awake = true;
+    wakeUp();
+  };
+
+  const sleep = () =>
+    new Promise<void>((resolve) => {
+      if (awake) return resolve();
+      const timer = setTimeout(resolve, POLL_MS);
+      wakeUp = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+
+  const takeUp = async (): Promise<void> => {
+    const free = SMTP_CONNECTIONS - inHand.size;
+    if (free === 0) return;
+    const mails = await leaseDueMail(database, { leaseId, most: free, leaseMs: LEASE_MS, now: clock() });
+    for (const mail of mails) {
+      const delivery = deliver(mail).catch(onError);
+      inHand.add(delivery);
+      void delivery.finally(() => {
+        inHand.delete(delivery);
+        // There may be more waiting than there were free connections.
+        wake();
+      });
+    }
+  };
+
+  const deliver = async (mail: OutboxMail): Promise<void> => {
+    const message = await composeIfRelevant(parts, mail);
+    if (message === null) {
+      await finishMail(database.db, { id: mail.id, leaseId, state: 'dropped', reply: 'no longer valid', now: clock() });
+      parts.onEvent({ type: 'dropped' });
+      return;
+    }
+    const signal = AbortSignal.any([AbortSignal.timeout(DELIVERY_TIMEOUT_MS), aborted.signal]);
+    const outcome = await mailer.send(message, signal);
+    const now = clock();
+    switch (outcome.type) {
+      case 'sent':
+        await finishMail(database.db, { id: mail.id, leaseId, state: 'sent', reply: outcome.reply, now });
+        parts.onEvent({ type: 'sent', queuedForMs: now - mail.created_at });
+        return;
+      case 'refused':
+        await finishMail(database.db, { id: mail.id, leaseId, state: 'failed', reply: outcome.reason, now });
+        parts.onEvent(outcome);
+        return;
+      case 'failed for now': {
+        const dueAt = aborted.signal.aborted ? now : now + backoffMs(mail.attempts, parts.random);
+        await releaseMail(database.db, { id: mail.id, leaseId, dueAt, reply: outcome.reason });
+        parts.onEvent({ ...outcome, attempts: mail.attempts });
+      }
+    }
+  };
+
+  const run = async (): Promise<void> => {
+    while (!stopping) {
+      awake = false;
+      try {
+        await takeUp();
+      } catch (error) {
+        // The database is away. The poll is the next try.
+        onError(error);
+      }
+      await sleep();
+    }
+  };
+
+  const running = run();
+  return {
+    wake,
+    stop: async () => {
+      stopping = true;
+      wake();
+      const patience = setTimeout(() => aborted.abort(), STOP_PATIENCE_MS);
+      await running;
+      await Promise.all(inHand);
+      clearTimeout(patience);
+    },
+  };
+}
+
+/** The message, or null when there is no point in sending it any more: the row is read again when its turn comes. */
+async function composeIfRelevant(parts: MailWorkerParts, mail: OutboxMail): Promise<Mail | null> {
+  const code = await findCodeById(parts.database.db, mail.code_id);
+  const validForMs = (code?.expires_at ?? 0) - parts.clock();
+  if (code === undefined || code.used_at !== null || validForMs <= 0) return null;
+  const key = { id: code.id, secretId: code.secret_id };
+  const digits = codeDigits(parts.secrets, key);
+  if (digits === null) return null;
+  const reference = codeReference(parts.secrets, key);
+  const words = composeCodeEmail(parts.codeEmail, { digits, reference, validForMs, title: parts.title });
+  return { id: mail.id, to: mail.recipient, ...words };
+}
+
+function backoffMs(attempts: number, random: () => number): number {
+  const seconds = BACKOFF_SECONDS[Math.min(attempts, BACKOFF_SECONDS.length) - 1] ?? 1;
+  // Plus or minus 30 %, so that a server that comes back is not met by everybody at once.
+  return Math.round(seconds * 1000 * (0.7 + 0.6 * random()));
+}

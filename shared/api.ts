@@ -1,0 +1,36 @@
+// The calls between browser and server: where they go and what a success says. Requests are in lead.ts,
+// errors in errors.ts.
+import * as z from 'zod/mini';
+
+export const API = {
+  leads: '/api/leads',
+  verify: '/api/verify',
+  challenge: '/api/challenge',
+  article: '/api/article',
+  health: '/api/health',
+} as const;
+
+/** 202 to `POST /api/leads`: the same for addresses we know and addresses we do not. */
+export const CodeRequested = z.object({
+  /** Names the challenge without telling whose it is; `GET /api/challenge?id=…` answers to the same browser only. */
+  challengeId: z.string(),
+  /** Three letters that also stand in the e-mail, so that a visitor can tell the newest from an older one. */
+  reference: z.string(),
+  /** Seconds until the server will send another code to this browser. */
+  resendSeconds: z.number(),
+});
+export type CodeRequested = z.infer<typeof CodeRequested>;
+
+/** 200 to `GET /api/challenge`: what this browser asked for and has not yet verified. */
+export const OpenChallenge = z.object({
+  name: z.string(),
+  company: z.string(),
+  email: z.string(),
+  reference: z.string(),
+  resendSeconds: z.number(),
+});
+export type OpenChallenge = z.infer<typeof OpenChallenge>;
+
+/** 200 to `GET /api/article`: made by the server from the operator's Markdown, so it is safe to insert. */
+export const Article = z.object({ title: z.string(), html: z.string() });
+export type Article = z.infer<typeof Article>;

@@ -1,0 +1,62 @@
+// The two messages a visitor sends, one schema each: the form, the server and the tests all use these.
+import * as z from 'zod/mini';
+
+import { CODE_LENGTH, EMAIL_MAX_LENGTH, NAME_MAX_LENGTH, NAME_MIN_LENGTH } from '#shared/limits.ts';
+import { isSingleLine } from '#shared/text.ts';
+
+/** The generic messages of the specification, section 8, for input that no form could have produced. */
+const typeMessage = (issue: { readonly input?: unknown }): string =>
+  issue.input === undefined ? 'Required' : 'Invalid input';
+
+/** Text such as a name: trimmed, one line, 2 to 200 characters. */
+const lineOfText = (label: string) =>
+  z
+    .string({ error: typeMessage })
+    .check(
+      z.trim(),
+      z.minLength(NAME_MIN_LENGTH, {
+        error: `${label} must be at least ${NAME_MIN_LENGTH} characters`,
+        abort: true,
+      }),
+      z.maxLength(NAME_MAX_LENGTH, {
+        error: `${label} must be at most ${NAME_MAX_LENGTH} characters`,
+        abort: true,
+      }),
+      z.refine(isSingleLine, { error: `${label} must be one line of plain text` }),
+    );
+
+const EMAIL_MESSAGE = 'Please enter a valid email address';
+
+const email = z.string({ error: typeMessage }).check(
+  z.trim(),
+  // Checked before the expression, so that it never meets a long text.
+  z.maxLength(EMAIL_MAX_LENGTH, { error: EMAIL_MESSAGE, abort: true }),
+  z.regex(z.regexes.email, { error: EMAIL_MESSAGE }),
+);
+
+/** What the form sends to `POST /api/leads` (specification, sections 3 and 5). */
+export const Lead = z.object({
+  name: lineOfText('Name'),
+  company: lineOfText('Company name'),
+  email,
+  consent: z.literal(true, { error: 'You must agree to receive emails' }),
+});
+export type Lead = z.infer<typeof Lead>;
+
+/** What the code screen sends to `POST /api/verify`. */
+export const Verification = z.object({
+  email,
+  code: z.string({ error: typeMessage }).check(z.regex(new RegExp(`^[0-9]{${CODE_LENGTH}}$`), 'Invalid input')),
+});
+export type Verification = z.infer<typeof Verification>;
+
+/**
+ * The form of an address under which it is compared, counted and stored once: trimmed and lower case. The
+ * standard allows case-sensitive mailboxes (RFC 5321, section 2.4); in practice nobody has one.
+ */
+export function normaliseEmail(address: string): string {
+  return address.trim().toLowerCase();
+}
+
+/** A field people never see: whoever fills it in is a robot, is answered like everybody else, and gets no mail. */
+export const HONEYPOT_FIELD = 'website';

@@ -1,0 +1,9 @@
+// The numbers that browser and server both rely on (specification, section 9). Limits that only the server
+// knows (how often, how many) live in server/limits/limits.ts.
+
+export const CODE_LENGTH = 6;
+export const NAME_MIN_LENGTH = 2;
+export const NAME_MAX_LENGTH = 200;
+/** RFC 5321, section 4.5.3.1.3: a path of 256 octets, less its two angle brackets. */
+export const EMAIL_MAX_LENGTH = 254;
+export const RESEND_COUNTDOWN_SECONDS = 60;

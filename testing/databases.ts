@@ -1,0 +1,41 @@
+// A fresh, migrated database for each test, on both engines.
+import { randomBytes } from 'node:crypto';
+
+import { Client } from 'pg';
+
+import type { Config } from '#server/config.ts';
+import { openDatabase, type OpenDatabase } from '#server/db/connect.ts';
+import { migrate } from '#server/db/migrate.ts';
+
+export const ENGINES = ['sqlite', 'postgres'] as const;
+export type Engine = (typeof ENGINES)[number];
+
+/** Set by the test commands' set-up (testing/test-setup.ts). */
+export const POSTGRES_URL_VARIABLE = 'TEST_POSTGRES_URL';
+
+const serverUrl = (): string => {
+  const url = process.env[POSTGRES_URL_VARIABLE];
+  if (!url) throw new Error(`${POSTGRES_URL_VARIABLE} is not set. Run the tests with "npm test", which starts PostgreSQL.`);
+  return url;
+};
+
+/** Makes an empty PostgreSQL database; returns its address. */
+export async function createPostgresDatabase(server: string = serverUrl()): Promise<string> {
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  const client = new Client({ connectionString: server });
+  await client.connect();
+  await client.query(`create database ${name}`);
+  await client.end();
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+/** Opens a fresh, migrated database that only this test uses. */
+export async function freshDatabase(engine: Engine): Promise<OpenDatabase> {
+  const config: Config['database'] =
+    engine === 'sqlite' ? { engine, file: ':memory:' } : { engine, url: await createPostgresDatabase() };
+  const database = openDatabase(config, () => {});
+  await migrate(database);
+  return database;
+}

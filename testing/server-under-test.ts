@@ -1,0 +1,161 @@
+// The whole server in one process, with a clock the test moves: application, worker, database, a real SMTP server.
+// Requests go through Fastify's inject; everything behind it is what production runs.
+import assert from 'node:assert/strict';
+import path from 'node:path';
+
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
+import { pino } from 'pino';
+
+import { deriveSecrets } from '#server/access/secrets.ts';
+import { buildApp } from '#server/app.ts';
+import { readConfig, type Config } from '#server/config.ts';
+import { readContent, type Content } from '#server/content.ts';
+import type { OpenDatabase } from '#server/db/connect.ts';
+import type { Schema } from '#server/db/schema.ts';
+import { keepConsentWording } from '#server/db/submissions.ts';
+import { createLimits } from '#server/limits/limits.ts';
+import { createSmtpMailer } from '#server/mail/mailer.ts';
+import { startMailWorker, type MailEvent } from '#server/mail/worker.ts';
+import { freshDatabase, type Engine } from '#testing/databases.ts';
+import { startInbox, type Inbox, type InboxBehaviour } from '#testing/inbox.ts';
+
+export const TEST_SECRET = 'a-secret-for-tests-only-0123456789abcdef';
+const CONTENT_FOLDER = path.resolve(import.meta.dirname, '..', 'content');
+
+export type ServerUnderTest = {
+  readonly app: FastifyInstance;
+  readonly config: Config;
+  readonly content: Content;
+  readonly database: OpenDatabase;
+  readonly inbox: Inbox;
+  readonly mailEvents: readonly MailEvent[];
+  /** Every line the server logged. */
+  readonly logLines: readonly string[];
+  /** Moves the server's clock. */
+  readonly advance: (seconds: number) => void;
+  readonly now: () => number;
+  /** Makes the worker look again, as its poll would. */
+  readonly wakeWorker: () => void;
+  readonly countRows: (table: keyof Schema) => Promise<number>;
+  readonly close: () => Promise<void>;
+};
+
+export type ServerOptions = {
+  readonly engine: Engine;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly inbox?: InboxBehaviour;
+  readonly siteFolder?: string;
+};
+
+/** Starts one; close it at the end of the test. */
+export async function startServer({ engine, env = {}, inbox: behaviour, siteFolder }: ServerOptions): Promise<ServerUnderTest> {
+  const settings = readConfig({ APP_SECRET: TEST_SECRET, ...env });
+  assert(settings.type === 'config', JSON.stringify(settings));
+  const words = readContent(CONTENT_FOLDER);
+  assert(words.type === 'content', JSON.stringify(words));
+  const { config } = settings;
+  const { content } = words;
+
+  const inbox = await startInbox(behaviour);
+  const database = await freshDatabase(engine);
+  let now = Date.UTC(2026, 10, 20, 12);
+  const clock = () => now;
+  await keepConsentWording(database.db, { ...content.consent, now });
+
+  const logLines: string[] = [];
+  const logger = pino({ level: 'debug' }, { write: (line: string) => void logLines.push(line) });
+  const secrets = deriveSecrets(config.appSecrets);
+  const mailer = createSmtpMailer({ url: inbox.url, dkim: null, from: 'Guide <guide@example.com>' });
+  const mailEvents: MailEvent[] = [];
+  const worker = startMailWorker({
+    database,
+    mailer,
+    secrets,
+    codeEmail: content.codeEmail,
+    title: content.site.title,
+    clock,
+    random: () => 0.5,
+    onEvent: (event) => mailEvents.push(event),
+    onError: (error) => logger.error({ err: error }, 'worker'),
+  });
+  const app = await buildApp({
+    config,
+    database,
+    secrets,
+    limits: createLimits(config),
+    clock,
+    consentVersion: content.consent.version,
+    wakeWorker: worker.wake,
+    article: content.article,
+    logger,
+    siteFolder: siteFolder ?? null,
+  });
+  await app.ready();
+
+  return {
+    app,
+    config,
+    content,
+    database,
+    inbox,
+    mailEvents,
+    logLines,
+    advance: (seconds) => {
+      now += seconds * 1000;
+    },
+    now: clock,
+    wakeWorker: worker.wake,
+    countRows: async (table) => {
+      const row = await database.db
+        .selectFrom(table)
+        .select((eb) => eb.fn.countAll().as('count'))
+        .executeTakeFirstOrThrow();
+      return Number(row.count);
+    },
+    close: async () => {
+      await app.close();
+      await worker.stop();
+      mailer.close();
+      await database.close();
+      await inbox.close();
+    },
+  };
+}
+
+/** A browser as far as the server sees one: an address and a cookie jar. */
+export type Visitor = {
+  readonly cookies: Map<string, string>;
+  readonly post: (url: string, body: unknown, options?: Partial<InjectOptions>) => Promise<LightMyRequestResponse>;
+  readonly get: (url: string) => Promise<LightMyRequestResponse>;
+};
+
+/** @param address the network address the visitor comes from */
+export function createVisitor({ app }: Pick<ServerUnderTest, 'app'>, address = '127.0.0.1'): Visitor {
+  const cookies = new Map<string, string>();
+  const request = async (options: InjectOptions): Promise<LightMyRequestResponse> => {
+    const response = await app.inject({
+      remoteAddress: address,
+      ...options,
+      cookies: Object.fromEntries(cookies),
+    });
+    for (const { name, value } of response.cookies) {
+      if (value === '') cookies.delete(name);
+      else cookies.set(name, value);
+    }
+    return response;
+  };
+  return {
+    cookies,
+    post: (url, body, options) => request({ method: 'POST', url, payload: body as NonNullable<InjectOptions['payload']>, ...options }),
+    get: (url) => request({ method: 'GET', url }),
+  };
+}
+
+/** A form filled in correctly. */
+export const filledForm = (changes: Readonly<Record<string, unknown>> = {}): Record<string, unknown> => ({
+  name: 'Ada Lovelace',
+  company: 'Analytical Engines',
+  email: 'ada@example.com',
+  consent: true,
+  ...changes,
+});

@@ -1,0 +1,15 @@
+// Runs once before all test files of "node --test": PostgreSQL for everybody.
+import { POSTGRES_URL_VARIABLE } from '#testing/databases.ts';
+import { startPostgres, type PostgresServer } from '#testing/postgres-server.ts';
+
+let postgres: PostgresServer | null = null;
+
+export async function globalSetup(): Promise<void> {
+  if (process.env[POSTGRES_URL_VARIABLE]) return;
+  postgres = await startPostgres();
+  process.env[POSTGRES_URL_VARIABLE] = postgres.url;
+}
+
+export async function globalTeardown(): Promise<void> {
+  await postgres?.stop();
+}

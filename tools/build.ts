@@ -1,0 +1,123 @@
+// Builds the production site into dist/:
+//   files/   what is served as it is, hashed names under assets/, each compressible file with its .br and .gz
+//   pages/   the prerendered pages, in which the server fills in the origin
+//   inline-hashes.json   what the Content-Security-Policy allows inline
+import { createHash } from 'node:crypto';
+import { globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+
+import { build, type Rolldown } from 'vite';
+
+import { CONTENT_FOLDER, PROJECT_FOLDER, viteConfig } from '#tools/vite-config.ts';
+import { readWordsOrThrow } from '#tools/vite-content.ts';
+import { Site } from '#shared/content-schema.ts';
+import { renderDocument, renderManifest, ROBOTS_TXT, SITEMAP_XML } from '#web/document.ts';
+
+const DIST = path.join(PROJECT_FOLDER, 'dist');
+const FILES = path.join(DIST, 'files');
+const PAGES = path.join(DIST, 'pages');
+const WEB = path.join(PROJECT_FOLDER, 'web');
+const CACHE = path.join(PROJECT_FOLDER, 'node_modules', '.cache', 'prerender');
+
+type Output = Rolldown.RolldownOutput['output'];
+
+async function run(config: Parameters<typeof build>[0]): Promise<Output> {
+  const result = await build({ ...viteConfig, logLevel: 'warn', ...config });
+  if (Array.isArray(result) || !('output' in result)) throw new Error('Vite did not return one bundle.');
+  return result.output;
+}
+
+/** The application: one chunk, and the CSS of the whole page. */
+async function buildApp(): Promise<{ appUrl: string; css: string }> {
+  const output = await run({
+    build: {
+      outDir: FILES,
+      emptyOutDir: true,
+      assetsDir: 'assets',
+      modulePreload: false,
+      cssCodeSplit: false,
+      rolldownOptions: {
+        input: path.join(WEB, 'entry-client.tsx'),
+        preserveEntrySignatures: 'strict',
+        output: { entryFileNames: 'assets/app-[hash].js' },
+      },
+    },
+  });
+  const scripts = output.filter((file) => file.type === 'chunk');
+  const [app] = scripts;
+  if (app === undefined || scripts.length !== 1) {
+    throw new Error(`The application must be one chunk, not ${scripts.map((file) => file.fileName).join(', ')}.`);
+  }
+  const styles = output.filter((file) => file.type === 'asset' && file.fileName.endsWith('.css'));
+  const css = styles.map((file) => (file.type === 'asset' ? String(file.source) : '')).join('');
+  // The CSS travels in the page itself.
+  for (const { fileName } of styles) rmSync(path.join(FILES, fileName));
+  return { appUrl: `/${app.fileName}`, css: css.trim() };
+}
+
+/** The script that stands in the page's head. */
+async function buildBootScript(): Promise<string> {
+  const output = await run({
+    publicDir: false,
+    build: {
+      write: false,
+      modulePreload: false,
+      rolldownOptions: { input: path.join(WEB, 'boot.ts'), output: { format: 'iife' } },
+    },
+  });
+  const [boot] = output;
+  const code = boot.code.trim();
+  if (code.includes('</script')) throw new Error('The boot script would end its own element.');
+  return code;
+}
+
+async function buildPrerenderer(): Promise<{ prerender: (path: string) => Promise<string> }> {
+  await run({
+    publicDir: false,
+    build: {
+      ssr: path.join(WEB, 'entry-prerender.tsx'),
+      outDir: CACHE,
+      emptyOutDir: true,
+      rolldownOptions: { output: { entryFileNames: 'prerender.js' } },
+    },
+  });
+  return import(`${pathToFileURL(path.join(CACHE, 'prerender.js')).href}?${statSync(path.join(CACHE, 'prerender.js')).mtimeMs}`);
+}
+
+const hash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+
+const COMPRESSIBLE = '**/*.{js,css,svg,vtt,txt,ico}';
+
+function compressFiles(): void {
+  for (const name of globSync(COMPRESSIBLE, { cwd: FILES })) {
+    const file = path.join(FILES, name);
+    const content = readFileSync(file);
+    const quality = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: content.length };
+    writeFileSync(`${file}.br`, brotliCompressSync(content, { params: quality }));
+    writeFileSync(`${file}.gz`, gzipSync(content, { level: 9 }));
+  }
+}
+
+rmSync(DIST, { recursive: true, force: true });
+const site = readWordsOrThrow(CONTENT_FOLDER, 'site.yaml', Site);
+const { appUrl, css } = await buildApp();
+const bootScript = await buildBootScript();
+const { prerender } = await buildPrerenderer();
+
+mkdirSync(PAGES, { recursive: true });
+const pages = [
+  ['index.html', renderDocument({ site, markup: await prerender('/'), css, bootScript, appUrl, page: 'home' })],
+  ['404.html', renderDocument({ site, markup: await prerender('/404'), css, bootScript, appUrl, page: '404' })],
+  ['robots.txt', ROBOTS_TXT],
+  ['sitemap.xml', SITEMAP_XML],
+  ['site.webmanifest', renderManifest(site)],
+] as const;
+for (const [name, text] of pages) writeFileSync(path.join(PAGES, name), text);
+compressFiles();
+// Written last: its presence says that the build is complete.
+writeFileSync(
+  path.join(DIST, 'inline-hashes.json'),
+  JSON.stringify({ scripts: [hash(bootScript)], styles: [hash(css)] }),
+);

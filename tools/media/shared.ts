@@ -1,0 +1,112 @@
+// What the three scripts have in common: where things are, a Chromium that opens our scenes, and a line of
+// report for each file written.
+
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { stripTypeScriptTypes } from 'node:module';
+import path from 'node:path';
+import { chromium, type Browser, type Page } from '@playwright/test';
+
+const mediaTools = import.meta.dirname;
+const repository = path.resolve(mediaTools, '../..');
+
+const scenesFolder = path.join(mediaTools, 'scenes');
+export const publicFolder = path.join(repository, 'web/public');
+export const newsreaderFolder = path.join(repository, 'node_modules/@fontsource-variable/newsreader');
+
+/** A name that resolves nowhere: every request to it is answered from the disk, and nothing else is let through. */
+const scenesOrigin = 'http://scenes.invalid';
+
+const contentTypes: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.ts': 'text/javascript; charset=utf-8',
+  '.woff2': 'font/woff2',
+};
+
+function findChromium(): string {
+  const usualPaths = [
+    '/usr/bin/chromium',
+    '/usr/bin/chromium-browser',
+    '/usr/bin/google-chrome',
+    '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  ];
+  const found = process.env['CHROME_PATH'] ?? usualPaths.find((candidate) => existsSync(candidate));
+  if (found === undefined) throw new Error('No Chromium found. Set CHROME_PATH to its path.');
+  return found;
+}
+
+export async function withBrowser<Result>(work: (browser: Browser) => Promise<Result>): Promise<Result> {
+  const browser = await chromium.launch({
+    executablePath: findChromium(),
+    args: [
+      '--headless',
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      // Without hinting, letters keep their shape at every scale and move smoothly in the film.
+      '--font-render-hinting=none',
+      '--force-color-profile=srgb',
+    ],
+  });
+  try {
+    return await work(browser);
+  } finally {
+    await browser.close();
+  }
+}
+
+async function readScenePart(urlPath: string): Promise<Buffer | string> {
+  if (urlPath.startsWith('/fonts/')) return readFile(path.join(newsreaderFolder, 'files', path.basename(urlPath)));
+  const file = path.join(scenesFolder, path.basename(urlPath));
+  return urlPath.endsWith('.ts') ? stripTypeScriptTypes(await readFile(file, 'utf8')) : readFile(file);
+}
+
+export interface SceneSize {
+  readonly width: number;
+  readonly height: number;
+  /** Device pixels per CSS pixel. */
+  readonly scale?: number;
+}
+
+/** Opens a scene, with its fonts loaded. Whoever opens it closes its page. */
+export async function openScene(browser: Browser, scene: string, size: SceneSize): Promise<Page> {
+  const page = await browser.newPage({
+    viewport: { width: size.width, height: size.height },
+    deviceScaleFactor: size.scale ?? 1,
+  });
+  const problems: string[] = [];
+  page.on('pageerror', (error) => problems.push(error.message));
+  await page.route('**/*', async (route) => {
+    const url = new URL(route.request().url());
+    if (url.origin !== scenesOrigin) return route.abort();
+    const contentType = contentTypes[path.extname(url.pathname)] ?? 'application/octet-stream';
+    return route.fulfill({ body: await readScenePart(url.pathname), contentType });
+  });
+  await page.goto(`${scenesOrigin}/${scene}`);
+  await page.evaluate(async () => {
+    // A face is only fetched when something on show needs it; the film shows most of its words later.
+    await Promise.all(Array.from(document.fonts, (face) => face.load()));
+    await document.fonts.ready;
+  });
+  if (problems.length > 0) throw new Error(`${scene}: ${problems.join('; ')}`);
+  return page;
+}
+
+/** Writes a file below web/public and reports its size; a file above its limit stops the script. */
+export async function publish(name: string, bytes: Buffer, limit = Number.POSITIVE_INFINITY): Promise<void> {
+  const target = path.join(publicFolder, name);
+  await mkdir(path.dirname(target), { recursive: true });
+  await writeFile(target, bytes);
+  reportSize(name, bytes.length, limit);
+}
+
+export function reportSize(name: string, size: number, limit = Number.POSITIVE_INFINITY): void {
+  console.log(`${size.toString().padStart(9)}  ${name}`);
+  if (size > limit) throw new Error(`${name} has ${size} bytes; its limit is ${limit}.`);
+}

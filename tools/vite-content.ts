@@ -1,0 +1,36 @@
+// Lets the page import the operator's words: checked at build time, so that the page carries data and no schema.
+import path from 'node:path';
+
+import type { Plugin } from 'vite';
+import type * as z from 'zod/mini';
+
+import { readWords } from '#server/content.ts';
+import { Consent, Landing, Site } from '#shared/content-schema.ts';
+
+const SCHEMAS = { 'site.yaml': Site, 'landing.yaml': Landing, 'consent.yaml': Consent } as const;
+
+const isWordFile = (name: string): name is keyof typeof SCHEMAS => name in SCHEMAS;
+
+/** Reads a content file. Throws all complaints about it. */
+export function readWordsOrThrow<Words>(folder: string, file: string, schema: z.ZodMiniType<Words>): Words {
+  const result = readWords(folder, file, schema);
+  if (result.type === 'complaints') throw new Error(`The words cannot be used:\n${result.complaints.join('\n')}`);
+  return result.words;
+}
+
+/** Fills in what an operator should not have to change each January. */
+const withYear = (words: unknown): string => JSON.stringify(words).replaceAll('{year}', String(new Date().getFullYear()));
+
+/** A Vite plugin for `import words from '#content/….yaml'`. */
+export function contentPlugin(folder: string): Plugin {
+  return {
+    name: 'content',
+    enforce: 'pre',
+    load(id) {
+      const file = path.basename(id);
+      if (path.dirname(id) !== folder || !isWordFile(file)) return null;
+      this.addWatchFile(id);
+      return { code: `export default ${withYear(readWordsOrThrow<unknown>(folder, file, SCHEMAS[file]))};`, moduleType: 'js' };
+    },
+  };
+}

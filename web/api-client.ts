@@ -1,0 +1,66 @@
+// The browser's side of the calls (specification, section 7), and how their failures become errors (section 8).
+import { Article, API, CodeRequested, OpenChallenge } from '#shared/api.ts';
+import type { Lead, Verification } from '#shared/lead.ts';
+
+/** An answer that was not a success. Its message is the specification's: `STATUS: body`, or the status text. */
+export class ApiError extends Error {
+  readonly status: number;
+  /** The server's sentence; empty when it sent none. */
+  readonly body: string;
+
+  constructor(status: number, body: string, statusText: string) {
+    super(`${status}: ${body || statusText}`);
+    this.name = 'ApiError';
+    this.status = status;
+    this.body = body;
+  }
+}
+
+async function call(url: string, init: RequestInit): Promise<Response> {
+  const response = await fetch(url, { ...init, credentials: 'include' });
+  if (!response.ok) throw new ApiError(response.status, (await response.text()).trim(), response.statusText);
+  return response;
+}
+
+const post = (url: string, body: object): Promise<Response> =>
+  call(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+
+/**
+ * Asks for a code.
+ * @param trap what a robot wrote into the hidden field; sent only when there is something
+ * @returns what the server said, or null when a success had no readable body
+ */
+export async function requestCode(lead: Lead, trap: Record<string, string> = {}): Promise<CodeRequested | null> {
+  const response = await post(API.leads, { ...lead, ...trap });
+  const answer = CodeRequested.safeParse(await response.json().catch(() => null));
+  return answer.success ? answer.data : null;
+}
+
+/** Enters a code. Resolves when it was right; the session cookie is set by then. */
+export async function verifyCode(verification: Verification): Promise<void> {
+  await post(API.verify, verification);
+}
+
+/** The code this browser is waiting for; null when there is none, or when the server cannot say. */
+export async function fetchOpenChallenge(id: string): Promise<OpenChallenge | null> {
+  try {
+    const response = await call(`${API.challenge}?id=${encodeURIComponent(id)}`, {});
+    const open = OpenChallenge.safeParse(response.status === 200 ? await response.json() : null);
+    return open.success ? open.data : null;
+  } catch {
+    // Without it the visitor starts from the form, which says what to do.
+    return null;
+  }
+}
+
+/** The generic fetcher (specification, section 7): the key's parts joined by "/". Throws on 401 like on any failure. */
+export async function fetchByKey({ queryKey }: { readonly queryKey: readonly unknown[] }): Promise<unknown> {
+  const response = await call(queryKey.join('/'), {});
+  return response.json();
+}
+
+/** The key under which the article is fetched and kept. */
+export const ARTICLE_KEY = ['', ...API.article.split('/').filter(Boolean)] as const;
+
+/** Reads the article out of an answer. */
+export const parseArticle = (answer: unknown): Article => Article.parse(answer);

@@ -1,0 +1,60 @@
+// The whole page: what every screen shares around the router.
+import { QueryClientProvider, type QueryClient } from '@tanstack/react-query';
+import { useEffect, useSyncExternalStore, type ReactNode } from 'react';
+import { Route, Router, Switch } from 'wouter';
+
+import { Home } from '#web/home.tsx';
+import { NotFound } from '#web/not-found.tsx';
+import type { StageState } from '#web/stage.ts';
+import type { ToastStore } from '#web/ui/toast-store.ts';
+import { Toaster, ToastProvider } from '#web/ui/toaster.tsx';
+import { TooltipProvider } from '#web/ui/tooltip.tsx';
+
+export type AppProps = {
+  readonly queryClient: QueryClient;
+  readonly toasts: ToastStore;
+  readonly initial: StageState;
+  /** The path to prerender; undefined in a browser, which has one of its own. */
+  readonly path?: string;
+  /** Told once the page answers to its visitor. */
+  readonly onReady?: () => void;
+};
+
+/** The page. */
+export function App({ queryClient, toasts, initial, path, onReady }: AppProps) {
+  useEffect(() => onReady?.(), [onReady]);
+  return (
+    <QueryClientProvider client={queryClient}>
+      <ToastProvider store={toasts}>
+        <TooltipProvider>
+          <Router {...(path !== undefined && { ssrPath: path })}>
+            <Switch>
+              <Route path="/">
+                <Home initial={initial} />
+              </Route>
+              <Route>
+                <NotFound />
+              </Route>
+            </Switch>
+          </Router>
+          <InBrowser>
+            <Toaster />
+          </InBrowser>
+        </TooltipProvider>
+      </ToastProvider>
+    </QueryClientProvider>
+  );
+}
+
+/**
+ * Renders only in a browser, after the first paint: the notification region styles itself with an attribute, which
+ * the Content-Security-Policy forbids in prerendered HTML.
+ */
+function InBrowser({ children }: { readonly children: ReactNode }) {
+  const inBrowser = useSyncExternalStore(
+    () => () => {},
+    () => true,
+    () => false,
+  );
+  return inBrowser ? children : null;
+}

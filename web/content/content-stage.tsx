@@ -1,0 +1,135 @@
+// The content stage: the article, a way back, a share button and the reading progress (specification, section 2).
+import { useQuery } from '@tanstack/react-query';
+import { ArrowLeft, Share2 } from 'lucide-react';
+import { useEffect, useState } from 'react';
+
+import site from '#content/site.yaml';
+import { ApiError, ARTICLE_KEY, parseArticle } from '#web/api-client.ts';
+import styles from '#web/content/content-stage.module.css';
+import { readingProgress } from '#web/content/reading-progress.ts';
+import { sharePage } from '#web/content/share-page.ts';
+import frame from '#web/frame/frame.module.css';
+import { SiteHeader } from '#web/frame/site-header.tsx';
+import { Button } from '#web/ui/button.tsx';
+import { Tooltip } from '#web/ui/tooltip.tsx';
+import { useFocusOnMount } from '#web/ui/use-focus-on-mount.ts';
+import { useToasts } from '#web/ui/toaster.tsx';
+
+type ContentStageProps = { readonly onBack: () => void; readonly onStartAgain: () => void };
+
+/** The content stage. */
+export function ContentStage({ onBack, onStartAgain }: ContentStageProps) {
+  const heading = useFocusOnMount<HTMLHeadingElement>();
+  useEffect(() => window.scrollTo({ top: 0 }), []);
+
+  return (
+    <div className={styles.content} onContextMenu={(event) => event.preventDefault()}>
+      <SiteHeader>
+        <Tooltip text="Back to the first page">
+          <Button look="text" className={frame.brand} onClick={onBack}>
+            <ArrowLeft size={20} aria-hidden />
+            <span>Back</span>
+          </Button>
+        </Tooltip>
+        <ShareButton />
+      </SiteHeader>
+      <ReadingProgress />
+      <main className={styles.main}>
+        <h1 ref={heading} tabIndex={-1}>
+          {site.title}
+        </h1>
+        <ArticleText onStartAgain={onStartAgain} />
+      </main>
+    </div>
+  );
+}
+
+function ArticleText({ onStartAgain }: Pick<ContentStageProps, 'onStartAgain'>) {
+  const article = useQuery({ queryKey: ARTICLE_KEY, select: parseArticle });
+  if (article.isPending) {
+    return (
+      <p className={styles.notice} role="status">
+        Opening the guide...
+      </p>
+    );
+  }
+  if (article.isError) {
+    const locked = article.error instanceof ApiError && article.error.status === 401;
+    return (
+      <div className={styles.notice} role="alert">
+        <p>
+          {locked
+            ? 'Your access has ended. Please verify your email address again to go on reading.'
+            : 'The guide could not be loaded. Please check your connection and try again.'}
+        </p>
+        {locked ? (
+          <Button look="primary" onClick={onStartAgain}>
+            Get a new code
+          </Button>
+        ) : (
+          <Button look="primary" onClick={() => void article.refetch()}>
+            Try again
+          </Button>
+        )}
+      </div>
+    );
+  }
+  // Rendered by our server from the operator's Markdown, which may not contain HTML (server/article/render-article.ts).
+  return <article className={styles.article} dangerouslySetInnerHTML={{ __html: article.data.html }} />;
+}
+
+function ShareButton() {
+  const toasts = useToasts();
+  const share = async () => {
+    const outcome = await sharePage(navigator, {
+      title: site.title,
+      text: site.shareText,
+      url: new URL('/', location.href).href,
+    });
+    if (outcome === 'copied') toasts.add({ title: 'Link copied', description: 'Paste it wherever you like.' });
+    if (outcome === 'failed') {
+      toasts.add({
+        title: 'Could not share',
+        description: 'Please copy the address of this page from your browser.',
+        variant: 'destructive',
+      });
+    }
+  };
+  return (
+    <Tooltip text="Share this guide">
+      <Button look="icon" className={styles.share} aria-label="Share" onClick={() => void share()}>
+        <Share2 size={20} aria-hidden />
+      </Button>
+    </Tooltip>
+  );
+}
+
+function ReadingProgress() {
+  const [percent, setPercent] = useState(0);
+  useEffect(() => {
+    const measure = () => {
+      const root = document.documentElement;
+      setPercent(readingProgress(window.scrollY, root.scrollHeight - root.clientHeight));
+    };
+    // The article arrives after this bar does, and images and fonts change its height later still.
+    const resized = new ResizeObserver(measure);
+    resized.observe(document.body);
+    window.addEventListener('scroll', measure, { passive: true });
+    return () => {
+      resized.disconnect();
+      window.removeEventListener('scroll', measure);
+    };
+  }, []);
+  return (
+    <div
+      className={styles.progress}
+      role="progressbar"
+      aria-label="Reading progress"
+      aria-valuemin={0}
+      aria-valuemax={100}
+      aria-valuenow={Math.round(percent)}
+    >
+      <div style={{ transform: `scaleX(${percent / 100})` }} />
+    </div>
+  );
+}

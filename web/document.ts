@@ -1,0 +1,111 @@
+// The HTML around the prerendered markup. Runs at build time only. The origin of the public page is filled in when the
+// server starts, because one build may be served under any name.
+import type { Site } from '#shared/content-schema.ts';
+
+/** Replaced by the origin of the public page (server/http/static-files.ts). */
+const ORIGIN = '__PUBLIC_URL__';
+
+export type DocumentParts = {
+  readonly site: Site;
+  /** What is prerendered inside #root. */
+  readonly markup: string;
+  readonly css: string;
+  readonly bootScript: string;
+  /** Where the boot script finds the application. */
+  readonly appUrl: string;
+  readonly page: 'home' | '404';
+};
+
+/** The whole page. */
+export function renderDocument({ site, markup, css, bootScript, appUrl, page }: DocumentParts): string {
+  return `<!doctype html>
+<html lang="${escape(site.language)}" class="light">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${escape(page === 'home' ? site.pageTitle : `404 Page Not Found · ${site.title}`)}</title>
+${page === 'home' ? homeMeta(site) : '<meta name="robots" content="noindex">'}
+<link rel="icon" href="/favicon.ico" sizes="32x32">
+<link rel="icon" href="/favicon.svg" type="image/svg+xml">
+<link rel="apple-touch-icon" href="/apple-touch-icon.png">
+<link rel="manifest" href="/site.webmanifest">
+<script data-app="${escape(appUrl)}">${bootScript}</script>
+<style>${css}</style>
+</head>
+<body>
+<div id="root">${markup}</div>
+<div id="load-failure" role="alert" hidden><p>This page could not be loaded completely. Please check your connection, then <a href="">try again</a>.</p></div>
+</body>
+</html>
+`;
+}
+
+function homeMeta(site: Site): string {
+  const image = `${ORIGIN}/media/og.png`;
+  const properties: readonly (readonly [string, string, string])[] = [
+    ['name', 'description', site.description],
+    ['property', 'og:type', 'website'],
+    ['property', 'og:site_name', site.publisher],
+    ['property', 'og:title', site.pageTitle],
+    ['property', 'og:description', site.description],
+    ['property', 'og:url', `${ORIGIN}/`],
+    ['property', 'og:image', image],
+    ['property', 'og:image:width', '1200'],
+    ['property', 'og:image:height', '630'],
+    ['property', 'og:image:alt', site.pageTitle],
+    ['name', 'twitter:card', 'summary_large_image'],
+  ];
+  const structured = {
+    '@context': 'https://schema.org',
+    '@type': 'WebPage',
+    name: site.pageTitle,
+    description: site.description,
+    url: `${ORIGIN}/`,
+    inLanguage: site.language,
+    publisher: { '@type': 'Organization', name: site.publisher, url: `${ORIGIN}/` },
+    mainEntity: {
+      '@type': 'CreativeWork',
+      name: site.title,
+      description: site.description,
+      isAccessibleForFree: true,
+      image,
+    },
+  };
+  return [
+    `<link rel="canonical" href="${ORIGIN}/">`,
+    ...properties.map(([kind, name, content]) => `<meta ${kind}="${name}" content="${escape(content)}">`),
+    // "<" is escaped so that no text can close the element.
+    `<script type="application/ld+json">${JSON.stringify(structured).replaceAll('<', '\\u003c')}</script>`,
+  ].join('\n');
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+const escape = (text: string): string => text.replace(/[&<>"]/g, (character) => ESCAPES[character] ?? character);
+
+export const ROBOTS_TXT = `User-agent: *\nDisallow: /api/\n\nSitemap: ${ORIGIN}/sitemap.xml\n`;
+
+export const SITEMAP_XML = `<?xml version="1.0" encoding="UTF-8"?>
+<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+<url><loc>${ORIGIN}/</loc></url>
+</urlset>
+`;
+
+/** The web app manifest (W3C). */
+export function renderManifest(site: Site): string {
+  return `${JSON.stringify({
+    name: site.title,
+    short_name: site.title,
+    description: site.description,
+    lang: site.language,
+    start_url: '/',
+    display: 'browser',
+    background_color: '#faf7f0',
+    theme_color: '#faf7f0',
+    icons: [
+      { src: '/icon-192.png', sizes: '192x192', type: 'image/png' },
+      { src: '/icon-512.png', sizes: '512x512', type: 'image/png' },
+      { src: '/icon-maskable-512.png', sizes: '512x512', type: 'image/png', purpose: 'maskable' },
+    ],
+  })}\n`;
+}

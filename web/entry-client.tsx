@@ -1,0 +1,33 @@
+// Brings the page to life. Loaded by the boot script (boot.ts) at the visitor's first sign of intent.
+import '#web/styles/tokens.css';
+import '#web/styles/base.css';
+
+import { createRoot, hydrateRoot } from 'react-dom/client';
+
+import { App } from '#web/app.tsx';
+import { createQueryClient } from '#web/query-client.ts';
+import { createToastStore } from '#web/ui/toast-store.ts';
+import { initialStageState } from '#web/use-stage.ts';
+
+/**
+ * Starts the application on the prerendered page.
+ * @returns once the page answers to its visitor
+ */
+export async function start(): Promise<void> {
+  const root = document.getElementById('root');
+  if (root === null) throw new Error('There is no #root to start in.');
+  const initial = await initialStageState();
+
+  await new Promise<void>((resolve) => {
+    const app = (
+      <App queryClient={createQueryClient()} toasts={createToastStore()} initial={initial} onReady={resolve} />
+    );
+    if (initial.stage === 'landing' && root.hasChildNodes()) {
+      // A translation tool may have rewritten the page before; React then renders it anew, which is what we want.
+      hydrateRoot(root, app, { onRecoverableError: () => {} });
+    } else {
+      createRoot(root).render(app);
+    }
+  });
+  delete document.documentElement.dataset['restoring'];
+}

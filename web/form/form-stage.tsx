@@ -1,0 +1,143 @@
+// The form stage: four fields and one button (specification, sections 2, 4 and 5).
+import { useMutation } from '@tanstack/react-query';
+import { useEffect, useRef, useState, type SubmitEvent } from 'react';
+
+import consent from '#content/consent.yaml';
+import type { CodeRequested } from '#shared/api.ts';
+import { HONEYPOT_FIELD, type Lead } from '#shared/lead.ts';
+import { requestCode } from '#web/api-client.ts';
+import { SiteFooter } from '#web/frame/site-footer.tsx';
+import { SiteHeader } from '#web/frame/site-header.tsx';
+import styles from '#web/form/form-stage.module.css';
+import {
+  checkDraft,
+  firstInvalidField,
+  type LeadDraft,
+  type LeadErrors,
+  type LeadField,
+} from '#web/form/lead-form.ts';
+import { CODE_SENT_TOAST, failureToast } from '#web/messages.ts';
+import { Button } from '#web/ui/button.tsx';
+import { CheckboxField, TextField } from '#web/ui/field.tsx';
+import { useFocusOnMount } from '#web/ui/use-focus-on-mount.ts';
+import { useToasts } from '#web/ui/toaster.tsx';
+
+/** Specification, section 9. */
+const SCROLL_DELAY_MS = 100;
+
+type FormStageProps = {
+  /** What the form starts with: empty, or what was typed before. */
+  readonly draft: LeadDraft;
+  readonly onDraftChange: (draft: LeadDraft) => void;
+  readonly onCodeRequested: (lead: Lead, answer: CodeRequested | null) => void;
+};
+
+/** The form stage. */
+export function FormStage({ draft, onDraftChange, onCodeRequested }: FormStageProps) {
+  const section = useRef<HTMLElement>(null);
+  const heading = useFocusOnMount<HTMLHeadingElement>();
+
+  useEffect(() => {
+    const timer = setTimeout(() => section.current?.scrollIntoView({ behavior: 'smooth' }), SCROLL_DELAY_MS);
+    return () => clearTimeout(timer);
+  }, []);
+
+  return (
+    <>
+      <SiteHeader />
+      <main className={styles.main}>
+        <section ref={section} className={styles.section} aria-labelledby="form-title">
+          <h1 id="form-title" ref={heading} tabIndex={-1}>
+            Get Your Free Copy
+          </h1>
+          <p className={styles.intro}>Four fields, then a code by email, then the guide.</p>
+          <LeadForm draft={draft} onDraftChange={onDraftChange} onCodeRequested={onCodeRequested} />
+        </section>
+      </main>
+      <SiteFooter />
+    </>
+  );
+}
+
+function LeadForm({ draft: initialDraft, onDraftChange, onCodeRequested }: FormStageProps) {
+  const toasts = useToasts();
+  const [draft, setDraft] = useState(initialDraft);
+  // Complaints wait for the first attempt to send; from then on they follow the typing.
+  const [attempted, setAttempted] = useState(false);
+  const trap = useRef<HTMLInputElement>(null);
+
+  const submission = useMutation({
+    mutationFn: (lead: Lead) => {
+      const trapped = trap.current?.value;
+      return requestCode(lead, trapped ? { [HONEYPOT_FIELD]: trapped } : {});
+    },
+    onSuccess: (answer, lead) => {
+      toasts.add(CODE_SENT_TOAST);
+      onCodeRequested(lead, answer);
+    },
+    onError: (error) => {
+      toasts.add(failureToast('submission', error));
+    },
+  });
+
+  const check = checkDraft(draft);
+  const errors: LeadErrors = attempted && check.type === 'errors' ? check.errors : {};
+
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    setAttempted(true);
+    if (check.type === 'lead') {
+      if (!submission.isPending) submission.mutate(check.lead);
+      return;
+    }
+    const invalid = event.currentTarget.elements.namedItem(firstInvalidField(check.errors) ?? '');
+    if (invalid instanceof HTMLInputElement) invalid.focus();
+  };
+
+  const change = (field: LeadField, value: string | boolean) => {
+    const changed = { ...draft, [field]: value };
+    setDraft(changed);
+    onDraftChange(changed);
+  };
+
+  const textField = (field: Exclude<LeadField, 'consent'>) => ({
+    name: field,
+    value: draft[field],
+    error: errors[field],
+    onChange: (event: { readonly currentTarget: HTMLInputElement }) => change(field, event.currentTarget.value),
+    required: true,
+  });
+
+  return (
+    <form className={styles.form} noValidate onSubmit={submit}>
+      <TextField label="Full Name *" autoComplete="name" {...textField('name')} />
+      <TextField label="Company Name *" autoComplete="organization" {...textField('company')} />
+      <TextField
+        label="Work Email *"
+        type="email"
+        inputMode="email"
+        autoComplete="email"
+        autoCapitalize="none"
+        spellCheck={false}
+        {...textField('email')}
+      />
+      <CheckboxField
+        name="consent"
+        label={consent.text}
+        checked={draft.consent}
+        error={errors.consent}
+        onChange={(event) => change('consent', event.currentTarget.checked)}
+        required
+      />
+      <div className={styles.trap} aria-hidden>
+        <label>
+          Leave this empty
+          <input ref={trap} name={HONEYPOT_FIELD} type="text" tabIndex={-1} autoComplete="off" />
+        </label>
+      </div>
+      <Button look="primary" type="submit" disabled={submission.isPending}>
+        <span>{submission.isPending ? 'Sending Code...' : 'Send Verification Code'}</span>
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,52 @@
+// The page at "/": the stage decides which screen is shown.
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+
+import type { CodeRequested } from '#shared/api.ts';
+import type { Lead } from '#shared/lead.ts';
+import { ContentStage } from '#web/content/content-stage.tsx';
+import { FormStage } from '#web/form/form-stage.tsx';
+import { EMPTY_DRAFT, type LeadDraft } from '#web/form/lead-form.ts';
+import { LandingStage } from '#web/landing/landing.tsx';
+import { challengeOf, type StageState } from '#web/stage.ts';
+import { useStage } from '#web/use-stage.ts';
+import { VerificationStage } from '#web/verification/verification-stage.tsx';
+
+/** @param initial where the page starts: landing, or what a reload restores */
+export function Home({ initial }: { readonly initial: StageState }) {
+  const [state, send] = useStage(initial);
+  // What was typed outlives the form, so that going back and forth loses nothing.
+  const [draft, setDraft] = useState<LeadDraft>(initial.lead ?? EMPTY_DRAFT);
+  const queryClient = useQueryClient();
+
+  const onCodeRequested = (lead: Lead, answer: CodeRequested | null) =>
+    send({ type: 'code requested', lead, challenge: challengeOf(answer, Date.now()) });
+
+  switch (state.stage) {
+    case 'landing':
+      return <LandingStage onCallToAction={() => send({ type: 'call to action pressed' })} />;
+    case 'form':
+      return <FormStage draft={draft} onDraftChange={setDraft} onCodeRequested={onCodeRequested} />;
+    case 'verification':
+      return state.lead && state.challenge ? (
+        <VerificationStage
+          lead={state.lead}
+          challenge={state.challenge}
+          onCodeRequested={onCodeRequested}
+          onWrongAddress={() => send({ type: 'address to be corrected' })}
+          onVerified={() => send({ type: 'code verified' })}
+        />
+      ) : null;
+    case 'content':
+      return (
+        <ContentStage
+          onBack={() => {
+            setDraft(EMPTY_DRAFT);
+            queryClient.clear();
+            send({ type: 'article left' });
+          }}
+          onStartAgain={() => send({ type: 'call to action pressed' })}
+        />
+      );
+  }
+}

@@ -1,0 +1,72 @@
+// The film: a thumbnail with a play button, and after a press the player (specification, section 2).
+import { Play } from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
+
+import styles from '#web/landing/landing.module.css';
+
+/** Specification, section 9. */
+const START_DELAY_MS = 100;
+
+type VideoCardProps = { readonly label: string; readonly playLabel: string; readonly caption: string };
+
+/** Starts as a picture, so that nothing of the film is downloaded before somebody wants to see it. */
+export function VideoCard({ label, playLabel, caption }: VideoCardProps) {
+  const [playing, setPlaying] = useState(false);
+  return (
+    <figure className={styles.video}>
+      {playing ? <Player label={label} /> : <Thumbnail playLabel={playLabel} onPlay={() => setPlaying(true)} />}
+      <figcaption>{caption}</figcaption>
+    </figure>
+  );
+}
+
+function Thumbnail({ playLabel, onPlay }: { readonly playLabel: string; readonly onPlay: () => void }) {
+  return (
+    <button type="button" className={styles.thumbnail} aria-label={playLabel} onClick={onPlay}>
+      <picture>
+        <source
+          type="image/avif"
+          srcSet="/media/poster-640.avif 640w, /media/poster-960.avif 960w"
+          sizes="(min-width: 768px) 34rem, 92vw"
+        />
+        <img src="/media/poster-640.webp" alt="" width={1280} height={720} loading="lazy" />
+      </picture>
+      <span className={styles.playMark}>
+        <Play size={28} fill="currentColor" aria-hidden />
+      </span>
+    </button>
+  );
+}
+
+function Player({ label }: { readonly label: string }) {
+  const video = useRef<HTMLVideoElement>(null);
+
+  useEffect(() => {
+    video.current?.focus({ preventScroll: true });
+    const timer = setTimeout(() => {
+      // A browser may refuse to start by itself; the controls are there.
+      video.current?.play().catch(() => {});
+    }, START_DELAY_MS);
+    return () => clearTimeout(timer);
+  }, []);
+
+  return (
+    <video
+      ref={video}
+      aria-label={label}
+      controls
+      controlsList="nodownload"
+      disablePictureInPicture
+      playsInline
+      preload="none"
+      poster="/media/poster-960.webp"
+      width={1280}
+      height={720}
+      onContextMenu={(event) => event.preventDefault()}
+    >
+      <source src="/media/film.webm" type="video/webm" />
+      <source src="/media/film.mp4" type="video/mp4" />
+      <track kind="captions" src="/media/film.vtt" srcLang="en" label="English" default />
+    </video>
+  );
+}

@@ -1,0 +1,28 @@
+// The light/dark switch in the header.
+import { Moon, Sun } from 'lucide-react';
+
+import { keepTheme, showTheme } from '#web/theme/theme.ts';
+import styles from '#web/theme/theme-toggle.module.css';
+import { Button } from '#web/ui/button.tsx';
+import { Tooltip } from '#web/ui/tooltip.tsx';
+
+/**
+ * Both icons are there and the root's class shows one of them, so the prerendered page is right in either theme
+ * before any script runs.
+ */
+export function ThemeToggle() {
+  const toggle = () => {
+    const root = document.documentElement;
+    const theme = root.classList.contains('dark') ? 'light' : 'dark';
+    showTheme(root, theme);
+    keepTheme(() => localStorage, theme);
+  };
+  return (
+    <Tooltip text="Switch between light and dark">
+      <Button look="icon" className={styles.toggle} aria-label="Toggle theme" onClick={toggle}>
+        <Moon className={styles.moon} size={20} aria-hidden />
+        <Sun className={styles.sun} size={20} aria-hidden />
+      </Button>
+    </Tooltip>
+  );
+}

@@ -1,0 +1,11 @@
+// The page's buttons. Each look is for one purpose: `primary` for the one thing to do next.
+import type { ComponentProps } from 'react';
+
+import styles from '#web/ui/button.module.css';
+
+type Look = 'primary' | 'plain' | 'onPlate' | 'text' | 'icon';
+
+/** A button; submits nothing unless `type` says so. */
+export function Button({ look = 'plain', className, ...props }: ComponentProps<'button'> & { readonly look?: Look }) {
+  return <button type="button" className={[styles.button, styles[look], className].filter(Boolean).join(' ')} {...props} />;
+}

@@ -1,0 +1,49 @@
+// A labelled input with its error underneath, tied together for screen readers.
+import { useId, type ComponentProps, type ReactNode } from 'react';
+
+import styles from '#web/ui/field.module.css';
+
+type FieldProps = ComponentProps<'input'> & { readonly label: string; readonly error?: string | undefined };
+
+/** One line of text. `children` stand between the input and its error, for a suggestion. */
+export function TextField({ label, error, children, ...props }: FieldProps & { readonly children?: ReactNode }) {
+  const id = useId();
+  return (
+    <div className={styles.field}>
+      <label className={styles.label} htmlFor={id}>
+        {label}
+      </label>
+      <input id={id} className={styles.input} {...errorAttributes(id, error)} {...props} />
+      {children}
+      <FieldError id={id} error={error} />
+    </div>
+  );
+}
+
+/** A box to tick. */
+export function CheckboxField({ label, error, ...props }: FieldProps) {
+  const id = useId();
+  return (
+    <div className={styles.choice}>
+      <input id={id} type="checkbox" {...errorAttributes(id, error)} {...props} />
+      <label htmlFor={id}>{label}</label>
+      <FieldError id={id} error={error} />
+    </div>
+  );
+}
+
+const errorId = (id: string): string => `${id}-error`;
+
+const errorAttributes = (id: string, error: string | undefined) => ({
+  'aria-invalid': error !== undefined,
+  'aria-describedby': error === undefined ? undefined : errorId(id),
+});
+
+function FieldError({ id, error }: { readonly id: string; readonly error: string | undefined }) {
+  if (error === undefined) return null;
+  return (
+    <p className={styles.error} id={errorId(id)}>
+      {error}
+    </p>
+  );
+}

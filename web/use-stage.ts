@@ -1,0 +1,56 @@
+// Ties the stage to the browser's history: each stage is an entry of its own at the same address, so Back and
+// Forward move between stages and a reload comes back to the one that was shown.
+import { useEffect, useReducer } from 'react';
+
+import { fetchOpenChallenge } from '#web/api-client.ts';
+import { INITIAL_STATE, restoredState, stageReducer, type Stage, type StageEvent, type StageState } from '#web/stage.ts';
+
+const STAGES: readonly string[] = ['landing', 'form', 'verification', 'content'] satisfies Stage[];
+
+type HistoryEntry = { readonly stage: Stage; readonly challengeId: string | null };
+
+function readEntry(state: unknown): HistoryEntry {
+  if (typeof state === 'object' && state !== null && 'stage' in state && isStage(state.stage)) {
+    const challengeId = 'challengeId' in state && typeof state.challengeId === 'string' ? state.challengeId : null;
+    return { stage: state.stage, challengeId };
+  }
+  return { stage: 'landing', challengeId: null };
+}
+
+const isStage = (value: unknown): value is Stage => typeof value === 'string' && STAGES.includes(value);
+
+const entryOf = (state: StageState): HistoryEntry => ({ stage: state.stage, challengeId: state.challenge?.id ?? null });
+
+/**
+ * The state a page starts with: the landing page, or after a reload the stage that was shown. A code screen is
+ * restored from the server (its challenge cookie says whose it is); nothing is sent again.
+ */
+export async function initialStageState(): Promise<StageState> {
+  const { stage, challengeId } = readEntry(history.state);
+  if (stage !== 'verification') return { ...INITIAL_STATE, stage };
+  const open = challengeId ? await fetchOpenChallenge(challengeId) : null;
+  const state: StageState =
+    open && challengeId ? restoredState(open, challengeId, Date.now()) : { ...INITIAL_STATE, stage: 'form' };
+  history.replaceState(entryOf(state), '');
+  return state;
+}
+
+/** The stage and how to change it. */
+export function useStage(initial: StageState): [StageState, (event: StageEvent) => void] {
+  const [state, dispatch] = useReducer(stageReducer, initial);
+
+  useEffect(() => {
+    const onPopState = (event: PopStateEvent) => dispatch({ type: 'history moved', stage: readEntry(event.state).stage });
+    window.addEventListener('popstate', onPopState);
+    return () => window.removeEventListener('popstate', onPopState);
+  }, []);
+
+  const send = (event: StageEvent): void => {
+    const next = stageReducer(state, event);
+    // A used code screen is not worth coming back to, so the article takes its place.
+    const inPlace = next.stage === state.stage || event.type === 'code verified';
+    history[inPlace ? 'replaceState' : 'pushState'](entryOf(next), '');
+    dispatch(event);
+  };
+  return [state, send];
+}

@@ -1,0 +1,81 @@
+// Six boxes for one code, as a plain reducer: what each key, paste and autofill does, and where the focus goes.
+import { CODE_LENGTH } from '#shared/limits.ts';
+
+export type CodeEntry = {
+  /** One digit or nothing for each box. */
+  readonly digits: readonly string[];
+  /** The box that has the focus. */
+  readonly focus: number;
+};
+
+export type CodeEntryEvent =
+  /** The value of a box changed: a typed digit, or whatever autofill and keyboards put there at once. */
+  | { readonly type: 'input'; readonly box: number; readonly value: string }
+  | { readonly type: 'paste'; readonly box: number; readonly text: string }
+  | { readonly type: 'backspace'; readonly box: number }
+  | { readonly type: 'move'; readonly box: number; readonly to: 'previous' | 'next' | 'first' | 'last' }
+  | { readonly type: 'focus'; readonly box: number }
+  /** The code was refused: empty boxes, focus on the first. */
+  | { readonly type: 'reset' };
+
+export const EMPTY_CODE_ENTRY: CodeEntry = { digits: Array.from({ length: CODE_LENGTH }, () => ''), focus: 0 };
+
+const LAST = CODE_LENGTH - 1;
+const clamp = (box: number): number => Math.min(Math.max(box, 0), LAST);
+
+/** The six digits, or null while a box is empty. */
+export function completeCode({ digits }: CodeEntry): string | null {
+  return digits.every((digit) => digit !== '') ? digits.join('') : null;
+}
+
+/** The next state. */
+export function codeEntryReducer(entry: CodeEntry, event: CodeEntryEvent): CodeEntry {
+  switch (event.type) {
+    case 'input':
+      return enter(entry, event.box, typedDigits(event.value, entry.digits[event.box] ?? ''));
+    case 'paste':
+      return enter(entry, event.box, digitsIn(event.text));
+    case 'backspace':
+      // On an empty box only the focus moves: nothing that was not looked at is deleted.
+      return entry.digits[event.box] === ''
+        ? { ...entry, focus: clamp(event.box - 1) }
+        : { digits: entry.digits.with(event.box, ''), focus: event.box };
+    case 'move': {
+      const to = { previous: event.box - 1, next: event.box + 1, first: 0, last: LAST }[event.to];
+      return { ...entry, focus: clamp(to) };
+    }
+    case 'focus':
+      return { ...entry, focus: event.box };
+    case 'reset':
+      return EMPTY_CODE_ENTRY;
+  }
+}
+
+function enter(entry: CodeEntry, box: number, typed: string): CodeEntry {
+  if (typed === '') return entry;
+  // A whole code fills all boxes, wherever it was put.
+  const start = typed.length >= CODE_LENGTH ? 0 : box;
+  const characters = typed.slice(0, CODE_LENGTH - start).split('');
+  const digits = entry.digits.map((digit, index) => characters[index - start] ?? digit);
+  return { digits, focus: clamp(start + characters.length) };
+}
+
+/** Full-width and other digits of the world become 0 to 9 where Unicode says they are compatible. */
+const asciiDigits = (text: string): string => text.normalize('NFKC').replace(/[^0-9]/g, '');
+
+/** What was typed into a box that held a digit already: the new digit, wherever the caret stood. */
+function typedDigits(value: string, previous: string): string {
+  const digits = asciiDigits(value);
+  if (previous === '' || digits.length !== 2) return digits;
+  return digits.startsWith(previous) ? digits.slice(1) : digits.slice(0, 1);
+}
+
+/**
+ * The code in a text: six digits in a row, or two groups of three, as people copy them out of an e-mail; else
+ * whatever digits there are.
+ */
+function digitsIn(text: string): string {
+  const plain = text.normalize('NFKC');
+  const [, first, second] = /(?<!\d)(\d{3})[\s\u2010-\u2015-]?(\d{3})(?!\d)/.exec(plain) ?? [];
+  return first !== undefined && second !== undefined ? first + second : asciiDigits(plain);
+}

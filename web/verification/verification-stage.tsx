@@ -1,0 +1,153 @@
+// The verification stage: six boxes, a resend area and a status text (specification, sections 2 and 4).
+import { useMutation } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+
+import type { CodeRequested } from '#shared/api.ts';
+import type { Lead } from '#shared/lead.ts';
+import { RESEND_COUNTDOWN_SECONDS } from '#shared/limits.ts';
+import { requestCode, verifyCode } from '#web/api-client.ts';
+import { SiteFooter } from '#web/frame/site-footer.tsx';
+import { SiteHeader } from '#web/frame/site-header.tsx';
+import { CODE_SENT_TOAST, failureToast, VERIFIED_TOAST } from '#web/messages.ts';
+import type { Challenge } from '#web/stage.ts';
+import { Button } from '#web/ui/button.tsx';
+import { useFocusOnMount } from '#web/ui/use-focus-on-mount.ts';
+import { useToasts } from '#web/ui/toaster.tsx';
+import { CodeBoxes } from '#web/verification/code-boxes.tsx';
+import { announcement, countdownText, secondsLeft } from '#web/verification/countdown.ts';
+import styles from '#web/verification/verification-stage.module.css';
+
+type VerificationStageProps = {
+  readonly lead: Lead;
+  readonly challenge: Challenge;
+  readonly onCodeRequested: (lead: Lead, answer: CodeRequested | null) => void;
+  readonly onWrongAddress: () => void;
+  readonly onVerified: () => void;
+};
+
+/** The verification stage. */
+export function VerificationStage({
+  lead,
+  challenge,
+  onCodeRequested,
+  onWrongAddress,
+  onVerified,
+}: VerificationStageProps) {
+  const toasts = useToasts();
+  const heading = useFocusOnMount<HTMLHeadingElement>();
+  // Counts refusals: each one empties the boxes.
+  const [refusals, setRefusals] = useState(0);
+
+  const verification = useMutation({
+    mutationFn: (code: string) => verifyCode({ email: lead.email, code }),
+    onSuccess: () => {
+      toasts.add(VERIFIED_TOAST);
+      onVerified();
+    },
+    onError: (error) => {
+      toasts.add(failureToast('verification', error));
+      setRefusals((count) => count + 1);
+    },
+  });
+
+  useEffect(() => window.scrollTo({ top: 0 }), []);
+
+  return (
+    <>
+      <SiteHeader />
+      <main className={styles.main}>
+        <section className={styles.section} aria-labelledby="verification-title">
+          <h1 id="verification-title" ref={heading} tabIndex={-1}>
+            Verify Your Email
+          </h1>
+          <p className={styles.intro}>
+            <span>We sent a 6-digit code to </span>
+            <strong>{lead.email}</strong>
+            <span>.</span>
+          </p>
+          <Button look="text" onClick={onWrongAddress}>
+            Wrong address?
+          </Button>
+          <CodeBoxes
+            key={challenge.id}
+            refusals={refusals}
+            disabled={verification.isPending}
+            onComplete={(code) => {
+              if (!verification.isPending) verification.mutate(code);
+            }}
+          />
+          <p className={styles.status} role="status">
+            {verification.isPending ? 'Verifying code...' : ''}
+          </p>
+          {challenge.reference && (
+            <p className={styles.reference}>{`The newest email carries the reference ${challenge.reference}.`}</p>
+          )}
+          <ResendArea lead={lead} challenge={challenge} onCodeRequested={onCodeRequested} />
+        </section>
+      </main>
+      <SiteFooter />
+    </>
+  );
+}
+
+/** When the hint about the spam folder appears. */
+const SPAM_HINT_AFTER_MS = 30_000;
+const TICK_MS = 250;
+
+function ResendArea({
+  lead,
+  challenge,
+  onCodeRequested,
+}: Pick<VerificationStageProps, 'lead' | 'challenge' | 'onCodeRequested'>) {
+  const toasts = useToasts();
+  const now = useNow();
+  const resend = useMutation({
+    mutationFn: () => requestCode(lead),
+    onSuccess: (answer) => {
+      toasts.add(CODE_SENT_TOAST);
+      onCodeRequested(lead, answer);
+    },
+    onError: (error) => {
+      toasts.add(failureToast('submission', error));
+    },
+  });
+  // From the press on, not from the answer: the countdown restarts at once.
+  const [pressedAt, setPressedAt] = useState<number | null>(null);
+  const waiting = resend.isPending && pressedAt !== null;
+  const seconds = secondsLeft(waiting ? pressedAt + RESEND_COUNTDOWN_SECONDS * 1000 : challenge.resendAt, now);
+
+  return (
+    <div className={styles.resend}>
+      {seconds > 0 ? (
+        <p>{countdownText(seconds)}</p>
+      ) : (
+        <Button
+          onClick={() => {
+            setPressedAt(Date.now());
+            resend.mutate();
+          }}
+        >
+          Resend Code
+        </Button>
+      )}
+      <p className="visually-hidden" aria-live="polite">
+        {announcement(seconds)}
+      </p>
+      {now - challenge.askedAt >= SPAM_HINT_AFTER_MS && (
+        <p className={styles.hint}>
+          Nothing yet? Please look in your spam or quarantine folder. Company mail filters can take a minute or two.
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** The time, a few times a second. A deadline is compared with it, so a tab that slept is right when it wakes. */
+function useNow(): number {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return now;
+}
