@@ -11,6 +11,7 @@ import { sharePage } from '#web/content/share-page.ts';
 import frame from '#web/frame/frame.module.css';
 import { SiteHeader } from '#web/frame/site-header.tsx';
 import { Button } from '#web/ui/button.tsx';
+import { Unbroken } from '#web/ui/unbroken.tsx';
 import { Tooltip } from '#web/ui/tooltip.tsx';
 import { useFocusOnMount } from '#web/ui/use-focus-on-mount.ts';
 import { useToasts } from '#web/ui/toaster.tsx';
@@ -20,7 +21,9 @@ type ContentStageProps = { readonly onBack: () => void; readonly onStartAgain: (
 /** The content stage. */
 export function ContentStage({ onBack, onStartAgain }: ContentStageProps) {
   const heading = useFocusOnMount<HTMLHeadingElement>();
-  useEffect(() => window.scrollTo({ top: 0 }), []);
+  useEffect(() => {
+    window.scrollTo({ top: 0 });
+  }, []);
 
   return (
     <div className={styles.content} onContextMenu={(event) => event.preventDefault()}>
@@ -36,7 +39,7 @@ export function ContentStage({ onBack, onStartAgain }: ContentStageProps) {
       <ReadingProgress />
       <main className={styles.main}>
         <h1 ref={heading} tabIndex={-1}>
-          {site.title}
+          <Unbroken text={site.title} />
         </h1>
         <ArticleText onStartAgain={onStartAgain} />
       </main>

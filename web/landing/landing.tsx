@@ -10,6 +10,7 @@ import styles from '#web/landing/landing.module.css';
 import { Testimonials } from '#web/landing/testimonials.tsx';
 import { VideoCard } from '#web/landing/video-card.tsx';
 import { Button } from '#web/ui/button.tsx';
+import { Unbroken } from '#web/ui/unbroken.tsx';
 
 /** @param onCallToAction either of the two buttons that lead to the form */
 export function LandingStage({ onCallToAction }: { readonly onCallToAction: () => void }) {
@@ -45,7 +46,7 @@ function Hero({ onCallToAction }: CallToAction) {
       <div className={styles.heroText}>
         <p className={styles.badge}>{badge}</p>
         <h1 id="headline" tabIndex={-1}>
-          {headline}
+          <Unbroken text={headline} />
         </h1>
         <p className={styles.lead}>{subtext}</p>
         <Button look="primary" onClick={onCallToAction}>
@@ -177,7 +178,9 @@ function Closing({ onCallToAction }: CallToAction) {
   const { title, text, button, note } = landing.closing;
   return (
     <section className={styles.closing} aria-labelledby="closing">
-      <h2 id="closing">{title}</h2>
+      <h2 id="closing">
+        <Unbroken text={title} />
+      </h2>
       <p>{text}</p>
       <Button look="primary" onClick={onCallToAction}>
         <span>{button}</span>

@@ -6,6 +6,8 @@ import { useEffect, useRef, type RefObject } from 'react';
  */
 export function useFocusOnMount<T extends HTMLElement>(): RefObject<T | null> {
   const element = useRef<T>(null);
-  useEffect(() => element.current?.focus({ preventScroll: true }), []);
+  useEffect(() => {
+    element.current?.focus({ preventScroll: true });
+  }, []);
   return element;
 }

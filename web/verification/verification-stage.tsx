@@ -50,7 +50,9 @@ export function VerificationStage({
     },
   });
 
-  useEffect(() => window.scrollTo({ top: 0 }), []);
+  useEffect(() => {
+    window.scrollTo({ top: 0 });
+  }, []);
 
   return (
     <>

@@ -12,8 +12,10 @@ export interface Fan {
   readonly cards: readonly Place[];
   readonly cardWidth: number;
   readonly cardHeight: number;
-  /** Where the sheaf is tied: the left edge of whatever it flows into. */
+  /** Where the strands have met and run level. */
   readonly gather: { readonly x: number; readonly y: number };
+  /** How far the strands run on side by side, after they have met. */
+  readonly tail?: number;
 }
 
 const strandsPerCard = 5;
@@ -40,7 +42,7 @@ export function sheafPaths(fan: Fan): string[][] {
         [gather.x - reach * 0.12, endY],
       ];
       const curve = points.map((point) => point.map((value) => value.toFixed(2)).join(' ')).join(' ');
-      return `M${startX.toFixed(2)} ${startY.toFixed(2)}C${curve}H${gather.x}`;
+      return `M${startX.toFixed(2)} ${startY.toFixed(2)}C${curve}H${gather.x + (fan.tail ?? 0)}`;
     }),
   );
 }

@@ -1,0 +1,103 @@
+// The production command as a process of its own, for tests that want all of it: `node server/main.ts` on a free port,
+// with a fresh database and a real SMTP server.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+import { createPostgresDatabase, type Engine } from '#testing/databases.ts';
+import { startInbox, type Inbox } from '#testing/inbox.ts';
+import { TEST_SECRET } from '#testing/server-under-test.ts';
+
+const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
+const READY_WITHIN_MS = 20_000;
+
+export type SiteProcess = {
+  readonly url: string;
+  readonly port: number;
+  readonly child: ChildProcess;
+  /** What it wrote to stdout and stderr so far. */
+  readonly output: () => string;
+  /** Stops it with a signal and waits; returns the exit code, or the signal that ended it. */
+  readonly stop: (signal?: NodeJS.Signals) => Promise<number | NodeJS.Signals | null>;
+};
+
+/**
+ * Starts the server process and waits until it says that it is ready.
+ * @param env the settings; the rest of the environment is passed on, but no setting of this machine
+ * @param folder where it runs: data/ appears there
+ */
+export async function startSiteProcess(env: Readonly<Record<string, string>>, folder: string): Promise<SiteProcess> {
+  const child = spawn(process.execPath, [path.join(PROJECT_FOLDER, 'server', 'main.ts')], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  const ready = new Promise<string>((resolve, reject) => {
+    const read = (chunk: Buffer) => {
+      output += chunk.toString();
+      const url = /^Ready on (\S+)$/m.exec(output)?.[1];
+      if (url) resolve(url);
+    };
+    child.stdout.on('data', read);
+    child.stderr.on('data', read);
+    child.once('exit', (code) => reject(new Error(`The server ended with ${code} before it was ready:\n${output}`)));
+    setTimeout(() => reject(new Error(`The server was not ready in time:\n${output}`)), READY_WITHIN_MS).unref();
+  });
+  const url = await ready;
+  return {
+    url,
+    port: Number(new URL(url).port),
+    child,
+    output: () => output,
+    stop: async (signal = 'SIGTERM') => {
+      if (child.exitCode === null && child.signalCode === null) {
+        const exited = once(child, 'exit');
+        child.kill(signal);
+        await exited;
+      }
+      return child.exitCode ?? child.signalCode;
+    },
+  };
+}
+
+export type Site = SiteProcess & {
+  readonly inbox: Inbox;
+  /** The folder it runs in. */
+  readonly folder: string;
+  readonly databaseUrl: string;
+  readonly close: () => Promise<void>;
+};
+
+/** Starts a site with everything it needs, and takes it all down again on close. */
+export async function startSite({
+  engine = 'sqlite',
+  env = {},
+}: { engine?: Engine; env?: Readonly<Record<string, string>> } = {}): Promise<Site> {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'lead-page-site-'));
+  const inbox = await startInbox();
+  const databaseUrl = engine === 'sqlite' ? 'file:./data/leads.db' : await createPostgresDatabase();
+  const site = await startSiteProcess(
+    {
+      DATABASE_URL: databaseUrl,
+      SMTP_URL: inbox.url,
+      MAIL_FROM: 'Guide <guide@example.com>',
+      APP_SECRET: TEST_SECRET,
+      ...env,
+    },
+    folder,
+  );
+  return {
+    ...site,
+    inbox,
+    folder,
+    databaseUrl,
+    close: async () => {
+      await site.stop();
+      await inbox.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
