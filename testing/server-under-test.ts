@@ -2,6 +2,7 @@
 // Requests go through Fastify's inject; everything behind it is what production runs.
 import assert from 'node:assert/strict';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import { pino } from 'pino';
@@ -10,7 +11,7 @@ import { deriveSecrets } from '#server/access/secrets.ts';
 import { buildApp } from '#server/app.ts';
 import { readConfig, type Config } from '#server/config.ts';
 import { readContent, type Content } from '#server/content.ts';
-import type { OpenDatabase } from '#server/db/connect.ts';
+import type { Db, OpenDatabase } from '#server/db/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
 import { keepConsentWording } from '#server/db/submissions.ts';
 import { createLimits } from '#server/limits/limits.ts';
@@ -31,8 +32,8 @@ export type ServerUnderTest = {
   readonly mailEvents: readonly MailEvent[];
   /** Every line the server logged. */
   readonly logLines: readonly string[];
-  /** Moves the server's clock. */
-  readonly advance: (seconds: number) => void;
+  /** Moves the server's clock, once no mail is in hand: its lease would seem to have run out. */
+  readonly advance: (seconds: number) => Promise<void>;
   readonly now: () => number;
   /** Makes the worker look again, as its poll would. */
   readonly wakeWorker: () => void;
@@ -47,7 +48,7 @@ export type ServerOptions = {
   readonly siteFolder?: string;
 };
 
-/** Starts one; close it at the end of the test. */
+/** Starts one; close it at the end of the test, or use withServer. */
 export async function startServer({ engine, env = {}, inbox: behaviour, siteFolder }: ServerOptions): Promise<ServerUnderTest> {
   const settings = readConfig({ APP_SECRET: TEST_SECRET, ...env });
   assert(settings.type === 'config', JSON.stringify(settings));
@@ -100,7 +101,8 @@ export async function startServer({ engine, env = {}, inbox: behaviour, siteFold
     inbox,
     mailEvents,
     logLines,
-    advance: (seconds) => {
+    advance: async (seconds) => {
+      while (await mailInHand(database.db)) await setTimeout(5);
       now += seconds * 1000;
     },
     now: clock,
@@ -120,6 +122,21 @@ export async function startServer({ engine, env = {}, inbox: behaviour, siteFold
       await inbox.close();
     },
   };
+}
+
+async function mailInHand(db: Db): Promise<boolean> {
+  const row = await db.selectFrom('outbox').select('id').where('lease_id', 'is not', null).executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Runs a test against a server and takes the server down whatever happens. */
+export async function withServer(options: ServerOptions, test: (server: ServerUnderTest) => Promise<void>): Promise<void> {
+  const server = await startServer(options);
+  try {
+    await test(server);
+  } finally {
+    await server.close();
+  }
 }
 
 /** A browser as far as the server sees one: an address and a cookie jar. */

@@ -69,9 +69,10 @@ export function unsign(secrets: Secrets, signed: string): string | null {
   const dot = signed.lastIndexOf('.');
   if (dot < 1) return null;
   const value = signed.slice(0, dot);
-  const signature = Buffer.from(signed.slice(dot + 1), 'base64url');
+  // Compared as text: several base64 texts decode to the same bytes, and only one of them is what we signed.
+  const signature = Buffer.from(signed.slice(dot + 1), 'latin1');
   const genuine = secrets.some((secret) => {
-    const expected = hmac(secret.keys.cookie, value);
+    const expected = Buffer.from(hmac(secret.keys.cookie, value).toString('base64url'), 'latin1');
     return signature.length === expected.length && timingSafeEqual(signature, expected);
   });
   return genuine ? value : null;

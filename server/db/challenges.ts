@@ -66,8 +66,7 @@ export async function burnTry(db: Db, id: string, limit: number): Promise<boolea
   let query = db
     .updateTable('challenges')
     .set((eb) => ({ wrong_tries: eb('wrong_tries', '+', 1) }))
-    .where('id', '=', id)
-    .where('verified_at', 'is', null);
+    .where('id', '=', id);
   if (limit > 0) query = query.where('wrong_tries', '<', limit);
   const { numUpdatedRows } = await query.executeTakeFirstOrThrow();
   return numUpdatedRows > 0n;

@@ -10,7 +10,7 @@ import { chromium, type Browser, type Page } from '@playwright/test';
 const mediaTools = import.meta.dirname;
 const repository = path.resolve(mediaTools, '../..');
 
-const scenesFolder = path.join(mediaTools, 'scenes');
+export const scenesFolder = path.join(mediaTools, 'scenes');
 export const publicFolder = path.join(repository, 'web/public');
 export const newsreaderFolder = path.join(repository, 'node_modules/@fontsource-variable/newsreader');
 

@@ -1,0 +1,232 @@
+// Walks every API route with everything a caller can get wrong: each is a 4xx with a sentence, and nothing happens.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import type { InjectOptions } from 'fastify';
+
+import { API, type CodeRequested } from '#shared/api.ts';
+import { API_ERRORS } from '#shared/errors.ts';
+import { ENGINES } from '#testing/databases.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+
+const ROUTES: Readonly<Record<string, readonly string[]>> = {
+  [API.leads]: ['POST'],
+  [API.verify]: ['POST'],
+  [API.challenge]: ['GET', 'HEAD'],
+  [API.article]: ['GET', 'HEAD'],
+  [API.health]: ['GET', 'HEAD'],
+};
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+const BODIES: Readonly<Record<string, Record<string, unknown>>> = {
+  [API.leads]: filledForm(),
+  [API.verify]: { email: 'ada@example.com', code: '123456' },
+};
+
+async function expectRefusal(server: ServerUnderTest, request: InjectOptions, what: string): Promise<string> {
+  const response = await server.app.inject(request);
+  assert.ok(response.statusCode >= 400 && response.statusCode < 500, `${what}: ${response.statusCode}`);
+  assert.equal(response.headers['content-type'], 'text/plain; charset=utf-8', what);
+  assert.equal(response.headers['cache-control'], 'no-store', what);
+  const code = String(response.headers['x-error-code']);
+  assert.ok(code in API_ERRORS, `${what}: ${code}`);
+  // A sentence a person can read; HEAD has no body to put it into.
+  if (request.method !== 'HEAD') assert.match(response.body, /^[A-Z][^{}<>]{9,200}$/, what);
+  assert.equal(response.cookies.length, 0, `${what}: sets no cookie`);
+  return response.body;
+}
+
+async function expectNothingHappened(server: ServerUnderTest): Promise<void> {
+  for (const table of ['submissions', 'challenges', 'codes', 'outbox', 'leads'] as const) {
+    assert.equal(await server.countRows(table), 0, table);
+  }
+  assert.equal(server.inbox.mails.length, 0);
+}
+
+const post = (url: string, payload: object | string | undefined, headers: Record<string, string> = {}): InjectOptions => ({
+  method: 'POST',
+  url,
+  headers: { 'content-type': 'application/json', ...headers },
+  payload: payload as string,
+});
+
+for (const engine of ENGINES) {
+  describe(`every route of the API on ${engine}`, () => {
+    it('refuses other methods, and says which there are', () =>
+      withServer({ engine }, async (server) => {
+        for (const [url, allowed] of Object.entries(ROUTES)) {
+          for (const method of METHODS.filter((name) => !allowed.includes(name))) {
+            await expectRefusal(server, { method, url }, `${method} ${url}`);
+            const response = await server.app.inject({ method, url });
+            assert.equal(response.statusCode, 405);
+            assert.deepEqual(String(response.headers.allow).split(', ').toSorted(), [...allowed].toSorted());
+          }
+        }
+        await expectNothingHappened(server);
+      }));
+
+    it('refuses unknown paths, also those that look like known ones', () =>
+      withServer({ engine }, async (server) => {
+        for (const url of ['/api/', '/api/lead', '/api/leads/', '/api/leads/1', '/api/LEADS', '/api/../etc/passwd', '/api/%2e%2e/x']) {
+          for (const method of ['GET', 'POST'] as const) {
+            await expectRefusal(server, { method, url, ...(method === 'POST' && post(url, filledForm())) }, `${method} ${url}`);
+          }
+        }
+        await expectRefusal(server, { method: 'GET', url: `/api/challenge?id=${'x'.repeat(3000)}` }, 'a long address');
+        await expectNothingHappened(server);
+      }));
+
+    it('refuses other content types, sizes, encodings and things that are not JSON', () =>
+      withServer({ engine }, async (server) => {
+        for (const [url, body] of Object.entries(BODIES)) {
+          const json = JSON.stringify(body);
+          for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/xml', 'nonsense', '']) {
+            await expectRefusal(server, post(url, json, { 'content-type': type }), `${url} as ${type}`);
+          }
+          const large = JSON.stringify({ ...body, name: 'x'.repeat(10_000_000) });
+          await expectRefusal(server, post(url, large), `${url} with 10 MB`);
+          for (const broken of ['', '{', 'null', '[]', '"text"', '1', 'true', json.slice(0, -1), `${json}${json}`, '{"a":1,}', '\u0000', '{"__proto__":{"a":1}}']) {
+            await expectRefusal(server, post(url, broken), `${url} with ${broken.slice(0, 20)}`);
+          }
+          const latin1 = Buffer.from(json.replace('ada', 'ad\u00e4'), 'latin1');
+          await expectRefusal(server, post(url, latin1), `${url} in latin1`);
+          await expectRefusal(server, post(url, `${'['.repeat(8000)}${']'.repeat(8000)}`), `${url} nested deeply`);
+        }
+        await expectNothingHappened(server);
+      }));
+
+    it('refuses other sites', () =>
+      withServer({ engine }, async (server) => {
+        for (const [url, body] of Object.entries(BODIES)) {
+          const foreign: Record<string, string>[] = [
+            { origin: 'https://evil.example' },
+            { origin: 'null' },
+            { origin: 'http://localhost.evil.example' },
+            { 'sec-fetch-site': 'cross-site' },
+            { 'sec-fetch-site': 'same-site', origin: 'http://localhost:3000' },
+          ];
+          for (const headers of foreign) {
+            const sentence = await expectRefusal(server, post(url, body, headers), `${url} from ${JSON.stringify(headers)}`);
+            assert.match(sentence, /another site/);
+          }
+        }
+        await expectNothingHappened(server);
+        const same = await server.app.inject(post(API.leads, filledForm(), { origin: 'http://localhost:3000', host: 'localhost:3000', 'sec-fetch-site': 'same-origin' }));
+        assert.equal(same.statusCode, 202);
+      }));
+
+    it('refuses every field that is missing, mistyped, empty, too long or not plain text', () =>
+      withServer({ engine }, async (server) => {
+        const wrongTypes: unknown[] = [undefined, null, 1, 0, [], {}, ['ada@example.com'], { toString: 'x' }];
+        const wrongLines = ['', ' ', 'x', ' x ', 'x'.repeat(201), 'Ada\r\nBcc: all@example.com', 'Ada\nLovelace', 'Ada\tL', 'A\u0000da', 'Ada\u0085', 'Ada\u2028L', '\ud800Ada', 'Ada\udc00', 'Ada\u202emoc.', '\u200b'.repeat(0)];
+        const wrongEmails = ['', 'ada', 'ada@', '@example.com', 'ada@example', 'ada@@example.com', 'a b@example.com', 'ada@example.com\r\nBcc: x@example.com', 'ada@example.com\nx', 'ada@exa\u0000mple.com', 'a\ud800@example.com', 'ada@example.com,eve@example.com', '<ada@example.com>', `${'a'.repeat(250)}@example.com`, 'ada@example.com>', '"ada"@example.com'];
+        const cases: [string, string, readonly unknown[]][] = [
+          [API.leads, 'name', [...wrongTypes, true, ...wrongLines]],
+          [API.leads, 'company', [...wrongTypes, true, ...wrongLines]],
+          [API.leads, 'email', [...wrongTypes, true, ...wrongEmails]],
+          [API.leads, 'consent', [...wrongTypes, false, 'true', 'on', '']],
+          [API.verify, 'email', [...wrongTypes, true, ...wrongEmails]],
+          [API.verify, 'code', [...wrongTypes, true, 123456, '', '12345', '1234567', '12345a', '１２３４５６', ' 123456', '123456\n', '-12345']],
+        ];
+        for (const [url, field, values] of cases) {
+          for (const value of values) {
+            const body: Record<string, unknown> = { ...BODIES[url], [field]: value };
+            await expectRefusal(server, post(url, body), `${url} with ${field}=${JSON.stringify(value)}`);
+          }
+        }
+        await expectNothingHappened(server);
+      }));
+
+    it('says what the specification says', () =>
+      withServer({ engine }, async (server) => {
+        const said = async (changes: Record<string, unknown>) =>
+          expectRefusal(server, post(API.leads, filledForm(changes)), JSON.stringify(changes));
+        assert.equal(await said({ name: 'A' }), 'Name must be at least 2 characters');
+        assert.equal(await said({ company: ' ' }), 'Company name must be at least 2 characters');
+        assert.equal(await said({ email: 'nobody' }), 'Please enter a valid email address');
+        assert.equal(await said({ consent: false }), 'You must agree to receive emails');
+        assert.equal(await said({ name: undefined }), 'Required: please check the field name.');
+        assert.equal(await said({ company: 5 }), 'Invalid input: please check the field company.');
+      }));
+
+    it('tells a network that asks too often how long to wait, and counts IPv6 by its /64', () =>
+      withServer({ engine, env: { LEADS_PER_IP_PER_HOUR: '3', VERIFY_PER_IP_PER_HOUR: '2' } }, async (server) => {
+        const from = (address: string) => createVisitor(server, address);
+        const ask = (address: string, index: number) =>
+          from(address).post('/api/leads', filledForm({ email: `person${index}@example.com` }));
+        const statuses = [];
+        for (let i = 0; i < 4; i += 1) statuses.push((await ask(`2001:db8:1:2::${i + 1}`, i)).statusCode);
+        assert.deepEqual(statuses, [202, 202, 202, 429]);
+        const refused = await ask('2001:db8:1:2:ffff::9', 9);
+        assert.equal(refused.headers['x-error-code'], 'too-many-requests');
+        assert.equal(refused.headers['retry-after'], '3600');
+        assert.match(refused.body, /Please try again in 60 minutes\.$/);
+        assert.equal((await ask('2001:db8:1:3::1', 10)).statusCode, 202);
+        await server.advance(3600);
+        assert.equal((await ask('2001:db8:1:2::1', 11)).statusCode, 202);
+
+        const tries = [];
+        for (let i = 0; i < 3; i += 1) {
+          tries.push((await from('203.0.113.9').post('/api/verify', BODIES[API.verify])).statusCode);
+        }
+        assert.deepEqual(tries, [400, 400, 429]);
+      }));
+
+    it('sends an address five codes an hour and ten a day, whoever asks', () =>
+      withServer({ engine, env: { LEADS_PER_IP_PER_HOUR: '0' } }, async (server) => {
+        let asked = 0;
+        const ask = async () => {
+          asked += 1;
+          return createVisitor(server, `203.0.113.${asked}`).post('/api/leads', filledForm());
+        };
+        const askTimes = async (count: number) => {
+          const statuses = [];
+          for (let i = 0; i < count; i += 1) {
+            statuses.push((await ask()).statusCode);
+            await server.advance(60);
+          }
+          return statuses;
+        };
+        assert.deepEqual(await askTimes(6), [202, 202, 202, 202, 202, 429]);
+        await server.advance(3600);
+        assert.deepEqual(await askTimes(6), [202, 202, 202, 202, 202, 429]);
+        await server.advance(3600);
+        const refused = await ask();
+        assert.equal(refused.statusCode, 429);
+        assert.equal(refused.headers['x-error-code'], 'too-many-codes');
+        assert.match(refused.body, /Please try again in 22 hours\.$/);
+        assert.equal(await server.countRows('codes'), 10);
+        await server.advance(22 * 3600);
+        assert.equal((await ask()).statusCode, 202);
+      }));
+
+    it('lifts a limit that is 0', () =>
+      withServer(
+        { engine, env: { LEADS_PER_IP_PER_HOUR: '0', LEADS_PER_EMAIL_PER_HOUR: '0', VERIFY_PER_IP_PER_HOUR: '0', CODE_ATTEMPTS: '0', RESEND_SECONDS: '0' } },
+        async (server) => {
+          const visitor = createVisitor(server);
+          for (let i = 0; i < 30; i += 1) assert.equal((await visitor.post('/api/leads', filledForm())).statusCode, 202);
+          await server.inbox.waitForMail('ada@example.com', 30);
+          for (let i = 0; i < 30; i += 1) assert.equal((await visitor.post('/api/verify', BODIES[API.verify])).statusCode, 400);
+        },
+      ));
+
+    it('answers 503 with a sentence while the database is away, and health says so', () =>
+      withServer({ engine }, async (server) => {
+        assert.equal((await server.app.inject('/api/health')).statusCode, 200);
+        await server.database.close();
+        for (const request of [post(API.leads, filledForm()), post(API.verify, BODIES[API.verify]), { method: 'GET', url: '/api/health' } as const]) {
+          const response = await server.app.inject(request);
+          assert.ok(response.statusCode >= 500, response.body);
+          assert.equal(response.headers['content-type'], 'text/plain; charset=utf-8');
+          assert.ok(Number(response.headers['retry-after']) > 0);
+          assert.doesNotMatch(response.body, /driver|destroy|sql/i, 'says nothing about the inside');
+        }
+      }));
+  });
+}
+
+it('names of the answer to a request are those of the shared schema', () =>
+  withServer({ engine: 'sqlite' }, async (server) => {
+    const answer = (await createVisitor(server).post('/api/leads', filledForm())).json<CodeRequested>();
+    assert.deepEqual(Object.keys(answer).toSorted(), ['challengeId', 'reference', 'resendSeconds']);
+  }));

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+
+import { leaseDueMail } from '#server/db/outbox.ts';
+import { ENGINES } from '#testing/databases.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+
+const smtpError = (responseCode: number, message: string): Error => Object.assign(new Error(message), { responseCode });
+
+const outboxRow = (server: ServerUnderTest) =>
+  server.database.db.selectFrom('outbox').selectAll().executeTakeFirstOrThrow();
+
+/** Waits until something holds; real time, because a real SMTP server is on the other side. */
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (let i = 0; i < 400; i += 1) {
+    if (await holds()) return;
+    await setTimeout(10);
+  }
+  assert.fail('It did not come to hold.');
+}
+
+for (const engine of ENGINES) {
+  describe(`the outbox on ${engine}`, () => {
+    it('tries again, later and later, when the server refuses for now, and the code still arrives', async () => {
+      let refusals = 2;
+      const onRecipient = () => (refusals-- > 0 ? smtpError(451, 'Greylisted, come back later') : null);
+      await withServer({ engine, inbox: { onRecipient } }, async (server) => {
+        assert.equal((await createVisitor(server).post('/api/leads', filledForm())).statusCode, 202);
+        await until(() => server.mailEvents.length === 1);
+        assert.equal(server.mailEvents[0]?.type, 'failed for now');
+        const row = await outboxRow(server);
+        assert.equal(row.state, 'queued');
+        assert.match(row.reply ?? '', /Greylisted/);
+        assert.equal(row.due_at - server.now(), 1000);
+
+        await server.advance(1);
+        server.wakeWorker();
+        await until(() => server.mailEvents.length === 2);
+        assert.equal((await outboxRow(server)).due_at - server.now(), 2000);
+        await server.advance(2);
+        server.wakeWorker();
+        await server.inbox.waitForMail('ada@example.com');
+        await until(async () => (await outboxRow(server)).state === 'sent');
+        assert.equal(server.inbox.mails.length, 1);
+        assert.doesNotMatch(server.logLines.join(''), /ada@example/, 'a refusal is not logged with the address');
+      });
+    });
+
+    it('stops at a refusal for good and keeps the reason', () =>
+      withServer(
+        { engine, inbox: { onRecipient: () => smtpError(550, 'No such user here') } },
+        async (server) => {
+          await createVisitor(server).post('/api/leads', filledForm());
+          await until(async () => (await outboxRow(server)).state === 'failed');
+          const row = await outboxRow(server);
+          assert.match(row.reply ?? '', /No such user here/);
+          assert.equal(row.attempts, 1);
+          await server.advance(120);
+          server.wakeWorker();
+          await setTimeout(50);
+          assert.deepEqual(
+            server.mailEvents.map(({ type }) => type),
+            ['refused'],
+          );
+        },
+      ));
+
+    it('drops a code that expired before its turn came', () =>
+      withServer({ engine, inbox: { onMessage: () => smtpError(452, 'Disk full') } }, async (server) => {
+        await createVisitor(server).post('/api/leads', filledForm());
+        await until(() => server.mailEvents.length === 1);
+        await server.advance(601);
+        server.wakeWorker();
+        await until(async () => (await outboxRow(server)).state === 'dropped');
+        assert.equal(server.mailEvents.at(-1)?.type, 'dropped');
+        assert.equal(server.inbox.mails.length, 0);
+      }));
+
+    it('gives each mail to one of many takers, and to another when its lease has run out', () =>
+      withServer({ engine, inbox: { onRecipient: () => smtpError(451, 'Not now') } }, async (server) => {
+        await createVisitor(server).post('/api/leads', filledForm());
+        await until(() => server.mailEvents.length === 1);
+        const now = server.now() + 5_000;
+        const take = (leaseId: string, at: number) =>
+          leaseDueMail(server.database, { leaseId, most: 5, leaseMs: 30_000, now: at });
+        const taken = await Promise.all(Array.from({ length: 10 }, (_, index) => take(`taker ${index}`, now)));
+        assert.equal(taken.flat().length, 1);
+        assert.equal((await take('too early', now + 29_000)).length, 0);
+        assert.equal((await take('after a crash', now + 30_000)).length, 1);
+      }));
+
+    it('mails a code that says all it needs and nothing else', () =>
+      withServer({ engine }, async (server) => {
+        const visitor = createVisitor(server);
+        const { reference } = (await visitor.post('/api/leads', filledForm())).json<{ reference: string }>();
+        const { parsed, raw } = await server.inbox.waitForMail('ada@example.com');
+        const code = /^\d{6}/.exec(parsed.subject ?? '')?.[0] ?? 'no code in the subject';
+        const occurrences = (text: string | undefined, part: string) => (text ?? '').split(part).length - 1;
+        assert.equal(occurrences(parsed.text, code), 1);
+        assert.equal(occurrences(parsed.html, code), 1);
+        assert.match(parsed.text ?? '', new RegExp(`reference ${reference}`));
+        assert.match(parsed.text ?? '', /valid for 10 minutes/);
+        assert.match(parsed.text ?? '', /If you did not ask for a code/);
+        assert.equal(parsed.from?.address, 'guide@example.com');
+        assert.doesNotMatch(raw, /https?:|<img|<a |List-Unsubscribe|Lovelace|Analytical/i);
+        assert.match(raw, /^Auto-Submitted: auto-generated\r?$/m);
+        const [row] = await server.database.db.selectFrom('outbox').selectAll().execute();
+        assert.doesNotMatch(JSON.stringify(row), new RegExp(code), 'the outbox holds no code');
+      }));
+  });
+}

@@ -1,0 +1,110 @@
+// Makes every still picture: hero, film poster, avatars, Open Graph picture and icons.
+
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Browser } from '@playwright/test';
+import sharp from 'sharp';
+import { openScene, publish, scenesFolder, withBrowser, type SceneSize } from './shared.ts';
+
+interface Quality {
+  readonly avif: number;
+  readonly webp: number;
+}
+
+async function photograph(browser: Browser, scene: string, size: SceneSize, second?: number): Promise<Buffer> {
+  const page = await openScene(browser, scene, size);
+  if (second !== undefined) await page.evaluate((moment) => window.film.seek(moment), second);
+  const png = await page.screenshot();
+  await page.close();
+  return png;
+}
+
+/** Publishes a picture as AVIF and as WebP; the limit is the AVIF's. */
+async function publishBoth(name: string, png: Buffer, quality: Quality, limit: number): Promise<void> {
+  // Full chroma: green lines and small green letters would blur without it.
+  const avif = await sharp(png).avif({ quality: quality.avif, effort: 9, chromaSubsampling: '4:4:4' }).toBuffer();
+  await publish(`${name}.avif`, avif, limit);
+  // WebP cannot keep full chroma, but it can reduce it carefully.
+  const webp = await sharp(png).webp({ quality: quality.webp, effort: 6, smartSubsample: true }).toBuffer();
+  await publish(`${name}.webp`, webp);
+}
+
+async function makeHero(browser: Browser): Promise<void> {
+  const limits = { 640: 14_000, 960: 22_000, 1280: 30_000 };
+  for (const [width, limit] of Object.entries(limits)) {
+    const png = await photograph(browser, 'hero.html', { width: 640, height: 512, scale: Number(width) / 640 });
+    await publishBoth(`media/hero-${width}`, png, { avif: 52, webp: 82 }, limit);
+  }
+}
+
+async function makePoster(browser: Browser): Promise<void> {
+  const limits = { 640: 9000, 960: 16_000 };
+  const lastMomentOfTheTitle = 3.6;
+  for (const [width, limit] of Object.entries(limits)) {
+    const size = { width: 1280, height: 720, scale: Number(width) / 1280 };
+    const png = await photograph(browser, 'film.html', size, lastMomentOfTheTitle);
+    await publishBoth(`media/poster-${width}`, png, { avif: 52, webp: 82 }, limit);
+  }
+}
+
+async function makeOpenGraph(browser: Browser): Promise<void> {
+  const png = await photograph(browser, 'og.html', { width: 1200, height: 630 });
+  // Few colours and no dither: smaller than a full PNG, and indistinguishable from it.
+  const reduced = await sharp(png).png({ palette: true, colours: 160, dither: 0.4, effort: 10 }).toBuffer();
+  await publish('media/og.png', reduced, 120_000);
+}
+
+async function drawSvg(scene: string, pixels: number): Promise<Buffer> {
+  const source = await readFile(path.join(scenesFolder, scene));
+  const { width } = await sharp(source).metadata();
+  return sharp(source, { density: (72 * pixels * 2) / width })
+    .resize(pixels, pixels)
+    .png()
+    .toBuffer();
+}
+
+async function makeAvatars(): Promise<void> {
+  for (const name of ['avatar-sarah-lindqvist', 'avatar-marcus-adeyemi']) {
+    await publishBoth(`media/${name}`, await drawSvg(`${name}.svg`, 160), { avif: 60, webp: 86 }, 4000);
+  }
+}
+
+/** An .ico that holds one PNG: a directory of one entry, then the PNG itself. */
+function icoOf(png: Buffer, pixels: number): Buffer {
+  const header = Buffer.alloc(22);
+  header.writeUInt16LE(1, 2); // an icon, not a cursor
+  header.writeUInt16LE(1, 4); // with one picture
+  header.writeUInt8(pixels, 6);
+  header.writeUInt8(pixels, 7);
+  header.writeUInt16LE(1, 10); // colour planes
+  header.writeUInt16LE(32, 12); // bits per pixel
+  header.writeUInt32LE(png.length, 14);
+  header.writeUInt32LE(header.length, 18);
+  return Buffer.concat([header, png]);
+}
+
+async function makeIcons(): Promise<void> {
+  const markSource = await readFile(path.join(scenesFolder, 'mark.svg'));
+  await publish('favicon.svg', markSource);
+  await publish('favicon.ico', icoOf(await drawSvg('mark.svg', 32), 32));
+
+  /** The mark in paper on accent; `share` is its width in the icon, `corner` the radius of the icon's corners. */
+  async function appIcon(name: string, pixels: number, share: number, corner: number): Promise<void> {
+    const mark = markSource.toString().replace('<svg ', `<svg x="${(1 - share) * 50}" y="${(1 - share) * 50 - 1}" width="${share * 100}" height="${share * 100}" `).replaceAll(/fill: #\w+/g, 'fill: #faf7f0');
+    const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 100" width="${pixels}" height="${pixels}"><rect width="100" height="100" rx="${corner}" fill="#0e5a43"/>${mark}</svg>`;
+    await publish(name, await sharp(Buffer.from(icon)).png({ compressionLevel: 9, effort: 10 }).toBuffer());
+  }
+  await appIcon('apple-touch-icon.png', 180, 0.6, 0);
+  await appIcon('icon-192.png', 192, 0.6, 22);
+  await appIcon('icon-512.png', 512, 0.6, 22);
+  // Launchers may cut a maskable icon down to a circle of 80%.
+  await appIcon('icon-maskable-512.png', 512, 0.48, 0);
+}
+
+await withBrowser(async (browser) => {
+  await makeHero(browser);
+  await makePoster(browser);
+  await makeOpenGraph(browser);
+});
+await makeAvatars();
+await makeIcons();
