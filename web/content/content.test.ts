@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { readingProgress } from '#web/content/reading-progress.ts';
+import { sharePage } from '#web/content/share-page.ts';
+import { initialsOf } from '#web/ui/initials.ts';
+
+describe('reading progress', () => {
+  it('goes from 0 to 100 percent and never beyond', () => {
+    assert.equal(readingProgress(0, 1000), 0);
+    assert.equal(readingProgress(250, 1000), 25);
+    assert.equal(readingProgress(1000, 1000), 100);
+    assert.equal(readingProgress(-40, 1000), 0, 'rubber band');
+    assert.equal(readingProgress(1040, 1000), 100);
+    assert.equal(readingProgress(0, 0), 100, 'everything fits the window');
+  });
+});
+
+describe('sharing', () => {
+  const DATA = { title: 'Guide', text: 'A guide', url: 'https://guide.example.com/' };
+  const clipboard = (written: string[]) => ({ writeText: async (text: string) => void written.push(text) });
+
+  it('uses the share sheet where there is one, and takes no for an answer', async () => {
+    const shared: unknown[] = [];
+    assert.equal(await sharePage({ share: async (data) => void shared.push(data) }, DATA), 'shared');
+    assert.deepEqual(shared, [DATA]);
+    const written: string[] = [];
+    const cancel = async () => {
+      throw new DOMException('no', 'AbortError');
+    };
+    assert.equal(await sharePage({ share: cancel, clipboard: clipboard(written) }, DATA), 'cancelled');
+    assert.deepEqual(written, []);
+  });
+
+  it('copies the link otherwise', async () => {
+    const written: string[] = [];
+    assert.equal(await sharePage({ clipboard: clipboard(written) }, DATA), 'copied');
+    const broken = async () => {
+      throw new DOMException('no', 'NotAllowedError');
+    };
+    assert.equal(await sharePage({ share: broken, clipboard: clipboard(written) }, DATA), 'copied');
+    assert.deepEqual(written, [DATA.url, DATA.url]);
+  });
+
+  it('says so when neither works', async () => {
+    assert.equal(await sharePage({}, DATA), 'failed');
+    assert.equal(await sharePage({ clipboard: { writeText: () => Promise.reject(new Error('no')) } }, DATA), 'failed');
+  });
+});
+
+describe('initials', () => {
+  it('are the first letters of first and last name', () => {
+    assert.equal(initialsOf('Sarah Lindqvist'), 'SL');
+    assert.equal(initialsOf('  ada  king lovelace '), 'AL');
+    assert.equal(initialsOf('Cher'), 'C');
+    assert.equal(initialsOf('𝒜da Ö'), '𝒜Ö');
+    assert.equal(initialsOf(''), '');
+  });
+});

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { describe, it, mock } from 'node:test';
+
+import { TOAST_REMOVE_DELAY_MS, toastReducer } from '#web/ui/toast-state.ts';
+import { createToastStore } from '#web/ui/toast-store.ts';
+
+const toast = (id: string) => ({ id, title: `Toast ${id}`, description: '' });
+
+describe('toasts', () => {
+  it('are at most one: a new one takes the place of the old', () => {
+    const one = toastReducer([], { type: 'add', toast: toast('1') });
+    const two = toastReducer(one, { type: 'add', toast: toast('2') });
+    assert.deepEqual(two, [{ ...toast('2'), open: true }]);
+  });
+
+  it('are updated, dismissed and removed by id', () => {
+    const state = toastReducer([], { type: 'add', toast: toast('1') });
+    assert.equal(toastReducer(state, { type: 'update', id: '1', changes: { title: 'New' } })[0]?.title, 'New');
+    assert.equal(toastReducer(state, { type: 'update', id: '2', changes: { title: 'New' } })[0]?.title, 'Toast 1');
+    assert.equal(toastReducer(state, { type: 'dismiss', id: '1' })[0]?.open, false);
+    assert.deepEqual(toastReducer(state, { type: 'remove', id: '1' }), []);
+    assert.deepEqual(toastReducer(state, { type: 'remove', id: '2' }), state);
+  });
+});
+
+describe('the toast store', () => {
+  it('removes a toast 1,000,000 ms after its dismissal, however often it is dismissed', () => {
+    assert.equal(TOAST_REMOVE_DELAY_MS, 1_000_000);
+    mock.timers.enable({ apis: ['setTimeout'] });
+    try {
+      const store = createToastStore();
+      let told = 0;
+      const unsubscribe = store.subscribe(() => {
+        told += 1;
+      });
+      const id = store.add({ title: 'Success!', description: '' });
+      store.dismiss(id);
+      mock.timers.tick(500_000);
+      store.dismiss(id);
+      mock.timers.tick(499_999);
+      assert.equal(store.getState().length, 1);
+      mock.timers.tick(1);
+      assert.deepEqual(store.getState(), []);
+      assert.equal(told, 3, 'added, dismissed once, removed');
+      unsubscribe();
+      store.add({ title: 'Verified!', description: '' });
+      assert.equal(told, 3);
+    } finally {
+      mock.timers.reset();
+    }
+  });
+
+  it('forgets the timer of a toast that another one replaced', () => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    try {
+      const store = createToastStore();
+      store.dismiss(store.add({ title: 'One', description: '' }));
+      const second = store.add({ title: 'Two', description: '' });
+      mock.timers.tick(2_000_000);
+      assert.deepEqual(
+        store.getState().map(({ id, open }) => ({ id, open })),
+        [{ id: second, open: true }],
+      );
+    } finally {
+      mock.timers.reset();
+    }
+  });
+});

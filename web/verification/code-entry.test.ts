@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { codeEntryReducer, completeCode, EMPTY_CODE_ENTRY, type CodeEntry, type CodeEntryEvent } from '#web/verification/code-entry.ts';
+
+const after = (entry: CodeEntry, ...events: CodeEntryEvent[]): CodeEntry => events.reduce(codeEntryReducer, entry);
+const shown = ({ digits, focus }: CodeEntry): string => `${digits.map((digit) => digit || '_').join('')} ${focus}`;
+const entryOf = (text: string, focus: number): CodeEntry => ({
+  digits: Array.from(text, (character) => (character === '_' ? '' : character)),
+  focus,
+});
+const input = (box: number, value: string): CodeEntryEvent => ({ type: 'input', box, value });
+const paste = (box: number, text: string): CodeEntryEvent => ({ type: 'paste', box, text });
+
+describe('typing into the code boxes', () => {
+  it('takes digits only and moves on with each', () => {
+    assert.equal(shown(after(EMPTY_CODE_ENTRY, input(0, '1'))), '1_____ 1');
+    assert.equal(shown(after(EMPTY_CODE_ENTRY, input(0, 'a'))), '______ 0');
+    assert.equal(shown(after(EMPTY_CODE_ENTRY, input(0, '-'), input(0, ' '), input(0, '.'))), '______ 0');
+    assert.equal(shown(after(entryOf('12345_', 5), input(5, '6'))), '123456 5');
+  });
+
+  it('replaces the digit in a filled box, wherever the caret stands', () => {
+    assert.equal(shown(after(entryOf('123___', 1), input(1, '27'))), '173___ 2');
+    assert.equal(shown(after(entryOf('123___', 1), input(1, '72'))), '173___ 2');
+    assert.equal(shown(after(entryOf('123___', 1), input(1, '22'))), '123___ 2');
+    assert.equal(shown(after(entryOf('123___', 1), input(1, '2x'))), '123___ 2');
+  });
+
+  it('takes digits of other scripts that are compatible', () => {
+    assert.equal(shown(after(EMPTY_CODE_ENTRY, input(0, '１'))), '1_____ 1');
+  });
+
+  it('fills all boxes from one input event, in any box', () => {
+    for (const box of [0, 3, 5]) assert.equal(shown(after(entryOf('9_____', box), input(box, '123456'))), '123456 5');
+    assert.equal(shown(after(EMPTY_CODE_ENTRY, input(2, '1234'))), '__1234 5');
+    assert.equal(shown(after(EMPTY_CODE_ENTRY, input(0, '1234567'))), '123456 5');
+  });
+});
+
+describe('moving between the code boxes', () => {
+  it('Backspace clears a filled box, and on an empty one only moves back', () => {
+    assert.equal(shown(after(entryOf('123___', 2), { type: 'backspace', box: 2 })), '12____ 2');
+    assert.equal(shown(after(entryOf('12____', 2), { type: 'backspace', box: 2 })), '12____ 1');
+    assert.equal(shown(after(EMPTY_CODE_ENTRY, { type: 'backspace', box: 0 })), '______ 0');
+  });
+
+  it('arrows, Home and End move the focus and nothing else', () => {
+    const moved = (box: number, to: 'previous' | 'next' | 'first' | 'last') =>
+      shown(after(entryOf('12____', box), { type: 'move', box, to }));
+    assert.equal(moved(2, 'previous'), '12____ 1');
+    assert.equal(moved(2, 'next'), '12____ 3');
+    assert.equal(moved(0, 'previous'), '12____ 0');
+    assert.equal(moved(5, 'next'), '12____ 5');
+    assert.equal(moved(3, 'first'), '12____ 0');
+    assert.equal(moved(3, 'last'), '12____ 5');
+  });
+});
+
+describe('pasting into the code boxes', () => {
+  it('finds the code in what people copy, in any box', () => {
+    const texts = [
+      '123456',
+      '123 456',
+      '123-456',
+      '123\u2013456',
+      '\u00a0123\u00a0456\n',
+      'Your code: 123456.',
+      '123456 is your code for Master AI-Powered Outreach',
+      'Here is your one-time code.\n\n    123456\n\nThe code is valid for 10 minutes and works once.',
+      'valid for 10 minutes: 123 456',
+      '１２３４５６',
+    ];
+    for (const text of texts) {
+      for (const box of [0, 2, 5]) assert.equal(shown(after(entryOf('98____', box), paste(box, text))), '123456 5', text);
+    }
+  });
+
+  it('puts part of a code where it was pasted, and ignores what holds no digit', () => {
+    assert.equal(shown(after(entryOf('12____', 2), paste(2, '34'))), '1234__ 4');
+    assert.equal(shown(after(entryOf('12____', 2), paste(2, 'no code here'))), '12____ 2');
+  });
+});
+
+describe('the code', () => {
+  it('is complete with six digits, and gone after a reset', () => {
+    assert.equal(completeCode(entryOf('12345_', 5)), null);
+    assert.equal(completeCode(entryOf('_23456', 0)), null);
+    assert.equal(completeCode(entryOf('123456', 5)), '123456');
+    assert.equal(shown(after(entryOf('123456', 5), { type: 'reset' })), '______ 0');
+  });
+});
