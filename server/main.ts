@@ -106,12 +106,12 @@ function logMailEvent(event: MailEvent): void {
 
 function announceStart(): void {
   const { port } = Object.assign({ port: config.port }, app.server.address());
-  say(`Ready on http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`);
   if (config.mail.kind === 'files') {
     say(`No SMTP_URL is set: each e-mail is written to ${path.relative('.', mailFolder)}/*.eml and its code is printed here.`);
   } else if (config.mailFrom === null) {
     say('MAIL_FROM is not set: set it to an address of your own domain, or mail servers will treat the codes as spam.');
   }
+  say(`Ready on http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`);
 }
 
 /** Finishes requests, then mail, then closes the database; in this order, because each needs the next. */

@@ -14,7 +14,7 @@ import { VerificationStage } from '#web/verification/verification-stage.tsx';
 
 /** @param initial where the page starts: landing, or what a reload restores */
 export function Home({ initial }: { readonly initial: StageState }) {
-  const [state, send] = useStage(initial);
+  const { state, send, hasMoved } = useStage(initial);
   // What was typed outlives the form, so that going back and forth loses nothing.
   const [draft, setDraft] = useState<LeadDraft>(initial.lead ?? EMPTY_DRAFT);
   const queryClient = useQueryClient();
@@ -24,7 +24,7 @@ export function Home({ initial }: { readonly initial: StageState }) {
 
   switch (state.stage) {
     case 'landing':
-      return <LandingStage onCallToAction={() => send({ type: 'call to action pressed' })} />;
+      return <LandingStage hasMoved={hasMoved} onCallToAction={() => send({ type: 'call to action pressed' })} />;
     case 'form':
       return <FormStage draft={draft} onDraftChange={setDraft} onCodeRequested={onCodeRequested} />;
     case 'verification':

@@ -1,6 +1,6 @@
 // Ties the stage to the browser's history: each stage is an entry of its own at the same address, so Back and
 // Forward move between stages and a reload comes back to the one that was shown.
-import { useEffect, useReducer } from 'react';
+import { useEffect, useReducer, useRef } from 'react';
 
 import { fetchOpenChallenge } from '#web/api-client.ts';
 import { INITIAL_STATE, restoredState, stageReducer, type Stage, type StageEvent, type StageState } from '#web/stage.ts';
@@ -35,12 +35,23 @@ export async function initialStageState(): Promise<StageState> {
   return state;
 }
 
+export type StageControl = {
+  readonly state: StageState;
+  readonly send: (event: StageEvent) => void;
+  /** Whether another stage was shown before this one. */
+  readonly hasMoved: () => boolean;
+};
+
 /** The stage and how to change it. */
-export function useStage(initial: StageState): [StageState, (event: StageEvent) => void] {
+export function useStage(initial: StageState): StageControl {
   const [state, dispatch] = useReducer(stageReducer, initial);
+  const moved = useRef(false);
 
   useEffect(() => {
-    const onPopState = (event: PopStateEvent) => dispatch({ type: 'history moved', stage: readEntry(event.state).stage });
+    const onPopState = (event: PopStateEvent) => {
+      moved.current = true;
+      dispatch({ type: 'history moved', stage: readEntry(event.state).stage });
+    };
     window.addEventListener('popstate', onPopState);
     return () => window.removeEventListener('popstate', onPopState);
   }, []);
@@ -50,7 +61,8 @@ export function useStage(initial: StageState): [StageState, (event: StageEvent) 
     // A used code screen is not worth coming back to, so the article takes its place.
     const inPlace = next.stage === state.stage || event.type === 'code verified';
     history[inPlace ? 'replaceState' : 'pushState'](entryOf(next), '');
+    moved.current = true;
     dispatch(event);
   };
-  return [state, send];
+  return { state, send, hasMoved: () => moved.current };
 }

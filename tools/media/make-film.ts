@@ -103,7 +103,7 @@ await publish('media/film.vtt', Buffer.from(webVtt(captions)));
 if (!process.argv.includes('--encode-only')) await renderMaster();
 
 const mp4 = await encode('media/film.mp4', 2_000_000, [
-  ...['-c:v', 'libx264', '-profile:v', 'high', '-preset', 'veryslow', '-tune', 'animation', '-crf', '18'],
+  ...['-c:v', 'libx264', '-profile:v', 'high', '-preset', 'veryslow', '-tune', 'animation', '-crf', '20'],
   ...['-g', '150', '-movflags', '+faststart'],
 ]);
-await encode('media/film.webm', mp4, ['-c:v', 'libsvtav1', '-preset', '4', '-crf', '30', '-g', '150']);
+await encode('media/film.webm', mp4, ['-c:v', 'libsvtav1', '-preset', '4', '-crf', '33', '-g', '150']);

@@ -33,7 +33,7 @@ async function makeHero(browser: Browser): Promise<void> {
   const limits = { 640: 14_000, 960: 22_000, 1280: 30_000 };
   for (const [width, limit] of Object.entries(limits)) {
     const png = await photograph(browser, 'hero.html', { width: 640, height: 512, scale: Number(width) / 640 });
-    await publishBoth(`media/hero-${width}`, png, { avif: 52, webp: 82 }, limit);
+    await publishBoth(`media/hero-${width}`, png, { avif: 55, webp: 80 }, limit);
   }
 }
 
@@ -43,7 +43,7 @@ async function makePoster(browser: Browser): Promise<void> {
   for (const [width, limit] of Object.entries(limits)) {
     const size = { width: 1280, height: 720, scale: Number(width) / 1280 };
     const png = await photograph(browser, 'film.html', size, lastMomentOfTheTitle);
-    await publishBoth(`media/poster-${width}`, png, { avif: 52, webp: 82 }, limit);
+    await publishBoth(`media/poster-${width}`, png, { avif: 58, webp: 82 }, limit);
   }
 }
 
@@ -65,7 +65,7 @@ async function drawSvg(scene: string, pixels: number): Promise<Buffer> {
 
 async function makeAvatars(): Promise<void> {
   for (const name of ['avatar-sarah-lindqvist', 'avatar-marcus-adeyemi']) {
-    await publishBoth(`media/${name}`, await drawSvg(`${name}.svg`, 160), { avif: 60, webp: 86 }, 4000);
+    await publishBoth(`media/${name}`, await drawSvg(`${name}.svg`, 160), { avif: 72, webp: 88 }, 4000);
   }
 }
 
@@ -98,7 +98,7 @@ async function makeIcons(): Promise<void> {
   await appIcon('icon-192.png', 192, 0.6, 22);
   await appIcon('icon-512.png', 512, 0.6, 22);
   // Launchers may cut a maskable icon down to a circle of 80%.
-  await appIcon('icon-maskable-512.png', 512, 0.48, 0);
+  await appIcon('icon-maskable-512.png', 512, 0.52, 0);
 }
 
 await withBrowser(async (browser) => {

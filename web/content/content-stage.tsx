@@ -35,8 +35,8 @@ export function ContentStage({ onBack, onStartAgain }: ContentStageProps) {
           </Button>
         </Tooltip>
         <ShareButton />
+        <ReadingProgress />
       </SiteHeader>
-      <ReadingProgress />
       <main className={styles.main}>
         <h1 ref={heading} tabIndex={-1}>
           <Unbroken text={site.title} />

@@ -2,6 +2,8 @@
 // content/landing.yaml.
 import { ArrowRight, Gauge, Library, PenLine, RefreshCcw, TrendingUp, Users, type LucideIcon } from 'lucide-react';
 
+import { useEffect, useRef, type RefObject } from 'react';
+
 import landing from '#content/landing.yaml';
 import type { BenefitIcon } from '#shared/content-schema.ts';
 import { SiteFooter } from '#web/frame/site-footer.tsx';
@@ -12,13 +14,29 @@ import { VideoCard } from '#web/landing/video-card.tsx';
 import { Button } from '#web/ui/button.tsx';
 import { Unbroken } from '#web/ui/unbroken.tsx';
 
-/** @param onCallToAction either of the two buttons that lead to the form */
-export function LandingStage({ onCallToAction }: { readonly onCallToAction: () => void }) {
+type LandingStageProps = {
+  /** Either of the two buttons that lead to the form was pressed. */
+  readonly onCallToAction: () => void;
+  /** Whether the visitor comes back from another stage; the focus then goes to the headline. */
+  readonly hasMoved: () => boolean;
+};
+
+/** The landing stage. */
+export function LandingStage({ onCallToAction, hasMoved }: LandingStageProps) {
+  const headline = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    if (!hasMoved()) return;
+    window.scrollTo({ top: 0 });
+    headline.current?.focus({ preventScroll: true });
+    // Only on arrival.
+    // oxlint-disable-next-line react-hooks/exhaustive-deps
+  }, []);
+
   return (
     <>
       <SiteHeader />
       <main>
-        <Hero onCallToAction={onCallToAction} />
+        <Hero headlineRef={headline} onCallToAction={onCallToAction} />
         <Benefits />
         <HowItWorks />
         <Problems />
@@ -39,13 +57,13 @@ const HERO_WIDTHS = [640, 960, 1280];
 const heroSet = (type: string) => HERO_WIDTHS.map((width) => `/media/hero-${width}.${type} ${width}w`).join(', ');
 const HERO_SIZES = '(min-width: 1120px) 34rem, 46vw';
 
-function Hero({ onCallToAction }: CallToAction) {
+function Hero({ headlineRef, onCallToAction }: CallToAction & { readonly headlineRef: RefObject<HTMLHeadingElement | null> }) {
   const { badge, headline, subtext, button, trustLines, imageAlt } = landing.hero;
   return (
     <section className={styles.hero} aria-labelledby="headline">
       <div className={styles.heroText}>
         <p className={styles.badge}>{badge}</p>
-        <h1 id="headline" tabIndex={-1}>
+        <h1 id="headline" ref={headlineRef} tabIndex={-1}>
           <Unbroken text={headline} />
         </h1>
         <p className={styles.lead}>{subtext}</p>

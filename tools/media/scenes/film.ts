@@ -129,6 +129,8 @@ function drawSheaf(frame: string, at: number, length: number): void {
     const top = rows[Math.floor(index / 2)] ?? 0;
     card.style.left = `${left}px`;
     card.style.top = `${top}px`;
+    // Each comes out from below the offer, and from below the cards that lie there already.
+    card.style.zIndex = `${4 - index}`;
     const at = start + 2.7 + index * 1.25;
     move(card, { at, for: 0.75, x: [440 - left - 193, 0], y: [96 - top - 94, 0], turn: [84, 0], ease: glide });
     move(card, { at: at + 0.1, for: 0.25, opacity: [0, 1] });

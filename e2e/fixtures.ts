@@ -1,0 +1,125 @@
+// What every browser test gets: a running site, a page that may not complain, and a visitor with steps that are named
+// like the specification.
+import { test as base, expect, type BrowserContext, type Locator, type Page } from '@playwright/test';
+
+import { codeIn } from '#testing/inbox.ts';
+import { startSite, type Site } from '#testing/start-site.ts';
+
+export { expect };
+
+export type Visitor = {
+  readonly page: Page;
+  readonly email: string;
+  /** From the landing page to the form. */
+  readonly openForm: () => Promise<void>;
+  readonly fillForm: (changes?: { readonly email?: string }) => Promise<void>;
+  readonly sendForm: () => Promise<void>;
+  /** From the landing page to the code screen. */
+  readonly askForCode: () => Promise<void>;
+  /** The newest of so many codes that were mailed. */
+  readonly mailedCode: (count?: number) => Promise<string>;
+  readonly enterCode: (code: string) => Promise<void>;
+  /** From the landing page into the article. */
+  readonly readArticle: () => Promise<void>;
+  /** The code box with this number, from 1. */
+  readonly box: (number: number) => Locator;
+  readonly boxValues: () => Promise<string>;
+  readonly toast: Locator;
+};
+
+let visitors = 0;
+
+/** A visitor on a page of the site. */
+export function createVisitor(page: Page, site: Site): Visitor {
+  visitors += 1;
+  const email = `visitor-${process.pid}-${visitors}@example.com`;
+  const boxes = page.getByRole('group', { name: '6-digit code' }).getByRole('textbox');
+  const visitor: Visitor = {
+    page,
+    email,
+    openForm: async () => {
+      await page.getByRole('button', { name: 'Get Your Free Copy', exact: true }).click();
+      await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeVisible();
+    },
+    fillForm: async ({ email: address = email } = {}) => {
+      await page.getByLabel('Full Name *').fill('Ada Lovelace');
+      await page.getByLabel('Company Name *').fill('Analytical Engines');
+      await page.getByLabel('Work Email *').fill(address);
+      await page.getByRole('checkbox').check();
+    },
+    sendForm: () => page.getByRole('button', { name: 'Send Verification Code' }).click(),
+    askForCode: async () => {
+      await visitor.openForm();
+      await visitor.fillForm();
+      await visitor.sendForm();
+      await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+    },
+    mailedCode: async (count = 1) => codeIn(await site.inbox.waitForMail(email, count)),
+    enterCode: async (code) => {
+      await visitor.box(1).focus();
+      await page.keyboard.type(code);
+    },
+    readArticle: async () => {
+      await visitor.askForCode();
+      await visitor.enterCode(await visitor.mailedCode());
+      await expect(page.getByRole('article')).toBeVisible();
+    },
+    box: (number) => boxes.nth(number - 1),
+    boxValues: () => boxes.evaluateAll((inputs) => inputs.map((input) => (input as HTMLInputElement).value || '_').join('')),
+    toast: page.getByRole('region', { name: /^Notifications/ }).getByRole('listitem'),
+  };
+  return visitor;
+}
+
+/** Stops the page's clock (installed before); from here on it moves only by `page.clock.runFor`. */
+export async function stopClock(page: Page): Promise<void> {
+  await page.clock.pauseAt(await page.evaluate(() => Date.now() + 1000));
+}
+
+/** Collects what a page complains about. An API error that a test provokes is not a complaint. */
+export function watchForComplaints(context: BrowserContext): string[] {
+  const complaints: string[] = [];
+  context.on('console', (message) => {
+    const apiAnswer = /Failed to load resource/.test(message.text()) && message.location().url.includes('/api/');
+    if (message.type() === 'error' && !apiAnswer) complaints.push(`console: ${message.text()} (${message.location().url})`);
+  });
+  context.on('weberror', (error) => complaints.push(`page: ${error.error().stack ?? error.error().message}`));
+  return complaints;
+}
+
+type Fixtures = {
+  readonly visitor: Visitor;
+  /** Complaints that a test provokes on purpose, such as a blocked picture. */
+  readonly expectedComplaints: RegExp[];
+  readonly noComplaints: void;
+};
+type WorkerFixtures = { readonly site: Site };
+
+export const test = base.extend<Fixtures, WorkerFixtures>({
+  site: [
+    // oxlint-disable-next-line no-empty-pattern -- Playwright reads the fixture's needs from this pattern
+    async ({}, use) => {
+      const site = await startSite({
+        env: { LEADS_PER_IP_PER_HOUR: '0', VERIFY_PER_IP_PER_HOUR: '0', RESEND_SECONDS: '1' },
+      });
+      await use(site);
+      await site.close();
+    },
+    { scope: 'worker' },
+  ],
+  baseURL: async ({ site }, use) => use(site.url),
+  // oxlint-disable-next-line no-empty-pattern -- as above
+  expectedComplaints: async ({}, use) => use([]),
+  noComplaints: [
+    async ({ context, expectedComplaints }, use) => {
+      const complaints = watchForComplaints(context);
+      await use();
+      const unexpected = complaints.filter((complaint) => !expectedComplaints.some((pattern) => pattern.test(complaint)));
+      expect(unexpected).toEqual([]);
+    },
+    { auto: true },
+  ],
+  visitor: async ({ page, site }, use) => {
+    await use(createVisitor(page, site));
+  },
+});

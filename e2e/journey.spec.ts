@@ -1,0 +1,58 @@
+import { startSite } from '#testing/start-site.ts';
+import { ENGINES } from '#testing/databases.ts';
+import { createVisitor, expect, test } from './fixtures.ts';
+
+for (const engine of ENGINES) {
+  test(`a visitor goes from the landing page into the article, on ${engine}`, async ({ page }) => {
+    const site = await startSite({ engine });
+    try {
+      const visitor = createVisitor(page, site);
+      await page.goto(site.url);
+      await expect(page.getByRole('heading', { level: 1 })).toHaveText('Master AI-Powered Cold Outreach');
+      expect((await page.request.get(`${site.url}/api/article`)).status()).toBe(401);
+
+      await visitor.openForm();
+      await visitor.fillForm();
+      await visitor.sendForm();
+      await expect(visitor.toast).toContainText('Success!');
+      await expect(visitor.toast).toContainText('Please check your email for the verification code.');
+      await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+      await expect(page.getByText(visitor.email)).toBeVisible();
+
+      const mail = await site.inbox.waitForMail(visitor.email);
+      const reference = /reference ([A-Z]{3})/.exec(mail.parsed.text ?? '')?.[1];
+      await expect(page.getByText(`reference ${reference}`)).toBeVisible();
+      await visitor.enterCode(await visitor.mailedCode());
+      await expect(visitor.toast).toContainText('Verified!');
+      await expect(visitor.toast).toContainText('Access granted. Enjoy the content!');
+      await expect(page.getByRole('article')).toContainText('Response rate = ICP accuracy + deliverability + content/value + offer strength');
+
+      await page.getByRole('button', { name: 'Back' }).click();
+      await expect(page.getByRole('heading', { level: 1 })).toHaveText('Master AI-Powered Cold Outreach');
+      await visitor.openForm();
+      for (const label of ['Full Name *', 'Company Name *', 'Work Email *']) {
+        await expect(page.getByLabel(label)).toHaveValue('');
+      }
+      await expect(page.getByRole('checkbox')).not.toBeChecked();
+      expect(site.inbox.mails).toHaveLength(1);
+    } finally {
+      await site.close();
+    }
+    expect(site.output()).not.toContain('example.com');
+  });
+}
+
+test('without a mail account the code is printed and kept as a file', async ({ page, site }) => {
+  const other = await startSite({ env: { SMTP_URL: '', MAIL_FROM: '' } });
+  try {
+    expect(other.output()).toContain('No SMTP_URL is set: each e-mail is written to data/mail/*.eml and its code is printed here.');
+    const visitor = createVisitor(page, site);
+    await page.goto(other.url);
+    await visitor.askForCode();
+    await expect.poll(() => /Mail: "(\d{6}) is your code/.exec(other.output())?.[1]).toBeTruthy();
+    await visitor.enterCode(/Mail: "(\d{6})/.exec(other.output())?.[1] ?? '');
+    await expect(page.getByRole('article')).toBeVisible();
+  } finally {
+    await other.close();
+  }
+});

@@ -1,0 +1,248 @@
+import { expect, stopClock, test } from './fixtures.ts';
+
+test('the landing page says everything the specification says, in its order', async ({ page, visitor }) => {
+  await page.goto('/');
+  const text = (await page.locator('body').innerText()).replace(/\s+/g, ' ');
+  const sentences = [
+    'Master AI-Powered Outreach',
+    'AI-Enhanced Marketing Guide',
+    'Master AI-Powered Cold Outreach',
+    'Get Your Free Copy',
+    'Trusted formula, used by hundreds of marketing professionals globally',
+    '>10 X average ROI',
+    "What You'll Learn",
+    'Prompt Generation Mastery',
+    '5-step framework for AI prompts',
+    '5 Core Knowledge Bases',
+    '4 Psychological Drivers',
+    'Actionable, Aspirational, Analytical and Anthropological buyer personas',
+    'Deliverability Mastery',
+    'Domain setup and warming',
+    'Campaign Optimisation',
+    'Data-driven refinement loops',
+    'Real Case Studies',
+    '11.4% reply rates, up from 3.2%',
+    'ROI from 4:1 to 9.7:1',
+    'See How It Works',
+    'Structure intelligence with 5 knowledge bases',
+    'Apply psychological drivers to personas',
+    'Optimise deliverability and measure results',
+    'Why Most Cold Outreach Fails',
+    'No Strategic Foundation',
+    'Poor Deliverability',
+    'Generic Content',
+    'The Solution',
+    'proven framework',
+    'Structured',
+    'Personalised',
+    'Measurable',
+    'average ROI of 10.2x',
+    'Proven Results From Real Teams',
+    '3.5x improvement in 60 days',
+    '9.7:1 ROI achieved',
+    'Ready to Master AI-Powered Outreach?',
+    'Get Your Free Copy Now',
+    'No credit card required • Instant access • Unsubscribe anytime',
+    '©',
+    'Privacy Policy',
+    'Terms of Service',
+  ];
+  let from = 0;
+  for (const sentence of sentences) {
+    const at = text.indexOf(sentence, from);
+    expect(at, `"${sentence}" comes after "${text.slice(Math.max(0, from - 40), from)}"`).toBeGreaterThanOrEqual(0);
+    from = at + sentence.length;
+  }
+  await expect(page.getByRole('link', { name: 'Privacy Policy' })).toHaveAttribute('href', '#');
+  await expect(page.getByRole('link', { name: 'Terms of Service' })).toHaveAttribute('href', '#');
+  await expect(page.getByRole('heading', { name: "What You'll Learn" }).locator('xpath=../..').getByRole('listitem')).toHaveCount(6);
+
+  await page.getByRole('button', { name: 'Get Your Free Copy Now' }).click();
+  await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeVisible();
+  await expect(visitor.toast).toHaveCount(0);
+});
+
+test('the header stays at the top', async ({ page }) => {
+  await page.goto('/');
+  await page.mouse.wheel(0, 2000);
+  await expect.poll(() => page.evaluate(() => scrollY)).toBeGreaterThan(1000);
+  await expect(page.getByRole('banner')).toBeInViewport();
+  expect((await page.getByRole('banner').boundingBox())?.y).toBe(0);
+});
+
+test('the hero picture is for medium screens and up, and phones do not download it', async ({ page, browser, site }) => {
+  await page.goto('/');
+  const hero = page.getByRole('img', { name: /^Five index cards/ });
+  await expect(hero).toBeVisible();
+  await expect.poll(() => hero.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(300);
+
+  const phone = await browser.newContext({ viewport: { width: 767, height: 800 }, baseURL: site.url });
+  const small = await phone.newPage();
+  const requested: string[] = [];
+  small.on('request', (request) => requested.push(request.url()));
+  await small.goto('/', { waitUntil: 'networkidle' });
+  await expect(small.getByRole('img', { name: /^Five index cards/ })).toBeHidden();
+  expect(requested.filter((url) => url.includes('hero'))).toEqual([]);
+  await phone.close();
+});
+
+test('the theme is light at first, is toggled, and is kept under "theme"', async ({ page }) => {
+  await page.goto('/');
+  const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const kept = () => page.evaluate(() => localStorage.getItem('theme'));
+  const light = await background();
+  await expect(page.locator('html')).toHaveClass('light');
+
+  const toggle = page.getByRole('button', { name: 'Toggle theme' });
+  await toggle.click();
+  await expect(page.locator('html')).toHaveClass('dark');
+  expect(await kept()).toBe('dark');
+  const dark = await background();
+  expect(dark).not.toBe(light);
+
+  await page.reload();
+  await expect(page.locator('html')).toHaveClass('dark');
+  expect(await background()).toBe(dark);
+  await toggle.click();
+  await expect(page.locator('html')).toHaveClass('light');
+  expect(await kept()).toBe('light');
+});
+
+test('the theme is right in the very first frame', async ({ page, expectedComplaints }) => {
+  expectedComplaints.push(/assets\/app-/);
+  await page.addInitScript(() => localStorage.setItem('theme', 'dark'));
+  // Long before any script but the one in the head could run.
+  await page.route('**/assets/**', (route) => route.abort());
+  await page.goto('/', { waitUntil: 'commit' });
+  await page.waitForFunction(() => document.body !== null);
+  expect(await page.evaluate(() => document.documentElement.className)).toBe('dark');
+});
+
+test('the film is a thumbnail until it is played, then a player that cannot be downloaded from', async ({ page, site }) => {
+  const requested: string[] = [];
+  page.on('request', (request) => requested.push(request.url()));
+  await page.goto('/');
+  const play = page.getByRole('button', { name: 'Play video' });
+  await play.scrollIntoViewIfNeeded();
+  await expect(page.locator('video')).toHaveCount(0);
+  expect(requested.filter((url) => /film/.test(url))).toEqual([]);
+
+  await page.evaluate(() => {
+    const played = HTMLMediaElement.prototype.play;
+    HTMLMediaElement.prototype.play = function play(this: HTMLMediaElement) {
+      this.dataset['played'] = 'yes';
+      return played.call(this);
+    };
+  });
+  await play.click();
+  const video = page.locator('video');
+  await expect(video).toHaveAttribute('controls', '');
+  await expect(video).toHaveAttribute('controlslist', 'nodownload');
+  await expect(video).toHaveAttribute('data-played', 'yes');
+  await expect(play).toHaveCount(0);
+  await expect.poll(() => video.evaluate((element: HTMLVideoElement) => element.currentTime)).toBeGreaterThan(0);
+  const blocked = await video.evaluate((element) => {
+    const event = new MouseEvent('contextmenu', { bubbles: true, cancelable: true });
+    element.dispatchEvent(event);
+    return event.defaultPrevented;
+  });
+  expect(blocked).toBe(true);
+  const range = await page.request.get(`${site.url}/media/film.mp4`, { headers: { range: 'bytes=0-99' } });
+  expect(range.status()).toBe(206);
+  expect((await range.body()).length).toBe(100);
+});
+
+test('the film starts 100 ms after the press', async ({ page }) => {
+  await page.clock.install();
+  await page.goto('/');
+  await page.evaluate(() => {
+    HTMLMediaElement.prototype.play = async function play(this: HTMLMediaElement) {
+      this.dataset['played'] = 'yes';
+    };
+  });
+  await stopClock(page);
+  await page.getByRole('button', { name: 'Play video' }).click();
+  const video = page.locator('video');
+  await expect(video).toBeVisible();
+  await page.clock.runFor(99);
+  expect(await video.getAttribute('data-played')).toBeNull();
+  await page.clock.runFor(1);
+  expect(await video.getAttribute('data-played')).toBe('yes');
+});
+
+test.describe('where a picture fails', () => {
+  test('the initials stand in for an avatar', async ({ page, expectedComplaints }) => {
+    expectedComplaints.push(/avatar-/);
+    await page.route('**/media/avatar-*', (route) => route.abort());
+    await page.goto('/');
+    await page.getByRole('heading', { name: 'Proven Results From Real Teams' }).scrollIntoViewIfNeeded();
+    const person = page.getByRole('figure').filter({ hasText: 'Sarah Lindqvist' });
+    await expect(person.getByText('SL', { exact: true })).toBeVisible();
+    await page.mouse.move(10, 10);
+    await expect(person.locator('img')).toHaveCount(1);
+  });
+});
+
+test('tooltips open after 700 ms, 4 px away, and close on Escape, blur, press and scroll', async ({ page }) => {
+  await page.clock.install();
+  await page.goto('/');
+  const toggle = page.getByRole('button', { name: 'Toggle theme' });
+  const tooltip = page.getByRole('tooltip');
+  const rest = () => page.mouse.move(300, 400);
+  // The first hover also wakes the page.
+  await toggle.hover();
+  await page.waitForFunction(() => document.querySelector('[aria-label^="Notifications"]') !== null);
+  await rest();
+  await stopClock(page);
+
+  const open = async () => {
+    await toggle.hover();
+    await page.clock.runFor(699);
+    await expect(tooltip).toHaveCount(0);
+    await page.clock.runFor(2);
+    await expect(tooltip).toHaveText('Switch between light and dark');
+  };
+  const closed = async () => {
+    await expect(tooltip).toHaveCount(0);
+    await rest();
+    await page.clock.runFor(1000);
+  };
+
+  await open();
+  const [tip, control] = await Promise.all([
+    page.locator('[data-radix-popper-content-wrapper]').boundingBox(),
+    toggle.boundingBox(),
+  ]);
+  expect(Math.round(Math.max((tip?.y ?? 0) - (control?.y ?? 0) - (control?.height ?? 0), (control?.y ?? 0) - (tip?.y ?? 0) - (tip?.height ?? 0)))).toBe(4);
+  await page.keyboard.press('Escape');
+  await closed();
+  await open();
+  await page.mouse.down();
+  await expect(tooltip).toHaveCount(0);
+  await page.mouse.up();
+  await closed();
+  await open();
+  await page.mouse.wheel(0, 300);
+  await closed();
+
+  await toggle.focus();
+  await page.keyboard.press('Shift+Tab');
+  await page.keyboard.press('Tab');
+  await expect(tooltip).toBeVisible();
+  await page.keyboard.press('Shift+Tab');
+  await expect(tooltip).toHaveCount(0);
+});
+
+test('an unknown path is a 404 page, with the way back', async ({ page, expectedComplaints }) => {
+  expectedComplaints.push(/404 \(Not Found\)/);
+  for (const path of ['/nowhere', '/a/b/c', '/index.html', '/assets/none.js', '/%2e%2e/package.json']) {
+    const response = await page.goto(path);
+    expect(response?.status(), path).toBe(404);
+    await expect(page.getByText('404 Page Not Found', { exact: true })).toBeVisible();
+    expect(response?.headers()['x-robots-tag']).toBe('noindex');
+  }
+  await page.getByRole('button', { name: 'Toggle theme' }).click();
+  await expect(page.locator('html')).toHaveClass('dark');
+  await page.getByRole('link', { name: 'Go to the guide' }).click();
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Master AI-Powered Cold Outreach');
+});

@@ -1,0 +1,24 @@
+// Real Chromium against the production command. Each worker starts its own site (fixtures.ts).
+import { defineConfig } from '@playwright/test';
+
+import { chromiumLaunchOptions } from '#testing/chromium.ts';
+
+export default defineConfig({
+  testDir: '.',
+  outputDir: '../test-results',
+  globalSetup: './global-setup.ts',
+  fullyParallel: true,
+  workers: 2,
+  forbidOnly: true,
+  // A test that passes at the second try hides a bug.
+  retries: 0,
+  timeout: 30_000,
+  expect: { timeout: 7_000 },
+  reporter: [['list']],
+  use: {
+    browserName: 'chromium',
+    launchOptions: chromiumLaunchOptions(),
+    viewport: { width: 1280, height: 800 },
+    trace: 'retain-on-failure',
+  },
+});
