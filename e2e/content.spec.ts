@@ -6,7 +6,9 @@ test('the article is a preview with its three parts', async ({ page, visitor }) 
   const article = page.getByRole('article');
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Master AI-Powered Outreach');
   await expect(article.getByRole('heading', { level: 2 })).toHaveCount(3);
-  await expect(article).toContainText('Response rate = ICP accuracy + deliverability + content/value + offer strength');
+  await expect(article).toContainText(
+    'Response rate = ICP accuracy + deliverability + content/value + offer strength',
+  );
   for (const part of ['Context', 'Role', 'Attributes', 'Facts', 'Target outcome']) {
     await expect(article.getByRole('listitem').filter({ hasText: part })).toHaveCount(1);
   }
@@ -44,10 +46,17 @@ test('the progress bar follows the reading from 0 to 100 percent', async ({ page
   await expect(bar).toHaveAttribute('aria-valuenow', '50');
   await scrollTo(1);
   await expect(bar).toHaveAttribute('aria-valuenow', '100');
-  expect(await bar.locator('div').evaluate((element) => Math.round(element.getBoundingClientRect().width))).toBe(1280);
+  expect(
+    await bar.locator('div').evaluate((element) => Math.round(element.getBoundingClientRect().width)),
+  ).toBe(1280);
 });
 
-test('sharing copies the public link where there is no share sheet', async ({ page, visitor, context, site }) => {
+test('sharing copies the public link where there is no share sheet', async ({
+  page,
+  visitor,
+  context,
+  site,
+}) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.addInitScript(() => Object.defineProperty(navigator, 'share', { value: undefined }));
   await page.goto('/?utm_source=test');
@@ -68,7 +77,12 @@ test('the article text is in no public file', async ({ page, visitor, site }) =>
   await page.waitForLoadState('networkidle');
   expect(bodies.join('').length).toBeGreaterThan(100_000);
   expect(bodies.join('')).not.toContain('cold email is a stranger');
-  for (const path of ['/content/article/article.md', '/article.md', '/api/article', '/../content/article/article.md']) {
+  for (const path of [
+    '/content/article/article.md',
+    '/article.md',
+    '/api/article',
+    '/../content/article/article.md',
+  ]) {
     const response = await page.request.get(`${site.url}${path}`, { failOnStatusCode: false });
     expect(response.status()).toBeGreaterThanOrEqual(400);
     expect(await response.text()).not.toContain('cold email is a stranger');
@@ -86,7 +100,9 @@ test('a session that ended says so and leads to a new code', async ({ page, visi
 });
 
 test('an article that does not load can be tried again', async ({ page, visitor }) => {
-  await page.route('**/api/article', (route) => route.fulfill({ status: 503, body: 'Not now.' }), { times: 1 });
+  await page.route('**/api/article', (route) => route.fulfill({ status: 503, body: 'Not now.' }), {
+    times: 1,
+  });
   await page.goto('/');
   await visitor.askForCode();
   await visitor.enterCode(await visitor.mailedCode());

@@ -65,7 +65,8 @@ export function createVisitor(page: Page, site: Site): Visitor {
       await expect(page.getByRole('article')).toBeVisible();
     },
     box: (number) => boxes.nth(number - 1),
-    boxValues: () => boxes.evaluateAll((inputs) => inputs.map((input) => (input as HTMLInputElement).value || '_').join('')),
+    boxValues: () =>
+      boxes.evaluateAll((inputs) => inputs.map((input) => (input as HTMLInputElement).value || '_').join('')),
     toast: page.getByRole('region', { name: /^Notifications/ }).getByRole('listitem'),
   };
   return visitor;
@@ -77,11 +78,13 @@ export async function stopClock(page: Page): Promise<void> {
 }
 
 /** Collects what a page complains about. An API error that a test provokes is not a complaint. */
-export function watchForComplaints(context: BrowserContext): string[] {
+function watchForComplaints(context: BrowserContext): string[] {
   const complaints: string[] = [];
   context.on('console', (message) => {
-    const apiAnswer = /Failed to load resource/.test(message.text()) && message.location().url.includes('/api/');
-    if (message.type() === 'error' && !apiAnswer) complaints.push(`console: ${message.text()} (${message.location().url})`);
+    const apiAnswer =
+      /Failed to load resource/.test(message.text()) && message.location().url.includes('/api/');
+    if (message.type() === 'error' && !apiAnswer)
+      complaints.push(`console: ${message.text()} (${message.location().url})`);
   });
   context.on('weberror', (error) => complaints.push(`page: ${error.error().stack ?? error.error().message}`));
   return complaints;
@@ -114,7 +117,9 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     async ({ context, expectedComplaints }, use) => {
       const complaints = watchForComplaints(context);
       await use();
-      const unexpected = complaints.filter((complaint) => !expectedComplaints.some((pattern) => pattern.test(complaint)));
+      const unexpected = complaints.filter(
+        (complaint) => !expectedComplaints.some((pattern) => pattern.test(complaint)),
+      );
       expect(unexpected).toEqual([]);
     },
     { auto: true },

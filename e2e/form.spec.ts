@@ -3,12 +3,19 @@ import { expect, stopClock, test } from './fixtures.ts';
 test('the form has the fields, defaults and labels of the specification', async ({ page, visitor }) => {
   await page.goto('/');
   await visitor.openForm();
-  for (const label of ['Full Name *', 'Company Name *', 'Work Email *']) await expect(page.getByLabel(label, { exact: true })).toHaveValue('');
-  const consent = page.getByLabel('I agree to receive emails about this guide and related marketing insights. You can unsubscribe anytime.', { exact: true });
+  for (const label of ['Full Name *', 'Company Name *', 'Work Email *'])
+    await expect(page.getByLabel(label, { exact: true })).toHaveValue('');
+  const consent = page.getByLabel(
+    'I agree to receive emails about this guide and related marketing insights. You can unsubscribe anytime.',
+    { exact: true },
+  );
   await expect(consent).not.toBeChecked();
 });
 
-test('complaints come with the first attempt, are tied to their fields, and go when mended', async ({ page, visitor }) => {
+test('complaints come with the first attempt, are tied to their fields, and go when mended', async ({
+  page,
+  visitor,
+}) => {
   const called: string[] = [];
   page.on('request', (request) => {
     if (request.url().includes('/api/')) called.push(request.url());
@@ -23,8 +30,12 @@ test('complaints come with the first attempt, are tied to their fields, and go w
 
   await expect(name).toBeFocused();
   await expect(name).toHaveAccessibleDescription('Name must be at least 2 characters');
-  await expect(page.getByLabel('Company Name *')).toHaveAccessibleDescription('Company name must be at least 2 characters');
-  await expect(page.getByLabel('Work Email *')).toHaveAccessibleDescription('Please enter a valid email address');
+  await expect(page.getByLabel('Company Name *')).toHaveAccessibleDescription(
+    'Company name must be at least 2 characters',
+  );
+  await expect(page.getByLabel('Work Email *')).toHaveAccessibleDescription(
+    'Please enter a valid email address',
+  );
   await expect(page.getByRole('checkbox')).toHaveAccessibleDescription('You must agree to receive emails');
   for (const field of [name, page.getByLabel('Work Email *'), page.getByRole('checkbox')]) {
     await expect(field).toHaveAttribute('aria-invalid', 'true');
@@ -58,7 +69,10 @@ test('the form scrolls to itself smoothly 100 ms after it appears', async ({ pag
   expect(await scrolled()).toBe('{"behavior":"smooth"}');
 });
 
-test('sending shows that it sends, and sends the fields of the specification once', async ({ page, visitor }) => {
+test('sending shows that it sends, and sends the fields of the specification once', async ({
+  page,
+  visitor,
+}) => {
   let release = () => {};
   const held = new Promise<void>((resolve) => {
     release = resolve;
@@ -80,13 +94,22 @@ test('sending shows that it sends, and sends the fields of the specification onc
   await page.getByLabel('Full Name *').press('Enter');
   release();
   await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
-  expect(bodies).toEqual([{ name: 'Ada Lovelace', company: 'Analytical Engines', email: visitor.email, consent: true }]);
+  expect(bodies).toEqual([
+    { name: 'Ada Lovelace', company: 'Analytical Engines', email: visitor.email, consent: true },
+  ]);
   expect(headers[0]?.['content-type']).toBe('application/json');
 });
 
-test('a refusal is told in a destructive toast with the words of the server, and nothing typed is lost', async ({ page, visitor }) => {
+test('a refusal is told in a destructive toast with the words of the server, and nothing typed is lost', async ({
+  page,
+  visitor,
+}) => {
   const answers = [
-    { status: 429, body: 'Too many requests came from your network.', text: '429: Too many requests came from your network.' },
+    {
+      status: 429,
+      body: 'Too many requests came from your network.',
+      text: '429: Too many requests came from your network.',
+    },
     { status: 500, body: '', text: 'Failed to submit form. Please try again.' },
     null,
   ];
@@ -94,7 +117,11 @@ test('a refusal is told in a destructive toast with the words of the server, and
   await visitor.openForm();
   await visitor.fillForm();
   for (const answer of answers) {
-    await page.route('**/api/leads', (route) => (answer ? route.fulfill({ status: answer.status, body: answer.body }) : route.abort()), { times: 1 });
+    await page.route(
+      '**/api/leads',
+      (route) => (answer ? route.fulfill({ status: answer.status, body: answer.body }) : route.abort()),
+      { times: 1 },
+    );
     await visitor.sendForm();
     await expect(visitor.toast).toHaveCount(1);
     await expect(visitor.toast).toContainText('Error');
@@ -132,5 +159,7 @@ test('the whole flow works by keyboard alone', async ({ page, visitor }) => {
   await press('Shift+Tab', 'Shift+Tab', 'Shift+Tab');
   await expect(page.getByRole('button', { name: 'Back' })).toBeFocused();
   await press('Enter');
-  await expect(page.getByRole('heading', { level: 1, name: 'Master AI-Powered Cold Outreach' })).toBeFocused();
+  await expect(
+    page.getByRole('heading', { level: 1, name: 'Master AI-Powered Cold Outreach' }),
+  ).toBeFocused();
 });

@@ -25,7 +25,9 @@ for (const engine of ENGINES) {
       await visitor.enterCode(await visitor.mailedCode());
       await expect(visitor.toast).toContainText('Verified!');
       await expect(visitor.toast).toContainText('Access granted. Enjoy the content!');
-      await expect(page.getByRole('article')).toContainText('Response rate = ICP accuracy + deliverability + content/value + offer strength');
+      await expect(page.getByRole('article')).toContainText(
+        'Response rate = ICP accuracy + deliverability + content/value + offer strength',
+      );
 
       await page.getByRole('button', { name: 'Back' }).click();
       await expect(page.getByRole('heading', { level: 1 })).toHaveText('Master AI-Powered Cold Outreach');
@@ -45,7 +47,9 @@ for (const engine of ENGINES) {
 test('without a mail account the code is printed and kept as a file', async ({ page, site }) => {
   const other = await startSite({ env: { SMTP_URL: '', MAIL_FROM: '' } });
   try {
-    expect(other.output()).toContain('No SMTP_URL is set: each e-mail is written to data/mail/*.eml and its code is printed here.');
+    expect(other.output()).toContain(
+      'No SMTP_URL is set: each e-mail is written to data/mail/*.eml and its code is printed here.',
+    );
     const visitor = createVisitor(page, site);
     await page.goto(other.url);
     await visitor.askForCode();

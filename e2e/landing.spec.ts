@@ -50,12 +50,17 @@ test('the landing page says everything the specification says, in its order', as
   let from = 0;
   for (const sentence of sentences) {
     const at = text.indexOf(sentence, from);
-    expect(at, `"${sentence}" comes after "${text.slice(Math.max(0, from - 40), from)}"`).toBeGreaterThanOrEqual(0);
+    expect(
+      at,
+      `"${sentence}" comes after "${text.slice(Math.max(0, from - 40), from)}"`,
+    ).toBeGreaterThanOrEqual(0);
     from = at + sentence.length;
   }
   await expect(page.getByRole('link', { name: 'Privacy Policy' })).toHaveAttribute('href', '#');
   await expect(page.getByRole('link', { name: 'Terms of Service' })).toHaveAttribute('href', '#');
-  await expect(page.getByRole('heading', { name: "What You'll Learn" }).locator('xpath=../..').getByRole('listitem')).toHaveCount(6);
+  await expect(
+    page.getByRole('heading', { name: "What You'll Learn" }).locator('xpath=../..').getByRole('listitem'),
+  ).toHaveCount(6);
 
   await page.getByRole('button', { name: 'Get Your Free Copy Now' }).click();
   await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeVisible();
@@ -70,11 +75,17 @@ test('the header stays at the top', async ({ page }) => {
   expect((await page.getByRole('banner').boundingBox())?.y).toBe(0);
 });
 
-test('the hero picture is for medium screens and up, and phones do not download it', async ({ page, browser, site }) => {
+test('the hero picture is for medium screens and up, and phones do not download it', async ({
+  page,
+  browser,
+  site,
+}) => {
   await page.goto('/');
   const hero = page.getByRole('img', { name: /^Five index cards/ });
   await expect(hero).toBeVisible();
-  await expect.poll(() => hero.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(300);
+  await expect
+    .poll(() => hero.evaluate((image: HTMLImageElement) => image.naturalWidth))
+    .toBeGreaterThan(300);
 
   const phone = await browser.newContext({ viewport: { width: 767, height: 800 }, baseURL: site.url });
   const small = await phone.newPage();
@@ -118,7 +129,10 @@ test('the theme is right in the very first frame', async ({ page, expectedCompla
   expect(await page.evaluate(() => document.documentElement.className)).toBe('dark');
 });
 
-test('the film is a thumbnail until it is played, then a player that cannot be downloaded from', async ({ page, site }) => {
+test('the film is a thumbnail until it is played, then a player that cannot be downloaded from', async ({
+  page,
+  site,
+}) => {
   const requested: string[] = [];
   page.on('request', (request) => requested.push(request.url()));
   await page.goto('/');
@@ -128,10 +142,10 @@ test('the film is a thumbnail until it is played, then a player that cannot be d
   expect(requested.filter((url) => /film/.test(url))).toEqual([]);
 
   await page.evaluate(() => {
-    const played = HTMLMediaElement.prototype.play;
-    HTMLMediaElement.prototype.play = function play(this: HTMLMediaElement) {
+    const original = Reflect.get(HTMLMediaElement.prototype, 'play');
+    HTMLMediaElement.prototype.play = function playAndTell(this: HTMLMediaElement) {
       this.dataset['played'] = 'yes';
-      return played.call(this);
+      return original.call(this);
     };
   });
   await play.click();
@@ -140,7 +154,9 @@ test('the film is a thumbnail until it is played, then a player that cannot be d
   await expect(video).toHaveAttribute('controlslist', 'nodownload');
   await expect(video).toHaveAttribute('data-played', 'yes');
   await expect(play).toHaveCount(0);
-  await expect.poll(() => video.evaluate((element: HTMLVideoElement) => element.currentTime)).toBeGreaterThan(0);
+  await expect
+    .poll(() => video.evaluate((element: HTMLVideoElement) => element.currentTime))
+    .toBeGreaterThan(0);
   const blocked = await video.evaluate((element) => {
     const event = new MouseEvent('contextmenu', { bubbles: true, cancelable: true });
     element.dispatchEvent(event);
@@ -183,7 +199,9 @@ test.describe('where a picture fails', () => {
   });
 });
 
-test('tooltips open after 700 ms, 4 px away, and close on Escape, blur, press and scroll', async ({ page }) => {
+test('tooltips open after 700 ms, 4 px away, and close on Escape, blur, press and scroll', async ({
+  page,
+}) => {
   await page.clock.install();
   await page.goto('/');
   const toggle = page.getByRole('button', { name: 'Toggle theme' });
@@ -213,7 +231,14 @@ test('tooltips open after 700 ms, 4 px away, and close on Escape, blur, press an
     page.locator('[data-radix-popper-content-wrapper]').boundingBox(),
     toggle.boundingBox(),
   ]);
-  expect(Math.round(Math.max((tip?.y ?? 0) - (control?.y ?? 0) - (control?.height ?? 0), (control?.y ?? 0) - (tip?.y ?? 0) - (tip?.height ?? 0)))).toBe(4);
+  expect(
+    Math.round(
+      Math.max(
+        (tip?.y ?? 0) - (control?.y ?? 0) - (control?.height ?? 0),
+        (control?.y ?? 0) - (tip?.y ?? 0) - (tip?.height ?? 0),
+      ),
+    ),
+  ).toBe(4);
   await page.keyboard.press('Escape');
   await closed();
   await open();

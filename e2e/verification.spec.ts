@@ -82,20 +82,29 @@ test('autofill may put the whole code into one box at once', async ({ page, visi
   await visitor.box(1).evaluate((input: HTMLInputElement, value) => {
     // As a browser does it: the value changes and one input event follows.
     Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')?.set?.call(input, value);
-    input.dispatchEvent(new InputEvent('input', { bubbles: true, inputType: 'insertReplacementText', data: value }));
+    input.dispatchEvent(
+      new InputEvent('input', { bubbles: true, inputType: 'insertReplacementText', data: value }),
+    );
   }, code);
   await expect(page.getByRole('article')).toBeVisible();
 });
 
-test('while verifying the boxes are disabled, and after a refusal empty, usable and focused', async ({ page, visitor }) => {
+test('while verifying the boxes are disabled, and after a refusal empty, usable and focused', async ({
+  page,
+  visitor,
+}) => {
   let release = () => {};
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
-  await page.route('**/api/verify', async (route) => {
-    await held;
-    await route.continue();
-  }, { times: 1 });
+  await page.route(
+    '**/api/verify',
+    async (route) => {
+      await held;
+      await route.continue();
+    },
+    { times: 1 },
+  );
   await visitor.askForCode();
   const code = await visitor.mailedCode();
   await visitor.enterCode(code === '000000' ? '000001' : '000000');
@@ -103,7 +112,9 @@ test('while verifying the boxes are disabled, and after a refusal empty, usable 
   for (const number of [1, 6]) await expect(visitor.box(number)).toBeDisabled();
   release();
   await expect(visitor.toast).toContainText('Verification Failed');
-  await expect(visitor.toast).toContainText('400: That code is wrong or no longer valid. Check the newest email from us, or ask for a new code.');
+  await expect(visitor.toast).toContainText(
+    '400: That code is wrong or no longer valid. Check the newest email from us, or ask for a new code.',
+  );
   await expect(visitor.box(1)).toBeFocused();
   expect(await visitor.boxValues()).toBe('______');
   await expect(page.getByText('Verifying code...')).toHaveCount(0);

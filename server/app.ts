@@ -47,7 +47,9 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     // A stop ends idle connections at once; those with a request in hand finish it.
     forceCloseConnections: 'idle',
     exposeHeadRoutes: true,
-    frameworkErrors: handleError,
+    frameworkErrors: (error, request, reply) => {
+      void handleError(error, request, reply);
+    },
     clientErrorHandler: answerBrokenRequest,
   });
 
@@ -56,7 +58,12 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   app.addHook('onResponse', async (request, reply) => {
     // The route's pattern, never the address a stranger made up.
     const route = request.routeOptions.url ?? 'unknown';
-    request.log.info({ method: request.method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime) });
+    request.log.info({
+      method: request.method,
+      route,
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime),
+    });
   });
   app.addHook('onRequest', async (request, reply) => {
     if (request.url.length > URL_MAX_LENGTH) return sendError(reply, 'uri-too-long');
@@ -84,7 +91,9 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
       ? null
       : serveSite(app, { folder: parts.siteFolder, publicUrl: config.publicUrl, secure: config.secure });
   app.setNotFoundHandler((request, reply) =>
-    site === null || request.url.startsWith('/api/') ? sendError(reply, 'not-found') : site.sendNotFound(request, reply),
+    site === null || request.url.startsWith('/api/')
+      ? sendError(reply, 'not-found')
+      : site.sendNotFound(request, reply),
   );
   return app;
 }
@@ -93,7 +102,9 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
  * Which proxies may say whom they speak for. Fastify knows networks; a number of hops is for proxies whose addresses
  * change, and safe only when nobody can reach this port except through them (docs/operating.md).
  */
-function trustFunction(trust: Config['trustProxy']): false | string[] | ((address: string, hop: number) => boolean) {
+function trustFunction(
+  trust: Config['trustProxy'],
+): false | string[] | ((address: string, hop: number) => boolean) {
   if (trust === false) return false;
   return typeof trust === 'number' ? (_address, hop) => hop < trust : [...trust];
 }

@@ -88,13 +88,17 @@ const Environment = z.object({
   PORT: wholeNumber(3000, { min: 0, max: 65_535 }),
   HOST: z.string().default('127.0.0.1'),
   PUBLIC_URL: url(['http:', 'https:'], 'https://guide.example.com').optional(),
-  DATABASE_URL: url(['file:', 'postgres:', 'postgresql:'], 'file:./data/leads.db or postgres://user@host/name').default(
-    'file:./data/leads.db',
-  ),
+  DATABASE_URL: url(
+    ['file:', 'postgres:', 'postgresql:'],
+    'file:./data/leads.db or postgres://user@host/name',
+  ).default('file:./data/leads.db'),
   SMTP_URL: url(['smtp:', 'smtps:'], 'smtps://user:password@mail.example.com').optional(),
   MAIL_FROM: z
     .string()
-    .regex(/^[^\r\n<>]*<[^\s<>@]+@[^\s<>@]+>$|^[^\s<>@]+@[^\s<>@]+$/, 'must be an address such as Guide <guide@example.com>')
+    .regex(
+      /^[^\r\n<>]*<[^\s<>@]+@[^\s<>@]+>$|^[^\s<>@]+@[^\s<>@]+$/,
+      'must be an address such as Guide <guide@example.com>',
+    )
     .optional(),
   DKIM_DOMAIN: z.string().optional(),
   DKIM_SELECTOR: z.string().optional(),
@@ -108,7 +112,12 @@ const Environment = z.object({
     )
     .optional(),
   TRUST_PROXY: trustProxy,
-  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent'], 'must be info, warn, error, debug, fatal or silent').default('info'),
+  LOG_LEVEL: z
+    .enum(
+      ['fatal', 'error', 'warn', 'info', 'debug', 'silent'],
+      'must be info, warn, error, debug, fatal or silent',
+    )
+    .default('info'),
   LEADS_PER_IP_PER_HOUR: wholeNumber(100, { max: 1_000_000 }),
   LEADS_PER_EMAIL_PER_HOUR: wholeNumber(5, { max: 1_000_000 }),
   VERIFY_PER_IP_PER_HOUR: wholeNumber(300, { max: 1_000_000 }),
@@ -186,7 +195,9 @@ function complaintsAcrossSettings(present: Readonly<Record<string, string>>): st
   }
   const missing = DKIM_NAMES.filter((name) => !present[name]);
   if (missing.length > 0 && missing.length < DKIM_NAMES.length) {
-    complaints.push(`${missing.join(' and ')} must be set too: signing needs all of ${DKIM_NAMES.join(', ')}.`);
+    complaints.push(
+      `${missing.join(' and ')} must be set too: signing needs all of ${DKIM_NAMES.join(', ')}.`,
+    );
   }
   if (present['PUBLIC_URL'] && !/^https?:\/\/[^/]+\/?$/.test(present['PUBLIC_URL'])) {
     complaints.push('PUBLIC_URL must be an origin without a path, such as https://guide.example.com.');

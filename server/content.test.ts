@@ -9,7 +9,10 @@ import { consentVersion, readContent } from '#server/content.ts';
 const CONTENT = path.resolve(import.meta.dirname, '..', 'content');
 
 /** Runs with a copy of content/ in which files were changed. */
-function withContent(changes: Record<string, (text: string) => string>, test: (result: ReturnType<typeof readContent>) => void) {
+function withContent(
+  changes: Record<string, (text: string) => string>,
+  test: (result: ReturnType<typeof readContent>) => void,
+) {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'content-'));
   try {
     cpSync(CONTENT, folder, { recursive: true });
@@ -25,11 +28,17 @@ function withContent(changes: Record<string, (text: string) => string>, test: (r
 
 describe('the words of the operator', () => {
   it('are used as they are written', () =>
-    withContent({ 'site.yaml': (text) => text.replace(/^title: .*$/m, 'title: "Büro & Söhne"') }, (result) => {
-      assert(result.type === 'content');
-      assert.equal(result.content.site.title, 'Büro & Söhne');
-      assert.equal(result.content.consent.text, 'I agree to receive emails about this guide and related marketing insights. You can unsubscribe anytime.');
-    }));
+    withContent(
+      { 'site.yaml': (text) => text.replace(/^title: .*$/m, 'title: "Büro & Söhne"') },
+      (result) => {
+        assert(result.type === 'content');
+        assert.equal(result.content.site.title, 'Büro & Söhne');
+        assert.equal(
+          result.content.consent.text,
+          'I agree to receive emails about this guide and related marketing insights. You can unsubscribe anytime.',
+        );
+      },
+    ));
 
   it('get a new consent version with every new wording, and only then', () => {
     assert.equal(consentVersion('a'), consentVersion('a'));
@@ -41,7 +50,10 @@ describe('the words of the operator', () => {
       {
         'site.yaml': (text) => text.replace(/^title: .*$/m, 'title: 5').replace(/^language: .*$/m, ''),
         'consent.yaml': () => 'text: [unfinished',
-        'emails/code.yaml': (text) => text.replace(/^subject: .*$/m, 'subject: Your {cod}').replace('for {minutes} minutes', 'for {minuts} minutes'),
+        'emails/code.yaml': (text) =>
+          text
+            .replace(/^subject: .*$/m, 'subject: Your {cod}')
+            .replace('for {minutes} minutes', 'for {minuts} minutes'),
         'article/article.md': () => 'No title here',
       },
       (result) => {
@@ -58,10 +70,13 @@ describe('the words of the operator', () => {
     ));
 
   it('show raw HTML in the article as text', () =>
-    withContent({ 'article/article.md': () => '# Title\n\nText <script>alert(1)</script> [x](javascript:alert(1))\n' }, (result) => {
-      assert(result.type === 'content');
-      assert.equal(result.content.article.title, 'Title');
-      assert.doesNotMatch(result.content.article.html, /<script|javascript:/);
-      assert.match(result.content.article.html, /&lt;script&gt;/);
-    }));
+    withContent(
+      { 'article/article.md': () => '# Title\n\nText <script>alert(1)</script> [x](javascript:alert(1))\n' },
+      (result) => {
+        assert(result.type === 'content');
+        assert.equal(result.content.article.title, 'Title');
+        assert.doesNotMatch(result.content.article.html, /<script|javascript:/);
+        assert.match(result.content.article.html, /&lt;script&gt;/);
+      },
+    ));
 });

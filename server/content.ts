@@ -42,16 +42,23 @@ export function readContent(folder: string): ContentResult {
   let article: Article | null = null;
   try {
     article = renderArticle(readFileSync(path.join(folder, 'article/article.md'), 'utf8'));
-    if (article === null) complaints.push('content/article/article.md: must begin with a title: a line such as "# Title".');
+    if (article === null)
+      complaints.push('content/article/article.md: must begin with a title: a line such as "# Title".');
   } catch (error) {
     if (!isMissing(error)) throw error;
     complaints.push(`content/article/article.md cannot be read: ${error.message}`);
   }
 
-  if (!site || !codeEmail || !consent || !article || complaints.length > 0) return { type: 'complaints', complaints };
+  if (!site || !codeEmail || !consent || !article || complaints.length > 0)
+    return { type: 'complaints', complaints };
   return {
     type: 'content',
-    content: { site, codeEmail, article, consent: { text: consent.text, version: consentVersion(consent.text) } },
+    content: {
+      site,
+      codeEmail,
+      article,
+      consent: { text: consent.text, version: consentVersion(consent.text) },
+    },
   };
 }
 
@@ -80,7 +87,8 @@ const isMissing = (error: unknown): error is Error & { code: 'ENOENT' } =>
   error instanceof Error && 'code' in error && error.code === 'ENOENT';
 
 /** The version of a consent wording: made from the words themselves, so it cannot be forgotten. */
-export const consentVersion = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12);
+export const consentVersion = (text: string): string =>
+  createHash('sha256').update(text).digest('hex').slice(0, 12);
 
 const PLACEHOLDERS = ['code', 'reference', 'minutes', 'title'];
 
@@ -88,14 +96,21 @@ function codeEmailComplaints(words: CodeEmail): string[] {
   const complaints = Object.entries(words).flatMap(([entry, text]) =>
     Array.from(text.matchAll(/\{(\w+)\}/g), ([, name = '']) => name)
       .filter((name) => !PLACEHOLDERS.includes(name))
-      .map((name) => `content/emails/code.yaml: ${entry}: there is no {${name}}; use one of {${PLACEHOLDERS.join('}, {')}}.`),
+      .map(
+        (name) =>
+          `content/emails/code.yaml: ${entry}: there is no {${name}}; use one of {${PLACEHOLDERS.join('}, {')}}.`,
+      ),
   );
   if (!words.subject.includes('{code}')) {
-    complaints.push('content/emails/code.yaml: subject: must contain {code}, so that the code shows in the inbox.');
+    complaints.push(
+      'content/emails/code.yaml: subject: must contain {code}, so that the code shows in the inbox.',
+    );
   }
   for (const [entry, text] of Object.entries(words)) {
     if (entry !== 'subject' && text.includes('{code}')) {
-      complaints.push(`content/emails/code.yaml: ${entry}: must not contain {code}; the body shows it once already.`);
+      complaints.push(
+        `content/emails/code.yaml: ${entry}: must not contain {code}; the body shows it once already.`,
+      );
     }
   }
   return complaints;

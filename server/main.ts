@@ -28,7 +28,9 @@ const logger = pino({ level: config.logLevel });
 const clock = () => Date.now();
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
-const database = openDatabase(config.database, (error) => logger.warn({ err: error }, 'A database connection broke.'));
+const database = openDatabase(config.database, (error) =>
+  logger.warn({ err: error }, 'A database connection broke.'),
+);
 await migrate(database);
 await keepConsentWording(database.db, { ...content.consent, now: clock() });
 
@@ -50,7 +52,8 @@ const worker = startMailWorker({
   clock,
   random: Math.random,
   onEvent: logMailEvent,
-  onError: (error) => logger.error({ err: error }, 'The mail worker could not do its work; it will try again.'),
+  onError: (error) =>
+    logger.error({ err: error }, 'The mail worker could not do its work; it will try again.'),
 });
 const app = await buildApp({
   config,
@@ -65,7 +68,9 @@ const app = await buildApp({
   siteFolder: path.join(PROJECT_FOLDER, 'dist'),
 });
 const housekeeping = setInterval(() => {
-  deleteEndedWindows(database.db, clock()).catch((error: unknown) => logger.warn({ err: error }, 'Housekeeping failed.'));
+  deleteEndedWindows(database.db, clock()).catch((error: unknown) =>
+    logger.warn({ err: error }, 'Housekeeping failed.'),
+  );
 }, HOUSEKEEPING_MS);
 
 process.once('SIGTERM', stop);
@@ -89,27 +94,37 @@ function readSettings(): { config: Config; content: Content } {
   if (settings.type === 'config' && words.type === 'content' && complaints.length === 0) {
     return { config: settings.config, content: words.content };
   }
-  process.stderr.write(`The server cannot start:\n${complaints.map((complaint) => `  - ${complaint}\n`).join('')}`);
+  process.stderr.write(
+    `The server cannot start:\n${complaints.map((complaint) => `  - ${complaint}\n`).join('')}`,
+  );
   process.exit(1);
 }
 
 /** Beside the database, because without it the codes and sessions of that database mean nothing. */
 function secretFile({ database: where }: Config): string {
-  return path.join(where.engine === 'sqlite' ? path.dirname(path.resolve(where.file)) : DATA_FOLDER, 'app-secret');
+  return path.join(
+    where.engine === 'sqlite' ? path.dirname(path.resolve(where.file)) : DATA_FOLDER,
+    'app-secret',
+  );
 }
 
 function logMailEvent(event: MailEvent): void {
   if (event.type === 'sent') logger.info(event, 'A code was mailed.');
-  else if (event.type === 'dropped') logger.warn('A mail was dropped: its code was used or had expired before its turn.');
+  else if (event.type === 'dropped')
+    logger.warn('A mail was dropped: its code was used or had expired before its turn.');
   else logger.warn(event, 'A mail could not be delivered.');
 }
 
 function announceStart(): void {
   const { port } = Object.assign({ port: config.port }, app.server.address());
   if (config.mail.kind === 'files') {
-    say(`No SMTP_URL is set: each e-mail is written to ${path.relative('.', mailFolder)}/*.eml and its code is printed here.`);
+    say(
+      `No SMTP_URL is set: each e-mail is written to ${path.relative('.', mailFolder)}/*.eml and its code is printed here.`,
+    );
   } else if (config.mailFrom === null) {
-    say('MAIL_FROM is not set: set it to an address of your own domain, or mail servers will treat the codes as spam.');
+    say(
+      'MAIL_FROM is not set: set it to an address of your own domain, or mail servers will treat the codes as spam.',
+    );
   }
   say(`Ready on http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`);
 }

@@ -20,7 +20,7 @@ export const Site = z.object({
 });
 export type Site = z.infer<typeof Site>;
 
-export const BENEFIT_ICONS = ['prompt', 'knowledge', 'drivers', 'deliverability', 'refinement', 'results'] as const;
+const BENEFIT_ICONS = ['prompt', 'knowledge', 'drivers', 'deliverability', 'refinement', 'results'] as const;
 export type BenefitIcon = (typeof BENEFIT_ICONS)[number];
 
 /** content/landing.yaml */

@@ -10,7 +10,10 @@ describe('the schemas', () => {
   it('hand on exactly the fields of the specification, whatever else comes along', () => {
     const lead = { name: 'Ada', company: 'Engines', email: 'ada@example.com', consent: true };
     assert.deepEqual(Lead.parse({ ...lead, website: 'x', isAdmin: true }), lead);
-    assert.deepEqual(Verification.parse({ email: 'ada@example.com', code: '012345', extra: 1 }), { email: 'ada@example.com', code: '012345' });
+    assert.deepEqual(Verification.parse({ email: 'ada@example.com', code: '012345', extra: 1 }), {
+      email: 'ada@example.com',
+      code: '012345',
+    });
   });
 
   it('take only what is one clean line, whatever is thrown at them', () => {
@@ -33,7 +36,8 @@ describe('the schemas', () => {
       fc.property(fc.emailAddress(), (address) => {
         const result = Verification.safeParse({ email: ` ${address} `, code: '123456' });
         // The generator also makes addresses no mail server of the world accepts, such as !#$%@a.aa.
-        if (/^[A-Za-z0-9._+-]+@/.test(address) && !/\.\.|^\.|\.@/.test(address)) assert.ok(result.success, address);
+        if (/^[A-Za-z0-9._+-]+@/.test(address) && !/\.\.|^\.|\.@/.test(address))
+          assert.ok(result.success, address);
         assert.equal(normaliseEmail(address.toUpperCase()), normaliseEmail(` ${address}`));
       }),
     );

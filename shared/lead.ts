@@ -10,20 +10,18 @@ const typeMessage = (issue: { readonly input?: unknown }): string =>
 
 /** Text such as a name: trimmed, one line, 2 to 200 characters. */
 const lineOfText = (label: string) =>
-  z
-    .string({ error: typeMessage })
-    .check(
-      z.trim(),
-      z.minLength(NAME_MIN_LENGTH, {
-        error: `${label} must be at least ${NAME_MIN_LENGTH} characters`,
-        abort: true,
-      }),
-      z.maxLength(NAME_MAX_LENGTH, {
-        error: `${label} must be at most ${NAME_MAX_LENGTH} characters`,
-        abort: true,
-      }),
-      z.refine(isSingleLine, { error: `${label} must be one line of plain text` }),
-    );
+  z.string({ error: typeMessage }).check(
+    z.trim(),
+    z.minLength(NAME_MIN_LENGTH, {
+      error: `${label} must be at least ${NAME_MIN_LENGTH} characters`,
+      abort: true,
+    }),
+    z.maxLength(NAME_MAX_LENGTH, {
+      error: `${label} must be at most ${NAME_MAX_LENGTH} characters`,
+      abort: true,
+    }),
+    z.refine(isSingleLine, { error: `${label} must be one line of plain text` }),
+  );
 
 const EMAIL_MESSAGE = 'Please enter a valid email address';
 
@@ -46,7 +44,9 @@ export type Lead = z.infer<typeof Lead>;
 /** What the code screen sends to `POST /api/verify`. */
 export const Verification = z.object({
   email,
-  code: z.string({ error: typeMessage }).check(z.regex(new RegExp(`^[0-9]{${CODE_LENGTH}}$`), 'Invalid input')),
+  code: z
+    .string({ error: typeMessage })
+    .check(z.regex(new RegExp(`^[0-9]{${CODE_LENGTH}}$`), 'Invalid input')),
 });
 export type Verification = z.infer<typeof Verification>;
 

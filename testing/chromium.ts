@@ -20,7 +20,7 @@ export function findChromium(): string | undefined {
 }
 
 /** Keeps Chromium from talking to anybody but the page under test. */
-export const CHROMIUM_ARGUMENTS = [
+const CHROMIUM_ARGUMENTS = [
   '--no-sandbox',
   '--disable-gpu',
   '--disable-quic',

@@ -15,7 +15,10 @@ export const POSTGRES_URL_VARIABLE = 'TEST_POSTGRES_URL';
 
 const serverUrl = (): string => {
   const url = process.env[POSTGRES_URL_VARIABLE];
-  if (!url) throw new Error(`${POSTGRES_URL_VARIABLE} is not set. Run the tests with "npm test", which starts PostgreSQL.`);
+  if (!url)
+    throw new Error(
+      `${POSTGRES_URL_VARIABLE} is not set. Run the tests with "npm test", which starts PostgreSQL.`,
+    );
   return url;
 };
 

@@ -64,7 +64,8 @@ export async function startInbox(behaviour: InboxBehaviour = {}, port = 0): Prom
   const address = server.server.address();
   const actualPort = typeof address === 'object' && address !== null ? address.port : port;
 
-  const mailsTo = (recipient: string) => mails.filter((mail) => mail.to.toLowerCase() === recipient.toLowerCase());
+  const mailsTo = (recipient: string) =>
+    mails.filter((mail) => mail.to.toLowerCase() === recipient.toLowerCase());
   return {
     url: `smtp://127.0.0.1:${actualPort}`,
     port: actualPort,

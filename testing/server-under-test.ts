@@ -48,8 +48,13 @@ export type ServerOptions = {
   readonly siteFolder?: string;
 };
 
-/** Starts one; close it at the end of the test, or use withServer. */
-export async function startServer({ engine, env = {}, inbox: behaviour, siteFolder }: ServerOptions): Promise<ServerUnderTest> {
+/** Starts one. */
+async function startServer({
+  engine,
+  env = {},
+  inbox: behaviour,
+  siteFolder,
+}: ServerOptions): Promise<ServerUnderTest> {
   const settings = readConfig({ APP_SECRET: TEST_SECRET, ...env });
   assert(settings.type === 'config', JSON.stringify(settings));
   const words = readContent(CONTENT_FOLDER);
@@ -130,7 +135,10 @@ async function mailInHand(db: Db): Promise<boolean> {
 }
 
 /** Runs a test against a server and takes the server down whatever happens. */
-export async function withServer(options: ServerOptions, test: (server: ServerUnderTest) => Promise<void>): Promise<void> {
+export async function withServer(
+  options: ServerOptions,
+  test: (server: ServerUnderTest) => Promise<void>,
+): Promise<void> {
   const server = await startServer(options);
   try {
     await test(server);
@@ -142,7 +150,11 @@ export async function withServer(options: ServerOptions, test: (server: ServerUn
 /** A browser as far as the server sees one: an address and a cookie jar. */
 export type Visitor = {
   readonly cookies: Map<string, string>;
-  readonly post: (url: string, body: unknown, options?: Partial<InjectOptions>) => Promise<LightMyRequestResponse>;
+  readonly post: (
+    url: string,
+    body: unknown,
+    options?: Partial<InjectOptions>,
+  ) => Promise<LightMyRequestResponse>;
   readonly get: (url: string) => Promise<LightMyRequestResponse>;
 };
 
@@ -163,7 +175,8 @@ export function createVisitor({ app }: Pick<ServerUnderTest, 'app'>, address = '
   };
   return {
     cookies,
-    post: (url, body, options) => request({ method: 'POST', url, payload: body as NonNullable<InjectOptions['payload']>, ...options }),
+    post: (url, body, options) =>
+      request({ method: 'POST', url, payload: body as NonNullable<InjectOptions['payload']>, ...options }),
     get: (url) => request({ method: 'GET', url }),
   };
 }

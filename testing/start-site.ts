@@ -13,7 +13,7 @@ import { TEST_SECRET } from '#testing/server-under-test.ts';
 const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 const READY_WITHIN_MS = 20_000;
 
-export type SiteProcess = {
+type SiteProcess = {
   readonly url: string;
   readonly port: number;
   readonly child: ChildProcess;
@@ -28,7 +28,7 @@ export type SiteProcess = {
  * @param env the settings; the rest of the environment is passed on, but no setting of this machine
  * @param folder where it runs: data/ appears there
  */
-export async function startSiteProcess(env: Readonly<Record<string, string>>, folder: string): Promise<SiteProcess> {
+async function startSiteProcess(env: Readonly<Record<string, string>>, folder: string): Promise<SiteProcess> {
   const child = spawn(process.execPath, [path.join(PROJECT_FOLDER, 'server', 'main.ts')], {
     cwd: folder,
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: '0', ...env },
@@ -43,8 +43,13 @@ export async function startSiteProcess(env: Readonly<Record<string, string>>, fo
     };
     child.stdout.on('data', read);
     child.stderr.on('data', read);
-    child.once('exit', (code) => reject(new Error(`The server ended with ${code} before it was ready:\n${output}`)));
-    setTimeout(() => reject(new Error(`The server was not ready in time:\n${output}`)), READY_WITHIN_MS).unref();
+    child.once('exit', (code) =>
+      reject(new Error(`The server ended with ${code} before it was ready:\n${output}`)),
+    );
+    setTimeout(
+      () => reject(new Error(`The server was not ready in time:\n${output}`)),
+      READY_WITHIN_MS,
+    ).unref();
   });
   const url = await ready;
   return {

@@ -3,7 +3,7 @@
 //   pages/   the prerendered pages, in which the server fills in the origin
 //   inline-hashes.json   what the Content-Security-Policy allows inline
 import { createHash } from 'node:crypto';
-import { globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
@@ -48,7 +48,9 @@ async function buildApp(): Promise<{ appUrl: string; css: string }> {
   const scripts = output.filter((file) => file.type === 'chunk');
   const [app] = scripts;
   if (app === undefined || scripts.length !== 1) {
-    throw new Error(`The application must be one chunk, not ${scripts.map((file) => file.fileName).join(', ')}.`);
+    throw new Error(
+      `The application must be one chunk, not ${scripts.map((file) => file.fileName).join(', ')}.`,
+    );
   }
   const styles = output.filter((file) => file.type === 'asset' && file.fileName.endsWith('.css'));
   const css = styles.map((file) => (file.type === 'asset' ? String(file.source) : '')).join('');
@@ -73,7 +75,10 @@ async function buildBootScript(): Promise<string> {
   return code;
 }
 
-async function buildPrerenderer(): Promise<{ prerender: (path: string) => Promise<string> }> {
+/** What web/entry-prerender.tsx exports. */
+type Prerenderer = { readonly prerender: (path: string) => Promise<string> };
+
+async function buildPrerenderer(): Promise<Prerenderer> {
   await run({
     publicDir: false,
     build: {
@@ -83,7 +88,7 @@ async function buildPrerenderer(): Promise<{ prerender: (path: string) => Promis
       rolldownOptions: { output: { entryFileNames: 'prerender.js' } },
     },
   });
-  return import(`${pathToFileURL(path.join(CACHE, 'prerender.js')).href}?${statSync(path.join(CACHE, 'prerender.js')).mtimeMs}`);
+  return (await import(pathToFileURL(path.join(CACHE, 'prerender.js')).href)) as Prerenderer;
 }
 
 const hash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
@@ -94,7 +99,10 @@ function compressFiles(): void {
   for (const name of globSync(COMPRESSIBLE, { cwd: FILES })) {
     const file = path.join(FILES, name);
     const content = readFileSync(file);
-    const quality = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: content.length };
+    const quality = {
+      [constants.BROTLI_PARAM_QUALITY]: 11,
+      [constants.BROTLI_PARAM_SIZE_HINT]: content.length,
+    };
     writeFileSync(`${file}.br`, brotliCompressSync(content, { params: quality }));
     writeFileSync(`${file}.gz`, gzipSync(content, { level: 9 }));
   }
@@ -108,8 +116,14 @@ const { prerender } = await buildPrerenderer();
 
 mkdirSync(PAGES, { recursive: true });
 const pages = [
-  ['index.html', renderDocument({ site, markup: await prerender('/'), css, bootScript, appUrl, page: 'home' })],
-  ['404.html', renderDocument({ site, markup: await prerender('/404'), css, bootScript, appUrl, page: '404' })],
+  [
+    'index.html',
+    renderDocument({ site, markup: await prerender('/'), css, bootScript, appUrl, page: 'home' }),
+  ],
+  [
+    '404.html',
+    renderDocument({ site, markup: await prerender('/404'), css, bootScript, appUrl, page: '404' }),
+  ],
   ['robots.txt', ROBOTS_TXT],
   ['sitemap.xml', SITEMAP_XML],
   ['site.webmanifest', renderManifest(site)],

@@ -35,7 +35,11 @@ try {
 
 async function walk(page: Page, name: string): Promise<void> {
   const shoot = async (stage: string, fullPage = true) => {
-    await page.screenshot({ path: path.join(folder, `${stage}-${name}.png`), fullPage, animations: 'disabled' });
+    await page.screenshot({
+      path: path.join(folder, `${stage}-${name}.png`),
+      fullPage,
+      animations: 'disabled',
+    });
   };
   const email = `${name}@example.com`;
 
@@ -63,7 +67,11 @@ async function walk(page: Page, name: string): Promise<void> {
   await page.keyboard.type(codeIn(await site.inbox.waitForMail(email)));
   await page.getByRole('article').waitFor();
   await shoot('content-top', false);
-  await page.waitForFunction(() => document.querySelector('[role=status], li[data-state=open]') === null, null, { timeout: 9000 }).catch(() => {});
+  await page
+    .waitForFunction(() => document.querySelector('[role=status], li[data-state=open]') === null, null, {
+      timeout: 9000,
+    })
+    .catch(() => {});
   await shoot('content');
 
   await page.goto(`${site.url}/nowhere`);

@@ -14,12 +14,14 @@ const isWordFile = (name: string): name is keyof typeof SCHEMAS => name in SCHEM
 /** Reads a content file. Throws all complaints about it. */
 export function readWordsOrThrow<Words>(folder: string, file: string, schema: z.ZodMiniType<Words>): Words {
   const result = readWords(folder, file, schema);
-  if (result.type === 'complaints') throw new Error(`The words cannot be used:\n${result.complaints.join('\n')}`);
+  if (result.type === 'complaints')
+    throw new Error(`The words cannot be used:\n${result.complaints.join('\n')}`);
   return result.words;
 }
 
 /** Fills in what an operator should not have to change each January. */
-const withYear = (words: unknown): string => JSON.stringify(words).replaceAll('{year}', String(new Date().getFullYear()));
+const withYear = (words: unknown): string =>
+  JSON.stringify(words).replaceAll('{year}', String(new Date().getFullYear()));
 
 /** A Vite plugin for `import words from '#content/….yaml'`. */
 export function contentPlugin(folder: string): Plugin {
@@ -30,7 +32,10 @@ export function contentPlugin(folder: string): Plugin {
       const file = path.basename(id);
       if (path.dirname(id) !== folder || !isWordFile(file)) return null;
       this.addWatchFile(id);
-      return { code: `export default ${withYear(readWordsOrThrow<unknown>(folder, file, SCHEMAS[file]))};`, moduleType: 'js' };
+      return {
+        code: `export default ${withYear(readWordsOrThrow<unknown>(folder, file, SCHEMAS[file]))};`,
+        moduleType: 'js',
+      };
     },
   };
 }

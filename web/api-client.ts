@@ -30,7 +30,10 @@ const post = (url: string, body: object): Promise<Response> =>
  * @param trap what a robot wrote into the hidden field; sent only when there is something
  * @returns what the server said, or null when a success had no readable body
  */
-export async function requestCode(lead: Lead, trap: Record<string, string> = {}): Promise<CodeRequested | null> {
+export async function requestCode(
+  lead: Lead,
+  trap: Record<string, string> = {},
+): Promise<CodeRequested | null> {
   const response = await post(API.leads, { ...lead, ...trap });
   const answer = CodeRequested.safeParse(await response.json().catch(() => null));
   return answer.success ? answer.data : null;

@@ -1,7 +1,6 @@
-// The whole page: what every screen shares around the router.
+// The whole page: what every screen shares, and the one decision a router would make.
 import { QueryClientProvider, type QueryClient } from '@tanstack/react-query';
 import { useEffect, useSyncExternalStore, type ReactNode } from 'react';
-import { Route, Router, Switch } from 'wouter';
 
 import { Home } from '#web/home.tsx';
 import { NotFound } from '#web/not-found.tsx';
@@ -14,8 +13,8 @@ export type AppProps = {
   readonly queryClient: QueryClient;
   readonly toasts: ToastStore;
   readonly initial: StageState;
-  /** The path to prerender; undefined in a browser, which has one of its own. */
-  readonly path?: string;
+  /** Of the address: "/" is the page, anything else is the 404 page. */
+  readonly path: string;
   /** Told once the page answers to its visitor. */
   readonly onReady?: () => void;
 };
@@ -27,16 +26,7 @@ export function App({ queryClient, toasts, initial, path, onReady }: AppProps) {
     <QueryClientProvider client={queryClient}>
       <ToastProvider store={toasts}>
         <TooltipProvider>
-          <Router {...(path !== undefined && { ssrPath: path })}>
-            <Switch>
-              <Route path="/">
-                <Home initial={initial} />
-              </Route>
-              <Route>
-                <NotFound />
-              </Route>
-            </Switch>
-          </Router>
+          {path === '/' ? <Home initial={initial} /> : <NotFound />}
           <InBrowser>
             <Toaster />
           </InBrowser>

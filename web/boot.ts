@@ -7,7 +7,10 @@ type AppModule = { readonly start: () => Promise<void> };
 
 const root = document.documentElement;
 const APP_URL = document.currentScript?.dataset['app'] ?? '';
-showTheme(root, readTheme(() => localStorage));
+showTheme(
+  root,
+  readTheme(() => localStorage),
+);
 
 let started: Promise<void> | null = null;
 /** The newest of each kind, to be repeated. A click may have hit an element that hydration replaces. */
@@ -21,7 +24,9 @@ const RETRY_DELAYS_MS = [500, 2000];
 const load = async (attempt = 0): Promise<AppModule> => {
   try {
     // Browsers remember that a module failed to load; another address makes them try again.
-    return await import(/* @vite-ignore */ attempt === 0 ? APP_URL : `${APP_URL}?retry=${attempt}`);
+    return (await import(
+      /* @vite-ignore */ attempt === 0 ? APP_URL : `${APP_URL}?retry=${attempt}`
+    )) as AppModule;
   } catch (error) {
     const delay = RETRY_DELAYS_MS[attempt];
     if (delay === undefined) throw error;
@@ -40,14 +45,18 @@ const repeat = (): void => {
   for (const type of INTENTS) document.removeEventListener(type, onIntent, true);
   document.removeEventListener('click', onClick, true);
   if (hover?.target instanceof Element) {
-    hover.target.dispatchEvent(new PointerEvent('pointermove', { bubbles: true, pointerType: hover.pointerType }));
+    hover.target.dispatchEvent(
+      new PointerEvent('pointermove', { bubbles: true, pointerType: hover.pointerType }),
+    );
   }
   if (document.activeElement !== document.body) {
     document.activeElement?.dispatchEvent(new FocusEvent('focusin', { bubbles: true }));
   }
   if (key) document.dispatchEvent(new KeyboardEvent('keydown', key));
   if (click) {
-    const target = click.target.isConnected ? click.target : document.querySelectorAll<HTMLElement>(CLICKABLE)[click.index];
+    const target = click.target.isConnected
+      ? click.target
+      : document.querySelectorAll<HTMLElement>(CLICKABLE)[click.index];
     target?.click();
   }
 };
@@ -78,7 +87,7 @@ const INTENTS = ['pointerdown', 'pointermove', 'keydown', 'focusin'] as const;
 for (const type of INTENTS) document.addEventListener(type, onIntent, { capture: true, passive: true });
 document.addEventListener('click', onClick, true);
 
-const stage: unknown = history.state?.stage;
+const { stage } = (history.state ?? {}) as { readonly stage?: unknown };
 if (stage === undefined || stage === 'landing') {
   // After everything the first view needs; the application is then in the cache when it is wanted.
   window.addEventListener('load', () => {

@@ -20,7 +20,13 @@ export async function start(): Promise<void> {
 
   await new Promise<void>((resolve) => {
     const app = (
-      <App queryClient={createQueryClient()} toasts={createToastStore()} initial={initial} onReady={resolve} />
+      <App
+        queryClient={createQueryClient()}
+        toasts={createToastStore()}
+        initial={initial}
+        path={location.pathname}
+        onReady={resolve}
+      />
     );
     if (initial.stage === 'landing' && root.hasChildNodes()) {
       // A translation tool may have rewritten the page before; React then renders it anew, which is what we want.

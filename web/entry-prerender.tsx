@@ -8,7 +8,9 @@ import { createToastStore } from '#web/ui/toast-store.ts';
 
 /** The markup of a path, to stand inside #root. */
 export async function prerender(path: string): Promise<string> {
-  const app = <App queryClient={createQueryClient()} toasts={createToastStore()} initial={INITIAL_STATE} path={path} />;
+  const app = (
+    <App queryClient={createQueryClient()} toasts={createToastStore()} initial={INITIAL_STATE} path={path} />
+  );
   // Without this, React moves what it finds large to the end of the page and a script of its own puts it back.
   const { prelude } = await prerenderApp(app, { progressiveChunkSize: Infinity });
   return new Response(prelude).text();

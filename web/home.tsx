@@ -24,7 +24,9 @@ export function Home({ initial }: { readonly initial: StageState }) {
 
   switch (state.stage) {
     case 'landing':
-      return <LandingStage hasMoved={hasMoved} onCallToAction={() => send({ type: 'call to action pressed' })} />;
+      return (
+        <LandingStage hasMoved={hasMoved} onCallToAction={() => send({ type: 'call to action pressed' })} />
+      );
     case 'form':
       return <FormStage draft={draft} onDraftChange={setDraft} onCodeRequested={onCodeRequested} />;
     case 'verification':

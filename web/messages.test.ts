@@ -11,8 +11,14 @@ describe('a failed call', () => {
   });
 
   it("is told with the server's sentence, its status in front", () => {
-    const { title, prefix, description, variant } = failureToast('submission', new ApiError(400, 'Bad name.', ''));
-    assert.deepEqual({ title, text: `${prefix}${description}`, variant }, { title: 'Error', text: '400: Bad name.', variant: 'destructive' });
+    const { title, prefix, description, variant } = failureToast(
+      'submission',
+      new ApiError(400, 'Bad name.', ''),
+    );
+    assert.deepEqual(
+      { title, text: `${prefix}${description}`, variant },
+      { title: 'Error', text: '400: Bad name.', variant: 'destructive' },
+    );
   });
 
   it('is told with a sentence of its own when the server sent none or did not answer', () => {

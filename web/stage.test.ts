@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { challengeOf, INITIAL_STATE, restoredState, stageReducer, type StageEvent, type StageState } from '#web/stage.ts';
+import {
+  challengeOf,
+  INITIAL_STATE,
+  restoredState,
+  stageReducer,
+  type StageEvent,
+  type StageState,
+} from '#web/stage.ts';
 
 const LEAD = { name: 'Ada Lovelace', company: 'Engines', email: 'ada@example.com', consent: true } as const;
 const CHALLENGE = { id: 'c', reference: 'QFX', resendAt: 60_000, askedAt: 0 };
@@ -46,7 +53,8 @@ describe('the stage', () => {
 
 describe('a challenge', () => {
   it('counts 60 seconds down, longer only where the server waits longer', () => {
-    const at = (resendSeconds: number) => challengeOf({ challengeId: 'c', reference: 'QFX', resendSeconds }, 1000).resendAt;
+    const at = (resendSeconds: number) =>
+      challengeOf({ challengeId: 'c', reference: 'QFX', resendSeconds }, 1000).resendAt;
     assert.equal(at(60), 61_000);
     assert.equal(at(0), 61_000);
     assert.equal(at(120), 121_000);
@@ -54,7 +62,13 @@ describe('a challenge', () => {
   });
 
   it('goes on after a reload where it was', () => {
-    const open = { name: 'Ada', company: 'Engines', email: 'a@example.com', reference: 'QFX', resendSeconds: 25 };
+    const open = {
+      name: 'Ada',
+      company: 'Engines',
+      email: 'a@example.com',
+      reference: 'QFX',
+      resendSeconds: 25,
+    };
     const state = restoredState(open, 'c', 100_000);
     assert.equal(state.stage, 'verification');
     assert.equal(state.lead?.email, 'a@example.com');

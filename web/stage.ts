@@ -51,7 +51,10 @@ export function stageReducer(state: StageState, event: StageEvent): StageState {
       return INITIAL_STATE;
     case 'history moved':
       // A code screen without a code to wait for is of no use: its visitor starts from the form.
-      return { ...state, stage: event.stage === 'verification' && state.challenge === null ? 'form' : event.stage };
+      return {
+        ...state,
+        stage: event.stage === 'verification' && state.challenge === null ? 'form' : event.stage,
+      };
   }
 }
 

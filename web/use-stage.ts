@@ -3,7 +3,14 @@
 import { useEffect, useReducer, useRef } from 'react';
 
 import { fetchOpenChallenge } from '#web/api-client.ts';
-import { INITIAL_STATE, restoredState, stageReducer, type Stage, type StageEvent, type StageState } from '#web/stage.ts';
+import {
+  INITIAL_STATE,
+  restoredState,
+  stageReducer,
+  type Stage,
+  type StageEvent,
+  type StageState,
+} from '#web/stage.ts';
 
 const STAGES: readonly string[] = ['landing', 'form', 'verification', 'content'] satisfies Stage[];
 
@@ -11,7 +18,8 @@ type HistoryEntry = { readonly stage: Stage; readonly challengeId: string | null
 
 function readEntry(state: unknown): HistoryEntry {
   if (typeof state === 'object' && state !== null && 'stage' in state && isStage(state.stage)) {
-    const challengeId = 'challengeId' in state && typeof state.challengeId === 'string' ? state.challengeId : null;
+    const challengeId =
+      'challengeId' in state && typeof state.challengeId === 'string' ? state.challengeId : null;
     return { stage: state.stage, challengeId };
   }
   return { stage: 'landing', challengeId: null };
@@ -19,7 +27,10 @@ function readEntry(state: unknown): HistoryEntry {
 
 const isStage = (value: unknown): value is Stage => typeof value === 'string' && STAGES.includes(value);
 
-const entryOf = (state: StageState): HistoryEntry => ({ stage: state.stage, challengeId: state.challenge?.id ?? null });
+const entryOf = (state: StageState): HistoryEntry => ({
+  stage: state.stage,
+  challengeId: state.challenge?.id ?? null,
+});
 
 /**
  * The state a page starts with: the landing page, or after a reload the stage that was shown. A code screen is

@@ -45,7 +45,8 @@ export function findCode<Candidate extends CodeKey>(
   for (const candidate of candidates) {
     const digits = codeDigits(secrets, candidate) ?? '';
     const same =
-      digits.length === typed.length && timingSafeEqual(Buffer.from(digits, 'latin1'), Buffer.from(typed, 'latin1'));
+      digits.length === typed.length &&
+      timingSafeEqual(Buffer.from(digits, 'latin1'), Buffer.from(typed, 'latin1'));
     if (same) found = candidate;
   }
   return found;

@@ -15,7 +15,16 @@ describe('secrets', () => {
     const secrets = deriveSecrets([OLD]);
     const signed = sign(secrets, 'value.with.dots');
     assert.equal(unsign(secrets, signed), 'value.with.dots');
-    for (const forged of ['', '.', 'value', 'value.', `x${signed}`, `${signed}A`, signed.slice(0, -1), signed.replace('with', 'wilt')]) {
+    for (const forged of [
+      '',
+      '.',
+      'value',
+      'value.',
+      `x${signed}`,
+      `${signed}A`,
+      signed.slice(0, -1),
+      signed.replace('with', 'wilt'),
+    ]) {
       assert.equal(unsign(secrets, forged), null, forged);
     }
     assert.equal(unsign(deriveSecrets([NEW]), signed), null);
@@ -50,7 +59,10 @@ describe('one-time codes', () => {
 
   it('are derived from id and secret: the same for the same, six digits, spread evenly', () => {
     assert.equal(codeDigits(secrets, key('a')), codeDigits(deriveSecrets([OLD]), key('a')));
-    assert.notEqual(codeDigits(secrets, key('a')), codeDigits(deriveSecrets([NEW]), { id: 'a', secretId: deriveSecrets([NEW])[0].id }));
+    assert.notEqual(
+      codeDigits(secrets, key('a')),
+      codeDigits(deriveSecrets([NEW]), { id: 'a', secretId: deriveSecrets([NEW])[0].id }),
+    );
     const counts = Array.from({ length: 10 }, () => 0);
     const seen = new Set<string>();
     for (let i = 0; i < 20_000; i += 1) {
@@ -80,6 +92,7 @@ describe('one-time codes', () => {
   });
 
   it('have a reference that cannot be read as a word', () => {
-    for (let i = 0; i < 500; i += 1) assert.match(codeReference(secrets, key(String(i))), /^[BCDFGHJKMNPQRSTVWXZ]{3}$/);
+    for (let i = 0; i < 500; i += 1)
+      assert.match(codeReference(secrets, key(String(i))), /^[BCDFGHJKMNPQRSTVWXZ]{3}$/);
   });
 });

@@ -11,7 +11,8 @@ export type Challenge = Selectable<Schema['challenges']>;
  * is one step. SQLite has one writer at a time anyway.
  */
 export async function lockAddress(tx: Db, engine: OpenDatabase['engine'], email: string): Promise<void> {
-  if (engine === 'postgres') await sql`select pg_advisory_xact_lock(hashtextextended(${email}, 0))`.execute(tx);
+  if (engine === 'postgres')
+    await sql`select pg_advisory_xact_lock(hashtextextended(${email}, 0))`.execute(tx);
 }
 
 /** The newest challenge of a browser that can still be answered, if wanted only the one with an id or for an e-mail. */
@@ -32,7 +33,14 @@ export async function findOpenChallenge(
 
 export async function insertChallenge(
   db: Db,
-  challenge: { id: string; browserId: string; email: string; codesSent: 0 | 1; now: number; expiresAt: number },
+  challenge: {
+    id: string;
+    browserId: string;
+    email: string;
+    codesSent: 0 | 1;
+    now: number;
+    expiresAt: number;
+  },
 ): Promise<void> {
   await db
     .insertInto('challenges')

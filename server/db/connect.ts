@@ -25,7 +25,10 @@ const POSTGRES_POOL_SIZE = 10;
  * Opens the database; makes the file and its folder if there is none. Migrations are a step of their own.
  * @param onConnectionError told when an idle PostgreSQL connection breaks; the pool opens another one by itself
  */
-export function openDatabase(config: Config['database'], onConnectionError: (error: Error) => void): OpenDatabase {
+export function openDatabase(
+  config: Config['database'],
+  onConnectionError: (error: Error) => void,
+): OpenDatabase {
   if (config.engine === 'sqlite') return openSqlite(config.file);
 
   const typeOverrides = new TypeOverrides(types);

@@ -9,7 +9,12 @@ import type { Submission } from '#server/db/submissions.ts';
 export async function mergeLead(
   tx: Db,
   submission: Submission,
-  { leadId, receiptId, verifiedFromAddress, now }: { leadId: string; receiptId: string; verifiedFromAddress: string; now: number },
+  {
+    leadId,
+    receiptId,
+    verifiedFromAddress,
+    now,
+  }: { leadId: string; receiptId: string; verifiedFromAddress: string; now: number },
 ): Promise<string> {
   const lead = await tx
     .insertInto('leads')

@@ -20,9 +20,19 @@ export async function countInWindow(
       conflict.column('key').doUpdateSet((eb) => {
         const over = eb('limit_windows.ends_at', '<=', now);
         return {
-          count: eb.case().when(over).then(1).else(eb('limit_windows.count', '+', 1)).end(),
+          count: eb
+            .case()
+            .when(over)
+            .then(1)
+            .else(eb('limit_windows.count', '+', 1))
+            .end(),
           started_at: eb.case().when(over).then(now).else(eb.ref('limit_windows.started_at')).end(),
-          ends_at: eb.case().when(over).then(now + windowMs).else(eb.ref('limit_windows.ends_at')).end(),
+          ends_at: eb
+            .case()
+            .when(over)
+            .then(now + windowMs)
+            .else(eb.ref('limit_windows.ends_at'))
+            .end(),
         };
       }),
     )
@@ -32,7 +42,11 @@ export async function countInWindow(
 }
 
 /** How many events the window holds now; 0 when it has ended. */
-export async function readWindow(db: Db, key: string, now: number): Promise<{ count: number; endsAt: number }> {
+export async function readWindow(
+  db: Db,
+  key: string,
+  now: number,
+): Promise<{ count: number; endsAt: number }> {
   const row = await db
     .selectFrom('limit_windows')
     .select(['count', 'ends_at'])

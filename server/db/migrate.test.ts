@@ -24,7 +24,9 @@ async function migrateInOwnProcess(config: Config['database']): Promise<void> {
     await migrate(database);
     await database.close();
   `;
-  await execute(process.execPath, ['--input-type=module', '--eval', script], { cwd: path.resolve(import.meta.dirname) });
+  await execute(process.execPath, ['--input-type=module', '--eval', script], {
+    cwd: path.resolve(import.meta.dirname),
+  });
 }
 
 for (const engine of ENGINES) {
@@ -58,7 +60,10 @@ describe('SQLite', () => {
     const database = openDatabase({ engine: 'sqlite', file: path.join(folder, 'new', 'leads.db') }, () => {});
     try {
       const pragma = async (name: string) =>
-        Object.values((await sql<object>`${sql.raw(`pragma ${name}`)}`.execute(database.db)).rows[0] ?? {})[0];
+        Object.values(
+          (await sql<Record<string, unknown>>`${sql.raw(`pragma ${name}`)}`.execute(database.db)).rows[0] ??
+            {},
+        )[0];
       assert.equal(await pragma('journal_mode'), 'wal');
       assert.equal(await pragma('synchronous'), 2);
       assert.equal(await pragma('foreign_keys'), 1);

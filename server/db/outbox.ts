@@ -13,7 +13,13 @@ export async function queueMail(
 ): Promise<void> {
   await tx
     .insertInto('outbox')
-    .values({ id: mail.id, code_id: mail.codeId, recipient: mail.recipient, due_at: mail.now, created_at: mail.now })
+    .values({
+      id: mail.id,
+      code_id: mail.codeId,
+      recipient: mail.recipient,
+      due_at: mail.now,
+      created_at: mail.now,
+    })
     .execute();
 }
 

@@ -42,7 +42,11 @@ async function expectNothingHappened(server: ServerUnderTest): Promise<void> {
   assert.equal(server.inbox.mails.length, 0);
 }
 
-const post = (url: string, payload: object | string | undefined, headers: Record<string, string> = {}): InjectOptions => ({
+const post = (
+  url: string,
+  payload: object | string | undefined,
+  headers: Record<string, string> = {},
+): InjectOptions => ({
   method: 'POST',
   url,
   headers: { 'content-type': 'application/json', ...headers },
@@ -66,12 +70,28 @@ for (const engine of ENGINES) {
 
     it('refuses unknown paths, also those that look like known ones', () =>
       withServer({ engine }, async (server) => {
-        for (const url of ['/api/', '/api/lead', '/api/leads/', '/api/leads/1', '/api/LEADS', '/api/../etc/passwd', '/api/%2e%2e/x']) {
+        for (const url of [
+          '/api/',
+          '/api/lead',
+          '/api/leads/',
+          '/api/leads/1',
+          '/api/LEADS',
+          '/api/../etc/passwd',
+          '/api/%2e%2e/x',
+        ]) {
           for (const method of ['GET', 'POST'] as const) {
-            await expectRefusal(server, { method, url, ...(method === 'POST' && post(url, filledForm())) }, `${method} ${url}`);
+            await expectRefusal(
+              server,
+              { method, url, ...(method === 'POST' && post(url, filledForm())) },
+              `${method} ${url}`,
+            );
           }
         }
-        await expectRefusal(server, { method: 'GET', url: `/api/challenge?id=${'x'.repeat(3000)}` }, 'a long address');
+        await expectRefusal(
+          server,
+          { method: 'GET', url: `/api/challenge?id=${'x'.repeat(3000)}` },
+          'a long address',
+        );
         await expectNothingHappened(server);
       }));
 
@@ -79,17 +99,41 @@ for (const engine of ENGINES) {
       withServer({ engine }, async (server) => {
         for (const [url, body] of Object.entries(BODIES)) {
           const json = JSON.stringify(body);
-          for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/xml', 'nonsense', '']) {
+          for (const type of [
+            'text/plain',
+            'application/x-www-form-urlencoded',
+            'multipart/form-data; boundary=x',
+            'application/xml',
+            'nonsense',
+            '',
+          ]) {
             await expectRefusal(server, post(url, json, { 'content-type': type }), `${url} as ${type}`);
           }
           const large = JSON.stringify({ ...body, name: 'x'.repeat(10_000_000) });
           await expectRefusal(server, post(url, large), `${url} with 10 MB`);
-          for (const broken of ['', '{', 'null', '[]', '"text"', '1', 'true', json.slice(0, -1), `${json}${json}`, '{"a":1,}', '\u0000', '{"__proto__":{"a":1}}']) {
+          for (const broken of [
+            '',
+            '{',
+            'null',
+            '[]',
+            '"text"',
+            '1',
+            'true',
+            json.slice(0, -1),
+            `${json}${json}`,
+            '{"a":1,}',
+            '\u0000',
+            '{"__proto__":{"a":1}}',
+          ]) {
             await expectRefusal(server, post(url, broken), `${url} with ${broken.slice(0, 20)}`);
           }
           const latin1 = Buffer.from(json.replace('ada', 'ad\u00e4'), 'latin1');
           await expectRefusal(server, post(url, latin1), `${url} in latin1`);
-          await expectRefusal(server, post(url, `${'['.repeat(8000)}${']'.repeat(8000)}`), `${url} nested deeply`);
+          await expectRefusal(
+            server,
+            post(url, `${'['.repeat(8000)}${']'.repeat(8000)}`),
+            `${url} nested deeply`,
+          );
         }
         await expectNothingHappened(server);
       }));
@@ -105,27 +149,86 @@ for (const engine of ENGINES) {
             { 'sec-fetch-site': 'same-site', origin: 'http://localhost:3000' },
           ];
           for (const headers of foreign) {
-            const sentence = await expectRefusal(server, post(url, body, headers), `${url} from ${JSON.stringify(headers)}`);
+            const sentence = await expectRefusal(
+              server,
+              post(url, body, headers),
+              `${url} from ${JSON.stringify(headers)}`,
+            );
             assert.match(sentence, /another site/);
           }
         }
         await expectNothingHappened(server);
-        const same = await server.app.inject(post(API.leads, filledForm(), { origin: 'http://localhost:3000', host: 'localhost:3000', 'sec-fetch-site': 'same-origin' }));
+        const same = await server.app.inject(
+          post(API.leads, filledForm(), {
+            origin: 'http://localhost:3000',
+            host: 'localhost:3000',
+            'sec-fetch-site': 'same-origin',
+          }),
+        );
         assert.equal(same.statusCode, 202);
       }));
 
     it('refuses every field that is missing, mistyped, empty, too long or not plain text', () =>
       withServer({ engine }, async (server) => {
         const wrongTypes: unknown[] = [undefined, null, 1, 0, [], {}, ['ada@example.com'], { toString: 'x' }];
-        const wrongLines = ['', ' ', 'x', ' x ', 'x'.repeat(201), 'Ada\r\nBcc: all@example.com', 'Ada\nLovelace', 'Ada\tL', 'A\u0000da', 'Ada\u0085', 'Ada\u2028L', '\ud800Ada', 'Ada\udc00', 'Ada\u202emoc.', '\u200b'.repeat(0)];
-        const wrongEmails = ['', 'ada', 'ada@', '@example.com', 'ada@example', 'ada@@example.com', 'a b@example.com', 'ada@example.com\r\nBcc: x@example.com', 'ada@example.com\nx', 'ada@exa\u0000mple.com', 'a\ud800@example.com', 'ada@example.com,eve@example.com', '<ada@example.com>', `${'a'.repeat(250)}@example.com`, 'ada@example.com>', '"ada"@example.com'];
+        const wrongLines = [
+          '',
+          ' ',
+          'x',
+          ' x ',
+          'x'.repeat(201),
+          'Ada\r\nBcc: all@example.com',
+          'Ada\nLovelace',
+          'Ada\tL',
+          'A\u0000da',
+          'Ada\u0085',
+          'Ada\u2028L',
+          '\ud800Ada',
+          'Ada\udc00',
+          'Ada\u202emoc.',
+          '\u200b'.repeat(0),
+        ];
+        const wrongEmails = [
+          '',
+          'ada',
+          'ada@',
+          '@example.com',
+          'ada@example',
+          'ada@@example.com',
+          'a b@example.com',
+          'ada@example.com\r\nBcc: x@example.com',
+          'ada@example.com\nx',
+          'ada@exa\u0000mple.com',
+          'a\ud800@example.com',
+          'ada@example.com,eve@example.com',
+          '<ada@example.com>',
+          `${'a'.repeat(250)}@example.com`,
+          'ada@example.com>',
+          '"ada"@example.com',
+        ];
         const cases: [string, string, readonly unknown[]][] = [
           [API.leads, 'name', [...wrongTypes, true, ...wrongLines]],
           [API.leads, 'company', [...wrongTypes, true, ...wrongLines]],
           [API.leads, 'email', [...wrongTypes, true, ...wrongEmails]],
           [API.leads, 'consent', [...wrongTypes, false, 'true', 'on', '']],
           [API.verify, 'email', [...wrongTypes, true, ...wrongEmails]],
-          [API.verify, 'code', [...wrongTypes, true, 123456, '', '12345', '1234567', '12345a', '１２３４５６', ' 123456', '123456\n', '-12345']],
+          [
+            API.verify,
+            'code',
+            [
+              ...wrongTypes,
+              true,
+              123456,
+              '',
+              '12345',
+              '1234567',
+              '12345a',
+              '１２３４５６',
+              ' 123456',
+              '123456\n',
+              '-12345',
+            ],
+          ],
         ];
         for (const [url, field, values] of cases) {
           for (const value of values) {
@@ -149,27 +252,30 @@ for (const engine of ENGINES) {
       }));
 
     it('tells a network that asks too often how long to wait, and counts IPv6 by its /64', () =>
-      withServer({ engine, env: { LEADS_PER_IP_PER_HOUR: '3', VERIFY_PER_IP_PER_HOUR: '2' } }, async (server) => {
-        const from = (address: string) => createVisitor(server, address);
-        const ask = (address: string, index: number) =>
-          from(address).post('/api/leads', filledForm({ email: `person${index}@example.com` }));
-        const statuses = [];
-        for (let i = 0; i < 4; i += 1) statuses.push((await ask(`2001:db8:1:2::${i + 1}`, i)).statusCode);
-        assert.deepEqual(statuses, [202, 202, 202, 429]);
-        const refused = await ask('2001:db8:1:2:ffff::9', 9);
-        assert.equal(refused.headers['x-error-code'], 'too-many-requests');
-        assert.equal(refused.headers['retry-after'], '3600');
-        assert.match(refused.body, /Please try again in 60 minutes\.$/);
-        assert.equal((await ask('2001:db8:1:3::1', 10)).statusCode, 202);
-        await server.advance(3600);
-        assert.equal((await ask('2001:db8:1:2::1', 11)).statusCode, 202);
+      withServer(
+        { engine, env: { LEADS_PER_IP_PER_HOUR: '3', VERIFY_PER_IP_PER_HOUR: '2' } },
+        async (server) => {
+          const from = (address: string) => createVisitor(server, address);
+          const ask = (address: string, index: number) =>
+            from(address).post('/api/leads', filledForm({ email: `person${index}@example.com` }));
+          const statuses = [];
+          for (let i = 0; i < 4; i += 1) statuses.push((await ask(`2001:db8:1:2::${i + 1}`, i)).statusCode);
+          assert.deepEqual(statuses, [202, 202, 202, 429]);
+          const refused = await ask('2001:db8:1:2:ffff::9', 9);
+          assert.equal(refused.headers['x-error-code'], 'too-many-requests');
+          assert.equal(refused.headers['retry-after'], '3600');
+          assert.match(refused.body, /Please try again in 60 minutes\.$/);
+          assert.equal((await ask('2001:db8:1:3::1', 10)).statusCode, 202);
+          await server.advance(3600);
+          assert.equal((await ask('2001:db8:1:2::1', 11)).statusCode, 202);
 
-        const tries = [];
-        for (let i = 0; i < 3; i += 1) {
-          tries.push((await from('203.0.113.9').post('/api/verify', BODIES[API.verify])).statusCode);
-        }
-        assert.deepEqual(tries, [400, 400, 429]);
-      }));
+          const tries = [];
+          for (let i = 0; i < 3; i += 1) {
+            tries.push((await from('203.0.113.9').post('/api/verify', BODIES[API.verify])).statusCode);
+          }
+          assert.deepEqual(tries, [400, 400, 429]);
+        },
+      ));
 
     it('sends an address five codes an hour and ten a day, whoever asks', () =>
       withServer({ engine, env: { LEADS_PER_IP_PER_HOUR: '0' } }, async (server) => {
@@ -201,12 +307,23 @@ for (const engine of ENGINES) {
 
     it('lifts a limit that is 0', () =>
       withServer(
-        { engine, env: { LEADS_PER_IP_PER_HOUR: '0', LEADS_PER_EMAIL_PER_HOUR: '0', VERIFY_PER_IP_PER_HOUR: '0', CODE_ATTEMPTS: '0', RESEND_SECONDS: '0' } },
+        {
+          engine,
+          env: {
+            LEADS_PER_IP_PER_HOUR: '0',
+            LEADS_PER_EMAIL_PER_HOUR: '0',
+            VERIFY_PER_IP_PER_HOUR: '0',
+            CODE_ATTEMPTS: '0',
+            RESEND_SECONDS: '0',
+          },
+        },
         async (server) => {
           const visitor = createVisitor(server);
-          for (let i = 0; i < 30; i += 1) assert.equal((await visitor.post('/api/leads', filledForm())).statusCode, 202);
+          for (let i = 0; i < 30; i += 1)
+            assert.equal((await visitor.post('/api/leads', filledForm())).statusCode, 202);
           await server.inbox.waitForMail('ada@example.com', 30);
-          for (let i = 0; i < 30; i += 1) assert.equal((await visitor.post('/api/verify', BODIES[API.verify])).statusCode, 400);
+          for (let i = 0; i < 30; i += 1)
+            assert.equal((await visitor.post('/api/verify', BODIES[API.verify])).statusCode, 400);
         },
       ));
 
@@ -214,7 +331,11 @@ for (const engine of ENGINES) {
       withServer({ engine }, async (server) => {
         assert.equal((await server.app.inject('/api/health')).statusCode, 200);
         await server.database.close();
-        for (const request of [post(API.leads, filledForm()), post(API.verify, BODIES[API.verify]), { method: 'GET', url: '/api/health' } as const]) {
+        for (const request of [
+          post(API.leads, filledForm()),
+          post(API.verify, BODIES[API.verify]),
+          { method: 'GET', url: '/api/health' } as const,
+        ]) {
           const response = await server.app.inject(request);
           assert.ok(response.statusCode >= 500, response.body);
           assert.equal(response.headers['content-type'], 'text/plain; charset=utf-8');

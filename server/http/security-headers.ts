@@ -35,7 +35,10 @@ export function addSecurityHeaders(app: FastifyInstance, secure: boolean): void 
       .header('referrer-policy', 'strict-origin-when-cross-origin')
       .header('cross-origin-opener-policy', 'same-origin')
       .header('cross-origin-resource-policy', 'same-origin')
-      .header('permissions-policy', 'camera=(), geolocation=(), microphone=(), payment=(), browsing-topics=()');
+      .header(
+        'permissions-policy',
+        'camera=(), geolocation=(), microphone=(), payment=(), browsing-topics=()',
+      );
     if (secure) void reply.header('strict-transport-security', `max-age=${YEAR_SECONDS}; includeSubDomains`);
     // Answers without a page of their own (errors, JSON) may load nothing at all.
     if (!reply.hasHeader('content-security-policy')) {

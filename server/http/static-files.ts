@@ -35,7 +35,8 @@ function readPage(file: string, type: string, publicUrl: string): Page {
 function sendPage(request: FastifyRequest, reply: FastifyReply, page: Page): FastifyReply {
   // Always revalidated: a new build shows at once, an unchanged one costs a 304.
   void reply.header('cache-control', 'no-cache').header('vary', 'accept-encoding').header('etag', page.etag);
-  if (reply.statusCode === 200 && request.headers['if-none-match']?.includes(page.etag)) return reply.code(304).send();
+  if (reply.statusCode === 200 && request.headers['if-none-match']?.includes(page.etag))
+    return reply.code(304).send();
   const accepted = request.headers['accept-encoding'] ?? '';
   const encoding = /\bbr\b/.test(accepted) ? 'br' : /\bgzip\b/.test(accepted) ? 'gzip' : null;
   if (encoding) void reply.header('content-encoding', encoding);
@@ -56,7 +57,7 @@ export function serveSite(
   app: FastifyInstance,
   { folder, publicUrl, secure }: { folder: string; publicUrl: string; secure: boolean },
 ): Pages {
-  const hashes: InlineHashes = JSON.parse(readFileSync(path.join(folder, 'inline-hashes.json'), 'utf8'));
+  const hashes = JSON.parse(readFileSync(path.join(folder, 'inline-hashes.json'), 'utf8')) as InlineHashes;
   const policy = contentSecurityPolicy(hashes, secure);
   const page = (name: string, type: string) => readPage(path.join(folder, 'pages', name), type, publicUrl);
 
@@ -82,7 +83,10 @@ export function serveSite(
     cacheControl: false,
     setHeaders: (reply, file) => {
       const hashed = file.includes(HASHED_FILES);
-      void reply.header('cache-control', hashed ? 'public, max-age=31536000, immutable' : 'public, max-age=3600');
+      void reply.header(
+        'cache-control',
+        hashed ? 'public, max-age=31536000, immutable' : 'public, max-age=3600',
+      );
     },
   });
 

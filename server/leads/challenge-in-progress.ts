@@ -24,7 +24,11 @@ export async function findChallengeInProgress(
   const code =
     challenge.codes_sent > 0
       ? await newestCodeOfChallenge(db, challenge.id)
-      : await newestCodeFromAddress(db, { email: challenge.email, clientAddress: submission.client_address, now });
+      : await newestCodeFromAddress(db, {
+          email: challenge.email,
+          clientAddress: submission.client_address,
+          now,
+        });
   if (code === undefined) return null;
   return {
     name: submission.name,

@@ -4,14 +4,21 @@ import { describe, it } from 'node:test';
 import type { OpenChallenge } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';
-import { createVisitor, filledForm, withServer, type ServerUnderTest, type Visitor } from '#testing/server-under-test.ts';
+import {
+  createVisitor,
+  filledForm,
+  withServer,
+  type ServerUnderTest,
+  type Visitor,
+} from '#testing/server-under-test.ts';
 
 const EMAIL = 'ada@example.com';
 
 /** A code that is certainly not the right one. */
 const wrongFor = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, '0');
 
-const ask = (visitor: Visitor, changes: Record<string, unknown> = {}) => visitor.post('/api/leads', filledForm(changes));
+const ask = (visitor: Visitor, changes: Record<string, unknown> = {}) =>
+  visitor.post('/api/leads', filledForm(changes));
 
 const enter = (visitor: Visitor, code: string, email = EMAIL) => visitor.post('/api/verify', { email, code });
 
@@ -30,7 +37,12 @@ for (const engine of ENGINES) {
         const requested = await visitor.post(
           '/api/leads',
           filledForm({ email: '  Ada@Example.COM ', name: ' Ada Lovelace ' }),
-          { headers: { referer: 'http://localhost/?utm_source=newsletter&utm_medium=email&other=1', 'user-agent': 'Test/1' } },
+          {
+            headers: {
+              referer: 'http://localhost/?utm_source=newsletter&utm_medium=email&other=1',
+              'user-agent': 'Test/1',
+            },
+          },
         );
         assert.equal(requested.statusCode, 202, requested.body);
         const cookie = requested.cookies.find(({ name }) => name === 'challenge');
@@ -60,7 +72,10 @@ for (const engine of ENGINES) {
         const [lead] = await server.database.db.selectFrom('leads').selectAll().execute();
         assert.equal(lead?.email, EMAIL);
         assert.equal(lead?.name, 'Ada Lovelace');
-        assert.deepEqual(JSON.parse(lead?.attribution ?? ''), { utm_source: 'newsletter', utm_medium: 'email' });
+        assert.deepEqual(JSON.parse(lead?.attribution ?? ''), {
+          utm_source: 'newsletter',
+          utm_medium: 'email',
+        });
         const [receipt] = await server.database.db
           .selectFrom('consent_receipts')
           .innerJoin('consent_wordings', 'consent_wordings.version', 'consent_receipts.consent_version')
@@ -89,7 +104,11 @@ for (const engine of ENGINES) {
         assert.deepEqual(Object.keys(known.json<object>()), Object.keys(unknown.json<object>()));
         assert.deepEqual(Object.keys(known.headers).sort(), Object.keys(unknown.headers).sort());
         const [before] = await server.database.db.selectFrom('leads').selectAll().execute();
-        assert.equal(before?.name, 'Ada Lovelace', 'a stranger who types an address changes nothing about it');
+        assert.equal(
+          before?.name,
+          'Ada Lovelace',
+          'a stranger who types an address changes nothing about it',
+        );
 
         assert.equal((await enter(second, await newestCode(server, 2))).statusCode, 200);
         const leads = await server.database.db.selectFrom('leads').selectAll().execute();
@@ -118,7 +137,10 @@ for (const engine of ENGINES) {
           assert.equal(response.headers['x-error-code'], 'wrong-code');
           assert.equal(response.body, wrong.body);
           assert.equal(response.headers['content-type'], 'text/plain; charset=utf-8');
-          assert.equal(response.cookies.some(({ name }) => name === 'session'), false);
+          assert.equal(
+            response.cookies.some(({ name }) => name === 'session'),
+            false,
+          );
         }
         assert.equal(await server.countRows('leads'), 1);
       }));
@@ -200,7 +222,9 @@ for (const engine of ENGINES) {
         const visitor = createVisitor(server);
         await ask(visitor);
         const code = await newestCode(server);
-        const statuses = await Promise.all([1, 2, 3].map(async () => (await enter(visitor, code)).statusCode));
+        const statuses = await Promise.all(
+          [1, 2, 3].map(async () => (await enter(visitor, code)).statusCode),
+        );
         assert.deepEqual(statuses.toSorted(), [200, 400, 400]);
         assert.equal(await server.countRows('consent_receipts'), 1);
       }));
@@ -245,7 +269,14 @@ for (const engine of ENGINES) {
         await enter(visitor, await newestCode(server));
         const session = visitor.cookies.get('session') ?? '';
         const thief = createVisitor(server);
-        for (const forged of [challenge, session.replace(/.$/, 'x'), `${session.slice(0, 20)}x`, 'session:1:1', '', '.']) {
+        for (const forged of [
+          challenge,
+          session.replace(/.$/, 'x'),
+          `${session.slice(0, 20)}x`,
+          'session:1:1',
+          '',
+          '.',
+        ]) {
           thief.cookies.set('session', forged);
           assert.equal((await thief.get('/api/article')).statusCode, 401, forged);
         }
@@ -258,7 +289,10 @@ for (const engine of ENGINES) {
     it('restores the code screen of the same browser, and tells no other browser anything', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
-        const { challengeId, reference } = (await ask(visitor)).json<{ challengeId: string; reference: string }>();
+        const { challengeId, reference } = (await ask(visitor)).json<{
+          challengeId: string;
+          reference: string;
+        }>();
         await server.advance(20);
         const open = await visitor.get(`/api/challenge?id=${challengeId}`);
         assert.deepEqual(open.json<OpenChallenge>(), {

@@ -59,7 +59,11 @@ type Ask = { readonly lead: Lead; readonly email: string; readonly visitor: Visi
  * Asking again within RESEND_SECONDS is answered as before and mails nothing, whether the browser is the same (its
  * challenge) or only its network address is (its answer, and the cookie with it, was lost).
  */
-export async function requestCode(parts: RequestCodeParts, lead: Lead, visitor: Visitor): Promise<RequestCodeOutcome> {
+export async function requestCode(
+  parts: RequestCodeParts,
+  lead: Lead,
+  visitor: Visitor,
+): Promise<RequestCodeOutcome> {
   const ask: Ask = { lead, email: normaliseEmail(lead.email), visitor, now: parts.clock() };
   const outcome = await parts.database.db.transaction().execute((tx) => answer(tx, parts, ask));
   if (outcome.type === 'requested') parts.wakeWorker();
@@ -82,9 +86,15 @@ async function answer(tx: Db, parts: RequestCodeParts, ask: Ask): Promise<Reques
 
   const recent = await findRecentCode(tx, limits, challenge, ask);
   if (recent) {
-    const challengeId = challenge?.id ?? (await openChallenge(tx, ask, { codesSent: 0, expiresAt: recent.expires_at }));
+    const challengeId =
+      challenge?.id ?? (await openChallenge(tx, ask, { codesSent: 0, expiresAt: recent.expires_at }));
     await storeSubmission(tx, parts, ask, challengeId);
-    return requested(parts, challengeId, { id: recent.id, secretId: recent.secret_id }, now - recent.created_at);
+    return requested(
+      parts,
+      challengeId,
+      { id: recent.id, secretId: recent.secret_id },
+      now - recent.created_at,
+    );
   }
 
   const sends = await limits.sendToAddress(tx, email, now);
@@ -102,7 +112,11 @@ async function answer(tx: Db, parts: RequestCodeParts, ask: Ask): Promise<Reques
 
 /** Whether a challenge with a code of its own has used up its tries. */
 function isExhausted(challenge: Challenge, limits: Limits): boolean {
-  return challenge.codes_sent > 0 && limits.triesPerChallenge > 0 && challenge.wrong_tries >= limits.triesPerChallenge;
+  return (
+    challenge.codes_sent > 0 &&
+    limits.triesPerChallenge > 0 &&
+    challenge.wrong_tries >= limits.triesPerChallenge
+  );
 }
 
 /** The code that was mailed a moment ago and answers this request as well. */
@@ -129,7 +143,12 @@ async function openChallenge(
   return id;
 }
 
-async function storeSubmission(tx: Db, parts: RequestCodeParts, ask: Ask, challengeId: string): Promise<void> {
+async function storeSubmission(
+  tx: Db,
+  parts: RequestCodeParts,
+  ask: Ask,
+  challengeId: string,
+): Promise<void> {
   const { lead, visitor } = ask;
   await insertSubmission(tx, {
     id: uuid(),
@@ -153,7 +172,12 @@ export function pretendToRequestCode(parts: RequestCodeParts): RequestCodeOutcom
   return requested(parts, uuid(), { id: uuid(), secretId: parts.secrets[0].id }, 0);
 }
 
-function requested(parts: RequestCodeParts, challengeId: string, code: CodeKey, ageMs: number): RequestCodeOutcome {
+function requested(
+  parts: RequestCodeParts,
+  challengeId: string,
+  code: CodeKey,
+  ageMs: number,
+): RequestCodeOutcome {
   return {
     type: 'requested',
     requested: {

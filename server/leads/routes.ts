@@ -14,7 +14,10 @@ import { HONEYPOT_FIELD, Lead, Verification } from '#shared/lead.ts';
 const USER_AGENT_MAX_LENGTH = 500;
 
 /** Adds the routes of the leads feature. */
-export function addLeadRoutes(app: FastifyInstance, parts: RequestCodeParts & { readonly cookies: Cookies }): void {
+export function addLeadRoutes(
+  app: FastifyInstance,
+  parts: RequestCodeParts & { readonly cookies: Cookies },
+): void {
   const { cookies } = parts;
 
   app.post(API.leads, async (request, reply) => {

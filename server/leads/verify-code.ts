@@ -56,7 +56,9 @@ export async function verifyCode(
   const challenge = browserId === null ? undefined : await findOpenChallenge(db, { browserId, email, now });
   const own = challenge !== undefined && challenge.codes_sent > 0;
 
-  const allowed = own ? await countOwnTry(db, limits, challenge, now) : await limits.tryWithoutChallenge(db, email, now);
+  const allowed = own
+    ? await countOwnTry(db, limits, challenge, now)
+    : await limits.tryWithoutChallenge(db, email, now);
   if (allowed.type === 'exceeded') return { ...allowed, type: 'refused', error: 'too-many-tries' };
 
   const candidates = await acceptedCodes(db, own ? { challengeId: challenge.id } : { email }, now);
@@ -76,7 +78,10 @@ export async function verifyCode(
 
 async function countOwnTry(db: Db, limits: Limits, challenge: Challenge, now: number): Promise<LimitOutcome> {
   if (!(await burnTry(db, challenge.id, limits.triesPerChallenge))) {
-    return { type: 'exceeded', retryAfterSeconds: Math.max(1, Math.ceil((challenge.expires_at - now) / 1000)) };
+    return {
+      type: 'exceeded',
+      retryAfterSeconds: Math.max(1, Math.ceil((challenge.expires_at - now) / 1000)),
+    };
   }
   await limits.noteTry(db, challenge.email, now);
   return { type: 'allowed' };
@@ -84,11 +89,17 @@ async function countOwnTry(db: Db, limits: Limits, challenge: Challenge, now: nu
 
 async function openLead(
   tx: Db,
-  { challenge, code, clientAddress, now }: { challenge: Challenge | undefined; code: Code; clientAddress: string; now: number },
+  {
+    challenge,
+    code,
+    clientAddress,
+    now,
+  }: { challenge: Challenge | undefined; code: Code; clientAddress: string; now: number },
 ): Promise<VerifyCodeOutcome> {
   const challengeId = challenge?.id ?? code.challenge_id;
   const submission = await newestSubmission(tx, challengeId);
-  if (submission === undefined) throw new Error('A challenge without a submission: the two are stored together.');
+  if (submission === undefined)
+    throw new Error('A challenge without a submission: the two are stored together.');
   await closeChallenge(tx, challengeId, now);
   const leadId = await mergeLead(tx, submission, {
     leadId: uuid(),

@@ -27,6 +27,15 @@ describe('the network of an address', () => {
 describe('a wait', () => {
   it('is told in words a person uses', () => {
     const words = ([1, 40, 89, 90, 600, 5399, 5400, 86_400] as const).map(waitInWords);
-    assert.deepEqual(words, ['in 1 second', 'in 40 seconds', 'in 89 seconds', 'in 2 minutes', 'in 10 minutes', 'in 90 minutes', 'in 2 hours', 'in 24 hours']);
+    assert.deepEqual(words, [
+      'in 1 second',
+      'in 40 seconds',
+      'in 89 seconds',
+      'in 2 minutes',
+      'in 10 minutes',
+      'in 90 minutes',
+      'in 2 hours',
+      'in 24 hours',
+    ]);
   });
 });

@@ -18,8 +18,7 @@ const DAILY_TRIES_PER_ATTEMPT = 4;
 const RESEND_TOLERANCE_SECONDS = 3;
 
 export type LimitOutcome =
-  | { readonly type: 'allowed' }
-  | { readonly type: 'exceeded'; readonly retryAfterSeconds: number };
+  { readonly type: 'allowed' } | { readonly type: 'exceeded'; readonly retryAfterSeconds: number };
 
 const ALLOWED: LimitOutcome = { type: 'allowed' };
 
@@ -116,6 +115,8 @@ export function networkOf(clientAddress: string): string {
   if (!ipaddr.isValid(clientAddress)) return clientAddress;
   const address = ipaddr.process(clientAddress);
   if (address.kind() === 'ipv4') return address.toString();
-  const [network] = ipaddr.IPv6.networkAddressFromCIDR(`${address.toNormalizedString()}/64`).toNormalizedString().split('%');
+  const [network] = ipaddr.IPv6.networkAddressFromCIDR(`${address.toNormalizedString()}/64`)
+    .toNormalizedString()
+    .split('%');
   return `${network}/64`;
 }

@@ -11,7 +11,10 @@ type Facts = {
 };
 
 /** Composes subject, plain text and HTML from the operator's words. */
-export function composeCodeEmail(words: CodeEmail, facts: Facts): { subject: string; text: string; html: string } {
+export function composeCodeEmail(
+  words: CodeEmail,
+  facts: Facts,
+): { subject: string; text: string; html: string } {
   const values: Readonly<Record<string, string>> = {
     code: facts.digits,
     reference: facts.reference,
@@ -41,4 +44,5 @@ ${after.map(paragraph).join('\n')}
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-const escapeHtml = (text: string): string => text.replace(/[&<>"]/g, (character) => ESCAPES[character] ?? character);
+const escapeHtml = (text: string): string =>
+  text.replace(/[&<>"]/g, (character) => ESCAPES[character] ?? character);

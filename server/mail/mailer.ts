@@ -16,7 +16,7 @@ export type Mail = {
   readonly html: string;
 };
 
-export type SendOutcome =
+type SendOutcome =
   | { readonly type: 'sent'; readonly reply: string }
   /** Worth another try: the server is away, busy, or misconfigured on our side. */
   | { readonly type: 'failed for now'; readonly reason: string; readonly errorClass: string }
@@ -34,9 +34,19 @@ const TIMEOUT_MS = 10_000;
 export const SMTP_CONNECTIONS = 5;
 
 /** A Mailer over a pooled SMTP transport. */
-export function createSmtpMailer({ url, dkim, from }: { url: string; dkim: DkimConfig | null; from: string }): Mailer {
+export function createSmtpMailer({
+  url,
+  dkim,
+  from,
+}: {
+  url: string;
+  dkim: DkimConfig | null;
+  from: string;
+}): Mailer {
   const transport = createTransport({
-    ...{ url, pool: true as const, maxConnections: SMTP_CONNECTIONS },
+    url,
+    pool: true,
+    maxConnections: SMTP_CONNECTIONS,
     // The outbox decides about another try; a second, hidden queue would send duplicates.
     maxRequeues: 0,
     connectionTimeout: TIMEOUT_MS,
@@ -70,7 +80,11 @@ export function createSmtpMailer({ url, dkim, from }: { url: string; dkim: DkimC
  * A Mailer that writes each e-mail into a folder, for trying the page out without an account.
  * @param announce told about each file, so that the code can be read from the terminal
  */
-export function createFileMailer(folder: string, from: string, announce: (mail: Mail, file: string) => void): Mailer {
+function createFileMailer(
+  folder: string,
+  from: string,
+  announce: (mail: Mail, file: string) => void,
+): Mailer {
   mkdirSync(folder, { recursive: true });
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
   return {
@@ -117,7 +131,12 @@ function classifyFailure(error: unknown): SendOutcome {
   const status = typeof details.responseCode === 'number' ? details.responseCode : 0;
   const command = typeof details.command === 'string' ? details.command : '';
   const reason = reasonOf(error);
-  const errorClass = status > 0 ? `${Math.floor(status / 100)}xx` : typeof details.code === 'string' ? details.code : 'unknown';
+  const errorClass =
+    status > 0
+      ? `${Math.floor(status / 100)}xx`
+      : typeof details.code === 'string'
+        ? details.code
+        : 'unknown';
   // A 5yz to anything else (sign-in, MAIL FROM) is about our own account: an operator can mend it in time.
   return status >= 500 && FINAL_COMMANDS.has(command)
     ? { type: 'refused', reason, errorClass }
@@ -131,7 +150,11 @@ const reasonOf = (error: unknown): string =>
 /** The Mailer the settings ask for. */
 export function createMailer(
   config: Pick<Config, 'mail' | 'mailFrom' | 'publicUrl'>,
-  { title, folder, announce }: { title: string; folder: string; announce: (mail: Mail, file: string) => void },
+  {
+    title,
+    folder,
+    announce,
+  }: { title: string; folder: string; announce: (mail: Mail, file: string) => void },
 ): Mailer {
   const from = config.mailFrom ?? `${title} <guide@${new URL(config.publicUrl).hostname}>`;
   return config.mail.kind === 'smtp'

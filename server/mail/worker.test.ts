@@ -6,7 +6,8 @@ import { leaseDueMail } from '#server/db/outbox.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
-const smtpError = (responseCode: number, message: string): Error => Object.assign(new Error(message), { responseCode });
+const smtpError = (responseCode: number, message: string): Error =>
+  Object.assign(new Error(message), { responseCode });
 
 const outboxRow = (server: ServerUnderTest) =>
   server.database.db.selectFrom('outbox').selectAll().executeTakeFirstOrThrow();
@@ -43,7 +44,11 @@ for (const engine of ENGINES) {
         await server.inbox.waitForMail('ada@example.com');
         await until(async () => (await outboxRow(server)).state === 'sent');
         assert.equal(server.inbox.mails.length, 1);
-        assert.doesNotMatch(server.logLines.join(''), /ada@example/, 'a refusal is not logged with the address');
+        assert.doesNotMatch(
+          server.logLines.join(''),
+          /ada@example/,
+          'a refusal is not logged with the address',
+        );
       });
     });
 
@@ -84,7 +89,9 @@ for (const engine of ENGINES) {
         const now = server.now() + 5_000;
         const take = (leaseId: string, at: number) =>
           leaseDueMail(server.database, { leaseId, most: 5, leaseMs: 30_000, now: at });
-        const taken = await Promise.all(Array.from({ length: 10 }, (_, index) => take(`taker ${index}`, now)));
+        const taken = await Promise.all(
+          Array.from({ length: 10 }, (_, index) => take(`taker ${index}`, now)),
+        );
         assert.equal(taken.flat().length, 1);
         assert.equal((await take('too early', now + 29_000)).length, 0);
         assert.equal((await take('after a crash', now + 30_000)).length, 1);

@@ -23,7 +23,12 @@ const BACKOFF_SECONDS = [1, 2, 5, 10, 20, 30, 60];
 export type MailEvent =
   | { readonly type: 'sent'; readonly queuedForMs: number }
   | { readonly type: 'dropped' }
-  | { readonly type: 'failed for now'; readonly reason: string; readonly errorClass: string; readonly attempts: number }
+  | {
+      readonly type: 'failed for now';
+      readonly reason: string;
+      readonly errorClass: string;
+      readonly attempts: number;
+    }
   | { readonly type: 'refused'; readonly reason: string; readonly errorClass: string };
 
 export type MailWorkerParts = {
@@ -90,7 +95,13 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
   const deliver = async (mail: OutboxMail): Promise<void> => {
     const message = await composeIfRelevant(parts, mail);
     if (message === null) {
-      await finishMail(database.db, { id: mail.id, leaseId, state: 'dropped', reply: 'no longer valid', now: clock() });
+      await finishMail(database.db, {
+        id: mail.id,
+        leaseId,
+        state: 'dropped',
+        reply: 'no longer valid',
+        now: clock(),
+      });
       parts.onEvent({ type: 'dropped' });
       return;
     }

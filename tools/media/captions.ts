@@ -1,16 +1,20 @@
 // What the film says. It has no sound, so the captions are its narration.
 
-export interface Caption {
+export type Caption = {
   /** Seconds. */
   readonly from: number;
   readonly to: number;
   readonly text: readonly string[];
-}
+};
 
 export const captions: readonly Caption[] = [
   { from: 0.4, to: 3.6, text: ['How a cold email earns a reply,', 'in three moves.'] },
   { from: 4.2, to: 7.6, text: ['First, structure your intelligence:', 'five short knowledge bases.'] },
-  { from: 7.7, to: 12.3, text: ['Customer, offer, proof, market, voice:', 'what your team knows, in writing.'] },
+  {
+    from: 7.7,
+    to: 12.3,
+    text: ['Customer, offer, proof, market, voice:', 'what your team knows, in writing.'],
+  },
   { from: 12.4, to: 17.2, text: ['They feed a prompt with five steps,', 'from context to target outcome.'] },
   { from: 17.8, to: 20.4, text: ['Second, apply psychological drivers', 'to your buyer personas.'] },
   { from: 20.5, to: 24.0, text: ['It is always the same offer,', 'turned to what moves each reader:'] },

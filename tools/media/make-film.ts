@@ -14,10 +14,14 @@ const framesPerSecond = 30;
 const size = { width: 1280, height: 720 };
 const master = path.join(tmpdir(), 'film-master.mkv');
 
-interface Ffmpeg {
+function words(options: string): string[] {
+  return options.split(' ');
+}
+
+type Ffmpeg = {
   readonly input: Writable;
   readonly done: Promise<void>;
-}
+};
 
 function startFfmpeg(options: readonly string[]): Ffmpeg {
   const child = spawn('ffmpeg', ['-hide_banner', '-loglevel', 'error', '-y', ...options], {
@@ -41,18 +45,22 @@ async function renderMaster(): Promise<void> {
     const page = await openScene(browser, 'film.html', size);
     // The DevTools command is several times as fast as Playwright's screenshot.
     const devtools = await page.context().newCDPSession(page);
-    const frameCount = Math.round((await page.evaluate(() => window.film.seconds)) * framesPerSecond);
+    const frameCount = Math.round((await page.evaluate(() => film.seconds)) * framesPerSecond);
     const ffmpeg = startFfmpeg([
-      ...['-f', 'image2pipe', '-c:v', 'png', '-framerate', `${framesPerSecond}`, '-i', '-'],
-      ...['-c:v', 'libx264rgb', '-preset', 'ultrafast', '-qp', '0', master],
+      ...words(`-f image2pipe -c:v png -framerate ${framesPerSecond} -i -`),
+      ...words('-c:v libx264rgb -preset ultrafast -qp 0'),
+      master,
     ]);
     let shown = '';
     let picture = Buffer.alloc(0);
     let taken = 0;
     for (let frame = 0; frame < frameCount; frame += 1) {
-      const now = await page.evaluate((seconds) => window.film.seek(seconds), frame / framesPerSecond);
+      const now = await page.evaluate((seconds) => film.seek(seconds), frame / framesPerSecond);
       if (now !== shown) {
-        const { data } = await devtools.send('Page.captureScreenshot', { format: 'png', optimizeForSpeed: true });
+        const { data } = await devtools.send('Page.captureScreenshot', {
+          format: 'png',
+          optimizeForSpeed: true,
+        });
         picture = Buffer.from(data, 'base64');
         shown = now;
         taken += 1;
@@ -61,18 +69,22 @@ async function renderMaster(): Promise<void> {
     }
     ffmpeg.input.end();
     await ffmpeg.done;
-    console.log(`${frameCount} frames, ${taken} of them photographed`);
+    process.stdout.write(`${frameCount} frames, ${taken} of them photographed\n`);
   });
 }
 
-async function encode(name: string, limit: number, options: readonly string[]): Promise<number> {
+async function encode(name: string, limit: number, options: string): Promise<number> {
   const target = path.join(publicFolder, name);
   await mkdir(path.dirname(target), { recursive: true });
-  const toVideoColours = 'scale=in_range=full:out_range=tv:out_color_matrix=bt709:flags=accurate_rnd+full_chroma_int';
+  const toVideoColours =
+    'scale=in_range=full:out_range=tv:out_color_matrix=bt709:flags=accurate_rnd+full_chroma_int';
   const ffmpeg = startFfmpeg([
-    ...['-i', master, '-vf', `${toVideoColours},format=yuv420p`, '-an', '-map_metadata', '-1'],
-    ...['-colorspace', 'bt709', '-color_primaries', 'bt709', '-color_trc', 'bt709', '-color_range', 'tv'],
-    ...['-fflags', '+bitexact', '-flags:v', '+bitexact', ...options, target],
+    '-i',
+    master,
+    ...words(`-vf ${toVideoColours},format=yuv420p -an -map_metadata -1`),
+    ...words('-colorspace bt709 -color_primaries bt709 -color_trc bt709 -color_range tv'),
+    ...words(`-fflags +bitexact -flags:v +bitexact ${options}`),
+    target,
   ]);
   ffmpeg.input.end();
   await ffmpeg.done;
@@ -92,7 +104,8 @@ function webVtt(all: readonly Caption[]): string {
   let before = 0;
   const cues = all.map(({ from, to, text }) => {
     if (from < before || to <= from) throw new Error(`The caption at ${from} overlaps another.`);
-    if (text.length > 2 || text.some((line) => line.length > 40)) throw new Error(`Too long: ${text.join(' / ')}`);
+    if (text.length > 2 || text.some((line) => line.length > 40))
+      throw new Error(`Too long: ${text.join(' / ')}`);
     before = to;
     return `${timestamp(from)} --> ${timestamp(to)}\n${text.join('\n')}\n`;
   });
@@ -102,8 +115,9 @@ function webVtt(all: readonly Caption[]): string {
 await publish('media/film.vtt', Buffer.from(webVtt(captions)));
 if (!process.argv.includes('--encode-only')) await renderMaster();
 
-const mp4 = await encode('media/film.mp4', 2_000_000, [
-  ...['-c:v', 'libx264', '-profile:v', 'high', '-preset', 'veryslow', '-tune', 'animation', '-crf', '20'],
-  ...['-g', '150', '-movflags', '+faststart'],
-]);
-await encode('media/film.webm', mp4, ['-c:v', 'libsvtav1', '-preset', '4', '-crf', '33', '-g', '150']);
+const mp4 = await encode(
+  'media/film.mp4',
+  2_000_000,
+  '-c:v libx264 -profile:v high -preset veryslow -tune animation -crf 21 -g 150 -movflags +faststart',
+);
+await encode('media/film.webm', mp4, '-c:v libsvtav1 -preset 4 -crf 34 -g 150');

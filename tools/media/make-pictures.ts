@@ -6,14 +6,19 @@ import type { Browser } from '@playwright/test';
 import sharp from 'sharp';
 import { openScene, publish, scenesFolder, withBrowser, type SceneSize } from './shared.ts';
 
-interface Quality {
+type Quality = {
   readonly avif: number;
   readonly webp: number;
-}
+};
 
-async function photograph(browser: Browser, scene: string, size: SceneSize, second?: number): Promise<Buffer> {
+async function photograph(
+  browser: Browser,
+  scene: string,
+  size: SceneSize,
+  second?: number,
+): Promise<Buffer> {
   const page = await openScene(browser, scene, size);
-  if (second !== undefined) await page.evaluate((moment) => window.film.seek(moment), second);
+  if (second !== undefined) await page.evaluate((moment) => film.seek(moment), second);
   const png = await page.screenshot();
   await page.close();
   return png;
@@ -22,7 +27,9 @@ async function photograph(browser: Browser, scene: string, size: SceneSize, seco
 /** Publishes a picture as AVIF and as WebP; the limit is the AVIF's. */
 async function publishBoth(name: string, png: Buffer, quality: Quality, limit: number): Promise<void> {
   // Full chroma: green lines and small green letters would blur without it.
-  const avif = await sharp(png).avif({ quality: quality.avif, effort: 9, chromaSubsampling: '4:4:4' }).toBuffer();
+  const avif = await sharp(png)
+    .avif({ quality: quality.avif, effort: 9, chromaSubsampling: '4:4:4' })
+    .toBuffer();
   await publish(`${name}.avif`, avif, limit);
   // WebP cannot keep full chroma, but it can reduce it carefully.
   const webp = await sharp(png).webp({ quality: quality.webp, effort: 6, smartSubsample: true }).toBuffer();
@@ -32,7 +39,11 @@ async function publishBoth(name: string, png: Buffer, quality: Quality, limit: n
 async function makeHero(browser: Browser): Promise<void> {
   const limits = { 640: 14_000, 960: 22_000, 1280: 30_000 };
   for (const [width, limit] of Object.entries(limits)) {
-    const png = await photograph(browser, 'hero.html', { width: 640, height: 512, scale: Number(width) / 640 });
+    const png = await photograph(browser, 'hero.html', {
+      width: 640,
+      height: 512,
+      scale: Number(width) / 640,
+    });
     await publishBoth(`media/hero-${width}`, png, { avif: 55, webp: 80 }, limit);
   }
 }
@@ -90,7 +101,13 @@ async function makeIcons(): Promise<void> {
 
   /** The mark in paper on accent; `share` is its width in the icon, `corner` the radius of the icon's corners. */
   async function appIcon(name: string, pixels: number, share: number, corner: number): Promise<void> {
-    const mark = markSource.toString().replace('<svg ', `<svg x="${(1 - share) * 50}" y="${(1 - share) * 50 - 1}" width="${share * 100}" height="${share * 100}" `).replaceAll(/fill: #\w+/g, 'fill: #faf7f0');
+    const mark = markSource
+      .toString()
+      .replace(
+        '<svg ',
+        `<svg x="${(1 - share) * 50}" y="${(1 - share) * 50 - 1}" width="${share * 100}" height="${share * 100}" `,
+      )
+      .replaceAll(/fill: #\w+/g, 'fill: #faf7f0');
     const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 100" width="${pixels}" height="${pixels}"><rect width="100" height="100" rx="${corner}" fill="#0e5a43"/>${mark}</svg>`;
     await publish(name, await sharp(Buffer.from(icon)).png({ compressionLevel: 9, effort: 10 }).toBuffer());
   }

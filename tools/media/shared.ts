@@ -62,17 +62,18 @@ export async function withBrowser<Result>(work: (browser: Browser) => Promise<Re
 }
 
 async function readScenePart(urlPath: string): Promise<Buffer | string> {
-  if (urlPath.startsWith('/fonts/')) return readFile(path.join(newsreaderFolder, 'files', path.basename(urlPath)));
+  if (urlPath.startsWith('/fonts/'))
+    return readFile(path.join(newsreaderFolder, 'files', path.basename(urlPath)));
   const file = path.join(scenesFolder, path.basename(urlPath));
   return urlPath.endsWith('.ts') ? stripTypeScriptTypes(await readFile(file, 'utf8')) : readFile(file);
 }
 
-export interface SceneSize {
+export type SceneSize = {
   readonly width: number;
   readonly height: number;
   /** Device pixels per CSS pixel. */
   readonly scale?: number;
-}
+};
 
 /** Opens a scene, with its fonts loaded. Whoever opens it closes its page. */
 export async function openScene(browser: Browser, scene: string, size: SceneSize): Promise<Page> {
@@ -107,6 +108,6 @@ export async function publish(name: string, bytes: Buffer, limit = Number.POSITI
 }
 
 export function reportSize(name: string, size: number, limit = Number.POSITIVE_INFINITY): void {
-  console.log(`${size.toString().padStart(9)}  ${name}`);
+  process.stdout.write(`${size.toString().padStart(9)}  ${name}\n`);
   if (size > limit) throw new Error(`${name} has ${size} bytes; its limit is ${limit}.`);
 }

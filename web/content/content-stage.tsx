@@ -89,7 +89,8 @@ function ShareButton() {
       text: site.shareText,
       url: new URL('/', location.href).href,
     });
-    if (outcome === 'copied') toasts.add({ title: 'Link copied', description: 'Paste it wherever you like.' });
+    if (outcome === 'copied')
+      toasts.add({ title: 'Link copied', description: 'Paste it wherever you like.' });
     if (outcome === 'failed') {
       toasts.add({
         title: 'Could not share',

@@ -44,7 +44,10 @@ describe('sharing', () => {
 
   it('says so when neither works', async () => {
     assert.equal(await sharePage({}, DATA), 'failed');
-    assert.equal(await sharePage({ clipboard: { writeText: () => Promise.reject(new Error('no')) } }, DATA), 'failed');
+    assert.equal(
+      await sharePage({ clipboard: { writeText: () => Promise.reject(new Error('no')) } }, DATA),
+      'failed',
+    );
   });
 });
 

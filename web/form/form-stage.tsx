@@ -104,7 +104,8 @@ function LeadForm({ draft: initialDraft, onDraftChange, onCodeRequested }: FormS
     name: field,
     value: draft[field],
     error: errors[field],
-    onChange: (event: { readonly currentTarget: HTMLInputElement }) => change(field, event.currentTarget.value),
+    onChange: (event: { readonly currentTarget: HTMLInputElement }) =>
+      change(field, event.currentTarget.value),
     required: true,
   });
 

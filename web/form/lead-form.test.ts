@@ -18,7 +18,12 @@ describe('the form', () => {
   });
 
   it('hands on what is right, trimmed', () => {
-    const check = checkDraft({ name: ' Ada ', company: ' Engines', email: ' Ada@example.com ', consent: true });
+    const check = checkDraft({
+      name: ' Ada ',
+      company: ' Engines',
+      email: ' Ada@example.com ',
+      consent: true,
+    });
     assert.deepEqual(check, {
       type: 'lead',
       lead: { name: 'Ada', company: 'Engines', email: 'Ada@example.com', consent: true },

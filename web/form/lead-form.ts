@@ -4,7 +4,7 @@ import { Lead } from '#shared/lead.ts';
 export type LeadField = keyof Lead;
 
 /** In the order of the screen. */
-export const LEAD_FIELDS: readonly LeadField[] = ['name', 'company', 'email', 'consent'];
+const LEAD_FIELDS: readonly LeadField[] = ['name', 'company', 'email', 'consent'];
 
 /** What stands in the form, right or wrong. */
 export type LeadDraft = { readonly [Field in LeadField]: Field extends 'consent' ? boolean : string };
@@ -15,7 +15,9 @@ export type LeadErrors = Readonly<Partial<Record<LeadField, string>>>;
 export const EMPTY_DRAFT: LeadDraft = { name: '', company: '', email: '', consent: false };
 
 /** The valid lead, or the first complaint about each field. */
-export function checkDraft(draft: LeadDraft): { type: 'lead'; lead: Lead } | { type: 'errors'; errors: LeadErrors } {
+export function checkDraft(
+  draft: LeadDraft,
+): { type: 'lead'; lead: Lead } | { type: 'errors'; errors: LeadErrors } {
   const result = Lead.safeParse(draft);
   if (result.success) return { type: 'lead', lead: result.data };
   const errors: Partial<Record<LeadField, string>> = {};

@@ -1,6 +1,15 @@
 // The landing stage: nine sections in the order of the specification, section 2. Every word is in
 // content/landing.yaml.
-import { ArrowRight, Gauge, Library, PenLine, RefreshCcw, TrendingUp, Users, type LucideIcon } from 'lucide-react';
+import {
+  ArrowRight,
+  Gauge,
+  Library,
+  PenLine,
+  RefreshCcw,
+  TrendingUp,
+  Users,
+  type LucideIcon,
+} from 'lucide-react';
 
 import { useEffect, useRef, type RefObject } from 'react';
 
@@ -54,10 +63,14 @@ type CallToAction = { readonly onCallToAction: () => void };
 // One transparent pixel: what the picture element shows, and all it downloads, below the medium breakpoint.
 const NOTHING = 'data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==';
 const HERO_WIDTHS = [640, 960, 1280];
-const heroSet = (type: string) => HERO_WIDTHS.map((width) => `/media/hero-${width}.${type} ${width}w`).join(', ');
+const heroSet = (type: string) =>
+  HERO_WIDTHS.map((width) => `/media/hero-${width}.${type} ${width}w`).join(', ');
 const HERO_SIZES = '(min-width: 1120px) 34rem, 46vw';
 
-function Hero({ headlineRef, onCallToAction }: CallToAction & { readonly headlineRef: RefObject<HTMLHeadingElement | null> }) {
+function Hero({
+  headlineRef,
+  onCallToAction,
+}: CallToAction & { readonly headlineRef: RefObject<HTMLHeadingElement | null> }) {
   const { badge, headline, subtext, button, trustLines, imageAlt } = landing.hero;
   return (
     <section className={styles.hero} aria-labelledby="headline">

@@ -14,7 +14,11 @@ export function VideoCard({ label, playLabel, caption }: VideoCardProps) {
   const [playing, setPlaying] = useState(false);
   return (
     <figure className={styles.video}>
-      {playing ? <Player label={label} /> : <Thumbnail playLabel={playLabel} onPlay={() => setPlaying(true)} />}
+      {playing ? (
+        <Player label={label} />
+      ) : (
+        <Thumbnail playLabel={playLabel} onPlay={() => setPlaying(true)} />
+      )}
       <figcaption>{caption}</figcaption>
     </figure>
   );

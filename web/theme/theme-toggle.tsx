@@ -19,7 +19,7 @@ export function ThemeToggle() {
   };
   return (
     <Tooltip text="Switch between light and dark">
-      <Button look="icon" className={styles.toggle} aria-label="Toggle theme" onClick={toggle}>
+      <Button look="icon" aria-label="Toggle theme" onClick={toggle}>
         <Moon className={styles.moon} size={20} aria-hidden />
         <Sun className={styles.sun} size={20} aria-hidden />
       </Button>

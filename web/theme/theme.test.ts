@@ -3,7 +3,10 @@ import { describe, it } from 'node:test';
 
 import { keepTheme, readTheme } from '#web/theme/theme.ts';
 
-const storageWith = (value: string | null) => () => ({ getItem: (key: string) => (key === 'theme' ? value : null), setItem: () => {} });
+const storageWith = (value: string | null) => () => ({
+  getItem: (key: string) => (key === 'theme' ? value : null),
+  setItem: () => {},
+});
 const forbidden = () => {
   throw new Error('storage is forbidden');
 };
@@ -18,7 +21,10 @@ describe('the theme', () => {
 
   it('is kept under the key "theme"', () => {
     const kept: string[] = [];
-    keepTheme(() => ({ getItem: () => null, setItem: (key, value) => void kept.push(`${key}=${value}`) }), 'dark');
+    keepTheme(
+      () => ({ getItem: () => null, setItem: (key, value) => void kept.push(`${key}=${value}`) }),
+      'dark',
+    );
     assert.deepEqual(kept, ['theme=dark']);
   });
 

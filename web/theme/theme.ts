@@ -2,8 +2,8 @@
 
 export type Theme = 'light' | 'dark';
 
-export const THEME_KEY = 'theme';
-export const DEFAULT_THEME: Theme = 'light';
+const THEME_KEY = 'theme';
+const DEFAULT_THEME: Theme = 'light';
 
 /** Where a choice is kept. Reading or writing may throw: browsers can forbid storage. */
 type ThemeStorage = Pick<Storage, 'getItem' | 'setItem'>;

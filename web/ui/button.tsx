@@ -6,6 +6,16 @@ import styles from '#web/ui/button.module.css';
 type Look = 'primary' | 'plain' | 'onPlate' | 'text' | 'icon';
 
 /** A button; submits nothing unless `type` says so. */
-export function Button({ look = 'plain', className, ...props }: ComponentProps<'button'> & { readonly look?: Look }) {
-  return <button type="button" className={[styles.button, styles[look], className].filter(Boolean).join(' ')} {...props} />;
+export function Button({
+  look = 'plain',
+  className,
+  ...props
+}: ComponentProps<'button'> & { readonly look?: Look }) {
+  return (
+    <button
+      type="button"
+      className={[styles.button, styles[look], className].filter(Boolean).join(' ')}
+      {...props}
+    />
+  );
 }

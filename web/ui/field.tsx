@@ -6,7 +6,12 @@ import styles from '#web/ui/field.module.css';
 type FieldProps = ComponentProps<'input'> & { readonly label: string; readonly error?: string | undefined };
 
 /** One line of text. `children` stand between the input and its error, for a suggestion. */
-export function TextField({ label, error, children, ...props }: FieldProps & { readonly children?: ReactNode }) {
+export function TextField({
+  label,
+  error,
+  children,
+  ...props
+}: FieldProps & { readonly children?: ReactNode }) {
   const id = useId();
   return (
     <div className={styles.field}>

@@ -23,7 +23,7 @@ export type ToastAction =
   | { readonly type: 'remove'; readonly id: string };
 
 /** Specification, section 9: at most one toast is visible at a time. */
-export const TOAST_LIMIT = 1;
+const TOAST_LIMIT = 1;
 /** Specification, section 9: how long a dismissed toast stays in the state. */
 export const TOAST_REMOVE_DELAY_MS = 1_000_000;
 

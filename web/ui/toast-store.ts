@@ -1,5 +1,11 @@
 // Keeps the toasts of one page and the timers that remove dismissed ones.
-import { toastReducer, TOAST_REMOVE_DELAY_MS, type ToastAction, type ToastContent, type ToastState } from '#web/ui/toast-state.ts';
+import {
+  toastReducer,
+  TOAST_REMOVE_DELAY_MS,
+  type ToastAction,
+  type ToastContent,
+  type ToastState,
+} from '#web/ui/toast-state.ts';
 
 export type ToastStore = {
   readonly subscribe: (listener: () => void) => () => void;
@@ -43,7 +49,10 @@ export function createToastStore(): ToastStore {
     update: (id, changes) => dispatch({ type: 'update', id, changes }),
     dismiss: (id) => {
       if (!state.some((toast) => toast.id === id && toast.open)) return;
-      removals.set(id, setTimeout(() => dispatch({ type: 'remove', id }), TOAST_REMOVE_DELAY_MS));
+      removals.set(
+        id,
+        setTimeout(() => dispatch({ type: 'remove', id }), TOAST_REMOVE_DELAY_MS),
+      );
       dispatch({ type: 'dismiss', id });
     },
   };

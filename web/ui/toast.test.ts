@@ -15,8 +15,14 @@ describe('toasts', () => {
 
   it('are updated, dismissed and removed by id', () => {
     const state = toastReducer([], { type: 'add', toast: toast('1') });
-    assert.equal(toastReducer(state, { type: 'update', id: '1', changes: { title: 'New' } })[0]?.title, 'New');
-    assert.equal(toastReducer(state, { type: 'update', id: '2', changes: { title: 'New' } })[0]?.title, 'Toast 1');
+    assert.equal(
+      toastReducer(state, { type: 'update', id: '1', changes: { title: 'New' } })[0]?.title,
+      'New',
+    );
+    assert.equal(
+      toastReducer(state, { type: 'update', id: '2', changes: { title: 'New' } })[0]?.title,
+      'Toast 1',
+    );
     assert.equal(toastReducer(state, { type: 'dismiss', id: '1' })[0]?.open, false);
     assert.deepEqual(toastReducer(state, { type: 'remove', id: '1' }), []);
     assert.deepEqual(toastReducer(state, { type: 'remove', id: '2' }), state);

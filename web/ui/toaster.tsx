@@ -15,7 +15,13 @@ const SWIPE_THRESHOLD_PX = 50;
 const ToastContext = createContext<ToastStore | null>(null);
 
 /** Gives everything inside it toasts to show. */
-export function ToastProvider({ store, children }: { readonly store: ToastStore; readonly children: ReactNode }) {
+export function ToastProvider({
+  store,
+  children,
+}: {
+  readonly store: ToastStore;
+  readonly children: ReactNode;
+}) {
   return <ToastContext value={store}>{children}</ToastContext>;
 }
 

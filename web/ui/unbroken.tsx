@@ -3,11 +3,9 @@ import styles from '#web/ui/unbroken.module.css';
 
 /** A text whose hyphenated words are not broken. The text itself is not changed. */
 export function Unbroken({ text }: { readonly text: string }) {
-  return text
-    .split(/(\S+-\S+)/)
-    .map((part, index) => (
-      <span key={index} className={index % 2 === 1 ? styles.unbroken : undefined}>
-        {part}
-      </span>
-    ));
+  return text.split(/(\S+-\S+)/).map((part, index) => (
+    <span key={index} className={index % 2 === 1 ? styles.unbroken : undefined}>
+      {part}
+    </span>
+  ));
 }

@@ -1,7 +1,12 @@
 // The six boxes. What each key does is in code-entry.ts; this is its picture.
 import { useEffect, useEffectEvent, useReducer, useRef, type KeyboardEvent } from 'react';
 
-import { codeEntryReducer, completeCode, EMPTY_CODE_ENTRY, type CodeEntryEvent } from '#web/verification/code-entry.ts';
+import {
+  codeEntryReducer,
+  completeCode,
+  EMPTY_CODE_ENTRY,
+  type CodeEntryEvent,
+} from '#web/verification/code-entry.ts';
 import styles from '#web/verification/verification-stage.module.css';
 
 type CodeBoxesProps = {

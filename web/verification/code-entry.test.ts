@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { codeEntryReducer, completeCode, EMPTY_CODE_ENTRY, type CodeEntry, type CodeEntryEvent } from '#web/verification/code-entry.ts';
+import {
+  codeEntryReducer,
+  completeCode,
+  EMPTY_CODE_ENTRY,
+  type CodeEntry,
+  type CodeEntryEvent,
+} from '#web/verification/code-entry.ts';
 
-const after = (entry: CodeEntry, ...events: CodeEntryEvent[]): CodeEntry => events.reduce(codeEntryReducer, entry);
-const shown = ({ digits, focus }: CodeEntry): string => `${digits.map((digit) => digit || '_').join('')} ${focus}`;
+const after = (entry: CodeEntry, ...events: CodeEntryEvent[]): CodeEntry =>
+  events.reduce(codeEntryReducer, entry);
+const shown = ({ digits, focus }: CodeEntry): string =>
+  `${digits.map((digit) => digit || '_').join('')} ${focus}`;
 const entryOf = (text: string, focus: number): CodeEntry => ({
   digits: Array.from(text, (character) => (character === '_' ? '' : character)),
   focus,
@@ -32,7 +40,8 @@ describe('typing into the code boxes', () => {
   });
 
   it('fills all boxes from one input event, in any box', () => {
-    for (const box of [0, 3, 5]) assert.equal(shown(after(entryOf('9_____', box), input(box, '123456'))), '123456 5');
+    for (const box of [0, 3, 5])
+      assert.equal(shown(after(entryOf('9_____', box), input(box, '123456'))), '123456 5');
     assert.equal(shown(after(EMPTY_CODE_ENTRY, input(2, '1234'))), '__1234 5');
     assert.equal(shown(after(EMPTY_CODE_ENTRY, input(0, '1234567'))), '123456 5');
   });
@@ -72,7 +81,8 @@ describe('pasting into the code boxes', () => {
       '１２３４５６',
     ];
     for (const text of texts) {
-      for (const box of [0, 2, 5]) assert.equal(shown(after(entryOf('98____', box), paste(box, text))), '123456 5', text);
+      for (const box of [0, 2, 5])
+        assert.equal(shown(after(entryOf('98____', box), paste(box, text))), '123456 5', text);
     }
   });
 

@@ -18,7 +18,10 @@ export type CodeEntryEvent =
   /** The code was refused: empty boxes, focus on the first. */
   | { readonly type: 'reset' };
 
-export const EMPTY_CODE_ENTRY: CodeEntry = { digits: Array.from({ length: CODE_LENGTH }, () => ''), focus: 0 };
+export const EMPTY_CODE_ENTRY: CodeEntry = {
+  digits: Array.from({ length: CODE_LENGTH }, () => ''),
+  focus: 0,
+};
 
 const LAST = CODE_LENGTH - 1;
 const clamp = (box: number): number => Math.min(Math.max(box, 0), LAST);

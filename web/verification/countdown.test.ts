@@ -18,7 +18,11 @@ describe('the resend countdown', () => {
     const said = new Set(Array.from({ length: 61 }, (_, seconds) => announcement(seconds)));
     assert.deepEqual(
       [...said],
-      ['You can ask for a new code now.', 'You can ask for a new code in 30 seconds.', 'You can ask for a new code in 60 seconds.'],
+      [
+        'You can ask for a new code now.',
+        'You can ask for a new code in 30 seconds.',
+        'You can ask for a new code in 60 seconds.',
+      ],
     );
   });
 });

@@ -82,7 +82,9 @@ export function VerificationStage({
             {verification.isPending ? 'Verifying code...' : ''}
           </p>
           {challenge.reference && (
-            <p className={styles.reference}>{`The newest email carries the reference ${challenge.reference}.`}</p>
+            <p
+              className={styles.reference}
+            >{`The newest email carries the reference ${challenge.reference}.`}</p>
           )}
           <ResendArea lead={lead} challenge={challenge} onCodeRequested={onCodeRequested} />
         </section>
@@ -116,7 +118,10 @@ function ResendArea({
   // From the press on, not from the answer: the countdown restarts at once.
   const [pressedAt, setPressedAt] = useState<number | null>(null);
   const waiting = resend.isPending && pressedAt !== null;
-  const seconds = secondsLeft(waiting ? pressedAt + RESEND_COUNTDOWN_SECONDS * 1000 : challenge.resendAt, now);
+  const seconds = secondsLeft(
+    waiting ? pressedAt + RESEND_COUNTDOWN_SECONDS * 1000 : challenge.resendAt,
+    now,
+  );
 
   return (
     <div className={styles.resend}>
@@ -137,7 +142,8 @@ function ResendArea({
       </p>
       {now - challenge.askedAt >= SPAM_HINT_AFTER_MS && (
         <p className={styles.hint}>
-          Nothing yet? Please look in your spam or quarantine folder. Company mail filters can take a minute or two.
+          Nothing yet? Please look in your spam or quarantine folder. Company mail filters can take a minute
+          or two.
         </p>
       )}
     </div>

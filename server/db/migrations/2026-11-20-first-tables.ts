@@ -45,7 +45,11 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .on('submissions')
     .columns(['challenge_id', 'created_at'])
     .execute();
-  await db.schema.createIndex('submissions_by_email').on('submissions').columns(['email', 'created_at']).execute();
+  await db.schema
+    .createIndex('submissions_by_email')
+    .on('submissions')
+    .columns(['email', 'created_at'])
+    .execute();
 
   await db.schema
     .createTable('codes')
@@ -59,7 +63,11 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('used_at', 'bigint')
     .execute();
   await db.schema.createIndex('codes_by_email').on('codes').columns(['email', 'created_at']).execute();
-  await db.schema.createIndex('codes_by_challenge').on('codes').columns(['challenge_id', 'created_at']).execute();
+  await db.schema
+    .createIndex('codes_by_challenge')
+    .on('codes')
+    .columns(['challenge_id', 'created_at'])
+    .execute();
 
   await db.schema
     .createTable('outbox')

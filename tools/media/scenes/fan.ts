@@ -1,14 +1,14 @@
 // The fan of index cards and the sheaf of fine lines that gathers what they hold: in the hero and in the film.
 
-export interface Place {
+type Place = {
   /** The centre of the card. */
   readonly x: number;
   readonly y: number;
   /** Degrees, clockwise. */
   readonly angle: number;
-}
+};
 
-export interface Fan {
+export type Fan = {
   readonly cards: readonly Place[];
   readonly cardWidth: number;
   readonly cardHeight: number;
@@ -16,13 +16,13 @@ export interface Fan {
   readonly gather: { readonly x: number; readonly y: number };
   /** How far the strands run on side by side, after they have met. */
   readonly tail?: number;
-}
+};
 
 const strandsPerCard = 5;
 const strands = Array.from({ length: strandsPerCard }, (_, strand) => strand - (strandsPerCard - 1) / 2);
 
 /** Five strands for each card, from its edge to the knot, which stay in order and never cross. */
-export function sheafPaths(fan: Fan): string[][] {
+function sheafPaths(fan: Fan): string[][] {
   const { gather } = fan;
   const middle = (fan.cards.length - 1) / 2;
   const edgeGap = fan.cardHeight / 8;

@@ -3,14 +3,14 @@
 import { layFan, type Fan } from './fan.ts';
 import { all, apply, draw, glide, move, moveEach } from './timeline.ts';
 
+type Film = {
+  readonly seconds: number;
+  /** Shows one moment; the answer changes whenever the picture does. */
+  readonly seek: (seconds: number) => string;
+};
+
 declare global {
-  interface Window {
-    film: {
-      readonly seconds: number;
-      /** Shows one moment; the answer changes whenever the picture does. */
-      readonly seek: (seconds: number) => string;
-    };
-  }
+  var film: Film;
 }
 
 const seconds = 41.6;
@@ -104,7 +104,13 @@ function drawSheaf(frame: string, at: number, length: number): void {
       rotate: [6, 0],
     });
     const leave = { at: at + read - 0.05, for: 0.75, ease: glide };
-    move(card, { ...leave, x: [away.x, 0], y: [away.y, 0], scale: [desk.scale, 1], rotate: [0, place.angle] });
+    move(card, {
+      ...leave,
+      x: [away.x, 0],
+      y: [away.y, 0],
+      scale: [desk.scale, 1],
+      rotate: [0, place.angle],
+    });
     const words = card.querySelector('p');
     if (words !== null) move(words, { at: leave.at, for: 0.35, opacity: [1, 0] });
   }
@@ -132,7 +138,14 @@ function drawSheaf(frame: string, at: number, length: number): void {
     // Each comes out from below the offer, and from below the cards that lie there already.
     card.style.zIndex = `${4 - index}`;
     const at = start + 2.7 + index * 1.25;
-    move(card, { at, for: 0.75, x: [440 - left - 193, 0], y: [96 - top - 94, 0], turn: [84, 0], ease: glide });
+    move(card, {
+      at,
+      for: 0.75,
+      x: [440 - left - 193, 0],
+      y: [96 - top - 94, 0],
+      turn: [84, 0],
+      ease: glide,
+    });
     move(card, { at: at + 0.1, for: 0.25, opacity: [0, 1] });
     const branch = all('#drivers .branch')[index];
     if (branch !== undefined) move(branch, { at, for: 0.7, ink: [0, 1], ease: draw });
@@ -146,11 +159,11 @@ function drawSheaf(frame: string, at: number, length: number): void {
   const start = chapters.delivery;
   riseLines('#delivery', start + 0.4);
   moveEach('#delivery .domain path', 0.5, { at: start + 1.2, for: 0.45, ink: [0, 1], ease: draw });
-  const warm = start + 2.4;
+  const warm = start + 2.2;
   riseSecondNote('#delivery', warm);
   move('#delivery .warming', { at: warm - 0.3, for: 0.9, x: [470, 0], rotate: [4, 0] });
-  move('#delivery .curve', { at: warm + 0.4, for: 1.8, ink: [0, 1], ease: draw });
-  moveEach('#delivery .amount', 0.55, { at: warm + 0.4, for: 0.4, opacity: [0, 1] });
+  move('#delivery .curve', { at: warm + 0.4, for: 1.5, ink: [0, 1], ease: draw });
+  moveEach('#delivery .amount', 0.45, { at: warm + 0.4, for: 0.4, opacity: [0, 1] });
 }
 
 // Three, second half: the rate that the rounds of refinement reach.
@@ -182,7 +195,7 @@ function showFrames(now: number): void {
   }
 }
 
-window.film = {
+globalThis.film = {
   seconds,
   seek: (now) => {
     showFrames(now);

@@ -1,18 +1,19 @@
 // A timeline without a clock: motions are declared once, and `apply` puts every element where it is at a given
 // second. The same second always gives the same picture.
 
-export type Ease = (progress: number) => number;
+type Ease = (progress: number) => number;
 
 /** Objects that leave one place for another. */
-export const glide: Ease = (progress) => (progress < 0.5 ? 4 * progress ** 3 : 1 - (2 - 2 * progress) ** 3 / 2);
+export const glide: Ease = (progress) =>
+  progress < 0.5 ? 4 * progress ** 3 : 1 - (2 - 2 * progress) ** 3 / 2;
 /** Objects that come in and settle. */
-export const settle: Ease = (progress) => 1 - (1 - progress) ** 4;
+const settle: Ease = (progress) => 1 - (1 - progress) ** 4;
 /** Lines that a pen draws. */
 export const draw: Ease = (progress) => (1 - Math.cos(Math.PI * progress)) / 2;
 
 type Span = readonly [from: number, to: number];
 
-interface Properties {
+type Properties = {
   readonly x: Span;
   readonly y: Span;
   readonly scale: Span;
@@ -26,22 +27,22 @@ interface Properties {
   readonly ink: Span;
   /** A number shown as text, with one decimal. */
   readonly count: Span;
-}
+};
 
 type Property = keyof Properties;
 
-interface Motion extends Partial<Properties> {
+type Motion = Partial<Properties> & {
   readonly at: number;
   readonly for: number;
   readonly ease?: Ease;
-}
+};
 
-interface Step {
+type Step = {
   readonly start: number;
   readonly end: number;
   readonly span: Span;
   readonly ease: Ease;
-}
+};
 
 type Shown = HTMLElement | SVGElement;
 
