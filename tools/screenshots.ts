@@ -1,15 +1,25 @@
 // Walks the whole flow on the built site and photographs every stage, at phone and desktop width, light and dark.
-// Usage: node tools/screenshots.ts [folder]
+// Usage: node tools/screenshots.ts [folder] [--keep]: with --keep, README's pictures are made of them.
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
+import { parseArgs } from 'node:util';
 
 import { chromium, type Page } from '@playwright/test';
+import sharp from 'sharp';
 
 import { chromiumLaunchOptions } from '#testing/chromium.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { startSite } from '#testing/start-site.ts';
 
-const folder = path.resolve(process.argv[2] ?? 'screenshots');
+const { values, positionals } = parseArgs({ options: { keep: { type: 'boolean' } }, allowPositionals: true });
+const folder = path.resolve(positionals[0] ?? 'screenshots');
+/** The four that README shows, by their width there in pixels. */
+const KEPT = {
+  'landing-top-1440-light': 1200,
+  'landing-top-1440-dark': 1200,
+  'verification-375-light': 500,
+  'content-top-375-dark': 500,
+} as const;
 const WIDTHS = { 375: 812, 1440: 900 } as const;
 
 mkdirSync(folder, { recursive: true });
@@ -18,7 +28,10 @@ const browser = await chromium.launch(chromiumLaunchOptions());
 try {
   for (const [width, height] of Object.entries(WIDTHS)) {
     for (const theme of ['light', 'dark']) {
-      const context = await browser.newContext({ viewport: { width: Number(width), height } });
+      const context = await browser.newContext({
+        viewport: { width: Number(width), height },
+        deviceScaleFactor: 2,
+      });
       await context.addInitScript((value) => localStorage.setItem('theme', value), theme);
       const page = await context.newPage();
       page.on('console', (message) => {
@@ -31,6 +44,17 @@ try {
 } finally {
   await browser.close();
   await site.close();
+}
+
+if (values.keep) {
+  for (const [name, width] of Object.entries(KEPT)) {
+    const file = path.resolve(import.meta.dirname, '..', 'docs', 'pictures', `${name}.webp`);
+    mkdirSync(path.dirname(file), { recursive: true });
+    await sharp(path.join(folder, `${name}.png`))
+      .resize({ width })
+      .webp({ quality: 84 })
+      .toFile(file);
+  }
 }
 
 async function walk(page: Page, name: string): Promise<void> {
