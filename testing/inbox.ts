@@ -26,7 +26,8 @@ export type Inbox = {
 /** What the server does with a recipient or a message, instead of accepting it. */
 export type InboxBehaviour = {
   readonly onRecipient?: (address: string) => Error | null;
-  readonly onMessage?: () => Error | null;
+  /** May take its time: the sender waits for the answer. */
+  readonly onMessage?: () => Error | null | Promise<Error | null>;
 };
 
 const PATIENCE_MS = 10_000;
@@ -40,7 +41,7 @@ export async function startInbox(behaviour: InboxBehaviour = {}, port = 0): Prom
     const chunks: Buffer[] = [];
     for await (const chunk of stream) chunks.push(Buffer.from(chunk));
     const raw = Buffer.concat(chunks).toString('utf8');
-    const refusal = behaviour.onMessage?.() ?? null;
+    const refusal = (await behaviour.onMessage?.()) ?? null;
     if (refusal) throw refusal;
     mails.push({ to, raw, parsed: await PostalMime.parse(raw) });
     for (const check of waiting) check();

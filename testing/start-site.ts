@@ -7,7 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 
 import { createPostgresDatabase, type Engine } from '#testing/databases.ts';
-import { startInbox, type Inbox } from '#testing/inbox.ts';
+import { startInbox, type Inbox, type InboxBehaviour } from '#testing/inbox.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 
 const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
@@ -80,9 +80,14 @@ export type Site = SiteProcess & {
 export async function startSite({
   engine = 'sqlite',
   env = {},
-}: { engine?: Engine; env?: Readonly<Record<string, string>> } = {}): Promise<Site> {
+  inbox: behaviour,
+}: {
+  engine?: Engine;
+  env?: Readonly<Record<string, string>>;
+  inbox?: InboxBehaviour | undefined;
+} = {}): Promise<Site> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'lead-page-site-'));
-  const inbox = await startInbox();
+  const inbox = await startInbox(behaviour);
   const databaseUrl = engine === 'sqlite' ? 'file:./data/leads.db' : await createPostgresDatabase();
   const site = await startSiteProcess(
     {

@@ -1,0 +1,113 @@
+// The production command as a process: how it starts, and how it stops.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+import type { Config } from '#server/config.ts';
+import { openDatabase } from '#server/db/connect.ts';
+import type { Schema } from '#server/db/schema.ts';
+import { ENGINES } from '#testing/databases.ts';
+import { filledForm } from '#testing/server-under-test.ts';
+import { startSite, type Site } from '#testing/start-site.ts';
+import type { Selectable } from 'kysely';
+
+const MAIN = path.resolve(import.meta.dirname, 'main.ts');
+
+async function outboxRow(site: Site): Promise<Selectable<Schema['outbox']>> {
+  const config: Config['database'] = site.databaseUrl.startsWith('file:')
+    ? { engine: 'sqlite', file: path.join(site.folder, 'data', 'leads.db') }
+    : { engine: 'postgres', url: site.databaseUrl };
+  const { db, close } = openDatabase(config, () => {});
+  try {
+    return await db.selectFrom('outbox').selectAll().executeTakeFirstOrThrow();
+  } finally {
+    await close();
+  }
+}
+
+const ask = (site: Site) =>
+  fetch(`${site.url}/api/leads`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(filledForm()),
+  });
+
+describe('the start', () => {
+  it('is refused with one sentence for each bad setting, and touches nothing', () => {
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'start-'));
+    try {
+      const { status, stderr, stdout } = spawnSync(process.execPath, [MAIN], {
+        cwd: folder,
+        env: { PORT: 'http', APP_SECRET: 'hunter2', TRUST_PROXY: 'everybody' },
+        encoding: 'utf8',
+      });
+      assert.equal(status, 1);
+      assert.match(
+        stderr,
+        /^The server cannot start:\n {2}- PORT must be .*\n {2}- APP_SECRET must be .*\n {2}- TRUST_PROXY must be .*\n$/,
+      );
+      assert.doesNotMatch(stderr, /hunter2/);
+      assert.equal(stdout, '');
+      assert.equal(existsSync(path.join(folder, 'data')), false);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+for (const engine of ENGINES) {
+  describe(`the stop on ${engine}`, () => {
+    it('finishes the mail in hand', async () => {
+      let release = () => {};
+      const held = new Promise<null>((resolve) => {
+        release = () => resolve(null);
+      });
+      let arrived = () => {};
+      const inHand = new Promise<void>((resolve) => {
+        arrived = resolve;
+      });
+      const onMessage = () => {
+        arrived();
+        return held;
+      };
+      const site = await startSite({ engine, inbox: { onMessage } });
+      try {
+        assert.equal((await ask(site)).status, 202);
+        await inHand;
+        const stopped = site.stop('SIGTERM');
+        setTimeout(release, 200);
+        assert.equal(await stopped, 0);
+        assert.equal(site.inbox.mails.length, 1);
+        assert.equal((await outboxRow(site)).state, 'sent');
+      } finally {
+        await site.close();
+      }
+    });
+
+    it('gives a mail back that does not get done, for the next process to send', async () => {
+      let arrived = () => {};
+      const inHand = new Promise<void>((resolve) => {
+        arrived = resolve;
+      });
+      const onMessage = () => {
+        arrived();
+        return new Promise<null>(() => {});
+      };
+      const site = await startSite({ engine, inbox: { onMessage } });
+      try {
+        await ask(site);
+        await inHand;
+        assert.equal(await site.stop('SIGTERM'), 0);
+        const row = await outboxRow(site);
+        assert.equal(row.state, 'queued');
+        assert.equal(row.lease_id, null);
+        assert.ok(row.due_at <= Date.now());
+      } finally {
+        await site.close();
+      }
+    });
+  });
+}
