@@ -42,8 +42,8 @@ export const Landing = z.object({
     title: words,
     intro: words,
     points: items(z.object({ title: words, description: words }), 3),
-    video: z.object({ label: words, playLabel: words, caption: words }),
   }),
+  video: z.object({ label: words, playLabel: words, caption: words }),
   problems: z.object({
     title: words,
     intro: words,

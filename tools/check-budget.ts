@@ -14,8 +14,7 @@ const [app, ...others] = globSync('assets/*.js', { cwd: FILES });
 if (app === undefined || others.length > 0) throw new Error('The application must be one chunk.');
 const home = brotli(path.join(PROJECT_FOLDER, 'dist', 'pages', 'index.html'));
 const chunk = brotli(path.join(FILES, app));
-const shared =
-  home + chunk + size('fonts/newsreader.woff2') + size('favicon.svg') + size('media/poster-640.avif');
+const shared = home + chunk + size('fonts/newsreader.woff2') + size('media/poster-640.avif');
 const avatars = size('media/avatar-sarah-lindqvist.avif') + size('media/avatar-marcus-adeyemi.avif');
 
 /** Kilobytes of 1000 bytes, as networks and Lighthouse count them. */

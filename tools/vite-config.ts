@@ -15,5 +15,6 @@ export const viteConfig: InlineConfig = {
   root: path.join(PROJECT_FOLDER, 'web'),
   publicDir: path.join(PROJECT_FOLDER, 'web', 'public'),
   plugins: [contentPlugin(CONTENT_FOLDER), react()],
+  build: { cssTarget: ['chrome123', 'safari17.5', 'firefox121'] },
   css: { modules: { generateScopedName: '[hash:base64:5]' } },
 };

@@ -23,7 +23,7 @@ export function readWordsOrThrow<Words>(folder: string, file: string, schema: z.
 const withYear = (words: unknown): string =>
   JSON.stringify(words).replaceAll('{year}', String(new Date().getFullYear()));
 
-/** A Vite plugin for `import words from '#content/….yaml'`. */
+/** A Vite plugin for `import * as words from '#content/….yaml'`: one export for each entry. */
 export function contentPlugin(folder: string): Plugin {
   return {
     name: 'content',
@@ -32,10 +32,9 @@ export function contentPlugin(folder: string): Plugin {
       const file = path.basename(id);
       if (path.dirname(id) !== folder || !isWordFile(file)) return null;
       this.addWatchFile(id);
-      return {
-        code: `export default ${withYear(readWordsOrThrow<unknown>(folder, file, SCHEMAS[file]))};`,
-        moduleType: 'js',
-      };
+      const words = readWordsOrThrow<Record<string, unknown>>(folder, file, SCHEMAS[file]);
+      const code = Object.entries(words).map(([name, value]) => `export const ${name} = ${withYear(value)};`);
+      return { code: code.join('\n'), moduleType: 'js' };
     },
   };
 }

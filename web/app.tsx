@@ -3,6 +3,7 @@ import { QueryClientProvider, type QueryClient } from '@tanstack/react-query';
 import { useEffect, useSyncExternalStore, type ReactNode } from 'react';
 
 import { Home } from '#web/home.tsx';
+import { StaticMarkupContext, type StaticMarkup } from '#web/landing/static-part.tsx';
 import { NotFound } from '#web/not-found.tsx';
 import type { StageState } from '#web/stage.ts';
 import type { ToastStore } from '#web/ui/toast-store.ts';
@@ -13,6 +14,8 @@ export type AppProps = {
   readonly queryClient: QueryClient;
   readonly toasts: ToastStore;
   readonly initial: StageState;
+  /** What came with the page and never changes; nothing while prerendering. */
+  readonly staticMarkup?: StaticMarkup;
   /** Of the address: "/" is the page, anything else is the 404 page. */
   readonly path: string;
   /** Told once the page answers to its visitor. */
@@ -20,13 +23,15 @@ export type AppProps = {
 };
 
 /** The page. */
-export function App({ queryClient, toasts, initial, path, onReady }: AppProps) {
+export function App({ queryClient, toasts, initial, staticMarkup = {}, path, onReady }: AppProps) {
   useEffect(() => onReady?.(), [onReady]);
   return (
     <QueryClientProvider client={queryClient}>
       <ToastProvider store={toasts}>
         <TooltipProvider>
-          {path === '/' ? <Home initial={initial} /> : <NotFound />}
+          <StaticMarkupContext value={staticMarkup}>
+            {path === '/' ? <Home initial={initial} /> : <NotFound />}
+          </StaticMarkupContext>
           <InBrowser>
             <Toaster />
           </InBrowser>

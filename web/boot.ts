@@ -1,103 +1,106 @@
-// The only script that runs before a visitor does anything; it stands inline in the page's head. It sets the theme
-// before the first paint, and loads the application at the first sign of intent. That first click, key or hover is
-// kept and given to the application once it is there, so it is never lost.
+// The only script that runs before a visitor does anything; it stands inline in the page's head. It sets the theme before
+// the first paint, and loads the application at the first sign of intent. That first click, key or hover is kept and given
+// to the application once it is there, so it is never lost. Every byte counts here: it delays the first paint.
 import { readTheme, showTheme } from '#web/theme/theme.ts';
 
 type AppModule = { readonly start: () => Promise<void> };
 
 const root = document.documentElement;
-const APP_URL = document.currentScript?.dataset['app'] ?? '';
+const appUrl = document.currentScript?.dataset['app'] ?? '';
 showTheme(
   root,
   readTheme(() => localStorage),
 );
 
-let started: Promise<void> | null = null;
-/** The newest of each kind, to be repeated. A click may have hit an element that hydration replaces. */
-let click: { readonly target: HTMLElement; readonly index: number } | null = null;
-let hover: PointerEvent | null = null;
-let key: KeyboardEvent | null = null;
+/** What a visitor can press before the application is there. */
+const buttons = () => Array.from(document.querySelectorAll('button'));
+const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-const CLICKABLE = 'button, a[href="/"]';
-const RETRY_DELAYS_MS = [500, 2000];
+let started = false;
+/** The newest of each kind, to be repeated. The button is kept by its place too: hydration may replace it. */
+let pressed: HTMLButtonElement | null = null;
+let pressedIndex = -1;
+let hover: Event | null = null;
+let shortcut: KeyboardEvent | null = null;
 
-const load = async (attempt = 0): Promise<AppModule> => {
-  try {
-    // Browsers remember that a module failed to load; another address makes them try again.
-    return (await import(
-      /* @vite-ignore */ attempt === 0 ? APP_URL : `${APP_URL}?retry=${attempt}`
-    )) as AppModule;
-  } catch (error) {
-    const delay = RETRY_DELAYS_MS[attempt];
-    if (delay === undefined) throw error;
-    await new Promise((resolve) => setTimeout(resolve, delay));
-    return load(attempt + 1);
-  }
-};
-
-const begin = (): void => {
-  started ??= load()
-    .then((app) => app.start())
-    .then(repeat, fail);
-};
-
-const repeat = (): void => {
-  for (const type of INTENTS) document.removeEventListener(type, onIntent, true);
-  document.removeEventListener('click', onClick, true);
-  if (hover?.target instanceof Element) {
-    hover.target.dispatchEvent(
-      new PointerEvent('pointermove', { bubbles: true, pointerType: hover.pointerType }),
-    );
-  }
-  if (document.activeElement !== document.body) {
-    document.activeElement?.dispatchEvent(new FocusEvent('focusin', { bubbles: true }));
-  }
-  if (key) document.dispatchEvent(new KeyboardEvent('keydown', key));
-  if (click) {
-    const target = click.target.isConnected
-      ? click.target
-      : document.querySelectorAll<HTMLElement>(CLICKABLE)[click.index];
-    target?.click();
-  }
-};
-
-const fail = (): void => {
-  started = null;
-  click = null;
-  const notice = document.getElementById('load-failure');
-  if (notice) notice.hidden = false;
-};
+const INTENTS = ['click', 'pointerdown', 'pointermove', 'keydown', 'focusin'];
 
 const onIntent = (event: Event): void => {
-  if (event instanceof PointerEvent) hover = event;
-  if (event instanceof KeyboardEvent && event.key === 'F8') key = event;
-  begin();
+  if (event.type === 'click') {
+    const button = event.target instanceof Element ? event.target.closest('button') : null;
+    if (button === null) return;
+    event.preventDefault();
+    pressed = button;
+    pressedIndex = buttons().indexOf(button);
+  } else if (event.type === 'pointermove') hover = event;
+  else if (event instanceof KeyboardEvent && event.key === 'F8') shortcut = event;
+  if (!started) void begin();
 };
 
-const onClick = (event: MouseEvent): void => {
-  const target = event.target instanceof Element ? event.target.closest<HTMLElement>('button') : null;
-  if (target === null || target.closest('#load-failure')) return;
-  event.preventDefault();
-  event.stopPropagation();
-  click = { target, index: Array.from(document.querySelectorAll(CLICKABLE)).indexOf(target) };
-  begin();
+async function begin(): Promise<void> {
+  started = true;
+  for (const pause of [500, 2000, 0]) {
+    try {
+      // Browsers remember that a module failed to load; another address makes them try again.
+      const url = pause === 500 ? appUrl : `${appUrl}?${pause}`;
+      const app = (await import(/* @vite-ignore */ url)) as AppModule;
+      await app.start();
+      repeat();
+      return;
+    } catch {
+      await wait(pause);
+    }
+  }
+  started = false;
+  pressed = null;
+  document.getElementById('load-failure')?.removeAttribute('hidden');
+}
+
+function repeat(): void {
+  for (const type of INTENTS) document.removeEventListener(type, onIntent, true);
+  const bubbles = true;
+  hover?.target?.dispatchEvent(new PointerEvent('pointermove', { bubbles, pointerType: 'mouse' }));
+  document.activeElement?.dispatchEvent(new FocusEvent('focusin', { bubbles }));
+  if (shortcut) document.dispatchEvent(new KeyboardEvent('keydown', shortcut));
+  (pressed?.isConnected ? pressed : buttons()[pressedIndex])?.click();
+}
+
+for (const type of INTENTS) document.addEventListener(type, onIntent, true);
+
+const addLink = (rel: string, href: string): HTMLLinkElement => {
+  const link = document.createElement('link');
+  link.rel = rel;
+  link.href = href;
+  return document.head.appendChild(link);
 };
 
-const INTENTS = ['pointerdown', 'pointermove', 'keydown', 'focusin'] as const;
-for (const type of INTENTS) document.addEventListener(type, onIntent, { capture: true, passive: true });
-document.addEventListener('click', onClick, true);
+/** The headline may be painted a frame or two after the first words. */
+const FIRST_VIEW_MS = 100;
 
-const { stage } = (history.state ?? {}) as { readonly stage?: unknown };
-if (stage === undefined || stage === 'landing') {
-  // After everything the first view needs; the application is then in the cache when it is wanted.
-  window.addEventListener('load', () => {
-    const link = document.createElement('link');
-    link.rel = 'prefetch';
-    link.href = APP_URL;
-    document.head.append(link);
-  });
-} else {
-  // A reload of a later stage: the prerendered landing page stays hidden (document.ts) until that stage is back.
+const loadFont = () => {
+  addLink('manifest', '/site.webmanifest');
+  const font = new FontFace('Newsreader', 'url(/fonts/newsreader.woff2)', { weight: '400 600' });
+  // Where it does not come, the stand-in is a good serif too (styles/tokens.css).
+  font.load().then(
+    () => document.fonts.add(font),
+    () => {},
+  );
+};
+
+// What the first view does not need must not delay it. The application comes before the font: a visitor who presses the
+// button at once waits for the one and not for the other.
+const painted = new PerformanceObserver(() => {
+  painted.disconnect();
+  setTimeout(() => {
+    const link = addLink('modulepreload', appUrl);
+    link.onload = link.onerror = loadFont;
+  }, FIRST_VIEW_MS);
+});
+painted.observe({ type: 'paint', buffered: true });
+
+const { stage = 'landing' } = (history.state ?? {}) as { readonly stage?: unknown };
+if (stage !== 'landing') {
+  // A reload of a later stage: the prerendered landing page stays hidden (base.css) until that stage is back.
   root.dataset['restoring'] = '';
-  document.addEventListener('DOMContentLoaded', begin);
+  document.addEventListener('DOMContentLoaded', () => void begin());
 }

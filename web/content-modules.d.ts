@@ -1,16 +1,28 @@
-// The operator's words, as the build hands them to the page (tools/vite-content.ts).
+// The operator's words, as the build hands them to the page (tools/vite-content.ts): one export for each entry, so that
+// what a browser does not need is left out of its chunk.
 
 declare module '#content/site.yaml' {
-  const site: import('#shared/content-schema.ts').Site;
-  export default site;
+  type Site = import('#shared/content-schema.ts').Site;
+  export const title: Site['title'];
+  export const copyright: Site['copyright'];
+  export const footerLinks: Site['footerLinks'];
+  export const shareText: Site['shareText'];
 }
 
 declare module '#content/landing.yaml' {
-  const landing: import('#shared/content-schema.ts').Landing;
-  export default landing;
+  type Landing = import('#shared/content-schema.ts').Landing;
+  export const hero: Landing['hero'];
+  export const benefits: Landing['benefits'];
+  export const howItWorks: Landing['howItWorks'];
+  export const video: Landing['video'];
+  export const problems: Landing['problems'];
+  export const solution: Landing['solution'];
+  export const testimonials: Landing['testimonials'];
+  export const closing: Landing['closing'];
+  export const withoutScript: Landing['withoutScript'];
 }
 
 declare module '#content/consent.yaml' {
-  const consent: import('#shared/content-schema.ts').Consent;
-  export default consent;
+  type Consent = import('#shared/content-schema.ts').Consent;
+  export const text: Consent['text'];
 }

@@ -13,11 +13,13 @@ export type DocumentParts = {
   readonly bootScript: string;
   /** Where the boot script finds the application. */
   readonly appUrl: string;
+  /** The icon's SVG; it stands in the page, so that no browser has to fetch it. */
+  readonly icon: string;
   readonly page: 'home' | '404';
 };
 
 /** The whole page. */
-export function renderDocument({ site, markup, css, bootScript, appUrl, page }: DocumentParts): string {
+export function renderDocument({ site, markup, css, bootScript, appUrl, icon, page }: DocumentParts): string {
   return `<!doctype html>
 <html lang="${escape(site.language)}" class="light">
 <head>
@@ -26,10 +28,8 @@ export function renderDocument({ site, markup, css, bootScript, appUrl, page }: 
 <meta name="color-scheme" content="light dark">
 <title>${escape(page === 'home' ? site.pageTitle : `404 Page Not Found · ${site.title}`)}</title>
 ${page === 'home' ? homeMeta(site) : '<meta name="robots" content="noindex">'}
-<link rel="icon" href="/favicon.ico" sizes="32x32">
-<link rel="icon" href="/favicon.svg" type="image/svg+xml">
+<link rel="icon" href="data:image/svg+xml,${escape(icon.replaceAll('#', '%23'))}" type="image/svg+xml">
 <link rel="apple-touch-icon" href="/apple-touch-icon.png">
-<link rel="manifest" href="/site.webmanifest">
 <script data-app="${escape(appUrl)}">${bootScript}</script>
 <style>${css}</style>
 </head>
@@ -64,13 +64,8 @@ function homeMeta(site: Site): string {
     url: `${ORIGIN}/`,
     inLanguage: site.language,
     publisher: { '@type': 'Organization', name: site.publisher, url: `${ORIGIN}/` },
-    mainEntity: {
-      '@type': 'CreativeWork',
-      name: site.title,
-      description: site.description,
-      isAccessibleForFree: true,
-      image,
-    },
+    primaryImageOfPage: image,
+    isAccessibleForFree: true,
   };
   return [
     `<link rel="canonical" href="${ORIGIN}/">`,

@@ -1,11 +1,10 @@
 // Brings the page to life. Loaded by the boot script (boot.ts) at the visitor's first sign of intent.
-import '#web/styles/tokens.css';
-import '#web/styles/base.css';
-
 import { createRoot, hydrateRoot } from 'react-dom/client';
 
 import { App } from '#web/app.tsx';
+import { collectStaticMarkup } from '#web/landing/static-part.tsx';
 import { createQueryClient } from '#web/query-client.ts';
+import { adoptLateStyles } from '#web/styles/late.ts';
 import { createToastStore } from '#web/ui/toast-store.ts';
 import { initialStageState } from '#web/use-stage.ts';
 
@@ -16,6 +15,8 @@ import { initialStageState } from '#web/use-stage.ts';
 export async function start(): Promise<void> {
   const root = document.getElementById('root');
   if (root === null) throw new Error('There is no #root to start in.');
+  const staticMarkup = collectStaticMarkup(root);
+  adoptLateStyles(document);
   const initial = await initialStageState();
 
   await new Promise<void>((resolve) => {
@@ -24,6 +25,7 @@ export async function start(): Promise<void> {
         queryClient={createQueryClient()}
         toasts={createToastStore()}
         initial={initial}
+        staticMarkup={staticMarkup}
         path={location.pathname}
         onReady={resolve}
       />

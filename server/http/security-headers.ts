@@ -16,7 +16,8 @@ export function contentSecurityPolicy(hashes: InlineHashes, secure: boolean): st
     `script-src 'self' ${hashes.scripts.join(' ')}`.trimEnd(),
     `style-src 'self' ${hashes.styles.join(' ')}`.trimEnd(),
     "img-src 'self' data:",
-    "font-src 'self'",
+    // The letters of the headline stand in the page (tools/build.ts).
+    "font-src 'self' data:",
     "media-src 'self'",
     "connect-src 'self'",
     "manifest-src 'self'",

@@ -1,9 +1,8 @@
 // The content stage: the article, a way back, a share button and the reading progress (specification, section 2).
 import { useQuery } from '@tanstack/react-query';
-import { ArrowLeft, Share2 } from 'lucide-react';
 import { useEffect, useState } from 'react';
 
-import site from '#content/site.yaml';
+import * as site from '#content/site.yaml';
 import { ApiError, ARTICLE_KEY, parseArticle } from '#web/api-client.ts';
 import styles from '#web/content/content-stage.module.css';
 import { readingProgress } from '#web/content/reading-progress.ts';
@@ -11,6 +10,7 @@ import { sharePage } from '#web/content/share-page.ts';
 import frame from '#web/frame/frame.module.css';
 import { SiteHeader } from '#web/frame/site-header.tsx';
 import { Button } from '#web/ui/button.tsx';
+import { ArrowLeftIcon, ShareIcon } from '#web/ui/icons.tsx';
 import { Unbroken } from '#web/ui/unbroken.tsx';
 import { Tooltip } from '#web/ui/tooltip.tsx';
 import { useFocusOnMount } from '#web/ui/use-focus-on-mount.ts';
@@ -30,7 +30,7 @@ export function ContentStage({ onBack, onStartAgain }: ContentStageProps) {
       <SiteHeader>
         <Tooltip text="Back to the first page">
           <Button look="text" className={frame.brand} onClick={onBack}>
-            <ArrowLeft size={20} aria-hidden />
+            <ArrowLeftIcon />
             <span>Back</span>
           </Button>
         </Tooltip>
@@ -102,7 +102,7 @@ function ShareButton() {
   return (
     <Tooltip text="Share this guide">
       <Button look="icon" className={styles.share} aria-label="Share" onClick={() => void share()}>
-        <Share2 size={20} aria-hidden />
+        <ShareIcon />
       </Button>
     </Tooltip>
   );

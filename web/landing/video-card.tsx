@@ -1,8 +1,8 @@
 // The film: a thumbnail with a play button, and after a press the player (specification, section 2).
-import { Play } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 
 import styles from '#web/landing/landing.module.css';
+import { PlayIcon } from '#web/ui/icons.tsx';
 
 /** Specification, section 9. */
 const START_DELAY_MS = 100;
@@ -36,7 +36,7 @@ function Thumbnail({ playLabel, onPlay }: { readonly playLabel: string; readonly
         <img src="/media/poster-640.webp" alt="" width={1280} height={720} loading="lazy" />
       </picture>
       <span className={styles.playMark}>
-        <Play size={28} fill="currentColor" aria-hidden />
+        <PlayIcon size={26} />
       </span>
     </button>
   );

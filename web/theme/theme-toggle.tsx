@@ -1,9 +1,8 @@
 // The light/dark switch in the header.
-import { Moon, Sun } from 'lucide-react';
-
 import { keepTheme, showTheme } from '#web/theme/theme.ts';
 import styles from '#web/theme/theme-toggle.module.css';
 import { Button } from '#web/ui/button.tsx';
+import { MoonIcon, SunIcon } from '#web/ui/icons.tsx';
 import { Tooltip } from '#web/ui/tooltip.tsx';
 
 /**
@@ -20,8 +19,8 @@ export function ThemeToggle() {
   return (
     <Tooltip text="Switch between light and dark">
       <Button look="icon" aria-label="Toggle theme" onClick={toggle}>
-        <Moon className={styles.moon} size={20} aria-hidden />
-        <Sun className={styles.sun} size={20} aria-hidden />
+        <MoonIcon className={styles.moon} />
+        <SunIcon className={styles.sun} />
       </Button>
     </Tooltip>
   );

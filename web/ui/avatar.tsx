@@ -1,7 +1,5 @@
 // A person's picture over their initials: when the picture does not come, the initials are what is seen, with or
-// without a script running.
-import { useState } from 'react';
-
+// without a script running. (A picture without alternative text that fails to load shows nothing at all.)
 import { initialsOf } from '#web/ui/initials.ts';
 import styles from '#web/ui/avatar.module.css';
 
@@ -14,16 +12,13 @@ type AvatarProps = {
 
 /** Decorative: the name stands beside it. */
 export function Avatar({ name, avif, webp }: AvatarProps) {
-  const [failed, setFailed] = useState(false);
   return (
     <span className={styles.avatar}>
       <span aria-hidden>{initialsOf(name)}</span>
-      {!failed && (
-        <picture>
-          <source srcSet={avif} type="image/avif" />
-          <img src={webp} alt="" width={56} height={56} loading="lazy" onError={() => setFailed(true)} />
-        </picture>
-      )}
+      <picture>
+        <source srcSet={avif} type="image/avif" />
+        <img src={webp} alt="" width={56} height={56} loading="lazy" />
+      </picture>
     </span>
   );
 }

@@ -3,7 +3,7 @@ import type { ComponentProps } from 'react';
 
 import styles from '#web/ui/button.module.css';
 
-type Look = 'primary' | 'plain' | 'onPlate' | 'text' | 'icon';
+type Look = 'primary' | 'plain' | 'text' | 'icon';
 
 /** A button; submits nothing unless `type` says so. */
 export function Button({

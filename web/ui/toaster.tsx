@@ -1,10 +1,10 @@
 // Shows the toasts (specification, section 4): closes by itself after 5000 ms, by a swipe to the right of 50 px, or
 // by its button; F8 moves the focus to the region.
 import * as RadixToast from '@radix-ui/react-toast';
-import { X } from 'lucide-react';
 import { createContext, useContext, useSyncExternalStore, type ReactNode } from 'react';
 
 import { Button } from '#web/ui/button.tsx';
+import { CloseIcon } from '#web/ui/icons.tsx';
 import type { Toast } from '#web/ui/toast-state.ts';
 import type { ToastStore } from '#web/ui/toast-store.ts';
 import styles from '#web/ui/toaster.module.css';
@@ -63,7 +63,7 @@ function ToastCard({ toast, onDismiss }: { readonly toast: Toast; readonly onDis
       </RadixToast.Description>
       <RadixToast.Close asChild>
         <Button look="icon" className={styles.close} aria-label="Close notification">
-          <X size={18} aria-hidden />
+          <CloseIcon size={18} />
         </Button>
       </RadixToast.Close>
     </RadixToast.Root>

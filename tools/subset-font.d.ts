@@ -1,4 +1,4 @@
-// subset-font ships no types; this is the part of it that make-font.ts uses.
+// subset-font ships no types; this is the part of it that build.ts and media/make-font.ts use.
 declare module 'subset-font' {
   type AxisRange = {
     readonly min: number;
@@ -8,6 +8,8 @@ declare module 'subset-font' {
 
   type SubsetOptions = {
     readonly targetFormat: 'sfnt' | 'woff' | 'woff2';
+    readonly noHinting?: boolean;
+    readonly dropTables?: readonly string[];
     readonly variationAxes?: Readonly<Record<string, number | AxisRange>>;
   };
 

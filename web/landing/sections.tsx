@@ -1,0 +1,137 @@
+// The sections of the landing page that nothing can happen in (static-part.tsx). Every word is in content/landing.yaml.
+import * as landing from '#content/landing.yaml';
+import type { BenefitIcon } from '#shared/content-schema.ts';
+import styles from '#web/landing/landing.module.css';
+import { Avatar } from '#web/ui/avatar.tsx';
+import {
+  DeliverabilityIcon,
+  DriversIcon,
+  KnowledgeIcon,
+  PromptIcon,
+  RefinementIcon,
+  ResultsIcon,
+} from '#web/ui/icons.tsx';
+
+const ICONS: Readonly<Record<BenefitIcon, typeof PromptIcon>> = {
+  prompt: PromptIcon,
+  knowledge: KnowledgeIcon,
+  drivers: DriversIcon,
+  deliverability: DeliverabilityIcon,
+  refinement: RefinementIcon,
+  results: ResultsIcon,
+};
+
+type SectionHeadProps = { readonly id: string; readonly title: string; readonly intro?: string };
+
+/** A section's title and the sentence under it. */
+export function SectionHead({ id, title, intro }: SectionHeadProps) {
+  return (
+    <div className={styles.sectionHead}>
+      <h2 id={id}>{title}</h2>
+      {intro && <p>{intro}</p>}
+    </div>
+  );
+}
+
+/** 'What You'll Learn': six cards. */
+export function Benefits() {
+  const { title, intro, cards } = landing.benefits;
+  return (
+    <section className={styles.section} aria-labelledby="benefits">
+      <SectionHead id="benefits" title={title} intro={intro} />
+      <ul className={styles.benefits}>
+        {cards.map(({ icon, title: cardTitle, description }) => {
+          const Icon = ICONS[icon];
+          return (
+            <li key={cardTitle}>
+              <Icon size={36} />
+              <h3>{cardTitle}</h3>
+              <p>{description}</p>
+            </li>
+          );
+        })}
+      </ul>
+    </section>
+  );
+}
+
+/** The three numbered points of 'See How It Works'. */
+export function HowItWorksPoints() {
+  return (
+    <ol className={styles.points}>
+      {landing.howItWorks.points.map(({ title, description }) => (
+        <li key={title}>
+          <h3>{title}</h3>
+          <p>{description}</p>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** 'Why Most Cold Outreach Fails': three problems. */
+export function Problems() {
+  const { title, intro, cards } = landing.problems;
+  return (
+    <section className={styles.section} aria-labelledby="problems">
+      <SectionHead id="problems" title={title} intro={intro} />
+      <ul className={styles.problems}>
+        {cards.map(({ title: cardTitle, description }) => (
+          <li key={cardTitle}>
+            <h3>{cardTitle}</h3>
+            <p>{description}</p>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** 'The Solution': structured, personalised, measurable. */
+export function Solution() {
+  const { title, text, qualities, proof } = landing.solution;
+  return (
+    <section className={styles.plate} aria-labelledby="solution">
+      <h2 id="solution">{title}</h2>
+      <p className={styles.plateText}>{text}</p>
+      <ul className={styles.qualities}>
+        {qualities.map(({ title: quality, description }) => (
+          <li key={quality}>
+            <h3>{quality}</h3>
+            <p>{description}</p>
+          </li>
+        ))}
+      </ul>
+      <p className={styles.proof}>{proof}</p>
+    </section>
+  );
+}
+
+/** 'Proven Results From Real Teams': two people, each with a quote and a metric. */
+export function Testimonials() {
+  const { title, cards } = landing.testimonials;
+  return (
+    <section className={styles.section} aria-labelledby="testimonials">
+      <SectionHead id="testimonials" title={title} />
+      <ul className={styles.testimonials}>
+        {cards.map(({ name, role, image, quote, metric }) => (
+          <li key={name}>
+            <figure>
+              <p className={styles.metric}>{metric}</p>
+              <blockquote>
+                <p>{quote}</p>
+              </blockquote>
+              <figcaption>
+                <Avatar name={name} avif={`/media/${image}.avif`} webp={`/media/${image}.webp`} />
+                <span>
+                  <strong>{name}</strong>
+                  <span>{role}</span>
+                </span>
+              </figcaption>
+            </figure>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+const WEB = path.resolve(import.meta.dirname, '..');
+const listed = (file: string) =>
+  Array.from(
+    readFileSync(path.join(import.meta.dirname, file), 'utf8').matchAll(/'#web\/(\S+?\.css)/g),
+    ([, name]) => name,
+  );
+
+describe('the styles', () => {
+  it('are each either in the page or in the application, and in one of them only', () => {
+    const all = globSync('**/*.css', { cwd: WEB });
+    assert.deepEqual([...listed('critical.ts'), ...listed('late.ts')].toSorted(), all.toSorted());
+  });
+});
