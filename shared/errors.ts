@@ -27,6 +27,10 @@ export const API_ERRORS = {
   'body-too-large': { status: 413, sentence: 'That is more text than this form takes. Please shorten it.' },
   'uri-too-long': { status: 414, sentence: 'That address is too long. Please check the link.' },
   'unsupported-media-type': { status: 415, sentence: 'Send the request as application/json in UTF-8.' },
+  'range-not-satisfiable': {
+    status: 416,
+    sentence: 'The file has no such part. Please ask for it from the beginning.',
+  },
   'too-many-requests': {
     status: 429,
     sentence: 'Too many requests came from your network. Please try again {when}.',

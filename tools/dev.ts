@@ -50,7 +50,8 @@ const vite = await createServer({
   ...viteConfig,
   appType: 'custom',
   plugins: [...(viteConfig.plugins ?? []), servePage],
-  css: {},
+  // Class names that say where they come from.
+  css: { modules: { generateScopedName: '[name]_[local]' } },
   server: { host: '127.0.0.1', port: PORT, proxy: { '/api': `http://127.0.0.1:${API_PORT}` } },
 });
 await vite.listen();

@@ -1,4 +1,5 @@
 // How Vite sees the page; shared by the build and the development server.
+import { createHash } from 'node:crypto';
 import path from 'node:path';
 
 import react from '@vitejs/plugin-react';
@@ -9,6 +10,16 @@ import { contentPlugin } from '#tools/vite-content.ts';
 export const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 export const CONTENT_FOLDER = path.join(PROJECT_FOLDER, 'content');
 
+/**
+ * A class name of five characters, made from where it stands. The same for a file that is imported as a module and as
+ * text (web/styles/late.ts).
+ */
+function shortClassName(name: string, file: string): string {
+  const [place = ''] = path.relative(PROJECT_FOLDER, file).split('?');
+  // A letter first: class names may not begin with a digit.
+  return `c${createHash('sha256').update(`${place}:${name}`).digest('base64url').slice(0, 4)}`;
+}
+
 /** What every use of Vite here has in common. */
 export const viteConfig: InlineConfig = {
   configFile: false,
@@ -16,5 +27,5 @@ export const viteConfig: InlineConfig = {
   publicDir: path.join(PROJECT_FOLDER, 'web', 'public'),
   plugins: [contentPlugin(CONTENT_FOLDER), react()],
   build: { cssTarget: ['chrome123', 'safari17.5', 'firefox121'] },
-  css: { modules: { generateScopedName: '[hash:base64:5]' } },
+  css: { modules: { generateScopedName: shortClassName } },
 };

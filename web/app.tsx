@@ -15,21 +15,23 @@ export type AppProps = {
   readonly toasts: ToastStore;
   readonly initial: StageState;
   /** What came with the page and never changes; nothing while prerendering. */
-  readonly staticMarkup?: StaticMarkup;
+  readonly staticMarkup?: StaticMarkup | undefined;
   /** Of the address: "/" is the page, anything else is the 404 page. */
   readonly path: string;
   /** Told once the page answers to its visitor. */
   readonly onReady?: () => void;
 };
 
+const NO_MARKUP: StaticMarkup = {};
+
 /** The page. */
-export function App({ queryClient, toasts, initial, staticMarkup = {}, path, onReady }: AppProps) {
+export function App({ queryClient, toasts, initial, staticMarkup, path, onReady }: AppProps) {
   useEffect(() => onReady?.(), [onReady]);
   return (
     <QueryClientProvider client={queryClient}>
       <ToastProvider store={toasts}>
         <TooltipProvider>
-          <StaticMarkupContext value={staticMarkup}>
+          <StaticMarkupContext value={staticMarkup ?? NO_MARKUP}>
             {path === '/' ? <Home initial={initial} /> : <NotFound />}
           </StaticMarkupContext>
           <InBrowser>

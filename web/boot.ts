@@ -14,26 +14,32 @@ showTheme(
 
 /** What a visitor can press before the application is there. */
 const buttons = () => Array.from(document.querySelectorAll('button'));
+const buttonAt = ({ target }: Event) => (target instanceof Element ? target.closest('button') : null);
 const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 let started = false;
-/** The newest of each kind, to be repeated. The button is kept by its place too: hydration may replace it. */
-let pressed: HTMLButtonElement | null = null;
-let pressedIndex = -1;
+/** The button that was pressed, by its place: hydration may replace it (a translation tool may have rewritten it). */
+let pressed = -1;
+/** The button under a finger that is still down, and its place. */
+let held: HTMLButtonElement | null = null;
+let heldAt = -1;
 let hover: Event | null = null;
 let shortcut: KeyboardEvent | null = null;
 
-const INTENTS = ['click', 'pointerdown', 'pointermove', 'keydown', 'focusin'];
+const INTENTS = ['click', 'pointerdown', 'pointermove', 'pointerup', 'pointercancel', 'keydown', 'focusin'];
 
 const onIntent = (event: Event): void => {
-  if (event.type === 'click') {
-    const button = event.target instanceof Element ? event.target.closest('button') : null;
+  const { type } = event;
+  if (type === 'click') {
+    const button = buttonAt(event);
     if (button === null) return;
     event.preventDefault();
-    pressed = button;
-    pressedIndex = buttons().indexOf(button);
-  } else if (event.type === 'pointermove') hover = event;
-  else if (event instanceof KeyboardEvent && event.key === 'F8') shortcut = event;
+    pressed = buttons().indexOf(button);
+  } else if (type === 'pointermove') hover = event;
+  else if (type.startsWith('pointer')) {
+    held = type === 'pointerdown' ? buttonAt(event) : null;
+    heldAt = held ? buttons().indexOf(held) : -1;
+  } else if (event instanceof KeyboardEvent && event.key === 'F8') shortcut = event;
   if (!started) void begin();
 };
 
@@ -52,7 +58,7 @@ async function begin(): Promise<void> {
     }
   }
   started = false;
-  pressed = null;
+  pressed = -1;
   document.getElementById('load-failure')?.removeAttribute('hidden');
 }
 
@@ -62,7 +68,11 @@ function repeat(): void {
   hover?.target?.dispatchEvent(new PointerEvent('pointermove', { bubbles, pointerType: 'mouse' }));
   document.activeElement?.dispatchEvent(new FocusEvent('focusin', { bubbles }));
   if (shortcut) document.dispatchEvent(new KeyboardEvent('keydown', shortcut));
-  (pressed?.isConnected ? pressed : buttons()[pressedIndex])?.click();
+  buttons()[pressed]?.click();
+  // Between press and release the button was replaced: the browser will find nothing to click, so we do.
+  if (held?.isConnected === false) {
+    addEventListener('pointerup', () => buttons()[heldAt]?.click(), { once: true });
+  }
 }
 
 for (const type of INTENTS) document.addEventListener(type, onIntent, true);

@@ -44,6 +44,7 @@ const BY_STATUS: Readonly<Record<number, ApiErrorCode>> = {
   413: 'body-too-large',
   414: 'uri-too-long',
   415: 'unsupported-media-type',
+  416: 'range-not-satisfiable',
 };
 
 /** How long a visitor is asked to wait when we are the ones who failed. */
@@ -51,7 +52,8 @@ const RETRY_AFTER_FAILURE_SECONDS = 30;
 
 /** Turns what was thrown into an answer. What the database or the code said is logged, never sent. */
 export function handleError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const known = BY_STATUS[error.statusCode ?? 500];
+  const status = error.statusCode ?? 500;
+  const known = BY_STATUS[status] ?? (status < 500 ? 'malformed-body' : undefined);
   if (known) return sendError(reply, known);
   const code = isOutage(error) ? 'unavailable' : 'internal-error';
   request.log.error(

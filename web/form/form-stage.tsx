@@ -9,6 +9,7 @@ import { requestCode } from '#web/api-client.ts';
 import { SiteFooter } from '#web/frame/site-footer.tsx';
 import { SiteHeader } from '#web/frame/site-header.tsx';
 import styles from '#web/form/form-stage.module.css';
+import { suggestEmail } from '#web/form/email-suggestion.ts';
 import {
   checkDraft,
   firstInvalidField,
@@ -65,6 +66,7 @@ function LeadForm({ draft: initialDraft, onDraftChange, onCodeRequested }: FormS
   // Complaints wait for the first attempt to send; from then on they follow the typing.
   const [attempted, setAttempted] = useState(false);
   const trap = useRef<HTMLInputElement>(null);
+  const [suggestion, setSuggestion] = useState<string | null>(null);
 
   const submission = useMutation({
     mutationFn: (lead: Lead) => {
@@ -98,6 +100,7 @@ function LeadForm({ draft: initialDraft, onDraftChange, onCodeRequested }: FormS
     const changed = { ...draft, [field]: value };
     setDraft(changed);
     onDraftChange(changed);
+    if (field === 'email') setSuggestion(null);
   };
 
   const textField = (field: Exclude<LeadField, 'consent'>) => ({
@@ -121,7 +124,18 @@ function LeadForm({ draft: initialDraft, onDraftChange, onCodeRequested }: FormS
         autoCapitalize="none"
         spellCheck={false}
         {...textField('email')}
-      />
+        onBlur={() => setSuggestion(suggestEmail(draft.email))}
+      >
+        {errors.email === undefined && (
+          <div className={styles.suggestion} aria-live="polite">
+            {suggestion !== null && (
+              <Button look="text" onClick={() => change('email', suggestion)}>
+                {`Did you mean ${suggestion}?`}
+              </Button>
+            )}
+          </div>
+        )}
+      </TextField>
       <CheckboxField
         name="consent"
         label={consent.text}

@@ -137,7 +137,7 @@ function ResendArea({
           Resend Code
         </Button>
       )}
-      <p className="visually-hidden" aria-live="polite">
+      <p className={styles.announcement} aria-live="polite">
         {announcement(seconds)}
       </p>
       {now - challenge.askedAt >= SPAM_HINT_AFTER_MS && (

@@ -1,0 +1,258 @@
+// What happens to pages out there: blocked scripts, slow and failing networks, forbidden storage, translation tools, the
+// browser's own buttons, reloads, two tabs.
+import { createVisitor, expect, test, type Visitor } from './fixtures.ts';
+
+test('without JavaScript the whole landing page is there, with a notice at the form', async ({
+  browser,
+  site,
+}) => {
+  const context = await browser.newContext({ javaScriptEnabled: false, baseURL: site.url });
+  const page = await context.newPage();
+  await page.goto('/');
+  const headings = [
+    "What You'll Learn",
+    'See How It Works',
+    'Why Most Cold Outreach Fails',
+    'The Solution',
+    'Proven Results From Real Teams',
+    'Ready to Master AI-Powered Outreach?',
+  ];
+  for (const name of headings) await expect(page.getByRole('heading', { name })).toBeVisible();
+  await expect(page.locator('noscript p')).toHaveCount(2);
+  await expect(page.locator('noscript p').first()).toBeVisible();
+  await expect(page.locator('noscript p').first()).toContainText('needs JavaScript');
+  await expect(page.getByRole('link', { name: 'Privacy Policy' })).toBeVisible();
+  await context.close();
+});
+
+test('nothing but the page itself is loaded from anywhere else', async ({ page, visitor, site }) => {
+  const hosts = new Set<string>();
+  page.on('request', (request) => {
+    if (request.url().startsWith('http')) hosts.add(new URL(request.url()).host);
+  });
+  await page.goto('/');
+  await page.mouse.wheel(0, 5000);
+  await page.getByRole('button', { name: 'Play video' }).click();
+  await page.mouse.wheel(0, -5000);
+  await visitor.readArticle();
+  expect([...hosts]).toEqual([new URL(site.url).host]);
+});
+
+test('a press on the button long before the application is there is not lost', async ({ page, visitor }) => {
+  await page.route('**/assets/app-*', async (route) => {
+    await new Promise((resolve) => {
+      setTimeout(resolve, 1500);
+    });
+    await route.continue();
+  });
+  await page.goto('/', { waitUntil: 'commit' });
+  await page.getByRole('button', { name: 'Get Your Free Copy', exact: true }).click();
+  await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeVisible();
+  await visitor.fillForm();
+});
+
+test('so is the theme toggle, and a hover that asks for a tooltip', async ({ page }) => {
+  await page.goto('/');
+  await page.getByRole('button', { name: 'Toggle theme' }).click();
+  await expect(page.locator('html')).toHaveClass('dark');
+  await page.reload();
+  await page.getByRole('button', { name: 'Toggle theme' }).hover();
+  await expect(page.getByRole('tooltip')).toBeVisible();
+});
+
+test('the flow works on a slow 3G', async ({ page, visitor, context }) => {
+  test.slow();
+  const session = await context.newCDPSession(page);
+  await session.send('Network.enable');
+  await session.send('Network.emulateNetworkConditions', {
+    offline: false,
+    latency: 400,
+    downloadThroughput: (400 * 1000) / 8,
+    uploadThroughput: (400 * 1000) / 8,
+  });
+  await page.goto('/', { waitUntil: 'commit' });
+  await visitor.readArticle();
+});
+
+test('a chunk that does not load is asked for again, and works when it comes', async ({
+  page,
+  visitor,
+  expectedComplaints,
+}) => {
+  expectedComplaints.push(/assets\/app-/);
+  let failures = 2;
+  await page.route('**/assets/app-*', (route) => (failures-- > 0 ? route.abort() : route.continue()));
+  await page.goto('/');
+  await visitor.openForm();
+});
+
+test('a chunk that never loads is told with a way out', async ({ page, expectedComplaints }) => {
+  expectedComplaints.push(/assets\/app-/);
+  await page.route('**/assets/app-*', (route) => route.abort());
+  await page.goto('/');
+  await page.getByRole('button', { name: 'Get Your Free Copy', exact: true }).click();
+  const alert = page.getByRole('alert').filter({ hasText: 'could not be loaded completely' });
+  await expect(alert).toBeVisible();
+  await page.unroute('**/assets/app-*');
+  await alert.getByRole('link', { name: 'try again' }).click();
+  await expect(alert).toBeHidden();
+  await page.getByRole('button', { name: 'Get Your Free Copy', exact: true }).click();
+  await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeVisible();
+});
+
+test('it works where storage is forbidden', async ({ page, visitor }) => {
+  await page.addInitScript(() => {
+    for (const name of ['localStorage', 'sessionStorage']) {
+      Object.defineProperty(window, name, {
+        get: () => {
+          throw new DOMException('Forbidden', 'SecurityError');
+        },
+      });
+    }
+  });
+  await page.goto('/');
+  await page.getByRole('button', { name: 'Toggle theme' }).click();
+  await expect(page.locator('html')).toHaveClass('dark');
+  await visitor.askForCode();
+  await page.reload();
+  await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+  await visitor.enterCode(await visitor.mailedCode());
+  await expect(page.getByRole('article')).toBeVisible();
+});
+
+/** Does to the page what translation tools do: wraps every text in an element of their own, again and again. */
+async function translate(visitor: Visitor): Promise<void> {
+  await visitor.page.evaluate(() => {
+    const wrap = (root: Node) => {
+      const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+      const texts: Text[] = [];
+      while (walker.nextNode()) texts.push(walker.currentNode as Text);
+      for (const text of texts) {
+        if (!text.data.trim() || text.parentElement?.closest('script,style,noscript,font')) continue;
+        const font = document.createElement('font');
+        text.replaceWith(font);
+        font.append(`«${text.data}»`);
+      }
+    };
+    wrap(document.body);
+    new MutationObserver((changes) => {
+      for (const { addedNodes } of changes)
+        for (const node of addedNodes) if (node.nodeName !== 'FONT') wrap(node.parentNode ?? node);
+    }).observe(document.body, { childList: true, subtree: true });
+  });
+}
+
+test('a translation tool that rewrites the text breaks nothing, before or after the page wakes up', async ({
+  page,
+  visitor,
+}) => {
+  await page.goto('/');
+  await translate(visitor);
+  await page.getByRole('button', { name: /Get Your Free Copy»?$/ }).click();
+  await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeVisible();
+  await page.getByRole('button', { name: /Send Verification Code/ }).click();
+  await expect(page.getByText(/^«?Name must be at least 2 characters/)).toBeVisible();
+  await visitor.fillForm();
+  await expect(page.getByText(/^«?Name must be at least 2 characters/)).toHaveCount(0);
+  await page.getByRole('button', { name: /Send Verification Code/ }).click();
+  await expect(page.getByRole('heading', { name: /Verify Your Email/ })).toBeVisible();
+  await page.getByRole('textbox').first().focus();
+  await page.keyboard.type('000000');
+  await expect(visitor.toast).toContainText('Verification Failed');
+  await page.keyboard.type(await visitor.mailedCode());
+  await expect(page.getByRole('article')).toBeVisible();
+  await page.getByRole('button', { name: /Back/ }).click();
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('Cold Outreach');
+});
+
+test("the browser's Back and Forward move between the stages and keep what was typed", async ({
+  page,
+  visitor,
+  site,
+}) => {
+  await page.goto('/?utm_source=test');
+  await visitor.askForCode();
+  await page.goBack();
+  await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');
+  await page.goBack();
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Master AI-Powered Cold Outreach');
+  await expect(page.getByRole('heading', { name: "What You'll Learn" })).toBeVisible();
+  await page.goForward();
+  await expect(page.getByLabel('Work Email *')).toHaveValue(visitor.email);
+  await page.goForward();
+  await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+  expect(page.url()).toBe(`${site.url}/?utm_source=test`);
+  await visitor.enterCode(await visitor.mailedCode());
+  await expect(page.getByRole('article')).toBeVisible();
+  await page.goBack();
+  await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeVisible();
+  await page.goForward();
+  await expect(page.getByRole('article')).toBeVisible();
+  expect(site.inbox.mailsTo(visitor.email)).toHaveLength(1);
+});
+
+test('a reload of the code screen restores it, its countdown goes on, and nothing is sent again', async ({
+  page,
+  visitor,
+  site,
+}) => {
+  await page.goto('/');
+  await visitor.askForCode();
+  const code = await visitor.mailedCode();
+  const reference = await page.getByText(/reference [A-Z]{3}/).textContent();
+  await page.reload();
+  await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+  await expect(page.getByText(visitor.email)).toBeVisible();
+  await expect(page.getByText(reference ?? 'none')).toBeVisible();
+  await page.getByRole('button', { name: 'Wrong address?' }).click();
+  await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');
+  await page.goBack();
+  await visitor.enterCode(code);
+  await expect(page.getByRole('article')).toBeVisible();
+  expect(site.inbox.mailsTo(visitor.email)).toHaveLength(1);
+  await page.reload();
+  await expect(page.getByRole('article')).toBeVisible();
+});
+
+test('a reload of the form stays at the form', async ({ page, visitor }) => {
+  await page.goto('/');
+  await visitor.openForm();
+  await page.reload();
+  await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeVisible();
+});
+
+test('two tabs at once do not get into each other’s way', async ({ page, visitor, context, site }) => {
+  await page.goto('/');
+  await visitor.askForCode();
+  const second = createVisitor(await context.newPage(), site);
+  await second.page.goto(site.url);
+  await second.askForCode();
+  await page.reload();
+  await expect(page.getByText(visitor.email)).toBeVisible();
+  await visitor.enterCode(await visitor.mailedCode());
+  await expect(page.getByRole('article')).toBeVisible();
+  await second.enterCode(await second.mailedCode());
+  await expect(second.page.getByRole('article')).toBeVisible();
+});
+
+test('a likely slip in the address is pointed out beside the field, and never in the way', async ({
+  page,
+  visitor,
+}) => {
+  await page.goto('/');
+  await visitor.openForm();
+  await visitor.fillForm({ email: 'ada@gmial.com' });
+  const button = page.getByRole('button', { name: 'Send Verification Code' });
+  const suggestion = page.getByRole('button', { name: 'Did you mean ada@gmail.com?' });
+  await expect(suggestion).toBeVisible();
+  const place = await button.boundingBox();
+  await suggestion.click();
+  await expect(page.getByLabel('Work Email *')).toHaveValue('ada@gmail.com');
+  await expect(suggestion).toHaveCount(0);
+  expect(await button.boundingBox()).toEqual(place);
+  // It only suggests: the address as typed is sent all the same.
+  await page.getByLabel('Work Email *').fill(visitor.email.replace('example.com', 'gmial.com'));
+  await page.route('**/api/leads', (route) => route.fulfill({ status: 202, body: '' }));
+  await visitor.sendForm();
+  await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+});

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { suggestEmail } from '#web/form/email-suggestion.ts';
+
+describe('the suggestion for a mistyped address', () => {
+  it('finds one slip in a common domain', () => {
+    const slips = [
+      'gmial.com',
+      'gmai.com',
+      'gmaill.com',
+      'gnail.com',
+      'gmail.co',
+      'gmail.con',
+      'gamil.com',
+      'gmail.cmo',
+      'GMIAL.COM',
+    ];
+    for (const domain of slips) assert.equal(suggestEmail(`ada@${domain}`), 'ada@gmail.com', domain);
+    assert.equal(suggestEmail('ada@hotmial.com'), 'ada@hotmail.com');
+    assert.equal(suggestEmail('ada@outlok.com'), 'ada@outlook.com');
+    assert.equal(suggestEmail(' Ada.L+x@yaho.com '), 'Ada.L+x@yahoo.com');
+    assert.equal(suggestEmail('ada@iclod.com'), 'ada@icloud.com');
+  });
+
+  it('mends an ending that does not exist in any domain', () => {
+    assert.equal(suggestEmail('ada@engines.con'), 'ada@engines.com');
+    assert.equal(suggestEmail('ada@engines.vom'), 'ada@engines.com');
+  });
+
+  it('leaves everything else alone', () => {
+    const fine = [
+      'ada@gmail.com',
+      'ada@engines.com',
+      'ada@engines.co',
+      'ada@ymail.com',
+      'ada@gmx.com',
+      'ada@mail.com',
+      'ada@proton.me',
+      'ada@live.com',
+      'ada@five.com.au',
+      'ada@x.io',
+      'ada',
+      'ada@',
+      '',
+      'a b@gmial.com',
+    ];
+    for (const address of fine) assert.equal(suggestEmail(address), null, address);
+  });
+});
