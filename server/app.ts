@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net';
 
 import fastifyCookie from '@fastify/cookie';
+import { v7 as uuid } from 'uuid';
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 
 import { createCookies } from '#server/access/cookies.ts';
@@ -12,13 +13,26 @@ import { addHealthRoute } from '#server/http/health.ts';
 import { isSameOrigin } from '#server/http/same-origin.ts';
 import { addSecurityHeaders } from '#server/http/security-headers.ts';
 import { serveSite } from '#server/http/static-files.ts';
-import { addLeadRoutes } from '#server/leads/routes.ts';
-import type { RequestCodeParts } from '#server/leads/request-code.ts';
+import { addLoadShedding } from '#server/http/load-shedding.ts';
+import { addLeadRoutes, type LeadRouteParts } from '#server/leads/routes.ts';
+import { createProofOfWork } from '#server/limits/proof-of-work.ts';
+import type { Metrics } from '#server/observability/metrics.ts';
 import { API } from '#shared/api.ts';
 import type { Article } from '#shared/api.ts';
 
-export type AppParts = Omit<RequestCodeParts, 'codeTtlSeconds' | 'resendSeconds'> & {
-  readonly config: Pick<Config, 'publicUrl' | 'secure' | 'trustProxy' | 'codeTtlSeconds' | 'resendSeconds'>;
+export type AppParts = Omit<
+  LeadRouteParts,
+  'codeTtlSeconds' | 'resendSeconds' | 'cookies' | 'policies' | 'proofOfWork' | 'metrics'
+> & {
+  readonly config: Pick<
+    Config,
+    'publicUrl' | 'secure' | 'trustProxy' | 'codeTtlSeconds' | 'resendSeconds' | 'freeMail' | 'disposableMail'
+  >;
+  readonly metrics: Metrics;
+  /** True once the process has been told to stop. */
+  readonly isStopping: () => boolean;
+  /** Requests in hand from which on load is shed; tests lower it. */
+  readonly maxInHand?: number;
   readonly article: Article;
   readonly logger: FastifyBaseLogger;
   /** Where the built site lies; null serves the API alone. */
@@ -44,8 +58,12 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    // A stop ends idle connections at once; those with a request in hand finish it.
+    // A stop ends idle connections at once; those with a request in hand finish it, and are answered, not refused.
     forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    // Our own: a stranger's could be written into the log to mislead.
+    requestIdHeader: false,
+    genReqId: () => uuid(),
     exposeHeadRoutes: true,
     frameworkErrors: (error, request, reply) => {
       void handleError(error, request, reply);
@@ -58,13 +76,18 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   app.addHook('onResponse', async (request, reply) => {
     // The route's pattern, never the address a stranger made up.
     const route = request.routeOptions.url ?? 'unknown';
-    request.log.info({
-      method: request.method,
-      route,
-      status: reply.statusCode,
-      ms: Math.round(reply.elapsedTime),
-    });
+    const { method } = request;
+    const status = reply.statusCode;
+    request.log.info({ method, route, status, ms: Math.round(reply.elapsedTime) });
+    parts.metrics.requestAnswered({ method, route, status, ms: reply.elapsedTime });
   });
+  app.addHook('onSend', async (request, reply) => {
+    void reply.header('x-request-id', request.id);
+    // A connection that is kept alive learns this way that its next request has to go elsewhere.
+    if (parts.isStopping()) void reply.header('connection', 'close');
+  });
+  await addLoadShedding(app, parts.maxInHand);
+  warnAboutForgottenProxy(app, config.trustProxy);
   app.addHook('onRequest', async (request, reply) => {
     if (request.url.length > URL_MAX_LENGTH) return sendError(reply, 'uri-too-long');
     const changes = request.method !== 'GET' && request.method !== 'HEAD';
@@ -81,9 +104,15 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     codeTtlSeconds: config.codeTtlSeconds,
     resendSeconds: config.resendSeconds,
     cookies,
+    policies: config,
+    proofOfWork: createProofOfWork({
+      db: parts.database.db,
+      key: parts.secrets[0].keys['proof of work'],
+      clock: parts.clock,
+    }),
   });
   addArticleRoutes(app, { db: parts.database.db, cookies, clock: parts.clock, article: parts.article });
-  addHealthRoute(app, parts.database.db);
+  addHealthRoute(app, { db: parts.database.db, clock: parts.clock, isStopping: parts.isStopping });
   refuseOtherMethods(app);
 
   const site =
@@ -107,6 +136,23 @@ function trustFunction(
 ): false | string[] | ((address: string, hop: number) => boolean) {
   if (trust === false) return false;
   return typeof trust === 'number' ? (_address, hop) => hop < trust : [...trust];
+}
+
+/**
+ * Behind a proxy that is not trusted, every visitor seems to come from the proxy, and the limits of one are the limits of
+ * all. That goes unnoticed until the page is popular, so it is said at the first request that shows it.
+ */
+function warnAboutForgottenProxy(app: FastifyInstance, trust: Config['trustProxy']): void {
+  if (trust !== false) return;
+  let warned = false;
+  app.addHook('onRequest', async (request) => {
+    if (warned || request.headers['x-forwarded-for'] === undefined) return;
+    warned = true;
+    request.log.warn(
+      'X-FORWARDED-FOR ARRIVES, BUT TRUST_PROXY IS OFF: all visitors are counted as one. Set TRUST_PROXY to the number ' +
+        'of proxies in front of this server, or to their networks.',
+    );
+  });
 }
 
 /** What is not even HTTP is told so on the bare socket, before there is a request to answer. */

@@ -33,6 +33,11 @@ describe('settings', () => {
       limits: { leadsPerIpPerHour: 100, leadsPerEmailPerHour: 5, verifyPerIpPerHour: 300, codeAttempts: 5 },
       codeTtlSeconds: 600,
       resendSeconds: 60,
+      breaker: { codesPerMinute: 1000, unenteredPercent: 70 },
+      operatorEmail: null,
+      freeMail: 'off',
+      disposableMail: 'off',
+      metrics: null,
     });
   });
 
@@ -136,7 +141,9 @@ describe('settings', () => {
       ([, name = '', value = '']) => [name, value] as const,
     );
     assert.deepEqual(entries.map(([name]) => name).toSorted(), SETTING_NAMES.toSorted());
-    const defaults = Object.fromEntries(entries.filter(([name]) => !/URL|SECRET|FROM|DKIM/.test(name)));
+    const defaults = Object.fromEntries(
+      entries.filter(([name]) => !/URL|SECRET|FROM|DKIM|OPERATOR/.test(name)),
+    );
     assert.deepEqual({ ...configOf(defaults) }, configOf({}));
   });
 });

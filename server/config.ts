@@ -41,7 +41,21 @@ export type Config = {
   };
   readonly codeTtlSeconds: number;
   readonly resendSeconds: number;
+  /** When new codes must be paid for with a proof of work; 0 lifts a ceiling. */
+  readonly breaker: {
+    readonly codesPerMinute: number;
+    readonly unenteredPercent: number;
+  };
+  /** Told when the breaker opens; null: nobody. */
+  readonly operatorEmail: string | null;
+  readonly freeMail: DomainPolicy;
+  readonly disposableMail: DomainPolicy;
+  /** Where Prometheus metrics are served; null: nowhere. */
+  readonly metrics: { readonly port: number; readonly host: string } | null;
 };
+
+/** What to do about an address at certain domains: nothing, mark the lead, or refuse it. */
+type DomainPolicy = 'off' | 'flag' | 'block';
 
 export type ConfigResult =
   | { readonly type: 'config'; readonly config: Config }
@@ -84,6 +98,8 @@ function isNetwork(text: string): boolean {
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
 }
 
+const domainPolicy = z.enum(['off', 'flag', 'block'], 'must be off, flag or block').default('off');
+
 const Environment = z.object({
   PORT: wholeNumber(3000, { min: 0, max: 65_535 }),
   HOST: z.string().default('127.0.0.1'),
@@ -124,6 +140,16 @@ const Environment = z.object({
   CODE_ATTEMPTS: wholeNumber(5, { max: 1_000 }),
   CODE_TTL_SECONDS: wholeNumber(600, { min: 1, max: 86_400 }),
   RESEND_SECONDS: wholeNumber(60, { max: 3_600 }),
+  BREAKER_CODES_PER_MINUTE: wholeNumber(1_000, { max: 1_000_000 }),
+  BREAKER_UNENTERED_PERCENT: wholeNumber(70, { max: 100 }),
+  OPERATOR_EMAIL: z
+    .string()
+    .regex(/^[^\s<>@]+@[^\s<>@]+$/, 'must be an address such as you@example.com')
+    .optional(),
+  FREE_MAIL: domainPolicy,
+  DISPOSABLE_MAIL: domainPolicy,
+  METRICS_PORT: wholeNumber(0, { max: 65_535 }),
+  METRICS_HOST: z.string().default('127.0.0.1'),
 });
 
 /** The names of all settings, as they stand in the environment. */
@@ -173,6 +199,15 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       },
       codeTtlSeconds: settings.CODE_TTL_SECONDS,
       resendSeconds: settings.RESEND_SECONDS,
+      breaker: {
+        codesPerMinute: settings.BREAKER_CODES_PER_MINUTE,
+        unenteredPercent: settings.BREAKER_UNENTERED_PERCENT,
+      },
+      operatorEmail: settings.OPERATOR_EMAIL ?? null,
+      freeMail: settings.FREE_MAIL,
+      disposableMail: settings.DISPOSABLE_MAIL,
+      metrics:
+        settings.METRICS_PORT === 0 ? null : { port: settings.METRICS_PORT, host: settings.METRICS_HOST },
     },
   };
 }

@@ -15,6 +15,7 @@ export type Content = {
   readonly codeEmail: CodeEmail;
   readonly consent: { readonly version: string; readonly text: string };
   readonly article: Article;
+  readonly freeMailDomains: ReadonlySet<string>;
 };
 
 export type ContentResult =
@@ -49,6 +50,13 @@ export function readContent(folder: string): ContentResult {
     complaints.push(`content/article/article.md cannot be read: ${error.message}`);
   }
 
+  const freeMailDomains = new Set(
+    (readTextIfThere(path.join(folder, 'free-mail-domains.txt')) ?? '')
+      .split('\n')
+      .map((line) => line.trim().toLowerCase())
+      .filter((line) => line !== '' && !line.startsWith('#')),
+  );
+
   if (!site || !codeEmail || !consent || !article || complaints.length > 0)
     return { type: 'complaints', complaints };
   return {
@@ -57,9 +65,19 @@ export function readContent(folder: string): ContentResult {
       site,
       codeEmail,
       article,
+      freeMailDomains,
       consent: { text: consent.text, version: consentVersion(consent.text) },
     },
   };
+}
+
+function readTextIfThere(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
 }
 
 /**

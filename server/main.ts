@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 
 import { pino } from 'pino';
+import { v7 as uuid } from 'uuid';
 
 import { deriveSecrets, readOrMakeSecretFile } from '#server/access/secrets.ts';
 import { buildApp } from '#server/app.ts';
@@ -12,15 +13,22 @@ import { readContent, type Content } from '#server/content.ts';
 import { openDatabase } from '#server/db/connect.ts';
 import { deleteEndedWindows } from '#server/db/limit-windows.ts';
 import { migrate } from '#server/db/migrate.ts';
+import { queueNotice } from '#server/db/outbox.ts';
 import { keepConsentWording } from '#server/db/submissions.ts';
+import { drainConnections } from '#server/http/drain.ts';
+import { createBreaker, type BreakerReason } from '#server/limits/breaker.ts';
 import { createLimits } from '#server/limits/limits.ts';
 import { createMailer } from '#server/mail/mailer.ts';
 import { startMailWorker, type MailEvent } from '#server/mail/worker.ts';
+import { startMetricsServer } from '#server/observability/metrics-server.ts';
+import { createMetrics } from '#server/observability/metrics.ts';
 
 const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 const DATA_FOLDER = path.resolve('data');
 /** What is still running after this long is cut off: whoever sent the signal will not wait for ever either. */
 const STOP_DEADLINE_MS = 15_000;
+/** How long connections that are kept alive have to learn that this process stops. */
+const DRAIN_MS = 3_000;
 const HOUSEKEEPING_MS = 3_600_000;
 
 const { config, content } = readSettings();
@@ -43,6 +51,7 @@ const mailer = createMailer(config, {
   folder: mailFolder,
   announce: (mail, file) => say(`Mail: "${mail.subject}", written to ${path.relative('.', file)}`),
 });
+const metrics = createMetrics(database.db, clock);
 const worker = startMailWorker({
   database,
   mailer,
@@ -51,12 +60,20 @@ const worker = startMailWorker({
   title: content.site.title,
   clock,
   random: Math.random,
-  onEvent: logMailEvent,
+  onEvent: (event) => {
+    logMailEvent(event);
+    metrics.mail(event);
+  },
   onError: (error) =>
     logger.error({ err: error }, 'The mail worker could not do its work; it will try again.'),
 });
+let stopping = false;
 const app = await buildApp({
   config,
+  breaker: createBreaker({ db: database.db, config, clock, onOpened: announceBreaker }),
+  freeMailDomains: content.freeMailDomains,
+  metrics,
+  isStopping: () => stopping,
   database,
   secrets,
   limits: createLimits(config),
@@ -76,6 +93,7 @@ const housekeeping = setInterval(() => {
 process.once('SIGTERM', stop);
 process.once('SIGINT', stop);
 
+const metricsServer = config.metrics && (await startMetricsServer(metrics, config.metrics));
 await app.listen({ port: config.port, host: config.host });
 announceStart();
 
@@ -98,6 +116,24 @@ function readSettings(): { config: Config; content: Content } {
     `The server cannot start:\n${complaints.map((complaint) => `  - ${complaint}\n`).join('')}`,
   );
   process.exit(1);
+}
+
+function announceBreaker(reason: BreakerReason): void {
+  logger.warn(
+    { reason },
+    'THE LIST-BOMB BREAKER OPENED: new codes need a proof of work for the next ten minutes.',
+  );
+  metrics.breakerOpened(reason);
+  if (config.operatorEmail === null) return;
+  queueNotice(database.db, {
+    id: uuid(),
+    recipient: config.operatorEmail,
+    subject: `The list-bomb breaker of ${content.site.title} opened`,
+    text:
+      `Reason: ${reason}. Somebody may be using the form to send codes to strangers. For the next ten minutes, and for ` +
+      'as long as it lasts, browsers must solve a proof of work before a code is mailed. Visitors notice a second or two.',
+    now: clock(),
+  }).then(worker.wake, (error: unknown) => logger.error({ err: error }, 'The operator could not be told.'));
 }
 
 /** Beside the database, because without it the codes and sessions of that database mean nothing. */
@@ -131,6 +167,8 @@ function announceStart(): void {
 
 /** Finishes requests, then mail, then closes the database; in this order, because each needs the next. */
 function stop(signal: string): void {
+  if (stopping) return;
+  stopping = true;
   logger.info({ signal }, 'Stopping.');
   setTimeout(() => {
     logger.error('Stopping took too long; what was still running is cut off.');
@@ -138,9 +176,11 @@ function stop(signal: string): void {
   }, STOP_DEADLINE_MS).unref();
   void (async () => {
     clearInterval(housekeeping);
+    await drainConnections(app.server, DRAIN_MS);
     await app.close();
     await worker.stop();
     mailer.close();
+    await metricsServer?.close();
     await database.close();
     logger.info('Stopped.');
   })();

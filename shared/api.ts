@@ -7,6 +7,7 @@ export const API = {
   verify: '/api/verify',
   challenge: '/api/challenge',
   article: '/api/article',
+  proofOfWork: '/api/proof-of-work',
   health: '/api/health',
 } as const;
 
@@ -30,6 +31,9 @@ export const OpenChallenge = z.object({
   resendSeconds: z.number(),
 });
 export type OpenChallenge = z.infer<typeof OpenChallenge>;
+
+/** The header in which a browser sends its solution: the JSON of challenge and solution, in base64. */
+export const PROOF_OF_WORK_HEADER = 'x-proof-of-work';
 
 /** 200 to `GET /api/article`: made by the server from the operator's Markdown, so it is safe to insert. */
 export const Article = z.object({ title: z.string(), html: z.string() });

@@ -27,6 +27,14 @@ export const API_ERRORS = {
   'body-too-large': { status: 413, sentence: 'That is more text than this form takes. Please shorten it.' },
   'uri-too-long': { status: 414, sentence: 'That address is too long. Please check the link.' },
   'unsupported-media-type': { status: 415, sentence: 'Send the request as application/json in UTF-8.' },
+  'email-domain-refused': {
+    status: 400,
+    sentence: 'We cannot send a code to an address at this provider. Please use your work email.',
+  },
+  'proof-of-work-required': {
+    status: 428,
+    sentence: 'We are being asked for very many codes. Please reload this page and send the form again.',
+  },
   'range-not-satisfiable': {
     status: 416,
     sentence: 'The file has no such part. Please ask for it from the beginning.',

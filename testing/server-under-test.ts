@@ -14,9 +14,11 @@ import { readContent, type Content } from '#server/content.ts';
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
 import { keepConsentWording } from '#server/db/submissions.ts';
+import { createBreaker } from '#server/limits/breaker.ts';
 import { createLimits } from '#server/limits/limits.ts';
 import { createSmtpMailer } from '#server/mail/mailer.ts';
 import { startMailWorker, type MailEvent } from '#server/mail/worker.ts';
+import { createMetrics, type Metrics } from '#server/observability/metrics.ts';
 import { freshDatabase, type Engine } from '#testing/databases.ts';
 import { startInbox, type Inbox, type InboxBehaviour } from '#testing/inbox.ts';
 
@@ -30,6 +32,8 @@ export type ServerUnderTest = {
   readonly database: OpenDatabase;
   readonly inbox: Inbox;
   readonly mailEvents: readonly MailEvent[];
+  readonly breakerReasons: readonly string[];
+  readonly metrics: Metrics;
   /** Every line the server logged. */
   readonly logLines: readonly string[];
   /** Moves the server's clock, once no mail is in hand: its lease would seem to have run out. */
@@ -46,6 +50,7 @@ export type ServerOptions = {
   readonly env?: Readonly<Record<string, string>>;
   readonly inbox?: InboxBehaviour;
   readonly siteFolder?: string;
+  readonly maxInHand?: number;
 };
 
 /** Starts one. */
@@ -54,6 +59,7 @@ async function startServer({
   env = {},
   inbox: behaviour,
   siteFolder,
+  maxInHand,
 }: ServerOptions): Promise<ServerUnderTest> {
   const settings = readConfig({ APP_SECRET: TEST_SECRET, ...env });
   assert(settings.type === 'config', JSON.stringify(settings));
@@ -73,6 +79,7 @@ async function startServer({
   const secrets = deriveSecrets(config.appSecrets);
   const mailer = createSmtpMailer({ url: inbox.url, dkim: null, from: 'Guide <guide@example.com>' });
   const mailEvents: MailEvent[] = [];
+  const metrics = createMetrics(database.db, clock);
   const worker = startMailWorker({
     database,
     mailer,
@@ -81,11 +88,25 @@ async function startServer({
     title: content.site.title,
     clock,
     random: () => 0.5,
-    onEvent: (event) => mailEvents.push(event),
+    onEvent: (event) => {
+      mailEvents.push(event);
+      metrics.mail(event);
+    },
     onError: (error) => logger.error({ err: error }, 'worker'),
   });
+  const breakerReasons: string[] = [];
   const app = await buildApp({
     config,
+    breaker: createBreaker({
+      db: database.db,
+      config,
+      clock,
+      onOpened: (reason) => breakerReasons.push(reason),
+    }),
+    freeMailDomains: content.freeMailDomains,
+    metrics,
+    isStopping: () => false,
+    ...(maxInHand !== undefined && { maxInHand }),
     database,
     secrets,
     limits: createLimits(config),
@@ -105,6 +126,8 @@ async function startServer({
     database,
     inbox,
     mailEvents,
+    breakerReasons,
+    metrics,
     logLines,
     advance: async (seconds) => {
       while (await mailInHand(database.db)) await setTimeout(5);

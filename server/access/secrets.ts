@@ -5,7 +5,7 @@ import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-type Purpose = 'one-time code' | 'cookie' | 'reference';
+type Purpose = 'one-time code' | 'cookie' | 'reference' | 'proof of work';
 
 type Secret = {
   /** Names the secret without telling it: stored beside each code, so that verifying needs one key, not all. */
@@ -30,6 +30,7 @@ export function deriveSecrets(appSecrets: readonly string[]): Secrets {
       'one-time code': deriveKey(secret, 'one-time code', 32),
       cookie: deriveKey(secret, 'cookie', 32),
       reference: deriveKey(secret, 'reference', 32),
+      'proof of work': deriveKey(secret, 'proof of work', 32),
     },
   }));
   if (first === undefined) throw new Error('At least one APP_SECRET is needed.');

@@ -120,3 +120,34 @@ export async function useCode(db: Db, code: Code, now: number): Promise<boolean>
 export async function findCodeById(db: Db, id: string): Promise<Code | undefined> {
   return db.selectFrom('codes').selectAll().where('id', '=', id).executeTakeFirst();
 }
+
+/**
+ * How many codes were made in a span of time, and how many of them were entered. Ids begin with their time (UUID version
+ * 7), so the primary key answers without an index of its own.
+ * @param most looks at no more than so many, the newest first: the answer stays quick however many there are
+ */
+export async function codeStatistics(
+  db: Db,
+  { from, to, most }: { from: number; to: number; most: number },
+): Promise<{ sent: number; entered: number }> {
+  const row = await db
+    .selectFrom(
+      db
+        .selectFrom('codes')
+        .select('used_at')
+        .where('id', '>=', lowestIdAt(from))
+        .where('id', '<', lowestIdAt(to))
+        .orderBy('id', 'desc')
+        .limit(most)
+        .as('newest'),
+    )
+    .select((eb) => [eb.fn.countAll().as('sent'), eb.fn.count('newest.used_at').as('entered')])
+    .executeTakeFirstOrThrow();
+  return { sent: Number(row.sent), entered: Number(row.entered) };
+}
+
+/** The smallest id that can have been made at a time (RFC 9562, section 5.7: 48 bits of milliseconds come first). */
+function lowestIdAt(ms: number): string {
+  const hex = Math.max(0, Math.floor(ms)).toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
+}

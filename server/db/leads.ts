@@ -26,6 +26,7 @@ export async function mergeLead(
       first_verified_at: now,
       last_verified_at: now,
       attribution: submission.attribution,
+      flags: submission.flags,
     })
     .onConflict((conflict) =>
       conflict

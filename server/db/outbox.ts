@@ -7,20 +7,38 @@ import type { OutboxState, Schema } from '#server/db/schema.ts';
 
 export type OutboxMail = Selectable<Schema['outbox']>;
 
-export async function queueMail(
+/** Queues the e-mail that carries a code. */
+export async function queueCodeMail(
   tx: Db,
   mail: { id: string; codeId: string; recipient: string; now: number },
 ): Promise<void> {
+  const { id, codeId, recipient, now } = mail;
   await tx
     .insertInto('outbox')
-    .values({
-      id: mail.id,
-      code_id: mail.codeId,
-      recipient: mail.recipient,
-      due_at: mail.now,
-      created_at: mail.now,
-    })
+    .values({ id, code_id: codeId, recipient, due_at: now, created_at: now })
     .execute();
+}
+
+/** Queues a notice to the operator. */
+export async function queueNotice(
+  db: Db,
+  mail: { id: string; recipient: string; subject: string; text: string; now: number },
+): Promise<void> {
+  const { id, recipient, subject, text, now } = mail;
+  await db
+    .insertInto('outbox')
+    .values({ id, notice: JSON.stringify({ subject, text }), recipient, due_at: now, created_at: now })
+    .execute();
+}
+
+/** How much mail waits, and since when the oldest of it does; undefined when none waits. */
+export async function outboxBacklog(db: Db): Promise<{ depth: number; oldestCreatedAt: number | undefined }> {
+  const row = await db
+    .selectFrom('outbox')
+    .select((eb) => [eb.fn.countAll().as('depth'), eb.fn.min('created_at').as('oldest')])
+    .where('state', '=', 'queued')
+    .executeTakeFirstOrThrow();
+  return { depth: Number(row.depth), oldestCreatedAt: row.oldest ?? undefined };
 }
 
 /**

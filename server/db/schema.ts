@@ -25,6 +25,8 @@ type Submissions = {
   user_agent: Fixed<string | null>;
   /** JSON: campaign parameters of the page's address. */
   attribution: Fixed<string>;
+  /** What is noteworthy about the address: any of `free-mail`, `disposable`, separated by spaces. */
+  flags: Fixed<string>;
   created_at: Fixed<number>;
 };
 
@@ -57,7 +59,10 @@ type Codes = {
 /** Mail to be sent, written in the transaction of its cause. */
 type Outbox = {
   id: Fixed<string>;
-  code_id: Fixed<string>;
+  /** The code it carries; null for a notice to the operator. */
+  code_id: Fixed<string | null>;
+  /** JSON: subject and text of a notice; null for a code, whose words are made when it is sent. */
+  notice: Fixed<string | null>;
   recipient: Fixed<string>;
   state: Generated<OutboxState>;
   attempts: Generated<number>;
@@ -81,6 +86,7 @@ type Leads = {
   first_verified_at: Fixed<number>;
   last_verified_at: number;
   attribution: Fixed<string>;
+  flags: Fixed<string>;
 };
 
 /** Proof of consent: one row for each verified submission, never changed. */

@@ -31,6 +31,7 @@ export async function insertSubmission(
     clientAddress: string;
     userAgent: string | null;
     attribution: string;
+    flags: string;
     now: number;
   },
 ): Promise<void> {
@@ -47,6 +48,7 @@ export async function insertSubmission(
       client_address: submission.clientAddress,
       user_agent: submission.userAgent,
       attribution: submission.attribution,
+      flags: submission.flags,
       created_at: submission.now,
     })
     .execute();

@@ -3,22 +3,36 @@ import type { FastifyInstance } from 'fastify';
 
 import type { Db } from '#server/db/connect.ts';
 import { pingDatabase } from '#server/db/health.ts';
+import { outboxBacklog } from '#server/db/outbox.ts';
 import { sendError } from '#server/http/errors.ts';
 import { API } from '#shared/api.ts';
 
 const RETRY_AFTER_SECONDS = 5;
+/** Mail that waits longer than this does not reach people in time: a code is worth ten minutes. */
+const OUTBOX_STUCK_MS = 120_000;
 
-/** Adds `GET /api/health`: 200 when the database answers, else 503. */
-export function addHealthRoute(app: FastifyInstance, db: Db): void {
+type HealthParts = {
+  readonly db: Db;
+  readonly clock: () => number;
+  /** True once the process has been told to stop. */
+  readonly isStopping: () => boolean;
+};
+
+/** Adds `GET /api/health`: 200, or 503 when the database does not answer, mail is stuck, or the process stops. */
+export function addHealthRoute(app: FastifyInstance, { db, clock, isStopping }: HealthParts): void {
   app.get(API.health, async (request, reply) => {
+    const sick = (sentence: string) =>
+      sendError(reply, 'unavailable', { sentence, retryAfterSeconds: RETRY_AFTER_SECONDS });
+    if (isStopping()) return sick('This process is stopping.');
     try {
       await pingDatabase(db);
+      const { oldestCreatedAt } = await outboxBacklog(db);
+      if (oldestCreatedAt !== undefined && clock() - oldestCreatedAt > OUTBOX_STUCK_MS) {
+        return sick('Mail has been waiting for more than two minutes.');
+      }
     } catch (error) {
       request.log.error({ err: error }, 'The database does not answer.');
-      return sendError(reply, 'unavailable', {
-        sentence: 'The database does not answer.',
-        retryAfterSeconds: RETRY_AFTER_SECONDS,
-      });
+      return sick('The database does not answer.');
     }
     return reply.header('cache-control', 'no-store').send({ status: 'ok' });
   });

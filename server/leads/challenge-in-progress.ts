@@ -38,3 +38,13 @@ export async function findChallengeInProgress(
     resendSeconds: Math.max(0, Math.ceil(resendSeconds - (now - code.created_at) / 1000)),
   };
 }
+
+/** Whether a browser waits for a code that was mailed for it. */
+export async function isWaiting(
+  { database: { db }, clock }: Pick<RequestCodeParts, 'database' | 'clock'>,
+  browserId: string,
+  email: string,
+): Promise<boolean> {
+  const challenge = await findOpenChallenge(db, { browserId, email, now: clock() });
+  return challenge !== undefined && challenge.codes_sent > 0;
+}

@@ -13,7 +13,7 @@ import {
 } from '#server/db/challenges.ts';
 import { insertCode, newestCodeFromAddress, newestCodeOfChallenge, type Code } from '#server/db/codes.ts';
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
-import { queueMail } from '#server/db/outbox.ts';
+import { queueCodeMail } from '#server/db/outbox.ts';
 import { insertSubmission } from '#server/db/submissions.ts';
 import type { Limits } from '#server/limits/limits.ts';
 import type { CodeRequested } from '#shared/api.ts';
@@ -40,6 +40,8 @@ export type Visitor = {
   readonly userAgent: string | null;
   /** Campaign parameters of the page's address. */
   readonly attribution: Readonly<Record<string, string>>;
+  /** What is noteworthy about the address (server/leads/email-domain.ts). */
+  readonly flags: readonly string[];
 };
 
 export type RequestCodeOutcome =
@@ -106,7 +108,7 @@ async function answer(tx: Db, parts: RequestCodeParts, ask: Ask): Promise<Reques
   await storeSubmission(tx, parts, ask, challengeId);
   const code = { id: uuid(), secretId: parts.secrets[0].id };
   await insertCode(tx, { ...code, challengeId, email, clientAddress: visitor.clientAddress, now, expiresAt });
-  await queueMail(tx, { id: uuid(), codeId: code.id, recipient: ask.lead.email, now });
+  await queueCodeMail(tx, { id: uuid(), codeId: code.id, recipient: ask.lead.email, now });
   return requested(parts, challengeId, code, 0);
 }
 
@@ -161,6 +163,7 @@ async function storeSubmission(
     clientAddress: visitor.clientAddress,
     userAgent: visitor.userAgent,
     attribution: JSON.stringify(visitor.attribution),
+    flags: visitor.flags.join(' '),
     now: ask.now,
   });
 }

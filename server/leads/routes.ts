@@ -3,37 +3,68 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type * as z from 'zod/mini';
 
 import { newBrowserId, type Cookies } from '#server/access/cookies.ts';
+import type { Config } from '#server/config.ts';
 import { sendError } from '#server/http/errors.ts';
-import { findChallengeInProgress } from '#server/leads/challenge-in-progress.ts';
+import { findChallengeInProgress, isWaiting } from '#server/leads/challenge-in-progress.ts';
 import { attributionOf } from '#server/leads/attribution.ts';
+import { judgeDomain } from '#server/leads/email-domain.ts';
 import { pretendToRequestCode, requestCode, type RequestCodeParts } from '#server/leads/request-code.ts';
 import { verifyCode } from '#server/leads/verify-code.ts';
-import { API } from '#shared/api.ts';
-import { HONEYPOT_FIELD, Lead, Verification } from '#shared/lead.ts';
+import type { Breaker } from '#server/limits/breaker.ts';
+import type { ProofOfWork } from '#server/limits/proof-of-work.ts';
+import type { Metrics } from '#server/observability/metrics.ts';
+import { API, PROOF_OF_WORK_HEADER } from '#shared/api.ts';
+import { HONEYPOT_FIELD, Lead, normaliseEmail, Verification } from '#shared/lead.ts';
 
 const USER_AGENT_MAX_LENGTH = 500;
 
+export type LeadRouteParts = RequestCodeParts & {
+  readonly cookies: Cookies;
+  readonly breaker: Breaker;
+  readonly proofOfWork: ProofOfWork;
+  readonly metrics: Pick<Metrics, 'limitHit' | 'codeEntered'>;
+  /** What to do about free-mail and disposable addresses. */
+  readonly policies: Pick<Config, 'freeMail' | 'disposableMail'>;
+  readonly freeMailDomains: ReadonlySet<string>;
+};
+
 /** Adds the routes of the leads feature. */
-export function addLeadRoutes(
-  app: FastifyInstance,
-  parts: RequestCodeParts & { readonly cookies: Cookies },
-): void {
-  const { cookies } = parts;
+export function addLeadRoutes(app: FastifyInstance, parts: LeadRouteParts): void {
+  const { cookies, breaker, proofOfWork, metrics } = parts;
 
   app.post(API.leads, async (request, reply) => {
     const parsed = Lead.safeParse(request.body);
     if (!parsed.success) return sendInvalidInput(reply, parsed.error);
-    const browserId = cookies.readBrowserId(request) ?? newBrowserId();
+    const verdict = judgeDomain(parsed.data.email, parts.policies, parts.freeMailDomains);
+    if (verdict.type === 'refused') return sendError(reply, 'email-domain-refused');
+    const knownBrowserId = cookies.readBrowserId(request);
+    const browserId = knownBrowserId ?? newBrowserId();
 
-    const outcome = isRobot(request.body)
+    const robot = isRobot(request.body);
+    if (!robot && (await breaker.isOpen())) {
+      // Who has a code already has paid, or came before the storm.
+      const email = normaliseEmail(parsed.data.email);
+      const waiting = knownBrowserId !== null && (await isWaiting(parts, knownBrowserId, email));
+      const proof = request.headers[PROOF_OF_WORK_HEADER];
+      if (!waiting && !(await proofOfWork.accepts(typeof proof === 'string' ? proof : undefined))) {
+        metrics.limitHit('proof-of-work-required');
+        return sendError(reply, 'proof-of-work-required');
+      }
+    }
+
+    const outcome = robot
       ? pretendToRequestCode(parts)
       : await requestCode(parts, parsed.data, {
           browserId,
           clientAddress: request.ip,
           userAgent: request.headers['user-agent']?.slice(0, USER_AGENT_MAX_LENGTH) ?? null,
           attribution: attributionOf(request.headers.referer),
+          flags: verdict.flags,
         });
-    if (outcome.type === 'refused') return sendError(reply, outcome.error, outcome);
+    if (outcome.type === 'refused') {
+      metrics.limitHit(outcome.error);
+      return sendError(reply, outcome.error, outcome);
+    }
     cookies.setBrowserId(reply, browserId);
     return sendJson(reply.code(202), outcome.requested);
   });
@@ -46,8 +77,10 @@ export function addLeadRoutes(
       clientAddress: request.ip,
     });
     if (outcome.type === 'refused') {
+      if ('retryAfterSeconds' in outcome) metrics.limitHit(outcome.error);
       return sendError(reply, outcome.error, 'retryAfterSeconds' in outcome ? outcome : {});
     }
+    metrics.codeEntered(outcome.afterMs);
     cookies.openSession(reply, outcome.leadId, parts.clock());
     return sendJson(reply, { verified: true });
   });
@@ -59,6 +92,8 @@ export function addLeadRoutes(
     // "None" is an answer, not an error: the page asks on every reload of the code screen.
     return open === null ? reply.code(204).header('cache-control', 'no-store').send() : sendJson(reply, open);
   });
+
+  app.get(API.proofOfWork, async (_request, reply) => sendJson(reply, await proofOfWork.challenge()));
 }
 
 const sendJson = (reply: FastifyReply, body: object): FastifyReply =>

@@ -21,7 +21,12 @@ export type VerifyCodeParts = {
 };
 
 export type VerifyCodeOutcome =
-  | { readonly type: 'verified'; readonly leadId: string }
+  | {
+      readonly type: 'verified';
+      readonly leadId: string;
+      /** From the mailing of the code to its entry. */
+      readonly afterMs: number;
+    }
   | { readonly type: 'refused'; readonly error: Extract<ApiErrorCode, 'wrong-code'> }
   | {
       readonly type: 'refused';
@@ -107,5 +112,5 @@ async function openLead(
     verifiedFromAddress: clientAddress,
     now,
   });
-  return { type: 'verified', leadId };
+  return { type: 'verified', leadId, afterMs: now - code.created_at };
 }

@@ -6,7 +6,7 @@ import type { Secrets } from '#server/access/secrets.ts';
 import { findCodeById } from '#server/db/codes.ts';
 import type { OpenDatabase } from '#server/db/connect.ts';
 import { finishMail, leaseDueMail, releaseMail, type OutboxMail } from '#server/db/outbox.ts';
-import { composeCodeEmail } from '#server/mail/code-email.ts';
+import { composeCodeEmail, escapeHtml } from '#server/mail/code-email.ts';
 import { SMTP_CONNECTIONS, type Mail, type Mailer } from '#server/mail/mailer.ts';
 import type { CodeEmail } from '#shared/content-schema.ts';
 
@@ -154,6 +154,8 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
 
 /** The message, or null when there is no point in sending it any more: the row is read again when its turn comes. */
 async function composeIfRelevant(parts: MailWorkerParts, mail: OutboxMail): Promise<Mail | null> {
+  if (mail.notice !== null) return composeNotice(mail, mail.notice);
+  if (mail.code_id === null) return null;
   const code = await findCodeById(parts.database.db, mail.code_id);
   const validForMs = (code?.expires_at ?? 0) - parts.clock();
   if (code === undefined || code.used_at !== null || validForMs <= 0) return null;
@@ -163,6 +165,18 @@ async function composeIfRelevant(parts: MailWorkerParts, mail: OutboxMail): Prom
   const reference = codeReference(parts.secrets, key);
   const words = composeCodeEmail(parts.codeEmail, { digits, reference, validForMs, title: parts.title });
   return { id: mail.id, to: mail.recipient, ...words };
+}
+
+/** A notice to the operator: plain words, in both parts. */
+function composeNotice(mail: OutboxMail, notice: string): Mail {
+  const { subject, text } = JSON.parse(notice) as { subject: string; text: string };
+  return {
+    id: mail.id,
+    to: mail.recipient,
+    subject,
+    text: `${text}\n`,
+    html: `<p>${escapeHtml(text)}</p>\n`,
+  };
 }
 
 function backoffMs(attempts: number, random: () => number): number {

@@ -38,6 +38,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('client_address', 'text', (column) => column.notNull())
     .addColumn('user_agent', 'text')
     .addColumn('attribution', 'text', (column) => column.notNull())
+    .addColumn('flags', 'text', (column) => column.notNull())
     .addColumn('created_at', 'bigint', (column) => column.notNull())
     .execute();
   await db.schema
@@ -72,7 +73,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('outbox')
     .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('code_id', 'text', (column) => column.notNull().references('codes.id'))
+    .addColumn('code_id', 'text', (column) => column.references('codes.id'))
+    .addColumn('notice', 'text')
     .addColumn('recipient', 'text', (column) => column.notNull())
     .addColumn('state', 'text', (column) => column.notNull().defaultTo('queued'))
     .addColumn('attempts', 'integer', (column) => column.notNull().defaultTo(0))
@@ -101,6 +103,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('first_verified_at', 'bigint', (column) => column.notNull())
     .addColumn('last_verified_at', 'bigint', (column) => column.notNull())
     .addColumn('attribution', 'text', (column) => column.notNull())
+    .addColumn('flags', 'text', (column) => column.notNull())
     .execute();
 
   await db.schema

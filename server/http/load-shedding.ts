@@ -1,0 +1,38 @@
+// Answers 503 before the process drowns: a visitor who is told to wait comes back, one who hangs does not.
+import underPressure from '@fastify/under-pressure';
+import type { FastifyInstance } from 'fastify';
+import { getHeapStatistics } from 'node:v8';
+
+import { sendError } from '#server/http/errors.ts';
+import { API } from '#shared/api.ts';
+
+/** A loop this late serves nobody well. */
+const MAX_EVENT_LOOP_DELAY_MS = 500;
+const MAX_HEAP_SHARE = 0.85;
+/** More requests in hand than this wait for the database longer than a visitor waits for us. */
+const MAX_IN_HAND = 1_000;
+const RETRY_AFTER_SECONDS = 5;
+
+/** Sheds load on everything but the health check, which has to tell about it. */
+export async function addLoadShedding(app: FastifyInstance, maxInHand: number = MAX_IN_HAND): Promise<void> {
+  await app.register(underPressure, {
+    maxEventLoopDelay: MAX_EVENT_LOOP_DELAY_MS,
+    maxHeapUsedBytes: getHeapStatistics().heap_size_limit * MAX_HEAP_SHARE,
+    pressureHandler: (request, reply) => {
+      if (request.url !== API.health)
+        sendError(reply, 'unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+    },
+  });
+
+  let inHand = 0;
+  app.addHook('onRequest', async (request, reply) => {
+    inHand += 1;
+    // "close" comes however a request ends: answered, refused or cut off.
+    reply.raw.once('close', () => {
+      inHand -= 1;
+    });
+    if (inHand > maxInHand && request.url !== API.health) {
+      return sendError(reply, 'unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+    }
+  });
+}

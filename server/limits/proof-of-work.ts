@@ -1,0 +1,82 @@
+// A proof of work, asked for while the breaker is open: cheap for one visitor, dear for who wants ten thousand codes.
+// ALTCHA's protocol (version 2), solved by our own page; no other host is involved.
+import { createChallenge, randomInt, verifySolution, type Challenge, type Payload } from 'altcha-lib';
+import { deriveKey } from 'altcha-lib/algorithms/pbkdf2';
+
+import { countInWindow } from '#server/db/limit-windows.ts';
+import type { Db } from '#server/db/connect.ts';
+
+/** About a second on a laptop and four on a phone of the lower middle. */
+const ITERATIONS = 1_000;
+const TRIES = { least: 2_000, most: 4_000 };
+const VALID_MS = 5 * 60_000;
+
+export type ProofOfWork = {
+  /** A new challenge for a browser to solve. */
+  readonly challenge: () => Promise<Challenge>;
+  /**
+   * Whether a header holds the solution of a challenge of ours that has not been used before.
+   * @param header base64 of the JSON of challenge and solution; anything a stranger sends instead
+   */
+  readonly accepts: (header: string | undefined) => Promise<boolean>;
+};
+
+/** @param key signs the challenges (server/access/secrets.ts) */
+export function createProofOfWork({
+  db,
+  key,
+  clock,
+}: {
+  db: Db;
+  key: Uint8Array;
+  clock: () => number;
+}): ProofOfWork {
+  const secret = Buffer.from(key).toString('base64url');
+  const secrets = {
+    hmacSignatureSecret: `challenge ${secret}`,
+    hmacKeySignatureSecret: `solution ${secret}`,
+  };
+
+  return {
+    challenge: () =>
+      createChallenge({
+        algorithm: 'PBKDF2/SHA-256',
+        cost: ITERATIONS,
+        // A known answer: solving takes about the same for everybody, and checking it costs us next to nothing.
+        counter: randomInt(TRIES.most, TRIES.least),
+        deriveKey,
+        expiresAt: new Date(clock() + VALID_MS),
+        ...secrets,
+      }),
+    accepts: async (header) => {
+      const payload = parsePayload(header);
+      if (payload === null) return false;
+      try {
+        const { verified } = await verifySolution({ ...payload, deriveKey, ...secrets });
+        if (!verified) return false;
+      } catch {
+        // Not a challenge at all.
+        return false;
+      }
+      const { count } = await countInWindow(
+        db,
+        `proof of work: ${payload.challenge.parameters.nonce}`,
+        VALID_MS,
+        clock(),
+      );
+      return count === 1;
+    },
+  };
+}
+
+const HEADER_MAX_LENGTH = 4_000;
+
+function parsePayload(header: string | undefined): Payload | null {
+  if (header === undefined || header.length > HEADER_MAX_LENGTH) return null;
+  try {
+    const payload = JSON.parse(Buffer.from(header, 'base64').toString('utf8')) as Payload | null;
+    return payload?.challenge?.parameters && payload.solution ? payload : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,104 @@
+// What Prometheus is told. Names and labels are for dashboards; no label holds anything about a person.
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+import type { Db } from '#server/db/connect.ts';
+import { outboxBacklog } from '#server/db/outbox.ts';
+import type { MailEvent } from '#server/mail/worker.ts';
+
+export type Metrics = {
+  readonly requestAnswered: (request: { method: string; route: string; status: number; ms: number }) => void;
+  readonly limitHit: (limit: string) => void;
+  readonly codeEntered: (afterMs: number) => void;
+  readonly mail: (event: MailEvent) => void;
+  readonly breakerOpened: (reason: string) => void;
+  /** The page Prometheus scrapes. */
+  readonly render: () => Promise<{ contentType: string; body: string }>;
+};
+
+/** Makes the metrics of one process. */
+export function createMetrics(db: Db, clock: () => number): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  // Memory, garbage collection and event-loop lag of this process.
+  collectDefaultMetrics({ register: registry });
+
+  const requests = new Histogram({
+    name: 'lead_page_request_seconds',
+    help: 'Requests answered, by method, route and status.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+    registers,
+  });
+  const limits = new Counter({
+    name: 'lead_page_limits_hit_total',
+    help: 'Requests refused by a limit, by the error code the visitor was given.',
+    labelNames: ['limit'],
+    registers,
+  });
+  const mails = new Counter({
+    name: 'lead_page_mails_total',
+    help: 'What became of mail: sent, dropped because its code had expired, refused for good, or failed for now.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const smtpErrors = new Counter({
+    name: 'lead_page_smtp_errors_total',
+    help: 'Failed deliveries, by the class of the SMTP answer or the kind of failure.',
+    labelNames: ['class'],
+    registers,
+  });
+  const queued = new Histogram({
+    name: 'lead_page_mail_queued_seconds',
+    help: 'Time from the form to the acceptance of the mail by the SMTP server.',
+    buckets: [0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300],
+    registers,
+  });
+  const entered = new Histogram({
+    name: 'lead_page_time_to_code_seconds',
+    help: 'Time from the form to the right code: one observation for each code entered.',
+    buckets: [5, 10, 15, 20, 30, 45, 60, 90, 120, 300, 600],
+    registers,
+  });
+  const breaker = new Counter({
+    name: 'lead_page_breaker_opened_total',
+    help: 'How often the list-bomb breaker opened.',
+    labelNames: ['reason'],
+    registers,
+  });
+  // Read when scraped: the outbox belongs to all processes, so one number from the database is the truth.
+  const depth = new Gauge({ name: 'lead_page_outbox_depth', help: 'Mail waiting to be sent.', registers });
+  const age = new Gauge({
+    name: 'lead_page_outbox_age_seconds',
+    help: 'Age of the oldest mail that waits; 0 when none does.',
+    registers,
+  });
+  const reachable = new Gauge({
+    name: 'lead_page_database_up',
+    help: '1 when the database answers.',
+    registers,
+  });
+
+  return {
+    requestAnswered: ({ method, route, status, ms }) =>
+      requests.observe({ method, route, status }, ms / 1000),
+    limitHit: (limit) => limits.inc({ limit }),
+    codeEntered: (afterMs) => entered.observe(afterMs / 1000),
+    mail: (event) => {
+      mails.inc({ outcome: event.type });
+      if (event.type === 'sent') queued.observe(event.queuedForMs / 1000);
+      if ('errorClass' in event) smtpErrors.inc({ class: event.errorClass });
+    },
+    breakerOpened: (reason) => breaker.inc({ reason }),
+    render: async () => {
+      try {
+        const backlog = await outboxBacklog(db);
+        depth.set(backlog.depth);
+        age.set(backlog.oldestCreatedAt === undefined ? 0 : (clock() - backlog.oldestCreatedAt) / 1000);
+        reachable.set(1);
+      } catch {
+        reachable.set(0);
+      }
+      return { contentType: registry.contentType, body: await registry.metrics() };
+    },
+  };
+}
