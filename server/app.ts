@@ -107,7 +107,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     policies: config,
     proofOfWork: createProofOfWork({
       db: parts.database.db,
-      key: parts.secrets[0].keys['proof of work'],
+      secrets: parts.secrets,
       clock: parts.clock,
     }),
   });

@@ -111,6 +111,23 @@ async function buildBootScript(): Promise<string> {
   return code;
 }
 
+/** The script that is loaded only while the server's breaker is open. Its name says nothing about its content: revalidated. */
+async function buildProofOfWork(): Promise<void> {
+  await run({
+    publicDir: false,
+    build: {
+      outDir: FILES,
+      emptyOutDir: false,
+      modulePreload: false,
+      rolldownOptions: {
+        input: path.join(WEB, 'proof-of-work.ts'),
+        preserveEntrySignatures: 'strict',
+        output: { entryFileNames: 'proof-of-work.js' },
+      },
+    },
+  });
+}
+
 /** What web/entry-prerender.tsx exports. */
 type Prerenderer = { readonly prerender: (path: string) => Promise<string> };
 
@@ -148,6 +165,7 @@ rmSync(DIST, { recursive: true, force: true });
 const site = readWordsOrThrow(CONTENT_FOLDER, 'site.yaml', Site);
 const { hero } = readWordsOrThrow(CONTENT_FOLDER, 'landing.yaml', Landing);
 const appUrl = await buildApp();
+await buildProofOfWork();
 const css = (await buildHeadlineFont(hero.headline + site.title)) + (await buildCriticalStyles());
 const bootScript = await buildBootScript();
 const { prerender } = await buildPrerenderer();

@@ -1,6 +1,12 @@
 // The browser's side of the calls (specification, section 7), and how their failures become errors (section 8).
-import { Article, API, CodeRequested, OpenChallenge } from '#shared/api.ts';
+import { Article, API, CodeRequested, OpenChallenge, PROOF_OF_WORK_HEADER } from '#shared/api.ts';
 import type { Lead, Verification } from '#shared/lead.ts';
+import type { ProofOfWorkModule } from '#web/proof-of-work.ts';
+
+/** A file of its own (tools/build.ts), because hardly any visitor ever needs it. */
+const PROOF_OF_WORK_MODULE = '/proof-of-work.js';
+/** Only one answer has this status: the code must be paid for first (docs/api.md). */
+const PROOF_OF_WORK_REQUIRED = 428;
 
 /** An answer that was not a success. Its message is the specification's: `STATUS: body`, or the status text. */
 export class ApiError extends Error {
@@ -22,11 +28,15 @@ async function call(url: string, init: RequestInit): Promise<Response> {
   return response;
 }
 
-const post = (url: string, body: object): Promise<Response> =>
-  call(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+const post = (url: string, body: object, headers: Record<string, string> = {}): Promise<Response> =>
+  call(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
 
 /**
- * Asks for a code.
+ * Asks for a code. Where the server wants a proof of work first, it is done, and the visitor notices a second or two.
  * @param trap what a robot wrote into the hidden field; sent only when there is something
  * @returns what the server said, or null when a success had no readable body
  */
@@ -34,9 +44,24 @@ export async function requestCode(
   lead: Lead,
   trap: Record<string, string> = {},
 ): Promise<CodeRequested | null> {
-  const response = await post(API.leads, { ...lead, ...trap });
+  const body = { ...lead, ...trap };
+  const response = await post(API.leads, body).catch(async (error: unknown) => {
+    if (!(error instanceof ApiError && error.status === PROOF_OF_WORK_REQUIRED)) throw error;
+    return post(API.leads, body, { [PROOF_OF_WORK_HEADER]: await earnProof(error) });
+  });
   const answer = CodeRequested.safeParse(await response.json().catch(() => null));
   return answer.success ? answer.data : null;
+}
+
+/** @param refusal told to the visitor when the proof cannot be made: an old browser, a lost connection */
+async function earnProof(refusal: ApiError): Promise<string> {
+  try {
+    // The address is not the bundler's to resolve.
+    const module = (await import(/* @vite-ignore */ PROOF_OF_WORK_MODULE)) as ProofOfWorkModule;
+    return await module.earnProof();
+  } catch {
+    throw refusal;
+  }
 }
 
 /** Enters a code. Resolves when it was right; the session cookie is set by then. */

@@ -14,6 +14,7 @@ const ROUTES: Readonly<Record<string, readonly string[]>> = {
   [API.verify]: ['POST'],
   [API.challenge]: ['GET', 'HEAD'],
   [API.article]: ['GET', 'HEAD'],
+  [API.proofOfWork]: ['GET', 'HEAD'],
   [API.health]: ['GET', 'HEAD'],
 };
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;

@@ -106,7 +106,8 @@ async function answer(tx: Db, parts: RequestCodeParts, ask: Ask): Promise<Reques
   if (challenge) await addCodeToChallenge(tx, challenge.id, expiresAt);
   const challengeId = challenge?.id ?? (await openChallenge(tx, ask, { codesSent: 1, expiresAt }));
   await storeSubmission(tx, parts, ask, challengeId);
-  const code = { id: uuid(), secretId: parts.secrets[0].id };
+  // The id tells the time, by which codes are counted (codeStatistics).
+  const code = { id: uuid({ msecs: now }), secretId: parts.secrets[0].id };
   await insertCode(tx, { ...code, challengeId, email, clientAddress: visitor.clientAddress, now, expiresAt });
   await queueCodeMail(tx, { id: uuid(), codeId: code.id, recipient: ask.lead.email, now });
   return requested(parts, challengeId, code, 0);

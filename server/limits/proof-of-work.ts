@@ -3,6 +3,7 @@
 import { createChallenge, randomInt, verifySolution, type Challenge, type Payload } from 'altcha-lib';
 import { deriveKey } from 'altcha-lib/algorithms/pbkdf2';
 
+import type { Secrets } from '#server/access/secrets.ts';
 import { countInWindow } from '#server/db/limit-windows.ts';
 import type { Db } from '#server/db/connect.ts';
 
@@ -21,20 +22,32 @@ export type ProofOfWork = {
   readonly accepts: (header: string | undefined) => Promise<boolean>;
 };
 
-/** @param key signs the challenges (server/access/secrets.ts) */
-export function createProofOfWork({
-  db,
-  key,
-  clock,
-}: {
-  db: Db;
-  key: Uint8Array;
-  clock: () => number;
-}): ProofOfWork {
-  const secret = Buffer.from(key).toString('base64url');
-  const secrets = {
-    hmacSignatureSecret: `challenge ${secret}`,
-    hmacKeySignatureSecret: `solution ${secret}`,
+type ProofOfWorkParts = {
+  readonly db: Db;
+  readonly secrets: Secrets;
+  readonly clock: () => number;
+};
+
+/** Makes it out of its parts. */
+export function createProofOfWork({ db, secrets, clock }: ProofOfWorkParts): ProofOfWork {
+  const signing = ({ keys }: Secrets[0]) => {
+    const secret = Buffer.from(keys['proof of work']).toString('base64url');
+    return {
+      hmacSignatureSecret: `challenge ${secret}`,
+      hmacKeySignatureSecret: `solution ${secret}`,
+    };
+  };
+
+  const isSolved = async (payload: Payload): Promise<boolean> => {
+    for (const secret of secrets) {
+      try {
+        if ((await verifySolution({ ...payload, deriveKey, ...signing(secret) })).verified) return true;
+      } catch {
+        // Not a challenge at all.
+        return false;
+      }
+    }
+    return false;
   };
 
   return {
@@ -45,25 +58,17 @@ export function createProofOfWork({
         // A known answer: solving takes about the same for everybody, and checking it costs us next to nothing.
         counter: randomInt(TRIES.most, TRIES.least),
         deriveKey,
-        expiresAt: new Date(clock() + VALID_MS),
-        ...secrets,
+        // Signed with the rest. The library's own expiry reads the machine's clock; ours is given to us.
+        data: { validUntil: clock() + VALID_MS },
+        ...signing(secrets[0]),
       }),
     accepts: async (header) => {
       const payload = parsePayload(header);
       if (payload === null) return false;
-      try {
-        const { verified } = await verifySolution({ ...payload, deriveKey, ...secrets });
-        if (!verified) return false;
-      } catch {
-        // Not a challenge at all.
-        return false;
-      }
-      const { count } = await countInWindow(
-        db,
-        `proof of work: ${payload.challenge.parameters.nonce}`,
-        VALID_MS,
-        clock(),
-      );
+      const { data, nonce } = payload.challenge.parameters;
+      if (Number(data?.['validUntil']) <= clock()) return false;
+      if (!(await isSolved(payload))) return false;
+      const { count } = await countInWindow(db, `proof of work: ${nonce}`, VALID_MS, clock());
       return count === 1;
     },
   };

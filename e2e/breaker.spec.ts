@@ -1,0 +1,43 @@
+// While the list-bomb breaker is open, a visitor gets a code all the same: the browser pays for it.
+import { createVisitor, expect, test } from './fixtures.ts';
+import { startSite } from '#testing/start-site.ts';
+
+/** How long the server trusts its last look at the breaker, and a little more. */
+const LOOK_MS = 2_500;
+
+test('with the breaker open, the browser does a proof of work and the code arrives', async ({ browser }) => {
+  const site = await startSite({
+    env: { BREAKER_CODES_PER_MINUTE: '1', OPERATOR_EMAIL: 'operator@example.com' },
+  });
+  try {
+    const walk = async () => {
+      const page = await browser.newPage({ baseURL: site.url });
+      const loaded: string[] = [];
+      page.on('request', (request) => loaded.push(new URL(request.url()).pathname));
+      await page.goto('/');
+      const visitor = createVisitor(page, site);
+      await visitor.askForCode();
+      await visitor.enterCode(await visitor.mailedCode());
+      await expect(page.getByRole('article')).toBeVisible();
+      await page.close();
+      return loaded;
+    };
+
+    expect(await walk()).not.toContain('/proof-of-work.js');
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    const loaded = await walk();
+    expect(loaded.filter((path) => path === '/proof-of-work.js')).toHaveLength(1);
+    expect(loaded.filter((path) => path === '/api/leads')).toHaveLength(2);
+
+    const withoutProof = await fetch(`${site.url}/api/leads`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'Eve', company: 'Storm', email: 'stranger@example.com', consent: true }),
+    });
+    expect(withoutProof.status).toBe(428);
+    expect((await site.inbox.waitForMail('operator@example.com', 1)).parsed.subject).toMatch(/breaker/);
+    expect(site.output()).toContain('THE LIST-BOMB BREAKER OPENED');
+  } finally {
+    await site.close();
+  }
+});
