@@ -4,14 +4,14 @@
 // time from a tap on the call to action to a usable form on a slow phone. Machines are noisy: medians, and ratios within
 // one run, are what counts. Nothing here is asserted in a test.
 import { spawn } from 'node:child_process';
-import { cpus, platform, release } from 'node:os';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { chromium, type CDPSession, type Page } from '@playwright/test';
 
 import { chromiumLaunchOptions, findChromium } from '#testing/chromium.ts';
 import { startSite } from '#testing/start-site.ts';
+import { measuredOn, writeReport } from '#tools/report.ts';
 import { PROJECT_FOLDER } from '#tools/vite-config.ts';
 
 const LIGHTHOUSE = 'lighthouse@13.5.0';
@@ -234,32 +234,20 @@ try {
         `| ${median(measured.map(({ worstInteraction }) => worstInteraction)).toFixed(0)} ms |`,
     );
   }
-  writeTable(lines, taps);
+  await writeReport(
+    'performance.md',
+    'measured',
+    [
+      `${measuredOn()} Medians of ${runs}.`,
+      '| Lighthouse | performance / accessibility / best practices / SEO | FCP | LCP | LCP of a blank page | ratio | TBT | CLS | weight | requests |\n' +
+        '| --- | --- | --: | --: | --: | --: | --: | --: | --: | --: |\n' +
+        lines.join('\n'),
+      '| tap on the call to action, processor 4 times slower, 1.6 Mbit/s, 150 ms | until the form is usable | worst interaction |\n' +
+        '| --- | --: | --: |\n' +
+        taps.join('\n'),
+    ].join('\n\n'),
+  );
 } finally {
   await site.close();
   rmSync(BLANK_FILE);
-}
-
-/** Replaces what stands between the two marks in docs/performance.md. */
-function writeTable(lighthouseLines: readonly string[], tapLines: readonly string[]): void {
-  const file = path.join(PROJECT_FOLDER, 'docs', 'performance.md');
-  const text = readFileSync(file, 'utf8');
-  const table = [
-    `Measured on ${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${platform()} ${release()}, medians of ${runs}.`,
-    '',
-    '| Lighthouse | performance / accessibility / best practices / SEO | FCP | LCP | LCP of a blank page | ratio | TBT | CLS | weight | requests |',
-    '| --- | --- | --: | --: | --: | --: | --: | --: | --: | --: |',
-    ...lighthouseLines,
-    '',
-    '| tap on the call to action, processor 4 times slower, 1.6 Mbit/s, 150 ms | until the form is usable | worst interaction |',
-    '| --- | --: | --: |',
-    ...tapLines,
-  ].join('\n');
-  writeFileSync(
-    file,
-    text.replace(
-      /(<!-- measured -->\n)[\s\S]*(\n<!-- \/measured -->)/,
-      (_whole, start: string, end: string) => `${start}\n${table}\n${end}`,
-    ),
-  );
 }

@@ -71,3 +71,44 @@ export async function uncountInWindow(db: Db, key: string, now: number): Promise
 export async function deleteEndedWindows(db: Db, now: number): Promise<void> {
   await db.deleteFrom('limit_windows').where('ends_at', '<=', now).execute();
 }
+
+/** A sliding window is counted in so many slices; it is one slice longer than asked for at most, and never shorter. */
+const SLICES = 24;
+
+type SlidingWindow = { readonly key: string; readonly windowMs: number };
+
+const sliceAt = ({ windowMs }: SlidingWindow, now: number): number => Math.floor(now / (windowMs / SLICES));
+const sliceKey = ({ key }: SlidingWindow, slice: number): string => `${key} #${slice}`;
+
+/** Counts one event in a window that slides: unlike the others, it cannot hold twice as many around its end. */
+export async function countInSlidingWindow(db: Db, window: SlidingWindow, now: number): Promise<void> {
+  const slice = sliceAt(window, now);
+  const endsAt = (slice + 1) * (window.windowMs / SLICES) + window.windowMs;
+  await countInWindow(db, sliceKey(window, slice), endsAt - now, now);
+}
+
+/** How many events a sliding window holds now, and when the oldest of them leave it. */
+export async function readSlidingWindow(
+  db: Db,
+  window: SlidingWindow,
+  now: number,
+): Promise<{ count: number; endsAt: number }> {
+  const current = sliceAt(window, now);
+  const keys = Array.from({ length: SLICES + 1 }, (_, age) => sliceKey(window, current - age));
+  const rows = await db
+    .selectFrom('limit_windows')
+    .select(['count', 'ends_at'])
+    .where('key', 'in', keys)
+    .where('ends_at', '>', now)
+    .where('count', '>', 0)
+    .execute();
+  return {
+    count: rows.reduce((sum, row) => sum + row.count, 0),
+    endsAt: Math.min(...rows.map((row) => row.ends_at), now + window.windowMs),
+  };
+}
+
+/** Takes an event of this moment back. */
+export async function uncountInSlidingWindow(db: Db, window: SlidingWindow, now: number): Promise<void> {
+  await uncountInWindow(db, sliceKey(window, sliceAt(window, now)), now);
+}

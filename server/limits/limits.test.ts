@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { waitInWords } from '#server/http/errors.ts';
-import { networkOf } from '#server/limits/limits.ts';
+import { createLimits, networkOf } from '#server/limits/limits.ts';
+import { ENGINES, freshDatabase } from '#testing/databases.ts';
 
 describe('the network of an address', () => {
   it('is the address itself in IPv4, also when written as IPv6', () => {
@@ -39,3 +40,43 @@ describe('a wait', () => {
     ]);
   });
 });
+
+const HOUR_MS = 3_600_000;
+
+for (const engine of ENGINES) {
+  it(`tries without a challenge are twenty in any 24 hours, on ${engine}`, async () => {
+    const { db, close } = await freshDatabase(engine);
+    try {
+      const limits = createLimits({
+        limits: { leadsPerIpPerHour: 0, leadsPerEmailPerHour: 0, verifyPerIpPerHour: 0, codeAttempts: 5 },
+        codeTtlSeconds: 600,
+        resendSeconds: 60,
+      });
+      const start = Date.UTC(2026, 10, 20, 12, 34, 56);
+      const tryAt = async (hours: number) =>
+        (await limits.tryWithoutChallenge(db, 'ada@example.com', start + hours * HOUR_MS)).type;
+      const allowedAt = async (hours: number) => {
+        let allowed = 0;
+        while ((await tryAt(hours)) === 'allowed') allowed += 1;
+        return allowed;
+      };
+      assert.equal(await tryAt(0), 'allowed');
+      // The rest of the day's budget around the end of a day that began with the first try: five in ten minutes.
+      assert.equal(await allowedAt(23), 5);
+      assert.equal(await allowedAt(23.3), 5);
+      assert.equal(await allowedAt(23.6), 5);
+      assert.equal(await allowedAt(23.9), 4);
+      assert.equal(await allowedAt(24.2), 0, 'the try at the start still counts for this hour');
+      assert.equal(await allowedAt(25.2), 1, 'one has left the window');
+      assert.equal(await allowedAt(46), 0);
+      const refused = await limits.tryWithoutChallenge(db, 'ada@example.com', start + 46 * HOUR_MS);
+      assert.ok(
+        refused.type === 'exceeded' && refused.retryAfterSeconds <= 2 * 3600,
+        JSON.stringify(refused),
+      );
+      assert.equal(await allowedAt(49.5), 5, 'and next day it is as before');
+    } finally {
+      await close();
+    }
+  });
+}

@@ -5,7 +5,13 @@ import ipaddr from 'ipaddr.js';
 import type { Config } from '#server/config.ts';
 import { newestSendTimes } from '#server/db/codes.ts';
 import type { Db } from '#server/db/connect.ts';
-import { countInWindow, readWindow, uncountInWindow } from '#server/db/limit-windows.ts';
+import {
+  countInSlidingWindow,
+  countInWindow,
+  readSlidingWindow,
+  uncountInSlidingWindow,
+  uncountInWindow,
+} from '#server/db/limit-windows.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -61,7 +67,7 @@ export function createLimits(config: Pick<Config, 'limits' | 'codeTtlSeconds' | 
     return count > limit ? exceededUntil(endsAt, now) : ALLOWED;
   };
 
-  const dailyTriesKey = (email: string) => `tries a day: ${email}`;
+  const dailyTries = (email: string) => ({ key: `tries a day: ${email}`, windowMs: DAY_MS });
   const sharedTriesKey = (email: string) => `tries without challenge: ${email}`;
 
   return {
@@ -86,19 +92,22 @@ export function createLimits(config: Pick<Config, 'limits' | 'codeTtlSeconds' | 
 
     tryWithoutChallenge: async (db, email, now) => {
       if (codeAttempts === 0) return ALLOWED;
-      const today = await readWindow(db, dailyTriesKey(email), now);
-      if (today.count >= triesPerDay) return exceededUntil(today.endsAt, now);
+      const before = await readSlidingWindow(db, dailyTries(email), now);
+      if (before.count >= triesPerDay) return exceededUntil(before.endsAt, now);
       const outcome = await countUpTo(db, sharedTriesKey(email), codeAttempts, codeTtlMs, now);
       if (outcome.type === 'exceeded') return outcome;
-      return countUpTo(db, dailyTriesKey(email), triesPerDay, DAY_MS, now);
+      await countInSlidingWindow(db, dailyTries(email), now);
+      // Read again: calls that came at the same moment have counted as well.
+      const after = await readSlidingWindow(db, dailyTries(email), now);
+      return after.count > triesPerDay ? exceededUntil(after.endsAt, now) : ALLOWED;
     },
 
     noteTry: async (db, email, now) => {
-      await countInWindow(db, dailyTriesKey(email), DAY_MS, now);
+      await countInSlidingWindow(db, dailyTries(email), now);
     },
 
     forgiveTry: async (db, email, now, paidBy) => {
-      await uncountInWindow(db, dailyTriesKey(email), now);
+      await uncountInSlidingWindow(db, dailyTries(email), now);
       if (paidBy === 'address') await uncountInWindow(db, sharedTriesKey(email), now);
     },
 
