@@ -1,5 +1,6 @@
 // A real SMTP server that keeps what it receives.
 import { once } from 'node:events';
+import type { Socket } from 'node:net';
 
 import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer, type SMTPServerDataStream } from 'smtp-server';
@@ -19,41 +20,55 @@ export type Inbox = {
   /** Mail for one recipient, oldest first. */
   readonly mailsTo: (address: string) => ReceivedMail[];
   /** Waits until a recipient has this many mails, and returns the newest. */
-  readonly waitForMail: (address: string, count?: number) => Promise<ReceivedMail>;
+  readonly waitForMail: (address: string, count?: number, patienceMs?: number) => Promise<ReceivedMail>;
   readonly close: () => Promise<void>;
 };
 
 /** What the server does with a recipient or a message, instead of accepting it. */
 export type InboxBehaviour = {
   readonly onRecipient?: (address: string) => Error | null;
-  /** May take its time: the sender waits for the answer. */
-  readonly onMessage?: () => Error | null | Promise<Error | null>;
+  /** May take its time: the sender waits for the answer. "cut off" keeps the message and drops the connection. */
+  readonly onMessage?: () => Error | null | 'cut off' | Promise<Error | null | 'cut off'>;
 };
+
+type OpenConnection = { readonly session: { readonly id: string }; readonly _socket: Socket };
 
 const PATIENCE_MS = 10_000;
 
 /** Starts it on a free port of 127.0.0.1, or on the one given. */
 export async function startInbox(behaviour: InboxBehaviour = {}, port = 0): Promise<Inbox> {
   const mails: ReceivedMail[] = [];
-  const waiting = new Set<() => void>();
+  const byRecipient = new Map<string, ReceivedMail[]>();
+  const waiting = new Map<string, Set<() => void>>();
+  const mailsTo = (recipient: string) => byRecipient.get(recipient.toLowerCase()) ?? [];
 
-  const receive = async (stream: SMTPServerDataStream, to: string) => {
+  const receive = async (stream: SMTPServerDataStream, to: string, cutOff: () => void) => {
     const chunks: Buffer[] = [];
     for await (const chunk of stream) chunks.push(Buffer.from(chunk));
     const raw = Buffer.concat(chunks).toString('utf8');
     const refusal = (await behaviour.onMessage?.()) ?? null;
-    if (refusal) throw refusal;
-    mails.push({ to, raw, parsed: await PostalMime.parse(raw) });
-    for (const check of waiting) check();
+    if (refusal instanceof Error) throw refusal;
+    const mail = { to, raw, parsed: await PostalMime.parse(raw) };
+    mails.push(mail);
+    byRecipient.set(to.toLowerCase(), [...mailsTo(to), mail]);
+    if (refusal === 'cut off') cutOff();
+    for (const check of waiting.get(to.toLowerCase()) ?? []) check();
   };
 
+  const cutOff = (sessionId: string) => {
+    // Not in the type declarations: the library's set of open connections.
+    const { connections } = server as unknown as { connections: Set<OpenConnection> };
+    for (const connection of connections) {
+      if (connection.session.id === sessionId) connection._socket.destroy();
+    }
+  };
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],
     disableReverseLookup: true,
     onRcptTo: (address, _session, callback) => callback(behaviour.onRecipient?.(address.address) ?? null),
     onData: (stream, session, callback) => {
-      receive(stream, session.envelope.rcptTo[0]?.address ?? '').then(
+      receive(stream, session.envelope.rcptTo[0]?.address ?? '', () => cutOff(session.id)).then(
         () => callback(),
         (error: Error) => callback(error),
       );
@@ -65,27 +80,32 @@ export async function startInbox(behaviour: InboxBehaviour = {}, port = 0): Prom
   const address = server.server.address();
   const actualPort = typeof address === 'object' && address !== null ? address.port : port;
 
-  const mailsTo = (recipient: string) =>
-    mails.filter((mail) => mail.to.toLowerCase() === recipient.toLowerCase());
   return {
     url: `smtp://127.0.0.1:${actualPort}`,
     port: actualPort,
     mails,
     mailsTo,
-    waitForMail: (recipient, count = 1) =>
+    waitForMail: (recipient, count = 1, patienceMs = PATIENCE_MS) =>
       new Promise((resolve, reject) => {
+        const key = recipient.toLowerCase();
+        const checks = waiting.get(key) ?? new Set();
+        waiting.set(key, checks);
+        const end = () => {
+          clearTimeout(timer);
+          checks.delete(check);
+          if (checks.size === 0) waiting.delete(key);
+        };
         const check = () => {
           const newest = mailsTo(recipient)[count - 1];
           if (newest === undefined) return;
-          clearTimeout(timer);
-          waiting.delete(check);
+          end();
           resolve(newest);
         };
         const timer = setTimeout(() => {
-          waiting.delete(check);
-          reject(new Error(`Mail ${count} to ${recipient} did not arrive within ${PATIENCE_MS} ms.`));
-        }, PATIENCE_MS);
-        waiting.add(check);
+          end();
+          reject(new Error(`Mail ${count} to ${recipient} did not arrive within ${patienceMs} ms.`));
+        }, patienceMs);
+        checks.add(check);
         check();
       }),
     close: () =>

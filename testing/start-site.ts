@@ -13,7 +13,7 @@ import { TEST_SECRET } from '#testing/server-under-test.ts';
 const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 const READY_WITHIN_MS = 20_000;
 
-type SiteProcess = {
+export type SiteProcess = {
   readonly url: string;
   readonly port: number;
   readonly child: ChildProcess;
@@ -28,7 +28,10 @@ type SiteProcess = {
  * @param env the settings; the rest of the environment is passed on, but no setting of this machine
  * @param folder where it runs: data/ appears there
  */
-async function startSiteProcess(env: Readonly<Record<string, string>>, folder: string): Promise<SiteProcess> {
+export async function startSiteProcess(
+  env: Readonly<Record<string, string>>,
+  folder: string,
+): Promise<SiteProcess> {
   const child = spawn(process.execPath, [path.join(PROJECT_FOLDER, 'server', 'main.ts')], {
     cwd: folder,
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: '0', ...env },

@@ -1,0 +1,142 @@
+// Visitors for the reliability harnesses: each asks for a code over HTTP, waits for its mail, enters it, and writes down
+// what the server promised. They are as patient as people are not: when the server does not answer, they try again.
+import { setTimeout } from 'node:timers/promises';
+
+import { API } from '#shared/api.ts';
+import { codeIn, type Inbox } from '#testing/inbox.ts';
+import { filledForm } from '#testing/server-under-test.ts';
+
+export type Answer = {
+  readonly status: number;
+  readonly body: string;
+  readonly cookie: string;
+  readonly headers: Headers;
+};
+
+/** One POST of JSON. Throws when there is no answer. */
+export async function post(url: string, body: object, cookie = ''): Promise<Answer> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(cookie && { cookie }) },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(30_000),
+  });
+  return {
+    status: response.status,
+    body: await response.text(),
+    cookie: response.headers
+      .getSetCookie()
+      .map((line) => line.split(';', 1)[0])
+      .join('; '),
+    headers: response.headers,
+  };
+}
+
+/** What became of each address. */
+export type Ledger = {
+  /** Answered 202: the promise that a code is mailed. */
+  readonly acknowledged: Set<string>;
+  /** Answered 200 to the right code: the promise that there is a lead. */
+  readonly verified: Set<string>;
+  /** The mail came, but no try to enter its code was answered 200. */
+  readonly unverified: Map<string, string>;
+  /** No mail within the patience. */
+  readonly unmailed: Set<string>;
+  /** Requests that got no answer at all, and answers by status. */
+  readonly answers: Map<string, number>;
+  /** Answers from 500 up without a sentence. */
+  readonly wordless: string[];
+};
+
+export const newLedger = (): Ledger => ({
+  acknowledged: new Set(),
+  verified: new Set(),
+  unverified: new Map(),
+  unmailed: new Set(),
+  answers: new Map(),
+  wordless: [],
+});
+
+const PAUSE_MS = 50;
+/** A code is valid for 600 s; whoever waits longer than this has lost it. */
+const MAIL_PATIENCE_MS = 240_000;
+
+let visitors = 0;
+/** An address nobody used before. */
+export const newAddress = (): string => `visitor-${process.pid}-${(visitors += 1)}@example.com`;
+
+/** Tries until the server answers with something that is not its own failure. */
+async function insist(
+  ledger: Ledger,
+  request: () => Promise<Answer>,
+  signal: AbortSignal,
+): Promise<Answer | null> {
+  while (!signal.aborted) {
+    let answer: Answer | null = null;
+    try {
+      answer = await request();
+    } catch {
+      // Refused, reset, or cut off in the middle: the server was killed.
+    }
+    const key = answer === null ? 'no answer' : String(answer.status);
+    ledger.answers.set(key, (ledger.answers.get(key) ?? 0) + 1);
+    if (answer !== null && answer.status < 500) return answer;
+    if (answer !== null && !/^[A-Z].{10,}\.$/.test(answer.body))
+      ledger.wordless.push(`${key}: ${answer.body}`);
+    await setTimeout(PAUSE_MS);
+  }
+  return null;
+}
+
+/**
+ * One visitor's whole way.
+ * @param signal ends the asking; a visitor who was acknowledged goes on to the end
+ */
+export async function walk(
+  { url, inbox, ledger }: { url: string; inbox: Inbox; ledger: Ledger },
+  signal: AbortSignal,
+): Promise<void> {
+  const email = newAddress();
+  const asked = await insist(ledger, () => post(`${url}${API.leads}`, filledForm({ email })), signal);
+  if (asked === null) return;
+  if (asked.status !== 202) throw new Error(`The form was answered ${asked.status}: ${asked.body}`);
+  ledger.acknowledged.add(email);
+
+  let code: string;
+  try {
+    code = codeIn(await inbox.waitForMail(email, 1, MAIL_PATIENCE_MS));
+  } catch {
+    ledger.unmailed.add(email);
+    return;
+  }
+  const never = new AbortController().signal;
+  const entered = await insist(
+    ledger,
+    () => post(`${url}${API.verify}`, { email, code }, asked.cookie),
+    never,
+  );
+  if (entered?.status === 200) ledger.verified.add(email);
+  else ledger.unverified.set(email, `${entered?.status}: ${entered?.body}`);
+}
+
+/** So many visitors at a time, one after the other, until the signal; resolves when the last has finished. */
+export async function keepWalking(
+  parts: { url: string; inbox: Inbox; ledger: Ledger },
+  concurrency: number,
+  signal: AbortSignal,
+): Promise<void> {
+  await Promise.all(
+    Array.from({ length: concurrency }, async () => {
+      while (!signal.aborted) await walk(parts, signal);
+    }),
+  );
+}
+
+/** Nothing but faults is to be measured: no limits on one machine that plays everybody. */
+export const WITHOUT_LIMITS = {
+  LEADS_PER_IP_PER_HOUR: '0',
+  VERIFY_PER_IP_PER_HOUR: '0',
+  BREAKER_CODES_PER_MINUTE: '0',
+  BREAKER_UNENTERED_PERCENT: '0',
+  LOG_LEVEL: 'error',
+} as const;
