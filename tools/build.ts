@@ -65,14 +65,17 @@ async function buildApp(): Promise<string> {
   return `/${app.fileName}`;
 }
 
-/** The styles that stand in the page's head. */
-async function buildCriticalStyles(): Promise<string> {
+/**
+ * Styles that stand in a page's head.
+ * @param list a file of web/styles
+ */
+async function buildCriticalStyles(list: string): Promise<string> {
   const output = await run({
     publicDir: false,
     build: {
       write: false,
       cssCodeSplit: false,
-      rolldownOptions: { input: path.join(WEB, 'styles', 'critical.ts'), preserveEntrySignatures: 'strict' },
+      rolldownOptions: { input: path.join(WEB, 'styles', list), preserveEntrySignatures: 'strict' },
     },
   });
   const styles = output.map((file) => (file.type === 'asset' ? String(file.source) : ''));
@@ -80,7 +83,7 @@ async function buildCriticalStyles(): Promise<string> {
 }
 
 /**
- * The letters of the headline and the product title as a font of their own, small enough to stand in the page: the first
+ * The letters of the headlines and the product title as a font of their own, small enough to stand in the page: the first
  * paint then has the page's voice on any network, and nothing moves when the whole font arrives.
  */
 async function buildHeadlineFont(words: string): Promise<string> {
@@ -166,7 +169,12 @@ const site = readWordsOrThrow(CONTENT_FOLDER, 'site.yaml', Site);
 const { hero } = readWordsOrThrow(CONTENT_FOLDER, 'landing.yaml', Landing);
 const appUrl = await buildApp();
 await buildProofOfWork();
-const css = (await buildHeadlineFont(hero.headline + site.title)) + (await buildCriticalStyles());
+const critical = await buildCriticalStyles('critical.ts');
+const css = (await buildHeadlineFont(hero.headline + site.title)) + critical;
+const notFoundCss =
+  (await buildHeadlineFont(`404 Page Not Found${site.title}`)) +
+  critical +
+  (await buildCriticalStyles('critical-not-found.ts'));
 const bootScript = await buildBootScript();
 const { prerender } = await buildPrerenderer();
 const icon = readFileSync(path.join(WEB, 'public', 'favicon.svg'), 'utf8')
@@ -182,7 +190,15 @@ const pages = [
   ],
   [
     '404.html',
-    renderDocument({ site, markup: await prerender('/404'), css, bootScript, appUrl, icon, page: '404' }),
+    renderDocument({
+      site,
+      markup: await prerender('/404'),
+      css: notFoundCss,
+      bootScript,
+      appUrl,
+      icon,
+      page: '404',
+    }),
   ],
   ['robots.txt', ROBOTS_TXT],
   ['sitemap.xml', SITEMAP_XML],
@@ -193,5 +209,5 @@ compressFiles();
 // Written last: its presence says that the build is complete.
 writeFileSync(
   path.join(DIST, 'inline-hashes.json'),
-  JSON.stringify({ scripts: [hash(bootScript)], styles: [hash(css)] }),
+  JSON.stringify({ scripts: [hash(bootScript)], styles: [hash(css), hash(notFoundCss)] }),
 );

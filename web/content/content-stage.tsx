@@ -7,7 +7,6 @@ import { ApiError, ARTICLE_KEY, parseArticle } from '#web/api-client.ts';
 import styles from '#web/content/content-stage.module.css';
 import { readingProgress } from '#web/content/reading-progress.ts';
 import { sharePage } from '#web/content/share-page.ts';
-import frame from '#web/frame/frame.module.css';
 import { SiteHeader } from '#web/frame/site-header.tsx';
 import { Button } from '#web/ui/button.tsx';
 import { ArrowLeftIcon, ShareIcon } from '#web/ui/icons.tsx';
@@ -29,7 +28,7 @@ export function ContentStage({ onBack, onStartAgain }: ContentStageProps) {
     <div className={styles.content} onContextMenu={(event) => event.preventDefault()}>
       <SiteHeader>
         <Tooltip text="Back to the first page">
-          <Button look="text" className={frame.brand} onClick={onBack}>
+          <Button look="text" className={styles.back} onClick={onBack}>
             <ArrowLeftIcon />
             <span>Back</span>
           </Button>

@@ -1,11 +1,10 @@
-// The styles of everything that is prerendered: they stand inline in the page. Exported, because the build leaves out a
-// module of styles that nobody uses. A test keeps this list and late.ts complete.
+// The styles of the prerendered landing page: they stand inline in it. Exported, because the build leaves out a module of
+// styles that nobody uses. A test keeps this list, critical-not-found.ts and late.ts complete.
 import '#web/styles/tokens.css';
 import '#web/styles/base.css';
 
 export { default as frame } from '#web/frame/frame.module.css';
 export { default as landing } from '#web/landing/landing.module.css';
-export { default as notFound } from '#web/not-found.module.css';
 export { default as themeToggle } from '#web/theme/theme-toggle.module.css';
 export { default as avatar } from '#web/ui/avatar.module.css';
 export { default as button } from '#web/ui/button.module.css';

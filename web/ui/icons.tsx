@@ -23,7 +23,7 @@ export const ArrowLeftIcon = icon('M20 12H4m6-6-6 6 6 6');
 export const ArrowRightIcon = icon('M4 12h16m-6-6 6 6-6 6');
 export const CloseIcon = icon('m6 6 12 12m0-12L6 18');
 export const MoonIcon = icon('M20.5 14.3A8.7 8.7 0 0 1 9.7 3.5a8.7 8.7 0 1 0 10.8 10.8z');
-export const PlayIcon = icon('M8 5v14l11-7zM10.5 9.5v5l4-2.5z', 2);
+export const PlayIcon = icon('M8 5v14l11-7z', 2);
 export const ShareIcon = icon(
   'M8.3 10.7l7.4-4.2m-7.4 6.8 7.4 4.2M18 2.7a2.6 2.6 0 1 0 0 5.2 2.6 2.6 0 0 0 0-5.2zM6 9.4a2.6 2.6 0 1 0 0 5.2 2.6 2.6 0 0 0 0-5.2zm12 6.7a2.6 2.6 0 1 0 0 5.2 2.6 2.6 0 0 0 0-5.2z',
 );

@@ -111,6 +111,8 @@ export function CodeBoxes({ refusals, disabled, onComplete }: CodeBoxesProps) {
           pattern="[0-9]*"
           autoComplete="one-time-code"
           aria-label={`Digit ${box + 1} of ${entry.digits.length}`}
+          // Until something new is typed, the boxes show that the code was refused.
+          aria-invalid={refusals > 0 && entry.digits.every((one) => one === '')}
           value={digit}
           disabled={disabled}
           onChange={(event) => apply({ type: 'input', box, value: event.currentTarget.value })}

@@ -1,0 +1,2 @@
+// The styles that only the 404 page has in addition to those of critical.ts.
+export { default as notFound } from '#web/not-found.module.css';
