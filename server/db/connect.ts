@@ -57,6 +57,13 @@ function openSqlite(file: string): OpenDatabase {
   return { db, engine: 'sqlite', close: () => db.destroy() };
 }
 
+const NOTHING: ReturnType<SqliteDatabase['prepare']> = {
+  reader: false,
+  all: () => [],
+  run: () => ({ changes: 0, lastInsertRowid: 0 }),
+  iterate: () => [][Symbol.iterator](),
+};
+
 /** Kysely speaks to better-sqlite3; Node's own driver differs in three places. */
 function forKysely(sqlite: DatabaseSync): SqliteDatabase {
   const statements = new Map<string, StatementSync>();
@@ -78,6 +85,9 @@ function forKysely(sqlite: DatabaseSync): SqliteDatabase {
       sqlite.close();
     },
     prepare: (sql) => {
+      // A full disk or an I/O error ends the transaction by itself. Then there is nothing to roll back, and failing at it
+      // would hide the error that matters.
+      if (sql === 'rollback' && !sqlite.isTransaction) return NOTHING;
       const statement = prepare(sql);
       return {
         reader: statement.columns().length > 0,
