@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 
 import { sql } from 'kysely';
 
+import { isOutage } from '#server/http/errors.ts';
 import { freshDatabase } from '#testing/databases.ts';
 
 it('the error that made SQLite give up a transaction is the one that is thrown', async () => {
@@ -23,6 +25,25 @@ it('the error that made SQLite give up a transaction is the one that is thrown',
       .execute((tx) =>
         tx.insertInto('limit_windows').values({ key: 'x', started_at: 0, ends_at: 1, count: 1 }).execute(),
       );
+  } finally {
+    await close();
+  }
+});
+
+it('a PostgreSQL connection that breaks inside a transaction fails that transaction and nothing else', async () => {
+  const { db, close } = await freshDatabase('postgres');
+  try {
+    await assert.rejects(
+      db.transaction().execute(async (tx) => {
+        const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx);
+        await sql`select pg_terminate_backend(${rows[0]?.pid})`.execute(db);
+        // Nobody asks anything while it breaks: the error has no statement to belong to.
+        await setTimeout(100);
+        await sql`select 1`.execute(tx);
+      }),
+      isOutage,
+    );
+    await sql`select 1`.execute(db);
   } finally {
     await close();
   }

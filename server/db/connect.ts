@@ -43,6 +43,9 @@ export function openDatabase(
     statement_timeout: 10_000,
   });
   pool.on('error', onConnectionError);
+  // The pool listens to its idle connections only. One that breaks between two statements of a transaction would end the
+  // whole process.
+  pool.on('connect', (client) => client.on('error', onConnectionError));
   const db: Db = new Kysely({ dialect: new PostgresDialect({ pool }) });
   return { db, engine: 'postgres', close: () => db.destroy() };
 }
