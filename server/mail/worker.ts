@@ -18,7 +18,7 @@ const POLL_MS = 1_000;
 /** How long a stop waits for deliveries in hand before it gives them back. */
 const STOP_PATIENCE_MS = 5_000;
 /** Seconds until the next try, by tries made. A code lives for minutes, so waits stay short. */
-const BACKOFF_SECONDS = [1, 2, 5, 10, 20, 30, 60];
+const BACKOFF_SECONDS = [1, 2, 5, 10, 20, 30];
 
 export type MailEvent =
   | { readonly type: 'sent'; readonly queuedForMs: number }

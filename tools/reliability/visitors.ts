@@ -13,11 +13,18 @@ export type Answer = {
   readonly headers: Headers;
 };
 
-/** One POST of JSON. Throws when there is no answer. */
-export async function post(url: string, body: object, cookie = ''): Promise<Answer> {
+/**
+ * One POST of JSON. Throws when there is no answer.
+ * @param clientAddress for a server that trusts a proxy in front of it
+ */
+export async function post(url: string, body: object, cookie = '', clientAddress = ''): Promise<Answer> {
   const response = await fetch(url, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...(cookie && { cookie }) },
+    headers: {
+      'content-type': 'application/json',
+      ...(cookie && { cookie }),
+      ...(clientAddress && { 'x-forwarded-for': clientAddress }),
+    },
     body: JSON.stringify(body),
     signal: AbortSignal.timeout(30_000),
   });
@@ -65,6 +72,9 @@ let visitors = 0;
 /** An address nobody used before. */
 export const newAddress = (): string => `visitor-${process.pid}-${(visitors += 1)}@example.com`;
 
+const randomByte = (): number => Math.floor(Math.random() * 256);
+const randomAddress = (): string => `10.${randomByte()}.${randomByte()}.${randomByte()}`;
+
 /** Tries until the server answers with something that is not its own failure. */
 async function insist(
   ledger: Ledger,
@@ -97,7 +107,12 @@ export async function walk(
   signal: AbortSignal,
 ): Promise<void> {
   const email = newAddress();
-  const asked = await insist(ledger, () => post(`${url}${API.leads}`, filledForm({ email })), signal);
+  const from = randomAddress();
+  const asked = await insist(
+    ledger,
+    () => post(`${url}${API.leads}`, filledForm({ email }), '', from),
+    signal,
+  );
   if (asked === null) return;
   if (asked.status !== 202) throw new Error(`The form was answered ${asked.status}: ${asked.body}`);
   ledger.acknowledged.add(email);
