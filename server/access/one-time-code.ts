@@ -1,5 +1,5 @@
 // One-time codes are derived, never stored: a copy of the database, outbox included, holds none.
-import { timingSafeEqual } from 'node:crypto';
+import { randomUUID, timingSafeEqual } from 'node:crypto';
 
 import { hmac, type Secrets } from '#server/access/secrets.ts';
 import { CODE_LENGTH } from '#shared/limits.ts';
@@ -35,12 +35,20 @@ export function codeReference(secrets: Secrets, code: CodeKey): string {
     .join('');
 }
 
-/** Compares in constant time. Every candidate is compared, so the answer's time says nothing about which one fits. */
+/**
+ * Compares in constant time. Every candidate is compared, and as many more that fit nothing as are missing, so the time of
+ * the answer says neither which one fits nor how many there are.
+ * @param atLeast how many comparisons are made in any case
+ */
 export function findCode<Candidate extends CodeKey>(
   secrets: Secrets,
   candidates: readonly Candidate[],
   typed: string,
+  atLeast: number,
 ): Candidate | null {
+  for (let missing = atLeast - candidates.length; missing > 0; missing -= 1) {
+    codeDigits(secrets, { id: randomUUID(), secretId: secrets[0].id });
+  }
   let found: Candidate | null = null;
   for (const candidate of candidates) {
     const digits = codeDigits(secrets, candidate) ?? '';

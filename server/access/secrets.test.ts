@@ -80,15 +80,15 @@ describe('one-time codes', () => {
     const code = key('a');
     assert.equal(codeDigits(deriveSecrets([NEW, OLD]), code), codeDigits(secrets, code));
     assert.equal(codeDigits(deriveSecrets([NEW]), code), null);
-    assert.equal(findCode(deriveSecrets([NEW]), [code], '000000'), null);
+    assert.equal(findCode(deriveSecrets([NEW]), [code], '000000', 2), null);
   });
 
   it('are found among candidates, and only there', () => {
     const digits = codeDigits(secrets, key('b')) ?? '';
-    assert.equal(findCode(secrets, [key('a'), key('b')], digits)?.id, 'b');
-    assert.equal(findCode(secrets, [key('a')], digits), null);
-    assert.equal(findCode(secrets, [], digits), null);
-    assert.equal(findCode(secrets, [key('b')], digits.slice(1)), null);
+    assert.equal(findCode(secrets, [key('a'), key('b')], digits, 2)?.id, 'b');
+    assert.equal(findCode(secrets, [key('a')], digits, 2), null);
+    assert.equal(findCode(secrets, [], digits, 2), null);
+    assert.equal(findCode(secrets, [key('b')], digits.slice(1), 2), null);
   });
 
   it('have a reference that cannot be read as a word', () => {

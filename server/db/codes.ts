@@ -7,7 +7,7 @@ import type { Schema } from '#server/db/schema.ts';
 export type Code = Selectable<Schema['codes']>;
 
 /** A slow e-mail must not strand somebody who pressed Resend: the newest code and the one before it count. */
-const ACCEPTED_CODES = 2;
+export const ACCEPTED_CODES = 2;
 
 export async function insertCode(
   db: Db,

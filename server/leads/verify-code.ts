@@ -5,7 +5,7 @@ import { v7 as uuid } from 'uuid';
 import { findCode } from '#server/access/one-time-code.ts';
 import type { Secrets } from '#server/access/secrets.ts';
 import { burnTry, closeChallenge, findOpenChallenge, type Challenge } from '#server/db/challenges.ts';
-import { acceptedCodes, useCode, type Code } from '#server/db/codes.ts';
+import { ACCEPTED_CODES, acceptedCodes, useCode, type Code } from '#server/db/codes.ts';
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
 import { mergeLead } from '#server/db/leads.ts';
 import { newestSubmission } from '#server/db/submissions.ts';
@@ -71,6 +71,7 @@ export async function verifyCode(
     secrets,
     candidates.map((candidate) => ({ ...candidate, secretId: candidate.secret_id })),
     typedCode,
+    ACCEPTED_CODES,
   );
   if (code === null) return WRONG_CODE;
 

@@ -100,9 +100,7 @@ async function prepare(engine: Engine, leads: number, inbox: Inbox): Promise<Con
     engine === 'sqlite' ? 'file:./data/leads.db' : await createPostgresDatabase(postgres.url);
   const file = path.join(folder, 'data', 'leads.db');
   const database = openDatabase(
-    engine === 'sqlite'
-      ? { engine, file }
-      : { engine, url: `${databaseUrl}?options=-c%20statement_timeout%3D0` },
+    engine === 'sqlite' ? { engine, file } : { engine, url: databaseUrl },
     () => {},
   );
   await migrate(database);
@@ -111,7 +109,10 @@ async function prepare(engine: Engine, leads: number, inbox: Inbox): Promise<Con
     .values({ version: 'past', text: 'past', first_used_at: 0 })
     .execute();
   const start = performance.now();
-  await fillHistory(database.db, engine, leads);
+  await database.db.connection().execute(async (connection) => {
+    if (engine === 'postgres') await sql`set statement_timeout = 0`.execute(connection);
+    await fillHistory(connection, engine, leads);
+  });
   await database.close();
   const size = engine === 'sqlite' ? `${Math.round(statSync(file).size / 1e6)} MB` : '';
   process.stdout.write(
