@@ -13,7 +13,7 @@ import { addHealthRoute } from '#server/http/health.ts';
 import { isSameOrigin } from '#server/http/same-origin.ts';
 import { addSecurityHeaders } from '#server/http/security-headers.ts';
 import { serveSite } from '#server/http/static-files.ts';
-import { addLoadShedding } from '#server/http/load-shedding.ts';
+import { addLoadShedding, type LoadLimits } from '#server/http/load-shedding.ts';
 import { addLeadRoutes, type LeadRouteParts } from '#server/leads/routes.ts';
 import { createProofOfWork } from '#server/limits/proof-of-work.ts';
 import type { Metrics } from '#server/observability/metrics.ts';
@@ -31,8 +31,8 @@ export type AppParts = Omit<
   readonly metrics: Metrics;
   /** True once the process has been told to stop. */
   readonly isStopping: () => boolean;
-  /** Requests in hand from which on load is shed; tests lower it. */
-  readonly maxInHand?: number;
+  /** Where load shedding begins, if not where it usually does. */
+  readonly loadLimits?: LoadLimits;
   readonly article: Article;
   readonly logger: FastifyBaseLogger;
   /** Where the built site lies; null serves the API alone. */
@@ -86,7 +86,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     // A connection that is kept alive learns this way that its next request has to go elsewhere.
     if (parts.isStopping()) void reply.header('connection', 'close');
   });
-  await addLoadShedding(app, parts.maxInHand);
+  await addLoadShedding(app, parts.loadLimits);
   warnAboutForgottenProxy(app, config.trustProxy);
   app.addHook('onRequest', async (request, reply) => {
     if (request.url.length > URL_MAX_LENGTH) return sendError(reply, 'uri-too-long');

@@ -11,7 +11,8 @@ import { openDatabase } from '#server/db/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { filledForm } from '#testing/server-under-test.ts';
-import { startSite, type Site } from '#testing/start-site.ts';
+import { startSite, startSiteProcess, type Site } from '#testing/start-site.ts';
+import { codeIn, startInbox } from '#testing/inbox.ts';
 import type { Selectable } from 'kysely';
 
 const MAIN = path.resolve(import.meta.dirname, 'main.ts');
@@ -111,3 +112,57 @@ for (const engine of ENGINES) {
     });
   });
 }
+
+describe('a change of APP_SECRET', () => {
+  it('signs nobody out and keeps the codes under way, as long as the old one stands second', async () => {
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'rotation-'));
+    const inbox = await startInbox();
+    const start = (appSecret: string) =>
+      startSiteProcess({ APP_SECRET: appSecret, SMTP_URL: inbox.url, LOG_LEVEL: 'fatal' }, folder);
+    const post = (url: string, body: object, cookie = '') =>
+      fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', cookie },
+        body: JSON.stringify(body),
+      });
+    const cookieOf = (response: Response) =>
+      response.headers
+        .getSetCookie()
+        .map((line) => line.split(';', 1)[0])
+        .join('; ');
+    const readArticle = async (url: string, cookie: string) =>
+      (await fetch(`${url}/api/article`, { headers: { cookie } })).status;
+    const [old, fresh] = ['old-secret-'.repeat(4), 'new-secret-'.repeat(4)];
+    try {
+      const before = await start(old);
+      const reader = await post(`${before.url}/api/leads`, filledForm({ email: 'reader@example.com' }));
+      const readersCode = codeIn(await inbox.waitForMail('reader@example.com'));
+      const session = cookieOf(
+        await post(
+          `${before.url}/api/verify`,
+          { email: 'reader@example.com', code: readersCode },
+          cookieOf(reader),
+        ),
+      );
+      const waiter = await post(`${before.url}/api/leads`, filledForm({ email: 'waiter@example.com' }));
+      const code = codeIn(await inbox.waitForMail('waiter@example.com'));
+      await before.stop('SIGINT');
+
+      const after = await start(`${fresh},${old}`);
+      assert.equal(await readArticle(after.url, session), 200);
+      const body = { email: 'waiter@example.com', code };
+      const verified = await post(`${after.url}/api/verify`, body, cookieOf(waiter));
+      assert.equal(verified.status, 200, await verified.text());
+      await after.stop('SIGINT');
+
+      // Only the new one: what it signed counts, what the old one signed does not.
+      const later = await start(fresh);
+      assert.equal(await readArticle(later.url, cookieOf(verified)), 200);
+      assert.equal(await readArticle(later.url, session), 401);
+      await later.stop('SIGINT');
+    } finally {
+      await inbox.close();
+      rmSync(folder, { recursive: true });
+    }
+  });
+});

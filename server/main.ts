@@ -176,7 +176,8 @@ function stop(signal: string): void {
   }, STOP_DEADLINE_MS).unref();
   void (async () => {
     clearInterval(housekeeping);
-    await drainConnections(app.server, DRAIN_MS);
+    // SIGINT comes from somebody at a terminal, who has no balancer and does not want to wait.
+    if (signal === 'SIGTERM') await drainConnections(app.server, DRAIN_MS);
     await app.close();
     await worker.stop();
     mailer.close();

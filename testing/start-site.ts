@@ -108,7 +108,7 @@ export async function startSite({
     folder,
     databaseUrl,
     close: async () => {
-      await site.stop();
+      await site.stop('SIGINT');
       await inbox.close();
       rmSync(folder, { recursive: true, force: true });
     },

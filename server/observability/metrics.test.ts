@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { startMetricsServer } from '#server/observability/metrics-server.ts';
+import { API } from '#shared/api.ts';
+import { ENGINES } from '#testing/databases.ts';
+import { codeIn } from '#testing/inbox.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+
+const EMAIL = 'ada@example.com';
+
+/** The value of a metric, labels included in its name as Prometheus writes them. */
+const valueIn = (page: string, name: string): number | undefined => {
+  const line = page.split('\n').find((one) => one.startsWith(`${name} `));
+  return line === undefined ? undefined : Number(line.slice(name.length + 1));
+};
+
+const scrape = async ({ metrics }: ServerUnderTest): Promise<string> => (await metrics.render()).body;
+
+for (const engine of ENGINES) {
+  describe(`the metrics on ${engine}`, () => {
+    it('tell of requests, codes, time to code, limits and the outbox, and of nobody', () =>
+      withServer({ engine, env: { LEADS_PER_IP_PER_HOUR: '2' } }, async (server) => {
+        const visitor = createVisitor(server, '203.0.113.7');
+        await visitor.post(API.leads, filledForm());
+        const code = codeIn(await server.inbox.waitForMail(EMAIL));
+        await server.advance(42);
+        assert.equal((await visitor.post(API.verify, { email: EMAIL, code })).statusCode, 200);
+        await visitor.post(API.leads, filledForm());
+        assert.equal((await visitor.post(API.leads, filledForm())).statusCode, 429);
+        await visitor.get('/api/no-such-thing?email=ada@example.com');
+        await server.inbox.waitForMail(EMAIL, 2);
+        await server.advance(0);
+
+        const page = await scrape(server);
+        const seen = (name: string) => valueIn(page, name);
+        assert.equal(
+          seen('lead_page_request_seconds_count{method="POST",route="/api/leads",status="202"}'),
+          2,
+        );
+        assert.equal(seen('lead_page_limits_hit_total{limit="too-many-requests"}'), 1);
+        assert.equal(seen('lead_page_mails_total{outcome="sent"}'), 2);
+        assert.equal(seen('lead_page_time_to_code_seconds_count'), 1);
+        assert.equal(seen('lead_page_time_to_code_seconds_sum'), 42);
+        assert.equal(seen('lead_page_outbox_depth'), 0);
+        assert.equal(seen('lead_page_database_up'), 1);
+        assert.ok(seen('nodejs_eventloop_lag_p99_seconds') !== undefined);
+        for (const secret of [EMAIL, 'Ada', 'Analytical', code, '203.0.113.7', 'no-such-thing']) {
+          assert.ok(!page.includes(secret), `no "${secret}"`);
+        }
+      }));
+
+    it('show a stuck outbox, and health turns 503 until it moves again', async () => {
+      let down = true;
+      const onMessage = () =>
+        down ? Object.assign(new Error('Try again later'), { responseCode: 451 }) : null;
+      await withServer({ engine, inbox: { onMessage } }, async (server) => {
+        await createVisitor(server).post(API.leads, filledForm());
+        while (server.mailEvents.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+        assert.equal((await server.app.inject(API.health)).statusCode, 200, 'a first refusal is no alarm');
+        await server.advance(121);
+        const sick = await server.app.inject(API.health);
+        assert.equal(sick.statusCode, 503);
+        assert.equal(sick.body, 'Mail has been waiting for more than two minutes.');
+        const page = await scrape(server);
+        assert.equal(valueIn(page, 'lead_page_outbox_depth'), 1);
+        assert.equal(valueIn(page, 'lead_page_outbox_age_seconds'), 121);
+        assert.ok((valueIn(page, 'lead_page_smtp_errors_total{class="4xx"}') ?? 0) >= 1, page);
+        down = false;
+        server.wakeWorker();
+        await server.inbox.waitForMail(EMAIL);
+        await server.advance(0);
+        assert.equal((await server.app.inject(API.health)).statusCode, 200);
+      });
+    });
+
+    it('have a port of their own, on which nothing else is served', () =>
+      withServer({ engine }, async (server) => {
+        const { port, close } = await startMetricsServer(server.metrics, { port: 0, host: '127.0.0.1' });
+        try {
+          const page = await fetch(`http://127.0.0.1:${port}/metrics`);
+          assert.match(page.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/);
+          assert.match(await page.text(), /# HELP lead_page_request_seconds /);
+          for (const path of ['/', '/api/health', '/metrics/x']) {
+            assert.equal((await fetch(`http://127.0.0.1:${port}${path}`)).status, 404);
+          }
+          assert.equal((await server.app.inject('/metrics')).statusCode, 404);
+        } finally {
+          await close();
+        }
+      }));
+  });
+}
