@@ -51,7 +51,7 @@ const mailer = createMailer(config, {
   folder: mailFolder,
   announce: (mail, file) => say(`Mail: "${mail.subject}", written to ${path.relative('.', file)}`),
 });
-const metrics = createMetrics(database.db, clock);
+const metrics = createMetrics(database.db, clock, config.codeTtlSeconds);
 const worker = startMailWorker({
   database,
   mailer,

@@ -79,7 +79,7 @@ async function startServer({
   const secrets = deriveSecrets(config.appSecrets);
   const mailer = createSmtpMailer({ url: inbox.url, dkim: null, from: 'Guide <guide@example.com>' });
   const mailEvents: MailEvent[] = [];
-  const metrics = createMetrics(database.db, clock);
+  const metrics = createMetrics(database.db, clock, config.codeTtlSeconds);
   const worker = startMailWorker({
     database,
     mailer,

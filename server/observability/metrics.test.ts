@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, it } from 'node:test';
 
 import { startMetricsServer } from '#server/observability/metrics-server.ts';
@@ -16,6 +18,26 @@ const valueIn = (page: string, name: string): number | undefined => {
 };
 
 const scrape = async ({ metrics }: ServerUnderTest): Promise<string> => (await metrics.render()).body;
+
+it('the dashboard asks only for metrics that exist', () =>
+  withServer({ engine: 'sqlite' }, async (server) => {
+    const dashboard = readFileSync(
+      path.resolve(import.meta.dirname, '../../docs/grafana-dashboard.json'),
+      'utf8',
+    );
+    const asked = new Set(dashboard.match(/\b(?:lead_page|nodejs|process)_[a-z0-9_]+/g));
+    const page = await scrape(server);
+    const families = new Set(
+      Array.from(page.matchAll(/^# TYPE (\S+) (\S+)$/gm), ([, name = '', type]) =>
+        type === 'histogram' ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [name],
+      ).flat(),
+    );
+    assert.ok(asked.size >= 10);
+    assert.deepEqual(
+      [...asked].filter((name) => !families.has(name)),
+      [],
+    );
+  }));
 
 for (const engine of ENGINES) {
   describe(`the metrics on ${engine}`, () => {
@@ -50,6 +72,20 @@ for (const engine of ENGINES) {
         }
       }));
 
+    it('tell how many codes were entered, and how many expired', () =>
+      withServer({ engine }, async (server) => {
+        for (const email of ['one@example.com', 'two@example.com', 'three@example.com']) {
+          const visitor = createVisitor(server);
+          await visitor.post(API.leads, filledForm({ email }));
+          const code = codeIn(await server.inbox.waitForMail(email));
+          if (email.startsWith('one')) await visitor.post(API.verify, { email, code });
+        }
+        await server.advance(601);
+        const page = await scrape(server);
+        assert.equal(valueIn(page, 'lead_page_codes_last_hour{outcome="entered"}'), 1);
+        assert.equal(valueIn(page, 'lead_page_codes_last_hour{outcome="expired"}'), 2);
+      }));
+
     it('show a stuck outbox, and health turns 503 until it moves again', async () => {
       let down = true;
       const onMessage = () =>
@@ -81,8 +117,8 @@ for (const engine of ENGINES) {
           const page = await fetch(`http://127.0.0.1:${port}/metrics`);
           assert.match(page.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/);
           assert.match(await page.text(), /# HELP lead_page_request_seconds /);
-          for (const path of ['/', '/api/health', '/metrics/x']) {
-            assert.equal((await fetch(`http://127.0.0.1:${port}${path}`)).status, 404);
+          for (const other of ['/', '/api/health', '/metrics/x']) {
+            assert.equal((await fetch(`http://127.0.0.1:${port}${other}`)).status, 404);
           }
           assert.equal((await server.app.inject('/metrics')).statusCode, 404);
         } finally {

@@ -1,6 +1,7 @@
 // What Prometheus is told. Names and labels are for dashboards; no label holds anything about a person.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
+import { codeStatistics } from '#server/db/codes.ts';
 import type { Db } from '#server/db/connect.ts';
 import { outboxBacklog } from '#server/db/outbox.ts';
 import type { MailEvent } from '#server/mail/worker.ts';
@@ -15,8 +16,12 @@ export type Metrics = {
   readonly render: () => Promise<{ contentType: string; body: string }>;
 };
 
+const HOUR_MS = 3_600_000;
+/** Looking at more codes than this would make a scrape slow; their share is as telling. */
+const CODES_LOOKED_AT = 10_000;
+
 /** Makes the metrics of one process. */
-export function createMetrics(db: Db, clock: () => number): Metrics {
+export function createMetrics(db: Db, clock: () => number, codeTtlSeconds: number): Metrics {
   const registry = new Registry();
   const registers = [registry];
   // Memory, garbage collection and event-loop lag of this process.
@@ -72,6 +77,12 @@ export function createMetrics(db: Db, clock: () => number): Metrics {
     help: 'Age of the oldest mail that waits; 0 when none does.',
     registers,
   });
+  const decided = new Gauge({
+    name: 'lead_page_codes_last_hour',
+    help: 'Codes whose time ran out within the last hour, by what became of them: entered or expired.',
+    labelNames: ['outcome'],
+    registers,
+  });
   const reachable = new Gauge({
     name: 'lead_page_database_up',
     help: '1 when the database answers.',
@@ -94,6 +105,10 @@ export function createMetrics(db: Db, clock: () => number): Metrics {
         const backlog = await outboxBacklog(db);
         depth.set(backlog.depth);
         age.set(backlog.oldestCreatedAt === undefined ? 0 : (clock() - backlog.oldestCreatedAt) / 1000);
+        const to = clock() - codeTtlSeconds * 1000;
+        const codes = await codeStatistics(db, { from: to - HOUR_MS, to, most: CODES_LOOKED_AT });
+        decided.set({ outcome: 'entered' }, codes.entered);
+        decided.set({ outcome: 'expired' }, codes.sent - codes.entered);
         reachable.set(1);
       } catch {
         reachable.set(0);
