@@ -176,6 +176,47 @@ for (const engine of ENGINES) {
   });
 }
 
+it('over https both cookies are Secure, host-only and out of reach for scripts', () =>
+  withServer({ engine: 'sqlite', env: { PUBLIC_URL: 'https://guide.example.com' } }, async (server) => {
+    const visitor = createVisitor(server);
+    const asked = await visitor.post(API.leads, filledForm());
+    const code = codeIn(await server.inbox.waitForMail(EMAIL));
+    const verified = await visitor.post(API.verify, { email: EMAIL, code });
+    const lines = [asked, verified].flatMap(({ headers }) => headers['set-cookie'] ?? []);
+    assert.deepEqual(
+      lines.map((line) => line.split('=', 1)[0]),
+      ['__Host-challenge', '__Host-session', '__Host-challenge'],
+    );
+    for (const line of lines) {
+      assert.match(line, /; Path=\/(;|$)/);
+      assert.match(line, /; HttpOnly(;|$)/);
+      assert.match(line, /; Secure(;|$)/);
+      assert.match(line, /; SameSite=Lax(;|$)/);
+      assert.doesNotMatch(line, /; Domain=/);
+    }
+  }));
+
+it('a session that somebody planted is replaced when a code is entered', () =>
+  withServer({ engine: 'sqlite' }, async (server) => {
+    const enter = async (email: string, planted?: string) => {
+      const visitor = createVisitor(server);
+      if (planted !== undefined) visitor.cookies.set('session', planted);
+      await visitor.post(API.leads, filledForm({ email }));
+      const code = codeIn(await server.inbox.waitForMail(email));
+      assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
+      return visitor.cookies.get('session') ?? '';
+    };
+    const attackers = await enter('eve@example.com');
+    const victims = await enter(EMAIL, attackers);
+    assert.notEqual(victims, '');
+    assert.notEqual(victims, attackers);
+    // And what one cookie is signed for, the other cannot be used for.
+    const crossed = createVisitor(server);
+    await crossed.post(API.leads, filledForm({ email: 'mallory@example.com' }));
+    crossed.cookies.set('session', crossed.cookies.get('challenge') ?? '');
+    assert.equal((await crossed.get(API.article)).statusCode, 401);
+  }));
+
 it('no path leads out of the folder of public files', () =>
   withServer({ engine: 'sqlite', siteFolder: SITE }, async (server) => {
     for (const url of [
