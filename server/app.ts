@@ -43,6 +43,12 @@ export type AppParts = Omit<
 const BODY_LIMIT_BYTES = 16 * 1024;
 /** A request that has not arrived in full by then is a slow attacker or a lost connection. */
 const REQUEST_TIMEOUT_MS = 15_000;
+/** A connection on which nothing moves for this long, in either direction, is ended: a reader that went away, or pretends. */
+const CONNECTION_TIMEOUT_MS = 60_000;
+/** How often Node looks for requests that take too long; its own 30 s would make the limit above mean half a minute more. */
+const LOOK_FOR_SLOW_REQUESTS_MS = 2_000;
+/** Beyond these, new connections are turned away at once; well below what a process may have open. */
+const MAX_CONNECTIONS = 5_000;
 /** Longer than the idle timeout of common proxies, so that they close first and never meet a closed socket. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 const URL_MAX_LENGTH = 2_048;
@@ -57,6 +63,13 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     trustProxy: trustFunction(config.trustProxy),
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionTimeout: CONNECTION_TIMEOUT_MS,
+    http: {
+      // Node takes the larger of the two for the whole request, whatever they are called, and its default here is 60 s.
+      headersTimeout: REQUEST_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: LOOK_FOR_SLOW_REQUESTS_MS,
+    },
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     // A stop ends idle connections at once; those with a request in hand finish it, and are answered, not refused.
     forceCloseConnections: 'idle',
@@ -71,6 +84,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     clientErrorHandler: answerBrokenRequest,
   });
 
+  app.server.maxConnections = MAX_CONNECTIONS;
   app.setErrorHandler(handleError);
   addSecurityHeaders(app, config.secure);
   app.addHook('onResponse', async (request, reply) => {
@@ -168,10 +182,12 @@ function answerBrokenRequest(this: FastifyInstance, error: Error & { code?: stri
         ? [431, 'Request Header Fields Too Large']
         : [400, 'Bad Request'];
   const sentence = 'The request could not be read. Please check the program that sent it.';
-  socket.end(
+  socket.write(
     `HTTP/1.1 ${status} ${reason}\r\ncontent-type: text/plain; charset=utf-8\r\nx-content-type-options: nosniff\r\n` +
       `content-length: ${Buffer.byteLength(sentence)}\r\nconnection: close\r\n\r\n${sentence}`,
   );
+  // Not "end": a peer that does not end its half would keep the socket for ever.
+  socket.destroySoon();
 }
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;

@@ -1,10 +1,13 @@
 // The production command as a process: how it starts, and how it stops.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 
 import type { Config } from '#server/config.ts';
 import { openDatabase } from '#server/db/connect.ts';
@@ -79,7 +82,7 @@ for (const engine of ENGINES) {
         assert.equal((await ask(site)).status, 202);
         await inHand;
         const stopped = site.stop('SIGTERM');
-        setTimeout(release, 200);
+        void setTimeout(200).then(release);
         assert.equal(await stopped, 0);
         assert.equal(site.inbox.mails.length, 1);
         assert.equal((await outboxRow(site)).state, 'sent');
@@ -112,6 +115,40 @@ for (const engine of ENGINES) {
     });
   });
 }
+
+describe('a server among rude neighbours', () => {
+  it('writes no address into the log, though the mail server repeats it', async () => {
+    const onRecipient = (address: string) =>
+      Object.assign(new Error(`5.1.1 <${address}>: Recipient address rejected`), { responseCode: 550 });
+    const site = await startSite({ inbox: { onRecipient } });
+    try {
+      assert.equal((await ask(site)).status, 202);
+      while (!site.output().includes('could not be delivered')) await setTimeout(10);
+      assert.match(site.output(), /"type":"refused","errorClass":"5xx"/);
+      assert.doesNotMatch(site.output(), /ada@example\.com/);
+      assert.match((await outboxRow(site)).reply ?? '', /<ada@example\.com>: Recipient address rejected/);
+    } finally {
+      await site.close();
+    }
+  });
+
+  it('stops in order, though somebody never ends a request', async () => {
+    const site = await startSite();
+    try {
+      const socket = connect({ port: site.port, host: '127.0.0.1', allowHalfOpen: true });
+      socket.on('error', () => {});
+      await once(socket, 'connect');
+      socket.write(
+        'POST /api/leads HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n',
+      );
+      await setTimeout(200);
+      assert.equal(await site.stop('SIGTERM'), 0);
+      assert.match(site.output(), /"msg":"Stopped\."/);
+    } finally {
+      await site.close();
+    }
+  });
+});
 
 describe('a change of APP_SECRET', () => {
   it('signs nobody out and keeps the codes under way, as long as the old one stands second', async () => {

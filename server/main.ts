@@ -29,6 +29,8 @@ const DATA_FOLDER = path.resolve('data');
 const STOP_DEADLINE_MS = 15_000;
 /** How long connections that are kept alive have to learn that this process stops. */
 const DRAIN_MS = 3_000;
+/** How long requests in hand have after that. */
+const CLOSE_PATIENCE_MS = 5_000;
 const HOUSEKEEPING_MS = 3_600_000;
 
 const { config, content } = readSettings();
@@ -148,7 +150,11 @@ function logMailEvent(event: MailEvent): void {
   if (event.type === 'sent') logger.info(event, 'A code was mailed.');
   else if (event.type === 'dropped')
     logger.warn('A mail was dropped: its code was used or had expired before its turn.');
-  else logger.warn(event, 'A mail could not be delivered.');
+  else {
+    // The reason stays in the outbox: mail servers like to repeat the address in it.
+    const { type, errorClass } = event;
+    logger.warn({ type, errorClass }, 'A mail could not be delivered. The outbox has the reason.');
+  }
 }
 
 function announceStart(): void {
@@ -178,11 +184,18 @@ function stop(signal: string): void {
     clearInterval(housekeeping);
     // SIGINT comes from somebody at a terminal, who has no balancer and does not want to wait.
     if (signal === 'SIGTERM') await drainConnections(app.server, DRAIN_MS);
-    await app.close();
+    // A request that never ends must not keep mail in hand from being finished.
+    const closed = app.close();
+    const cutOff = setTimeout(() => app.server.closeAllConnections(), CLOSE_PATIENCE_MS);
     await worker.stop();
+    await closed;
+    clearTimeout(cutOff);
     mailer.close();
     await metricsServer?.close();
     await database.close();
     logger.info('Stopped.');
-  })();
+  })().catch((error: unknown) => {
+    logger.error({ err: error }, 'Stopping failed.');
+    process.exit(1);
+  });
 }

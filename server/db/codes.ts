@@ -2,6 +2,7 @@
 import type { Selectable } from 'kysely';
 
 import type { Db } from '#server/db/connect.ts';
+import { lowestIdAt } from '#server/db/ids.ts';
 import type { Schema } from '#server/db/schema.ts';
 
 export type Code = Selectable<Schema['codes']>;
@@ -144,10 +145,4 @@ export async function codeStatistics(
     .select((eb) => [eb.fn.countAll().as('sent'), eb.fn.count('newest.used_at').as('entered')])
     .executeTakeFirstOrThrow();
   return { sent: Number(row.sent), entered: Number(row.entered) };
-}
-
-/** The smallest id that can have been made at a time (RFC 9562, section 5.7: 48 bits of milliseconds come first). */
-function lowestIdAt(ms: number): string {
-  const hex = Math.max(0, Math.floor(ms)).toString(16).padStart(12, '0');
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
 }

@@ -4,6 +4,7 @@ import type { Submission } from '#server/db/submissions.ts';
 
 /**
  * Merges a verified submission into the lead of its address, and appends the consent receipt.
+ * @param proof sameBrowser: whether the code was entered in the browser that sent the form
  * @returns the lead's id: a new one, or the one this address already had
  */
 export async function mergeLead(
@@ -13,8 +14,15 @@ export async function mergeLead(
     leadId,
     receiptId,
     verifiedFromAddress,
+    sameBrowser,
     now,
-  }: { leadId: string; receiptId: string; verifiedFromAddress: string; now: number },
+  }: {
+    leadId: string;
+    receiptId: string;
+    verifiedFromAddress: string;
+    sameBrowser: boolean;
+    now: number;
+  },
 ): Promise<string> {
   const lead = await tx
     .insertInto('leads')
@@ -29,9 +37,11 @@ export async function mergeLead(
       flags: submission.flags,
     })
     .onConflict((conflict) =>
-      conflict
-        .column('email')
-        .doUpdateSet({ name: submission.name, company: submission.company, last_verified_at: now }),
+      conflict.column('email').doUpdateSet({
+        // A code entered in another browser than the form proves the address, not who filled in the form.
+        ...(sameBrowser && { name: submission.name, company: submission.company }),
+        last_verified_at: now,
+      }),
     )
     .returning('id')
     .executeTakeFirstOrThrow();

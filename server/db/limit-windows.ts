@@ -1,4 +1,6 @@
 // Counting within a window of time, in one statement, so that processes that share the database share the count.
+import { setImmediate } from 'node:timers/promises';
+
 import type { Db } from '#server/db/connect.ts';
 
 /**
@@ -67,9 +69,21 @@ export async function uncountInWindow(db: Db, key: string, now: number): Promise
     .execute();
 }
 
-/** Forgets windows that have ended. */
+const DELETE_AT_ONCE = 2_000;
+
+/** Forgets windows that have ended: a few at a time, so that a million of them neither blocks nor times out. */
 export async function deleteEndedWindows(db: Db, now: number): Promise<void> {
-  await db.deleteFrom('limit_windows').where('ends_at', '<=', now).execute();
+  for (;;) {
+    const { numDeletedRows } = await db
+      .deleteFrom('limit_windows')
+      .where('key', 'in', (eb) =>
+        eb.selectFrom('limit_windows').select('key').where('ends_at', '<=', now).limit(DELETE_AT_ONCE),
+      )
+      .executeTakeFirstOrThrow();
+    if (numDeletedRows < DELETE_AT_ONCE) return;
+    // Others have their turn.
+    await setImmediate();
+  }
 }
 
 /** A sliding window is counted in so many slices; it is one slice longer than asked for at most, and never shorter. */

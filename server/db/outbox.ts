@@ -3,6 +3,7 @@
 import type { Selectable } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
+import { lowestIdAt } from '#server/db/ids.ts';
 import type { OutboxState, Schema } from '#server/db/schema.ts';
 
 export type OutboxMail = Selectable<Schema['outbox']>;
@@ -39,6 +40,39 @@ export async function outboxBacklog(db: Db): Promise<{ depth: number; oldestCrea
     .where('state', '=', 'queued')
     .executeTakeFirstOrThrow();
   return { depth: Number(row.depth), oldestCreatedAt: row.oldest ?? undefined };
+}
+
+const STUCK_AFTER_MS = 120_000;
+/** One mail server's "not now" says something about one recipient; of so many, about us. */
+const DEFERRALS_THAT_MATTER = 5;
+/** A mail that is sent now was queued within this time: codes do not live longer by default. */
+const QUEUED_WITHIN_MS = 15 * 60_000;
+
+/**
+ * Whether mail as such no longer goes out: some has waited for two minutes, none was sent meanwhile, and it is not just
+ * that the servers of a few recipients asked for patience, which any stranger can bring about.
+ */
+export async function isOutboxStuck(db: Db, now: number): Promise<boolean> {
+  const old = db
+    .selectFrom('outbox')
+    .select('id')
+    .where('state', '=', 'queued')
+    .where('created_at', '<=', now - STUCK_AFTER_MS);
+  const failing = await old
+    .where((eb) => eb.or([eb('error_class', 'is', null), eb('error_class', '!=', '4xx')]))
+    .limit(1)
+    .execute();
+  const waiting = failing.length > 0 ? failing : await old.limit(DEFERRALS_THAT_MATTER).execute();
+  if (failing.length === 0 && waiting.length < DEFERRALS_THAT_MATTER) return false;
+  const sent = await db
+    .selectFrom('outbox')
+    .select('id')
+    .where('id', '>=', lowestIdAt(now - QUEUED_WITHIN_MS))
+    .where('state', '=', 'sent')
+    .where('finished_at', '>', now - STUCK_AFTER_MS)
+    .limit(1)
+    .executeTakeFirst();
+  return sent === undefined;
 }
 
 /**
@@ -85,11 +119,17 @@ export async function finishMail(
 /** Gives a mail back, to be tried again at `dueAt`. Only the holder of the lease may. */
 export async function releaseMail(
   db: Db,
-  mail: { id: string; leaseId: string; dueAt: number; reply: string | null },
+  mail: { id: string; leaseId: string; dueAt: number; reply: string; errorClass: string },
 ): Promise<void> {
   await db
     .updateTable('outbox')
-    .set({ due_at: mail.dueAt, leased_until: null, lease_id: null, reply: mail.reply })
+    .set({
+      due_at: mail.dueAt,
+      leased_until: null,
+      lease_id: null,
+      reply: mail.reply,
+      error_class: mail.errorClass,
+    })
     .where('id', '=', mail.id)
     .where('lease_id', '=', mail.leaseId)
     .execute();

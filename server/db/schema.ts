@@ -73,6 +73,8 @@ type Outbox = {
   finished_at: Generated<number | null>;
   /** The SMTP server's words: its acceptance, or the newest reason of a failure. */
   reply: Generated<string | null>;
+  /** What kind of failure the newest was: 4xx for a mail server's "not now", or the name of what broke. */
+  error_class: Generated<string | null>;
 };
 /** `dropped`: no longer relevant when its turn came, such as an expired code. `failed`: refused for good. */
 export type OutboxState = 'queued' | 'sent' | 'dropped' | 'failed';

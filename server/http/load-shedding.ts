@@ -36,14 +36,17 @@ export async function addLoadShedding(
     },
   });
 
+  // Counted once the body is there, and only for calls that need the database: whoever sends half a request, or reads a
+  // film slowly, must not use up what others need.
   let inHand = 0;
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('preHandler', async (request, reply) => {
+    if (!request.url.startsWith('/api/') || request.url === API.health) return;
     inHand += 1;
     // "close" comes however a request ends: answered, refused or cut off.
     reply.raw.once('close', () => {
       inHand -= 1;
     });
-    if (inHand > maxInHand && request.url !== API.health) {
+    if (inHand > maxInHand) {
       return sendError(reply, 'unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS });
     }
   });

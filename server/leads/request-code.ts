@@ -109,7 +109,7 @@ async function answer(tx: Db, parts: RequestCodeParts, ask: Ask): Promise<Reques
   // The id tells the time, by which codes are counted (codeStatistics).
   const code = { id: uuid({ msecs: now }), secretId: parts.secrets[0].id };
   await insertCode(tx, { ...code, challengeId, email, clientAddress: visitor.clientAddress, now, expiresAt });
-  await queueCodeMail(tx, { id: uuid(), codeId: code.id, recipient: ask.lead.email, now });
+  await queueCodeMail(tx, { id: uuid({ msecs: now }), codeId: code.id, recipient: ask.lead.email, now });
   return requested(parts, challengeId, code, 0);
 }
 
@@ -129,10 +129,12 @@ async function findRecentCode(
   challenge: Challenge | undefined,
   { email, visitor, now }: Ask,
 ): Promise<Code | undefined> {
-  const code =
-    challenge && challenge.codes_sent > 0
-      ? await newestCodeOfChallenge(tx, challenge.id)
-      : await newestCodeFromAddress(tx, { email, clientAddress: visitor.clientAddress, now });
+  const own = challenge !== undefined && challenge.codes_sent > 0;
+  // A code of somebody else's is entered on the shared budget. If that is being used up, only a code of one's own helps.
+  if (!own && (await limits.isSharedBudgetTouched(tx, email, now))) return undefined;
+  const code = own
+    ? await newestCodeOfChallenge(tx, challenge.id)
+    : await newestCodeFromAddress(tx, { email, clientAddress: visitor.clientAddress, now });
   return code && code.expires_at > now && now - code.created_at < limits.resendQuietMs ? code : undefined;
 }
 

@@ -1,5 +1,6 @@
 // The calls of a lead: ask for a code, verify it, and, after a reload, ask which code this browser is waiting for.
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { NIL, validate as isUuid } from 'uuid';
 import type * as z from 'zod/mini';
 
 import { newBrowserId, type Cookies } from '#server/access/cookies.ts';
@@ -17,6 +18,8 @@ import { API, PROOF_OF_WORK_HEADER } from '#shared/api.ts';
 import { HONEYPOT_FIELD, Lead, normaliseEmail, Verification } from '#shared/lead.ts';
 
 const USER_AGENT_MAX_LENGTH = 500;
+/** The nil UUID (RFC 9562, section 5.9): nothing has it. */
+const NO_CHALLENGE = NIL;
 
 export type LeadRouteParts = RequestCodeParts & {
   readonly cookies: Cookies;
@@ -85,9 +88,11 @@ export function addLeadRoutes(app: FastifyInstance, parts: LeadRouteParts): void
     return sendJson(reply, { verified: true });
   });
 
-  app.get<{ Querystring: { id?: unknown } }>(API.challenge, async (request, reply) => {
+  app.get<{ Querystring: { id?: string | string[] } }>(API.challenge, async (request, reply) => {
     const browserId = cookies.readBrowserId(request);
-    const id = typeof request.query.id === 'string' ? request.query.id : undefined;
+    const asked = [request.query.id].flat()[0];
+    // Anything that is no id names no challenge; PostgreSQL would even choke on a NUL.
+    const id = typeof asked === 'string' && !isUuid(asked) ? NO_CHALLENGE : asked;
     const open = browserId === null ? null : await findChallengeInProgress(parts, browserId, id);
     // "None" is an answer, not an error: the page asks on every reload of the code screen.
     return open === null ? reply.code(204).header('cache-control', 'no-store').send() : sendJson(reply, open);

@@ -4,7 +4,13 @@ import { v7 as uuid } from 'uuid';
 
 import { findCode } from '#server/access/one-time-code.ts';
 import type { Secrets } from '#server/access/secrets.ts';
-import { burnTry, closeChallenge, findOpenChallenge, type Challenge } from '#server/db/challenges.ts';
+import {
+  burnTry,
+  closeChallenge,
+  findOpenChallenge,
+  lockAddress,
+  type Challenge,
+} from '#server/db/challenges.ts';
 import { ACCEPTED_CODES, acceptedCodes, useCode, type Code } from '#server/db/codes.ts';
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
 import { mergeLead } from '#server/db/leads.ts';
@@ -76,6 +82,8 @@ export async function verifyCode(
   if (code === null) return WRONG_CODE;
 
   return db.transaction().execute(async (tx) => {
+    // Two codes of one challenge entered at once would wait for each other.
+    await lockAddress(tx, parts.database.engine, email);
     if (!(await useCode(tx, code, now))) return WRONG_CODE;
     await limits.forgiveTry(tx, email, now, own ? 'challenge' : 'address');
     return openLead(tx, { challenge, code, clientAddress, now });
@@ -111,6 +119,7 @@ async function openLead(
     leadId: uuid(),
     receiptId: uuid(),
     verifiedFromAddress: clientAddress,
+    sameBrowser: challenge !== undefined,
     now,
   });
   return { type: 'verified', leadId, afterMs: now - code.created_at };

@@ -158,6 +158,22 @@ for (const engine of ENGINES) {
         assert.deepEqual(server.breakerReasons, ['too few codes entered']);
       }));
 
+    it('opens at a page without a past, and at one whose past was a storm', () =>
+      withServer({ engine }, async (server) => {
+        const decided = server.now() - server.config.codeTtlSeconds * 1000;
+        await insertPast(server, { count: 120, entered: 10, at: decided - 60_000 });
+        assert.equal((await askAsStranger(server)).statusCode, 428);
+        // Eight days on which nobody entered anything are no excuse for a ninth.
+        await server.advance(24 * 3_600);
+        const later = server.now() - server.config.codeTtlSeconds * 1000;
+        for (let day = 1; day <= 8; day += 1) {
+          await insertPast(server, { count: 100, entered: 0, at: later - day * 24 * 3_600_000 });
+        }
+        await insertPast(server, { count: 120, entered: 2, at: later - 60_000 });
+        assert.equal((await askAsStranger(server)).statusCode, 428);
+        assert.equal(server.breakerReasons.length, 2);
+      }));
+
     it('stays shut at a page where few codes are entered on every day', () =>
       withServer({ engine }, async (server) => {
         const decided = server.now() - server.config.codeTtlSeconds * 1000;

@@ -14,12 +14,17 @@ const DAY_MS = 24 * HOUR_MS;
 const OPEN_MS = 10 * MINUTE_MS;
 /** How long one process trusts its last look at the database. */
 const LOOK_EVERY_MS = 2_000;
-/** A share says something from so many codes on, and a usual level exists from so many. */
+/** A share says something from so many codes in the last hour on, and from so many a day. */
 const RECENT_MIN = 100;
-const USUAL_MIN = 200;
-const SAMPLE = 5_000;
+const DAY_MIN = 25;
+const USUAL_DAYS = 8;
+/** What a page without a past is measured by. */
+const UNKNOWN_USUAL_PERCENT = 40;
+const SAMPLE = 2_000;
 /** "Far above": so many percentage points over the usual share of codes that nobody enters. */
 const FAR_ABOVE_PERCENT = 25;
+/** No page is so forgetful: whoever makes a storm usual must not talk the breaker out of it. */
+const ALWAYS_TOO_MANY_PERCENT = 90;
 
 const OPEN_KEY = 'breaker is open';
 
@@ -44,6 +49,17 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
   let lastLook = Number.NEGATIVE_INFINITY;
   let open = false;
 
+  /** The median of the last eight days, so that one bad day does not pass for usual. */
+  const findUsualPercent = async (until: number): Promise<number> => {
+    const shares: number[] = [];
+    for (let day = 0; day < USUAL_DAYS; day += 1) {
+      const to = until - day * DAY_MS;
+      const codes = await codeStatistics(db, { from: to - DAY_MS, to, most: SAMPLE });
+      if (codes.sent >= DAY_MIN) shares.push(percentUnentered(codes));
+    }
+    return shares.toSorted((a, b) => a - b)[Math.floor(shares.length / 2)] ?? UNKNOWN_USUAL_PERCENT;
+  };
+
   const findReason = async (now: number): Promise<BreakerReason | null> => {
     if (codesPerMinute > 0) {
       const span = { from: now - MINUTE_MS, to: now + MINUTE_MS, most: codesPerMinute };
@@ -53,16 +69,11 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
       // Only codes whose time is over: a code of a minute ago may still be entered.
       const decided = now - config.codeTtlSeconds * 1000;
       const recent = await codeStatistics(db, { from: decided - HOUR_MS, to: decided, most: SAMPLE });
-      const usual = await codeStatistics(db, {
-        from: decided - 8 * DAY_MS,
-        to: decided - HOUR_MS,
-        most: SAMPLE,
-      });
-      if (recent.sent >= RECENT_MIN && usual.sent >= USUAL_MIN) {
-        const share = percentUnentered(recent);
-        if (share >= unenteredPercent && share >= percentUnentered(usual) + FAR_ABOVE_PERCENT) {
+      const share = percentUnentered(recent);
+      if (recent.sent >= RECENT_MIN && share >= unenteredPercent) {
+        const usual = await findUsualPercent(decided - HOUR_MS);
+        if (share >= Math.min(usual + FAR_ABOVE_PERCENT, ALWAYS_TOO_MANY_PERCENT))
           return 'too few codes entered';
-        }
       }
     }
     return null;
@@ -72,7 +83,7 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
     isOpen: async () => {
       if (codesPerMinute === 0 && unenteredPercent === 0) return false;
       const now = clock();
-      if (now - lastLook < LOOK_EVERY_MS) return open;
+      if (Math.abs(now - lastLook) < LOOK_EVERY_MS) return open;
       lastLook = now;
       open = (await readWindow(db, OPEN_KEY, now)).count > 0;
       if (open) return true;

@@ -9,6 +9,7 @@ import {
   countInSlidingWindow,
   countInWindow,
   readSlidingWindow,
+  readWindow,
   uncountInSlidingWindow,
   uncountInWindow,
 } from '#server/db/limit-windows.ts';
@@ -47,6 +48,8 @@ export type Limits = {
   readonly tryWithoutChallenge: (db: Db, email: string, now: number) => Promise<LimitOutcome>;
   /** Notes a try paid for by a challenge of its own, for the daily count. It is never refused here. */
   readonly noteTry: (db: Db, email: string, now: number) => Promise<void>;
+  /** Whether somebody has used some of the tries that {@link tryWithoutChallenge} counts. */
+  readonly isSharedBudgetTouched: (db: Db, email: string, now: number) => Promise<boolean>;
   /** Takes a try back that turned out right. */
   readonly forgiveTry: (db: Db, email: string, now: number, paidBy: 'challenge' | 'address') => Promise<void>;
   /** Wrong tries of one challenge; 0 means without limit. A resend never resets them. */
@@ -63,6 +66,9 @@ export function createLimits(config: Pick<Config, 'limits' | 'codeTtlSeconds' | 
 
   const countUpTo = async (db: Db, key: string, limit: number, windowMs: number, now: number) => {
     if (limit === 0) return ALLOWED;
+    // Who is over the limit already is refused without a write: a flood of refusals must not cost what it is to protect.
+    const before = await readWindow(db, key, now);
+    if (before.count >= limit) return exceededUntil(before.endsAt, now);
     const { count, endsAt } = await countInWindow(db, key, windowMs, now);
     return count > limit ? exceededUntil(endsAt, now) : ALLOWED;
   };
@@ -106,6 +112,9 @@ export function createLimits(config: Pick<Config, 'limits' | 'codeTtlSeconds' | 
       await countInSlidingWindow(db, dailyTries(email), now);
     },
 
+    isSharedBudgetTouched: async (db, email, now) =>
+      (await readWindow(db, sharedTriesKey(email), now)).count > 0,
+
     forgiveTry: async (db, email, now, paidBy) => {
       await uncountInSlidingWindow(db, dailyTries(email), now);
       if (paidBy === 'address') await uncountInWindow(db, sharedTriesKey(email), now);
@@ -121,11 +130,16 @@ export function createLimits(config: Pick<Config, 'limits' | 'codeTtlSeconds' | 
  * subscriber is given (RFC 6177), so that one of them does not have 2^64 addresses to count separately.
  */
 export function networkOf(clientAddress: string): string {
-  if (!ipaddr.isValid(clientAddress)) return clientAddress;
-  const address = ipaddr.process(clientAddress);
+  const bare = withoutPort(clientAddress);
+  if (!ipaddr.isValid(bare)) return clientAddress;
+  const address = ipaddr.process(bare);
   if (address.kind() === 'ipv4') return address.toString();
   const [network] = ipaddr.IPv6.networkAddressFromCIDR(`${address.toNormalizedString()}/64`)
     .toNormalizedString()
     .split('%');
   return `${network}/64`;
 }
+
+/** Some proxies write the port too: 203.0.113.7:4711, [2001:db8::1]:4711. */
+const withoutPort = (address: string): string =>
+  /^\[(.+)\](?::\d+)?$/.exec(address)?.[1] ?? /^([\d.]+):\d+$/.exec(address)?.[1] ?? address;

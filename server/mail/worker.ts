@@ -20,6 +20,9 @@ const STOP_PATIENCE_MS = 5_000;
 /** Seconds until the next try, by tries made. A code lives for minutes, so waits stay short. */
 const BACKOFF_SECONDS = [1, 2, 5, 10, 20, 30];
 
+/** What an operator is told later than this is no news. */
+const NOTICE_VALID_MS = 3_600_000;
+
 export type MailEvent =
   | { readonly type: 'sent'; readonly queuedForMs: number }
   | { readonly type: 'dropped' }
@@ -119,7 +122,13 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
         return;
       case 'failed for now': {
         const dueAt = aborted.signal.aborted ? now : now + backoffMs(mail.attempts, parts.random);
-        await releaseMail(database.db, { id: mail.id, leaseId, dueAt, reply: outcome.reason });
+        await releaseMail(database.db, {
+          id: mail.id,
+          leaseId,
+          dueAt,
+          reply: outcome.reason,
+          errorClass: outcome.errorClass,
+        });
         parts.onEvent({ ...outcome, attempts: mail.attempts });
       }
     }
@@ -154,7 +163,9 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
 
 /** The message, or null when there is no point in sending it any more: the row is read again when its turn comes. */
 async function composeIfRelevant(parts: MailWorkerParts, mail: OutboxMail): Promise<Mail | null> {
-  if (mail.notice !== null) return composeNotice(mail, mail.notice);
+  if (mail.notice !== null) {
+    return parts.clock() - mail.created_at > NOTICE_VALID_MS ? null : composeNotice(mail, mail.notice);
+  }
   if (mail.code_id === null) return null;
   const code = await findCodeById(parts.database.db, mail.code_id);
   const validForMs = (code?.expires_at ?? 0) - parts.clock();

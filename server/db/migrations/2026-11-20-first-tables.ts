@@ -84,6 +84,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('created_at', 'bigint', (column) => column.notNull())
     .addColumn('finished_at', 'bigint')
     .addColumn('reply', 'text')
+    .addColumn('error_class', 'text')
     .execute();
   // Only waiting mail is indexed, so finding the next stays as quick with a million sent.
   await db.schema

@@ -1,0 +1,7 @@
+// Ids are UUIDs of version 7: they begin with the time they were made at, so the primary key sorts by time.
+
+/** The smallest id that can have been made at a time (RFC 9562, section 5.7: 48 bits of milliseconds come first). */
+export function lowestIdAt(ms: number): string {
+  const hex = Math.max(0, Math.floor(ms)).toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
+}
