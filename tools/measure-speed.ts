@@ -11,7 +11,7 @@ import { chromium, type CDPSession, type Page } from '@playwright/test';
 
 import { chromiumLaunchOptions, findChromium } from '#testing/chromium.ts';
 import { startSite } from '#testing/start-site.ts';
-import { measuredOn, writeReport } from '#tools/report.ts';
+import { measuredOn, median, writeReport } from '#tools/report.ts';
 import { PROJECT_FOLDER } from '#tools/vite-config.ts';
 
 const LIGHTHOUSE = 'lighthouse@13.5.0';
@@ -28,11 +28,6 @@ type Scores = {
   readonly cls: number;
   readonly bytes: number;
   readonly requests: number;
-};
-
-const median = (values: readonly number[]): number => {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 };
 
 const say = (line: string) => process.stdout.write(`${line}\n`);

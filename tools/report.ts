@@ -14,6 +14,10 @@ export function measuredOn(): string {
   return `Measured on ${date}, ${cpus().length} × ${processor?.model ?? 'unknown'}, ${platform()} ${release()}, Node ${process.versions.node}.`;
 }
 
+/** The middle one of some numbers; of an even count the upper of the two. */
+export const median = (numbers: readonly number[]): number =>
+  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
+
 /** A table in Markdown. */
 export const table = (head: readonly string[], rows: readonly (readonly (string | number)[])[]): string =>
   [head, head.map((_, column) => (column === 0 ? '---' : '--:')), ...rows]

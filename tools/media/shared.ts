@@ -1,11 +1,13 @@
 // What the three scripts have in common: where things are, a Chromium that opens our scenes, and a line of
 // report for each file written.
 
-import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { stripTypeScriptTypes } from 'node:module';
 import path from 'node:path';
+
 import { chromium, type Browser, type Page } from '@playwright/test';
+
+import { chromiumLaunchOptions } from '#testing/chromium.ts';
 
 const mediaTools = import.meta.dirname;
 const repository = path.resolve(mediaTools, '../..');
@@ -25,30 +27,12 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-function findChromium(): string {
-  const usualPaths = [
-    '/usr/bin/chromium',
-    '/usr/bin/chromium-browser',
-    '/usr/bin/google-chrome',
-    '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-  ];
-  const found = process.env['CHROME_PATH'] ?? usualPaths.find((candidate) => existsSync(candidate));
-  if (found === undefined) throw new Error('No Chromium found. Set CHROME_PATH to its path.');
-  return found;
-}
-
 export async function withBrowser<Result>(work: (browser: Browser) => Promise<Result>): Promise<Result> {
+  const { args, ...options } = chromiumLaunchOptions();
   const browser = await chromium.launch({
-    executablePath: findChromium(),
+    ...options,
     args: [
-      '--headless',
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
+      ...args,
       // Without hinting, letters keep their shape at every scale and move smoothly in the film.
       '--font-render-hinting=none',
       '--force-color-profile=srgb',

@@ -8,7 +8,7 @@ import { setTimeout } from 'node:timers/promises';
 import { API } from '#shared/api.ts';
 import { filledForm } from '#testing/server-under-test.ts';
 import { startSite } from '#testing/start-site.ts';
-import { measuredOn, table, writeReport } from '#tools/report.ts';
+import { measuredOn, median, table, writeReport } from '#tools/report.ts';
 import { conclude } from '#tools/reliability/verdict.ts';
 import { newLedger, walk, WITHOUT_LIMITS } from '#tools/reliability/visitors.ts';
 
@@ -325,9 +325,6 @@ async function look(pid: number): Promise<Look> {
     loopMs: Number(/^nodejs_eventloop_lag_max_seconds (\S+)/m.exec(metrics)?.[1]) * 1000,
   };
 }
-
-const median = (numbers: readonly number[]): number =>
-  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
 
 const site = await startSite({
   env: { ...WITHOUT_LIMITS, LOG_LEVEL: 'fatal', METRICS_PORT: String(METRICS_PORT) },

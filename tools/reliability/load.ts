@@ -14,7 +14,7 @@ import { startInbox, type Inbox } from '#testing/inbox.ts';
 import { startPostgres } from '#testing/postgres-server.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 import { startSiteProcess, type SiteProcess } from '#testing/start-site.ts';
-import { measuredOn, table, writeReport } from '#tools/report.ts';
+import { measuredOn, median, table, writeReport } from '#tools/report.ts';
 import { conclude } from '#tools/reliability/verdict.ts';
 import { keepWalking, newLedger } from '#tools/reliability/visitors.ts';
 
@@ -154,9 +154,6 @@ async function turn({ server }: Contestant, inbox: Inbox): Promise<number> {
   await traffic;
   return ledger.verified.size / ((performance.now() - start) / 1000);
 }
-
-const median = (numbers: readonly number[]): number =>
-  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
 
 const rows: (string | number)[][] = [];
 const broken: string[] = [];

@@ -7,14 +7,11 @@ import { startPostgres } from '#testing/postgres-server.ts';
 import { ENGINES, POSTGRES_URL_VARIABLE } from '#testing/databases.ts';
 import { filledForm } from '#testing/server-under-test.ts';
 import { startSite, type Site } from '#testing/start-site.ts';
-import { measuredOn, table, writeReport } from '#tools/report.ts';
+import { measuredOn, median, table, writeReport } from '#tools/report.ts';
 import { newAddress, post, WITHOUT_LIMITS } from '#tools/reliability/visitors.ts';
 
 const PAIRS = Number(process.argv[2] ?? 1_000);
 const KNOWN = 50;
-
-const median = (numbers: readonly number[]): number =>
-  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
 
 /** Mann and Whitney's U, as a share of all pairs. */
 function probabilityLonger(these: readonly number[], those: readonly number[]): number {
