@@ -63,7 +63,8 @@ describe('the start', () => {
 });
 
 for (const engine of ENGINES) {
-  describe(`the stop on ${engine}`, () => {
+  // Most of it is waiting, so they wait together.
+  describe(`the stop on ${engine}`, { concurrency: true }, () => {
     it('finishes the mail in hand', async () => {
       let release = () => {};
       const held = new Promise<null>((resolve) => {
@@ -116,7 +117,7 @@ for (const engine of ENGINES) {
   });
 }
 
-describe('a server among rude neighbours', () => {
+describe('a server among rude neighbours', { concurrency: true }, () => {
   it('writes no address into the log, though the mail server repeats it', async () => {
     const onRecipient = (address: string) =>
       Object.assign(new Error(`5.1.1 <${address}>: Recipient address rejected`), { responseCode: 550 });
