@@ -119,6 +119,22 @@ test('the theme is light at first, is toggled, and is kept under "theme"', async
   expect(await kept()).toBe('light');
 });
 
+test('the theme is toggled at once, before there is an application', async ({ page }) => {
+  const theme = () =>
+    page.evaluate(() => `${localStorage.getItem('theme')} ${document.documentElement.className}`);
+  await page.goto('/');
+  const toggle = page.getByRole('button', { name: 'Toggle theme' });
+  await toggle.click();
+  expect(await theme()).toBe('dark dark');
+  // The application has started by now, or does so meanwhile: the press is not repeated.
+  await page.getByRole('button', { name: 'Get Your Free Copy', exact: true }).focus();
+  await page.waitForLoadState('networkidle');
+  expect(await theme()).toBe('dark dark');
+  await page.reload();
+  await toggle.dblclick();
+  expect(await theme()).toBe('dark dark');
+});
+
 test('the theme is right in the very first frame', async ({ page, expectedComplaints }) => {
   expectedComplaints.push(/assets\/app-/);
   await page.addInitScript(() => localStorage.setItem('theme', 'dark'));

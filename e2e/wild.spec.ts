@@ -256,3 +256,37 @@ test('a likely slip in the address is pointed out beside the field, and never in
   await visitor.sendForm();
   await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
 });
+
+test('a link that leads nowhere leaves every stage as it is, and Back still works', async ({
+  page,
+  visitor,
+}) => {
+  await page.goto('/');
+  await visitor.openForm();
+  await visitor.fillForm();
+  await page.getByRole('link', { name: 'Privacy Policy' }).click();
+  await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');
+  await visitor.sendForm();
+  await page.getByRole('link', { name: 'Terms of Service' }).click();
+  await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+  await visitor.enterCode(await visitor.mailedCode());
+  await expect(page.getByRole('article')).toBeVisible();
+});
+
+test('the product title leads back to the landing page, and Back from there to the code', async ({
+  page,
+  visitor,
+}) => {
+  await page.goto('/');
+  await visitor.askForCode();
+  await page.getByRole('banner').getByRole('link').click();
+  await expect(
+    page.getByRole('heading', { level: 1, name: 'Master AI-Powered Cold Outreach' }),
+  ).toBeVisible();
+  await page.goBack();
+  await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+  await page.goto('/');
+  await expect(
+    page.getByRole('heading', { level: 1, name: 'Master AI-Powered Cold Outreach' }),
+  ).toBeVisible();
+});

@@ -1,7 +1,7 @@
 // The only script that runs before a visitor does anything; it stands inline in the page's head. It sets the theme before
 // the first paint, and loads the application at the first sign of intent. That first click, key or hover is kept and given
 // to the application once it is there, so it is never lost. Every byte counts here: it delays the first paint.
-import { readTheme, showTheme } from '#web/theme/theme.ts';
+import { readTheme, showTheme, toggleTheme } from '#web/theme/theme.ts';
 
 type AppModule = { readonly start: () => Promise<void> };
 
@@ -34,7 +34,9 @@ const onIntent = (event: Event): void => {
     const button = buttonAt(event);
     if (button === null) return;
     event.preventDefault();
-    pressed = buttons().indexOf(button);
+    // The theme needs no application.
+    if (button.closest('header')) toggleTheme(root);
+    else pressed = buttons().indexOf(button);
   } else if (type === 'pointermove') hover = event;
   else if (type.startsWith('pointer')) {
     held = type === 'pointerdown' ? buttonAt(event) : null;
@@ -108,6 +110,10 @@ const painted = new PerformanceObserver(() => {
 });
 painted.observe({ type: 'paint', buffered: true });
 
+// A link to the page, or its address typed again, begins at the beginning; a reload and Back come back to where one was.
+if ((performance.getEntriesByType('navigation') as PerformanceNavigationTiming[])[0]?.type === 'navigate') {
+  history.replaceState(null, '');
+}
 const { stage = 'landing' } = (history.state ?? {}) as { readonly stage?: unknown };
 if (stage !== 'landing') {
   // A reload of a later stage: the prerendered landing page stays hidden (base.css) until that stage is back.

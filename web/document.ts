@@ -25,11 +25,9 @@ export function renderDocument({ site, markup, css, bootScript, appUrl, icon, pa
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
 <title>${escape(page === 'home' ? site.pageTitle : `404 Page Not Found · ${site.title}`)}</title>
 ${page === 'home' ? homeMeta(site) : '<meta name="robots" content="noindex">'}
-<link rel="icon" href="data:image/svg+xml,${escape(icon.replaceAll('#', '%23'))}" type="image/svg+xml">
-<link rel="apple-touch-icon" href="/apple-touch-icon.png">
+<link rel="icon" href="data:image/svg+xml,${icon.replaceAll('#', '%23').replaceAll('"', "'")}">
 <script data-app="${escape(appUrl)}">${bootScript}</script>
 <style>${css}</style>
 </head>
@@ -64,7 +62,6 @@ function homeMeta(site: Site): string {
     url: `${ORIGIN}/`,
     inLanguage: site.language,
     publisher: { '@type': 'Organization', name: site.publisher, url: `${ORIGIN}/` },
-    primaryImageOfPage: image,
     isAccessibleForFree: true,
   };
   return [

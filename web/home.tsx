@@ -22,13 +22,17 @@ export function Home({ initial }: { readonly initial: StageState }) {
   const onCodeRequested = (lead: Lead, answer: CodeRequested | null) =>
     send({ type: 'code requested', lead, challenge: challengeOf(answer, Date.now()) });
 
+  const onHome = () => send({ type: 'history moved', stage: 'landing' });
+
   switch (state.stage) {
     case 'landing':
       return (
         <LandingStage hasMoved={hasMoved} onCallToAction={() => send({ type: 'call to action pressed' })} />
       );
     case 'form':
-      return <FormStage draft={draft} onDraftChange={setDraft} onCodeRequested={onCodeRequested} />;
+      return (
+        <FormStage draft={draft} onDraftChange={setDraft} onCodeRequested={onCodeRequested} onHome={onHome} />
+      );
     case 'verification':
       return state.lead && state.challenge ? (
         <VerificationStage
@@ -37,6 +41,7 @@ export function Home({ initial }: { readonly initial: StageState }) {
           onCodeRequested={onCodeRequested}
           onWrongAddress={() => send({ type: 'address to be corrected' })}
           onVerified={() => send({ type: 'code verified' })}
+          onHome={onHome}
         />
       ) : null;
     case 'content':

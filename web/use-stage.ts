@@ -1,6 +1,6 @@
 // Ties the stage to the browser's history: each stage is an entry of its own at the same address, so Back and
 // Forward move between stages and a reload comes back to the one that was shown.
-import { useEffect, useReducer, useRef } from 'react';
+import { useEffect, useEffectEvent, useReducer, useRef } from 'react';
 
 import { fetchOpenChallenge } from '#web/api-client.ts';
 import {
@@ -37,7 +37,10 @@ const entryOf = (state: StageState): HistoryEntry => ({
  * restored from the server (its challenge cookie says whose it is); nothing is sent again.
  */
 export async function initialStageState(): Promise<StageState> {
-  const { stage, challengeId } = readEntry(history.state);
+  const entry = readEntry(history.state);
+  const { stage, challengeId } = entry;
+  // From here on every entry that is a stage of ours says so; one that does not is a link within the page.
+  history.replaceState(entry, '');
   if (stage !== 'verification') return { ...INITIAL_STATE, stage };
   const open = challengeId ? await fetchOpenChallenge(challengeId) : null;
   const state: StageState =
@@ -58,11 +61,16 @@ export function useStage(initial: StageState): StageControl {
   const [state, dispatch] = useReducer(stageReducer, initial);
   const moved = useRef(false);
 
+  const onPopState = useEffectEvent((event: PopStateEvent) => {
+    if (event.state === null) {
+      // A link such as "#" was followed: the same stage, one entry further.
+      history.replaceState(entryOf(state), '');
+      return;
+    }
+    moved.current = true;
+    dispatch({ type: 'history moved', stage: readEntry(event.state).stage });
+  });
   useEffect(() => {
-    const onPopState = (event: PopStateEvent) => {
-      moved.current = true;
-      dispatch({ type: 'history moved', stage: readEntry(event.state).stage });
-    };
     window.addEventListener('popstate', onPopState);
     return () => window.removeEventListener('popstate', onPopState);
   }, []);

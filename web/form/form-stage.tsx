@@ -31,10 +31,11 @@ type FormStageProps = {
   readonly draft: LeadDraft;
   readonly onDraftChange: (draft: LeadDraft) => void;
   readonly onCodeRequested: (lead: Lead, answer: CodeRequested | null) => void;
+  readonly onHome: () => void;
 };
 
 /** The form stage. */
-export function FormStage({ draft, onDraftChange, onCodeRequested }: FormStageProps) {
+export function FormStage({ draft, onDraftChange, onCodeRequested, onHome }: FormStageProps) {
   const section = useRef<HTMLElement>(null);
   const heading = useFocusOnMount<HTMLHeadingElement>();
 
@@ -45,7 +46,7 @@ export function FormStage({ draft, onDraftChange, onCodeRequested }: FormStagePr
 
   return (
     <>
-      <SiteHeader />
+      <SiteHeader onHome={onHome} />
       <main className={styles.main}>
         <section ref={section} className={styles.section} aria-labelledby="form-title">
           <h1 id="form-title" ref={heading} tabIndex={-1}>
@@ -60,7 +61,7 @@ export function FormStage({ draft, onDraftChange, onCodeRequested }: FormStagePr
   );
 }
 
-function LeadForm({ draft: initialDraft, onDraftChange, onCodeRequested }: FormStageProps) {
+function LeadForm({ draft: initialDraft, onDraftChange, onCodeRequested }: Omit<FormStageProps, 'onHome'>) {
   const toasts = useToasts();
   const [draft, setDraft] = useState(initialDraft);
   // Complaints wait for the first attempt to send; from then on they follow the typing.
@@ -147,7 +148,7 @@ function LeadForm({ draft: initialDraft, onDraftChange, onCodeRequested }: FormS
       <div className={styles.trap} aria-hidden>
         <label>
           Leave this empty
-          <input ref={trap} name={HONEYPOT_FIELD} type="text" tabIndex={-1} autoComplete="off" />
+          <input ref={trap} name={HONEYPOT_FIELD} type="url" tabIndex={-1} autoComplete="off" />
         </label>
       </div>
       <Button look="primary" type="submit" disabled={submission.isPending}>

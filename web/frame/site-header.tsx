@@ -6,13 +6,29 @@ import styles from '#web/frame/frame.module.css';
 import { Mark } from '#web/frame/mark.tsx';
 import { ThemeToggle } from '#web/theme/theme-toggle.tsx';
 
-/** @param children what the article puts in place of the product title */
-export function SiteHeader({ children }: { readonly children?: ReactNode }) {
+type SiteHeaderProps = {
+  /** What the article puts in place of the product title. */
+  readonly children?: ReactNode;
+  /** Goes to the landing page without leaving the document, so that Back comes back to what was typed. */
+  readonly onHome?: () => void;
+};
+
+/** The header. */
+export function SiteHeader({ children, onHome }: SiteHeaderProps) {
   return (
     <header className={styles.header}>
       <div className={styles.headerRow}>
         {children ?? (
-          <a className={styles.brand} href="/">
+          <a
+            className={styles.brand}
+            href="/"
+            onClick={(event) => {
+              // With a key held down, it is for a new tab or window.
+              if (!onHome || event.metaKey || event.ctrlKey || event.shiftKey) return;
+              event.preventDefault();
+              onHome();
+            }}
+          >
             <Mark />
             <span>{site.title}</span>
           </a>

@@ -1,5 +1,5 @@
 // The light/dark switch in the header.
-import { keepTheme, showTheme } from '#web/theme/theme.ts';
+import { toggleTheme } from '#web/theme/theme.ts';
 import styles from '#web/theme/theme-toggle.module.css';
 import { Button } from '#web/ui/button.tsx';
 import { MoonIcon, SunIcon } from '#web/ui/icons.tsx';
@@ -10,15 +10,9 @@ import { Tooltip } from '#web/ui/tooltip.tsx';
  * before any script runs.
  */
 export function ThemeToggle() {
-  const toggle = () => {
-    const root = document.documentElement;
-    const theme = root.classList.contains('dark') ? 'light' : 'dark';
-    showTheme(root, theme);
-    keepTheme(() => localStorage, theme);
-  };
   return (
     <Tooltip text="Switch between light and dark">
-      <Button look="icon" aria-label="Toggle theme" onClick={toggle}>
+      <Button look="icon" aria-label="Toggle theme" onClick={() => toggleTheme(document.documentElement)}>
         <MoonIcon className={styles.moon} />
         <SunIcon className={styles.sun} />
       </Button>

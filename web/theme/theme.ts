@@ -26,6 +26,13 @@ export function keepTheme(storage: () => ThemeStorage, theme: Theme): void {
   }
 }
 
+/** Switches to the other theme and keeps it. */
+export function toggleTheme(root: HTMLElement): void {
+  const theme = root.classList.contains('dark') ? 'light' : 'dark';
+  showTheme(root, theme);
+  keepTheme(() => localStorage, theme);
+}
+
 /** Shows a theme: the class on the root element decides (styles/tokens.css). */
 export function showTheme(root: HTMLElement, theme: Theme): void {
   root.classList.toggle('dark', theme === 'dark');

@@ -18,7 +18,7 @@ export function TextField({
       <label className={styles.label} htmlFor={id}>
         {label}
       </label>
-      <input id={id} className={styles.input} {...errorAttributes(id, error)} {...props} />
+      <input id={id} className={styles.input} type="text" {...errorAttributes(id, error)} {...props} />
       {children}
       <FieldError id={id} error={error} />
     </div>

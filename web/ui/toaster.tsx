@@ -51,6 +51,7 @@ function ToastCard({ toast, onDismiss }: { readonly toast: Toast; readonly onDis
   return (
     <RadixToast.Root
       className={`${styles.toast} ${destructive ? styles.destructive : ''}`}
+      data-variant={destructive ? 'destructive' : 'default'}
       open={toast.open}
       onOpenChange={(open) => {
         if (!open) onDismiss();

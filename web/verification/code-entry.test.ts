@@ -35,6 +35,10 @@ describe('typing into the code boxes', () => {
     assert.equal(shown(after(entryOf('123___', 1), input(1, '2x'))), '123___ 2');
   });
 
+  it('empties a box that is emptied, and stays there', () => {
+    assert.equal(shown(after(entryOf('123___', 1), input(1, ''))), '1_3___ 1');
+  });
+
   it('takes digits of other scripts that are compatible', () => {
     assert.equal(shown(after(EMPTY_CODE_ENTRY, input(0, '１'))), '1_____ 1');
   });

@@ -35,6 +35,8 @@ export function completeCode({ digits }: CodeEntry): string | null {
 export function codeEntryReducer(entry: CodeEntry, event: CodeEntryEvent): CodeEntry {
   switch (event.type) {
     case 'input':
+      // Emptied by Delete, by cutting, by an assistive tool.
+      if (event.value === '') return { digits: entry.digits.with(event.box, ''), focus: event.box };
       return enter(entry, event.box, typedDigits(event.value, entry.digits[event.box] ?? ''));
     case 'paste':
       return enter(entry, event.box, digitsIn(event.text));

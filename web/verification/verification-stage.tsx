@@ -23,6 +23,7 @@ type VerificationStageProps = {
   readonly onCodeRequested: (lead: Lead, answer: CodeRequested | null) => void;
   readonly onWrongAddress: () => void;
   readonly onVerified: () => void;
+  readonly onHome: () => void;
 };
 
 /** The verification stage. */
@@ -32,6 +33,7 @@ export function VerificationStage({
   onCodeRequested,
   onWrongAddress,
   onVerified,
+  onHome,
 }: VerificationStageProps) {
   const toasts = useToasts();
   const heading = useFocusOnMount<HTMLHeadingElement>();
@@ -56,7 +58,7 @@ export function VerificationStage({
 
   return (
     <>
-      <SiteHeader />
+      <SiteHeader onHome={onHome} />
       <main className={styles.main}>
         <section className={styles.section} aria-labelledby="verification-title">
           <h1 id="verification-title" ref={heading} tabIndex={-1}>
@@ -118,10 +120,11 @@ function ResendArea({
   // From the press on, not from the answer: the countdown restarts at once.
   const [pressedAt, setPressedAt] = useState<number | null>(null);
   const waiting = resend.isPending && pressedAt !== null;
-  const seconds = secondsLeft(
-    waiting ? pressedAt + RESEND_COUNTDOWN_SECONDS * 1000 : challenge.resendAt,
-    now,
-  );
+  const [startedAt, until] = waiting
+    ? [pressedAt, pressedAt + RESEND_COUNTDOWN_SECONDS * 1000]
+    : [challenge.askedAt, challenge.resendAt];
+  // The tick may be older than the press: a countdown must not begin with 61.
+  const seconds = secondsLeft(until, Math.max(now, startedAt));
 
   return (
     <div className={styles.resend}>
