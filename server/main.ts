@@ -184,12 +184,11 @@ function stop(signal: string): void {
     clearInterval(housekeeping);
     // SIGINT comes from somebody at a terminal, who has no balancer and does not want to wait.
     if (signal === 'SIGTERM') await drainConnections(app.server, DRAIN_MS);
-    // A request that never ends must not keep mail in hand from being finished.
-    const closed = app.close();
+    // A request that never ends must not keep the mail in hand from being finished.
     const cutOff = setTimeout(() => app.server.closeAllConnections(), CLOSE_PATIENCE_MS);
-    await worker.stop();
-    await closed;
+    await app.close();
     clearTimeout(cutOff);
+    await worker.stop();
     mailer.close();
     await metricsServer?.close();
     await database.close();

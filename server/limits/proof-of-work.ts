@@ -7,7 +7,7 @@ import type { Secrets } from '#server/access/secrets.ts';
 import { countInWindow } from '#server/db/limit-windows.ts';
 import type { Db } from '#server/db/connect.ts';
 
-/** About a second on a laptop and four on a phone of the lower middle. */
+/** Some 0.7 s on a desktop, and 3 s on a processor four times slower (docs/decisions/0009). */
 const ITERATIONS = 1_000;
 const TRIES = { least: 2_000, most: 4_000 };
 const VALID_MS = 5 * 60_000;
