@@ -29,8 +29,8 @@ export const OpenChallenge = z.object({
   email: z.string(),
   reference: z.string(),
   resendSeconds: z.number(),
-  /** The wording of the consent that was agreed to, for a resend to state again; absent when none was stated. */
-  consentVersion: z.optional(z.string()),
+  /** The wording of the consent that was agreed to, for a resend to state again; empty when none was stated. */
+  consentVersion: z.string(),
 });
 export type OpenChallenge = z.infer<typeof OpenChallenge>;
 

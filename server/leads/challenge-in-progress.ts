@@ -36,7 +36,7 @@ export async function findChallengeInProgress(
     email: submission.email_typed,
     reference: codeReference(secrets, { id: code.id, secretId: code.secret_id }),
     resendSeconds: Math.max(0, Math.ceil(resendSeconds - (now - code.created_at) / 1000)),
-    ...(submission.consent_version !== NOT_STATED && { consentVersion: submission.consent_version }),
+    consentVersion: submission.consent_version === NOT_STATED ? '' : submission.consent_version,
   };
 }
 

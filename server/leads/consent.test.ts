@@ -104,7 +104,7 @@ for (const engine of ENGINES) {
         assert.equal(response.statusCode, 202);
         const { challengeId } = response.json<{ challengeId: string }>();
         const open = await program.get(`/api/challenge?id=${challengeId}`);
-        assert.equal('consentVersion' in open.json<OpenChallenge>(), false);
+        assert.equal(open.json<OpenChallenge>().consentVersion, '');
         await enterCode(server, program);
         const [receipt] = await receipts(server);
         assert.match(receipt?.text ?? '', /^The wording was not stated/);

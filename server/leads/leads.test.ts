@@ -302,6 +302,7 @@ for (const engine of ENGINES) {
           email: EMAIL,
           reference,
           resendSeconds: 40,
+          consentVersion: '',
         });
         await newestCode(server);
         assert.equal(server.inbox.mails.length, 1, 'a reload sends nothing');
