@@ -18,7 +18,8 @@ test('with the breaker open, the browser does a proof of work and the code arriv
         const { pathname } = new URL(request.url());
         loaded.push(pathname);
         // The call that brings the proof says which words were shown, like the one before it.
-        if (pathname === API.leads) expect(request.headers()[CONSENT_VERSION_HEADER]).toMatch(/^[0-9a-f]{12}$/);
+        if (pathname === API.leads)
+          expect(request.headers()[CONSENT_VERSION_HEADER]).toMatch(/^[0-9a-f]{12}$/);
       });
       await page.goto('/');
       const visitor = createVisitor(page, site);
