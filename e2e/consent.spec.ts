@@ -151,7 +151,7 @@ test('what was typed survives a reload in this tab alone, and goes once it was u
   await other.openForm();
   await expect(other.page.getByLabel('Work Email *')).toHaveValue('');
 
-  const kept = () => page.evaluate(() => JSON.stringify([{ ...sessionStorage }, { ...localStorage }]));
+  const kept = () => page.evaluate(() => JSON.stringify([sessionStorage, localStorage].map(Object.entries)));
   expect(await kept()).toContain(visitor.email);
   await page.getByRole('checkbox').check();
   await visitor.sendForm();
@@ -163,7 +163,7 @@ test('what was typed survives a reload in this tab alone, and goes once it was u
   await page.goBack();
   await visitor.enterCode(await visitor.mailedCode());
   await expect(page.getByRole('article')).toBeVisible();
-  expect(await kept()).toBe('[{},{}]');
+  expect(await kept()).toBe('[[],[]]');
 
   // The page itself remembers until Back, and what is changed there is kept again; Back clears both.
   await page.goBack();
@@ -171,5 +171,5 @@ test('what was typed survives a reload in this tab alone, and goes once it was u
   expect(await kept()).toContain('Engines Ltd');
   await page.goForward();
   await page.getByRole('button', { name: 'Back' }).click();
-  expect(await kept()).toBe('[{},{}]');
+  expect(await kept()).toBe('[[],[]]');
 });
