@@ -1,5 +1,4 @@
-// Every setting, read once from the environment by a pure function. Nothing else in the server looks at
-// process.env. `.env.example` lists the same names; a test keeps the two equal.
+// Every setting, read once from the environment by a pure function (settings.ts hands it the environment). `.env.example` lists the same names; a test keeps the two equal.
 import path from 'node:path';
 
 import * as z from 'zod';
@@ -266,10 +265,10 @@ export function resolvePaths(config: Config, folder: string): Config {
 /**
  * Whether a login would go to another machine by way of an address that does not say whether it may go in clear. Such a
  * connection needs TLS.
- * @param url a value of SMTP_URL
+ * @param smtpUrl a value of SMTP_URL
  */
-export function needsTls(url: string): boolean {
-  return sendsLogin(url) && !allowsClearText(url);
+export function needsTls(smtpUrl: string): boolean {
+  return sendsLogin(smtpUrl) && !allowsClearText(smtpUrl);
 }
 
 function sendsLogin(smtpUrl: string): boolean {
@@ -324,7 +323,8 @@ function sendsPassword(databaseUrl: string, present: Readonly<Record<string, str
 
 /** What pg itself reads when an address says nothing about TLS. */
 const saysHowToConnect = (databaseUrl: string, env: Readonly<Record<string, string | undefined>>): boolean =>
-  Boolean(env['PGSSLMODE']) || [...new URL(databaseUrl).searchParams.keys()].some((key) => /^ssl/.test(key));
+  Boolean(env['PGSSLMODE']) ||
+  [...new URL(databaseUrl).searchParams.keys()].some((key) => key.startsWith('ssl'));
 
 function loginComplaints(present: Readonly<Record<string, string>>): string[] {
   return ['SMTP_URL', 'DATABASE_URL'].flatMap((name) => {

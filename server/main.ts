@@ -128,9 +128,7 @@ await app.listen({ port: config.port, host: config.host }).catch(async (error: u
 });
 announceStart();
 // Not waited for: the page serves, and the outbox keeps what cannot be sent.
-void mailer.tryAccount().then((sentence) => {
-  if (sentence !== null && !stopping) logger.warn(sentence);
-});
+void tryMailAccount();
 
 function readSettingsAndWords(): Settings & { content: Content } {
   const settings = readSettings();
@@ -146,6 +144,11 @@ function readSettingsAndWords(): Settings & { content: Content } {
     return { ...settings, content: words.content };
   }
   return refuseStart(complaints);
+}
+
+async function tryMailAccount(): Promise<void> {
+  const sentence = await mailer.tryAccount();
+  if (sentence !== null && !stopping) logger.warn(sentence);
 }
 
 /** Before anything is opened: a second process must not touch what the first one works with. */

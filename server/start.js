@@ -19,7 +19,9 @@ function refuse(sentence) {
 /** @param {string} file @returns {{ version?: string, dependencies?: Record<string, string> } | null} */
 function readPackage(file) {
   try {
-    return JSON.parse(readFileSync(new URL(`../${file}`, import.meta.url), 'utf8'));
+    return /** @type {{ version?: string, dependencies?: Record<string, string> }} */ (
+      JSON.parse(readFileSync(new URL(`../${file}`, import.meta.url), 'utf8'))
+    );
   } catch {
     return null;
   }

@@ -214,7 +214,9 @@ export async function dkimComplaint(dkim: DkimConfig): Promise<string | null> {
     subject: 'Sample',
     text: 'Sample',
   });
-  return /^DKIM-Signature:/m.test(String(message)) ? null : `${file} does not sign. ${advice}`;
+  return Buffer.isBuffer(message) && message.includes('DKIM-Signature:')
+    ? null
+    : `${file} does not sign. ${advice}`;
 }
 
 function parseKey(pem: string): ReturnType<typeof createPrivateKey> | null {
