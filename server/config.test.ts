@@ -215,6 +215,12 @@ describe('settings', () => {
     assert.equal(config.mail.kind === 'smtp' && config.mail.dkim?.privateKeyFile, '/srv/page/dkim.pem');
     const elsewhere = resolvePaths(configOf({ DATABASE_URL: 'file:/var/lib/leads.db' }), '/srv/page');
     assert.deepEqual(elsewhere.database, { engine: 'sqlite', file: '/var/lib/leads.db' });
+    const DATABASE_URL = 'postgres://db/leads?sslmode=verify-full&sslrootcert=ca.pem';
+    const { database } = resolvePaths(configOf({ DATABASE_URL, APP_SECRET: 's'.repeat(32) }), '/srv/page');
+    assert.equal(
+      database.engine === 'postgres' && new URL(database.url).searchParams.get('sslrootcert'),
+      '/srv/page/ca.pem',
+    );
   });
 
   it('never repeat a value in a complaint: it may be a password', () => {

@@ -245,13 +245,10 @@ function dkimOf(settings: z.infer<typeof Environment>): DkimConfig | null {
  * @param folder where relative names start
  */
 export function resolvePaths(config: Config, folder: string): Config {
-  const { database, mail } = config;
+  const { mail } = config;
   return {
     ...config,
-    database:
-      database.engine === 'sqlite' && database.file !== ':memory:'
-        ? { ...database, file: path.resolve(folder, database.file) }
-        : database,
+    database: resolveDatabase(config.database, folder),
     mail:
       mail.kind === 'smtp' && mail.dkim
         ? {
@@ -260,6 +257,19 @@ export function resolvePaths(config: Config, folder: string): Config {
           }
         : mail,
   };
+}
+
+function resolveDatabase(database: DatabaseConfig, folder: string): DatabaseConfig {
+  if (database.engine === 'sqlite') {
+    return database.file === ':memory:'
+      ? database
+      : { ...database, file: path.resolve(folder, database.file) };
+  }
+  const address = new URL(database.url);
+  const { searchParams } = address;
+  const named = ['sslrootcert', 'sslcert', 'sslkey'].filter((name) => searchParams.has(name));
+  for (const name of named) searchParams.set(name, path.resolve(folder, searchParams.get(name) ?? ''));
+  return named.length === 0 ? database : { ...database, url: address.href };
 }
 
 /**

@@ -224,6 +224,10 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
         await refused((address) => address.searchParams.set('sslmode', 'verify-full')),
         /offers no TLS\./,
       );
+      assert.equal(
+        await refused((address) => (address.search = 'sslmode=verify-full&sslrootcert=absent.pem')),
+        'A file that DATABASE_URL names cannot be read (ENOENT).',
+      );
     }));
 
   it('the DKIM key is absent, or cannot sign what receivers would accept', () =>
@@ -400,11 +404,13 @@ describe('an instance', () => {
     inFolder(async (folder) => {
       const shared = path.join(folder, 'shared');
       mkdirSync(shared, { mode: 0o755 });
-      const site = await startSiteProcess({ DATABASE_URL: 'file:./shared/leads.db' }, folder);
+      writeFileSync(path.join(folder, '.env'), 'DATABASE_URL=file:./shared/leads.db\n', { mode: 0o644 });
+      const site = await startSiteProcess({}, folder);
       await site.stop('SIGINT');
       assert.equal(statSync(shared).mode & 0o777, 0o755);
       assert.equal(statSync(path.join(shared, 'leads.db')).mode & 0o777, 0o600);
       assert.match(site.output(), /^Warning: Other users of this machine can look into .+\/shared\. /m);
+      assert.match(site.output(), /^Warning: Other users of this machine can look into .+\/\.env\. /m);
     }));
 
   it('tries its mail account, and serves the page though it cannot be used', () =>

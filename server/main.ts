@@ -22,7 +22,7 @@ import { createMailer, dkimComplaint } from '#server/mail/mailer.ts';
 import { startMailWorker, type MailEvent } from '#server/mail/worker.ts';
 import { startMetricsServer } from '#server/observability/metrics-server.ts';
 import { createMetrics } from '#server/observability/metrics.ts';
-import { makePrivate, openToOthers } from '#server/private-files.ts';
+import { makePrivate, openToOthers, sayOpenToOthers } from '#server/private-files.ts';
 import { readSettings, type Settings } from '#server/settings.ts';
 import {
   explainDatabaseFailure,
@@ -251,12 +251,12 @@ function announceStart(): void {
 }
 
 function openFileWarnings(): string[] {
-  const { database: where } = config;
-  if (where.engine !== 'sqlite' || where.file === ':memory:') return [];
-  return openToOthers([secretFolder(), where.file, path.join(secretFolder(), 'app-secret')]).map(
-    (name) =>
-      `Other users of this machine can look into ${name}. If nobody else needs to, take it away: chmod go= ${name}`,
-  );
+  const { database: where, mail } = config;
+  const names = mail.kind === 'smtp' && mail.dkim ? [mail.dkim.privateKeyFile] : [];
+  if (where.engine === 'sqlite' && where.file !== ':memory:') {
+    names.push(secretFolder(), where.file, path.join(secretFolder(), 'app-secret'));
+  }
+  return openToOthers(names).map(sayOpenToOthers);
 }
 
 /** Finishes requests, then mail, then closes the database; in this order, because each needs the next. */

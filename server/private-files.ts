@@ -53,6 +53,10 @@ export function openToOthers(names: readonly string[]): string[] {
   return names.filter((name) => ((modeOf(name) ?? 0) & FOR_OTHERS) !== 0);
 }
 
+/** What to tell the operator about a file or folder that {@link openToOthers} found. */
+export const sayOpenToOthers = (name: string): string =>
+  `Other users of this machine can look into ${name}. If nobody else needs to, take it away: chmod go= ${name}`;
+
 const modeOf = (name: string): number | null => {
   const stats = statSync(name, { throwIfNoEntry: false });
   return stats ? stats.mode & 0o7777 : null;

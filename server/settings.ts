@@ -4,6 +4,7 @@ import path from 'node:path';
 import { loadEnvFile } from 'node:process';
 
 import { readConfig, resolvePaths, type Config } from '#server/config.ts';
+import { openToOthers, sayOpenToOthers } from '#server/private-files.ts';
 import { slipsInEnvFile, slipsInEnvironment } from '#server/setting-slips.ts';
 
 const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
@@ -42,9 +43,14 @@ export function readSettings():
   };
 }
 
+const HOLDS_SECRETS = /^\s*(export\s+)?(APP_SECRET|SMTP_URL|DATABASE_URL)\s*=\s*\S/m;
+
 function readEnvFile(file: string): { found: boolean; complaints: string[]; warnings: string[] } {
   try {
-    return { found: true, ...slipsInEnvFile(readFileSync(file, 'utf8')) };
+    const text = readFileSync(file, 'utf8');
+    const { complaints, warnings } = slipsInEnvFile(text);
+    if (HOLDS_SECRETS.test(text)) warnings.push(...openToOthers([file]).map(sayOpenToOthers));
+    return { found: true, complaints, warnings };
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     const complaints = code === 'ENOENT' ? [] : [`The file ${file} cannot be read (${code}).`];

@@ -52,6 +52,7 @@ const FILE_CODES = new Set([
 function explainPostgres(failure: Failure, url: URL): string | null {
   const code = typeof failure.code === 'string' ? failure.code : '';
   const where = `PostgreSQL at ${url.host || 'localhost'}`;
+  if (failure.syscall === 'open') return `A file that DATABASE_URL names cannot be read (${code}).`;
   if (code.startsWith('28')) return `${where} refused the login. Check user and password in DATABASE_URL.`;
   if (code === '3D000')
     return `${where} has no database of that name. Make it, or name another one in DATABASE_URL.`;
