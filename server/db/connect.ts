@@ -1,5 +1,4 @@
 // Opens the database: SQLite for one machine, PostgreSQL for many. The rest of server/db does not know which.
-import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 
@@ -8,6 +7,7 @@ import { Pool, TypeOverrides, types } from 'pg';
 
 import type { Config } from '#server/config.ts';
 import type { Schema } from '#server/db/schema.ts';
+import { makePrivate, makePrivateFolder, touchPrivateFile } from '#server/private-files.ts';
 
 export type Db = Kysely<Schema>;
 
@@ -51,13 +51,20 @@ export function openDatabase(
 }
 
 function openSqlite(file: string): OpenDatabase {
-  if (file !== ':memory:') mkdirSync(path.dirname(path.resolve(file)), { recursive: true });
+  if (file !== ':memory:') makeFilesPrivate(path.resolve(file));
   const sqlite = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
   sqlite.exec('pragma journal_mode = wal');
   // With WAL the default would be allowed to lose the newest commits in a power cut. A 202 is a promise.
   sqlite.exec('pragma synchronous = full');
   const db: Db = new Kysely({ dialect: new SqliteDialect({ database: forKysely(sqlite) }) });
   return { db, engine: 'sqlite', close: () => db.destroy() };
+}
+
+/** Before SQLite opens them: it gives the two files beside the database the database's own mode. */
+function makeFilesPrivate(file: string): void {
+  makePrivateFolder(path.dirname(file));
+  touchPrivateFile(file);
+  for (const suffix of ['-wal', '-shm']) makePrivate(`${file}${suffix}`);
 }
 
 const NOTHING: ReturnType<SqliteDatabase['prepare']> = {

@@ -6,11 +6,13 @@ import { Migrator, type Migration } from 'kysely/migration';
 import type { OpenDatabase } from '#server/db/connect.ts';
 import * as firstTables from '#server/db/migrations/2026-11-20-first-tables.ts';
 import * as consentProof from '#server/db/migrations/2026-11-21-consent-proof.ts';
+import * as knownSecrets from '#server/db/migrations/2026-11-21-known-secrets.ts';
 
 /** In the order in which they run. A new one goes to the end. */
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '2026-11-20-first-tables': firstTables,
   '2026-11-21-consent-proof': consentProof,
+  '2026-11-21-known-secrets': knownSecrets,
 };
 
 /**

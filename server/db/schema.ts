@@ -117,6 +117,12 @@ type LimitWindows = {
   count: number;
 };
 
+/** A secret that a server was started with on this database: its id, which tells nothing about it. */
+type KnownSecrets = {
+  id: Fixed<string>;
+  first_used_at: Fixed<number>;
+};
+
 export type Schema = {
   consent_wordings: ConsentWordings;
   submissions: Submissions;
@@ -126,4 +132,5 @@ export type Schema = {
   leads: Leads;
   consent_receipts: ConsentReceipts;
   limit_windows: LimitWindows;
+  known_secrets: KnownSecrets;
 };
