@@ -44,7 +44,7 @@ export function addLeadRoutes(app: FastifyInstance, parts: LeadRouteParts): void
     const browserId = knownBrowserId ?? newBrowserId();
 
     const robot = isRobot(request.body);
-    if (!robot && (await breaker.isOpen())) {
+    if (!robot && (await breaker.isOpen(request.ip))) {
       // Who has a code already has paid, or came before the storm.
       const email = normaliseEmail(parsed.data.email);
       const waiting = knownBrowserId !== null && (await isWaiting(parts, knownBrowserId, email));
