@@ -50,7 +50,7 @@ export function addLeadRoutes(app: FastifyInstance, parts: LeadRouteParts): void
     const stated = robot ? undefined : request.headers[CONSENT_VERSION_HEADER];
     const wording = await judgeWording(parts.database.db, parts, stated);
     if (wording.type === 'unknown') return sendError(reply, 'page-outdated');
-    if (!robot && (await breaker.isOpen())) {
+    if (!robot && (await breaker.isOpen(request.ip))) {
       // Who has a code already has paid, or came before the storm.
       const email = normaliseEmail(parsed.data.email);
       const waiting = knownBrowserId !== null && (await isWaiting(parts, knownBrowserId, email));
