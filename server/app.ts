@@ -12,6 +12,7 @@ import { handleError, sendError } from '#server/http/errors.ts';
 import { addHealthRoute } from '#server/http/health.ts';
 import { isSameOrigin } from '#server/http/same-origin.ts';
 import { addSecurityHeaders } from '#server/http/security-headers.ts';
+import { createIsProxy, createVisitorAddress } from '#server/http/visitor-address.ts';
 import { serveSite } from '#server/http/static-files.ts';
 import { addLoadShedding, type LoadLimits } from '#server/http/load-shedding.ts';
 import { addLeadRoutes, type LeadRouteParts } from '#server/leads/routes.ts';
@@ -22,7 +23,7 @@ import type { Article } from '#shared/api.ts';
 
 export type AppParts = Omit<
   LeadRouteParts,
-  'codeTtlSeconds' | 'resendSeconds' | 'cookies' | 'policies' | 'proofOfWork' | 'metrics'
+  'codeTtlSeconds' | 'resendSeconds' | 'cookies' | 'policies' | 'proofOfWork' | 'visitorAddress' | 'metrics'
 > & {
   readonly config: Pick<
     Config,
@@ -56,11 +57,11 @@ const URL_MAX_LENGTH = 2_048;
 /** Builds the application; the caller listens or injects. */
 export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   const { config, logger } = parts;
+  const isProxy = createIsProxy(config.trustProxy);
   const app = Fastify({
     loggerInstance: logger,
     // Fastify's own lines carry addresses and full URLs; ours (below) carry neither.
     logController: new LogController({ disableRequestLogging: true }),
-    trustProxy: trustFunction(config.trustProxy),
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: CONNECTION_TIMEOUT_MS,
@@ -118,6 +119,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     codeTtlSeconds: config.codeTtlSeconds,
     resendSeconds: config.resendSeconds,
     cookies,
+    visitorAddress: createVisitorAddress(isProxy),
     policies: config,
     proofOfWork: createProofOfWork({
       db: parts.database.db,
@@ -139,17 +141,6 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
       : site.sendNotFound(request, reply),
   );
   return app;
-}
-
-/**
- * Which proxies may say whom they speak for. Fastify knows networks; a number of hops is for proxies whose addresses
- * change, and safe only when nobody can reach this port except through them (docs/operating.md).
- */
-function trustFunction(
-  trust: Config['trustProxy'],
-): false | string[] | ((address: string, hop: number) => boolean) {
-  if (trust === false) return false;
-  return typeof trust === 'number' ? (_address, hop) => hop < trust : [...trust];
 }
 
 /**

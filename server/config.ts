@@ -29,7 +29,7 @@ export type Config = {
   readonly mailFrom: string | null;
   /** Newest first. Empty: the server makes one and keeps it in the data folder (SQLite only). */
   readonly appSecrets: readonly string[];
-  /** What Fastify takes as `trustProxy`: off, a number of hops, or a list of networks. */
+  /** Whose X-Forwarded-For counts: nobody's, that of so many hops, or that of these networks. */
   readonly trustProxy: false | number | readonly string[];
   readonly logLevel: string;
   /** Each limit: 0 lifts it. */
