@@ -178,7 +178,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     type: 'config',
     config: {
       port: settings.PORT,
-      host: settings.HOST,
+      // For this name Fastify opens two servers; what watches connections and what drains them watch one.
+      host: settings.HOST === 'localhost' ? '127.0.0.1' : settings.HOST,
       publicUrl: publicUrl.origin,
       secure: publicUrl.protocol === 'https:',
       database: settings.DATABASE_URL.startsWith('file:')

@@ -95,7 +95,7 @@ const housekeeping = setInterval(() => {
 process.once('SIGTERM', stop);
 process.once('SIGINT', stop);
 
-const metricsServer = config.metrics && (await startMetricsServer(metrics, config.metrics));
+const metricsServer = config.metrics && (await startMetricsServer(metrics, app, config.metrics));
 await app.listen({ port: config.port, host: config.host });
 announceStart();
 

@@ -17,6 +17,11 @@ describe('the network of an address', () => {
     assert.equal(networkOf('2001:0db8:0001:0002::1'), network);
     assert.equal(networkOf('2001:DB8:1:2::'), network);
     assert.notEqual(networkOf('2001:db8:1:3::1'), network);
+    assert.equal(networkOf('fe80::1%eth0'), 'fe80:0:0:0:0:0:0:0/64');
+  });
+
+  it('is what was given when that is no address at all', () => {
+    assert.equal(networkOf('unknown'), 'unknown');
   });
 });
 
