@@ -178,24 +178,27 @@ for (const engine of ENGINES) {
       }));
 
     it('takes its own page under any name of this machine', () =>
-      withServer({ engine, env: { PUBLIC_URL: 'https://guide.example.com', CODE_ATTEMPTS: '0' } }, async (server) => {
-        const own = [
-          ['https://guide.example.com', 'guide.example.com'],
-          // A proxy may ask under a name of its own.
-          ['https://guide.example.com', 'backend:3000'],
-          ['http://localhost:3000', 'localhost:3000'],
-          ['http://localhost:3000', 'LOCALHOST:3000'],
-          ['http://127.0.0.1:3000', '127.0.0.1:3000'],
-          ['http://127.8.9.10', '127.8.9.10'],
-          ['http://[::1]:3000', '[::1]:3000'],
-        ] as const;
-        for (const [origin, host] of own) {
-          const answer = await server.app.inject(
-            post(API.verify, BODIES[API.verify], { origin, host, 'sec-fetch-site': 'same-origin' }),
-          );
-          assert.equal(answer.headers['x-error-code'], 'wrong-code', `${origin} at ${host}`);
-        }
-      }));
+      withServer(
+        { engine, env: { PUBLIC_URL: 'https://guide.example.com', CODE_ATTEMPTS: '0' } },
+        async (server) => {
+          const own = [
+            ['https://guide.example.com', 'guide.example.com'],
+            // A proxy may ask under a name of its own.
+            ['https://guide.example.com', 'backend:3000'],
+            ['http://localhost:3000', 'localhost:3000'],
+            ['http://localhost:3000', 'LOCALHOST:3000'],
+            ['http://127.0.0.1:3000', '127.0.0.1:3000'],
+            ['http://127.8.9.10', '127.8.9.10'],
+            ['http://[::1]:3000', '[::1]:3000'],
+          ] as const;
+          for (const [origin, host] of own) {
+            const answer = await server.app.inject(
+              post(API.verify, BODIES[API.verify], { origin, host, 'sec-fetch-site': 'same-origin' }),
+            );
+            assert.equal(answer.headers['x-error-code'], 'wrong-code', `${origin} at ${host}`);
+          }
+        },
+      ));
 
     it('tells the operator once that the page is open under an address that PUBLIC_URL does not name', () =>
       withServer({ engine }, async (server) => {
