@@ -8,10 +8,12 @@ import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } 
 import { createCookies } from '#server/access/cookies.ts';
 import { addArticleRoutes } from '#server/article/routes.ts';
 import type { Config } from '#server/config.ts';
+import { boundConnections, type ConnectionLimits } from '#server/http/connections.ts';
 import { handleError, sendError } from '#server/http/errors.ts';
-import { addHealthRoute } from '#server/http/health.ts';
-import { isSameOrigin } from '#server/http/same-origin.ts';
+import { addHealthRoute, addLiveRoute } from '#server/http/health.ts';
+import { refuseOtherOrigins } from '#server/http/same-origin.ts';
 import { addSecurityHeaders } from '#server/http/security-headers.ts';
+import { createIsProxy, createVisitorAddress } from '#server/http/visitor-address.ts';
 import { serveSite } from '#server/http/static-files.ts';
 import { addLoadShedding, type LoadLimits } from '#server/http/load-shedding.ts';
 import { addLeadRoutes, type LeadRouteParts } from '#server/leads/routes.ts';
@@ -22,7 +24,7 @@ import type { Article } from '#shared/api.ts';
 
 export type AppParts = Omit<
   LeadRouteParts,
-  'codeTtlSeconds' | 'resendSeconds' | 'cookies' | 'policies' | 'proofOfWork' | 'metrics'
+  'codeTtlSeconds' | 'resendSeconds' | 'cookies' | 'policies' | 'proofOfWork' | 'visitorAddress' | 'metrics'
 > & {
   readonly config: Pick<
     Config,
@@ -33,6 +35,8 @@ export type AppParts = Omit<
   readonly isStopping: () => boolean;
   /** Where load shedding begins, if not where it usually does. */
   readonly loadLimits?: LoadLimits;
+  /** How many connections there may be, if not as many as usual. */
+  readonly connectionLimits?: ConnectionLimits;
   readonly article: Article;
   readonly logger: FastifyBaseLogger;
   /** Where the built site lies; null serves the API alone. */
@@ -47,8 +51,6 @@ const REQUEST_TIMEOUT_MS = 15_000;
 const CONNECTION_TIMEOUT_MS = 60_000;
 /** How often Node looks for requests that take too long; its own 30 s would make the limit above mean half a minute more. */
 const LOOK_FOR_SLOW_REQUESTS_MS = 2_000;
-/** Beyond these, new connections are turned away at once; well below what a process may have open. */
-const MAX_CONNECTIONS = 5_000;
 /** Longer than the idle timeout of common proxies, so that they close first and never meet a closed socket. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 const URL_MAX_LENGTH = 2_048;
@@ -56,11 +58,11 @@ const URL_MAX_LENGTH = 2_048;
 /** Builds the application; the caller listens or injects. */
 export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   const { config, logger } = parts;
+  const isProxy = createIsProxy(config.trustProxy);
   const app = Fastify({
     loggerInstance: logger,
     // Fastify's own lines carry addresses and full URLs; ours (below) carry neither.
     logController: new LogController({ disableRequestLogging: true }),
-    trustProxy: trustFunction(config.trustProxy),
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: CONNECTION_TIMEOUT_MS,
@@ -84,7 +86,12 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     clientErrorHandler: answerBrokenRequest,
   });
 
-  app.server.maxConnections = MAX_CONNECTIONS;
+  boundConnections(app.server, {
+    limits: parts.connectionLimits,
+    isProxy,
+    metrics: parts.metrics,
+    logger,
+  });
   app.setErrorHandler(handleError);
   addSecurityHeaders(app, config.secure);
   app.addHook('onResponse', async (request, reply) => {
@@ -104,9 +111,8 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   warnAboutForgottenProxy(app, config.trustProxy);
   app.addHook('onRequest', async (request, reply) => {
     if (request.url.length > URL_MAX_LENGTH) return sendError(reply, 'uri-too-long');
-    const changes = request.method !== 'GET' && request.method !== 'HEAD';
-    if (changes && !isSameOrigin(request, config.publicUrl)) return sendError(reply, 'wrong-origin');
   });
+  refuseOtherOrigins(app, config.publicUrl);
 
   await app.register(fastifyCookie);
   // JSON is all we read; a text/plain body (Fastify's other default) is what a cross-site form could send.
@@ -118,6 +124,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     codeTtlSeconds: config.codeTtlSeconds,
     resendSeconds: config.resendSeconds,
     cookies,
+    visitorAddress: createVisitorAddress(isProxy),
     policies: config,
     proofOfWork: createProofOfWork({
       db: parts.database.db,
@@ -126,6 +133,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     }),
   });
   addArticleRoutes(app, { db: parts.database.db, cookies, clock: parts.clock, article: parts.article });
+  addLiveRoute(app);
   addHealthRoute(app, { db: parts.database.db, clock: parts.clock, isStopping: parts.isStopping });
   refuseOtherMethods(app);
 
@@ -139,17 +147,6 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
       : site.sendNotFound(request, reply),
   );
   return app;
-}
-
-/**
- * Which proxies may say whom they speak for. Fastify knows networks; a number of hops is for proxies whose addresses
- * change, and safe only when nobody can reach this port except through them (docs/operating.md).
- */
-function trustFunction(
-  trust: Config['trustProxy'],
-): false | string[] | ((address: string, hop: number) => boolean) {
-  if (trust === false) return false;
-  return typeof trust === 'number' ? (_address, hop) => hop < trust : [...trust];
 }
 
 /**

@@ -32,7 +32,7 @@ export type Config = {
   readonly mailFrom: string | null;
   /** Newest first. Empty: the server makes one and keeps it in the data folder (SQLite only). */
   readonly appSecrets: readonly string[];
-  /** What Fastify takes as `trustProxy`: off, a number of hops, or a list of networks. */
+  /** Whose X-Forwarded-For counts: nobody's, that of so many hops, or that of these networks. */
   readonly trustProxy: false | number | readonly string[];
   readonly logLevel: string;
   /** Each limit: 0 lifts it. */
@@ -198,7 +198,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     ],
     config: {
       port: settings.PORT,
-      host: settings.HOST,
+      // For this name Fastify opens two servers; what watches connections and what drains them watch one.
+      host: settings.HOST === 'localhost' ? '127.0.0.1' : settings.HOST,
       publicUrl: publicUrl.origin,
       secure: publicUrl.protocol === 'https:',
       database: settings.DATABASE_URL.startsWith('file:')

@@ -119,7 +119,7 @@ process.on('SIGINT', (signal) => {
   stop(signal);
 });
 
-const metricsServer = config.metrics && (await startMetricsServer(metrics, config.metrics));
+const metricsServer = config.metrics && (await startMetricsServer(metrics, app, config.metrics));
 await app.listen({ port: config.port, host: config.host }).catch(async (error: unknown) => {
   // Somebody was faster since we looked.
   const complaints = await portComplaints(config);

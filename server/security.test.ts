@@ -196,12 +196,14 @@ for (const engine of ENGINES) {
   });
 }
 
-it('over https both cookies are Secure, host-only and out of reach for scripts', () =>
+it('over https both cookies are Secure, host-only and out of reach for scripts, and browsers stay on https', () =>
   withServer({ engine: 'sqlite', env: { PUBLIC_URL: 'https://guide.example.com' } }, async (server) => {
     const visitor = createVisitor(server);
     const asked = await visitor.post(API.leads, filledForm());
     const code = codeIn(await server.inbox.waitForMail(EMAIL));
     const verified = await visitor.post(API.verify, { email: EMAIL, code });
+    // For this host alone: its neighbours under the domain may not speak https at all.
+    assert.equal(verified.headers['strict-transport-security'], 'max-age=31536000');
     const lines = [asked, verified].flatMap(({ headers }) => headers['set-cookie'] ?? []);
     assert.deepEqual(
       lines.map((line) => line.split('=', 1)[0]),

@@ -14,6 +14,7 @@ import { readContent, type Content } from '#server/content.ts';
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
 import { keepConsentWording } from '#server/db/submissions.ts';
+import type { ConnectionLimits } from '#server/http/connections.ts';
 import { createBreaker } from '#server/limits/breaker.ts';
 import { createLimits } from '#server/limits/limits.ts';
 import { createSmtpMailer } from '#server/mail/mailer.ts';
@@ -51,6 +52,7 @@ export type ServerOptions = {
   readonly inbox?: InboxBehaviour;
   readonly siteFolder?: string;
   readonly maxInHand?: number;
+  readonly connectionLimits?: ConnectionLimits;
 };
 
 /** Starts one. */
@@ -60,6 +62,7 @@ async function startServer({
   inbox: behaviour,
   siteFolder,
   maxInHand = 1_000,
+  connectionLimits,
 }: ServerOptions): Promise<ServerUnderTest> {
   const settings = readConfig({ APP_SECRET: TEST_SECRET, ...env });
   assert(settings.type === 'config', JSON.stringify(settings));
@@ -108,6 +111,7 @@ async function startServer({
     isStopping: () => false,
     // Tests share two cores with everything; how late their loop is says nothing.
     loadLimits: { maxInHand, maxEventLoopDelayMs: 0 },
+    ...(connectionLimits && { connectionLimits }),
     database,
     secrets,
     limits: createLimits(config),

@@ -15,6 +15,7 @@ const ROUTES: Readonly<Record<string, readonly string[]>> = {
   [API.challenge]: ['GET', 'HEAD'],
   [API.article]: ['GET', 'HEAD'],
   [API.proofOfWork]: ['GET', 'HEAD'],
+  [API.live]: ['GET', 'HEAD'],
   [API.health]: ['GET', 'HEAD'],
 };
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
@@ -146,6 +147,13 @@ for (const engine of ENGINES) {
             { origin: 'https://evil.example' },
             { origin: 'null' },
             { origin: 'http://localhost.evil.example' },
+            // A name of the attacker's that leads here (DNS rebinding): their page, and its requests, look like ours.
+            { origin: 'http://evil.example', host: 'evil.example', 'sec-fetch-site': 'same-origin' },
+            { origin: 'http://evil.example:3000', host: 'evil.example:3000' },
+            { origin: 'http://127.0.0.1.evil.example', host: '127.0.0.1.evil.example' },
+            { origin: 'http://192.168.1.5:3000', host: '192.168.1.5:3000' },
+            { origin: 'http://127.0.0.1:3000', host: 'evil.example' },
+            { origin: 'http://127.0.0.1:4000', host: '127.0.0.1:3000' },
             { 'sec-fetch-site': 'cross-site' },
             { 'sec-fetch-site': 'same-site', origin: 'http://localhost:3000' },
           ];
@@ -167,6 +175,40 @@ for (const engine of ENGINES) {
           }),
         );
         assert.equal(same.statusCode, 202);
+      }));
+
+    it('takes its own page under any name of this machine', () =>
+      withServer(
+        { engine, env: { PUBLIC_URL: 'https://guide.example.com', CODE_ATTEMPTS: '0' } },
+        async (server) => {
+          const own = [
+            ['https://guide.example.com', 'guide.example.com'],
+            // A proxy may ask under a name of its own.
+            ['https://guide.example.com', 'backend:3000'],
+            ['http://localhost:3000', 'localhost:3000'],
+            ['http://localhost:3000', 'LOCALHOST:3000'],
+            ['http://127.0.0.1:3000', '127.0.0.1:3000'],
+            ['http://127.8.9.10', '127.8.9.10'],
+            ['http://[::1]:3000', '[::1]:3000'],
+          ] as const;
+          for (const [origin, host] of own) {
+            const answer = await server.app.inject(
+              post(API.verify, BODIES[API.verify], { origin, host, 'sec-fetch-site': 'same-origin' }),
+            );
+            assert.equal(answer.headers['x-error-code'], 'wrong-code', `${origin} at ${host}`);
+          }
+        },
+      ));
+
+    it('tells the operator once that the page is open under an address that PUBLIC_URL does not name', () =>
+      withServer({ engine }, async (server) => {
+        const elsewhere = { origin: 'http://192.168.1.5:3000', host: '192.168.1.5:3000' };
+        for (let count = 0; count < 2; count += 1) {
+          await expectRefusal(server, post(API.leads, filledForm(), elsewhere), 'another name');
+        }
+        const warnings = server.logLines.filter((line) => line.includes('PUBLIC_URL'));
+        assert.equal(warnings.length, 1);
+        assert.doesNotMatch(warnings[0] ?? '', /192\.168/);
       }));
 
     it('refuses every field that is missing, mistyped, empty, too long or not plain text', () =>
@@ -332,6 +374,7 @@ for (const engine of ENGINES) {
       withServer({ engine }, async (server) => {
         assert.equal((await server.app.inject('/api/health')).statusCode, 200);
         await server.database.close();
+        assert.equal((await server.app.inject(API.live)).statusCode, 200, 'the process is up');
         for (const request of [
           post(API.leads, filledForm()),
           post(API.verify, BODIES[API.verify]),

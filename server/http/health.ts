@@ -16,6 +16,13 @@ type HealthParts = {
   readonly isStopping: () => boolean;
 };
 
+/** Adds `GET /api/live`: 200 as long as the process runs, also while it stops or sheds load; a restart would not help. */
+export function addLiveRoute(app: FastifyInstance): void {
+  app.get(API.live, async (_request, reply) =>
+    reply.header('cache-control', 'no-store').send({ status: 'ok' }),
+  );
+}
+
 /** Adds `GET /api/health`: 200, or 503 when the database does not answer, mail is stuck, or the process stops. */
 export function addHealthRoute(app: FastifyInstance, { db, clock, isStopping }: HealthParts): void {
   app.get(API.health, async (request, reply) => {

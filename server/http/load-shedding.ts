@@ -1,6 +1,6 @@
 // Answers 503 before the process drowns: a visitor who is told to wait comes back, one who hangs does not.
 import underPressure from '@fastify/under-pressure';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { getHeapStatistics } from 'node:v8';
 
 import { sendError } from '#server/http/errors.ts';
@@ -22,7 +22,11 @@ export type LoadLimits = {
 
 const USUAL_LIMITS: LoadLimits = { maxInHand: MAX_IN_HAND, maxEventLoopDelayMs: MAX_EVENT_LOOP_DELAY_MS };
 
-/** Sheds load on everything but the health check, which has to tell about it. */
+/** The two that have to tell about it. By the route: a monitor may add a query. */
+const isProbe = ({ routeOptions }: FastifyRequest): boolean =>
+  routeOptions.url === API.live || routeOptions.url === API.health;
+
+/** Sheds load on everything but the probes of monitors. */
 export async function addLoadShedding(
   app: FastifyInstance,
   { maxInHand, maxEventLoopDelayMs }: LoadLimits = USUAL_LIMITS,
@@ -31,8 +35,7 @@ export async function addLoadShedding(
     maxEventLoopDelay: maxEventLoopDelayMs,
     maxHeapUsedBytes: getHeapStatistics().heap_size_limit * MAX_HEAP_SHARE,
     pressureHandler: (request, reply) => {
-      if (request.url !== API.health)
-        sendError(reply, 'unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+      if (!isProbe(request)) sendError(reply, 'unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS });
     },
   });
 
@@ -40,7 +43,7 @@ export async function addLoadShedding(
   // film slowly, must not use up what others need.
   let inHand = 0;
   app.addHook('preHandler', async (request, reply) => {
-    if (!request.url.startsWith('/api/') || request.url === API.health) return;
+    if (!request.url.startsWith('/api/') || isProbe(request)) return;
     inHand += 1;
     // "close" comes however a request ends: answered, refused or cut off.
     reply.raw.once('close', () => {

@@ -40,7 +40,8 @@ export function addSecurityHeaders(app: FastifyInstance, secure: boolean): void 
         'permissions-policy',
         'camera=(), geolocation=(), microphone=(), payment=(), browsing-topics=()',
       );
-    if (secure) void reply.header('strict-transport-security', `max-age=${YEAR_SECONDS}; includeSubDomains`);
+    // Without includeSubDomains: we speak for this host, not for its neighbours, some of which may not speak https.
+    if (secure) void reply.header('strict-transport-security', `max-age=${YEAR_SECONDS}`);
     // Answers without a page of their own (errors, JSON) may load nothing at all.
     if (!reply.hasHeader('content-security-policy')) {
       void reply.header('content-security-policy', "default-src 'none'; frame-ancestors 'none'");

@@ -6,6 +6,7 @@ import type * as z from 'zod/mini';
 import { newBrowserId, type Cookies } from '#server/access/cookies.ts';
 import type { Config } from '#server/config.ts';
 import { sendError } from '#server/http/errors.ts';
+import { dropRequest, type VisitorAddress } from '#server/http/visitor-address.ts';
 import { findChallengeInProgress, isWaiting } from '#server/leads/challenge-in-progress.ts';
 import { attributionOf } from '#server/leads/attribution.ts';
 import { judgeWording, type ConsentWordingParts } from '#server/leads/consent-wording.ts';
@@ -25,6 +26,7 @@ const NO_CHALLENGE = NIL;
 export type LeadRouteParts = RequestCodeParts &
   ConsentWordingParts & {
     readonly cookies: Cookies;
+    readonly visitorAddress: VisitorAddress;
     readonly breaker: Breaker;
     readonly proofOfWork: ProofOfWork;
     readonly metrics: Pick<Metrics, 'limitHit' | 'codeEntered'>;
@@ -35,11 +37,13 @@ export type LeadRouteParts = RequestCodeParts &
 
 /** Adds the routes of the leads feature. */
 export function addLeadRoutes(app: FastifyInstance, parts: LeadRouteParts): void {
-  const { cookies, breaker, proofOfWork, metrics } = parts;
+  const { cookies, visitorAddress, breaker, proofOfWork, metrics } = parts;
 
   app.post(API.leads, async (request, reply) => {
     const parsed = Lead.safeParse(request.body);
     if (!parsed.success) return sendInvalidInput(reply, parsed.error);
+    const clientAddress = visitorAddress(request);
+    if (clientAddress === null) return dropRequest(request, reply);
     const verdict = judgeDomain(parsed.data.email, parts.policies, parts.freeMailDomains);
     if (verdict.type === 'refused') return sendError(reply, 'email-domain-refused');
     const knownBrowserId = cookies.readBrowserId(request);
@@ -50,7 +54,7 @@ export function addLeadRoutes(app: FastifyInstance, parts: LeadRouteParts): void
     const stated = robot ? undefined : request.headers[CONSENT_VERSION_HEADER];
     const wording = await judgeWording(parts.database.db, parts, stated);
     if (wording.type === 'unknown') return sendError(reply, 'page-outdated');
-    if (!robot && (await breaker.isOpen(request.ip))) {
+    if (!robot && (await breaker.isOpen(clientAddress))) {
       // Who has a code already has paid, or came before the storm.
       const email = normaliseEmail(parsed.data.email);
       const waiting = knownBrowserId !== null && (await isWaiting(parts, knownBrowserId, email));
@@ -65,7 +69,7 @@ export function addLeadRoutes(app: FastifyInstance, parts: LeadRouteParts): void
       ? pretendToRequestCode(parts)
       : await requestCode(parts, parsed.data, {
           browserId,
-          clientAddress: request.ip,
+          clientAddress,
           consentVersion: wording.version,
           userAgent: request.headers['user-agent']?.slice(0, USER_AGENT_MAX_LENGTH) ?? null,
           attribution: attributionOf(request.headers.referer),
@@ -82,9 +86,11 @@ export function addLeadRoutes(app: FastifyInstance, parts: LeadRouteParts): void
   app.post(API.verify, async (request, reply) => {
     const parsed = Verification.safeParse(request.body);
     if (!parsed.success) return sendInvalidInput(reply, parsed.error);
+    const clientAddress = visitorAddress(request);
+    if (clientAddress === null) return dropRequest(request, reply);
     const outcome = await verifyCode(parts, parsed.data, {
       browserId: cookies.readBrowserId(request),
-      clientAddress: request.ip,
+      clientAddress,
     });
     if (outcome.type === 'refused') {
       if ('retryAfterSeconds' in outcome) metrics.limitHit(outcome.error);

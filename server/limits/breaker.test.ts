@@ -149,6 +149,8 @@ for (const engine of ENGINES) {
         await server.advance(LOOK_SECONDS);
         const { challenge, solution } = await solve(server);
         const { parameters } = challenge;
+        const withParameters = (changes: object) =>
+          encode({ challenge: { ...challenge, parameters: { ...parameters, ...changes } }, solution });
         const bad: Record<string, string> = {
           nothing: '',
           'no base64': '%%%',
@@ -172,6 +174,28 @@ for (const engine of ENGINES) {
             solution,
           }),
           'no signature': encode({ challenge: { parameters }, solution }),
+          'a time that is no number': withParameters({ data: { validUntil: { toString: 1, valueOf: 1 } } }),
+          'a time in words': withParameters({ data: { validUntil: String(server.now() + 60_000) } }),
+          'a time in a list': withParameters({ data: { validUntil: [server.now() + 60_000] } }),
+          'no time': withParameters({ data: {} }),
+          'data that is no object': withParameters({ data: 'x' }),
+          'another algorithm': withParameters({ algorithm: 'SCRYPT' }),
+          'a nonce that is no text': withParameters({ nonce: { length: 1 } }),
+          'a salt that is a list': withParameters({ salt: ['00'] }),
+          'a cost beyond measure': withParameters({ cost: 1e9 }),
+          'a key beyond measure': withParameters({ keyLength: 1e9 }),
+          'a prefix that is no text': withParameters({ keyPrefix: 1 }),
+          'a key signature that is no text': withParameters({ keySignature: { length: 64 } }),
+          'more than we gave': withParameters({ memoryCost: 1e9 }),
+          'a signature that is no text': encode({
+            challenge: { ...challenge, signature: { length: 64 } },
+            solution,
+          }),
+          'a counter below zero': encode({ challenge, solution: { ...solution, counter: -1 } }),
+          'a counter that is no whole number': encode({ challenge, solution: { ...solution, counter: 0.5 } }),
+          'keys of prototypes': Buffer.from(
+            JSON.stringify({ challenge, solution }).replace('{', '{"__proto__":{"verified":true},'),
+          ).toString('base64'),
           'far too much': encode({ challenge, solution, padding: 'x'.repeat(8_000) }),
         };
         for (const [what, proof] of Object.entries(bad)) {

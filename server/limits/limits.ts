@@ -128,18 +128,15 @@ export function createLimits(config: Pick<Config, 'limits' | 'codeTtlSeconds' | 
 /**
  * The network an address is counted under. IPv4: the address itself. IPv6: its /64, the smallest network a
  * subscriber is given (RFC 6177), so that one of them does not have 2^64 addresses to count separately.
+ * @param clientAddress as server/http/visitor-address.ts reads it
  */
 export function networkOf(clientAddress: string): string {
-  const bare = withoutPort(clientAddress);
-  if (!ipaddr.isValid(bare)) return clientAddress;
-  const address = ipaddr.process(bare);
+  // Rows that older versions stored may hold what a proxy made up.
+  if (!ipaddr.isValid(clientAddress)) return clientAddress;
+  const address = ipaddr.process(clientAddress);
   if (address.kind() === 'ipv4') return address.toString();
   const [network] = ipaddr.IPv6.networkAddressFromCIDR(`${address.toNormalizedString()}/64`)
     .toNormalizedString()
     .split('%');
   return `${network}/64`;
 }
-
-/** Some proxies write the port too: 203.0.113.7:4711, [2001:db8::1]:4711. */
-const withoutPort = (address: string): string =>
-  /^\[(.+)\](?::\d+)?$/.exec(address)?.[1] ?? /^([\d.]+):\d+$/.exec(address)?.[1] ?? address;

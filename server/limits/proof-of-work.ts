@@ -1,7 +1,8 @@
 // A proof of work, asked for while the breaker is open: cheap for one visitor, dear for who wants ten thousand codes.
 // ALTCHA's protocol (version 2), solved by our own page; no other host is involved.
-import { createChallenge, randomInt, verifySolution, type Challenge, type Payload } from 'altcha-lib';
+import { createChallenge, randomInt, verifySolution, type Challenge } from 'altcha-lib';
 import { deriveKey } from 'altcha-lib/algorithms/pbkdf2';
+import * as z from 'zod/mini';
 
 import type { Secrets } from '#server/access/secrets.ts';
 import { countInWindow } from '#server/db/limit-windows.ts';
@@ -11,6 +12,40 @@ import type { Db } from '#server/db/connect.ts';
 const ITERATIONS = 1_000;
 const TRIES = { least: 2_000, most: 4_000 };
 const VALID_MS = 5 * 60_000;
+const ALGORITHM = 'PBKDF2/SHA-256';
+const KEY_BYTES = 32;
+const UINT32_MAX = 0xffff_ffff;
+
+const hex = (least: number, most = least) =>
+  z.string().check(z.minLength(least), z.maxLength(most), z.regex(/^[0-9a-f]*$/));
+
+/**
+ * What the header may hold, to the last field: our own challenge as we made it, and its solution. Nothing that a stranger
+ * made up reaches the library, whose checks are for honest callers.
+ */
+const Payload = z.strictObject({
+  challenge: z.strictObject({
+    parameters: z.strictObject({
+      algorithm: z.literal(ALGORITHM),
+      nonce: hex(32),
+      salt: hex(32),
+      // Not one number: while several processes are being restarted, the older ones still give out theirs.
+      cost: z.int().check(z.minimum(1), z.maximum(100 * ITERATIONS)),
+      keyLength: z.literal(KEY_BYTES),
+      keyPrefix: hex(2, 2 * KEY_BYTES),
+      keySignature: hex(64),
+      data: z.strictObject({ validUntil: z.int().check(z.nonnegative()) }),
+    }),
+    signature: hex(64),
+  }),
+  solution: z.strictObject({
+    counter: z.int().check(z.nonnegative(), z.maximum(UINT32_MAX)),
+    derivedKey: hex(2 * KEY_BYTES),
+    /** Milliseconds it took, as the library notes. */
+    time: z.optional(z.number().check(z.nonnegative())),
+  }),
+});
+type Payload = z.infer<typeof Payload>;
 
 export type ProofOfWork = {
   /** A new challenge for a browser to solve. */
@@ -39,9 +74,13 @@ export function createProofOfWork({ db, secrets, clock }: ProofOfWorkParts): Pro
   };
 
   const isSolved = async (payload: Payload): Promise<boolean> => {
+    const { challenge } = payload;
+    const { counter, derivedKey } = payload.solution;
+    const solution = { counter, derivedKey };
     for (const secret of secrets) {
       try {
-        if ((await verifySolution({ ...payload, deriveKey, ...signing(secret) })).verified) return true;
+        const { verified } = await verifySolution({ challenge, solution, deriveKey, ...signing(secret) });
+        if (verified) return true;
       } catch {
         // Not a challenge at all.
         return false;
@@ -53,7 +92,8 @@ export function createProofOfWork({ db, secrets, clock }: ProofOfWorkParts): Pro
   return {
     challenge: () =>
       createChallenge({
-        algorithm: 'PBKDF2/SHA-256',
+        algorithm: ALGORITHM,
+        keyLength: KEY_BYTES,
         cost: ITERATIONS,
         // A known answer: solving takes about the same for everybody, and checking it costs us next to nothing.
         counter: randomInt(TRIES.most, TRIES.least),
@@ -66,7 +106,7 @@ export function createProofOfWork({ db, secrets, clock }: ProofOfWorkParts): Pro
       const payload = parsePayload(header);
       if (payload === null) return false;
       const { data, nonce } = payload.challenge.parameters;
-      if (Number(data?.['validUntil']) <= clock()) return false;
+      if (data.validUntil <= clock()) return false;
       if (!(await isSolved(payload))) return false;
       const { count } = await countInWindow(db, `proof of work: ${nonce}`, VALID_MS, clock());
       return count === 1;
@@ -79,8 +119,8 @@ const HEADER_MAX_LENGTH = 4_000;
 function parsePayload(header: string | undefined): Payload | null {
   if (header === undefined || header.length > HEADER_MAX_LENGTH) return null;
   try {
-    const payload = JSON.parse(Buffer.from(header, 'base64').toString('utf8')) as Payload | null;
-    return payload?.challenge?.parameters && payload.solution ? payload : null;
+    const json: unknown = JSON.parse(Buffer.from(header, 'base64').toString('utf8'));
+    return Payload.safeParse(json).data ?? null;
   } catch {
     return null;
   }

@@ -1,25 +1,49 @@
-// Serves the metrics on a port of their own, so that they cannot be reached through the public one by mistake.
-import { createServer } from 'node:http';
+// Serves the metrics on a port of their own, so that they cannot be reached through the public one by mistake; and the two
+// probes, so that a monitor gets its answer even when visitors, or somebody else, have taken every connection there is.
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+
+import type { FastifyInstance } from 'fastify';
 
 import type { Metrics } from '#server/observability/metrics.ts';
+import { API } from '#shared/api.ts';
 
-/** Starts it; resolves when it listens. */
+const TEXT_TYPE = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' };
+const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
+
+/**
+ * Starts it; resolves when it listens.
+ * @param app whose health is told: the answer is that of its own route
+ */
 export async function startMetricsServer(
   metrics: Metrics,
+  app: Pick<FastifyInstance, 'inject'>,
   { port, host }: { port: number; host: string },
 ): Promise<{ port: number; close: () => Promise<void> }> {
-  const server = createServer((request, response) => {
-    if (request.method !== 'GET' || request.url !== '/metrics') {
-      response
-        .writeHead(404, { 'content-type': 'text/plain; charset=utf-8' })
-        .end('The metrics are at /metrics.\n');
+  const pages = new Map<string | undefined, (response: ServerResponse) => Promise<unknown>>(
+    Object.entries({
+      '/metrics': async (response) => {
+        const { contentType, body } = await metrics.render();
+        response.writeHead(200, { 'content-type': contentType }).end(body);
+      },
+      [API.live]: async (response) => response.writeHead(200, JSON_TYPE).end('{"status":"ok"}'),
+      [API.health]: async (response) => {
+        // An application that is being closed takes no more requests.
+        const answer = await app.inject(API.health).catch(() => null);
+        if (answer === null) response.writeHead(503, TEXT_TYPE).end('This process is stopping.');
+        else response.writeHead(answer.statusCode, answer.headers).end(answer.rawPayload);
+      },
+    }),
+  );
+  const listener: RequestListener = (request, response) => {
+    const page = request.method === 'GET' ? pages.get(request.url) : undefined;
+    if (page === undefined) {
+      const sentence = `The metrics are at /metrics; ${API.live} and ${API.health} are here too.\n`;
+      response.writeHead(404, TEXT_TYPE).end(sentence);
       return;
     }
-    metrics.render().then(
-      ({ contentType, body }) => response.writeHead(200, { 'content-type': contentType }).end(body),
-      () => response.writeHead(500).end(),
-    );
-  });
+    page(response).catch(() => response.writeHead(500).end());
+  };
+  const server = createServer(listener);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);

@@ -130,17 +130,36 @@ for (const engine of ENGINES) {
         assert.equal(await health(), 200, 'something goes out');
       }));
 
-    it('have a port of their own, on which nothing else is served', () =>
+    it('have a port of their own, with the probes, and nothing else is served on it', () =>
       withServer({ engine }, async (server) => {
-        const { port, close } = await startMetricsServer(server.metrics, { port: 0, host: '127.0.0.1' });
+        const { port, close } = await startMetricsServer(server.metrics, server.app, {
+          port: 0,
+          host: '127.0.0.1',
+        });
         try {
           const page = await fetch(`http://127.0.0.1:${port}/metrics`);
           assert.match(page.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/);
           assert.match(await page.text(), /# HELP lead_page_request_seconds /);
-          for (const other of ['/', '/api/health', '/metrics/x']) {
-            assert.equal((await fetch(`http://127.0.0.1:${port}${other}`)).status, 404);
+          const get = (url: string) => fetch(`http://127.0.0.1:${port}${url}`);
+          for (const other of ['/', '/api/leads', '/metrics/x', '/api/health?x', '/constructor']) {
+            assert.equal((await get(other)).status, 404, other);
           }
           assert.equal((await server.app.inject('/metrics')).statusCode, 404);
+          for (const probe of [API.live, API.health]) {
+            const answer = await get(probe);
+            assert.equal(answer.status, 200, probe);
+            assert.deepEqual(await answer.json(), { status: 'ok' });
+          }
+          await server.database.close();
+          const sick = await get(API.health);
+          assert.equal(sick.status, 503);
+          assert.match(await sick.text(), /^The database does not answer\.$/);
+          assert.equal((await get(API.live)).status, 200);
+          await server.app.close();
+          const stopping = await get(API.health);
+          assert.equal(stopping.status, 503);
+          assert.equal(await stopping.text(), 'This process is stopping.');
+          assert.equal((await get(API.live)).status, 200, 'until the very end');
         } finally {
           await close();
         }

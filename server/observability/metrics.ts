@@ -12,6 +12,8 @@ export type Metrics = {
   readonly codeEntered: (afterMs: number) => void;
   readonly mail: (event: MailEvent) => void;
   readonly breakerOpened: (reason: string) => void;
+  readonly connectionsOpen: (count: number) => void;
+  readonly connectionRefused: (reason: string) => void;
   /** The page Prometheus scrapes. */
   readonly render: () => Promise<{ contentType: string; body: string }>;
 };
@@ -70,6 +72,17 @@ export function createMetrics(db: Db, clock: () => number, codeTtlSeconds: numbe
     labelNames: ['reason'],
     registers,
   });
+  const connections = new Gauge({
+    name: 'lead_page_connections_open',
+    help: 'Connections open to this process.',
+    registers,
+  });
+  const refusedConnections = new Counter({
+    name: 'lead_page_connections_refused_total',
+    help: 'Connections ended because there were too many (an idle one, or else the new one), by the bound: network or process.',
+    labelNames: ['reason'],
+    registers,
+  });
   // Read when scraped: the outbox belongs to all processes, so one number from the database is the truth.
   const depth = new Gauge({ name: 'lead_page_outbox_depth', help: 'Mail waiting to be sent.', registers });
   const age = new Gauge({
@@ -100,6 +113,8 @@ export function createMetrics(db: Db, clock: () => number, codeTtlSeconds: numbe
       if ('errorClass' in event) smtpErrors.inc({ class: event.errorClass });
     },
     breakerOpened: (reason) => breaker.inc({ reason }),
+    connectionsOpen: (count) => connections.set(count),
+    connectionRefused: (reason) => refusedConnections.inc({ reason }),
     render: async () => {
       try {
         const backlog = await outboxBacklog(db);

@@ -1,6 +1,6 @@
 // A million answers to broken requests from the built server, over bare sockets: malformed HTTP, chunks, lengths, slow bodies, huge
 // headers, invalid UTF-8, prototype keys, deep JSON, traversal, ranges, cookies. Nothing may be answered with a 5xx, nothing
-// may crash, memory must stay flat and the event loop free. Usage: fuzz.ts [answers] [seed]
+// may crash, memory must stay flat and the event loop free. Then what broke the server once (rude-clients.ts). Usage: fuzz.ts [answers] [seed]
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
@@ -9,6 +9,7 @@ import { API } from '#shared/api.ts';
 import { filledForm } from '#testing/server-under-test.ts';
 import { startSite } from '#testing/start-site.ts';
 import { measuredOn, median, table, writeReport } from '#tools/report.ts';
+import { tryRudeClients } from '#tools/reliability/rude-clients.ts';
 import { conclude } from '#tools/reliability/verdict.ts';
 import { newLedger, walk, WITHOUT_LIMITS } from '#tools/reliability/visitors.ts';
 
@@ -164,7 +165,8 @@ const HEADERS: readonly (() => string)[] = [
   () => `if-none-match: ${text(50)}`,
   () => `if-modified-since: ${text(20)}`,
   () => `accept-encoding: ${pick(['br', 'gzip', '*;q=0', 'br;q=x', ', '.repeat(500), text(100)])}`,
-  () => `x-forwarded-for: ${pick(['1.2.3.4', '::1', 'unknown', '1, 2, 3', ','.repeat(300), text(60)])}`,
+  () =>
+    `x-forwarded-for: ${pick(['1.2.3.4', '::1', 'unknown', '1, 2, 3', ','.repeat(300), text(60), text(7_000), `1.2.3.4, ${text(7_000)}`, '203.0.113.7:4711', '[::1]:80', 'fe80::1%x'])}`,
   () =>
     `x-proof-of-work: ${pick([text(200), Buffer.from('{"challenge":{"parameters":{}},"solution":{}}').toString('base64'), ''])}`,
   () => `referer: http://x/?utm_source=${text(800)}`,
@@ -327,7 +329,8 @@ async function look(pid: number): Promise<Look> {
 }
 
 const site = await startSite({
-  env: { ...WITHOUT_LIMITS, LOG_LEVEL: 'fatal', METRICS_PORT: String(METRICS_PORT) },
+  // Behind a proxy, as far as the server knows: what stands in X-Forwarded-For counts.
+  env: { ...WITHOUT_LIMITS, TRUST_PROXY: '1', LOG_LEVEL: 'fatal', METRICS_PORT: String(METRICS_PORT) },
 });
 process.stdout.write(`Seed ${SEED}\n`);
 const { port, child } = site;
@@ -377,6 +380,8 @@ if (late > middle * MEMORY_LIMIT)
   broken.push(`memory grew from ${middle.toFixed(0)} to ${late.toFixed(0)} MB`);
 if (worstLoop > LOOP_BLOCK_LIMIT_MS) broken.push(`the event loop was blocked for ${worstLoop.toFixed(0)} ms`);
 await site.close();
+const rude = await tryRudeClients({ metricsPort: METRICS_PORT + 1, nasty: NASTY, text });
+broken.push(...rude.broken);
 await writeReport(
   'reliability.md',
   'fuzz',
@@ -407,6 +412,7 @@ await writeReport(
       ],
       ['longest block of the event loop', `${worstLoop.toFixed(0)} ms`],
       ['a visitor afterwards', ledger.verified.size === 1 ? 'came through' : 'did not come through'],
+      ...rude.rows,
     ],
   )}`,
 );

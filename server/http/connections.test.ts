@@ -1,0 +1,202 @@
+// One client, or many, that take every connection there is: visitors come through all the same.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+
+import { sql } from 'kysely';
+
+import { API } from '#shared/api.ts';
+import {
+  filledForm,
+  withServer,
+  type ServerOptions,
+  type ServerUnderTest,
+} from '#testing/server-under-test.ts';
+
+const SITE = path.resolve(import.meta.dirname, '..', '..', 'dist');
+const LIMITS = { maxOpen: 12, maxPerNetwork: 4 };
+const VISITOR = '127.0.0.77';
+const ATTACKERS = Array.from({ length: 8 }, (_, index) => `127.0.0.${index + 2}`);
+
+/** A server on a real port, its own ends of all connections, and attackers that are cleared away afterwards. */
+async function withPort(
+  options: Partial<ServerOptions>,
+  test: (
+    server: ServerUnderTest & {
+      readonly port: number;
+      readonly sockets: readonly Socket[];
+      /** Opens so many connections from an address, says something on each, and waits until the server has them. */
+      readonly attack: (from: string, count: number, say?: string) => Promise<void>;
+    },
+  ) => Promise<void>,
+): Promise<void> {
+  await withServer({ engine: 'sqlite', connectionLimits: LIMITS, ...options }, async (server) => {
+    const port = Number(new URL(await server.app.listen({ port: 0, host: '127.0.0.1' })).port);
+    const sockets: Socket[] = [];
+    server.app.server.on('connection', (socket) => sockets.push(socket));
+    const attackers: Socket[] = [];
+    const attack = async (from: string, count: number, say = '') => {
+      const before = sockets.length;
+      for (let index = 0; index < count; index += 1) {
+        const socket = connect({ port, host: '127.0.0.1', localAddress: from, allowHalfOpen: true });
+        socket.on('error', () => {});
+        attackers.push(socket);
+        await once(socket, 'connect');
+        // It never reads.
+        socket.pause();
+        if (say) socket.write(say);
+      }
+      while (sockets.length < before + count) await setTimeout(2);
+    };
+    try {
+      await test({ ...server, port, sockets, attack });
+    } finally {
+      for (const socket of attackers) socket.destroy();
+      server.app.server.closeAllConnections();
+    }
+  });
+}
+
+/** One request on a connection of its own; throws when the connection is refused. */
+async function ask(port: number, method: string, url: string, body?: object): Promise<number> {
+  const outgoing = httpRequest({
+    port,
+    host: '127.0.0.1',
+    localAddress: VISITOR,
+    agent: false,
+    method,
+    path: url,
+    headers: body === undefined ? {} : { 'content-type': 'application/json' },
+  });
+  outgoing.end(body === undefined ? undefined : JSON.stringify(body));
+  const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+  response.resume();
+  await once(response, 'close');
+  return response.statusCode ?? 0;
+}
+
+let visitors = 0;
+/** What a visitor needs, and what a monitor asks. */
+async function expectService(port: number, what: string): Promise<void> {
+  for (let count = 0; count < 5; count += 1) {
+    visitors += 1;
+    const form = filledForm({ email: `visitor-${visitors}@example.com` });
+    assert.equal(await ask(port, 'GET', '/'), 200, what);
+    assert.equal(await ask(port, 'POST', API.leads, form), 202, what);
+    assert.equal(await ask(port, 'GET', API.live), 200, what);
+    assert.equal(await ask(port, 'GET', API.health), 200, what);
+  }
+}
+
+const refusals = async ({ metrics }: ServerUnderTest, reason: string): Promise<number> => {
+  const { body } = await metrics.render();
+  return Number(
+    new RegExp(`^lead_page_connections_refused_total\\{reason="${reason}"\\} (\\d+)$`, 'm').exec(body)?.[1] ??
+      0,
+  );
+};
+const complaints = ({ logLines }: ServerUnderTest): string[] =>
+  logLines.filter((line) => line.includes('too many connections'));
+
+const HALF_A_HEAD = `POST ${API.leads} HTTP/1.1\r\nhost: x\r\n`;
+const HALF_A_BODY = `${HALF_A_HEAD}content-type: application/json\r\ncontent-length: 99\r\n\r\n{"name":`;
+const ANSWERED = `GET ${API.live} HTTP/1.1\r\nhost: x\r\n\r\n`;
+/** Far more than the two systems keep for a reader that does not read. */
+const FILMS = 'GET /media/film.mp4 HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(30);
+
+describe('a client that holds connections', () => {
+  const attacks = {
+    'that say nothing': '',
+    'with half a head': HALF_A_HEAD,
+    'with half a body': HALF_A_BODY,
+    'that were answered': ANSWERED,
+    'and reads nothing of what it asked for': FILMS,
+  };
+  for (const [what, say] of Object.entries(attacks)) {
+    it(`${what} keeps no visitor out, from one address or from many`, () =>
+      withPort({ siteFolder: SITE }, async (server) => {
+        await server.attack('127.0.0.2', 2 * LIMITS.maxOpen, say);
+        await expectService(server.port, 'one address');
+        assert.ok((await refusals(server, 'network')) > 0, 'beyond its share');
+        assert.equal(await refusals(server, 'process'), 0, 'one address does not fill the process');
+        const open = () => server.sockets.filter(({ destroyed }) => !destroyed);
+        assert.ok(open().length <= LIMITS.maxPerNetwork);
+
+        for (const address of ATTACKERS) await server.attack(address, LIMITS.maxPerNetwork, say);
+        if (say === FILMS)
+          while (open().some(({ writableLength }) => writableLength === 0)) await setTimeout(5);
+        assert.equal(open().length, LIMITS.maxOpen);
+        await expectService(server.port, 'many addresses');
+        assert.ok((await refusals(server, 'process')) > 0);
+
+        const { body } = await server.metrics.render();
+        assert.doesNotMatch(body, /lead_page_request_seconds_count\{[^}]*status="5/);
+        const [line = '', ...others] = complaints(server);
+        assert.equal(others.length, 0, 'one line a minute');
+        assert.match(line, /"level":40.*"network":\d+,"process":\d+/);
+        assert.doesNotMatch(server.logLines.join(''), /127\.0\.0\.([2-9]|77)\b/);
+      }));
+  }
+});
+
+describe('a connection', () => {
+  it('with a whole request in hand is ended for nobody', () =>
+    withPort({ engine: 'postgres' }, async (server) => {
+      let release = () => {};
+      const held = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      let isLocked = () => {};
+      const locked = new Promise<void>((resolve) => {
+        isLocked = resolve;
+      });
+      const lock = server.database.db.transaction().execute(async (tx) => {
+        await sql`lock table submissions`.execute(tx);
+        isLocked();
+        await held;
+      });
+      await locked;
+      const arrived = once(server.app.server, 'request') as Promise<[IncomingMessage]>;
+      const waiting = ask(server.port, 'POST', API.leads, filledForm());
+      const [request] = await arrived;
+      while (!request.readableEnded) await setTimeout(2);
+      // Its two kinds of neighbours in the crowd: from elsewhere, and from its own network.
+      for (const address of [...ATTACKERS, VISITOR]) await server.attack(address, 10);
+      release();
+      await lock;
+      assert.equal(await waiting, 202);
+    }));
+
+  it('of a proxy that is trusted is one of many visitors, and its network has no share', async () => {
+    for (const trusted of ['127.0.0.2/32', '1']) {
+      await withPort({ env: { TRUST_PROXY: trusted } }, async (server) => {
+        await server.attack('127.0.0.2', 10);
+        assert.equal(await refusals(server, 'network'), 0);
+        assert.equal(server.sockets.filter(({ destroyed }) => !destroyed).length, 10);
+      });
+    }
+  });
+
+  it('of a proxy gives way last', () =>
+    withPort({ env: { TRUST_PROXY: '127.0.0.2/32' } }, async (server) => {
+      await server.attack('127.0.0.2', 8);
+      const kept = [...server.sockets];
+      for (const address of ATTACKERS.slice(1)) await server.attack(address, LIMITS.maxPerNetwork);
+      assert.ok((await refusals(server, 'process')) > 0);
+      assert.ok(kept.every(({ destroyed }) => !destroyed));
+    }));
+
+  it('is counted while it is open', () =>
+    withPort({}, async (server) => {
+      const open = async () =>
+        Number(/^lead_page_connections_open (\d+)$/m.exec((await server.metrics.render()).body)?.[1]);
+      await server.attack('127.0.0.2', 3);
+      assert.equal(await open(), 3);
+      server.app.server.closeAllConnections();
+      while ((await open()) !== 0) await setTimeout(5);
+    }));
+});

@@ -1,0 +1,198 @@
+// Who may hold how many connections. A connection costs its owner nothing, so somebody who opens five thousand must not be
+// able to keep everybody else out: the oldest one on which we are waiting gives way to the newest.
+import type { IncomingMessage, Server } from 'node:http';
+import type { Socket } from 'node:net';
+
+import type { FastifyBaseLogger } from 'fastify';
+
+import { peerAddress, type IsProxy } from '#server/http/visitor-address.ts';
+import { networkOf } from '#server/limits/limits.ts';
+import type { Metrics } from '#server/observability/metrics.ts';
+
+export type ConnectionLimits = {
+  /** In this process. */
+  readonly maxOpen: number;
+  /** From one network, as the other limits count networks. Proxies that are trusted are exempt. */
+  readonly maxPerNetwork: number;
+};
+
+/**
+ * In all: some 20 kB each, and well below what a process may have open. From one network: a browser opens up to six and
+ * keeps them for 72 s, so this is 80 browsers at once behind one address; an office or a phone network with more of them
+ * loses connections that nobody is using, and none that somebody is. Ten such networks fill the process.
+ */
+const USUAL_LIMITS: ConnectionLimits = { maxOpen: 5_000, maxPerNetwork: 500 };
+
+/** At most one line in the log in this time. */
+const LOG_EVERY_MS = 60_000;
+
+/** Which bound was reached: that of a network, or that of the process. */
+export type ConnectionBound = 'network' | 'process';
+
+type Connection = {
+  readonly socket: Socket;
+  /** Null for a proxy, which has no share of its own. */
+  readonly network: string | null;
+  /** The connections that share a bound with this one. */
+  readonly groups: readonly Group[];
+  requestsInHand: number;
+};
+
+/** Each set in the order of time. */
+type Group = {
+  /** We wait for them: no request yet, half a request, or none after the last. */
+  readonly idle: Set<Connection>;
+  /** They wait for our answer, or are reading it. */
+  readonly busy: Set<Connection>;
+};
+
+const newGroup = (): Group => ({ idle: new Set(), busy: new Set() });
+const sizeOf = ({ idle, busy }: Group): number => idle.size + busy.size;
+
+type ConnectionParts = {
+  readonly limits?: ConnectionLimits | undefined;
+  readonly isProxy: IsProxy;
+  readonly metrics: Pick<Metrics, 'connectionsOpen' | 'connectionRefused'>;
+  readonly logger: Pick<FastifyBaseLogger, 'warn'>;
+};
+
+/**
+ * Keeps the connections of a server within their bounds. At a bound, the oldest idle one it applies to is ended for the
+ * new one; if none is idle, the oldest whose reader does not take its answer; if there is none either, the new one itself.
+ * One with a whole request in hand is never ended before its answer is made.
+ */
+export function boundConnections(
+  server: Server,
+  { limits = USUAL_LIMITS, isProxy, metrics, logger }: ConnectionParts,
+): void {
+  const connections = new Map<Socket, Connection>();
+  const networks = new Map<string, Group>();
+  const visitors = newGroup();
+  const proxies = newGroup();
+  const note = createMinuteLog(server, logger);
+
+  const enter = (socket: Socket, network: string | null): void => {
+    const shared = network === null ? null : (networks.get(network) ?? newGroup());
+    if (network !== null && shared !== null) networks.set(network, shared);
+    const groups = shared === null ? [proxies] : [visitors, shared];
+    const connection: Connection = { socket, network, groups, requestsInHand: 0 };
+    for (const group of groups) group.idle.add(connection);
+    connections.set(socket, connection);
+    socket.once('close', () => leave(connection));
+    metrics.connectionsOpen(connections.size);
+  };
+
+  const leave = (connection: Connection): void => {
+    if (!connections.delete(connection.socket)) return;
+    for (const { idle, busy } of connection.groups) {
+      idle.delete(connection);
+      busy.delete(connection);
+    }
+    const { network } = connection;
+    if (network !== null && sizeOf(networks.get(network) ?? newGroup()) === 0) networks.delete(network);
+    metrics.connectionsOpen(connections.size);
+  };
+
+  const move = (connection: Connection, to: 'idle' | 'busy'): void => {
+    if (!connections.has(connection.socket)) return;
+    for (const group of connection.groups) {
+      group.idle.delete(connection);
+      group.busy.delete(connection);
+      group[to].add(connection);
+    }
+  };
+
+  /** Whether one of the group could be ended. */
+  const makeRoom = (group: Group): boolean => {
+    const [oldest] = group.idle;
+    const leaving = oldest ?? firstUnread(group.busy);
+    if (leaving === undefined) return false;
+    // At once, not when its socket has closed: the next one is counted before that.
+    leave(leaving);
+    leaving.socket.destroy();
+    return true;
+  };
+
+  const end = (bound: ConnectionBound): void => {
+    metrics.connectionRefused(bound);
+    note(bound);
+  };
+
+  server.on('connection', (socket) => {
+    const address = peerAddress(socket);
+    if (address === null) {
+      // Reset before it was taken: nobody to answer, and nothing known of them to be written down with what they sent.
+      socket.destroy();
+      return;
+    }
+    const network = isProxy(address, 0) ? null : networkOf(address);
+    const shared = network === null ? undefined : networks.get(network);
+    if (shared !== undefined && sizeOf(shared) >= limits.maxPerNetwork) {
+      end('network');
+      if (!makeRoom(shared)) {
+        socket.destroy();
+        return;
+      }
+    }
+    if (connections.size >= limits.maxOpen) {
+      end('process');
+      if (!makeRoom(visitors) && !makeRoom(proxies)) {
+        socket.destroy();
+        return;
+      }
+    }
+    enter(socket, network);
+  });
+
+  // Before the application's own listener, which may answer at once.
+  server.prependListener('request', (request, response) => {
+    const connection = connections.get(request.socket);
+    if (connection === undefined) return;
+    let isInHand = false;
+    const takeInHand = () => {
+      if (response.closed) return;
+      isInHand = true;
+      connection.requestsInHand += 1;
+      move(connection, 'busy');
+    };
+    if (hasBody(request)) request.once('end', takeInHand);
+    else takeInHand();
+    response.once('close', () => {
+      if (isInHand) connection.requestsInHand -= 1;
+      if (connection.requestsInHand === 0) move(connection, 'idle');
+    });
+  });
+}
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+/** The first whose answer waits to be taken: what the system keeps for a reader is full. */
+function firstUnread(connections: Iterable<Connection>): Connection | undefined {
+  for (const connection of connections) if (connection.socket.writableLength > 0) return connection;
+  return undefined;
+}
+
+/** Says at once that something happened, and then once a minute how often; no address, no other word. */
+function createMinuteLog(
+  server: Server,
+  logger: ConnectionParts['logger'],
+): (bound: ConnectionBound) => void {
+  const counts: Record<ConnectionBound, number> = { network: 0, process: 0 };
+  let minute: NodeJS.Timeout | null = null;
+  const say = (): void => {
+    minute = null;
+    if (counts.network + counts.process === 0) return;
+    logger.warn({ ...counts }, 'There are too many connections: idle ones were ended, or new ones refused.');
+    counts.network = 0;
+    counts.process = 0;
+    minute = setTimeout(say, LOG_EVERY_MS).unref();
+  };
+  server.once('close', () => {
+    if (minute !== null) clearTimeout(minute);
+  });
+  return (bound) => {
+    counts[bound] += 1;
+    if (minute === null) say();
+  };
+}

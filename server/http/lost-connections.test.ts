@@ -1,0 +1,96 @@
+// Clients that are gone before we could look at them: a form was sent, and its connection reset.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { describe, it } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+
+import { API } from '#shared/api.ts';
+import { ENGINES } from '#testing/databases.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+
+const CLIENTS = 40;
+
+const rawPost = (url: string, body: object): string => {
+  const json = JSON.stringify(body);
+  return (
+    `POST ${url} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n` +
+    `content-length: ${Buffer.byteLength(json)}\r\n\r\n${json}`
+  );
+};
+const FORM = rawPost(API.leads, filledForm({ email: 'gone@example.com' }));
+const CODE = rawPost(API.verify, { email: 'gone@example.com', code: '123456' });
+
+/** A program that sends this from so many sockets, resets them all, and ends. */
+const sendAndReset = (port: number, text: string): string => `
+  const { connect } = require('node:net');
+  for (let i = 0; i < ${CLIENTS}; i += 1) {
+    const socket = connect({ port: ${port}, host: '127.0.0.1', localAddress: '127.0.0.2' }, () =>
+      socket.write(${JSON.stringify(text)}, () => socket.resetAndDestroy()));
+  }`;
+
+async function listen({ app }: ServerUnderTest): Promise<number> {
+  return Number(new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port);
+}
+
+async function untilAllAreGone({ app }: ServerUnderTest): Promise<void> {
+  const open = () => new Promise((resolve) => app.server.getConnections((_, count) => resolve(count)));
+  while ((await open()) !== 0) await setTimeout(5);
+}
+
+async function expectNoFailure(server: ServerUnderTest): Promise<void> {
+  const { body } = await server.metrics.render();
+  assert.doesNotMatch(body, /lead_page_request_seconds_count\{[^}]*status="5/);
+  const log = server.logLines.join('');
+  assert.doesNotMatch(log, /"level":(50|60)/);
+  assert.doesNotMatch(log, /gone@example\.com|Lovelace|127\.0\.0\.2/);
+}
+
+for (const engine of ENGINES) {
+  describe(`a client on ${engine} that is gone`, () => {
+    it('before its connection was taken is dropped: nothing is stored, mailed or counted as a failure', () =>
+      withServer({ engine }, async (server) => {
+        const port = await listen(server);
+        for (const text of [FORM, CODE]) {
+          // This process, and the server in it, stands still meanwhile: each connection is reset before it is accepted.
+          const { status } = spawnSync(process.execPath, ['-e', sendAndReset(port, text)]);
+          assert.equal(status, 0);
+        }
+        // Somebody who stays is served after all of them.
+        const staying = await fetch(`http://127.0.0.1:${port}${API.health}`, {
+          headers: { connection: 'close' },
+        });
+        assert.equal(staying.status, 200);
+        await untilAllAreGone(server);
+        const visitor = createVisitor(server, '203.0.113.7');
+        assert.equal((await visitor.post(API.leads, filledForm())).statusCode, 202);
+        await server.inbox.waitForMail('ada@example.com');
+        await expectNoFailure(server);
+        for (const table of ['submissions', 'challenges', 'codes', 'outbox'] as const) {
+          assert.equal(await server.countRows(table), 1, `${table}: the one of the visitor who stayed`);
+        }
+        assert.equal(server.inbox.mails.length, 1);
+      }));
+
+    it('after its connection was taken leaves nothing without an address', () =>
+      withServer({ engine }, async (server) => {
+        const port = await listen(server);
+        for (let count = 0; count < CLIENTS; count += 1) {
+          const taken = once(server.app.server, 'connection');
+          const socket = connect({ port, host: '127.0.0.1', localAddress: '127.0.0.2' });
+          socket.on('error', () => {});
+          await Promise.all([taken, once(socket, 'connect')]);
+          socket.write(FORM, () => socket.resetAndDestroy());
+          await once(socket, 'close');
+        }
+        await untilAllAreGone(server);
+        const visitor = createVisitor(server, '203.0.113.7');
+        assert.equal((await visitor.post(API.leads, filledForm())).statusCode, 202);
+        await expectNoFailure(server);
+        const rows = await server.database.db.selectFrom('submissions').select(['client_address']).execute();
+        for (const { client_address } of rows)
+          assert.match(client_address, /^(127\.0\.0\.2|203\.0\.113\.7)$/);
+      }));
+  });
+}

@@ -1,0 +1,86 @@
+// The one place that says from which network address a visitor comes. Every feature asks here; what a connection, or a
+// stranger's header, says of itself goes no further.
+import { BlockList, isIP, type Socket } from 'node:net';
+
+import ipaddr from 'ipaddr.js';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+import type { Config } from '#server/config.ts';
+
+/** The network address of the visitor a request comes from; null when the connection was gone before we could look. */
+export type VisitorAddress = (request: FastifyRequest) => string | null;
+
+/**
+ * Whether what stands so many hops away may say whom it speaks for.
+ * @param hop 0 for the other end of the connection, 1 for whom that one speaks for, …
+ */
+export type IsProxy = (address: string, hop: number) => boolean;
+
+/**
+ * Which addresses are proxies. A number of hops is for proxies whose addresses change, and safe only when nobody can
+ * reach this port except through them (docs/operating.md).
+ */
+export function createIsProxy(trust: Config['trustProxy']): IsProxy {
+  if (trust === false) return () => false;
+  if (typeof trust === 'number') return (_address, hop) => hop < trust;
+  const networks = new BlockList();
+  for (const text of trust.flatMap((name) => NAMED_NETWORKS[name] ?? [name])) {
+    const [network = '', prefix] = text.split('/');
+    const family = isIP(network) === 6 ? 'ipv6' : 'ipv4';
+    if (prefix === undefined) networks.addAddress(network, family);
+    else networks.addSubnet(network, Number(prefix), family);
+  }
+  return (address) => networks.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+}
+
+/** The names that TRUST_PROXY takes beside networks. */
+const NAMED_NETWORKS: Readonly<Record<string, readonly string[]>> = {
+  loopback: ['127.0.0.0/8', '::1/128'],
+  linklocal: ['169.254.0.0/16', 'fe80::/10'],
+  uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
+};
+
+/**
+ * X-Forwarded-For is read from right to left, as far as proxies vouch for it. What is no address ends the way: the
+ * nearest proxy that is trusted stands for whoever is behind it, so that nonsense gains nobody an address of their own.
+ */
+export function createVisitorAddress(isProxy: IsProxy): VisitorAddress {
+  return (request) => {
+    let address = peerAddress(request.raw.socket);
+    // Node joins repeated headers with commas; an array is a client of its own making.
+    const forwarded = [request.headers['x-forwarded-for'] ?? []].flat().join(',').split(',').toReversed();
+    for (const [hop, text] of forwarded.entries()) {
+      if (address === null || !isProxy(address, hop)) break;
+      const next = readAddress(text);
+      if (next === null) break;
+      address = next;
+    }
+    return address;
+  };
+}
+
+/** The address of the other end of a connection; null when it has hung up already. */
+export const peerAddress = ({ remoteAddress }: Pick<Socket, 'remoteAddress'>): string | null =>
+  readAddress(remoteAddress ?? '');
+
+/**
+ * Reads an address however proxies write it: "203.0.113.7:4711", "[2001:db8::1]:80", "fe80::1%eth0", "::ffff:203.0.113.7".
+ * @returns its shortest form, without port and zone, IPv4 as IPv4; null when it is no address
+ */
+export function readAddress(text: string): string | null {
+  // The longest address with zone and port is shorter; what is not needs no pattern to tell.
+  if (text.length > ADDRESS_MAX_LENGTH) return null;
+  const trimmed = text.trim();
+  const withoutPort =
+    /^\[([^\]]*)\](?::\d{1,5})?$/.exec(trimmed)?.[1] ?? /^([\d.]+):\d{1,5}$/.exec(trimmed)?.[1] ?? trimmed;
+  const [bare = ''] = withoutPort.split('%', 1);
+  return isIP(bare) === 0 ? null : ipaddr.process(bare).toString();
+}
+
+const ADDRESS_MAX_LENGTH = 100;
+
+/** Ends a request whose connection is gone: nobody is there to be answered, and nothing is known to be written down. */
+export function dropRequest(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  request.raw.destroy();
+  return reply.hijack();
+}
