@@ -5,7 +5,6 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
-import { pino } from 'pino';
 
 import { deriveSecrets } from '#server/access/secrets.ts';
 import { buildApp } from '#server/app.ts';
@@ -18,6 +17,7 @@ import { createBreaker } from '#server/limits/breaker.ts';
 import { createLimits } from '#server/limits/limits.ts';
 import { createSmtpMailer } from '#server/mail/mailer.ts';
 import { startMailWorker, type MailEvent } from '#server/mail/worker.ts';
+import { createLogger } from '#server/observability/logger.ts';
 import { createMetrics, type Metrics } from '#server/observability/metrics.ts';
 import { freshDatabase, type Engine } from '#testing/databases.ts';
 import { startInbox, type Inbox, type InboxBehaviour } from '#testing/inbox.ts';
@@ -75,7 +75,7 @@ async function startServer({
   await keepConsentWording(database.db, { ...content.consent, now });
 
   const logLines: string[] = [];
-  const logger = pino({ level: 'debug' }, { write: (line: string) => void logLines.push(line) });
+  const logger = createLogger('debug', { write: (line: string) => void logLines.push(line) });
   const secrets = deriveSecrets(config.appSecrets);
   const mailer = createSmtpMailer({ url: inbox.url, dkim: null, from: 'Guide <guide@example.com>' });
   const mailEvents: MailEvent[] = [];
