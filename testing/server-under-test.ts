@@ -51,6 +51,8 @@ export type ServerOptions = {
   readonly inbox?: InboxBehaviour;
   readonly siteFolder?: string;
   readonly maxInHand?: number;
+  /** A fresh one if not given. Closed with the server in any case. */
+  readonly database?: OpenDatabase;
 };
 
 /** Starts one. */
@@ -60,6 +62,7 @@ async function startServer({
   inbox: behaviour,
   siteFolder,
   maxInHand = 1_000,
+  database: givenDatabase,
 }: ServerOptions): Promise<ServerUnderTest> {
   const settings = readConfig({ APP_SECRET: TEST_SECRET, ...env });
   assert(settings.type === 'config', JSON.stringify(settings));
@@ -69,7 +72,7 @@ async function startServer({
   const { content } = words;
 
   const inbox = await startInbox(behaviour);
-  const database = await freshDatabase(engine);
+  const database = givenDatabase ?? (await freshDatabase(engine));
   let now = Date.UTC(2026, 10, 20, 12);
   const clock = () => now;
   await keepConsentWording(database.db, { ...content.consent, now });
