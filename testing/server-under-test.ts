@@ -51,6 +51,7 @@ export type ServerOptions = {
   readonly inbox?: InboxBehaviour;
   readonly siteFolder?: string;
   readonly maxInHand?: number;
+  readonly maxResidentBytes?: number;
   /** A fresh one if not given. Closed with the server in any case. */
   readonly database?: OpenDatabase;
 };
@@ -62,6 +63,7 @@ async function startServer({
   inbox: behaviour,
   siteFolder,
   maxInHand = 1_000,
+  maxResidentBytes,
   database: givenDatabase,
 }: ServerOptions): Promise<ServerUnderTest> {
   const settings = readConfig({ APP_SECRET: TEST_SECRET, ...env });
@@ -110,7 +112,11 @@ async function startServer({
     metrics,
     isStopping: () => false,
     // Tests share two cores with everything; how late their loop is says nothing.
-    loadLimits: { maxInHand, maxEventLoopDelayMs: 0 },
+    loadLimits: {
+      maxInHand,
+      maxEventLoopDelayMs: 0,
+      ...(maxResidentBytes !== undefined && { maxResidentBytes }),
+    },
     database,
     secrets,
     limits: createLimits(config),

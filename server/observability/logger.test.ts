@@ -11,9 +11,9 @@ import { createVisitor, filledForm, withServer } from '#testing/server-under-tes
 const PERSONAL = /ada|lovelace|analytical|203\.0\.113|123456/i;
 
 /** What a logger writes while it is used. */
-function written(use: (logger: ReturnType<typeof createLogger>) => void): string {
+function written(log: (logger: ReturnType<typeof createLogger>) => void): string {
   const lines: string[] = [];
-  use(createLogger('debug', { write: (line: string) => void lines.push(line) }));
+  log(createLogger('debug', { write: (line: string) => void lines.push(line) }));
   return lines.join('');
 }
 

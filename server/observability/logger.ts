@@ -102,7 +102,8 @@ const NO_WORDS = 'An error without words of ours.';
 function withoutMessages(args: readonly unknown[]): unknown[] {
   const [first, ...rest] = args;
   if (first instanceof Error) return withoutMessages([{ err: first }, ...rest]);
-  const fields = typeof first === 'object' && first !== null ? Object.entries(first) : [];
+  const fields: [string, unknown][] =
+    typeof first === 'object' && first !== null ? Object.entries(first) : [];
   const errors = [...fields.map(([, value]) => value), ...rest].filter((value) => value instanceof Error);
   if (errors.length === 0) return [...args];
   const described = Object.fromEntries(
