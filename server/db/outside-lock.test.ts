@@ -11,6 +11,7 @@ import { sql } from 'kysely';
 
 import type { DatabaseOptions, OpenDatabase } from '#server/db/connect.ts';
 import { deleteEndedWindows } from '#server/db/limit-windows.ts';
+import { migrate } from '#server/db/migrate.ts';
 import { isOutage } from '#server/http/errors.ts';
 import { API } from '#shared/api.ts';
 import { freshDatabase } from '#testing/databases.ts';
@@ -157,6 +158,21 @@ describe('while somebody else holds the write lock', () => {
     });
   });
 });
+
+it('a start waits for the migrations of another process, however long a visitor would wait', () =>
+  withFile({ patienceMs: 20 }, async ({ database, lock, unlock }) => {
+    lock();
+    let done = false;
+    const migrated = migrate(database).finally(() => (done = true));
+    // So many times the lock outlasts the patience of a visitor's statement.
+    for (let round = 0; round < 5; round += 1) {
+      await assert.rejects(deleteEndedWindows(database.db, 0), isOutage);
+      assert.equal(done, false);
+    }
+    unlock();
+    await migrated;
+    await database.close();
+  }));
 
 describe('transactions of one process', () => {
   it('take turns, and a statement outside them is no part of them', () =>

@@ -214,7 +214,7 @@ const isBegin = (sql: string): boolean => /^\s*begin\b/i.test(sql);
 const isRollback = (sql: string): boolean => /^\s*rollback\s*$/i.test(sql);
 
 /** Whether SQLite would have had to wait for somebody else. Its extended codes have the primary one in their low byte. */
-const isBusy = (error: unknown): boolean =>
+export const isBusy = (error: unknown): boolean =>
   error instanceof Error &&
   'errcode' in error &&
   typeof error.errcode === 'number' &&

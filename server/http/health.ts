@@ -25,7 +25,10 @@ export function addHealthRoute(app: FastifyInstance, { database, clock, isStoppi
       sendError(reply, 'unavailable', { sentence, retryAfterSeconds: RETRY_AFTER_SECONDS });
     if (isStopping()) return sick('This process is stopping.');
     try {
-      if ((await pingDatabase(database)) === 'file lost') return sick(FILE_LOST);
+      if ((await pingDatabase(database)) === 'file lost') {
+        request.log.error('The database file is gone.');
+        return sick(FILE_LOST);
+      }
       if (await isOutboxStuck(database.db, clock()))
         return sick('No mail has gone out for more than two minutes.');
     } catch (error) {

@@ -59,7 +59,6 @@ export async function addLoadShedding(
   await app.register(underPressure, {
     maxEventLoopDelay: maxEventLoopDelayMs,
     maxHeapUsedBytes: getHeapStatistics().heap_size_limit * MAX_HEAP_SHARE,
-
     maxRssBytes: maxResidentBytes,
     pressureHandler: (request, reply, type) => {
       if (request.url !== API.health)
