@@ -20,6 +20,8 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 
+import { sql, type Selectable } from 'kysely';
+
 import type { Config } from '#server/config.ts';
 import { openDatabase } from '#server/db/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
@@ -27,7 +29,6 @@ import { createPostgresDatabase, ENGINES } from '#testing/databases.ts';
 import { filledForm, TEST_SECRET } from '#testing/server-under-test.ts';
 import { startSite, startSiteProcess, type Site } from '#testing/start-site.ts';
 import { codeIn, startInbox } from '#testing/inbox.ts';
-import type { Selectable } from 'kysely';
 
 const MAIN = path.resolve(import.meta.dirname, 'main.ts');
 const START = path.resolve(import.meta.dirname, 'start.js');
@@ -99,6 +100,27 @@ describe('the start', () => {
       assert.doesNotMatch(stderr, /hunter2/);
       assert.equal(stdout, '');
       assert.equal(existsSync(path.join(folder, 'data')), false);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('that fails leaves one line in the log, and no word of what the database said', async () => {
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'start-'));
+    const file = path.join(folder, 'data', 'leads.db');
+    try {
+      const { db, close } = openDatabase({ engine: 'sqlite', file }, () => {});
+      await sql`create table consent_wordings (version text, ada_lovelace text)`.execute(db);
+      await close();
+      const { status, stderr, stdout } = spawnSync(process.execPath, [MAIN], {
+        cwd: folder,
+        env: { PORT: '0' },
+        encoding: 'utf8',
+      });
+      assert.equal(status, 1);
+      assert.equal(stderr, '');
+      assert.match(stdout, /^\{"level":60,.*"code":"ERR_SQLITE_ERROR","errcode":1,.*\}\n$/);
+      assert.doesNotMatch(stdout, /consent_wordings|create table|already exists/);
     } finally {
       rmSync(folder, { recursive: true });
     }

@@ -3,7 +3,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
-import { pino } from 'pino';
 import { v7 as uuid } from 'uuid';
 
 import { deriveSecrets, makeSecretFile, readSecretFile, type Secrets } from '#server/access/secrets.ts';
@@ -20,6 +19,7 @@ import { createBreaker, type BreakerReason } from '#server/limits/breaker.ts';
 import { createLimits } from '#server/limits/limits.ts';
 import { createMailer, dkimComplaint } from '#server/mail/mailer.ts';
 import { startMailWorker, type MailEvent } from '#server/mail/worker.ts';
+import { createLogger } from '#server/observability/logger.ts';
 import { startMetricsServer } from '#server/observability/metrics-server.ts';
 import { createMetrics } from '#server/observability/metrics.ts';
 import { makePrivate, openToOthers, sayOpenToOthers } from '#server/private-files.ts';
@@ -46,7 +46,12 @@ const HOUSEKEEPING_MS = 3_600_000;
 const { config, content, folder, warnings } = readSettingsAndWords();
 await refuseWhatCannotWork();
 const dataFolder = path.join(folder, 'data');
-const logger = pino({ level: config.logLevel });
+const logger = createLogger(config.logLevel);
+// Node would write the whole error to standard error, with the row that the database could not store.
+process.on('uncaughtException', (error) => {
+  logger.fatal({ err: error }, 'The server ends: an error that nobody handles.');
+  process.exit(1);
+});
 const clock = () => Date.now();
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
