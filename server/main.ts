@@ -16,6 +16,7 @@ import { migrate } from '#server/db/migrate.ts';
 import { queueNotice } from '#server/db/outbox.ts';
 import { keepConsentWording } from '#server/db/submissions.ts';
 import { drainConnections } from '#server/http/drain.ts';
+import { findRelease, type Release } from '#server/http/releases.ts';
 import { createBreaker, type BreakerReason } from '#server/limits/breaker.ts';
 import { createLimits } from '#server/limits/limits.ts';
 import { createMailer } from '#server/mail/mailer.ts';
@@ -33,7 +34,7 @@ const DRAIN_MS = 3_000;
 const CLOSE_PATIENCE_MS = 5_000;
 const HOUSEKEEPING_MS = 3_600_000;
 
-const { config, content } = readSettings();
+const { config, content, release } = readSettings();
 const logger = pino({ level: config.logLevel });
 const clock = () => Date.now();
 const say = (line: string) => process.stdout.write(`${line}\n`);
@@ -84,7 +85,7 @@ const app = await buildApp({
   wakeWorker: worker.wake,
   article: content.article,
   logger,
-  siteFolder: path.join(PROJECT_FOLDER, 'dist'),
+  release,
 });
 const housekeeping = setInterval(() => {
   deleteEndedWindows(database.db, clock()).catch((error: unknown) =>
@@ -99,7 +100,7 @@ const metricsServer = config.metrics && (await startMetricsServer(metrics, confi
 await app.listen({ port: config.port, host: config.host });
 announceStart();
 
-function readSettings(): { config: Config; content: Content } {
+function readSettings(): { config: Config; content: Content; release: Release | null } {
   // Node reads the file; what the environment sets itself wins.
   if (existsSync('.env')) process.loadEnvFile('.env');
   const settings = readConfig(process.env);
@@ -108,11 +109,12 @@ function readSettings(): { config: Config; content: Content } {
     ...(settings.type === 'complaints' ? settings.complaints : []),
     ...(words.type === 'complaints' ? words.complaints : []),
   ];
-  if (!existsSync(path.join(PROJECT_FOLDER, 'dist', 'inline-hashes.json'))) {
-    complaints.push('The site is not built yet. Run "npm start", or "npm run build" first.');
-  }
+  // The development server (tools/dev.ts) serves the page itself, as the words are now.
+  const site = process.argv.includes('--api-only') ? null : findRelease(PROJECT_FOLDER);
+  if (site?.type === 'complaint') complaints.push(site.complaint);
   if (settings.type === 'config' && words.type === 'content' && complaints.length === 0) {
-    return { config: settings.config, content: words.content };
+    const release = site?.type === 'release' ? site.release : null;
+    return { config: settings.config, content: words.content, release };
   }
   process.stderr.write(
     `The server cannot start:\n${complaints.map((complaint) => `  - ${complaint}\n`).join('')}`,

@@ -24,6 +24,10 @@ export const API_ERRORS = {
     status: 408,
     sentence: 'The request took too long to arrive. Please check your connection and try again.',
   },
+  'precondition-failed': {
+    status: 412,
+    sentence: 'The file is not the one you have begun with. Please ask for it from the beginning.',
+  },
   'body-too-large': { status: 413, sentence: 'That is more text than this form takes. Please shorten it.' },
   'uri-too-long': { status: 414, sentence: 'That address is too long. Please check the link.' },
   'unsupported-media-type': { status: 415, sentence: 'Send the request as application/json in UTF-8.' },
