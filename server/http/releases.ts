@@ -49,13 +49,9 @@ const SOURCES = [
   'server/content.ts',
   'server/http/releases.ts',
   'package-lock.json',
+  'tsconfig.base.json',
 ];
-const NOT_SOURCES = [
-  'content/{article,emails}/**',
-  'content/free-mail-domains.txt',
-  '**/*.test.ts',
-  '**/tsconfig.json',
-];
+const NOT_SOURCES = ['content/{article,emails}/**', 'content/free-mail-domains.txt', '**/*.test.ts'];
 
 const digest = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('base64url');
 

@@ -90,7 +90,6 @@ function createOthers(
     const releases = (await listReleases(dist)).filter((release) => release !== own);
     // Releases never change, so there is something new to read only when the list is another one.
     if (seen !== releases.join()) {
-      seen = releases.join();
       const found = new Map<string, Resource>();
       for (const release of releases.toReversed()) {
         for (const [file, resource] of readKept(
@@ -101,6 +100,7 @@ function createOthers(
           found.set(file, resource);
       }
       others = found;
+      seen = releases.join();
     }
     return others.get(name);
   };
@@ -111,10 +111,13 @@ function readKept(dist: string, release: string, wanted: (name: string) => boole
     return readFiles(filesFolder(dist, release), wanted);
   } catch (error) {
     // A build is removing it; nobody needs it any more.
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return new Map();
+    if (isMissing(error)) return new Map();
     throw error;
   }
 }
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ENOENT';
 
 export type Pages = {
   /** Answers what no route knows: with a file of another release, 405, or the 404 page. */
@@ -168,7 +171,13 @@ export function serveSite(
           ? sendError(reply.header('allow', 'GET, HEAD'), 'method-not-allowed')
           : sendNotFound(request, reply);
       }
-      const file = files.get(name) ?? (await findOther(name));
+      const file =
+        files.get(name) ??
+        (await findOther(name).catch((error: unknown) => {
+          // What this server needs it has; a disk that fails is no reason to answer 500.
+          if (!isMissing(error))
+            request.log.warn({ err: error }, 'The other releases in dist/ could not be read.');
+        }));
       return file ? sendResource(request, reply, file) : sendNotFound(request, reply);
     },
   };
