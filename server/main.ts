@@ -112,9 +112,13 @@ function readSettings(): { config: Config; content: Content; release: Release | 
   // The development server (tools/dev.ts) serves the page itself, as the words are now.
   const site = process.argv.includes('--api-only') ? null : findRelease(PROJECT_FOLDER);
   if (site?.type === 'complaint') complaints.push(site.complaint);
-  if (settings.type === 'config' && words.type === 'content' && complaints.length === 0) {
-    const release = site?.type === 'release' ? site.release : null;
-    return { config: settings.config, content: words.content, release };
+  if (
+    settings.type === 'config' &&
+    words.type === 'content' &&
+    site?.type !== 'complaint' &&
+    complaints.length === 0
+  ) {
+    return { config: settings.config, content: words.content, release: site?.release ?? null };
   }
   process.stderr.write(
     `The server cannot start:\n${complaints.map((complaint) => `  - ${complaint}\n`).join('')}`,

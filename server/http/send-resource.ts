@@ -7,8 +7,8 @@ import { createHash } from 'node:crypto';
 import { sendError } from '#server/http/errors.ts';
 
 /** What a resource can be sent as, the smallest first. */
-export const ENCODINGS = ['br', 'gzip', 'identity'] as const;
-export type Encoding = (typeof ENCODINGS)[number];
+const ENCODINGS = ['br', 'gzip', 'identity'] as const;
+type Encoding = (typeof ENCODINGS)[number];
 
 /** The bytes of one encoding. Its tag is made of them, so no two encodings share one. */
 export type Representation = { readonly body: Buffer; readonly etag: string };
