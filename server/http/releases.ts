@@ -18,7 +18,6 @@ import {
   renameSync,
   rmSync,
 } from 'node:fs';
-import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 
 import type { InlineHashes } from '#server/http/security-headers.ts';
@@ -91,12 +90,8 @@ function namesIn(folder: string): string[] {
     .toSorted();
 }
 
-const releaseNames = (dist: string): string[] => namesIn(path.join(dist, 'releases'));
-
 /** The names of the releases that are there, oldest first. */
-export async function listReleases(dist: string): Promise<string[]> {
-  return (await readdir(path.join(dist, 'releases'))).filter((name) => NAME.test(name)).toSorted();
-}
+export const releaseNames = (dist: string): string[] => namesIn(path.join(dist, 'releases'));
 
 /** Where the files of a release lie that are served as they are. */
 export const filesFolder = (dist: string, name: string): string => path.join(dist, 'releases', name, 'files');

@@ -1,12 +1,12 @@
 // The built site, from memory: a server serves for all its life what it started with, whatever a build does meanwhile.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import mime from 'mime';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 import { sendError } from '#server/http/errors.ts';
-import { filesFolder, listReleases, type Release } from '#server/http/releases.ts';
+import { filesFolder, releaseNames, type Release } from '#server/http/releases.ts';
 import { contentSecurityPolicy } from '#server/http/security-headers.ts';
 import { representation, sendResource, type Resource } from '#server/http/send-resource.ts';
 
@@ -79,49 +79,38 @@ function contentType(name: string): string {
  * Files of the other releases in dist/: a page that was loaded before a change, or from a process that has another release
  * already, finds what it names. Only names that stand in the folders are known; what a stranger asks for never becomes a path.
  */
-function createOthers(
-  { dist, name: own }: Release,
-  ownFiles: Files,
-): (name: string) => Promise<Resource | undefined> {
+function createOthers({ dist, name: own }: Release, ownFiles: Files) {
   let seen = '';
   let others: Files = new Map();
-  return async (name) => {
-    if (others.has(name)) return others.get(name);
-    const releases = (await listReleases(dist)).filter((release) => release !== own);
+
+  function look(): void {
+    // Not asynchronous: a look into a folder of a few names is done sooner than it is handed to another thread.
+    const releases = releaseNames(dist).filter((release) => release !== own);
     // Releases never change, so there is something new to read only when the list is another one.
-    if (seen !== releases.join()) {
-      const found = new Map<string, Resource>();
-      for (const release of releases.toReversed()) {
-        for (const [file, resource] of readKept(
-          dist,
-          release,
-          (wanted) => !ownFiles.has(wanted) && !found.has(wanted),
-        ))
-          found.set(file, resource);
-      }
-      others = found;
-      seen = releases.join();
+    if (seen === releases.join()) return;
+    const found = new Map<string, Resource>();
+    for (const release of releases.toReversed()) {
+      const wanted = (file: string) => !ownFiles.has(file) && !found.has(file);
+      for (const [file, resource] of readFiles(filesFolder(dist, release), wanted)) found.set(file, resource);
+    }
+    others = found;
+    seen = releases.join();
+  }
+
+  return (name: string, log: FastifyBaseLogger): Resource | undefined => {
+    try {
+      if (!others.has(name)) look();
+    } catch (error) {
+      // A build may be removing one just now. What this server needs itself it has, so it answers in any case.
+      log.warn({ err: error }, 'The other releases in dist/ could not be read.');
     }
     return others.get(name);
   };
 }
 
-function readKept(dist: string, release: string, wanted: (name: string) => boolean): Files {
-  try {
-    return readFiles(filesFolder(dist, release), wanted);
-  } catch (error) {
-    // A build is removing it; nobody needs it any more.
-    if (isMissing(error)) return new Map();
-    throw error;
-  }
-}
-
-const isMissing = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'ENOENT';
-
 export type Pages = {
   /** Answers what no route knows: with a file of another release, 405, or the 404 page. */
-  readonly answerUnknown: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+  readonly answerUnknown: (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 };
 
 const HTML = 'text/html; charset=utf-8';
@@ -164,20 +153,14 @@ export function serveSite(
 
   const findOther = createOthers(release, files);
   return {
-    answerUnknown: async (request, reply) => {
+    answerUnknown: (request, reply) => {
       const name = nameIn(request.url);
       if (request.method !== 'GET' && request.method !== 'HEAD') {
         return pages.has(name) || files.has(name)
           ? sendError(reply.header('allow', 'GET, HEAD'), 'method-not-allowed')
           : sendNotFound(request, reply);
       }
-      const file =
-        files.get(name) ??
-        (await findOther(name).catch((error: unknown) => {
-          // What this server needs it has; a disk that fails is no reason to answer 500.
-          if (!isMissing(error))
-            request.log.warn({ err: error }, 'The other releases in dist/ could not be read.');
-        }));
+      const file = files.get(name) ?? findOther(name, request.log);
       return file ? sendResource(request, reply, file) : sendNotFound(request, reply);
     },
   };
