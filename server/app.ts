@@ -13,6 +13,7 @@ import { handleError, sendError } from '#server/http/errors.ts';
 import { addHealthRoute, addLiveRoute } from '#server/http/health.ts';
 import { refuseOtherOrigins } from '#server/http/same-origin.ts';
 import { addSecurityHeaders } from '#server/http/security-headers.ts';
+import type { Release } from '#server/http/releases.ts';
 import { createIsProxy, createVisitorAddress } from '#server/http/visitor-address.ts';
 import { serveSite } from '#server/http/static-files.ts';
 import { addLoadShedding, type LoadLimits } from '#server/http/load-shedding.ts';
@@ -39,8 +40,8 @@ export type AppParts = Omit<
   readonly connectionLimits?: ConnectionLimits;
   readonly article: Article;
   readonly logger: FastifyBaseLogger;
-  /** Where the built site lies; null serves the API alone. */
-  readonly siteFolder: string | null;
+  /** The built site; null serves the API alone. */
+  readonly release: Release | null;
 };
 
 /** The largest body a form can honestly need: four fields of at most a few hundred characters. */
@@ -138,13 +139,13 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   refuseOtherMethods(app);
 
   const site =
-    parts.siteFolder === null
+    parts.release === null
       ? null
-      : serveSite(app, { folder: parts.siteFolder, publicUrl: config.publicUrl, secure: config.secure });
+      : serveSite(app, { release: parts.release, publicUrl: config.publicUrl, secure: config.secure });
   app.setNotFoundHandler((request, reply) =>
     site === null || request.url.startsWith('/api/')
       ? sendError(reply, 'not-found')
-      : site.sendNotFound(request, reply),
+      : site.answerUnknown(request, reply),
   );
   return app;
 }

@@ -1,6 +1,5 @@
 // The one file with side effects: reads settings and words, opens the database, starts worker and server, and takes
 // them down in order.
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 
 import { v7 as uuid } from 'uuid';
@@ -15,6 +14,7 @@ import { migrate } from '#server/db/migrate.ts';
 import { queueNotice } from '#server/db/outbox.ts';
 import { keepConsentWording } from '#server/db/submissions.ts';
 import { drainConnections } from '#server/http/drain.ts';
+import { findRelease, type Release } from '#server/http/releases.ts';
 import { createBreaker, type BreakerReason } from '#server/limits/breaker.ts';
 import { createLimits } from '#server/limits/limits.ts';
 import { createMailer, dkimComplaint } from '#server/mail/mailer.ts';
@@ -43,7 +43,7 @@ const CLOSE_PATIENCE_MS = 5_000;
 const LINGER_MS = 500;
 const HOUSEKEEPING_MS = 3_600_000;
 
-const { config, content, folder, warnings } = readSettingsAndWords();
+const { config, content, folder, warnings, release } = readSettingsAndWords();
 await refuseWhatCannotWork();
 const dataFolder = path.join(folder, 'data');
 const logger = createLogger(config.logLevel);
@@ -107,7 +107,7 @@ const app = await buildApp({
   wakeWorker: worker.wake,
   article: content.article,
   logger,
-  siteFolder: path.join(PROJECT_FOLDER, 'dist'),
+  release,
 });
 const housekeeping = setInterval(() => {
   deleteEndedWindows(database.db, clock()).catch((error: unknown) =>
@@ -135,18 +135,23 @@ announceStart();
 // Not waited for: the page serves, and the outbox keeps what cannot be sent.
 void tryMailAccount();
 
-function readSettingsAndWords(): Settings & { content: Content } {
+function readSettingsAndWords(): Settings & { content: Content; release: Release | null } {
   const settings = readSettings();
   const words = readContent(path.join(PROJECT_FOLDER, 'content'));
   const complaints = [
     ...(settings.type === 'complaints' ? settings.complaints : []),
     ...(words.type === 'complaints' ? words.complaints : []),
   ];
-  if (!existsSync(path.join(PROJECT_FOLDER, 'dist', 'inline-hashes.json'))) {
-    complaints.push('The site is not built yet. Run "npm start", or "npm run build" first.');
-  }
-  if (settings.type === 'settings' && words.type === 'content' && complaints.length === 0) {
-    return { ...settings, content: words.content };
+  // The development server (tools/dev.ts) serves the page itself, as the words are now.
+  const site = process.argv.includes('--api-only') ? null : findRelease(PROJECT_FOLDER);
+  if (site?.type === 'complaint') complaints.push(site.complaint);
+  if (
+    settings.type === 'settings' &&
+    words.type === 'content' &&
+    site?.type !== 'complaint' &&
+    complaints.length === 0
+  ) {
+    return { ...settings, content: words.content, release: site?.release ?? null };
   }
   return refuseStart(complaints);
 }

@@ -29,6 +29,10 @@ export const API_ERRORS = {
     sentence:
       'The words beside the checkbox have changed since you opened this page. Please reload this page and send the form again.',
   },
+  'precondition-failed': {
+    status: 412,
+    sentence: 'The file is not the one you have begun with. Please ask for it from the beginning.',
+  },
   'body-too-large': { status: 413, sentence: 'That is more text than this form takes. Please shorten it.' },
   'uri-too-long': { status: 414, sentence: 'That address is too long. Please check the link.' },
   'unsupported-media-type': { status: 415, sentence: 'Send the request as application/json in UTF-8.' },

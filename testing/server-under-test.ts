@@ -14,6 +14,7 @@ import type { Db, OpenDatabase } from '#server/db/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
 import { keepConsentWording } from '#server/db/submissions.ts';
 import type { ConnectionLimits } from '#server/http/connections.ts';
+import { newestRelease } from '#server/http/releases.ts';
 import { createBreaker } from '#server/limits/breaker.ts';
 import { createLimits } from '#server/limits/limits.ts';
 import { createSmtpMailer } from '#server/mail/mailer.ts';
@@ -50,6 +51,7 @@ export type ServerOptions = {
   readonly engine: Engine;
   readonly env?: Readonly<Record<string, string>>;
   readonly inbox?: InboxBehaviour;
+  /** dist/ of a built site; none serves the API alone. */
   readonly siteFolder?: string;
   readonly maxInHand?: number;
   readonly connectionLimits?: ConnectionLimits;
@@ -129,7 +131,7 @@ async function startServer({
     wakeWorker: worker.wake,
     article: content.article,
     logger,
-    siteFolder: siteFolder ?? null,
+    release: siteFolder === undefined ? null : newestRelease(siteFolder),
   });
   await app.ready();
 

@@ -27,12 +27,14 @@ export type SiteProcess = {
  * Starts the server process and waits until it says that it is ready.
  * @param env the settings; the rest of the environment is passed on, but no setting of this machine
  * @param folder where it runs: data/ appears there
+ * @param project whose server it is, if not this one's (project-copy.ts)
  */
 export async function startSiteProcess(
   env: Readonly<Record<string, string>>,
   folder: string,
+  project = PROJECT_FOLDER,
 ): Promise<SiteProcess> {
-  const child = spawn(process.execPath, [path.join(PROJECT_FOLDER, 'server', 'main.ts')], {
+  const child = spawn(process.execPath, [path.join(project, 'server', 'main.ts')], {
     cwd: folder,
     env: {
       PATH: process.env['PATH'],

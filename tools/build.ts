@@ -1,7 +1,5 @@
-// Builds the production site into dist/:
-//   files/   what is served as it is, hashed names under assets/, each compressible file with its .br and .gz
-//   pages/   the prerendered pages, in which the server fills in the origin
-//   inline-hashes.json   what the Content-Security-Policy allows inline
+// Builds the production site beside the one in service, and puts it into dist/ when it is complete
+// (server/http/releases.ts has the layout). Servers that run are not touched; the next start serves it.
 import { createHash } from 'node:crypto';
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -11,16 +9,30 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import subsetFont from 'subset-font';
 import { build, createLogger, mergeConfig, type InlineConfig, type Rolldown } from 'vite';
 
+import {
+  beginRelease,
+  publishRelease,
+  readSources,
+  removeOldReleases,
+  type ReleaseFacts,
+} from '#server/http/releases.ts';
 import { CONTENT_FOLDER, PROJECT_FOLDER, viteConfig } from '#tools/vite-config.ts';
 import { readWordsOrThrow } from '#tools/vite-content.ts';
 import { Landing, Site } from '#shared/content-schema.ts';
 import { renderDocument, renderManifest, ROBOTS_TXT, SITEMAP_XML } from '#web/document.ts';
 
 const DIST = path.join(PROJECT_FOLDER, 'dist');
-const FILES = path.join(DIST, 'files');
-const PAGES = path.join(DIST, 'pages');
 const WEB = path.join(PROJECT_FOLDER, 'web');
-const CACHE = path.join(PROJECT_FOLDER, 'node_modules', '.cache', 'prerender');
+
+// Before anything is read: a change during the build is noticed at its end.
+const builtFrom = readSources(PROJECT_FOLDER);
+const BUILDING = beginRelease(DIST);
+process.once('exit', () => rmSync(BUILDING, { recursive: true, force: true }));
+const RELEASE = path.join(BUILDING, 'release');
+const FILES = path.join(RELEASE, 'files');
+const PAGES = path.join(RELEASE, 'pages');
+/** What renders the pages is no part of the release. */
+const PRERENDERER = path.join(BUILDING, 'prerenderer');
 
 /** A warning of the bundler is a mistake of ours: a style or a word that does not exist, for instance. */
 const strictLogger = createLogger('warn');
@@ -139,12 +151,12 @@ async function buildPrerenderer(): Promise<Prerenderer> {
     publicDir: false,
     build: {
       ssr: path.join(WEB, 'entry-prerender.tsx'),
-      outDir: CACHE,
+      outDir: PRERENDERER,
       emptyOutDir: true,
       rolldownOptions: { output: { entryFileNames: 'prerender.js' } },
     },
   });
-  return (await import(pathToFileURL(path.join(CACHE, 'prerender.js')).href)) as Prerenderer;
+  return (await import(pathToFileURL(path.join(PRERENDERER, 'prerender.js')).href)) as Prerenderer;
 }
 
 const hash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
@@ -164,7 +176,6 @@ function compressFiles(): void {
   }
 }
 
-rmSync(DIST, { recursive: true, force: true });
 const site = readWordsOrThrow(CONTENT_FOLDER, 'site.yaml', Site);
 const { hero } = readWordsOrThrow(CONTENT_FOLDER, 'landing.yaml', Landing);
 const appUrl = await buildApp();
@@ -206,8 +217,14 @@ const pages = [
 ] as const;
 for (const [name, text] of pages) writeFileSync(path.join(PAGES, name), text);
 compressFiles();
-// Written last: its presence says that the build is complete.
-writeFileSync(
-  path.join(DIST, 'inline-hashes.json'),
-  JSON.stringify({ scripts: [hash(bootScript)], styles: [hash(css), hash(notFoundCss)] }),
-);
+const facts: ReleaseFacts = {
+  builtFrom,
+  inlineHashes: { scripts: [hash(bootScript)], styles: [hash(css), hash(notFoundCss)] },
+};
+writeFileSync(path.join(RELEASE, 'release.json'), JSON.stringify(facts));
+// Half of the old words and half of the new ones would fit nothing.
+if (JSON.stringify(readSources(PROJECT_FOLDER)) !== JSON.stringify(builtFrom)) {
+  throw new Error('The words or the code changed while the site was built. Run it again.');
+}
+publishRelease(DIST, RELEASE);
+removeOldReleases(DIST);

@@ -3,16 +3,19 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
 
+import { newestRelease } from '#server/http/releases.ts';
 import { PROJECT_FOLDER } from '#tools/vite-config.ts';
 
-const FILES = path.join(PROJECT_FOLDER, 'dist', 'files');
+const release = newestRelease(path.join(PROJECT_FOLDER, 'dist'));
+if (release === null) throw new Error('The site is not built yet. Run "npm run build" first.');
+const FILES = path.join(release.folder, 'files');
 
 const brotli = (file: string): number => brotliCompressSync(readFileSync(file)).length;
 const size = (name: string): number => readFileSync(path.join(FILES, name)).length;
 
 const [app, ...others] = globSync('assets/*.js', { cwd: FILES });
 if (app === undefined || others.length > 0) throw new Error('The application must be one chunk.');
-const home = brotli(path.join(PROJECT_FOLDER, 'dist', 'pages', 'index.html'));
+const home = brotli(path.join(release.folder, 'pages', 'index.html'));
 const chunk = brotli(path.join(FILES, app));
 const shared = home + chunk + size('fonts/newsreader.woff2') + size('media/poster-640.avif');
 const avatars = size('media/avatar-sarah-lindqvist.avif') + size('media/avatar-marcus-adeyemi.avif');

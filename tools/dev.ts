@@ -39,13 +39,15 @@ const servePage: Plugin = {
   },
 };
 
-// The server refuses to start without a built site, even though Vite serves the page here.
-await import('#tools/build.ts');
-const api = spawn(process.execPath, ['--watch', path.join(PROJECT_FOLDER, 'server', 'main.ts')], {
-  cwd: PROJECT_FOLDER,
-  env: { ...process.env, PORT: String(API_PORT), PUBLIC_URL: `http://localhost:${PORT}` },
-  stdio: 'inherit',
-});
+const api = spawn(
+  process.execPath,
+  ['--watch', path.join(PROJECT_FOLDER, 'server', 'main.ts'), '--api-only'],
+  {
+    cwd: PROJECT_FOLDER,
+    env: { ...process.env, PORT: String(API_PORT), PUBLIC_URL: `http://localhost:${PORT}` },
+    stdio: 'inherit',
+  },
+);
 const vite = await createServer({
   ...viteConfig,
   appType: 'custom',

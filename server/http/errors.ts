@@ -44,7 +44,6 @@ const BY_STATUS: Readonly<Record<number, ApiErrorCode>> = {
   413: 'body-too-large',
   414: 'uri-too-long',
   415: 'unsupported-media-type',
-  416: 'range-not-satisfiable',
 };
 
 /** How long a visitor is asked to wait when we are the ones who failed. */

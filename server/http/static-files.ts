@@ -1,101 +1,182 @@
-// The built site: pages from memory, everything else from dist/assets as the build left it.
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+// The built site, from memory: a server serves for all its life what it started with, whatever a build does meanwhile.
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import mime from 'mime';
+import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
-import fastifyStatic from '@fastify/static';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-
-import { contentSecurityPolicy, type InlineHashes } from '#server/http/security-headers.ts';
-
-type Page = {
-  readonly type: string;
-  readonly etag: string;
-  readonly plain: Buffer;
-  readonly br: Buffer;
-  readonly gzip: Buffer;
-};
+import { sendError } from '#server/http/errors.ts';
+import { filesFolder, releaseNames, type Release } from '#server/http/releases.ts';
+import { contentSecurityPolicy } from '#server/http/security-headers.ts';
+import { representation, sendResource, type Resource } from '#server/http/send-resource.ts';
 
 /** The places in the built pages where the origin of the public page belongs. It is not known before the start. */
 const ORIGIN_PLACEHOLDER = '__PUBLIC_URL__';
 
 /** Reads a built page, fills in the origin and compresses it once. */
-function readPage(file: string, type: string, publicUrl: string): Page {
+function readPage(file: string, type: string, publicUrl: string): Resource {
   const plain = Buffer.from(readFileSync(file, 'utf8').replaceAll(ORIGIN_PLACEHOLDER, publicUrl));
   return {
     type,
-    etag: `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`,
-    plain,
-    br: brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }),
-    gzip: gzipSync(plain, { level: 9 }),
+    // Always revalidated: a new build shows at once, an unchanged one costs a 304.
+    cacheControl: 'no-cache',
+    representations: {
+      br: representation(brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } })),
+      gzip: representation(gzipSync(plain, { level: 9 })),
+      identity: representation(plain),
+    },
   };
 }
 
-function sendPage(request: FastifyRequest, reply: FastifyReply, page: Page): FastifyReply {
-  // Always revalidated: a new build shows at once, an unchanged one costs a 304.
-  void reply.header('cache-control', 'no-cache').header('vary', 'accept-encoding').header('etag', page.etag);
-  if (reply.statusCode === 200 && request.headers['if-none-match']?.includes(page.etag))
-    return reply.code(304).send();
-  const accepted = request.headers['accept-encoding'] ?? '';
-  const encoding = /\bbr\b/.test(accepted) ? 'br' : /\bgzip\b/.test(accepted) ? 'gzip' : null;
-  if (encoding) void reply.header('content-encoding', encoding);
-  return reply.type(page.type).send(page[encoding ?? 'plain']);
+/** Files by their names, which are paths without the first slash. */
+type Files = ReadonlyMap<string, Resource>;
+
+/** What the build compressed lies beside the file. */
+const COMPRESSED = [
+  ['br', '.br'],
+  ['gzip', '.gz'],
+] as const;
+
+/** @param wanted which of the names to read */
+function readFiles(folder: string, wanted: (name: string) => boolean = () => true): Files {
+  const all = globSync('**/*', { cwd: folder, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)).replaceAll(path.sep, '/'));
+  const names = new Set(all);
+  const isCompressed = (name: string) =>
+    COMPRESSED.some(([, end]) => name.endsWith(end) && names.has(name.slice(0, -end.length)));
+  const read = (name: string) => representation(readFileSync(path.join(folder, name)));
+  return new Map(
+    all
+      .filter((name) => !isCompressed(name) && wanted(name))
+      .map((name) => [
+        name,
+        {
+          type: contentType(name),
+          cacheControl: name.startsWith('assets/')
+            ? 'public, max-age=31536000, immutable'
+            : 'public, max-age=3600',
+          representations: {
+            identity: read(name),
+            ...Object.fromEntries(
+              COMPRESSED.filter(([, end]) => names.has(name + end)).map(([encoding, end]) => [
+                encoding,
+                read(name + end),
+              ]),
+            ),
+          },
+        },
+      ]),
+  );
 }
 
-export type Pages = { readonly sendNotFound: (request: FastifyRequest, reply: FastifyReply) => FastifyReply };
-
-const HTML = 'text/html; charset=utf-8';
-const HASHED_FILES = '/assets/';
+function contentType(name: string): string {
+  const type = mime.getType(name) ?? 'application/octet-stream';
+  return type.startsWith('text/') ? `${type}; charset=utf-8` : type;
+}
 
 /**
- * Serves the site that `npm run build` wrote.
- * @param folder dist
+ * Files of the other releases in dist/: a page that was loaded before a change, or from a process that has another release
+ * already, finds what it names. Only names that stand in the folders are known; what a stranger asks for never becomes a path.
+ */
+function createOthers({ dist, name: own }: Release, ownFiles: Files) {
+  let seen = '';
+  let others: Files = new Map();
+
+  function look(): void {
+    // Not asynchronous: a look into a folder of a few names is done sooner than it is handed to another thread.
+    const releases = releaseNames(dist).filter((release) => release !== own);
+    // Releases never change, so there is something new to read only when the list is another one.
+    if (seen === releases.join()) return;
+    const found = new Map<string, Resource>();
+    for (const release of releases.toReversed()) {
+      const wanted = (file: string) => !ownFiles.has(file) && !found.has(file);
+      for (const [file, resource] of readFiles(filesFolder(dist, release), wanted)) found.set(file, resource);
+    }
+    others = found;
+    seen = releases.join();
+  }
+
+  return (name: string, log: FastifyBaseLogger): Resource | undefined => {
+    try {
+      if (!others.has(name)) look();
+    } catch (error) {
+      // A build may be removing one just now. What this server needs itself it has, so it answers in any case.
+      log.warn({ err: error }, 'The other releases in dist/ could not be read.');
+    }
+    return others.get(name);
+  };
+}
+
+export type Pages = {
+  /** Answers what no route knows: with a file of another release, 405, or the 404 page. */
+  readonly answerUnknown: (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
+};
+
+const HTML = 'text/html; charset=utf-8';
+/** What the router would take for a pattern; such files are found by name. */
+const PATTERN = /[:*?]/;
+
+/**
+ * Serves a release of the site.
+ * @param publicUrl is filled into its pages
+ * @param secure whether visitors come over https
  * @returns how to answer an unknown path
  */
 export function serveSite(
   app: FastifyInstance,
-  { folder, publicUrl, secure }: { folder: string; publicUrl: string; secure: boolean },
+  { release, publicUrl, secure }: { release: Release; publicUrl: string; secure: boolean },
 ): Pages {
-  const hashes = JSON.parse(readFileSync(path.join(folder, 'inline-hashes.json'), 'utf8')) as InlineHashes;
-  const policy = contentSecurityPolicy(hashes, secure);
-  const page = (name: string, type: string) => readPage(path.join(folder, 'pages', name), type, publicUrl);
+  const policy = contentSecurityPolicy(release.inlineHashes, secure);
+  const page = (name: string, type: string) =>
+    readPage(path.join(release.folder, 'pages', name), type, publicUrl);
 
   const home = page('index.html', HTML);
   const notFound = page('404.html', HTML);
-  app.get('/', (request, reply) => sendPage(request, reply.header('content-security-policy', policy), home));
-  for (const [name, type] of [
-    ['robots.txt', 'text/plain; charset=utf-8'],
-    ['sitemap.xml', 'application/xml; charset=utf-8'],
-    ['site.webmanifest', 'application/manifest+json'],
-  ] as const) {
-    const file = page(name, type);
-    app.get(`/${name}`, (request, reply) => sendPage(request, reply, file));
+  const pages: Files = new Map([
+    ['', home],
+    ['robots.txt', page('robots.txt', 'text/plain; charset=utf-8')],
+    ['sitemap.xml', page('sitemap.xml', 'application/xml; charset=utf-8')],
+    ['site.webmanifest', page('site.webmanifest', 'application/manifest+json')],
+  ]);
+  for (const [name, file] of pages) {
+    app.get(`/${name}`, (request, reply) => {
+      if (file === home) void reply.header('content-security-policy', policy);
+      return sendResource(request, reply, file);
+    });
   }
 
-  void app.register(fastifyStatic, {
-    root: path.resolve(folder, 'files'),
-    prefix: '/',
-    preCompressed: true,
-    index: false,
-    // Routes for the files that exist now and no others: an unknown path never reaches the disk.
-    wildcard: false,
-    cacheControl: false,
-    setHeaders: (reply, file) => {
-      const hashed = file.includes(HASHED_FILES);
-      void reply.header(
-        'cache-control',
-        hashed ? 'public, max-age=31536000, immutable' : 'public, max-age=3600',
-      );
-    },
-  });
+  const files = readFiles(filesFolder(release.dist, release.name));
+  for (const [name, file] of files) {
+    if (!PATTERN.test(name)) app.get(`/${name}`, (request, reply) => sendResource(request, reply, file));
+  }
 
+  const findOther = createOthers(release, files);
   return {
-    sendNotFound: (request, reply) =>
-      sendPage(
-        request,
-        reply.code(404).header('content-security-policy', policy).header('x-robots-tag', 'noindex'),
-        notFound,
-      ),
+    answerUnknown: (request, reply) => {
+      const name = nameIn(request.url);
+      if (request.method !== 'GET' && request.method !== 'HEAD') {
+        return pages.has(name) || files.has(name)
+          ? sendError(reply.header('allow', 'GET, HEAD'), 'method-not-allowed')
+          : sendNotFound(request, reply);
+      }
+      const file = files.get(name) ?? findOther(name, request.log);
+      return file ? sendResource(request, reply, file) : sendNotFound(request, reply);
+    },
   };
+
+  function sendNotFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    void reply.code(404).header('content-security-policy', policy).header('x-robots-tag', 'noindex');
+    return sendResource(request, reply, notFound);
+  }
+}
+
+/** The name of the file that a URL asks for; what cannot be decoded names none. */
+function nameIn(url: string): string {
+  const [address = ''] = url.split('?', 1);
+  try {
+    return decodeURIComponent(address).slice(1);
+  } catch {
+    return '';
+  }
 }

@@ -1,0 +1,274 @@
+// How releases appear in dist/ and go; then two real builds under a running server.
+import assert from 'node:assert/strict';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+
+import {
+  beginRelease,
+  findRelease,
+  newestRelease,
+  publishRelease,
+  readSources,
+  removeOldReleases,
+} from '#server/http/releases.ts';
+import { copyProject } from '#testing/project-copy.ts';
+import { startSiteProcess } from '#testing/start-site.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const NOW = Date.UTC(2026, 10, 21, 12);
+
+/** A project of a few bytes. */
+async function withProject(test: (project: string, dist: string) => void): Promise<void> {
+  const project = mkdtempSync(path.join(os.tmpdir(), 'releases-'));
+  try {
+    for (const [name, text] of [
+      ['content/landing.yaml', 'headline: One'],
+      ['content/emails/code.yaml', 'subject: One'],
+      ['content/article/article.md', 'One'],
+      ['web/app.tsx', 'one'],
+      ['web/app.test.ts', 'one'],
+      ['shared/api.ts', 'one'],
+      ['tools/build.ts', 'one'],
+      ['package-lock.json', '{}'],
+    ] as const)
+      write(project, name, text);
+    test(project, path.join(project, 'dist'));
+  } finally {
+    rmSync(project, { recursive: true });
+  }
+}
+
+function write(project: string, name: string, text: string): void {
+  mkdirSync(path.dirname(path.join(project, name)), { recursive: true });
+  writeFileSync(path.join(project, name), text);
+}
+
+/** A build that is finished but not published yet. */
+function build(project: string, text: string, now = NOW): string {
+  const folder = beginRelease(path.join(project, 'dist'), now);
+  const facts = { builtFrom: readSources(project), inlineHashes: { scripts: [], styles: [] } };
+  write(folder, 'release.json', JSON.stringify(facts));
+  write(folder, 'pages/index.html', text);
+  return folder;
+}
+
+const releasesIn = (dist: string): string[] => readdirSync(path.join(dist, 'releases')).toSorted();
+
+describe('a release', () => {
+  it('is there when it is published and not before', () =>
+    withProject((project, dist) => {
+      const folder = build(project, 'one');
+      assert.equal(newestRelease(dist), null);
+      const name = publishRelease(dist, folder, NOW);
+      assert.equal(newestRelease(dist)?.name, name);
+      assert.equal(readFileSync(path.join(dist, 'releases', name, 'pages', 'index.html'), 'utf8'), 'one');
+      assert.ok(!existsSync(folder));
+    }));
+
+  it('that is the same to the byte is not kept twice', () =>
+    withProject((project, dist) => {
+      const first = publishRelease(dist, build(project, 'one'), NOW);
+      const again = build(project, 'one');
+      assert.equal(publishRelease(dist, again, NOW + HOUR_MS), first);
+      assert.ok(!existsSync(again));
+      assert.deepEqual(releasesIn(dist), [first]);
+    }));
+
+  it('that was built last is the newest one, though the clock went back or two were built at once', () =>
+    withProject((project, dist) => {
+      const [one, two, three] = [build(project, 'one'), build(project, 'two'), build(project, 'three')];
+      publishRelease(dist, one, NOW);
+      const later = publishRelease(dist, three, NOW);
+      assert.equal(newestRelease(dist)?.name, later);
+      const last = publishRelease(dist, two, NOW - 400 * DAY_MS);
+      assert.equal(newestRelease(dist)?.name, last);
+      const newest = newestRelease(dist);
+      assert.equal(readFileSync(path.join(newest?.folder ?? '', 'pages', 'index.html'), 'utf8'), 'two');
+      assert.equal(releasesIn(dist).length, 3);
+    }));
+
+  it('stays for a day after it was replaced, however old it is', () =>
+    withProject((project, dist) => {
+      const first = publishRelease(dist, build(project, 'one'), NOW - 90 * DAY_MS);
+      const second = publishRelease(dist, build(project, 'two'), NOW);
+      removeOldReleases(dist, NOW + DAY_MS);
+      assert.deepEqual(releasesIn(dist), [first, second]);
+      removeOldReleases(dist, NOW + DAY_MS + 1);
+      assert.deepEqual(releasesIn(dist), [second]);
+      removeOldReleases(dist, NOW + 900 * DAY_MS);
+      assert.deepEqual(releasesIn(dist), [second], 'the newest one always stays');
+    }));
+
+  it('is kept apart from builds that were killed, which are removed when they cannot be under way', () =>
+    withProject((project, dist) => {
+      const killed = build(project, 'one', NOW - HOUR_MS - 1);
+      const underWay = build(project, 'two', NOW - HOUR_MS);
+      write(dist, 'releases/.something else', '');
+      assert.equal(newestRelease(dist), null);
+      removeOldReleases(dist, NOW);
+      assert.ok(!existsSync(killed));
+      assert.ok(existsSync(underWay));
+      assert.deepEqual(releasesIn(dist), ['.something else']);
+    }));
+
+  it('fits as long as what it was built from is the same', () =>
+    withProject((project, dist) => {
+      const complaint = () => {
+        const found = findRelease(project);
+        return found.type === 'complaint' ? found.complaint : found.type;
+      };
+      assert.equal(complaint(), 'The site is not built yet. Run "npm start", or "npm run build" first.');
+      publishRelease(dist, build(project, 'one'), NOW);
+      assert.equal(complaint(), 'release');
+      // Neither of these shows in the page.
+      write(project, 'content/emails/code.yaml', 'subject: Two');
+      write(project, 'content/article/article.md', 'Two');
+      write(project, 'web/app.test.ts', 'two');
+      utimesSync(path.join(project, 'web', 'app.tsx'), 0, 0);
+      assert.equal(complaint(), 'release');
+      write(project, 'content/landing.yaml', 'headline: Two');
+      assert.equal(
+        complaint(),
+        'The built site does not fit content/landing.yaml, changed since the build. Run "npm run build".',
+      );
+      write(project, 'content/landing.yaml', 'headline: One');
+      for (const name of ['content/new.yaml', 'web/deep/new.tsx', 'shared/new.ts']) {
+        write(project, name, 'new');
+        assert.match(complaint(), new RegExp(`does not fit ${name}, changed`));
+        rmSync(path.join(project, name));
+      }
+      rmSync(path.join(project, 'web', 'app.tsx'));
+      write(project, 'package-lock.json', '{"changed":true}');
+      assert.match(complaint(), /does not fit package-lock\.json and 1 more, changed/);
+      write(project, 'package-lock.json', '{}');
+      // Where the sources of the page are not installed, there is nothing to compare them with.
+      rmSync(path.join(project, 'web'), { recursive: true });
+      assert.equal(complaint(), 'release');
+    }));
+});
+
+const namedIn = (page: string): string[] => [...new Set(page.match(/\/(?:assets|media|fonts)\/[\w.-]+/g))];
+const chunkIn = (page: string): string => /data-app="([^"]+)"/.exec(page)?.[1] ?? '';
+
+async function read(url: string): Promise<string> {
+  const response = await fetch(url);
+  const text = await response.text();
+  assert.equal(response.status, 200, url);
+  return text;
+}
+
+/** Asks for the page and all that it names, again and again, until it is told to stop; returns how often. */
+async function visit(url: string, signal: AbortSignal): Promise<number> {
+  for (let visits = 1; ; visits += 1) {
+    const page = await read(url);
+    for (const name of namedIn(page)) await read(url + name);
+    if (signal.aborted) return visits;
+  }
+}
+
+const startBuild = (project: string): ChildProcess =>
+  spawn(process.execPath, [path.join(project, 'tools', 'build.ts')], { cwd: project, stdio: 'inherit' });
+
+async function ended(child: ChildProcess): Promise<number | NodeJS.Signals | null> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  return child.exitCode ?? child.signalCode;
+}
+
+it(
+  'a build under a running server takes nothing from it, and any server has the chunk of either',
+  { timeout: 120_000 },
+  async () => {
+    const { folder: project, remove } = copyProject();
+    const [main, words] = [
+      path.join(project, 'server', 'main.ts'),
+      path.join(project, 'content', 'site.yaml'),
+    ];
+    const [dist, building] = [path.join(project, 'dist'), path.join(project, 'dist', 'building')];
+    const start = () => {
+      const folder = mkdtempSync(path.join(project, 'data-'));
+      return startSiteProcess({ LOG_LEVEL: 'fatal' }, folder, project);
+    };
+    const refusal = () =>
+      spawnSync(process.execPath, [main], { cwd: project, encoding: 'utf8', env: { PORT: '0' } });
+    const stops: (() => Promise<unknown>)[] = [];
+    try {
+      assert.match(
+        refusal().stderr,
+        /^The server cannot start:\n {2}- The site is not built yet\. [^\n]*\n$/,
+      );
+      assert.equal(await ended(startBuild(project)), 0);
+      const old = await start();
+      stops.push(() => old.stop('SIGINT'));
+      const oldPage = await read(old.url);
+
+      const over = new AbortController();
+      const visits = visit(old.url, over.signal);
+      writeFileSync(words, readFileSync(words, 'utf8').replace(/^title: .*$/m, 'title: Another Guide'));
+      const refused = refusal();
+      assert.equal(refused.status, 1);
+      assert.equal(
+        refused.stderr,
+        'The server cannot start:\n  - The built site does not fit content/site.yaml, changed since the build. Run "npm run build".\n',
+      );
+
+      const killed = startBuild(project);
+      while (!readdirSync(building).some((name) => existsSync(path.join(building, name, 'release', 'files'))))
+        await setTimeout(2);
+      killed.kill('SIGKILL');
+      assert.equal(await ended(killed), 'SIGKILL');
+      assert.equal(releasesIn(dist).length, 1);
+
+      const builds = [startBuild(project), startBuild(project)];
+      for (const child of builds) assert.equal(await ended(child), 0);
+      const fresh = await start();
+      stops.push(() => fresh.stop('SIGINT'));
+      over.abort();
+      assert.ok((await visits) > 1);
+
+      const freshPage = await read(fresh.url);
+      assert.match(freshPage, /Another Guide/);
+      assert.equal(await read(old.url), oldPage);
+      assert.notEqual(chunkIn(freshPage), chunkIn(oldPage));
+      for (const { url } of [old, fresh]) {
+        for (const page of [oldPage, freshPage]) {
+          for (const name of namedIn(page)) await read(url + name);
+          const chunk = await fetch(url + chunkIn(page), { headers: { 'accept-encoding': 'br' } });
+          assert.equal(chunk.headers.get('content-encoding'), 'br');
+          assert.equal(chunk.headers.get('cache-control'), 'public, max-age=31536000, immutable');
+        }
+        assert.equal((await fetch(`${url}/assets/app-never-was.js`)).status, 404);
+        for (const out of [
+          '/assets/..%2f..%2frelease.json',
+          '/release.json',
+          `/${releasesIn(dist)[0]}/release.json`,
+        ])
+          assert.equal((await fetch(url + out)).status, 404, out);
+      }
+      // What a server started with it serves, though nothing of it is left on the disk.
+      rmSync(dist, { recursive: true });
+      for (const { url } of [old, fresh]) {
+        const page = await read(url);
+        for (const name of namedIn(page)) await read(url + name);
+        assert.equal((await fetch(`${url}/assets/app-never-was.js`)).status, 404);
+      }
+    } finally {
+      for (const stop of stops) await stop();
+      remove();
+    }
+  },
+);

@@ -1,0 +1,186 @@
+// Owns dist/: how a release of the built site appears in it, is found, and goes. Knows nothing of HTTP.
+//   building/NAME/   a build under way, or one that was killed
+//   releases/NAME/   a release: complete, because one rename brings it here, and never changed afterwards
+//     release.json   what it was built from, and what the Content-Security-Policy allows inline
+//     pages/         the prerendered pages, in which the server fills in the origin
+//     files/         what is served as it is, hashed names under assets/, each compressible file with its .br and .gz
+// A name is the time of the build, so the last one in order is the one to serve.
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  globSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import path from 'node:path';
+
+import type { InlineHashes } from '#server/http/security-headers.ts';
+
+/** Of each source its digest, by its path in the project. */
+export type Sources = Readonly<Record<string, string>>;
+/** What release.json holds. */
+export type ReleaseFacts = { readonly builtFrom: Sources; readonly inlineHashes: InlineHashes };
+export type Release = ReleaseFacts & {
+  readonly name: string;
+  readonly folder: string;
+  /** The dist/ it stands in. */
+  readonly dist: string;
+};
+
+/** A page that was loaded before a release was replaced still finds its files for so long. */
+const GRACE_MS = 24 * 3_600_000;
+/** A build takes seconds; what is older was killed. */
+const ABANDONED_MS = 3_600_000;
+
+/** What a built site is made from. Tests, e-mails and the article do not show in it. */
+const SOURCES = [
+  'content/**/*',
+  'web/**/*',
+  'shared/**/*.ts',
+  'tools/build.ts',
+  'tools/vite-*.ts',
+  'server/content.ts',
+  'server/http/releases.ts',
+  'package-lock.json',
+  'tsconfig.base.json',
+];
+const NOT_SOURCES = ['content/{article,emails}/**', 'content/free-mail-domains.txt', '**/*.test.ts'];
+
+const digest = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('base64url');
+
+function digests(folder: string, wanted: readonly string[], unwanted: readonly string[]): Sources {
+  const files = globSync(wanted, { cwd: folder, exclude: unwanted, withFileTypes: true });
+  const paths = files.filter((file) => file.isFile()).map((file) => path.join(file.parentPath, file.name));
+  return Object.fromEntries(
+    paths
+      .toSorted()
+      .map((file) => [path.relative(folder, file).replaceAll(path.sep, '/'), digest(file)] as const),
+  );
+}
+
+/** Takes the digests of what a site would be built from now. */
+export const readSources = (project: string): Sources => digests(project, SOURCES, NOT_SOURCES);
+
+/** Which sources differ; those of a room that is not installed at all are not missed. */
+function changedSources(project: string, before: Sources, now: Sources): string[] {
+  return [...new Set([...Object.keys(before), ...Object.keys(now)])].filter(
+    (name) => before[name] !== now[name] && existsSync(path.join(project, name.split('/', 1)[0] ?? '')),
+  );
+}
+
+const NAME = /^(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d\.\d{3}Z)-[0-9a-f]{8}$/;
+
+const newName = (time: number): string =>
+  `${new Date(time).toISOString().replaceAll(':', '-')}-${randomBytes(4).toString('hex')}`;
+
+/** When a release or a build of this name began to exist, in milliseconds since 1970. */
+const timeOf = (name: string): number => Date.parse(name.replace(NAME, '$1T$2:$3:$4'));
+
+/** What stands in releases/ or building/, oldest first. */
+function namesIn(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((name) => NAME.test(name))
+    .toSorted();
+}
+
+/** The names of the releases that are there, oldest first. */
+export const releaseNames = (dist: string): string[] => namesIn(path.join(dist, 'releases'));
+
+/** Where the files of a release lie that are served as they are. */
+export const filesFolder = (dist: string, name: string): string => path.join(dist, 'releases', name, 'files');
+
+/** The release that the next start serves; null if nothing is built. */
+export function newestRelease(dist: string): Release | null {
+  const name = releaseNames(dist).at(-1);
+  if (name === undefined) return null;
+  const folder = path.join(dist, 'releases', name);
+  const facts = JSON.parse(readFileSync(path.join(folder, 'release.json'), 'utf8')) as ReleaseFacts;
+  return { ...facts, name, folder, dist };
+}
+
+export type FoundRelease =
+  | { readonly type: 'release'; readonly release: Release }
+  | { readonly type: 'complaint'; readonly complaint: string };
+
+/**
+ * Finds the release to serve.
+ * @param project whose dist/ it is, and whose sources it has to fit
+ * @returns the newest one, or one sentence about why it cannot be served
+ */
+export function findRelease(project: string): FoundRelease {
+  const release = newestRelease(path.join(project, 'dist'));
+  if (release === null) {
+    return {
+      type: 'complaint',
+      complaint: 'The site is not built yet. Run "npm start", or "npm run build" first.',
+    };
+  }
+  const [first, ...others] = changedSources(project, release.builtFrom, readSources(project));
+  if (first === undefined) return { type: 'release', release };
+  const what = others.length > 0 ? `${first} and ${others.length} more` : first;
+  return {
+    type: 'complaint',
+    complaint: `The built site does not fit ${what}, changed since the build. Run "npm run build".`,
+  };
+}
+
+/** Makes the folder in which a release is built, out of everybody's sight. */
+export function beginRelease(dist: string, now = Date.now()): string {
+  const folder = path.join(dist, 'building', newName(now));
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
+/**
+ * Makes a finished build the one that the next start serves. Servers that run are not touched: they hold what they serve.
+ * @param folder from beginRelease
+ * @returns the name of the release: that of the newest one if this one is the same to the byte
+ */
+export function publishRelease(dist: string, folder: string, now = Date.now()): string {
+  const newest = releaseNames(dist).at(-1);
+  if (newest !== undefined && isSame(folder, path.join(dist, 'releases', newest))) {
+    rmSync(folder, { recursive: true });
+    return newest;
+  }
+  // Should the power fail after the rename, the files are there and not only their names.
+  for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
+    flush(path.join(folder, file));
+  flush(folder);
+  mkdirSync(path.join(dist, 'releases'), { recursive: true });
+  // Whatever a clock does, the newest release is the last in order.
+  const name = newName(Math.max(now, newest === undefined ? 0 : timeOf(newest) + 1));
+  renameSync(folder, path.join(dist, 'releases', name));
+  flush(path.join(dist, 'releases'));
+  return name;
+}
+
+function isSame(one: string, other: string): boolean {
+  return JSON.stringify(digests(one, ['**/*'], [])) === JSON.stringify(digests(other, ['**/*'], []));
+}
+
+function flush(fileOrFolder: string): void {
+  const handle = openSync(fileOrFolder, 'r');
+  fsyncSync(handle);
+  closeSync(handle);
+}
+
+/** Removes what nobody needs any more: releases that were replaced more than a day ago, and builds that were killed. */
+export function removeOldReleases(dist: string, now = Date.now()): void {
+  const releases = releaseNames(dist);
+  for (const [index, name] of releases.entries()) {
+    const successor = releases[index + 1];
+    if (successor !== undefined && timeOf(successor) < now - GRACE_MS)
+      rmSync(path.join(dist, 'releases', name), { recursive: true, force: true });
+  }
+  for (const name of namesIn(path.join(dist, 'building'))) {
+    if (timeOf(name) < now - ABANDONED_MS)
+      rmSync(path.join(dist, 'building', name), { recursive: true, force: true });
+  }
+}

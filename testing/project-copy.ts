@@ -1,0 +1,27 @@
+// The whole project in a folder of its own, for tests that change words and build: nobody else's site is touched.
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
+const NEEDED = [
+  'content',
+  'server',
+  'shared',
+  'tools',
+  'web',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.base.json',
+];
+
+export type ProjectCopy = { readonly folder: string; readonly remove: () => void };
+
+/** Makes one. It has no dist/ yet, and shares node_modules. */
+export function copyProject(): ProjectCopy {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'lead-page-project-'));
+  for (const name of NEEDED)
+    cpSync(path.join(PROJECT_FOLDER, name), path.join(folder, name), { recursive: true });
+  symlinkSync(path.join(PROJECT_FOLDER, 'node_modules'), path.join(folder, 'node_modules'));
+  return { folder, remove: () => rmSync(folder, { recursive: true }) };
+}
