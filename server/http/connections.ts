@@ -17,7 +17,7 @@ export type ConnectionLimits = {
 };
 
 /**
- * In all: some 20 kB each, and well below what a process may have open. From one network: a browser opens up to six and
+ * In all: well below what a process may have open. From one network: a browser opens up to six and
  * keeps them for 72 s, so this is 80 browsers at once behind one address; an office or a phone network with more of them
  * loses connections that nobody is using, and none that somebody is. Ten such networks fill the process.
  */
