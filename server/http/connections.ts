@@ -27,7 +27,7 @@ const USUAL_LIMITS: ConnectionLimits = { maxOpen: 5_000, maxPerNetwork: 500 };
 const LOG_EVERY_MS = 60_000;
 
 /** Which bound was reached: that of a network, or that of the process. */
-export type ConnectionBound = 'network' | 'process';
+type ConnectionBound = 'network' | 'process';
 
 type Connection = {
   readonly socket: Socket;

@@ -144,7 +144,7 @@ const holdConnections = (port: number, localAddress: string, count: number): Pro
 const SOLUTION = { counter: 2_500, derivedKey: '00'.repeat(32), time: 1 };
 
 /** The same thing over and over, each time with one nasty value in one place, whatever that place held. */
-function* madeUpProofs(proof: unknown, nasty: readonly unknown[]): Generator<unknown> {
+function* madeUpProofs(proof: unknown, nasty: readonly unknown[]): Generator {
   const inner: readonly unknown[] = [...nasty, { toString: 1, valueOf: 1 }, { length: 64 }, 1e308];
   yield* inner;
   if (typeof proof !== 'object' || proof === null) return;
