@@ -1,5 +1,6 @@
 // While the list-bomb breaker is open, a visitor gets a code all the same: the browser pays for it.
 import { createVisitor, expect, test } from './fixtures.ts';
+import { API, CONSENT_VERSION_HEADER } from '#shared/api.ts';
 import { startSite } from '#testing/start-site.ts';
 
 /** How long the server trusts its last look at the breaker, and a little more. */
@@ -13,7 +14,13 @@ test('with the breaker open, the browser does a proof of work and the code arriv
     const walk = async () => {
       const page = await browser.newPage({ baseURL: site.url });
       const loaded: string[] = [];
-      page.on('request', (request) => loaded.push(new URL(request.url()).pathname));
+      page.on('request', (request) => {
+        const { pathname } = new URL(request.url());
+        loaded.push(pathname);
+        // The call that brings the proof says which words were shown, like the one before it.
+        if (pathname === API.leads)
+          expect(request.headers()[CONSENT_VERSION_HEADER]).toMatch(/^[0-9a-f]{12}$/);
+      });
       await page.goto('/');
       const visitor = createVisitor(page, site);
       await visitor.askForCode();

@@ -134,7 +134,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   });
   addArticleRoutes(app, { db: parts.database.db, cookies, clock: parts.clock, article: parts.article });
   addLiveRoute(app);
-  addHealthRoute(app, { db: parts.database.db, clock: parts.clock, isStopping: parts.isStopping });
+  addHealthRoute(app, { database: parts.database, clock: parts.clock, isStopping: parts.isStopping });
   refuseOtherMethods(app);
 
   const site =

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
-import { readConfig, SETTING_NAMES, type Config } from '#server/config.ts';
+import { needsTls, readConfig, resolvePaths, SETTING_NAMES, type Config } from '#server/config.ts';
 
 const configOf = (env: Record<string, string>): Config => {
   const result = readConfig(env);
@@ -46,7 +46,7 @@ describe('settings', () => {
       PORT: '8080',
       HOST: '',
       PUBLIC_URL: 'https://guide.example.com/',
-      DATABASE_URL: 'postgres://user:secret@db/leads',
+      DATABASE_URL: 'postgres://user:secret@db/leads?sslmode=verify-full',
       SMTP_URL: 'smtps://user:secret@mail.example.com',
       MAIL_FROM: 'The Guide <guide@example.com>',
       APP_SECRET: `${'n'.repeat(32)}, ${'o'.repeat(40)}`,
@@ -134,6 +134,100 @@ describe('settings', () => {
     assert.match(complaintsOf({ DATABASE_URL: 'postgres://db/leads' }).join(), /^APP_SECRET must be set/);
   });
 
+  it('demand a word about TLS before a password goes to PostgreSQL on another machine', () => {
+    const APP_SECRET = 's'.repeat(32);
+    const ask = (DATABASE_URL: string, env: Record<string, string> = {}) =>
+      readConfig({ DATABASE_URL, APP_SECRET, ...env });
+    for (const [url, env] of [
+      ['postgres://user:pass@db/leads'],
+      ['postgres://user:pass@db.example.com:5433/leads?application_name=page'],
+      ['postgres://user@db/leads?password=pass'],
+      ['postgres://user@db/leads', { PGPASSWORD: 'pass' }],
+      ['postgres://user:pass@localhost/leads?host=db'],
+    ] as const) {
+      const result = ask(url, env);
+      assert(result.type === 'complaints', url);
+      assert.match(
+        result.complaints.join('\n'),
+        /^DATABASE_URL sends a password.+sslmode=verify-full.+$/,
+        url,
+      );
+    }
+    for (const [url, env] of [
+      ['postgres://user:pass@db/leads?sslmode=no-verify'],
+      ['postgres://user:pass@db/leads', { PGSSLMODE: 'require' }],
+      ['postgres://user:pass@127.0.0.1/leads'],
+      ['postgres://user:pass@%2Frun%2Fpostgresql/leads'],
+      ['postgres:///leads?host=/run/postgresql&password=pass'],
+      ['postgres://user@db/leads'],
+    ] as const) {
+      const result = ask(url, env);
+      assert(result.type === 'config', `${url} ${JSON.stringify(result)}`);
+      assert.deepEqual(result.warnings, [], url);
+    }
+    const inClear = ask('postgres://user:pass@db/leads?sslmode=disable');
+    assert(inClear.type === 'config');
+    assert.match(inClear.warnings.join('\n'), /^DATABASE_URL sends all data to PostgreSQL in clear/);
+  });
+
+  it('let a mail login go in clear only where the address says so, and warn of it', () => {
+    const warningsOf = (SMTP_URL: string) => {
+      const result = readConfig({ SMTP_URL });
+      assert(result.type === 'config', JSON.stringify(result));
+      return result.warnings.join('\n');
+    };
+    assert.equal(needsTls('smtp://user:pass@mail.example.com:587'), true);
+    assert.equal(needsTls('smtp://user:pass@mail.example.com?requireTLS=true&ignoreTLS=true'), true);
+    for (const url of [
+      'smtps://user:pass@mail.example.com',
+      'smtp://mail.example.com',
+      'smtp://user:pass@localhost',
+    ]) {
+      assert.equal(needsTls(url), false, url);
+      assert.equal(warningsOf(url), '', url);
+    }
+    for (const word of ['requireTLS=false', 'ignoreTLS=true', 'opportunisticTLS=true']) {
+      const url = `smtp://user:pass@mail.example.com?${word}`;
+      assert.equal(needsTls(url), false, url);
+      assert.match(warningsOf(url), /^SMTP_URL lets user and password go to the mail server in clear/, url);
+    }
+    assert.match(
+      warningsOf('smtps://user:pass@mail.example.com?tls.rejectUnauthorized=false'),
+      /^SMTP_URL does not check the certificate/,
+    );
+  });
+
+  it('say how to write a password that cuts an address in two', () => {
+    for (const name of ['SMTP_URL', 'DATABASE_URL']) {
+      const protocol = name === 'SMTP_URL' ? 'smtp' : 'postgres';
+      const complaints = complaintsOf({
+        [name]: `${protocol}://user:p#ss@127.0.0.1/x`,
+        APP_SECRET: 's'.repeat(32),
+      });
+      assert.equal(complaints.length, 1, complaints.join('\n'));
+      assert.match(complaints[0] ?? '', new RegExp(`^${name} has a "#" in its user or password.+%23`));
+    }
+    assert.match(complaintsOf({ SMTP_URL: 'smtp://user:100%@host' }).join(), /^SMTP_URL has a "%".+%25/);
+    const result = readConfig({ SMTP_URL: 'smtps://me@example.com:pass@host' });
+    assert(result.type === 'config');
+    assert.match(result.warnings.join(), /^SMTP_URL has an "@".+%40/);
+  });
+
+  it('name files in full, from the folder of the instance', () => {
+    const DKIM = { DKIM_DOMAIN: 'example.com', DKIM_SELECTOR: 's', DKIM_PRIVATE_KEY_FILE: 'dkim.pem' };
+    const config = resolvePaths(configOf({ SMTP_URL: 'smtp://localhost', ...DKIM }), '/srv/page');
+    assert.deepEqual(config.database, { engine: 'sqlite', file: '/srv/page/data/leads.db' });
+    assert.equal(config.mail.kind === 'smtp' && config.mail.dkim?.privateKeyFile, '/srv/page/dkim.pem');
+    const elsewhere = resolvePaths(configOf({ DATABASE_URL: 'file:/var/lib/leads.db' }), '/srv/page');
+    assert.deepEqual(elsewhere.database, { engine: 'sqlite', file: '/var/lib/leads.db' });
+    const DATABASE_URL = 'postgres://db/leads?sslmode=verify-full&sslrootcert=ca.pem';
+    const { database } = resolvePaths(configOf({ DATABASE_URL, APP_SECRET: 's'.repeat(32) }), '/srv/page');
+    assert.equal(
+      database.engine === 'postgres' && new URL(database.url).searchParams.get('sslrootcert'),
+      '/srv/page/ca.pem',
+    );
+  });
+
   it('never repeat a value in a complaint: it may be a password', () => {
     const text = complaintsOf({ APP_SECRET: 'hunter2', SMTP_URL: 'http://user:hunter2@mail' }).join();
     assert.doesNotMatch(text, /hunter2/);
@@ -147,7 +241,7 @@ describe('settings', () => {
     );
     assert.deepEqual(entries.map(([name]) => name).toSorted(), SETTING_NAMES.toSorted());
     const defaults = Object.fromEntries(
-      entries.filter(([name]) => !/URL|SECRET|FROM|DKIM|OPERATOR/.test(name)),
+      entries.filter(([name]) => !/URL|SECRET|FROM|DKIM|OPERATOR|INSTANCE/.test(name)),
     );
     assert.deepEqual({ ...configOf(defaults) }, configOf({}));
   });

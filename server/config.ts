@@ -1,6 +1,9 @@
-// Every setting, read once from the environment by a pure function. Nothing else in the server looks at
-// process.env. `.env.example` lists the same names; a test keeps the two equal.
+// Every setting, read once from the environment by a pure function (settings.ts hands it the environment). `.env.example` lists the same names; a test keeps the two equal.
+import path from 'node:path';
+
 import * as z from 'zod';
+
+import { hasBareAt, isLoopback, loginSlip } from '#server/addresses.ts';
 
 type DatabaseConfig =
   | { readonly engine: 'sqlite'; readonly file: string }
@@ -58,7 +61,12 @@ export type Config = {
 type DomainPolicy = 'off' | 'flag' | 'block';
 
 export type ConfigResult =
-  | { readonly type: 'config'; readonly config: Config }
+  | {
+      readonly type: 'config';
+      readonly config: Config;
+      /** What the operator decided and should know: one sentence each, to be said at start. */
+      readonly warnings: readonly string[];
+    }
   | { readonly type: 'complaints'; readonly complaints: readonly string[] };
 
 const SECRET_MIN_LENGTH = 32;
@@ -101,6 +109,8 @@ function isNetwork(text: string): boolean {
 const domainPolicy = z.enum(['off', 'flag', 'block'], 'must be off, flag or block').default('off');
 
 const Environment = z.object({
+  // Read where settings come from (server/settings.ts), before there are settings.
+  INSTANCE_FOLDER: z.string().optional(),
   PORT: wholeNumber(3000, { min: 0, max: 65_535 }),
   HOST: z.string().default('127.0.0.1'),
   PUBLIC_URL: url(['http:', 'https:'], 'https://guide.example.com').optional(),
@@ -168,14 +178,24 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     }),
   );
   const parsed = Environment.safeParse(present);
-  const complaints = parsed.error?.issues.map((issue) => `${issue.path.join('.')} ${issue.message}.`) ?? [];
-  complaints.push(...complaintsAcrossSettings(present));
+  const slips = loginComplaints(present);
+  const complaints =
+    parsed.error?.issues
+      // An address that its password cuts in two is wrong for that reason alone.
+      .filter(({ path: [name] }) => !slips.some((slip) => slip.startsWith(`${String(name)} `)))
+      .map((issue) => `${issue.path.join('.')} ${issue.message}.`) ?? [];
+  complaints.push(...slips, ...complaintsAcrossSettings(present, env));
   if (!parsed.success || complaints.length > 0) return { type: 'complaints', complaints };
 
   const settings = parsed.data;
   const publicUrl = new URL(settings.PUBLIC_URL ?? `http://localhost:${settings.PORT}`);
   return {
     type: 'config',
+    warnings: [
+      ...bareAtWarnings(present),
+      ...smtpWarnings(settings.SMTP_URL),
+      ...databaseWarnings(settings.DATABASE_URL),
+    ],
     config: {
       port: settings.PORT,
       // For this name Fastify opens two servers; what watches connections and what drains them watch one.
@@ -221,9 +241,147 @@ function dkimOf(settings: z.infer<typeof Environment>): DkimConfig | null {
   return { domainName: DKIM_DOMAIN, keySelector: DKIM_SELECTOR, privateKeyFile: DKIM_PRIVATE_KEY_FILE };
 }
 
-function complaintsAcrossSettings(present: Readonly<Record<string, string>>): string[] {
+/**
+ * The same settings with every file named in full.
+ * @param folder where relative names start
+ */
+export function resolvePaths(config: Config, folder: string): Config {
+  const { mail } = config;
+  return {
+    ...config,
+    database: resolveDatabase(config.database, folder),
+    mail:
+      mail.kind === 'smtp' && mail.dkim
+        ? {
+            ...mail,
+            dkim: { ...mail.dkim, privateKeyFile: path.resolve(folder, mail.dkim.privateKeyFile) },
+          }
+        : mail,
+  };
+}
+
+function resolveDatabase(database: DatabaseConfig, folder: string): DatabaseConfig {
+  if (database.engine === 'sqlite') {
+    return database.file === ':memory:'
+      ? database
+      : { ...database, file: path.resolve(folder, database.file) };
+  }
+  const address = new URL(database.url);
+  const { searchParams } = address;
+  const named = ['sslrootcert', 'sslcert', 'sslkey'].filter((name) => searchParams.has(name));
+  for (const name of named) searchParams.set(name, path.resolve(folder, searchParams.get(name) ?? ''));
+  return named.length === 0 ? database : { ...database, url: address.href };
+}
+
+/**
+ * Whether a login would go to another machine by way of an address that does not say whether it may go in clear. Such a
+ * connection needs TLS.
+ * @param smtpUrl a value of SMTP_URL
+ */
+export function needsTls(smtpUrl: string): boolean {
+  return sendsLogin(smtpUrl) && !allowsClearText(smtpUrl);
+}
+
+function sendsLogin(smtpUrl: string): boolean {
+  const { protocol, username, hostname } = new URL(smtpUrl);
+  return protocol === 'smtp:' && username !== '' && !isLoopback(hostname);
+}
+
+/** Whether the operator said so, in the parameters that nodemailer reads. */
+function allowsClearText(smtpUrl: string): boolean {
+  const { searchParams } = new URL(smtpUrl);
+  if (searchParams.get('requireTLS') === 'true') return false;
+  return (
+    searchParams.get('requireTLS') === 'false' ||
+    searchParams.get('ignoreTLS') === 'true' ||
+    searchParams.get('opportunisticTLS') === 'true'
+  );
+}
+
+function smtpWarnings(smtpUrl: string | undefined): string[] {
+  if (smtpUrl === undefined) return [];
+  const warnings: string[] = [];
+  if (sendsLogin(smtpUrl) && allowsClearText(smtpUrl)) {
+    warnings.push(
+      'SMTP_URL lets user and password go to the mail server in clear, as its parameters say. Take them out to demand TLS.',
+    );
+  }
+  const { searchParams, hostname } = new URL(smtpUrl);
+  if (searchParams.get('tls.rejectUnauthorized') === 'false' && !isLoopback(hostname)) {
+    warnings.push(
+      'SMTP_URL does not check the certificate of the mail server, as its parameters say: somebody in between could read user and password.',
+    );
+  }
+  return warnings;
+}
+
+function databaseWarnings(databaseUrl: string): string[] {
+  return /^postgres(ql)?:/.test(databaseUrl) &&
+    sendsPassword(databaseUrl, {}) &&
+    new URL(databaseUrl).searchParams.get('sslmode') === 'disable'
+    ? ['DATABASE_URL sends all data to PostgreSQL in clear, as its sslmode=disable says.']
+    : [];
+}
+
+/** Whether a password goes to PostgreSQL on another machine. */
+function sendsPassword(databaseUrl: string, present: Readonly<Record<string, string | undefined>>): boolean {
+  const { hostname, password, searchParams } = new URL(databaseUrl);
+  const host = searchParams.get('host') ?? (decodeURIComponent(hostname) || (present['PGHOST'] ?? ''));
+  const secret = password || searchParams.get('password') || present['PGPASSWORD'];
+  // What begins with a slash is a socket of this machine.
+  return Boolean(secret) && !host.startsWith('/') && !isLoopback(host);
+}
+
+/** What pg itself reads when an address says nothing about TLS. */
+const saysHowToConnect = (databaseUrl: string, env: Readonly<Record<string, string | undefined>>): boolean =>
+  Boolean(env['PGSSLMODE']) ||
+  [...new URL(databaseUrl).searchParams.keys()].some((key) => key.startsWith('ssl'));
+
+function loginComplaints(present: Readonly<Record<string, string>>): string[] {
+  return ['SMTP_URL', 'DATABASE_URL'].flatMap((name) => {
+    const value = present[name] ?? '';
+    const slip = loginSlip(value);
+    if (slip !== null) return [`${name} ${slip}.`];
+    const parsed = name === 'SMTP_URL' ? URL.parse(value) : null;
+    return parsed !== null && !isDecodable(parsed.username + parsed.password)
+      ? [`${name} has a "%" in its user or password that must be written %25.`]
+      : [];
+  });
+}
+
+const bareAtWarnings = (present: Readonly<Record<string, string>>): string[] =>
+  ['SMTP_URL', 'DATABASE_URL']
+    .filter((name) => hasBareAt(present[name] ?? ''))
+    .map(
+      (name) =>
+        `${name} has an "@" in its user or password. It is taken as part of it; write it %40 to be sure.`,
+    );
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function complaintsAcrossSettings(
+  present: Readonly<Record<string, string>>,
+  env: Readonly<Record<string, string | undefined>>,
+): string[] {
   const complaints: string[] = [];
   const database = present['DATABASE_URL'] ?? '';
+  if (
+    /^postgres(ql)?:/.test(database) &&
+    URL.canParse(database) &&
+    sendsPassword(database, env) &&
+    !saysHowToConnect(database, env)
+  ) {
+    complaints.push(
+      'DATABASE_URL sends a password to another machine and must say how: add ?sslmode=verify-full (TLS, certificate checked), ?sslmode=no-verify (TLS with any certificate) or ?sslmode=disable (in clear, for a network of your own).',
+    );
+  }
   if (/^postgres(ql)?:/.test(database) && !present['APP_SECRET']) {
     complaints.push(
       `APP_SECRET must be set when DATABASE_URL names PostgreSQL: every process needs the same one, of at least ${SECRET_MIN_LENGTH} random characters.`,

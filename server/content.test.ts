@@ -45,6 +45,14 @@ describe('the words of the operator', () => {
     assert.notEqual(consentVersion('a'), consentVersion('a.'));
   });
 
+  it('say the consent the same today and in January: what the page filled in would not be what is stored', () =>
+    withContent({ 'consent.yaml': () => 'text: I agree to receive emails in {year}.' }, (result) => {
+      assert(result.type === 'complaints');
+      assert.deepEqual(result.complaints, [
+        'content/consent.yaml: text: must not contain {year}: each receipt keeps the sentence as it is written here.',
+      ]);
+    }));
+
   it('are complained about by file and entry, all at once', () =>
     withContent(
       {

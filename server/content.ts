@@ -10,10 +10,13 @@ import { renderArticle } from '#server/article/render-article.ts';
 import type { Article } from '#shared/api.ts';
 import { CodeEmail, Consent, contentComplaints, Site } from '#shared/content-schema.ts';
 
+/** The sentence beside the checkbox, and the version made from it. */
+export type ConsentWording = { readonly text: string; readonly version: string };
+
 export type Content = {
   readonly site: Site;
   readonly codeEmail: CodeEmail;
-  readonly consent: { readonly version: string; readonly text: string };
+  readonly consent: ConsentWording;
   readonly article: Article;
   readonly freeMailDomains: ReadonlySet<string>;
 };
@@ -37,7 +40,8 @@ export function readContent(folder: string): ContentResult {
 
   const site = read('site.yaml', Site);
   const codeEmail = read('emails/code.yaml', CodeEmail);
-  const consent = read('consent.yaml', Consent);
+  const consent = readConsent(folder);
+  if (consent.type === 'complaints') complaints.push(...consent.complaints);
   if (codeEmail) complaints.push(...codeEmailComplaints(codeEmail));
 
   let article: Article | null = null;
@@ -57,7 +61,7 @@ export function readContent(folder: string): ContentResult {
       .filter((line) => line !== '' && !line.startsWith('#')),
   );
 
-  if (!site || !codeEmail || !consent || !article || complaints.length > 0)
+  if (!site || !codeEmail || consent.type === 'complaints' || !article || complaints.length > 0)
     return { type: 'complaints', complaints };
   return {
     type: 'content',
@@ -66,9 +70,23 @@ export function readContent(folder: string): ContentResult {
       codeEmail,
       article,
       freeMailDomains,
-      consent: { text: consent.text, version: consentVersion(consent.text) },
+      consent: consent.words,
     },
   };
+}
+
+/**
+ * Reads the words of the consent. The build and the server both ask here, so a page and its server cannot disagree about
+ * the version of the same words.
+ * @param folder the content folder
+ */
+export function readConsent(
+  folder: string,
+): { type: 'words'; words: ConsentWording } | { type: 'complaints'; complaints: string[] } {
+  const result = readWords(folder, 'consent.yaml', Consent);
+  if (result.type === 'complaints') return result;
+  const { text } = result.words;
+  return { type: 'words', words: { text, version: consentVersion(text) } };
 }
 
 function readTextIfThere(file: string): string | null {

@@ -1,24 +1,68 @@
 // The production command as a process: how it starts, and how it stops.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { connect } from 'node:net';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 
+import { sql, type Selectable } from 'kysely';
+
 import type { Config } from '#server/config.ts';
 import { openDatabase } from '#server/db/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
-import { ENGINES } from '#testing/databases.ts';
-import { filledForm } from '#testing/server-under-test.ts';
+import { createPostgresDatabase, ENGINES } from '#testing/databases.ts';
+import { filledForm, TEST_SECRET } from '#testing/server-under-test.ts';
 import { startSite, startSiteProcess, type Site } from '#testing/start-site.ts';
 import { codeIn, startInbox } from '#testing/inbox.ts';
-import type { Selectable } from 'kysely';
 
 const MAIN = path.resolve(import.meta.dirname, 'main.ts');
+const START = path.resolve(import.meta.dirname, 'start.js');
+const REFUSED = /^The server cannot start:\n {2}- ([^\n]+)\n$/;
+
+/** Runs a test in a folder of its own that holds an instance's .env and data/. */
+async function inFolder(test: (folder: string) => Promise<void> | void): Promise<void> {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'start-'));
+  try {
+    await test(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Starts the server where it cannot start; the one sentence it ends with. */
+async function refusal(
+  folder: string,
+  env: Readonly<Record<string, string>>,
+  command: readonly string[] = [MAIN],
+): Promise<string> {
+  const { code, stderr } = await new Promise<{ code: unknown; stderr: string }>((resolve) => {
+    execFile(
+      process.execPath,
+      command,
+      { cwd: folder, env: { PORT: '0', INSTANCE_FOLDER: folder, ...env }, timeout: 20_000 },
+      (error, _stdout, text) => resolve({ code: error?.code ?? 0, stderr: text }),
+    );
+  });
+  const [, sentence] = REFUSED.exec(stderr) ?? [];
+  assert.equal(code, 1, stderr);
+  assert.ok(sentence, `one sentence, not:\n${stderr}`);
+  return sentence;
+}
 
 async function outboxRow(site: Site): Promise<Selectable<Schema['outbox']>> {
   const config: Config['database'] = site.databaseUrl.startsWith('file:')
@@ -32,7 +76,7 @@ async function outboxRow(site: Site): Promise<Selectable<Schema['outbox']>> {
   }
 }
 
-const ask = (site: Site) =>
+const ask = (site: { readonly url: string }) =>
   fetch(`${site.url}/api/leads`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -45,7 +89,7 @@ describe('the start', () => {
     try {
       const { status, stderr, stdout } = spawnSync(process.execPath, [MAIN], {
         cwd: folder,
-        env: { PORT: 'http', APP_SECRET: 'hunter2', TRUST_PROXY: 'everybody' },
+        env: { INSTANCE_FOLDER: folder, PORT: 'http', APP_SECRET: 'hunter2', TRUST_PROXY: 'everybody' },
         encoding: 'utf8',
       });
       assert.equal(status, 1);
@@ -58,6 +102,396 @@ describe('the start', () => {
       assert.equal(existsSync(path.join(folder, 'data')), false);
     } finally {
       rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('that fails leaves one line in the log, and no word of what the database said', async () => {
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'start-'));
+    const file = path.join(folder, 'data', 'leads.db');
+    try {
+      const { db, close } = openDatabase({ engine: 'sqlite', file }, () => {});
+      await sql`create table consent_wordings (version text, ada_lovelace text)`.execute(db);
+      await close();
+      const { status, stderr, stdout } = spawnSync(process.execPath, [MAIN], {
+        cwd: folder,
+        env: { PORT: '0' },
+        encoding: 'utf8',
+      });
+      assert.equal(status, 1);
+      assert.equal(stderr, '');
+      assert.match(stdout, /^\{"level":60,.*"code":"ERR_SQLITE_ERROR","errcode":1,.*\}\n$/);
+      assert.doesNotMatch(stdout, /consent_wordings|create table|already exists/);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+describe('a start that cannot succeed ends with one sentence:', { concurrency: 2 }, () => {
+  it('the port is taken by another program', () =>
+    inFolder(async (folder) => {
+      const other = createServer().listen(0, '127.0.0.1');
+      await once(other, 'listening');
+      const { port } = other.address() as AddressInfo;
+      for (const name of ['PORT', 'METRICS_PORT']) {
+        assert.equal(
+          await refusal(folder, { [name]: String(port) }),
+          `Port ${port} is taken by another program. Stop that one, or set ${name} to another number.`,
+        );
+      }
+      other.close();
+      assert.equal(existsSync(path.join(folder, 'data')), false, 'nothing was touched');
+    }));
+
+  it('the page is running already, and npm start says so before it builds', async () => {
+    const site = await startSite();
+    try {
+      const env = { PORT: String(site.port), APP_SECRET: 'another-secret-'.repeat(3) };
+      const sentence = `This page is running already on port ${site.port}. Stop it first (Ctrl-C where it was started), or set PORT to another number.`;
+      assert.equal(await refusal(site.folder, env), sentence);
+      assert.equal(await refusal(site.folder, env, [START, '--check']), sentence);
+      const { db, close } = openDatabase(
+        { engine: 'sqlite', file: path.join(site.folder, 'data', 'leads.db') },
+        () => {},
+      );
+      const known = await db.selectFrom('known_secrets').selectAll().execute();
+      await close();
+      assert.equal(known.length, 1, 'the second one did not touch the database of the first');
+    } finally {
+      await site.close();
+    }
+  });
+
+  it('HOST is no address of this machine', () =>
+    inFolder(async (folder) =>
+      assert.match(
+        await refusal(folder, { HOST: '192.0.2.1' }),
+        /^HOST must be an address of this machine \(EADDRNOTAVAIL\)/,
+      ),
+    ));
+
+  it('the data folder cannot be made', () =>
+    inFolder(async (folder) => {
+      writeFileSync(path.join(folder, 'data'), 'a file');
+      assert.match(
+        await refusal(folder, {}),
+        /^The database .+\/data\/leads\.db cannot be made or written \((ENOTDIR|EEXIST)\)\./,
+      );
+    }));
+
+  it('the database is none, or damaged', () =>
+    inFolder(async (folder) => {
+      const file = path.join(folder, 'leads.db');
+      const sentence = `${file} is no SQLite database, or is damaged. Put it back from a backup, or name another file in DATABASE_URL.`;
+      writeFileSync(file, 'Dear diary, '.repeat(100));
+      assert.equal(await refusal(folder, { DATABASE_URL: 'file:./leads.db' }), sentence);
+
+      rmSync(file);
+      const site = await startSiteProcess({ DATABASE_URL: `file:${file}`, APP_SECRET: TEST_SECRET }, folder);
+      await site.stop();
+      const bytes = readFileSync(file);
+      writeFileSync(file, bytes.fill(0xa5, 100));
+      assert.equal(await refusal(folder, { DATABASE_URL: 'file:./leads.db' }), sentence);
+
+      const shared = path.join(folder, 'shared');
+      mkdirSync(shared, { mode: 0o755 });
+      assert.match(await refusal(folder, { DATABASE_URL: `file:${shared}` }), /is a folder\./);
+      assert.equal(statSync(shared).mode & 0o777, 0o755, 'and stays as it was');
+    }));
+
+  it('the database was used by a newer version', async () => {
+    const site = await startSite();
+    try {
+      await site.stop('SIGINT');
+      const { db, close } = openDatabase(
+        { engine: 'sqlite', file: path.join(site.folder, 'data', 'leads.db') },
+        () => {},
+      );
+      await db
+        .insertInto('kysely_migration' as 'limit_windows')
+        .values({ name: '2999-01-01-future', timestamp: new Date(0).toISOString() } as never)
+        .execute();
+      await close();
+      assert.match(
+        await refusal(site.folder, {}),
+        /^The database was used by a newer version of this page\./,
+      );
+    } finally {
+      await site.close();
+    }
+  });
+
+  it('PostgreSQL is away, refuses the login, has no such database, or no TLS', () =>
+    inFolder(async (folder) => {
+      const url = new URL(await createPostgresDatabase());
+      const refused = (change: (address: URL) => void) => {
+        const address = new URL(url);
+        change(address);
+        return refusal(folder, { DATABASE_URL: address.href, APP_SECRET: TEST_SECRET });
+      };
+      const where = url.host;
+      assert.match(
+        await refused((address) => (address.port = '1')),
+        /^PostgreSQL at 127\.0\.0\.1:1 cannot be reached \(ECONNREFUSED\)\./,
+      );
+      assert.equal(
+        await refused((address) => (address.password = 'wrong')),
+        `PostgreSQL at ${where} refused the login. Check user and password in DATABASE_URL.`,
+      );
+      assert.match(
+        await refused((address) => (address.pathname = '/nowhere')),
+        /has no database of that name\./,
+      );
+      assert.match(
+        await refused((address) => address.searchParams.set('sslmode', 'verify-full')),
+        /offers no TLS\./,
+      );
+      assert.equal(
+        await refused((address) => (address.search = 'sslmode=verify-full&sslrootcert=absent.pem')),
+        'A file that DATABASE_URL names cannot be read (ENOENT).',
+      );
+    }));
+
+  it('the DKIM key is absent, or cannot sign what receivers would accept', () =>
+    inFolder(async (folder) => {
+      const refused = () =>
+        refusal(folder, {
+          SMTP_URL: 'smtp://127.0.0.1:1',
+          DKIM_DOMAIN: 'example.com',
+          DKIM_SELECTOR: 'guide',
+          DKIM_PRIVATE_KEY_FILE: './dkim.pem',
+        });
+      const file = path.join(folder, 'dkim.pem');
+      assert.equal(await refused(), `DKIM_PRIVATE_KEY_FILE (${file}) cannot be read (ENOENT).`);
+      const pem = { type: 'pkcs8', format: 'pem' } as const;
+      for (const [key, complaint] of [
+        ['garbage', /holds no private key without a passphrase in PEM\./],
+        [
+          generateKeyPairSync('ed25519').privateKey.export(pem),
+          /must hold an RSA key of 1024 bits or more\./,
+        ],
+        // nodemailer would sign with it, and call the signature RSA.
+        [
+          generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export(pem),
+          /must hold an RSA key of 1024 bits or more\./,
+        ],
+        [generateKeyPairSync('rsa', { modulusLength: 512 }).privateKey.export(pem), /of 1024 bits or more\./],
+      ] as const) {
+        writeFileSync(file, key);
+        assert.match(await refused(), complaint);
+      }
+    }));
+
+  it('the secret is empty or cut short', () =>
+    inFolder(async (folder) => {
+      const file = path.join(folder, 'data', 'app-secret');
+      mkdirSync(path.dirname(file));
+      for (const content of ['', 'short', 'x'.repeat(42), '\0'.repeat(43)]) {
+        writeFileSync(file, content);
+        assert.match(await refusal(folder, {}), /\/data\/app-secret is empty, cut short or no secret/);
+        assert.equal(readFileSync(file, 'utf8'), content, 'and stays for whoever wants to look');
+      }
+    }));
+
+  it('the database was used with a secret that is not there', async () => {
+    const site = await startSite({ env: { APP_SECRET: '' } });
+    const secretFile = path.join(site.folder, 'data', 'app-secret');
+    try {
+      await site.stop('SIGINT');
+      rmSync(secretFile);
+      const sentence = await refusal(site.folder, { DATABASE_URL: site.databaseUrl });
+      assert.ok(
+        sentence.startsWith(`${secretFile} is missing, though this database was used with a secret before.`),
+      );
+      assert.equal(existsSync(secretFile), false, 'it is not given another one');
+
+      // On purpose.
+      const env = { APP_SECRET: TEST_SECRET, DATABASE_URL: site.databaseUrl };
+      const first = await startSiteProcess(env, site.folder);
+      await first.stop('SIGINT');
+      assert.match(first.output(), /Warning: The secret is none that this database was used with: /);
+      const second = await startSiteProcess(env, site.folder);
+      await second.stop('SIGINT');
+      assert.doesNotMatch(second.output(), /Warning: The secret/);
+    } finally {
+      await site.close();
+    }
+  });
+
+  it('a setting is misspelt, in the environment or in .env', () =>
+    inFolder(async (folder) => {
+      assert.equal(
+        await refusal(folder, { SMPT_URL: 'smtp://mail.example.com' }),
+        'SMPT_URL is no setting. Did you mean SMTP_URL?',
+      );
+      writeFileSync(path.join(folder, '.env'), 'DATBASE_URL=file:./other.db\nCOMPOSE_PROJECT_NAME=x\n');
+      assert.equal(
+        await refusal(folder, {}),
+        'DATBASE_URL in .env is no setting. Did you mean DATABASE_URL?',
+      );
+      writeFileSync(path.join(folder, '.env'), `APP_SECRET=${'x'.repeat(40)}#${'y'.repeat(40)}\n`);
+      assert.match(await refusal(folder, {}), /^APP_SECRET in \.env is cut off at its "#"/);
+    }));
+
+  it('a package is missing, or is not the version that is wanted', () =>
+    inFolder(async (folder) => {
+      mkdirSync(path.join(folder, 'server'));
+      const start = path.join(folder, 'server', 'start.js');
+      copyFileSync(START, start);
+      writeFileSync(
+        path.join(folder, 'package.json'),
+        JSON.stringify({ type: 'module', dependencies: { pino: '10.4.0' } }),
+      );
+      assert.equal(
+        await refusal(folder, {}, [start]),
+        'The package pino is missing. Run "npm ci" in the folder of the project.',
+      );
+      mkdirSync(path.join(folder, 'node_modules', 'pino'), { recursive: true });
+      const installed = path.join(folder, 'node_modules', 'pino', 'package.json');
+      writeFileSync(installed, JSON.stringify({ version: '9.0.0' }));
+      assert.match(
+        await refusal(folder, {}, [start]),
+        /^The package pino is here in version 9\.0\.0, not 10\.4\.0\./,
+      );
+      // A package that only a package needs.
+      writeFileSync(installed, JSON.stringify({ version: '10.4.0' }));
+      writeFileSync(path.join(folder, 'server', 'main.ts'), `import 'thread-stream/deep';`);
+      assert.match(
+        await refusal(folder, {}, [start]),
+        /^The package thread-stream is missing\. Run "npm ci"/,
+      );
+    }));
+
+  it('Node is too old to read the rest', () =>
+    inFolder(async (folder) => {
+      const old = `data:text/javascript,Object.defineProperty(process, 'versions', { value: { node: '20.19.0' } })`;
+      assert.equal(
+        await refusal(folder, {}, ['--import', old, START]),
+        'Node 20.19.0 is too old; 24 is needed. Use "npm start", which brings its own.',
+      );
+    }));
+});
+
+describe('an instance', () => {
+  it('is the same wherever the command was typed', () =>
+    inFolder(async (folder) => {
+      const elsewhere = path.join(folder, 'elsewhere');
+      mkdirSync(elsewhere);
+      writeFileSync(path.join(folder, '.env'), 'LOG_LEVEL=warn\nSOMETHING=else\n');
+      writeFileSync(path.join(elsewhere, '.env'), 'LOG_LEVEL=loud\n');
+      const site = await startSiteProcess({ INSTANCE_FOLDER: folder }, elsewhere);
+      await site.stop('SIGINT');
+      assert.deepEqual(readdirSync(path.join(folder, 'data')).toSorted(), ['app-secret', 'leads.db', 'mail']);
+      assert.deepEqual(readdirSync(elsewhere), ['.env']);
+      assert.match(
+        site.output(),
+        /^Warning: SOMETHING in \.env is no setting of this page; it is ignored\.$/m,
+      );
+      // Without INSTANCE_FOLDER it is the project's, never the folder that happens to be the current one.
+      const { stderr } = spawnSync(process.execPath, [MAIN], {
+        cwd: elsewhere,
+        env: { PORT: 'http' },
+        encoding: 'utf8',
+      });
+      assert.match(stderr, /PORT must be/);
+      assert.doesNotMatch(stderr, /LOG_LEVEL/);
+    }));
+
+  it('keeps what is personal for its owner, whatever the umask is and whatever the modes were', () =>
+    inFolder(async (folder) => {
+      const data = path.join(folder, 'data');
+      const mail = path.join(data, 'mail');
+      const before = process.umask(0);
+      let site: Awaited<ReturnType<typeof startSiteProcess>>;
+      try {
+        mkdirSync(mail, { recursive: true });
+        for (const name of ['leads.db', 'leads.db-wal', 'mail/old.eml'])
+          writeFileSync(path.join(data, name), '');
+        writeFileSync(path.join(data, 'app-secret'), 'x'.repeat(43));
+        site = await startSiteProcess({}, folder);
+      } finally {
+        process.umask(before);
+      }
+      const modeOf = (name: string) => (statSync(path.join(data, name)).mode & 0o777).toString(8);
+      assert.equal((await ask(site)).status, 202);
+      while (readdirSync(mail).length < 2) await setTimeout(10);
+      for (const name of ['leads.db', 'leads.db-wal', 'leads.db-shm', 'app-secret'])
+        assert.equal(modeOf(name), '600', name);
+      for (const name of readdirSync(mail)) assert.equal(modeOf(path.join('mail', name)), '600', name);
+      for (const name of ['.', 'mail']) assert.equal(modeOf(name), '700', name);
+      await site.stop('SIGINT');
+    }));
+
+  it('leaves a folder alone that is not its own, and says who can look into it', () =>
+    inFolder(async (folder) => {
+      const shared = path.join(folder, 'shared');
+      mkdirSync(shared, { mode: 0o755 });
+      writeFileSync(path.join(folder, '.env'), 'DATABASE_URL=file:./shared/leads.db\n', { mode: 0o644 });
+      const site = await startSiteProcess({}, folder);
+      await site.stop('SIGINT');
+      assert.equal(statSync(shared).mode & 0o777, 0o755);
+      assert.equal(statSync(path.join(shared, 'leads.db')).mode & 0o777, 0o600);
+      assert.match(site.output(), /^Warning: Other users of this machine can look into .+\/shared\. /m);
+      assert.match(site.output(), /^Warning: Other users of this machine can look into .+\/\.env\. /m);
+    }));
+
+  it('tries its mail account, and serves the page though it cannot be used', () =>
+    inFolder(async (folder) => {
+      const site = await startSiteProcess({ SMTP_URL: 'smtp://127.0.0.1:1' }, folder);
+      while (!site.output().includes('cannot be used')) await setTimeout(10);
+      assert.match(
+        site.output(),
+        /"msg":"The mail server 127\.0\.0\.1:1 cannot be used \(\w+\): check host and port/,
+      );
+      assert.equal((await fetch(site.url)).status, 200);
+      assert.equal(await site.stop('SIGINT'), 0);
+    }));
+});
+
+describe('Ctrl-C', { concurrency: true }, () => {
+  /** A site with a mail in hand, which keeps a stop waiting until it is released. */
+  async function busySite(): Promise<{ site: Site; release: () => void }> {
+    const held = Promise.withResolvers<null>();
+    const inHand = Promise.withResolvers<void>();
+    const onMessage = () => {
+      inHand.resolve();
+      return held.promise;
+    };
+    const site = await startSite({ inbox: { onMessage } });
+    assert.equal((await ask(site)).status, 202);
+    await inHand.promise;
+    return { site, release: () => held.resolve(null) };
+  }
+
+  it('reaches the server twice through npm, and still stops in order', async () => {
+    const { site, release } = await busySite();
+    try {
+      const stopped = site.stop('SIGINT');
+      while (!site.output().includes('"msg":"Stopping."')) await setTimeout(5);
+      site.child.kill('SIGINT');
+      release();
+      assert.equal(await stopped, 0);
+      assert.match(site.output(), /"msg":"Stopped\."/);
+      assert.equal((await outboxRow(site)).state, 'sent');
+    } finally {
+      await site.close();
+    }
+  });
+
+  it('ends the server at once when it is meant', async () => {
+    const { site, release } = await busySite();
+    try {
+      const stopped = site.stop('SIGINT');
+      while (!site.output().includes('"msg":"Stopping."')) await setTimeout(5);
+      site.child.kill('SIGINT');
+      // Signals that wait together count once.
+      await setTimeout(50);
+      site.child.kill('SIGINT');
+      assert.equal(await stopped, 130);
+      assert.doesNotMatch(site.output(), /"msg":"Stopped\."/);
+    } finally {
+      release();
+      await site.close();
     }
   });
 });

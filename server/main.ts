@@ -3,14 +3,13 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
-import { pino } from 'pino';
 import { v7 as uuid } from 'uuid';
 
-import { deriveSecrets, readOrMakeSecretFile } from '#server/access/secrets.ts';
+import { deriveSecrets, makeSecretFile, readSecretFile, type Secrets } from '#server/access/secrets.ts';
 import { buildApp } from '#server/app.ts';
-import { readConfig, type Config } from '#server/config.ts';
 import { readContent, type Content } from '#server/content.ts';
 import { openDatabase } from '#server/db/connect.ts';
+import { knownSecretIds, rememberSecretIds } from '#server/db/known-secrets.ts';
 import { deleteEndedWindows } from '#server/db/limit-windows.ts';
 import { migrate } from '#server/db/migrate.ts';
 import { queueNotice } from '#server/db/outbox.ts';
@@ -18,41 +17,65 @@ import { keepConsentWording } from '#server/db/submissions.ts';
 import { drainConnections } from '#server/http/drain.ts';
 import { createBreaker, type BreakerReason } from '#server/limits/breaker.ts';
 import { createLimits } from '#server/limits/limits.ts';
-import { createMailer } from '#server/mail/mailer.ts';
+import { createMailer, dkimComplaint } from '#server/mail/mailer.ts';
 import { startMailWorker, type MailEvent } from '#server/mail/worker.ts';
+import { createLogger } from '#server/observability/logger.ts';
 import { startMetricsServer } from '#server/observability/metrics-server.ts';
 import { createMetrics } from '#server/observability/metrics.ts';
+import { makePrivate, openToOthers, sayOpenToOthers } from '#server/private-files.ts';
+import { readSettings, type Settings } from '#server/settings.ts';
+import {
+  explainDatabaseFailure,
+  explainFileFailure,
+  orRefuse,
+  portComplaints,
+  refuseStart,
+} from '#server/start-failures.ts';
 
 const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
-const DATA_FOLDER = path.resolve('data');
 /** What is still running after this long is cut off: whoever sent the signal will not wait for ever either. */
 const STOP_DEADLINE_MS = 15_000;
 /** How long connections that are kept alive have to learn that this process stops. */
 const DRAIN_MS = 3_000;
 /** How long requests in hand have after that. */
 const CLOSE_PATIENCE_MS = 5_000;
+/** What nobody waits for any more (a mail server that does not answer) keeps a stopped process no longer than this. */
+const LINGER_MS = 500;
 const HOUSEKEEPING_MS = 3_600_000;
 
-const { config, content } = readSettings();
-const logger = pino({ level: config.logLevel });
+const { config, content, folder, warnings } = readSettingsAndWords();
+await refuseWhatCannotWork();
+const dataFolder = path.join(folder, 'data');
+const logger = createLogger(config.logLevel);
+// Node would write the whole error to standard error, with the row that the database could not store.
+process.on('uncaughtException', (error) => {
+  logger.fatal({ err: error }, 'The server ends: an error that nobody handles.');
+  process.exit(1);
+});
 const clock = () => Date.now();
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
-const database = openDatabase(config.database, (error) =>
-  logger.warn({ err: error }, 'A database connection broke.'),
+// Ours, whoever made it; a folder that DATABASE_URL names elsewhere is the operator's.
+makePrivate(dataFolder);
+const explainDatabase = (error: unknown) => explainDatabaseFailure(error, config.database);
+const database = await orRefuse(
+  () => openDatabase(config.database, (error) => logger.warn({ err: error }, 'A database connection broke.')),
+  explainDatabase,
 );
-await migrate(database);
+await orRefuse(() => migrate(database), explainDatabase);
 await keepConsentWording(database.db, { ...content.consent, now: clock() });
 
-const secrets = deriveSecrets(
-  config.appSecrets.length > 0 ? config.appSecrets : [readOrMakeSecretFile(secretFile(config))],
+const secrets = await openSecrets();
+const mailFolder = path.join(dataFolder, 'mail');
+const mailer = await orRefuse(
+  () =>
+    createMailer(config, {
+      title: content.site.title,
+      folder: mailFolder,
+      announce: (mail, file) => say(`Mail: "${mail.subject}", written to ${asSeenFromHere(file)}`),
+    }),
+  (error) => explainFileFailure(error, mailFolder, 'Give this user the right to, or set SMTP_URL.'),
 );
-const mailFolder = path.join(DATA_FOLDER, 'mail');
-const mailer = createMailer(config, {
-  title: content.site.title,
-  folder: mailFolder,
-  announce: (mail, file) => say(`Mail: "${mail.subject}", written to ${path.relative('.', file)}`),
-});
 const metrics = createMetrics(database.db, clock, config.codeTtlSeconds);
 const worker = startMailWorker({
   database,
@@ -92,17 +115,28 @@ const housekeeping = setInterval(() => {
   );
 }, HOUSEKEEPING_MS);
 
-process.once('SIGTERM', stop);
-process.once('SIGINT', stop);
+let interrupts = 0;
+process.on('SIGTERM', stop);
+process.on('SIGINT', (signal) => {
+  interrupts += 1;
+  // npm passes on every Ctrl-C that the terminal has sent here already: the second signal says nothing, the third one means it.
+  if (interrupts >= 3) process.exit(130);
+  stop(signal);
+});
 
 const metricsServer = config.metrics && (await startMetricsServer(metrics, app, config.metrics));
-await app.listen({ port: config.port, host: config.host });
+await app.listen({ port: config.port, host: config.host }).catch(async (error: unknown) => {
+  // Somebody was faster since we looked.
+  const complaints = await portComplaints(config);
+  if (complaints.length === 0) throw error;
+  refuseStart(complaints);
+});
 announceStart();
+// Not waited for: the page serves, and the outbox keeps what cannot be sent.
+void tryMailAccount();
 
-function readSettings(): { config: Config; content: Content } {
-  // Node reads the file; what the environment sets itself wins.
-  if (existsSync('.env')) process.loadEnvFile('.env');
-  const settings = readConfig(process.env);
+function readSettingsAndWords(): Settings & { content: Content } {
+  const settings = readSettings();
   const words = readContent(path.join(PROJECT_FOLDER, 'content'));
   const complaints = [
     ...(settings.type === 'complaints' ? settings.complaints : []),
@@ -111,13 +145,70 @@ function readSettings(): { config: Config; content: Content } {
   if (!existsSync(path.join(PROJECT_FOLDER, 'dist', 'inline-hashes.json'))) {
     complaints.push('The site is not built yet. Run "npm start", or "npm run build" first.');
   }
-  if (settings.type === 'config' && words.type === 'content' && complaints.length === 0) {
-    return { config: settings.config, content: words.content };
+  if (settings.type === 'settings' && words.type === 'content' && complaints.length === 0) {
+    return { ...settings, content: words.content };
   }
-  process.stderr.write(
-    `The server cannot start:\n${complaints.map((complaint) => `  - ${complaint}\n`).join('')}`,
+  return refuseStart(complaints);
+}
+
+async function tryMailAccount(): Promise<void> {
+  const sentence = await mailer.tryAccount();
+  if (sentence !== null && !stopping) logger.warn(sentence);
+}
+
+/** Before anything is opened: a second process must not touch what the first one works with. */
+async function refuseWhatCannotWork(): Promise<void> {
+  const { mail } = config;
+  const complaints = await portComplaints(config);
+  const unsigned = mail.kind === 'smtp' && mail.dkim ? await dkimComplaint(mail.dkim) : null;
+  if (unsigned !== null) complaints.push(unsigned);
+  if (complaints.length > 0) refuseStart(complaints);
+}
+
+/**
+ * The secrets of APP_SECRET, or the one that is kept beside the database: without it, the codes and sessions of that
+ * database mean nothing, so a database that knows a secret is not given another one by accident.
+ */
+async function openSecrets(): Promise<Secrets> {
+  // Asked before the file is read: another process that starts for the first time makes the file first.
+  const known = await knownSecretIds(database.db);
+  const opened = deriveSecrets(
+    config.appSecrets.length > 0 ? config.appSecrets : [await keptSecret(known.length > 0)],
   );
-  process.exit(1);
+  const ids = opened.map(({ id }) => id);
+  if (known.length > 0 && !ids.some((id) => known.includes(id))) {
+    warnings.push(
+      'The secret is none that this database was used with: whoever is signed in or waits for a code must ask for a new one. If that is not what you want, stop and put the old secret behind the new one: APP_SECRET=new,old',
+    );
+  }
+  await rememberSecretIds(database.db, ids, clock());
+  return opened;
+}
+
+async function keptSecret(databaseKnowsOne: boolean): Promise<string> {
+  const file = path.join(secretFolder(), 'app-secret');
+  const explain = (error: unknown) =>
+    explainFileFailure(error, file, 'Give this user the right to, or set APP_SECRET.');
+  const kept = await orRefuse(() => readSecretFile(file), explain);
+  if (kept.type === 'secret') return kept.secret;
+  if (kept.type === 'unusable') return refuseStart([kept.sentence]);
+  if (databaseKnowsOne) {
+    return refuseStart([
+      `${file} is missing, though this database was used with a secret before. Put the file back from a backup, or set APP_SECRET to that secret. To go on without it, set APP_SECRET to a new one (openssl rand -base64 32): whoever is signed in or waits for a code must then ask for a new one.`,
+    ]);
+  }
+  return orRefuse(() => makeSecretFile(file), explain);
+}
+
+/** Beside the database. */
+function secretFolder(): string {
+  return config.database.engine === 'sqlite' ? path.dirname(config.database.file) : dataFolder;
+}
+
+/** How somebody who looks at this terminal would name a file. */
+function asSeenFromHere(file: string): string {
+  const relative = path.relative('.', file);
+  return relative.startsWith('..') ? file : relative;
 }
 
 function announceBreaker(reason: BreakerReason): void {
@@ -138,14 +229,6 @@ function announceBreaker(reason: BreakerReason): void {
   }).then(worker.wake, (error: unknown) => logger.error({ err: error }, 'The operator could not be told.'));
 }
 
-/** Beside the database, because without it the codes and sessions of that database mean nothing. */
-function secretFile({ database: where }: Config): string {
-  return path.join(
-    where.engine === 'sqlite' ? path.dirname(path.resolve(where.file)) : DATA_FOLDER,
-    'app-secret',
-  );
-}
-
 function logMailEvent(event: MailEvent): void {
   if (event.type === 'sent') logger.info(event, 'A code was mailed.');
   else if (event.type === 'dropped')
@@ -159,9 +242,10 @@ function logMailEvent(event: MailEvent): void {
 
 function announceStart(): void {
   const { port } = Object.assign({ port: config.port }, app.server.address());
+  for (const warning of [...warnings, ...openFileWarnings()]) say(`Warning: ${warning}`);
   if (config.mail.kind === 'files') {
     say(
-      `No SMTP_URL is set: each e-mail is written to ${path.relative('.', mailFolder)}/*.eml and its code is printed here.`,
+      `No SMTP_URL is set: each e-mail is written to ${asSeenFromHere(mailFolder)}/*.eml and its code is printed here.`,
     );
   } else if (config.mailFrom === null) {
     say(
@@ -169,6 +253,15 @@ function announceStart(): void {
     );
   }
   say(`Ready on http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`);
+}
+
+function openFileWarnings(): string[] {
+  const { database: where, mail } = config;
+  const names = mail.kind === 'smtp' && mail.dkim ? [mail.dkim.privateKeyFile] : [];
+  if (where.engine === 'sqlite' && where.file !== ':memory:') {
+    names.push(secretFolder(), where.file, path.join(secretFolder(), 'app-secret'));
+  }
+  return openToOthers(names).map(sayOpenToOthers);
 }
 
 /** Finishes requests, then mail, then closes the database; in this order, because each needs the next. */
@@ -193,6 +286,7 @@ function stop(signal: string): void {
     await metricsServer?.close();
     await database.close();
     logger.info('Stopped.');
+    setTimeout(() => process.exit(), LINGER_MS).unref();
   })().catch((error: unknown) => {
     logger.error({ err: error }, 'Stopping failed.');
     process.exit(1);

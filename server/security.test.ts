@@ -29,6 +29,7 @@ const TABLES = [
   'consent_receipts',
   'consent_wordings',
   'limit_windows',
+  'known_secrets',
 ] as const satisfies readonly (keyof Schema)[];
 
 async function wholeDatabase({ database }: ServerUnderTest): Promise<string> {

@@ -30,11 +30,19 @@ export const OpenChallenge = z.object({
   email: z.string(),
   reference: z.string(),
   resendSeconds: z.number(),
+  /** The wording of the consent that was agreed to, for a resend to state again; empty when none was stated. */
+  consentVersion: z.string(),
 });
 export type OpenChallenge = z.infer<typeof OpenChallenge>;
 
 /** The header in which a browser sends its solution: the JSON of challenge and solution, in base64. */
 export const PROOF_OF_WORK_HEADER = 'x-proof-of-work';
+
+/**
+ * The header of `POST /api/leads` in which a page says which wording of the consent it shows: the version that the build
+ * made from the words (server/content.ts). The body belongs to the specification.
+ */
+export const CONSENT_VERSION_HEADER = 'x-consent-version';
 
 /** 200 to `GET /api/article`: made by the server from the operator's Markdown, so it is safe to insert. */
 export const Article = z.object({ title: z.string(), html: z.string() });

@@ -65,7 +65,14 @@ export const Landing = z.object({
 export type Landing = z.infer<typeof Landing>;
 
 /** content/consent.yaml */
-export const Consent = z.object({ text: words });
+export const Consent = z.object({
+  text: words.check(
+    z.refine(
+      (text) => !text.includes('{year}'),
+      'must not contain {year}: each receipt keeps the sentence as it is written here',
+    ),
+  ),
+});
 export type Consent = z.infer<typeof Consent>;
 
 /** content/emails/code.yaml */

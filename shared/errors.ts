@@ -24,6 +24,11 @@ export const API_ERRORS = {
     status: 408,
     sentence: 'The request took too long to arrive. Please check your connection and try again.',
   },
+  'page-outdated': {
+    status: 409,
+    sentence:
+      'The words beside the checkbox have changed since you opened this page. Please reload this page and send the form again.',
+  },
   'body-too-large': { status: 413, sentence: 'That is more text than this form takes. Please shorten it.' },
   'uri-too-long': { status: 414, sentence: 'That address is too long. Please check the link.' },
   'unsupported-media-type': { status: 415, sentence: 'Send the request as application/json in UTF-8.' },

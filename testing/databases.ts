@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 
 import type { Config } from '#server/config.ts';
-import { openDatabase, type OpenDatabase } from '#server/db/connect.ts';
+import { openDatabase, type DatabaseOptions, type OpenDatabase } from '#server/db/connect.ts';
 import { migrate } from '#server/db/migrate.ts';
 
 export const ENGINES = ['sqlite', 'postgres'] as const;
@@ -34,11 +34,17 @@ export async function createPostgresDatabase(server: string = serverUrl()): Prom
   return url.href;
 }
 
-/** Opens a fresh, migrated database that only this test uses. */
-export async function freshDatabase(engine: Engine): Promise<OpenDatabase> {
+/**
+ * Opens a fresh, migrated database that only this test uses.
+ * @param file where SQLite keeps it; in memory if not given
+ */
+export async function freshDatabase(
+  engine: Engine,
+  { file = ':memory:', ...options }: DatabaseOptions & { readonly file?: string } = {},
+): Promise<OpenDatabase> {
   const config: Config['database'] =
-    engine === 'sqlite' ? { engine, file: ':memory:' } : { engine, url: await createPostgresDatabase() };
-  const database = openDatabase(config, () => {});
+    engine === 'sqlite' ? { engine, file } : { engine, url: await createPostgresDatabase() };
+  const database = openDatabase(config, () => {}, options);
   await migrate(database);
   return database;
 }

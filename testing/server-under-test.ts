@@ -5,7 +5,6 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
-import { pino } from 'pino';
 
 import { deriveSecrets } from '#server/access/secrets.ts';
 import { buildApp } from '#server/app.ts';
@@ -19,6 +18,7 @@ import { createBreaker } from '#server/limits/breaker.ts';
 import { createLimits } from '#server/limits/limits.ts';
 import { createSmtpMailer } from '#server/mail/mailer.ts';
 import { startMailWorker, type MailEvent } from '#server/mail/worker.ts';
+import { createLogger } from '#server/observability/logger.ts';
 import { createMetrics, type Metrics } from '#server/observability/metrics.ts';
 import { freshDatabase, type Engine } from '#testing/databases.ts';
 import { startInbox, type Inbox, type InboxBehaviour } from '#testing/inbox.ts';
@@ -53,6 +53,9 @@ export type ServerOptions = {
   readonly siteFolder?: string;
   readonly maxInHand?: number;
   readonly connectionLimits?: ConnectionLimits;
+  readonly maxResidentBytes?: number;
+  /** A fresh one if not given. Closed with the server in any case. */
+  readonly database?: OpenDatabase;
 };
 
 /** Starts one. */
@@ -63,6 +66,8 @@ async function startServer({
   siteFolder,
   maxInHand = 1_000,
   connectionLimits,
+  maxResidentBytes,
+  database: givenDatabase,
 }: ServerOptions): Promise<ServerUnderTest> {
   const settings = readConfig({ APP_SECRET: TEST_SECRET, ...env });
   assert(settings.type === 'config', JSON.stringify(settings));
@@ -72,13 +77,13 @@ async function startServer({
   const { content } = words;
 
   const inbox = await startInbox(behaviour);
-  const database = await freshDatabase(engine);
+  const database = givenDatabase ?? (await freshDatabase(engine));
   let now = Date.UTC(2026, 10, 20, 12);
   const clock = () => now;
   await keepConsentWording(database.db, { ...content.consent, now });
 
   const logLines: string[] = [];
-  const logger = pino({ level: 'debug' }, { write: (line: string) => void logLines.push(line) });
+  const logger = createLogger('debug', { write: (line: string) => void logLines.push(line) });
   const secrets = deriveSecrets(config.appSecrets);
   const mailer = createSmtpMailer({ url: inbox.url, dkim: null, from: 'Guide <guide@example.com>' });
   const mailEvents: MailEvent[] = [];
@@ -110,7 +115,11 @@ async function startServer({
     metrics,
     isStopping: () => false,
     // Tests share two cores with everything; how late their loop is says nothing.
-    loadLimits: { maxInHand, maxEventLoopDelayMs: 0 },
+    loadLimits: {
+      maxInHand,
+      maxEventLoopDelayMs: 0,
+      ...(maxResidentBytes !== undefined && { maxResidentBytes }),
+    },
     ...(connectionLimits && { connectionLimits }),
     database,
     secrets,

@@ -34,7 +34,14 @@ export async function startSiteProcess(
 ): Promise<SiteProcess> {
   const child = spawn(process.execPath, [path.join(PROJECT_FOLDER, 'server', 'main.ts')], {
     cwd: folder,
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: '0', ...env },
+    env: {
+      PATH: process.env['PATH'],
+      HOME: process.env['HOME'],
+      PORT: '0',
+      // Its .env and data/, never those of the project.
+      INSTANCE_FOLDER: folder,
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

@@ -4,16 +4,21 @@ import path from 'node:path';
 import type { Plugin } from 'vite';
 import type * as z from 'zod/mini';
 
-import { readWords } from '#server/content.ts';
-import { Consent, Landing, Site } from '#shared/content-schema.ts';
+import { readConsent, readWords } from '#server/content.ts';
+import { Landing, Site } from '#shared/content-schema.ts';
 
-const SCHEMAS = { 'site.yaml': Site, 'landing.yaml': Landing, 'consent.yaml': Consent } as const;
+const SCHEMAS = { 'site.yaml': Site, 'landing.yaml': Landing } as const;
 
 const isWordFile = (name: string): name is keyof typeof SCHEMAS => name in SCHEMAS;
 
 /** Reads a content file. Throws all complaints about it. */
 export function readWordsOrThrow<Words>(folder: string, file: string, schema: z.ZodMiniType<Words>): Words {
-  const result = readWords(folder, file, schema);
+  return wordsOrThrow(readWords(folder, file, schema));
+}
+
+function wordsOrThrow<Words>(
+  result: { type: 'words'; words: Words } | { type: 'complaints'; complaints: readonly string[] },
+): Words {
   if (result.type === 'complaints')
     throw new Error(`The words cannot be used:\n${result.complaints.join('\n')}`);
   return result.words;
@@ -30,9 +35,12 @@ export function contentPlugin(folder: string): Plugin {
     enforce: 'pre',
     load(id) {
       const file = path.basename(id);
-      if (path.dirname(id) !== folder || !isWordFile(file)) return null;
+      if (path.dirname(id) !== folder || !(file === 'consent.yaml' || isWordFile(file))) return null;
       this.addWatchFile(id);
-      const words = readWordsOrThrow<Record<string, unknown>>(folder, file, SCHEMAS[file]);
+      const words =
+        file === 'consent.yaml'
+          ? wordsOrThrow(readConsent(folder))
+          : readWordsOrThrow<Record<string, unknown>>(folder, file, SCHEMAS[file]);
       const code = Object.entries(words).map(([name, value]) => `export const ${name} = ${withYear(value)};`);
       return { code: code.join('\n'), moduleType: 'js' };
     },

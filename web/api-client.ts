@@ -1,5 +1,12 @@
 // The browser's side of the calls (specification, section 7), and how their failures become errors (section 8).
-import { Article, API, CodeRequested, OpenChallenge, PROOF_OF_WORK_HEADER } from '#shared/api.ts';
+import {
+  Article,
+  API,
+  CodeRequested,
+  CONSENT_VERSION_HEADER,
+  OpenChallenge,
+  PROOF_OF_WORK_HEADER,
+} from '#shared/api.ts';
 import type { Lead, Verification } from '#shared/lead.ts';
 import type { ProofOfWorkModule } from '#web/proof-of-work.ts';
 
@@ -37,17 +44,20 @@ const post = (url: string, body: object, headers: Record<string, string> = {}): 
 
 /**
  * Asks for a code. Where the server wants a proof of work first, it is done, and the visitor notices a second or two.
+ * @param consentVersion the wording that stood beside the box when it was ticked; empty when none was stated
  * @param trap what a robot wrote into the hidden field; sent only when there is something
  * @returns what the server said, or null when a success had no readable body
  */
 export async function requestCode(
   lead: Lead,
+  consentVersion: string,
   trap: Record<string, string> = {},
 ): Promise<CodeRequested | null> {
   const body = { ...lead, ...trap };
-  const response = await post(API.leads, body).catch(async (error: unknown) => {
+  const stated = consentVersion === '' ? {} : { [CONSENT_VERSION_HEADER]: consentVersion };
+  const response = await post(API.leads, body, stated).catch(async (error: unknown) => {
     if (!(error instanceof ApiError && error.status === PROOF_OF_WORK_REQUIRED)) throw error;
-    return post(API.leads, body, { [PROOF_OF_WORK_HEADER]: await earnProof(error) });
+    return post(API.leads, body, { ...stated, [PROOF_OF_WORK_HEADER]: await earnProof(error) });
   });
   const answer = CodeRequested.safeParse(await response.json().catch(() => null));
   return answer.success ? answer.data : null;

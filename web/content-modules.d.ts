@@ -25,4 +25,6 @@ declare module '#content/landing.yaml' {
 declare module '#content/consent.yaml' {
   type Consent = import('#shared/content-schema.ts').Consent;
   export const text: Consent['text'];
+  /** Made from the text (server/content.ts); the receipt of a consent names it. */
+  export const version: string;
 }

@@ -1,12 +1,11 @@
 // The page at "/": the stage decides which screen is shown.
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 
 import type { CodeRequested } from '#shared/api.ts';
 import type { Lead } from '#shared/lead.ts';
 import { ContentStage } from '#web/content/content-stage.tsx';
 import { FormStage } from '#web/form/form-stage.tsx';
-import { EMPTY_DRAFT, type LeadDraft } from '#web/form/lead-form.ts';
+import { useDraft } from '#web/form/use-draft.ts';
 import { LandingStage } from '#web/landing/landing.tsx';
 import { challengeOf, type StageState } from '#web/stage.ts';
 import { useStage } from '#web/use-stage.ts';
@@ -16,11 +15,11 @@ import { VerificationStage } from '#web/verification/verification-stage.tsx';
 export function Home({ initial }: { readonly initial: StageState }) {
   const { state, send, hasMoved } = useStage(initial);
   // What was typed outlives the form, so that going back and forth loses nothing.
-  const [draft, setDraft] = useState<LeadDraft>(initial.lead ?? EMPTY_DRAFT);
+  const draft = useDraft(initial.lead);
   const queryClient = useQueryClient();
 
-  const onCodeRequested = (lead: Lead, answer: CodeRequested | null) =>
-    send({ type: 'code requested', lead, challenge: challengeOf(answer, Date.now()) });
+  const onCodeRequested = (lead: Lead, consentVersion: string, answer: CodeRequested | null) =>
+    send({ type: 'code requested', lead, challenge: challengeOf(answer, consentVersion, Date.now()) });
 
   const onHome = () => send({ type: 'history moved', stage: 'landing' });
 
@@ -31,7 +30,12 @@ export function Home({ initial }: { readonly initial: StageState }) {
       );
     case 'form':
       return (
-        <FormStage draft={draft} onDraftChange={setDraft} onCodeRequested={onCodeRequested} onHome={onHome} />
+        <FormStage
+          draft={draft.draft}
+          onDraftChange={draft.change}
+          onCodeRequested={onCodeRequested}
+          onHome={onHome}
+        />
       );
     case 'verification':
       return state.lead && state.challenge ? (
@@ -40,7 +44,10 @@ export function Home({ initial }: { readonly initial: StageState }) {
           challenge={state.challenge}
           onCodeRequested={onCodeRequested}
           onWrongAddress={() => send({ type: 'address to be corrected' })}
-          onVerified={() => send({ type: 'code verified' })}
+          onVerified={() => {
+            draft.forget();
+            send({ type: 'code verified' });
+          }}
           onHome={onHome}
         />
       ) : null;
@@ -48,7 +55,7 @@ export function Home({ initial }: { readonly initial: StageState }) {
       return (
         <ContentStage
           onBack={() => {
-            setDraft(EMPTY_DRAFT);
+            draft.clear();
             queryClient.clear();
             send({ type: 'article left' });
           }}

@@ -11,7 +11,7 @@ import {
 } from '#web/stage.ts';
 
 const LEAD = { name: 'Ada Lovelace', company: 'Engines', email: 'ada@example.com', consent: true } as const;
-const CHALLENGE = { id: 'c', reference: 'QFX', resendAt: 60_000, askedAt: 0 };
+const CHALLENGE = { id: 'c', reference: 'QFX', resendAt: 60_000, askedAt: 0, consentVersion: 'abc' };
 
 const after = (...events: StageEvent[]): StageState => events.reduce(stageReducer, INITIAL_STATE);
 
@@ -54,11 +54,17 @@ describe('the stage', () => {
 describe('a challenge', () => {
   it('counts 60 seconds down, longer only where the server waits longer', () => {
     const at = (resendSeconds: number) =>
-      challengeOf({ challengeId: 'c', reference: 'QFX', resendSeconds }, 1000).resendAt;
+      challengeOf({ challengeId: 'c', reference: 'QFX', resendSeconds }, 'abc', 1000).resendAt;
     assert.equal(at(60), 61_000);
     assert.equal(at(0), 61_000);
     assert.equal(at(120), 121_000);
-    assert.deepEqual(challengeOf(null, 1000), { id: '', reference: null, resendAt: 61_000, askedAt: 1000 });
+    assert.deepEqual(challengeOf(null, 'abc', 1000), {
+      id: '',
+      reference: null,
+      resendAt: 61_000,
+      askedAt: 1000,
+      consentVersion: 'abc',
+    });
   });
 
   it('goes on after a reload where it was', () => {
@@ -68,10 +74,17 @@ describe('a challenge', () => {
       email: 'a@example.com',
       reference: 'QFX',
       resendSeconds: 25,
+      consentVersion: 'of the form, not of this page',
     };
     const state = restoredState(open, 'c', 100_000);
     assert.equal(state.stage, 'verification');
     assert.equal(state.lead?.email, 'a@example.com');
-    assert.deepEqual(state.challenge, { id: 'c', reference: 'QFX', resendAt: 125_000, askedAt: 65_000 });
+    assert.deepEqual(state.challenge, {
+      id: 'c',
+      reference: 'QFX',
+      resendAt: 125_000,
+      askedAt: 65_000,
+      consentVersion: 'of the form, not of this page',
+    });
   });
 });

@@ -16,6 +16,8 @@ export type Challenge = {
   readonly resendAt: number;
   /** When this code was asked for; milliseconds since 1970. */
   readonly askedAt: number;
+  /** The wording that stood beside the box when it was ticked, for a resend; empty when none was stated. */
+  readonly consentVersion: string;
 };
 
 export type StageState = {
@@ -61,9 +63,10 @@ export function stageReducer(state: StageState, event: StageEvent): StageState {
 /**
  * The challenge the server's answer describes.
  * @param answer null when the answer was a success without a readable body
+ * @param consentVersion of the form that was sent
  * @param now milliseconds since 1970
  */
-export function challengeOf(answer: CodeRequested | null, now: number): Challenge {
+export function challengeOf(answer: CodeRequested | null, consentVersion: string, now: number): Challenge {
   // The specification's countdown, or the server's where an operator set a longer one.
   const seconds = Math.max(RESEND_COUNTDOWN_SECONDS, answer?.resendSeconds ?? 0);
   return {
@@ -71,6 +74,7 @@ export function challengeOf(answer: CodeRequested | null, now: number): Challeng
     reference: answer?.reference ?? null,
     resendAt: now + seconds * 1000,
     askedAt: now,
+    consentVersion,
   };
 }
 
@@ -84,6 +88,7 @@ export function restoredState(open: OpenChallenge, id: string, now: number): Sta
       reference: open.reference,
       resendAt: now + open.resendSeconds * 1000,
       askedAt: now - Math.max(0, RESEND_COUNTDOWN_SECONDS - open.resendSeconds) * 1000,
+      consentVersion: open.consentVersion,
     },
   };
 }

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { promisify } from 'node:util';
 
 import { codeDigits, codeReference, findCode } from '#server/access/one-time-code.ts';
-import { deriveSecrets, readOrMakeSecretFile, sign, unsign } from '#server/access/secrets.ts';
+import { deriveSecrets, makeSecretFile, readSecretFile, sign, unsign } from '#server/access/secrets.ts';
 
 const OLD = 'old-secret-0123456789-0123456789-0123456789';
 const NEW = 'new-secret-0123456789-0123456789-0123456789';
@@ -37,16 +39,68 @@ describe('secrets', () => {
     assert.equal(unsign(deriveSecrets([OLD]), sign(rotated, 'value')), null);
   });
 
-  it('are made once and kept for the owner only', () => {
+  it('are made once, in one piece, and kept for the owner only', () => {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'secret-'));
     try {
       const file = path.join(folder, 'data', 'app-secret');
-      const secret = readOrMakeSecretFile(file);
+      assert.deepEqual(readSecretFile(file), { type: 'missing' });
+      const secret = makeSecretFile(file);
       assert.equal(secret.length, 43);
-      assert.equal(readOrMakeSecretFile(file), secret);
+      assert.equal(makeSecretFile(file), secret, 'whoever comes second takes the one that is there');
+      assert.deepEqual(readSecretFile(file), { type: 'secret', secret });
       assert.equal(readFileSync(file, 'utf8'), secret);
       assert.equal(statSync(file).mode & 0o777, 0o600);
-      assert.ok(existsSync(file));
+      assert.deepEqual(readdirSync(path.dirname(file)), ['app-secret'], 'no draft stays');
+      chmodSync(file, 0o644);
+      readSecretFile(file);
+      assert.equal(statSync(file).mode & 0o777, 0o600);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('are the same for processes that start for the first time at once', async () => {
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'secret-'));
+    try {
+      const script = `
+        const { makeSecretFile } = await import('#server/access/secrets.ts');
+        process.stdout.write(makeSecretFile(${JSON.stringify(path.join(folder, 'app-secret'))}));
+      `;
+      const made = await Promise.all(
+        Array.from({ length: 6 }, async () => {
+          const { stdout } = await promisify(execFile)(
+            process.execPath,
+            ['--input-type=module', '--eval', script],
+            {
+              cwd: import.meta.dirname,
+            },
+          );
+          return stdout;
+        }),
+      );
+      assert.match(made[0] ?? '', /^[\w-]{43}$/);
+      assert.equal(new Set(made).size, 1);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('are not taken from a file that a crash left empty or cut short', () => {
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'secret-'));
+    try {
+      const file = path.join(folder, 'app-secret');
+      for (const content of [
+        '',
+        ' \n',
+        'x'.repeat(42),
+        '\0'.repeat(43),
+        `${'x'.repeat(30)} ${'x'.repeat(30)}`,
+      ]) {
+        writeFileSync(file, content);
+        assert.equal(readSecretFile(file).type, 'unusable', JSON.stringify(content));
+      }
+      writeFileSync(file, `${'x'.repeat(44)}\n`);
+      assert.equal(readSecretFile(file).type, 'secret');
     } finally {
       rmSync(folder, { recursive: true });
     }

@@ -2,8 +2,10 @@
 // Several secrets may be given, newest first: the newest makes, all of them verify, so a secret can be changed
 // without signing anybody out.
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
+
+import { makePrivate, makePrivateFolder } from '#server/private-files.ts';
 
 type Purpose = 'one-time code' | 'cookie' | 'reference' | 'proof of work';
 
@@ -37,19 +39,70 @@ export function deriveSecrets(appSecrets: readonly string[]): Secrets {
   return [first, ...rest];
 }
 
+/** What this server writes: 32 random bytes as base64url. An operator's own may be longer. */
+const KEPT_SECRET = /^[\x21-\x7e]{43,}$/;
+
+export type SecretFile =
+  | { readonly type: 'secret'; readonly secret: string }
+  | { readonly type: 'missing' }
+  /** It is there and holds no whole secret. The sentence says what to do. */
+  | { readonly type: 'unusable'; readonly sentence: string };
+
+/** Reads the secret kept in a file. Used when APP_SECRET is not set. Takes the file away from other users of the machine. */
+export function readSecretFile(file: string): SecretFile {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return { type: 'missing' };
+    throw error;
+  }
+  if (!KEPT_SECRET.test(text)) {
+    return {
+      type: 'unusable',
+      sentence:
+        `${file} is empty, cut short or no secret (it must be 43 characters or more, in one line). Put it back from a backup. ` +
+        'Without one, delete it and set APP_SECRET to a new secret: visitors must then ask for new codes.',
+    };
+  }
+  makePrivate(file);
+  return { type: 'secret', secret: text };
+}
+
 /**
- * Reads the secret kept in a file, or makes one and keeps it (mode 0600). Used when APP_SECRET is not set.
+ * Makes a secret and keeps it in a file that is not there yet (mode 0600). The file appears whole or not at all, whenever
+ * the process or the machine fails; of several processes that do this at once, one makes it and all return the same.
  * @returns the secret, 43 characters of base64url
  */
-export function readOrMakeSecretFile(file: string): string {
-  mkdirSync(path.dirname(file), { recursive: true });
+export function makeSecretFile(file: string): string {
+  const folder = path.dirname(file);
+  makePrivateFolder(folder);
+  const draft = `${file}.${process.pid}-${randomBytes(6).toString('hex')}`;
   try {
-    // "wx" fails if the file is there: of two processes that start at once, one makes it and both read it.
-    writeFileSync(file, randomBytes(32).toString('base64url'), { flag: 'wx', mode: 0o600 });
+    const descriptor = openSync(draft, 'wx', 0o600);
+    writeSync(descriptor, randomBytes(32).toString('base64url'));
+    fsyncSync(descriptor);
+    closeSync(descriptor);
+    // A link fails if the name is taken, where a rename would replace another process's secret.
+    linkSync(draft, file);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  } finally {
+    rmSync(draft, { force: true });
   }
-  return readFileSync(file, 'utf8').trim();
+  flushFolder(folder);
+  const made = readSecretFile(file);
+  if (made.type !== 'secret') throw new Error(`${file} could not be read back.`);
+  return made.secret;
+}
+
+/** Makes the names in a folder survive a power cut, as fsync does for a file's content. */
+function flushFolder(folder: string): void {
+  // Windows has no such thing, and refuses.
+  if (process.platform === 'win32') return;
+  const descriptor = openSync(folder, 'r');
+  fsyncSync(descriptor);
+  closeSync(descriptor);
 }
 
 /** HMAC-SHA-256 of a text under one purpose's key. */

@@ -146,3 +146,21 @@ export async function codeStatistics(
     .executeTakeFirstOrThrow();
   return { sent: Number(row.sent), entered: Number(row.entered) };
 }
+
+/**
+ * The newest codes made in a span of time, newest first: for whom, from where, and whether they were entered.
+ * @param most at most so many, so that the answer stays quick however many there are
+ */
+export async function newestCodes(
+  db: Db,
+  { from, to, most }: { from: number; to: number; most: number },
+): Promise<Pick<Code, 'email' | 'client_address' | 'used_at'>[]> {
+  return db
+    .selectFrom('codes')
+    .select(['email', 'client_address', 'used_at'])
+    .where('id', '>=', lowestIdAt(from))
+    .where('id', '<', lowestIdAt(to))
+    .orderBy('id', 'desc')
+    .limit(most)
+    .execute();
+}

@@ -1,35 +1,54 @@
 // Opens the database: SQLite for one machine, PostgreSQL for many. The rest of server/db does not know which.
-import { mkdirSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import path from 'node:path';
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 
-import { Kysely, PostgresDialect, SqliteDialect, type SqliteDatabase } from 'kysely';
+import { Kysely, PostgresDialect, type LogEvent } from 'kysely';
 import { Pool, TypeOverrides, types } from 'pg';
 
 import type { Config } from '#server/config.ts';
 import type { Schema } from '#server/db/schema.ts';
+import { createSqliteDialect } from '#server/db/sqlite-dialect.ts';
+import { makePrivate, makePrivateFolder, touchPrivateFile } from '#server/private-files.ts';
 
 export type Db = Kysely<Schema>;
 
 export type OpenDatabase = {
   readonly db: Db;
   readonly engine: Config['database']['engine'];
+  /**
+   * False once the file was deleted, or another one put into its place: what is written goes where nobody will find it.
+   * Always true for PostgreSQL.
+   */
+  readonly isFileOurs: () => boolean;
   /** Closes it, after the statements in hand. */
   readonly close: () => Promise<void>;
 };
 
-const BUSY_TIMEOUT_MS = 5_000;
+export type DatabaseOptions = {
+  /** How long a statement may wait for SQLite's file, from when it was asked for. Milliseconds. */
+  readonly patienceMs?: number;
+  /** Told the text of every statement. */
+  readonly onStatement?: (sql: string) => void;
+};
+
+/** A visitor who waits longer is told to come back. */
+const PATIENCE_MS = 5_000;
+/** Opening waits inside SQLite: nothing is served yet. */
+const OPENING_TIMEOUT_MS = 5_000;
 const POSTGRES_POOL_SIZE = 10;
 
 /**
  * Opens the database; makes the file and its folder if there is none. Migrations are a step of their own.
  * @param onConnectionError told when an idle PostgreSQL connection breaks; the pool opens another one by itself
+ * @param options for tests
  */
 export function openDatabase(
   config: Config['database'],
   onConnectionError: (error: Error) => void,
+  options: DatabaseOptions = {},
 ): OpenDatabase {
-  if (config.engine === 'sqlite') return openSqlite(config.file);
+  if (config.engine === 'sqlite') return openSqlite(config.file, options);
 
   const typeOverrides = new TypeOverrides(types);
   // Times are 64-bit; as milliseconds they fit a JavaScript number until the year 287396.
@@ -46,65 +65,51 @@ export function openDatabase(
   // The pool listens to its idle connections only. One that breaks between two statements of a transaction would end the
   // whole process.
   pool.on('connect', (client) => client.on('error', onConnectionError));
-  const db: Db = new Kysely({ dialect: new PostgresDialect({ pool }) });
-  return { db, engine: 'postgres', close: () => db.destroy() };
+  const db: Db = new Kysely({ dialect: new PostgresDialect({ pool }), ...logTo(options) });
+  return { db, engine: 'postgres', isFileOurs: () => true, close: () => db.destroy() };
 }
 
-function openSqlite(file: string): OpenDatabase {
-  if (file !== ':memory:') mkdirSync(path.dirname(path.resolve(file)), { recursive: true });
-  const sqlite = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
+const logTo = ({ onStatement }: DatabaseOptions) =>
+  onStatement ? { log: ({ query }: LogEvent) => onStatement(query.sql) } : {};
+
+function openSqlite(file: string, options: DatabaseOptions): OpenDatabase {
+  if (file !== ':memory:') makeFilesPrivate(path.resolve(file));
+  const sqlite = new DatabaseSync(file, { timeout: OPENING_TIMEOUT_MS, enableForeignKeyConstraints: true });
   sqlite.exec('pragma journal_mode = wal');
   // With WAL the default would be allowed to lose the newest commits in a power cut. A 202 is a promise.
   sqlite.exec('pragma synchronous = full');
-  const db: Db = new Kysely({ dialect: new SqliteDialect({ database: forKysely(sqlite) }) });
-  return { db, engine: 'sqlite', close: () => db.destroy() };
+  // From here on nobody waits inside SQLite, where the event loop would wait as well.
+  sqlite.exec('pragma busy_timeout = 0');
+  const isFileOurs = file === ':memory:' ? () => true : watchFiles(path.resolve(file));
+  const db: Db = new Kysely({
+    dialect: createSqliteDialect({ sqlite, patienceMs: options.patienceMs ?? PATIENCE_MS, isFileOurs }),
+    ...logTo(options),
+  });
+  return { db, engine: 'sqlite', isFileOurs, close: () => db.destroy() };
 }
 
-const NOTHING: ReturnType<SqliteDatabase['prepare']> = {
-  reader: false,
-  all: () => [],
-  run: () => ({ changes: 0, lastInsertRowid: 0 }),
-  iterate: () => [][Symbol.iterator](),
-};
-
-/** Kysely speaks to better-sqlite3; Node's own driver differs in three places. */
-function forKysely(sqlite: DatabaseSync): SqliteDatabase {
-  const statements = new Map<string, StatementSync>();
-  const prepare = (sql: string): StatementSync => {
-    // A plain "begin" takes the write lock at the first write, when a second process may hold it already and
-    // waiting is no longer allowed. Every transaction here writes, so it asks at once and may wait.
-    const text = sql === 'begin' ? 'begin immediate' : sql;
-    let statement = statements.get(text);
-    if (statement === undefined) {
-      statement = sqlite.prepare(text);
-      statements.set(text, statement);
-    }
-    return statement;
-  };
-  const values = (parameters: readonly unknown[]): SQLInputValue[] => parameters.map(toSqlValue);
-  return {
-    close: () => {
-      statements.clear();
-      sqlite.close();
-    },
-    prepare: (sql) => {
-      // A full disk or an I/O error ends the transaction by itself. Then there is nothing to roll back, and failing at it
-      // would hide the error that matters.
-      if (sql === 'rollback' && !sqlite.isTransaction) return NOTHING;
-      const statement = prepare(sql);
-      return {
-        reader: statement.columns().length > 0,
-        all: (parameters) => statement.all(...values(parameters)),
-        run: (parameters) => statement.run(...values(parameters)),
-        iterate: (parameters) => statement.iterate(...values(parameters)),
-      };
-    },
-  };
+/** Before SQLite opens them: it gives the two files beside the database the database's own mode. */
+function makeFilesPrivate(file: string): void {
+  makePrivateFolder(path.dirname(file));
+  touchPrivateFile(file);
+  for (const suffix of ['-wal', '-shm']) makePrivate(`${file}${suffix}`);
 }
 
-function toSqlValue(value: unknown): SQLInputValue {
-  if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint') {
-    return value;
-  }
-  throw new TypeError(`SQLite cannot hold a ${typeof value}.`);
+/**
+ * Whether a database and its write-ahead log are the files that they were. An open file outlives its name: a process goes on
+ * reading and writing what was deleted, and all of it is gone when the process ends.
+ */
+function watchFiles(database: string): () => boolean {
+  const identityOf = (file: string): string | undefined => {
+    const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
+    return stats && `${stats.dev}:${stats.ino}`;
+  };
+  const log = `${database}-wal`;
+  const ours = identityOf(database);
+  // Made with the first statement, and there until the last process closes the database.
+  let oursToo: string | undefined;
+  return () => {
+    oursToo ??= identityOf(log);
+    return identityOf(database) === ours && identityOf(log) === oursToo;
+  };
 }

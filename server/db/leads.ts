@@ -57,6 +57,7 @@ export async function mergeLead(
       client_address: submission.client_address,
       verified_from_address: verifiedFromAddress,
       user_agent: submission.user_agent,
+      same_browser: sameBrowser ? 1 : 0,
     })
     .execute();
   return lead.id;

@@ -21,6 +21,7 @@ export async function countInWindow(
     .onConflict((conflict) =>
       conflict.column('key').doUpdateSet((eb) => {
         const over = eb('limit_windows.ends_at', '<=', now);
+        // Kysely writes a bare value of "then" and "else" into the text, which would make a new statement of every time.
         return {
           count: eb
             .case()
@@ -28,11 +29,11 @@ export async function countInWindow(
             .then(1)
             .else(eb('limit_windows.count', '+', 1))
             .end(),
-          started_at: eb.case().when(over).then(now).else(eb.ref('limit_windows.started_at')).end(),
+          started_at: eb.case().when(over).then(eb.val(now)).else(eb.ref('limit_windows.started_at')).end(),
           ends_at: eb
             .case()
             .when(over)
-            .then(now + windowMs)
+            .then(eb.val(now + windowMs))
             .else(eb.ref('limit_windows.ends_at'))
             .end(),
         };

@@ -4,12 +4,19 @@ import { sql, type Kysely } from 'kysely';
 import { Migrator, type Migration } from 'kysely/migration';
 
 import type { OpenDatabase } from '#server/db/connect.ts';
+import { isBusy } from '#server/db/sqlite-dialect.ts';
 import * as firstTables from '#server/db/migrations/2026-11-20-first-tables.ts';
+import * as consentProof from '#server/db/migrations/2026-11-21-consent-proof.ts';
+import * as knownSecrets from '#server/db/migrations/2026-11-21-known-secrets.ts';
 
 /** In the order in which they run. A new one goes to the end. */
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '2026-11-20-first-tables': firstTables,
+  '2026-11-21-consent-proof': consentProof,
+  '2026-11-21-known-secrets': knownSecrets,
 };
+
+const BEGIN_PATIENCE_MS = 60_000;
 
 /**
  * Runs the migrations that have not run yet, all or none.
@@ -19,7 +26,7 @@ export async function migrate({ db, engine }: OpenDatabase): Promise<void> {
   // PostgreSQL: Kysely takes an advisory lock and one transaction. SQLite: its adapter takes neither.
   if (engine === 'postgres') return runMigrations(db);
   await db.connection().execute(async (connection) => {
-    await sql`begin immediate`.execute(connection);
+    await beginPatiently(connection);
     try {
       await runMigrations(connection);
       await sql`commit`.execute(connection);
@@ -28,6 +35,19 @@ export async function migrate({ db, engine }: OpenDatabase): Promise<void> {
       throw error;
     }
   });
+}
+
+/** Another process that migrates a large database takes longer than a visitor is made to wait. */
+async function beginPatiently<Tables>(connection: Kysely<Tables>): Promise<void> {
+  const deadline = Date.now() + BEGIN_PATIENCE_MS;
+  for (;;) {
+    try {
+      await sql`begin immediate`.execute(connection);
+      return;
+    } catch (error) {
+      if (!isBusy(error) || Date.now() >= deadline) throw error;
+    }
+  }
 }
 
 async function runMigrations<Tables>(db: Kysely<Tables>): Promise<void> {

@@ -5,7 +5,10 @@ import type { ColumnType, Generated } from 'kysely';
 /** Set when the row is made, never changed. */
 type Fixed<T> = ColumnType<T, T, never>;
 
-/** The exact sentence beside the checkbox; a new wording gets a row of its own and older rows stay. */
+/**
+ * The exact sentence beside the checkbox; a new wording gets a row of its own and older rows stay. One row is no
+ * operator's: NOT_STATED.
+ */
 type ConsentWordings = {
   version: Fixed<string>;
   text: Fixed<string>;
@@ -102,6 +105,8 @@ type ConsentReceipts = {
   client_address: Fixed<string>;
   verified_from_address: Fixed<string>;
   user_agent: Fixed<string | null>;
+  /** 1: the code was entered in the browser that sent the form. 0: in another, or one that keeps no cookies. Null: not noted then. */
+  same_browser: Fixed<number | null>;
 };
 
 /** How often something happened since its window began. */
@@ -110,6 +115,12 @@ type LimitWindows = {
   started_at: number;
   ends_at: number;
   count: number;
+};
+
+/** A secret that a server was started with on this database: its id, which tells nothing about it. */
+type KnownSecrets = {
+  id: Fixed<string>;
+  first_used_at: Fixed<number>;
 };
 
 export type Schema = {
@@ -121,4 +132,5 @@ export type Schema = {
   leads: Leads;
   consent_receipts: ConsentReceipts;
   limit_windows: LimitWindows;
+  known_secrets: KnownSecrets;
 };

@@ -1,16 +1,18 @@
 // Whether this process can do its work, for load balancers and monitors.
 import type { FastifyInstance } from 'fastify';
 
-import type { Db } from '#server/db/connect.ts';
+import type { OpenDatabase } from '#server/db/connect.ts';
 import { pingDatabase } from '#server/db/health.ts';
 import { isOutboxStuck } from '#server/db/outbox.ts';
 import { sendError } from '#server/http/errors.ts';
 import { API } from '#shared/api.ts';
 
 const RETRY_AFTER_SECONDS = 5;
+const FILE_LOST =
+  'The database file was deleted or replaced under the running server. Do not restart yet: see "When the database file is gone" in docs/operating.md.';
 
 type HealthParts = {
-  readonly db: Db;
+  readonly database: OpenDatabase;
   readonly clock: () => number;
   /** True once the process has been told to stop. */
   readonly isStopping: () => boolean;
@@ -23,15 +25,19 @@ export function addLiveRoute(app: FastifyInstance): void {
   );
 }
 
-/** Adds `GET /api/health`: 200, or 503 when the database does not answer, mail is stuck, or the process stops. */
-export function addHealthRoute(app: FastifyInstance, { db, clock, isStopping }: HealthParts): void {
+/** Adds `GET /api/health`: 200, or 503 when the database does not answer or its file is gone, mail is stuck, or the process stops. */
+export function addHealthRoute(app: FastifyInstance, { database, clock, isStopping }: HealthParts): void {
   app.get(API.health, async (request, reply) => {
     const sick = (sentence: string) =>
       sendError(reply, 'unavailable', { sentence, retryAfterSeconds: RETRY_AFTER_SECONDS });
     if (isStopping()) return sick('This process is stopping.');
     try {
-      await pingDatabase(db);
-      if (await isOutboxStuck(db, clock())) return sick('No mail has gone out for more than two minutes.');
+      if ((await pingDatabase(database)) === 'file lost') {
+        request.log.error('The database file is gone.');
+        return sick(FILE_LOST);
+      }
+      if (await isOutboxStuck(database.db, clock()))
+        return sick('No mail has gone out for more than two minutes.');
     } catch (error) {
       request.log.error({ err: error }, 'The database does not answer.');
       return sick('The database does not answer.');

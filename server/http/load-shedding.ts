@@ -1,7 +1,9 @@
 // Answers 503 before the process drowns: a visitor who is told to wait comes back, one who hangs does not.
-import underPressure from '@fastify/under-pressure';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import os from 'node:os';
 import { getHeapStatistics } from 'node:v8';
+
+import underPressure, { TYPE_RSS_BYTES } from '@fastify/under-pressure';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { sendError } from '#server/http/errors.ts';
 import { API } from '#shared/api.ts';
@@ -9,15 +11,22 @@ import { API } from '#shared/api.ts';
 /** A loop that is this late on average over a second serves nobody well. */
 const MAX_EVENT_LOOP_DELAY_MS = 1_000;
 const MAX_HEAP_SHARE = 0.85;
+/** Of what the process may have. The rest is for what comes between two looks, a second apart, and for the system's cache. */
+const MAX_RESIDENT_SHARE = 0.8;
+/** Outside the heap lie code, buffers of connections and what SQLite and TLS hold: 100 MB, and twice that under attack. */
+const MAX_OUTSIDE_HEAP_BYTES = 512 * 1024 * 1024;
 /** More requests in hand than this wait for the database longer than a visitor waits for us. */
 const MAX_IN_HAND = 1_000;
 const RETRY_AFTER_SECONDS = 5;
+const TOO_MUCH_MEMORY = 'This process holds more memory than it should. Please restart it.';
 
 export type LoadLimits = {
   /** Requests in hand. */
   readonly maxInHand: number;
   /** Milliseconds; 0: however late. */
   readonly maxEventLoopDelayMs: number;
+  /** Resident memory; not given: what {@link mostResidentBytes} says. */
+  readonly maxResidentBytes?: number;
 };
 
 const USUAL_LIMITS: LoadLimits = { maxInHand: MAX_IN_HAND, maxEventLoopDelayMs: MAX_EVENT_LOOP_DELAY_MS };
@@ -26,16 +35,43 @@ const USUAL_LIMITS: LoadLimits = { maxInHand: MAX_IN_HAND, maxEventLoopDelayMs: 
 const isProbe = ({ routeOptions }: FastifyRequest): boolean =>
   routeOptions.url === API.live || routeOptions.url === API.health;
 
+/**
+ * How much memory the process should hold at most, heap and everything else. A share of what the container or the machine
+ * gives, because beyond it the system kills the process, with all that is in hand; and on a large machine no more than the
+ * heap's own limit and what can honestly lie outside it, because more than that is a leak.
+ * @param machine what this process runs on, if not this one; bytes. `constrained`: the limit of its container, 0 or absurdly
+ *   large when there is none
+ */
+export function mostResidentBytes({
+  constrained = process.constrainedMemory(),
+  total = os.totalmem(),
+  heapLimit = getHeapStatistics().heap_size_limit,
+}: {
+  constrained?: number;
+  total?: number;
+  heapLimit?: number;
+} = {}): number {
+  const given = constrained > 0 ? Math.min(constrained, total) : total;
+  return Math.min(given * MAX_RESIDENT_SHARE, heapLimit + MAX_OUTSIDE_HEAP_BYTES);
+}
+
 /** Sheds load on everything but the probes of monitors. */
 export async function addLoadShedding(
   app: FastifyInstance,
-  { maxInHand, maxEventLoopDelayMs }: LoadLimits = USUAL_LIMITS,
+  { maxInHand, maxEventLoopDelayMs, maxResidentBytes = mostResidentBytes() }: LoadLimits = USUAL_LIMITS,
 ): Promise<void> {
   await app.register(underPressure, {
     maxEventLoopDelay: maxEventLoopDelayMs,
     maxHeapUsedBytes: getHeapStatistics().heap_size_limit * MAX_HEAP_SHARE,
-    pressureHandler: (request, reply) => {
+    maxRssBytes: maxResidentBytes,
+    pressureHandler: (request, reply, type) => {
       if (!isProbe(request)) sendError(reply, 'unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+      // A late loop recovers. Memory outside the heap is given back by a restart alone, so a balancer has to hear of it.
+      else if (type === TYPE_RSS_BYTES && request.routeOptions.url === API.health)
+        sendError(reply, 'unavailable', {
+          sentence: TOO_MUCH_MEMORY,
+          retryAfterSeconds: RETRY_AFTER_SECONDS,
+        });
     },
   });
 

@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 
+import { mostResidentBytes } from '#server/http/load-shedding.ts';
 import { API } from '#shared/api.ts';
 import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
 
@@ -35,6 +36,37 @@ describe('load shedding', () => {
       const later = await createVisitor(server).post(API.leads, filledForm({ email: 'later@example.com' }));
       assert.equal(later.statusCode, 202);
     }));
+});
+
+describe('a process that holds too much memory', () => {
+  const GB = 1024 ** 3;
+  const MB = 1024 ** 2;
+
+  it('answers 503, and its health says to restart it', () =>
+    withServer({ engine: 'sqlite', maxResidentBytes: 1 }, async (server) => {
+      // It looks once a second.
+      while ((await server.app.inject(API.article)).statusCode !== 503) await setTimeout(20);
+      const form = await createVisitor(server).post(API.leads, filledForm());
+      assert.equal(form.statusCode, 503);
+      assert.ok(Number(form.headers['retry-after']) > 0);
+      assert.match(form.body, /^We cannot take this request at the moment\./);
+      const health = await server.app.inject(API.health);
+      assert.equal(health.statusCode, 503);
+      assert.equal(health.body, 'This process holds more memory than it should. Please restart it.');
+      assert.ok(Number(health.headers['retry-after']) > 0);
+    }));
+
+  it('is one that nears what its container or its machine has, or holds much more than its heap can explain', () => {
+    const heapLimit = 2 * GB;
+    const share = (bytes: number) => bytes * 0.8;
+    assert.equal(mostResidentBytes({ constrained: 512 * MB, total: 64 * GB, heapLimit }), share(512 * MB));
+    assert.equal(mostResidentBytes({ constrained: 0, total: 1 * GB, heapLimit }), share(1 * GB));
+    // What Node says when there is no limit.
+    assert.equal(mostResidentBytes({ constrained: 2 ** 64, total: 2 * GB, heapLimit }), share(2 * GB));
+    assert.equal(mostResidentBytes({ constrained: 0, total: 64 * GB, heapLimit }), 2 * GB + 512 * MB);
+    // Well above what a process holds that is attacked (docs/reliability.md), wherever the tests run.
+    assert.ok(mostResidentBytes() > process.memoryUsage.rss());
+  });
 });
 
 /** A socket that says something and then nothing more, and never hangs up. */

@@ -2,7 +2,7 @@
 import { codeReference } from '#server/access/one-time-code.ts';
 import { findOpenChallenge } from '#server/db/challenges.ts';
 import { newestCodeFromAddress, newestCodeOfChallenge } from '#server/db/codes.ts';
-import { newestSubmission } from '#server/db/submissions.ts';
+import { newestSubmission, NOT_STATED } from '#server/db/submissions.ts';
 import type { RequestCodeParts } from '#server/leads/request-code.ts';
 import type { OpenChallenge } from '#shared/api.ts';
 
@@ -36,6 +36,7 @@ export async function findChallengeInProgress(
     email: submission.email_typed,
     reference: codeReference(secrets, { id: code.id, secretId: code.secret_id }),
     resendSeconds: Math.max(0, Math.ceil(resendSeconds - (now - code.created_at) / 1000)),
+    consentVersion: submission.consent_version === NOT_STATED ? '' : submission.consent_version,
   };
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import type { OpenChallenge } from '#shared/api.ts';
+import { CONSENT_VERSION_HEADER, type OpenChallenge } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';
 import {
@@ -39,6 +39,7 @@ for (const engine of ENGINES) {
           filledForm({ email: '  Ada@Example.COM ', name: ' Ada Lovelace ' }),
           {
             headers: {
+              [CONSENT_VERSION_HEADER]: server.content.consent.version,
               referer: 'http://localhost/?utm_source=newsletter&utm_medium=email&other=1',
               'user-agent': 'Test/1',
             },
@@ -301,6 +302,7 @@ for (const engine of ENGINES) {
           email: EMAIL,
           reference,
           resendSeconds: 40,
+          consentVersion: '',
         });
         await newestCode(server);
         assert.equal(server.inbox.mails.length, 1, 'a reload sends nothing');

@@ -27,8 +27,6 @@ export type RequestCodeParts = {
   readonly clock: () => number;
   readonly codeTtlSeconds: number;
   readonly resendSeconds: number;
-  /** The version of the wording that the form shows now. */
-  readonly consentVersion: string;
   /** Tells the mail worker that something waits. */
   readonly wakeWorker: () => void;
 };
@@ -38,6 +36,8 @@ export type Visitor = {
   readonly browserId: string;
   readonly clientAddress: string;
   readonly userAgent: string | null;
+  /** Which wording the page says it showed, one that we know (server/leads/consent-wording.ts). */
+  readonly consentVersion: string;
   /** Campaign parameters of the page's address. */
   readonly attribution: Readonly<Record<string, string>>;
   /** What is noteworthy about the address (server/leads/email-domain.ts). */
@@ -90,7 +90,7 @@ async function answer(tx: Db, parts: RequestCodeParts, ask: Ask): Promise<Reques
   if (recent) {
     const challengeId =
       challenge?.id ?? (await openChallenge(tx, ask, { codesSent: 0, expiresAt: recent.expires_at }));
-    await storeSubmission(tx, parts, ask, challengeId);
+    await storeSubmission(tx, ask, challengeId);
     return requested(
       parts,
       challengeId,
@@ -105,7 +105,7 @@ async function answer(tx: Db, parts: RequestCodeParts, ask: Ask): Promise<Reques
   const expiresAt = now + parts.codeTtlSeconds * 1000;
   if (challenge) await addCodeToChallenge(tx, challenge.id, expiresAt);
   const challengeId = challenge?.id ?? (await openChallenge(tx, ask, { codesSent: 1, expiresAt }));
-  await storeSubmission(tx, parts, ask, challengeId);
+  await storeSubmission(tx, ask, challengeId);
   // The id tells the time, by which codes are counted (codeStatistics).
   const code = { id: uuid({ msecs: now }), secretId: parts.secrets[0].id };
   await insertCode(tx, { ...code, challengeId, email, clientAddress: visitor.clientAddress, now, expiresAt });
@@ -148,12 +148,7 @@ async function openChallenge(
   return id;
 }
 
-async function storeSubmission(
-  tx: Db,
-  parts: RequestCodeParts,
-  ask: Ask,
-  challengeId: string,
-): Promise<void> {
+async function storeSubmission(tx: Db, ask: Ask, challengeId: string): Promise<void> {
   const { lead, visitor } = ask;
   await insertSubmission(tx, {
     id: uuid(),
@@ -162,7 +157,7 @@ async function storeSubmission(
     company: lead.company,
     emailTyped: lead.email,
     email: ask.email,
-    consentVersion: parts.consentVersion,
+    consentVersion: visitor.consentVersion,
     clientAddress: visitor.clientAddress,
     userAgent: visitor.userAgent,
     attribution: JSON.stringify(visitor.attribution),

@@ -9,29 +9,31 @@ import { sendError } from '#server/http/errors.ts';
 import { dropRequest, type VisitorAddress } from '#server/http/visitor-address.ts';
 import { findChallengeInProgress, isWaiting } from '#server/leads/challenge-in-progress.ts';
 import { attributionOf } from '#server/leads/attribution.ts';
+import { judgeWording, type ConsentWordingParts } from '#server/leads/consent-wording.ts';
 import { judgeDomain } from '#server/leads/email-domain.ts';
 import { pretendToRequestCode, requestCode, type RequestCodeParts } from '#server/leads/request-code.ts';
 import { verifyCode } from '#server/leads/verify-code.ts';
 import type { Breaker } from '#server/limits/breaker.ts';
 import type { ProofOfWork } from '#server/limits/proof-of-work.ts';
 import type { Metrics } from '#server/observability/metrics.ts';
-import { API, PROOF_OF_WORK_HEADER } from '#shared/api.ts';
+import { API, CONSENT_VERSION_HEADER, PROOF_OF_WORK_HEADER } from '#shared/api.ts';
 import { HONEYPOT_FIELD, Lead, normaliseEmail, Verification } from '#shared/lead.ts';
 
 const USER_AGENT_MAX_LENGTH = 500;
 /** The nil UUID (RFC 9562, section 5.9): nothing has it. */
 const NO_CHALLENGE = NIL;
 
-export type LeadRouteParts = RequestCodeParts & {
-  readonly cookies: Cookies;
-  readonly visitorAddress: VisitorAddress;
-  readonly breaker: Breaker;
-  readonly proofOfWork: ProofOfWork;
-  readonly metrics: Pick<Metrics, 'limitHit' | 'codeEntered'>;
-  /** What to do about free-mail and disposable addresses. */
-  readonly policies: Pick<Config, 'freeMail' | 'disposableMail'>;
-  readonly freeMailDomains: ReadonlySet<string>;
-};
+export type LeadRouteParts = RequestCodeParts &
+  ConsentWordingParts & {
+    readonly cookies: Cookies;
+    readonly visitorAddress: VisitorAddress;
+    readonly breaker: Breaker;
+    readonly proofOfWork: ProofOfWork;
+    readonly metrics: Pick<Metrics, 'limitHit' | 'codeEntered'>;
+    /** What to do about free-mail and disposable addresses. */
+    readonly policies: Pick<Config, 'freeMail' | 'disposableMail'>;
+    readonly freeMailDomains: ReadonlySet<string>;
+  };
 
 /** Adds the routes of the leads feature. */
 export function addLeadRoutes(app: FastifyInstance, parts: LeadRouteParts): void {
@@ -48,7 +50,11 @@ export function addLeadRoutes(app: FastifyInstance, parts: LeadRouteParts): void
     const browserId = knownBrowserId ?? newBrowserId();
 
     const robot = isRobot(request.body);
-    if (!robot && (await breaker.isOpen())) {
+    // Before a proof of work is asked for, which would be in vain. A robot states what it likes.
+    const stated = robot ? undefined : request.headers[CONSENT_VERSION_HEADER];
+    const wording = await judgeWording(parts.database.db, parts, stated);
+    if (wording.type === 'unknown') return sendError(reply, 'page-outdated');
+    if (!robot && (await breaker.isOpen(clientAddress))) {
       // Who has a code already has paid, or came before the storm.
       const email = normaliseEmail(parsed.data.email);
       const waiting = knownBrowserId !== null && (await isWaiting(parts, knownBrowserId, email));
@@ -64,6 +70,7 @@ export function addLeadRoutes(app: FastifyInstance, parts: LeadRouteParts): void
       : await requestCode(parts, parsed.data, {
           browserId,
           clientAddress,
+          consentVersion: wording.version,
           userAgent: request.headers['user-agent']?.slice(0, USER_AGENT_MAX_LENGTH) ?? null,
           attribution: attributionOf(request.headers.referer),
           flags: verdict.flags,

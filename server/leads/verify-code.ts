@@ -14,7 +14,7 @@ import {
 import { ACCEPTED_CODES, acceptedCodes, useCode, type Code } from '#server/db/codes.ts';
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
 import { mergeLead } from '#server/db/leads.ts';
-import { newestSubmission } from '#server/db/submissions.ts';
+import { firstLikeNewestSubmission } from '#server/db/submissions.ts';
 import type { LimitOutcome, Limits } from '#server/limits/limits.ts';
 import type { ApiErrorCode } from '#shared/errors.ts';
 import { normaliseEmail, type Verification } from '#shared/lead.ts';
@@ -111,7 +111,7 @@ async function openLead(
   }: { challenge: Challenge | undefined; code: Code; clientAddress: string; now: number },
 ): Promise<VerifyCodeOutcome> {
   const challengeId = challenge?.id ?? code.challenge_id;
-  const submission = await newestSubmission(tx, challengeId);
+  const submission = await firstLikeNewestSubmission(tx, challengeId);
   if (submission === undefined)
     throw new Error('A challenge without a submission: the two are stored together.');
   await closeChallenge(tx, challengeId, now);

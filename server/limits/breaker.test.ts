@@ -49,11 +49,10 @@ async function solve(server: ServerUnderTest): Promise<{ challenge: Challenge; s
   return { challenge, solution };
 }
 
-/** Writes codes that were made at a time, a share of which was entered. */
-async function insertPast(
-  server: ServerUnderTest,
-  { count, entered, at }: { count: number; entered: number; at: number },
-) {
+type PastCode = { readonly email: string; readonly network: string; readonly entered: boolean };
+
+/** Writes codes that were made at a time. */
+async function insertPast(server: ServerUnderTest, at: number, past: readonly PastCode[]) {
   const { db } = server.database;
   const challengeId = uuid();
   const row = { browser_id: 'past', email: 'past@example.com', created_at: at, expires_at: at };
@@ -61,18 +60,53 @@ async function insertPast(
     .insertInto('challenges')
     .values({ id: challengeId, ...row })
     .execute();
-  const codes = Array.from({ length: count }, (_, index) => ({
+  const codes = past.map(({ email, network, entered }) => ({
     id: uuid({ msecs: at }),
     challenge_id: challengeId,
-    email: 'past@example.com',
-    client_address: '192.0.2.1',
+    email,
+    client_address: network,
     secret_id: 'none',
     created_at: at,
     expires_at: at,
-    used_at: index < entered ? at : null,
+    used_at: entered ? at : null,
   }));
-  await db.insertInto('codes').values(codes).execute();
+  // A statement has room for so many values.
+  for (let from = 0; from < codes.length; from += 500)
+    await db
+      .insertInto('codes')
+      .values(codes.slice(from, from + 500))
+      .execute();
 }
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const address = (n: number): string => `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
+const list = <T>(length: number, make: (index: number) => T): T[] =>
+  Array.from({ length }, (_, index) => make(index));
+
+let people = 0;
+/** Visitors, each from a network of their own: two of three at a free-mail provider, the others at their companies. */
+const visitors = ({ count, entered }: { count: number; entered: number }): PastCode[] =>
+  list(count, (index) => {
+    people += 1;
+    const domain = people % 3 === 0 ? `company-${people}.com` : 'gmail.com';
+    // Spread evenly, so that every domain has its share.
+    const enters = Math.floor(((index + 1) * entered) / count) > Math.floor((index * entered) / count);
+    return { email: `visitor-${people}@${domain}`, network: address(people), entered: enters };
+  });
+
+/** People who never asked for a code. */
+const bomb = (count: number, networks: number, domain: (index: number) => string): PastCode[] =>
+  list(count, (index) => ({
+    email: `bombed-${index}@${domain(index)}`,
+    network: address(0xf0_0000 + (index % networks)),
+    entered: false,
+  }));
+const everywhere = (index: number): string => `victim-${index}.com`;
+
+/** The time at which a code that was made a minute ago has expired. */
+const decidedAt = (server: ServerUnderTest): number =>
+  server.now() - server.config.codeTtlSeconds * 1000 - 60_000;
 
 for (const engine of ENGINES) {
   describe(`the list-bomb breaker on ${engine}`, () => {
@@ -174,35 +208,204 @@ for (const engine of ENGINES) {
 
     it('opens when far fewer codes than usual are entered, and not when it was always so', () =>
       withServer({ engine }, async (server) => {
-        const decided = server.now() - server.config.codeTtlSeconds * 1000;
-        const yesterday = decided - 24 * 3_600_000;
-        await insertPast(server, { count: 300, entered: 240, at: yesterday });
-        await insertPast(server, { count: 120, entered: 24, at: decided - 60_000 });
+        const decided = decidedAt(server);
+        await insertPast(server, decided - DAY_MS, visitors({ count: 300, entered: 240 }));
+        await insertPast(server, decided, visitors({ count: 150, entered: 30 }));
         assert.equal((await askAsStranger(server)).statusCode, 428);
         assert.deepEqual(server.breakerReasons, ['too few codes entered']);
       }));
 
     it('opens at a page without a past, and at one whose past was a storm', () =>
       withServer({ engine }, async (server) => {
-        const decided = server.now() - server.config.codeTtlSeconds * 1000;
-        await insertPast(server, { count: 120, entered: 10, at: decided - 60_000 });
+        await insertPast(server, decidedAt(server), visitors({ count: 150, entered: 30 }));
         assert.equal((await askAsStranger(server)).statusCode, 428);
         // Eight days on which nobody entered anything are no excuse for a ninth.
         await server.advance(24 * 3_600);
-        const later = server.now() - server.config.codeTtlSeconds * 1000;
         for (let day = 1; day <= 8; day += 1) {
-          await insertPast(server, { count: 100, entered: 0, at: later - day * 24 * 3_600_000 });
+          await insertPast(server, decidedAt(server) - day * DAY_MS, visitors({ count: 100, entered: 0 }));
         }
-        await insertPast(server, { count: 120, entered: 2, at: later - 60_000 });
+        await insertPast(server, decidedAt(server), visitors({ count: 150, entered: 2 }));
         assert.equal((await askAsStranger(server)).statusCode, 428);
         assert.equal(server.breakerReasons.length, 2);
       }));
 
     it('stays shut at a page where few codes are entered on every day', () =>
       withServer({ engine }, async (server) => {
-        const decided = server.now() - server.config.codeTtlSeconds * 1000;
-        await insertPast(server, { count: 300, entered: 75, at: decided - 24 * 3_600_000 });
-        await insertPast(server, { count: 120, entered: 24, at: decided - 60_000 });
+        const decided = decidedAt(server);
+        await insertPast(server, decided - DAY_MS, visitors({ count: 300, entered: 75 }));
+        await insertPast(server, decided, visitors({ count: 150, entered: 30 }));
+        assert.equal((await askAsStranger(server)).statusCode, 202);
+      }));
+
+    it('is not opened by one network that enters nothing, nor by ten; they pay alone', () =>
+      withServer({ engine }, async (server) => {
+        const decided = decidedAt(server);
+        await insertPast(server, decided, bomb(100, 1, everywhere));
+        assert.equal((await askAsStranger(server)).statusCode, 202);
+        await insertPast(server, decided + 1, bomb(1_000, 10, everywhere));
+        await server.advance(LOOK_SECONDS);
+        assert.equal((await askAsStranger(server)).statusCode, 202);
+        assert.deepEqual(server.breakerReasons, []);
+
+        const guilty = createVisitor(server, address(0xf0_0000));
+        assert.equal((await askAs(guilty, 'next@example.org')).statusCode, 428);
+      }));
+
+    for (const [what, domain] of [
+      ['at as many domains', everywhere],
+      ['at one domain', () => 'victim.com'],
+      ['at a free-mail provider', () => 'gmail.com'],
+    ] as const) {
+      it(`is not kept shut by who enters 31 of 100 codes himself, with 1,600 strangers ${what}`, () =>
+        withServer({ engine }, async (server) => {
+          // 2,319 codes, 100 from each of 24 networks, within an hour. The own ones: any name at one domain.
+          const strangersOfAttack = bomb(1_600, 24, domain);
+          const own = list(719, (index) => ({
+            email: `${index}@attacker-${index % 5}.attacker.co.uk`,
+            network: address(0xf0_0000 + (index % 24)),
+            entered: true,
+          }));
+          const attack = [...strangersOfAttack, ...own];
+          const decided = decidedAt(server);
+          // Mixed: the sample is the newest 2,000.
+          await insertPast(
+            server,
+            decided,
+            list(attack.length, (index) => attack[(index * 1_009) % attack.length]!),
+          );
+          assert.equal((await askAsStranger(server)).statusCode, 428);
+          assert.deepEqual(server.breakerReasons, ['too few codes entered']);
+        }));
+    }
+
+    it('does not take one mailbox with many names for many people who entered a code', () =>
+      withServer({ engine }, async (server) => {
+        const own = list(300, (index) => ({
+          email: `${index % 2 ? 'eve' : 'e.v.e'}+${index}@gmail.com`,
+          network: address(index),
+          entered: true,
+        }));
+        const attack = [...bomb(150, 150, () => 'gmail.com'), ...own];
+        await insertPast(server, decidedAt(server), attack);
+        assert.equal((await askAsStranger(server)).statusCode, 428);
+      }));
+
+    it('counts names of one mailbox that is buried as so many strangers', () =>
+      withServer({ engine }, async (server) => {
+        const buried = bomb(150, 150, () => 'gmail.com').map((code, index) => ({
+          ...code,
+          email: `victim+${index}@gmail.com`,
+        }));
+        await insertPast(server, decidedAt(server), buried);
+        assert.equal((await askAsStranger(server)).statusCode, 428);
+      }));
+
+    it('takes the 65,536 networks of one IPv6 line for one', () =>
+      withServer({ engine }, async (server) => {
+        const line = bomb(500, 1, everywhere).map((code, index) => ({
+          ...code,
+          network: `2001:db8:7:${index.toString(16)}::1`,
+        }));
+        await insertPast(server, decidedAt(server), line);
+        assert.equal((await askAsStranger(server)).statusCode, 202);
+        const guilty = createVisitor(server, '2001:db8:7:ffff::2');
+        assert.equal((await askAs(guilty, 'next@example.org')).statusCode, 428);
+        const neighbour = createVisitor(server, '2001:db8:8::2');
+        assert.equal((await askAs(neighbour, 'next@example.org')).statusCode, 202);
+      }));
+
+    it('asks a network that has twenty strangers mailed, whatever else it enters, and no other one', () =>
+      withServer({ engine }, async (server) => {
+        const own = list(70, (index) => ({
+          email: `${index}@attacker.com`,
+          network: '192.0.2.7',
+          entered: true,
+        }));
+        await insertPast(server, server.now() - 60_000, own);
+        const attacker = () => createVisitor(server, '192.0.2.7');
+        for (let count = 0; count < 20; count += 1)
+          assert.equal((await askAs(attacker(), `stranger@victim-${count}.com`)).statusCode, 202);
+        // At once: what came since the last look at the database counts as well.
+        const refused = await askAs(attacker(), 'stranger@victim-20.com');
+        assert.equal(refused.statusCode, 428);
+        assert.equal(refused.headers['x-error-code'], 'proof-of-work-required');
+        await server.advance(LOOK_SECONDS);
+        assert.equal((await askAs(attacker(), 'stranger@victim-21.com')).statusCode, 428);
+        assert.equal((await askAsStranger(server)).statusCode, 202);
+        const { challenge, solution } = await solve(server);
+        const proof = encode({ challenge, solution });
+        assert.equal((await askAs(attacker(), 'stranger@victim-22.com', proof)).statusCode, 202);
+        // An hour later nothing is held against it.
+        await server.advance(3_600);
+        assert.equal((await askAs(attacker(), 'stranger@victim-23.com')).statusCode, 202);
+        assert.deepEqual(server.breakerReasons, []);
+      }));
+
+    it('stays shut for an office behind one address, and for a provider behind a few', () =>
+      withServer({ engine }, async (server) => {
+        const decided = decidedAt(server);
+        const office = visitors({ count: 100, entered: 20 }).map((code, index) => ({
+          ...code,
+          email: `${index}@office.com`,
+          network: '192.0.2.8',
+        }));
+        const phones = visitors({ count: 600, entered: 300 }).map((code, index) => ({
+          ...code,
+          network: `192.0.2.${100 + (index % 15)}`,
+        }));
+        await insertPast(server, decided, [...office, ...phones]);
+        assert.equal((await askAsStranger(server)).statusCode, 202);
+      }));
+
+    it('stays shut at a page where one provider hides most of the codes every day, beside others', () =>
+      withServer({ engine }, async (server) => {
+        const day = (scale: number) => [
+          ...visitors({ count: 300 * scale, entered: 200 * scale }),
+          ...visitors({ count: 150 * scale, entered: 25 * scale }).map((code) => ({
+            ...code,
+            email: code.email.replace(/@.*/, '@outlook.com'),
+          })),
+        ];
+        const decided = decidedAt(server);
+        await insertPast(server, decided - DAY_MS, day(2));
+        await insertPast(server, decided, day(1));
+        assert.equal((await askAsStranger(server)).statusCode, 202);
+      }));
+
+    it('does not wait for codes to expire when hardly anybody enters one', () =>
+      withServer({ engine }, async (server) => {
+        await insertPast(server, server.now() - 2 * 60_000, bomb(500, 500, everywhere));
+        assert.equal((await askAsStranger(server)).statusCode, 202, 'they may still be entered');
+        await server.advance(2 * 60);
+        assert.equal((await askAsStranger(server)).statusCode, 428);
+      }));
+
+    it('is not opened by a busy minute that a few networks made', () =>
+      withServer({ engine, env: { BREAKER_CODES_PER_MINUTE: '200' } }, async (server) => {
+        await insertPast(server, server.now() - 1_000, bomb(300, 3, everywhere));
+        assert.equal((await askAsStranger(server)).statusCode, 202);
+        await insertPast(server, server.now() - 1_000, visitors({ count: 300, entered: 100 }));
+        await server.advance(LOOK_SECONDS);
+        assert.equal((await askAsStranger(server)).statusCode, 428);
+        assert.deepEqual(server.breakerReasons, ['too many codes a minute']);
+      }));
+
+    it('weighs no networks where their limit is lifted: behind some proxies all visitors have one', () =>
+      withServer({ engine, env: { LEADS_PER_IP_PER_HOUR: '0' } }, async (server) => {
+        await insertPast(server, decidedAt(server), bomb(90, 1, everywhere));
+        assert.equal((await askAs(createVisitor(server, address(0xf0_0000)), 'a@b.com')).statusCode, 202);
+        await insertPast(server, decidedAt(server) + 1, bomb(150, 1, everywhere));
+        await server.advance(LOOK_SECONDS);
+        assert.equal((await askAsStranger(server)).statusCode, 428);
+      }));
+
+    it('does not stay open for as long as the clock is set back', () =>
+      withServer({ engine, env: { BREAKER_CODES_PER_MINUTE: '2' } }, async (server) => {
+        await askAsStranger(server);
+        await askAsStranger(server);
+        await server.advance(LOOK_SECONDS);
+        assert.equal((await askAsStranger(server)).statusCode, 428);
+        await server.advance(-24 * 3_600);
         assert.equal((await askAsStranger(server)).statusCode, 202);
       }));
 
@@ -210,11 +413,12 @@ for (const engine of ENGINES) {
       withServer(
         { engine, env: { BREAKER_CODES_PER_MINUTE: '0', BREAKER_UNENTERED_PERCENT: '0' } },
         async (server) => {
-          const decided = server.now() - server.config.codeTtlSeconds * 1000;
-          await insertPast(server, { count: 300, entered: 300, at: decided - 24 * 3_600_000 });
-          await insertPast(server, { count: 120, entered: 0, at: decided - 60_000 });
-          for (let count = 0; count < 5; count += 1) {
-            assert.equal((await askAsStranger(server)).statusCode, 202);
+          const decided = decidedAt(server);
+          await insertPast(server, decided - DAY_MS, visitors({ count: 300, entered: 300 }));
+          await insertPast(server, decided, visitors({ count: 150, entered: 0 }));
+          for (let count = 0; count < 25; count += 1) {
+            const response = await askAs(createVisitor(server, '192.0.2.9'), `visitor-${count}@example.org`);
+            assert.equal(response.statusCode, 202);
           }
         },
       ));
@@ -231,7 +435,7 @@ for (const engine of ENGINES) {
             onOpened: (reason) => opened.push(reason),
           }),
         );
-        const states = await Promise.all(processes.map((breaker) => breaker.isOpen()));
+        const states = await Promise.all(processes.map((breaker) => breaker.isOpen('192.0.2.1')));
         assert.deepEqual(states, [true, true, true, true]);
         assert.equal(opened.length, 1);
       }));

@@ -1,10 +1,13 @@
 // The list-bomb breaker. Somebody who makes us mail codes to thousands of strangers harms them and our own standing with
 // mail servers, and each single request looks like a visitor's. What shows is the whole: far more codes than usual, or
-// codes that nobody enters. Then the breaker opens, and for a while every code must be paid for with a proof of work.
+// strangers whom nobody answers for (strangers.ts). Then the breaker opens, and for a while every code must be paid for
+// with a proof of work. A single network that asks for strangers pays alone, and opens it for nobody else.
 import type { Config } from '#server/config.ts';
-import { codeStatistics } from '#server/db/codes.ts';
+import { codeStatistics, newestCodes } from '#server/db/codes.ts';
 import type { Db } from '#server/db/connect.ts';
 import { countInWindow, readWindow } from '#server/db/limit-windows.ts';
+import { networkOf } from '#server/limits/limits.ts';
+import { strangersByNetwork, tallyByDomain, type MailedCode, type Tally } from '#server/limits/strangers.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -14,90 +17,204 @@ const DAY_MS = 24 * HOUR_MS;
 const OPEN_MS = 10 * MINUTE_MS;
 /** How long one process trusts its last look at the database. */
 const LOOK_EVERY_MS = 2_000;
-/** A share says something from so many codes in the last hour on, and from so many a day. */
-const RECENT_MIN = 100;
+/** No look reads more codes than this, the newest. */
+const SAMPLE = 2_000;
+
+/** So many strangers an hour open it, where they are too many for the codes that are entered beside them. */
+const MANY_STRANGERS = 100;
+/** Chance alone makes a few too many, at one domain or another. */
+const NOT_BY_CHANCE = 10;
+/** A share says something from so many people a day on. */
 const DAY_MIN = 25;
 const USUAL_DAYS = 8;
+/** How long one process trusts what it found to be usual. */
+const USUAL_FOR_MS = 10 * MINUTE_MS;
 /** What a page without a past is measured by. */
 const UNKNOWN_USUAL_PERCENT = 40;
-const SAMPLE = 2_000;
-/** "Far above": so many percentage points over the usual share of codes that nobody enters. */
+/** "Far above": so many percentage points over the usual share of people who enter no code. */
 const FAR_ABOVE_PERCENT = 25;
 /** No page is so forgetful: whoever makes a storm usual must not talk the breaker out of it. */
 const ALWAYS_TOO_MANY_PERCENT = 90;
+/** Most visitors have entered their code by now. If hardly anybody has, there is no need to wait until it expires. */
+const EARLY_MS = 3 * MINUTE_MS;
+
+/** A network pays alone from this share of LEADS_PER_IP_PER_HOUR on, in addresses that entered nothing. */
+const FREE_SHARE_OF_A_NETWORK = 1 / 5;
+const FREE_FOR_A_NETWORK_AT_LEAST = 5;
+/** Of the codes of a busy minute, a network counts for this share at most. */
+const MINUTE_SHARE_OF_A_NETWORK = 1 / 100;
 
 const OPEN_KEY = 'breaker is open';
 
 export type BreakerReason = 'too many codes a minute' | 'too few codes entered';
 
 export type Breaker = {
-  /** Whether a new code must be paid for. All processes agree: the state is in the database. */
-  readonly isOpen: () => Promise<boolean>;
+  /**
+   * Whether a new code must be paid for. All processes agree on what concerns everybody: the state is in the database.
+   * @param clientAddress who asks: a network that asks for many strangers must pay while nobody else has to
+   */
+  readonly isOpen: (clientAddress: string) => Promise<boolean>;
 };
 
 type BreakerParts = {
   readonly db: Db;
-  readonly config: Pick<Config, 'breaker' | 'codeTtlSeconds'>;
+  readonly config: Pick<Config, 'breaker' | 'codeTtlSeconds' | 'limits'>;
   readonly clock: () => number;
   /** Told once each time it opens, by the process that opened it. */
   readonly onOpened: (reason: BreakerReason) => void;
 };
 
+/** From which share on the people of a domain are too many strangers, in percent. */
+type Bar = (domain: string) => number;
+
 /** Makes the breaker out of its ceilings; 0 lifts a ceiling, and with both lifted it never opens. */
 export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Breaker {
   const { codesPerMinute, unenteredPercent } = config.breaker;
+  const { leadsPerIpPerHour } = config.limits;
+  const decidedAfterMs = config.codeTtlSeconds * 1000;
+  // Whoever lifts the limit on networks says that addresses tell nothing here, as behind a proxy that hides them.
+  const addressesTell = leadsPerIpPerHour > 0;
+  const freeForANetwork = Math.max(
+    FREE_FOR_A_NETWORK_AT_LEAST,
+    Math.ceil(leadsPerIpPerHour * FREE_SHARE_OF_A_NETWORK),
+  );
+
   let lastLook = Number.NEGATIVE_INFINITY;
   let open = false;
+  /** Addresses without an entered code by network, and what was let through since the last look. */
+  let strangersOf = new Map<string, number>();
+  let usual: { readonly foundAt: number; readonly bar: Bar } | null = null;
 
-  /** The median of the last eight days, so that one bad day does not pass for usual. */
-  const findUsualPercent = async (until: number): Promise<number> => {
-    const shares: number[] = [];
+  const networkOfCode = (code: MailedCode): string =>
+    addressesTell ? siteOf(code.client_address) : code.email;
+  const readTallies = async (from: number, to: number) =>
+    tallyByDomain(await newestCodes(db, { from, to, most: SAMPLE }), networkOfCode);
+
+  /** The medians of the last eight days, so that one bad day does not pass for usual. */
+  const findUsualBar = async (until: number): Promise<Bar> => {
+    const shares = new Map<string, number[]>();
+    const ofPage: number[] = [];
     for (let day = 0; day < USUAL_DAYS; day += 1) {
       const to = until - day * DAY_MS;
-      const codes = await codeStatistics(db, { from: to - DAY_MS, to, most: SAMPLE });
-      if (codes.sent >= DAY_MIN) shares.push(percentUnentered(codes));
+      const tallies = await readTallies(to - DAY_MS, to);
+      for (const [domain, tally] of tallies) {
+        if (sizeOf(tally) >= DAY_MIN)
+          shares.set(domain, [...(shares.get(domain) ?? []), percentStrangers(tally)]);
+      }
+      const page = sumOf(tallies);
+      if (sizeOf(page) >= DAY_MIN) ofPage.push(percentStrangers(page));
     }
-    return shares.toSorted((a, b) => a - b)[Math.floor(shares.length / 2)] ?? UNKNOWN_USUAL_PERCENT;
+    const usualOfPage = median(ofPage) ?? UNKNOWN_USUAL_PERCENT;
+    return (domain) => {
+      const percent = (median(shares.get(domain) ?? []) ?? usualOfPage) + FAR_ABOVE_PERCENT;
+      return Math.max(unenteredPercent, Math.min(percent, ALWAYS_TOO_MANY_PERCENT));
+    };
+  };
+
+  const usualBar = async (now: number, until: number): Promise<Bar> => {
+    if (usual === null || Math.abs(now - usual.foundAt) >= USUAL_FOR_MS)
+      usual = { foundAt: now, bar: await findUsualBar(until) };
+    return usual.bar;
+  };
+
+  const areTooFewEntered = async (now: number): Promise<boolean> => {
+    const early = await readTallies(now - HOUR_MS, now - Math.min(EARLY_MS, decidedAfterMs));
+    const gross = Math.max(unenteredPercent, ALWAYS_TOO_MANY_PERCENT);
+    if (strangersAbove(early, () => gross) >= MANY_STRANGERS) return true;
+    // Only codes whose time is over: a code of a minute ago may still be entered.
+    const decided = now - decidedAfterMs;
+    const recent = await readTallies(decided - HOUR_MS, decided);
+    if (strangersAbove(recent, () => unenteredPercent) < MANY_STRANGERS) return false;
+    return strangersAbove(recent, await usualBar(now, decided - HOUR_MS)) >= MANY_STRANGERS;
+  };
+
+  const areTooManyAMinute = async (now: number): Promise<boolean> => {
+    const span = { from: now - MINUTE_MS, to: now + MINUTE_MS };
+    if ((await codeStatistics(db, { ...span, most: codesPerMinute })).sent < codesPerMinute) return false;
+    // Not for everybody if a few networks made most of them: those pay alone, and reach their limits.
+    const codes = await newestCodes(db, { ...span, most: SAMPLE });
+    const most = Math.max(1, codes.length * MINUTE_SHARE_OF_A_NETWORK);
+    const counts = new Map<string, number>();
+    for (const code of codes) {
+      const network = networkOfCode(code);
+      counts.set(network, (counts.get(network) ?? 0) + 1);
+    }
+    const spread = [...counts.values()].reduce((sum, count) => sum + Math.min(count, most), 0);
+    return spread >= codes.length / 2;
   };
 
   const findReason = async (now: number): Promise<BreakerReason | null> => {
-    if (codesPerMinute > 0) {
-      const span = { from: now - MINUTE_MS, to: now + MINUTE_MS, most: codesPerMinute };
-      if ((await codeStatistics(db, span)).sent >= codesPerMinute) return 'too many codes a minute';
-    }
-    if (unenteredPercent > 0) {
-      // Only codes whose time is over: a code of a minute ago may still be entered.
-      const decided = now - config.codeTtlSeconds * 1000;
-      const recent = await codeStatistics(db, { from: decided - HOUR_MS, to: decided, most: SAMPLE });
-      const share = percentUnentered(recent);
-      if (recent.sent >= RECENT_MIN && share >= unenteredPercent) {
-        const usual = await findUsualPercent(decided - HOUR_MS);
-        if (share >= Math.min(usual + FAR_ABOVE_PERCENT, ALWAYS_TOO_MANY_PERCENT))
-          return 'too few codes entered';
-      }
-    }
+    if (codesPerMinute > 0 && (await areTooManyAMinute(now))) return 'too many codes a minute';
+    if (unenteredPercent > 0 && (await areTooFewEntered(now))) return 'too few codes entered';
     return null;
   };
 
+  const look = async (now: number): Promise<void> => {
+    const state = await readWindow(db, OPEN_KEY, now);
+    // An end further away than that was written before the clock was set back.
+    open = state.count > 0 && state.endsAt - now <= OPEN_MS;
+    if (open) return;
+    if (addressesTell && unenteredPercent > 0) {
+      const codes = await newestCodes(db, { from: now - HOUR_MS, to: now + MINUTE_MS, most: SAMPLE });
+      strangersOf = strangersByNetwork(codes, networkOfCode);
+    }
+    const reason = await findReason(now);
+    if (reason === null) return;
+    // Several processes may see it at once; the one that counts first tells.
+    const { count } = await countInWindow(db, OPEN_KEY, OPEN_MS, now);
+    if (count === 1) onOpened(reason);
+    open = true;
+  };
+
+  const mustPayAlone = (network: string): boolean => {
+    if (!addressesTell || unenteredPercent === 0) return false;
+    const strangers = strangersOf.get(network) ?? 0;
+    if (strangers >= freeForANetwork) return true;
+    strangersOf.set(network, strangers + 1);
+    return false;
+  };
+
   return {
-    isOpen: async () => {
+    isOpen: async (clientAddress) => {
       if (codesPerMinute === 0 && unenteredPercent === 0) return false;
       const now = clock();
-      if (Math.abs(now - lastLook) < LOOK_EVERY_MS) return open;
-      lastLook = now;
-      open = (await readWindow(db, OPEN_KEY, now)).count > 0;
-      if (open) return true;
-      const reason = await findReason(now);
-      if (reason !== null) {
-        // Several processes may see it at once; the one that counts first tells.
-        const { count } = await countInWindow(db, OPEN_KEY, OPEN_MS, now);
-        if (count === 1) onOpened(reason);
-        open = true;
+      if (Math.abs(now - lastLook) >= LOOK_EVERY_MS) {
+        lastLook = now;
+        await look(now);
       }
-      return open;
+      return open || mustPayAlone(siteOf(clientAddress));
     },
   };
 }
 
-const percentUnentered = ({ sent, entered }: { sent: number; entered: number }): number =>
-  sent === 0 ? 0 : ((sent - entered) / sent) * 100;
+/**
+ * The network an address is weighed under. As for the limits, but IPv6 by its /48, which is what a site is given (RFC 6177):
+ * one customer line must not look like 65,536 networks.
+ */
+const siteOf = (clientAddress: string): string =>
+  networkOf(clientAddress).replace(/^((?:[\da-f]+:){3}).*\/64$/, '$1:/48');
+
+/** The strangers at domains where they are too many for the codes that were entered there. */
+const strangersAbove = (tallies: ReadonlyMap<string, Tally>, bar: Bar): number => {
+  const tooMany = [...tallies].filter(([domain, { strangers, entered }]) => {
+    const percent = bar(domain);
+    const answeredFor = entered === 0 ? 0 : (entered * percent) / (100 - percent);
+    return strangers - answeredFor >= NOT_BY_CHANCE;
+  });
+  return Math.round(sumOf(new Map(tooMany)).strangers);
+};
+
+const sizeOf = ({ strangers, entered }: Tally): number => strangers + entered;
+
+const percentStrangers = (tally: Tally): number => (tally.strangers / sizeOf(tally)) * 100;
+
+const sumOf = (tallies: ReadonlyMap<string, Tally>): Tally => {
+  const all = [...tallies.values()];
+  return {
+    strangers: all.reduce((sum, { strangers }) => sum + strangers, 0),
+    entered: all.reduce((sum, { entered }) => sum + entered, 0),
+  };
+};
+
+const median = (numbers: readonly number[]): number | undefined =>
+  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];

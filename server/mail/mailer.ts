@@ -1,11 +1,13 @@
 // The one door to the outside for mail: SMTP when there is an account, .eml files when there is none.
-import { mkdirSync, readFileSync } from 'node:fs';
+import { createPrivateKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { createTransport, type NodemailerError } from 'nodemailer';
 
-import type { Config, DkimConfig } from '#server/config.ts';
+import { needsTls, type Config, type DkimConfig } from '#server/config.ts';
+import { makeWholeFolderPrivate } from '#server/private-files.ts';
 
 export type Mail = {
   /** Makes the Message-ID, so that mail delivered twice shows as one. */
@@ -26,6 +28,11 @@ type SendOutcome =
 export type Mailer = {
   /** Sends one mail. Never throws: a failure is an outcome. */
   readonly send: (mail: Mail, signal: AbortSignal) => Promise<SendOutcome>;
+  /**
+   * Tries the mail account without sending anything: connection, TLS, login. Never throws.
+   * @returns null when all is well, or one sentence about what is not
+   */
+  readonly tryAccount: () => Promise<string | null>;
   readonly close: () => void;
 };
 
@@ -49,6 +56,7 @@ export function createSmtpMailer({
     maxConnections: SMTP_CONNECTIONS,
     // The outbox decides about another try; a second, hidden queue would send duplicates.
     maxRequeues: 0,
+    ...(needsTls(url) && { requireTLS: true }),
     connectionTimeout: TIMEOUT_MS,
     greetingTimeout: TIMEOUT_MS,
     dnsTimeout: TIMEOUT_MS,
@@ -72,6 +80,14 @@ export function createSmtpMailer({
         return classifyFailure(error);
       }
     },
+    tryAccount: async () => {
+      try {
+        await transport.verify();
+        return null;
+      } catch (error) {
+        return explainAccount(error, url);
+      }
+    },
     close: () => transport.close({ force: true }),
   };
 }
@@ -85,7 +101,7 @@ function createFileMailer(
   from: string,
   announce: (mail: Mail, file: string) => void,
 ): Mailer {
-  mkdirSync(folder, { recursive: true });
+  makeWholeFolderPrivate(folder);
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
   return {
     send: async (mail) => {
@@ -101,6 +117,7 @@ function createFileMailer(
         return { type: 'failed for now', reason: reasonOf(error), errorClass: 'file' };
       }
     },
+    tryAccount: async () => null,
     close: () => transport.close(),
   };
 }
@@ -146,6 +163,69 @@ function classifyFailure(error: unknown): SendOutcome {
 const REASON_MAX_LENGTH = 500;
 const reasonOf = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).slice(0, REASON_MAX_LENGTH);
+
+/** What a failed try means to the operator. What the server said stays out: it likes to repeat the user's name. */
+function explainAccount(error: unknown, url: string): string {
+  const { hostname, host } = new URL(url);
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+  const command = error instanceof Error && 'command' in error ? String(error.command) : '';
+  const later = 'Mail waits in the outbox and is tried again.';
+  if (code === 'EAUTH' || command.startsWith('AUTH')) {
+    return `The mail server ${hostname} refused the login: check user and password in SMTP_URL. ${later}`;
+  }
+  if (code === 'ETLS' || code.startsWith('ERR_TLS') || /CERT|SELF_SIGNED|LEAF_SIGNATURE/.test(code)) {
+    return `The mail server ${hostname} offers no TLS that can be trusted (${code}), and the login must not go in clear: check host and port in SMTP_URL. ${later}`;
+  }
+  return `The mail server ${host} cannot be used (${code}): check host and port in SMTP_URL. ${later}`;
+}
+
+/** Verifiers must not accept less (RFC 8301, section 3.2). */
+const DKIM_MIN_BITS = 1024;
+
+/**
+ * Signs a sample with the DKIM key, in the way mail is signed. nodemailer sends mail unsigned when a key does not sign, and
+ * names every signature RSA.
+ * @returns null when it can sign, or one sentence about what is wrong
+ */
+export async function dkimComplaint(dkim: DkimConfig): Promise<string | null> {
+  const file = `DKIM_PRIVATE_KEY_FILE (${dkim.privateKeyFile})`;
+  let privateKey: string;
+  try {
+    privateKey = readFileSync(dkim.privateKeyFile, 'utf8');
+  } catch (error) {
+    return `${file} cannot be read (${error instanceof Error && 'code' in error ? String(error.code) : 'unknown'}).`;
+  }
+  const advice = 'Make one with: openssl genrsa -out dkim.pem 2048';
+  const key = parseKey(privateKey);
+  if (key === null) return `${file} holds no private key without a passphrase in PEM. ${advice}`;
+  if (key.asymmetricKeyType !== 'rsa' || (key.asymmetricKeyDetails?.modulusLength ?? 0) < DKIM_MIN_BITS) {
+    return `${file} must hold an RSA key of ${DKIM_MIN_BITS} bits or more. ${advice}`;
+  }
+  const { domainName, keySelector } = dkim;
+  const transport = createTransport({
+    streamTransport: true,
+    buffer: true,
+    dkim: { domainName, keySelector, privateKey },
+  });
+  const address = 'sample@example.com';
+  const { message } = await transport.sendMail({
+    from: address,
+    to: address,
+    subject: 'Sample',
+    text: 'Sample',
+  });
+  return Buffer.isBuffer(message) && message.includes('DKIM-Signature:')
+    ? null
+    : `${file} does not sign. ${advice}`;
+}
+
+function parseKey(pem: string): ReturnType<typeof createPrivateKey> | null {
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    return null;
+  }
+}
 
 /** The Mailer the settings ask for. */
 export function createMailer(

@@ -30,7 +30,7 @@ type FormStageProps = {
   /** What the form starts with: empty, or what was typed before. */
   readonly draft: LeadDraft;
   readonly onDraftChange: (draft: LeadDraft) => void;
-  readonly onCodeRequested: (lead: Lead, answer: CodeRequested | null) => void;
+  readonly onCodeRequested: (lead: Lead, consentVersion: string, answer: CodeRequested | null) => void;
   readonly onHome: () => void;
 };
 
@@ -72,11 +72,11 @@ function LeadForm({ draft: initialDraft, onDraftChange, onCodeRequested }: Omit<
   const submission = useMutation({
     mutationFn: (lead: Lead) => {
       const trapped = trap.current?.value;
-      return requestCode(lead, trapped ? { [HONEYPOT_FIELD]: trapped } : {});
+      return requestCode(lead, consent.version, trapped ? { [HONEYPOT_FIELD]: trapped } : {});
     },
     onSuccess: (answer, lead) => {
       toasts.add(CODE_SENT_TOAST);
-      onCodeRequested(lead, answer);
+      onCodeRequested(lead, consent.version, answer);
     },
     onError: (error) => {
       toasts.add(failureToast('submission', error));

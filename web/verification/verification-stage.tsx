@@ -20,7 +20,7 @@ import styles from '#web/verification/verification-stage.module.css';
 type VerificationStageProps = {
   readonly lead: Lead;
   readonly challenge: Challenge;
-  readonly onCodeRequested: (lead: Lead, answer: CodeRequested | null) => void;
+  readonly onCodeRequested: (lead: Lead, consentVersion: string, answer: CodeRequested | null) => void;
   readonly onWrongAddress: () => void;
   readonly onVerified: () => void;
   readonly onHome: () => void;
@@ -108,10 +108,10 @@ function ResendArea({
   const toasts = useToasts();
   const now = useNow();
   const resend = useMutation({
-    mutationFn: () => requestCode(lead),
+    mutationFn: () => requestCode(lead, challenge.consentVersion),
     onSuccess: (answer) => {
       toasts.add(CODE_SENT_TOAST);
-      onCodeRequested(lead, answer);
+      onCodeRequested(lead, challenge.consentVersion, answer);
     },
     onError: (error) => {
       toasts.add(failureToast('submission', error));

@@ -1,0 +1,175 @@
+// Proof of consent from end to end: the words on the page, what the page says about them, and the receipt.
+import path from 'node:path';
+
+import type { Page } from '@playwright/test';
+
+import { consentVersion, readConsent } from '#server/content.ts';
+import { openDatabase, type OpenDatabase } from '#server/db/connect.ts';
+import { keepConsentWording } from '#server/db/submissions.ts';
+import { CONSENT_VERSION_HEADER } from '#shared/api.ts';
+import type { Site } from '#testing/start-site.ts';
+import { createVisitor, expect, test } from './fixtures.ts';
+
+const wording = readConsent(path.resolve(import.meta.dirname, '..', 'content'));
+if (wording.type === 'complaints') throw new Error(wording.complaints.join('\n'));
+const TODAY = wording.words;
+
+/** Words that nobody else uses: known to the server or not, as the test wants it. */
+function otherWording(text: string): { text: string; version: string } {
+  return { text, version: consentVersion(text) };
+}
+
+/** What the browser holds of a page that was built when the words were others. Lasts until `openToday`. */
+async function openOldTab(page: Page, old: { text: string; version: string }): Promise<void> {
+  await page.route('**/assets/app-*', async (route) => {
+    const chunk = await (await route.fetch()).text();
+    const body = chunk.replaceAll(TODAY.text, old.text).replaceAll(TODAY.version, old.version);
+    await route.fulfill({ contentType: 'text/javascript; charset=utf-8', body });
+  });
+  await page.goto('/');
+}
+
+async function reloadToday(page: Page): Promise<void> {
+  await page.unroute('**/assets/app-*');
+  await page.reload();
+}
+
+async function inDatabase<Answer>(
+  site: Site,
+  work: (db: OpenDatabase['db']) => Promise<Answer>,
+): Promise<Answer> {
+  const file = path.join(site.folder, 'data', 'leads.db');
+  const database = openDatabase({ engine: 'sqlite', file }, () => {});
+  try {
+    return await work(database.db);
+  } finally {
+    await database.close();
+  }
+}
+
+/** The words in the receipts of an address. */
+const receiptsOf = (site: Site, email: string) =>
+  inDatabase(site, async (db) => {
+    const rows = await db
+      .selectFrom('consent_receipts')
+      .innerJoin('leads', 'leads.id', 'consent_receipts.lead_id')
+      .innerJoin('consent_wordings', 'consent_wordings.version', 'consent_receipts.consent_version')
+      .select('text')
+      .where('leads.email', '=', email)
+      .execute();
+    return rows.map(({ text }) => text);
+  });
+
+test('the receipt of a visitor holds the sentence that stood beside the box', async ({
+  page,
+  visitor,
+  site,
+}) => {
+  await page.goto('/');
+  await visitor.openForm();
+  const shown = await page
+    .getByRole('checkbox')
+    .evaluate((box: HTMLInputElement) => box.labels?.[0]?.innerText);
+  const sent = page.waitForRequest('**/api/leads');
+  await visitor.fillForm();
+  await visitor.sendForm();
+  expect((await sent).headers()[CONSENT_VERSION_HEADER]).toBe(consentVersion(shown ?? ''));
+  await visitor.enterCode(await visitor.mailedCode());
+  await expect(page.getByRole('article')).toBeVisible();
+  expect(await receiptsOf(site, visitor.email)).toEqual([shown]);
+});
+
+test('a tab from before the words changed is asked to reload, loses nothing, and agrees to the new words', async ({
+  page,
+  visitor,
+  site,
+}) => {
+  const old = otherWording('I agree to whatever you like.');
+  await openOldTab(page, old);
+  await visitor.openForm();
+  await expect(page.getByLabel(old.text)).not.toBeChecked();
+  await visitor.fillForm();
+  await visitor.sendForm();
+  await expect(visitor.toast).toContainText('Error');
+  await expect(visitor.toast).toContainText(
+    '409: The words beside the checkbox have changed since you opened this page. Please reload this page and send the form again.',
+  );
+  const expectTexts = async () => {
+    await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');
+    await expect(page.getByLabel('Company Name *')).toHaveValue('Analytical Engines');
+    await expect(page.getByLabel('Work Email *')).toHaveValue(visitor.email);
+  };
+  await expectTexts();
+  expect(site.inbox.mailsTo(visitor.email)).toEqual([]);
+
+  await reloadToday(page);
+  await expectTexts();
+  await expect(page.getByLabel(TODAY.text)).not.toBeChecked();
+  await visitor.sendForm();
+  await expect(page.getByText('You must agree to receive emails')).toBeVisible();
+  await page.getByLabel(TODAY.text).check();
+  await visitor.sendForm();
+  await visitor.enterCode(await visitor.mailedCode());
+  await expect(page.getByRole('article')).toBeVisible();
+  expect(await receiptsOf(site, visitor.email)).toEqual([TODAY.text]);
+});
+
+test('a resend from a newer page still speaks of the words that were agreed to', async ({
+  page,
+  visitor,
+  site,
+}) => {
+  const old = otherWording('I agree to receive emails, as it read in spring.');
+  // As a start of the server with these words did.
+  await inDatabase(site, (db) => keepConsentWording(db, { ...old, now: Date.now() }));
+  await openOldTab(page, old);
+  await visitor.askForCode();
+  await reloadToday(page);
+  const sent = page.waitForRequest('**/api/leads');
+  await page.getByRole('button', { name: 'Resend Code' }).click();
+  expect((await sent).headers()[CONSENT_VERSION_HEADER]).toBe(old.version);
+  await expect(visitor.toast).toContainText('Success!');
+  await visitor.enterCode(await visitor.mailedCode());
+  await expect(page.getByRole('article')).toBeVisible();
+  expect(await receiptsOf(site, visitor.email)).toEqual([old.text]);
+});
+
+test('what was typed survives a reload in this tab alone, and goes once it was used', async ({
+  page,
+  visitor,
+  context,
+  site,
+}) => {
+  await page.goto('/');
+  await visitor.openForm();
+  await visitor.fillForm();
+  await page.reload();
+  await expect(page.getByLabel('Work Email *')).toHaveValue(visitor.email);
+  await expect(page.getByRole('checkbox')).not.toBeChecked();
+  const other = createVisitor(await context.newPage(), site);
+  await other.page.goto(site.url);
+  await other.openForm();
+  await expect(other.page.getByLabel('Work Email *')).toHaveValue('');
+
+  const kept = () => page.evaluate(() => JSON.stringify([sessionStorage, localStorage].map(Object.entries)));
+  expect(await kept()).toContain(visitor.email);
+  await page.getByRole('checkbox').check();
+  await visitor.sendForm();
+  await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+  await page.reload();
+  await page.getByRole('button', { name: 'Wrong address?' }).click();
+  await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');
+  await expect(page.getByRole('checkbox')).not.toBeChecked();
+  await page.goBack();
+  await visitor.enterCode(await visitor.mailedCode());
+  await expect(page.getByRole('article')).toBeVisible();
+  expect(await kept()).toBe('[[],[]]');
+
+  // The page itself remembers until Back, and what is changed there is kept again; Back clears both.
+  await page.goBack();
+  await page.getByLabel('Company Name *').fill('Engines Ltd');
+  expect(await kept()).toContain('Engines Ltd');
+  await page.goForward();
+  await page.getByRole('button', { name: 'Back' }).click();
+  expect(await kept()).toBe('[[],[]]');
+});

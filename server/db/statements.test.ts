@@ -1,0 +1,73 @@
+// How many texts of statements there are: each is prepared once and kept, so their number must not grow with visitors.
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { it } from 'node:test';
+
+import { deleteEndedWindows } from '#server/db/limit-windows.ts';
+import { createStatementCache } from '#server/db/sqlite-dialect.ts';
+import { API } from '#shared/api.ts';
+import { ENGINES, freshDatabase } from '#testing/databases.ts';
+import { codeIn } from '#testing/inbox.ts';
+import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
+
+for (const engine of ENGINES) {
+  it(`on ${engine} many visitors, resends, wrong codes and hours need no more statements than a few`, async () => {
+    const texts = new Set<string>();
+    const database = await freshDatabase(engine, { onStatement: (text) => texts.add(text) });
+    // Every fifth visitor's mail is put off once, to see that way as well.
+    const deferred = new Set<string>();
+    const onRecipient = (address: string) => {
+      if (!/[05]@/.test(address) || deferred.has(address)) return null;
+      deferred.add(address);
+      return Object.assign(new Error('Later'), { responseCode: 451 });
+    };
+    await withServer({ engine, database, inbox: { onRecipient } }, async (server) => {
+      const flow = async (number: number) => {
+        const email = `visitor-${number}@example.com`;
+        const visitor = createVisitor(server, `198.51.100.${number}`);
+        assert.equal((await visitor.post(API.leads, filledForm({ email }))).statusCode, 202);
+        await visitor.post(API.leads, filledForm({ email, name: 'Ada, again' }));
+        await server.advance(61);
+        await visitor.post(API.leads, filledForm({ email }));
+        server.wakeWorker();
+        const code = codeIn(await server.inbox.waitForMail(email, 2));
+        await visitor.post(API.verify, { email, code: code === '000000' ? '000001' : '000000' });
+        await createVisitor(server).post(API.verify, {
+          email,
+          code: code === '000000' ? '000001' : '000000',
+        });
+        await visitor.get(API.challenge);
+        assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
+        assert.equal((await visitor.get(API.article)).statusCode, 200);
+        await server.app.inject(API.health);
+        await server.app.inject(API.proofOfWork);
+        await server.metrics.render();
+        await server.advance(1_800 + number);
+        await deleteEndedWindows(database.db, server.now());
+      };
+      for (let number = 1; number <= 10; number += 1) await flow(number);
+      const usual = texts.size;
+      for (let number = 11; number <= 30; number += 1) await flow(number);
+      assert.ok(texts.size > 20, 'they are counted');
+      // What happens once in a while may come late; what happens with every visitor would be twenty times as many.
+      assert.ok(texts.size < usual + 10, `${usual} after 10 visitors, ${texts.size} after 30`);
+    });
+  });
+}
+
+it('whatever is asked, only so many statements are kept', () => {
+  const sqlite = new DatabaseSync(':memory:');
+  let prepared = 0;
+  const cache = createStatementCache((text) => {
+    prepared += 1;
+    return sqlite.prepare(text);
+  }, 10);
+  for (let number = 0; number < 100; number += 1) {
+    cache.get('select 0');
+    assert.deepEqual(Object.values(cache.get(`select ${number}`).get() ?? {}), [number]);
+    assert.ok(cache.size() <= 10);
+  }
+  // The one that is used all the time was kept all the time; it is the first of the hundred, too.
+  assert.equal(prepared, 100);
+  sqlite.close();
+});

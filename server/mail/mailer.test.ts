@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { describe, it } from 'node:test';
+
+import { SMTPServer } from 'smtp-server';
+
+import { createSmtpMailer } from '#server/mail/mailer.ts';
+
+/** A mail server without TLS that keeps every login it is offered. */
+async function startClearTextServer(): Promise<{
+  port: number;
+  logins: string[];
+  close: () => Promise<void>;
+}> {
+  const logins: string[] = [];
+  const server = new SMTPServer({
+    hideSTARTTLS: true,
+    disabledCommands: ['STARTTLS'],
+    allowInsecureAuth: true,
+    disableReverseLookup: true,
+    onAuth: ({ username, password }, _session, callback) => {
+      logins.push(`${username}:${password}`);
+      if (password === 'right') callback(null, { user: username });
+      else callback(Object.assign(new Error('5.7.8 no such user'), { responseCode: 535 }));
+    },
+  });
+  server.on('error', () => {});
+  server.listen(0, '127.0.0.1');
+  await once(server.server, 'listening');
+  const address = server.server.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : 0,
+    logins,
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
+
+const MAIL = { id: 'id', to: 'ada@example.com', subject: 'Subject', text: 'Text', html: '<p>Text</p>' };
+const mailerFor = (url: string) => createSmtpMailer({ url, dkim: null, from: 'Guide <guide@example.com>' });
+
+describe('a login', () => {
+  it('never goes in clear to another machine, unless the address says that it may', async () => {
+    const server = await startClearTextServer();
+    // This machine under an address that is none of its loopback's: any other machine, as far as the mailer can tell.
+    const elsewhere = `smtp://user:right@0.0.0.0:${server.port}`;
+    try {
+      const careful = mailerFor(elsewhere);
+      const outcome = await careful.send(MAIL, new AbortController().signal);
+      assert.equal(outcome.type, 'failed for now');
+      assert.match(
+        (await careful.tryAccount()) ?? '',
+        /^The mail server 0\.0\.0\.0 offers no TLS that can be trusted/,
+      );
+      assert.deepEqual(server.logins, []);
+      careful.close();
+
+      for (const word of ['requireTLS=false', 'ignoreTLS=true']) {
+        const told = mailerFor(`${elsewhere}?${word}`);
+        assert.equal(await told.tryAccount(), null, word);
+        told.close();
+      }
+      assert.equal(server.logins.length, 2);
+    } finally {
+      await server.close();
+    }
+  });
+
+  it('goes to this machine as it is, and a refusal is told in a sentence without the words of the server', async () => {
+    const server = await startClearTextServer();
+    try {
+      const right = mailerFor(`smtp://user:right@127.0.0.1:${server.port}`);
+      assert.equal(await right.tryAccount(), null);
+      right.close();
+      const wrong = mailerFor(`smtp://user:wrong@127.0.0.1:${server.port}`);
+      assert.equal(
+        await wrong.tryAccount(),
+        'The mail server 127.0.0.1 refused the login: check user and password in SMTP_URL. Mail waits in the outbox and is tried again.',
+      );
+      wrong.close();
+    } finally {
+      await server.close();
+    }
+  });
+});

@@ -1,0 +1,141 @@
+// The one maker of loggers. What an error says in words is never logged, whoever logs it and however: messages repeat what
+// people typed. PostgreSQL quotes the whole row ("Failing row contains …"), SQLite what a trigger raises, mail servers the
+// address, a parser the text it could not read. What is left still tells where and what: type, code, table, constraint and
+// the places in our code.
+import { pino, type DestinationStream, type Logger } from 'pino';
+
+/** An error as the log has it. */
+export type LoggedError = {
+  readonly type: string;
+  /** Of Node, PostgreSQL, nodemailer or Fastify. */
+  readonly code?: string | number;
+  /** SQLite's extended result code. */
+  readonly errcode?: number;
+  readonly table?: string;
+  readonly constraint?: string;
+  /** Places in the code; no words. */
+  readonly stack?: readonly string[];
+  readonly cause?: LoggedError;
+  /** What an AggregateError gathered. */
+  readonly errors?: readonly LoggedError[];
+};
+
+const DEEPEST = 4;
+const MOST_ERRORS = 5;
+const MOST_FRAMES = 20;
+
+/**
+ * What may be logged of anything that was thrown. Every part is either a number, or text of a narrow form that no
+ * sentence, address or code of ours has.
+ */
+export function describeError(thrown: unknown, depth = 0): LoggedError {
+  if (!(thrown instanceof Error)) return { type: `thrown ${typeof thrown}` };
+  const { code, errcode } = thrown as { code?: unknown; errcode?: unknown };
+  const { table, constraint } = placeInSchema(thrown);
+  const stack = framesOf(thrown);
+  const goesDeeper = depth < DEEPEST;
+  return {
+    type: identifier(thrown.constructor.name) ?? 'Error',
+    ...(isCode(code) && { code }),
+    ...(typeof errcode === 'number' && { errcode }),
+    ...(table !== undefined && { table }),
+    ...(constraint !== undefined && { constraint }),
+    ...(stack.length > 0 && { stack }),
+    ...(goesDeeper && thrown.cause !== undefined && { cause: describeError(thrown.cause, depth + 1) }),
+    ...(goesDeeper &&
+      thrown instanceof AggregateError && {
+        errors: thrown.errors.slice(0, MOST_ERRORS).map((error) => describeError(error, depth + 1)),
+      }),
+  };
+}
+
+const identifier = (text: unknown): string | undefined =>
+  typeof text === 'string' && /^[A-Za-z_]\w{0,62}$/.test(text) ? text : undefined;
+
+/** 23505, ECONNREFUSED, ERR_SQLITE_ERROR, -111: never six digits, which could be a code that we mailed. */
+const isCode = (code: unknown): code is string | number =>
+  (typeof code === 'number' && Math.abs(code) < 100_000) ||
+  (typeof code === 'string' && (/^[A-Z][A-Z0-9_]{1,60}$/.test(code) || /^[0-9A-Z]{5}$/.test(code)));
+
+const SQLITE_CONSTRAINT = 19;
+/** SQLite has no fields for it, and these three forms of sentence; a fourth, of triggers, can say anything. */
+const SQLITE_CONSTRAINT_MESSAGE = /^(UNIQUE|NOT NULL) constraint failed: (\w+)\.(\w+)(?:, \w+\.\w+)*$/;
+const SQLITE_CONSTRAINTS: Readonly<Record<number, string>> = {
+  275: 'CHECK',
+  787: 'FOREIGN KEY',
+  1299: 'NOT NULL',
+  1555: 'PRIMARY KEY',
+  1811: 'TRIGGER',
+  2067: 'UNIQUE',
+};
+
+/** Which table and constraint a database error is about: PostgreSQL says so in fields, SQLite in its code and words. */
+function placeInSchema(error: Error): { table?: string | undefined; constraint?: string | undefined } {
+  const { errcode, table, constraint } = error as { errcode?: number; table?: unknown; constraint?: unknown };
+  if (typeof errcode !== 'number') return { table: identifier(table), constraint: identifier(constraint) };
+  if ((errcode & 0xff) !== SQLITE_CONSTRAINT) return {};
+  const kind = SQLITE_CONSTRAINTS[errcode];
+  if (kind === 'TRIGGER') return { constraint: kind };
+  const [, , sqliteTable, column] = SQLITE_CONSTRAINT_MESSAGE.exec(error.message) ?? [];
+  return { table: sqliteTable, constraint: [kind, column].filter(Boolean).join(' ') };
+}
+
+const FRAME = /^ {4}at (?:[^@\n]*\()?(?:file:|node:|\/|[A-Z]:\\)[^@\n]*:\d+:\d+\)?$/;
+/** Files of packages of an organisation (node_modules/@fastify/…) have the sign that addresses have. */
+const withoutScopes = (line: string): string => line.replaceAll('/node_modules/@', '/node_modules/');
+
+/** The lines of the stack that follow the message. A message can have lines that look like places. */
+function framesOf({ message, stack = '' }: Error): string[] {
+  const start = stack.indexOf(message);
+  if (start < 0 && message.includes('\n')) return [];
+  return stack
+    .slice(start < 0 ? 0 : start + message.length)
+    .split('\n')
+    .filter((line) => FRAME.test(withoutScopes(line)))
+    .slice(0, MOST_FRAMES)
+    .map((line) => line.trim());
+}
+
+const NO_WORDS = 'An error without words of ours.';
+
+/** Errors among what is logged, described; and no words that are only an error's own. */
+function withoutMessages(args: readonly unknown[]): unknown[] {
+  const [first, ...rest] = args;
+  if (first instanceof Error) return withoutMessages([{ err: first }, ...rest]);
+  const fields: [string, unknown][] =
+    typeof first === 'object' && first !== null ? Object.entries(first) : [];
+  const errors = [...fields.map(([, value]) => value), ...rest].filter((value) => value instanceof Error);
+  if (errors.length === 0) return [...args];
+  const described = Object.fromEntries(
+    fields.map(([key, value]) => [key, value instanceof Error ? describeError(value) : value]),
+  );
+  const [words, ...values] = rest.map((value) =>
+    value instanceof Error ? describeError(value).type : value,
+  );
+  const borrowed =
+    words === undefined || errors.some((error) => error.message !== '' && error.message === words);
+  return [fields.length > 0 ? described : first, borrowed ? NO_WORDS : words, ...values];
+}
+
+/**
+ * Makes the server's logger: JSON lines.
+ * @param level as in LOG_LEVEL
+ * @param destination where the lines go; standard output if not given
+ */
+export function createLogger(level: string, destination?: DestinationStream): Logger {
+  const options = {
+    level,
+    serializers: {
+      err: (error: unknown) => (error instanceof Error ? describeError(error) : error),
+      // Fastify's own would write address and full URL.
+      req: ({ method }: { method?: unknown }) => ({ method }),
+    },
+    hooks: {
+      // Before pino takes an error's message for want of another.
+      logMethod(this: Logger, args: unknown[], method: (...args: unknown[]) => void): void {
+        method.apply(this, withoutMessages(args));
+      },
+    },
+  };
+  return destination === undefined ? pino(options) : pino(options, destination);
+}

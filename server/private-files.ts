@@ -1,0 +1,66 @@
+// Files that nobody else on the machine may read: the database, the mails, the secret.
+import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+
+const FOR_OTHERS = 0o077;
+
+/** Makes a folder that only its owner can enter, with the folders above it. One that is there already stays as it is. */
+export function makePrivateFolder(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+}
+
+/**
+ * Takes a file, or a folder that is ours alone, away from everybody but its owner. One that is not there, or that belongs to
+ * somebody else, stays as it is.
+ */
+export function makePrivate(name: string): void {
+  const mode = modeOf(name);
+  if (mode === null || (mode & FOR_OTHERS) === 0) return;
+  try {
+    chmodSync(name, mode & ~FOR_OTHERS);
+  } catch (error) {
+    if (!isPermission(error)) throw error;
+  }
+}
+
+/** Makes a folder whose files are all ours private, with what it holds. */
+export function makeWholeFolderPrivate(folder: string): void {
+  makePrivateFolder(folder);
+  makePrivate(folder);
+  for (const name of readdirSync(folder)) makePrivate(path.join(folder, name));
+}
+
+/**
+ * Makes an empty private file, whatever the umask is. One that is there already is only made private.
+ * @throws EISDIR for a folder
+ */
+export function touchPrivateFile(file: string): void {
+  // A folder named by mistake may be one that everybody needs.
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
+    throw Object.assign(new Error(`${file} is a folder.`), { code: 'EISDIR' });
+  }
+  // One that is there is not opened: closing it would end the locks that this process holds on it (POSIX, close).
+  if (modeOf(file) === null) closeSync(openSync(file, 'a', 0o600));
+  makePrivate(file);
+}
+
+/**
+ * Which of these other users of the machine can read or enter.
+ * @param names files and folders; those that are not there do not count
+ */
+export function openToOthers(names: readonly string[]): string[] {
+  if (process.platform === 'win32') return [];
+  return names.filter((name) => ((modeOf(name) ?? 0) & FOR_OTHERS) !== 0);
+}
+
+/** What to tell the operator about a file or folder that {@link openToOthers} found. */
+export const sayOpenToOthers = (name: string): string =>
+  `Other users of this machine can look into ${name}. If nobody else needs to, take it away: chmod go= ${name}`;
+
+const modeOf = (name: string): number | null => {
+  const stats = statSync(name, { throwIfNoEntry: false });
+  return stats ? stats.mode & 0o7777 : null;
+};
+
+const isPermission = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && ['EPERM', 'EACCES', 'EROFS'].includes(String(error.code));

@@ -1,0 +1,179 @@
+// Why the server could not start, in a sentence for whoever sits at the terminal. What is not listed here is a fault of
+// ours and keeps its stack.
+import { createServer } from 'node:net';
+
+import type { Config } from '#server/config.ts';
+
+type Failure = Error & { readonly code?: unknown; readonly errcode?: unknown; readonly syscall?: unknown };
+
+/**
+ * Explains what was thrown while the database was opened and brought up to date.
+ * @returns one sentence, or null for what nobody foresaw
+ */
+export function explainDatabaseFailure(error: unknown, database: Config['database']): string | null {
+  const failure = firstOf(error);
+  if (failure === null) return null;
+  if (/previously executed migration .+ is missing/.test(failure.message)) {
+    return 'The database was used by a newer version of this page. Start that version, or name another database in DATABASE_URL.';
+  }
+  return database.engine === 'sqlite'
+    ? explainSqlite(failure, database.file)
+    : explainPostgres(failure, new URL(database.url));
+}
+
+// The primary result codes of SQLite: the low eight bits of what it reports.
+function explainSqlite(failure: Failure, file: string): string | null {
+  const code = typeof failure.code === 'string' ? failure.code : '';
+  const primary = typeof failure.errcode === 'number' ? failure.errcode & 0xff : null;
+  if (primary === 26 || primary === 11) {
+    return `${file} is no SQLite database, or is damaged. Put it back from a backup, or name another file in DATABASE_URL.`;
+  }
+  if (primary === 5 || primary === 6) return `${file} is locked by another program. Stop that one first.`;
+  if (primary === 13 || code === 'ENOSPC') return `There is no room on the disk for ${file}. Make some.`;
+  if (code === 'EISDIR') return `${file} is a folder. Name a file in DATABASE_URL.`;
+  if (primary === 8 || primary === 10 || primary === 14 || FILE_CODES.has(code)) {
+    const reason = primary === null ? code : failure.message;
+    return `The database ${file} cannot be made or written (${reason}). Give this user the right to, or name another place in DATABASE_URL.`;
+  }
+  return null;
+}
+
+const FILE_CODES = new Set([
+  'EACCES',
+  'EPERM',
+  'EROFS',
+  'ENOTDIR',
+  'ENOENT',
+  'EEXIST',
+  'ELOOP',
+  'ENAMETOOLONG',
+]);
+
+function explainPostgres(failure: Failure, url: URL): string | null {
+  const code = typeof failure.code === 'string' ? failure.code : '';
+  const where = `PostgreSQL at ${url.host || 'localhost'}`;
+  if (failure.syscall === 'open') return `A file that DATABASE_URL names cannot be read (${code}).`;
+  if (code.startsWith('28')) return `${where} refused the login. Check user and password in DATABASE_URL.`;
+  if (code === '3D000')
+    return `${where} has no database of that name. Make it, or name another one in DATABASE_URL.`;
+  if (code === '42501')
+    return `${where} does not let this user make tables. Make the user the owner of the database.`;
+  if (code === '53300')
+    return `${where} has no connection left. Raise max_connections, or end other clients.`;
+  if (code.startsWith('57P')) return `${where} is starting or stopping. Try again in a moment.`;
+  if (code === '25006') return `${where} takes no writes. Name the primary server in DATABASE_URL.`;
+  if (failure.message.includes('does not support SSL')) {
+    return `${where} offers no TLS. Turn it on there, or, on a network of your own, set sslmode=disable in DATABASE_URL.`;
+  }
+  if (code.startsWith('ERR_TLS') || /CERT|SELF_SIGNED|LEAF_SIGNATURE/.test(code)) {
+    return `${where} shows a certificate that cannot be trusted (${code}). Name its authority with sslrootcert=FILE in DATABASE_URL, or take any with sslmode=no-verify.`;
+  }
+  if (/^E[A-Z_]+$/.test(code) || /timeout|terminated/i.test(failure.message)) {
+    return `${where} cannot be reached (${code || 'timeout'}). Start it, or mend DATABASE_URL.`;
+  }
+  return null;
+}
+
+/** Several addresses of one host may have failed; the first speaks for all. */
+function firstOf(error: unknown): Failure | null {
+  if (error instanceof AggregateError && error.errors.length > 0) return firstOf(error.errors[0]);
+  return error instanceof Error ? error : null;
+}
+
+/**
+ * Explains why a file of ours could not be read or made.
+ * @param advice what to do instead, as a sentence
+ */
+export function explainFileFailure(error: unknown, file: string, advice: string): string | null {
+  const failure = firstOf(error);
+  if (typeof failure?.code !== 'string' || failure.syscall === undefined) return null;
+  return `${file} cannot be read or made (${failure.code}). ${advice}`;
+}
+
+const ASK_WITHIN_MS = 1_000;
+
+/**
+ * Tries whether the ports can be listened on, before anything else is touched.
+ * @returns one sentence for each that cannot
+ */
+export async function portComplaints({
+  port,
+  host,
+  metrics,
+}: Pick<Config, 'port' | 'host' | 'metrics'>): Promise<string[]> {
+  const complaints = [
+    await portComplaint({ port, host }, { port: 'PORT', host: 'HOST' }),
+    metrics && (await portComplaint(metrics, { port: 'METRICS_PORT', host: 'METRICS_HOST' })),
+  ];
+  return complaints.filter((complaint) => complaint !== null);
+}
+
+async function portComplaint(
+  { port, host }: { port: number; host: string },
+  names: { port: string; host: string },
+): Promise<string | null> {
+  const probe = createServer();
+  const error = await new Promise<Failure | null>((resolve) => {
+    probe.once('error', resolve);
+    probe.listen(port, host, () => probe.close(() => resolve(null)));
+  });
+  return error === null ? null : explainListenFailure(error, { port, host }, names);
+}
+
+async function explainListenFailure(
+  failure: Failure,
+  { port, host }: { port: number; host: string },
+  names: { port: string; host: string },
+): Promise<string> {
+  const code = String(failure.code);
+  if (code === 'EADDRINUSE') {
+    return (await isThisPage(host, port))
+      ? `This page is running already on port ${port}. Stop it first (Ctrl-C where it was started), or set ${names.port} to another number.`
+      : `Port ${port} is taken by another program. Stop that one, or set ${names.port} to another number.`;
+  }
+  if (code === 'EACCES')
+    return `This user may not listen on port ${port}. Set ${names.port} to 1024 or more.`;
+  return `${names.host} must be an address of this machine (${code}), such as 127.0.0.1, or 0.0.0.0 for all of them.`;
+}
+
+/** Whether what listens there answers as this server does. */
+async function isThisPage(host: string, port: number): Promise<boolean> {
+  const reachable =
+    host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
+  try {
+    const response = await fetch(`http://${reachable}:${port}/api/health`, {
+      signal: AbortSignal.timeout(ASK_WITHIN_MS),
+    });
+    await response.body?.cancel();
+    // Every answer of ours has the id of its request; a UUID of version 7.
+    return /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-/.test(response.headers.get('x-request-id') ?? '');
+  } catch {
+    return false;
+  }
+}
+
+/** Says why the server cannot start, one line for each sentence, and ends the process. */
+export function refuseStart(complaints: readonly string[]): never {
+  process.stderr.write(
+    `The server cannot start:\n${complaints.map((complaint) => `  - ${complaint}\n`).join('')}`,
+  );
+  process.exit(1);
+}
+
+/**
+ * Does one step of the start.
+ * @param explain one sentence about what was thrown, or null to let it through with its stack
+ * @returns what the step returned; when it failed for a known reason, the process ends with the sentence
+ */
+export async function orRefuse<Result>(
+  step: () => Result | Promise<Result>,
+  explain: (error: unknown) => string | null,
+): Promise<Result> {
+  try {
+    return await step();
+  } catch (error) {
+    const sentence = explain(error);
+    if (sentence === null) throw error;
+    return refuseStart([sentence]);
+  }
+}

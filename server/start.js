@@ -1,0 +1,53 @@
+// The first file of `npm start`, and the only one in plain JavaScript: whatever Node runs it can read it, and say in one
+// sentence that it is too old, or that a package is missing. `--check` looks at all that can be wrong before the site is
+// built, and starts nothing.
+import { readFileSync } from 'node:fs';
+
+/** Runs TypeScript as it is, and has what the server uses. npm scripts run the pinned one. */
+const OLDEST_NODE = 24;
+const INSTALL = 'Run "npm ci" in the folder of the project.';
+
+/**
+ * @param {string} sentence
+ * @returns {never}
+ */
+function refuse(sentence) {
+  process.stderr.write(`The server cannot start:\n  - ${sentence}\n`);
+  process.exit(1);
+}
+
+/** @param {string} file @returns {{ version?: string, dependencies?: Record<string, string> } | null} */
+function readPackage(file) {
+  try {
+    return /** @type {{ version?: string, dependencies?: Record<string, string> }} */ (
+      JSON.parse(readFileSync(new URL(`../${file}`, import.meta.url), 'utf8'))
+    );
+  } catch {
+    return null;
+  }
+}
+
+if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE) {
+  refuse(
+    readPackage('node_modules/node/package.json')
+      ? `Node ${process.versions.node} is too old; ${OLDEST_NODE} is needed. Use "npm start", which brings its own.`
+      : `Node ${process.versions.node} is too old, and the newer one that this page brings is not installed. ${INSTALL}`,
+  );
+}
+const wanted = readPackage('package.json')?.dependencies ?? {};
+for (const [name, version] of Object.entries(wanted)) {
+  const found = readPackage(`node_modules/${name}/package.json`)?.version;
+  if (found === undefined) refuse(`The package ${name} is missing. ${INSTALL}`);
+  if (found !== version)
+    refuse(`The package ${name} is here in version ${found}, not ${version}. ${INSTALL}`);
+}
+
+try {
+  await import(process.argv.includes('--check') ? './check-start.ts' : './main.ts');
+} catch (error) {
+  if (!(error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND')) throw error;
+  // A package of a package. One of our own files would be named by its path.
+  const [, name] = /Cannot find package '([^']+)'/.exec(error.message) ?? [];
+  if (name === undefined) throw error;
+  refuse(`The package ${name} is missing. ${INSTALL}`);
+}

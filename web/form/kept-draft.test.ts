@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { forgetDraft, keepDraft, readDraft } from '#web/form/kept-draft.ts';
+import { EMPTY_DRAFT } from '#web/form/lead-form.ts';
+
+const ADA = { name: 'Ada Lovelace', company: 'Engines', email: 'ada@example.com', consent: true };
+
+function createStorage() {
+  const kept = new Map<string, string>();
+  return {
+    kept,
+    storage: () => ({
+      getItem: (key: string) => kept.get(key) ?? null,
+      setItem: (key: string, value: string) => void kept.set(key, value),
+      removeItem: (key: string) => void kept.delete(key),
+    }),
+  };
+}
+const forbidden = () => {
+  throw new Error('storage is forbidden');
+};
+
+describe('the draft of the form', () => {
+  it('comes back as it was typed, but for the tick, which is given anew', () => {
+    const { storage, kept } = createStorage();
+    keepDraft(storage, ADA);
+    assert.deepEqual(readDraft(storage), { ...ADA, consent: false });
+    assert.doesNotMatch([...kept.values()].join(), /consent|true/);
+    keepDraft(storage, { ...EMPTY_DRAFT, name: ' A' });
+    assert.deepEqual(readDraft(storage), { ...EMPTY_DRAFT, name: ' A' });
+  });
+
+  it('is gone when it was forgotten, or emptied', () => {
+    const { storage, kept } = createStorage();
+    keepDraft(storage, ADA);
+    forgetDraft(storage);
+    assert.equal(readDraft(storage), null);
+    keepDraft(storage, ADA);
+    keepDraft(storage, { ...EMPTY_DRAFT, consent: true });
+    assert.equal(kept.size, 0);
+  });
+
+  it('is read only from what it wrote itself', () => {
+    const { storage, kept } = createStorage();
+    keepDraft(storage, ADA);
+    const [key = ''] = kept.keys();
+    for (const other of [
+      '',
+      '{',
+      'null',
+      '[]',
+      '"text"',
+      '{"name":"Ada"}',
+      '{"name":1,"company":"","email":""}',
+    ]) {
+      kept.set(key, other);
+      assert.equal(readDraft(storage), null, other);
+    }
+    kept.set(key, JSON.stringify({ ...ADA, isAdmin: true }));
+    assert.deepEqual(readDraft(storage), { ...ADA, consent: false });
+  });
+
+  it('needs no storage', () => {
+    assert.equal(readDraft(forbidden), null);
+    assert.doesNotThrow(() => keepDraft(forbidden, ADA));
+    assert.doesNotThrow(() => forgetDraft(forbidden));
+  });
+});

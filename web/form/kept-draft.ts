@@ -1,0 +1,44 @@
+// What was typed into the form, kept in this tab (sessionStorage) so that a reload loses nothing. Never the tick: after a
+// reload the words beside the box may be others, and a box that is ticked already is no consent.
+import * as z from 'zod/mini';
+
+import type { LeadDraft } from '#web/form/lead-form.ts';
+
+const KEY = 'lead-draft';
+
+const KeptText = z.object({ name: z.string(), company: z.string(), email: z.string() });
+
+/** Where it is kept. Every use may throw: browsers can forbid storage, and then the draft lives as long as the page. */
+type DraftStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
+
+/** The kept draft, its box not ticked; null when there is none. */
+export function readDraft(storage: () => DraftStorage): LeadDraft | null {
+  try {
+    const kept = KeptText.safeParse(JSON.parse(storage().getItem(KEY) ?? 'null'));
+    return kept.success ? { ...kept.data, consent: false } : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Keeps a draft; one without a letter is forgotten. */
+export function keepDraft(storage: () => DraftStorage, { name, company, email }: LeadDraft): void {
+  if (name + company + email === '') {
+    forgetDraft(storage);
+    return;
+  }
+  try {
+    storage().setItem(KEY, JSON.stringify({ name, company, email }));
+  } catch {
+    // The form works without; there is nothing a visitor could do about it.
+  }
+}
+
+/** Forgets the draft. */
+export function forgetDraft(storage: () => DraftStorage): void {
+  try {
+    storage().removeItem(KEY);
+  } catch {
+    // Where storage is forbidden there is nothing to forget.
+  }
+}
