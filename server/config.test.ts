@@ -63,6 +63,11 @@ describe('settings', () => {
     assert.equal(config.database.engine, 'postgres');
   });
 
+  it('open one server, where the name of this machine would open two', () => {
+    assert.equal(configOf({ HOST: 'localhost' }).host, '127.0.0.1');
+    assert.equal(configOf({ HOST: '::1' }).host, '::1');
+  });
+
   it('say where a file database lies', () => {
     const fileOf = (url: string) => {
       const { database } = configOf({ DATABASE_URL: url });

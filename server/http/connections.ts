@@ -17,7 +17,7 @@ export type ConnectionLimits = {
 };
 
 /**
- * In all: some 20 kB each, and well below what a process may have open. From one network: a browser opens up to six and
+ * In all: well below what a process may have open. From one network: a browser opens up to six and
  * keeps them for 72 s, so this is 80 browsers at once behind one address; an office or a phone network with more of them
  * loses connections that nobody is using, and none that somebody is. Ten such networks fill the process.
  */
@@ -27,7 +27,7 @@ const USUAL_LIMITS: ConnectionLimits = { maxOpen: 5_000, maxPerNetwork: 500 };
 const LOG_EVERY_MS = 60_000;
 
 /** Which bound was reached: that of a network, or that of the process. */
-export type ConnectionBound = 'network' | 'process';
+type ConnectionBound = 'network' | 'process';
 
 type Connection = {
   readonly socket: Socket;

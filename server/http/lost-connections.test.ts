@@ -73,6 +73,24 @@ for (const engine of ENGINES) {
         assert.equal(server.inbox.mails.length, 1);
       }));
 
+    it('before its request was looked at is not served', () =>
+      withServer({ engine }, async (server) => {
+        // What a connection says of itself when it is gone.
+        for (const [url, payload] of [
+          [API.leads, filledForm()],
+          [API.verify, { email: 'gone@example.com', code: '123456' }],
+        ] as const) {
+          await assert.rejects(
+            server.app.inject({ method: 'POST', url, payload, remoteAddress: 'undefined' }),
+            /destroyed|aborted|closed/,
+          );
+        }
+        await expectNoFailure(server);
+        for (const table of ['submissions', 'codes', 'outbox', 'limit_windows'] as const) {
+          assert.equal(await server.countRows(table), 0, table);
+        }
+      }));
+
     it('after its connection was taken leaves nothing without an address', () =>
       withServer({ engine }, async (server) => {
         const port = await listen(server);

@@ -80,7 +80,8 @@ export function readAddress(text: string): string | null {
 const ADDRESS_MAX_LENGTH = 100;
 
 /** Ends a request whose connection is gone: nobody is there to be answered, and nothing is known to be written down. */
-export function dropRequest(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  request.raw.destroy();
-  return reply.hijack();
+export function dropRequest(reply: FastifyReply): FastifyReply {
+  void reply.hijack();
+  reply.raw.destroy();
+  return reply;
 }

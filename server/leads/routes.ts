@@ -43,7 +43,7 @@ export function addLeadRoutes(app: FastifyInstance, parts: LeadRouteParts): void
     const parsed = Lead.safeParse(request.body);
     if (!parsed.success) return sendInvalidInput(reply, parsed.error);
     const clientAddress = visitorAddress(request);
-    if (clientAddress === null) return dropRequest(request, reply);
+    if (clientAddress === null) return dropRequest(reply);
     const verdict = judgeDomain(parsed.data.email, parts.policies, parts.freeMailDomains);
     if (verdict.type === 'refused') return sendError(reply, 'email-domain-refused');
     const knownBrowserId = cookies.readBrowserId(request);
@@ -87,7 +87,7 @@ export function addLeadRoutes(app: FastifyInstance, parts: LeadRouteParts): void
     const parsed = Verification.safeParse(request.body);
     if (!parsed.success) return sendInvalidInput(reply, parsed.error);
     const clientAddress = visitorAddress(request);
-    if (clientAddress === null) return dropRequest(request, reply);
+    if (clientAddress === null) return dropRequest(reply);
     const outcome = await verifyCode(parts, parsed.data, {
       browserId: cookies.readBrowserId(request),
       clientAddress,
