@@ -78,6 +78,8 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
     FREE_FOR_A_NETWORK_AT_LEAST,
     Math.ceil(leadsPerIpPerHour * FREE_SHARE_OF_A_NETWORK),
   );
+  // A limit that is lower anyway refuses first, and says for how long.
+  const networksPayAlone = addressesTell && unenteredPercent > 0 && freeForANetwork < leadsPerIpPerHour;
 
   let lastLook = Number.NEGATIVE_INFINITY;
   let open = false;
@@ -154,7 +156,7 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
     // An end further away than that was written before the clock was set back.
     open = state.count > 0 && state.endsAt - now <= OPEN_MS;
     if (open) return;
-    if (addressesTell && unenteredPercent > 0) {
+    if (networksPayAlone) {
       const codes = await newestCodes(db, { from: now - HOUR_MS, to: now + MINUTE_MS, most: SAMPLE });
       strangersOf = strangersByNetwork(codes, networkOfCode);
     }
@@ -167,7 +169,7 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
   };
 
   const mustPayAlone = (network: string): boolean => {
-    if (!addressesTell || unenteredPercent === 0) return false;
+    if (!networksPayAlone) return false;
     const strangers = strangersOf.get(network) ?? 0;
     if (strangers >= freeForANetwork) return true;
     strangersOf.set(network, strangers + 1);
