@@ -104,7 +104,7 @@ export function createMetrics(db: Db, clock: () => number, codeTtlSeconds: numbe
       try {
         const backlog = await outboxBacklog(db);
         depth.set(backlog.depth);
-        age.set(backlog.oldestCreatedAt === undefined ? 0 : (clock() - backlog.oldestCreatedAt) / 1000);
+        age.set(Math.max(0, clock() - (backlog.oldestCreatedAt ?? Infinity)) / 1000);
         const to = clock() - codeTtlSeconds * 1000;
         const codes = await codeStatistics(db, { from: to - HOUR_MS, to, most: CODES_LOOKED_AT });
         decided.set({ outcome: 'entered' }, codes.entered);
