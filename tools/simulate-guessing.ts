@@ -215,15 +215,15 @@ const HOUR_MINUTES = 60;
 const acrossTheEdge: Strategy = (attacker) => {
   let browsers: Visitor[] = [];
   const begin = DAY_MINUTES;
-  const mailings = [
+  const mailings = new Set([
     begin,
     begin + 12 * HOUR_MINUTES,
     begin + DAY_MINUTES,
     begin + DAY_MINUTES + LIFE_MINUTES,
-  ];
+  ]);
   return async () => {
     const minute = attacker.minutesNow();
-    if (mailings.includes(minute)) {
+    if (mailings.has(minute)) {
       for (let count = 0; count < ASKS_EACH_MINUTE; count += 1) {
         const browser = attacker.newBrowser();
         if (!(await attacker.ask(browser))) break;

@@ -127,9 +127,12 @@ async function findRecentCode(
   { email, visitor, now }: Ask,
 ): Promise<Code | undefined> {
   // A code of somebody else's is entered on the shared budget. If that is being used up, only a code of one's own helps.
-  if (!hasCodeOfItsOwn(challenge) && (await limits.isSharedBudgetTouched(tx, email, now))) return undefined;
+  const mayRide = hasCodeOfItsOwn(challenge) || !(await limits.isSharedBudgetTouched(tx, email, now));
+  // Looked up in any case: how long the answer takes must not tell what others tried.
   const code = await codeThatAnswers(tx, { challenge, email, clientAddress: visitor.clientAddress }, now);
-  return code && isLive(code, now) && isRecent(code.created_at, limits.resendQuietMs, now) ? code : undefined;
+  return mayRide && code && isLive(code, now) && isRecent(code.created_at, limits.resendQuietMs, now)
+    ? code
+    : undefined;
 }
 
 async function openChallenge(

@@ -93,10 +93,11 @@ export function createMetrics(db: Db, clock: () => number, codeTtlSeconds: numbe
     requestAnswered: ({ method, route, status, ms }) =>
       requests.observe({ method, route, status }, ms / 1000),
     limitHit: (limit) => limits.inc({ limit }),
-    codeEntered: (afterMs) => entered.observe(afterMs / 1000),
+    // A clock that was set back makes no negative times.
+    codeEntered: (afterMs) => entered.observe(Math.max(0, afterMs) / 1000),
     mail: (event) => {
       mails.inc({ outcome: event.type });
-      if (event.type === 'sent') queued.observe(event.queuedForMs / 1000);
+      if (event.type === 'sent') queued.observe(Math.max(0, event.queuedForMs) / 1000);
       if ('errorClass' in event) smtpErrors.inc({ class: event.errorClass });
     },
     breakerOpened: (reason) => breaker.inc({ reason }),
