@@ -43,6 +43,27 @@ describe('the schemas', () => {
     );
   });
 
+  it('take only addresses that a mail server takes: 64 octets, labels of 63', () => {
+    const isTaken = (email: string) => {
+      const lead = Lead.safeParse({ name: 'Ada', company: 'Engines', email, consent: true });
+      const verification = Verification.safeParse({ email, code: '123456' });
+      assert.equal(lead.success, verification.success);
+      if (!lead.success)
+        assert.deepEqual(
+          lead.error.issues.map(({ message }) => message),
+          ['Please enter a valid email address'],
+        );
+      return lead.success;
+    };
+    assert.equal(isTaken(`${'a'.repeat(64)}@example.com`), true);
+    assert.equal(isTaken(`${'a'.repeat(65)}@example.com`), false);
+    assert.equal(isTaken(`ada@${'a'.repeat(63)}.com`), true);
+    assert.equal(isTaken(`ada@${'a'.repeat(64)}.com`), false);
+    assert.equal(isTaken(`ada@mail.${'a'.repeat(64)}`), false);
+    assert.equal(isTaken(`ada@${'abcdefg.'.repeat(32)}com`), false);
+    assert.equal(isTaken('no-address'), false);
+  });
+
   it('answer long input at once', () => {
     const long = `${'a'.repeat(100_000)}@${'a.'.repeat(50_000)}`;
     assert.equal(Lead.safeParse({ name: long, company: long, email: long, consent: true }).success, false);

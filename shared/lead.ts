@@ -1,7 +1,15 @@
 // The two messages a visitor sends, one schema each: the form, the server and the tests all use these.
 import * as z from 'zod/mini';
 
-import { CODE_LENGTH, EMAIL_MAX_LENGTH, NAME_MAX_LENGTH, NAME_MIN_LENGTH } from '#shared/limits.ts';
+import {
+  CODE_LENGTH,
+  DOMAIN_LABEL_MAX_OCTETS,
+  DOMAIN_MAX_OCTETS,
+  EMAIL_LOCAL_PART_MAX_OCTETS,
+  EMAIL_MAX_LENGTH,
+  NAME_MAX_LENGTH,
+  NAME_MIN_LENGTH,
+} from '#shared/limits.ts';
 import { isSingleLine } from '#shared/text.ts';
 
 /** The generic messages of the specification, section 8, for input that no form could have produced. */
@@ -25,11 +33,26 @@ const lineOfText = (label: string) =>
 
 const EMAIL_MESSAGE = 'Please enter a valid email address';
 
+/** Of UTF-8: what takes more than one character in an address of the web takes so many of them. */
+const octets = (text: string): number => encodeURIComponent(text).replace(/%../g, '.').length;
+
+/** Whether the parts of an address are short enough for mail servers: a longer one would be refused after our 202. */
+const fitsMailServers = (address: string): boolean => {
+  const at = address.lastIndexOf('@');
+  const domain = address.slice(at + 1);
+  return (
+    octets(address.slice(0, at)) <= EMAIL_LOCAL_PART_MAX_OCTETS &&
+    octets(domain) <= DOMAIN_MAX_OCTETS &&
+    domain.split('.').every((label) => octets(label) <= DOMAIN_LABEL_MAX_OCTETS)
+  );
+};
+
 const email = z.string({ error: typeMessage }).check(
   z.trim(),
   // Checked before the expression, so that it never meets a long text.
   z.maxLength(EMAIL_MAX_LENGTH, { error: EMAIL_MESSAGE, abort: true }),
-  z.regex(z.regexes.email, { error: EMAIL_MESSAGE }),
+  z.regex(z.regexes.email, { error: EMAIL_MESSAGE, abort: true }),
+  z.refine(fitsMailServers, { error: EMAIL_MESSAGE }),
 );
 
 /** What the form sends to `POST /api/leads` (specification, sections 3 and 5). */

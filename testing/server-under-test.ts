@@ -41,6 +41,8 @@ export type ServerUnderTest = {
   /** Moves the server's clock, once no mail is in hand: its lease would seem to have run out. */
   readonly advance: (seconds: number) => Promise<void>;
   readonly now: () => number;
+  /** Sets the server's clock, whatever is in hand. Milliseconds since 1970. */
+  readonly setClock: (to: number) => void;
   /** Makes the worker look again, as its poll would. */
   readonly wakeWorker: () => void;
   readonly countRows: (table: keyof Schema) => Promise<number>;
@@ -150,6 +152,9 @@ async function startServer({
       now += seconds * 1000;
     },
     now: clock,
+    setClock: (to) => {
+      now = to;
+    },
     wakeWorker: worker.wake,
     countRows: async (table) => {
       const row = await database.db

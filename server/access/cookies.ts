@@ -46,7 +46,8 @@ export function createCookies(secrets: Secrets, secure: boolean): Cookies {
     readSession: (request, now) => {
       const [leadId, openedAt] = read(request, sessionCookie, 'session')?.split(':') ?? [];
       if (leadId === undefined || openedAt === undefined) return null;
-      return now - Number(openedAt) < SESSION_MAX_AGE_MS ? leadId : null;
+      // Opened ahead of the clock: it was set back, which is no fault of the visitor's, but must not prolong it for ever.
+      return Math.abs(now - Number(openedAt)) < SESSION_MAX_AGE_MS ? leadId : null;
     },
     openSession: (reply, leadId, now) => {
       void reply.setCookie(sessionCookie, sign(secrets, `session:${leadId}:${now}`), attributes);

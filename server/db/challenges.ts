@@ -7,6 +7,13 @@ import type { Schema } from '#server/db/schema.ts';
 export type Challenge = Selectable<Schema['challenges']>;
 
 /**
+ * Whether a code was mailed for this challenge. If not, it rides on a code that another one asked for, and has no tries
+ * of its own.
+ */
+export const hasCodeOfItsOwn = (challenge: Challenge | undefined): challenge is Challenge =>
+  challenge !== undefined && challenge.codes_sent > 0;
+
+/**
  * Makes others who ask for the same address wait until this transaction ends, so that counting and then sending
  * is one step. SQLite has one writer at a time anyway.
  */
@@ -29,6 +36,29 @@ export async function findOpenChallenge(
   if (id !== undefined) query = query.where('id', '=', id);
   if (email !== undefined) query = query.where('email', '=', email);
   return query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(1).executeTakeFirst();
+}
+
+/** The newest challenge of a browser for an e-mail address that was verified and, as time goes, could still be open. */
+export async function findVerifiedChallenge(
+  db: Db,
+  { browserId, email, now }: { browserId: string; email: string; now: number },
+): Promise<Challenge | undefined> {
+  return db
+    .selectFrom('challenges')
+    .selectAll()
+    .where('browser_id', '=', browserId)
+    .where('email', '=', email)
+    .where('expires_at', '>', now)
+    .where('verified_at', 'is not', null)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+}
+
+/** A challenge by its id. */
+export async function findChallengeById(db: Db, id: string): Promise<Challenge | undefined> {
+  return db.selectFrom('challenges').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
 export async function insertChallenge(
@@ -68,16 +98,36 @@ export async function addCodeToChallenge(db: Db, id: string, expiresAt: number):
  * Counts a try BEFORE the code is compared, in one committed statement: however many arrive at once, no more than
  * the limit get past.
  * @param limit tries a challenge has; 0 lifts the limit
- * @returns whether the try may be made
+ * @returns how many tries are used, this one included; null when there is none left
  */
-export async function burnTry(db: Db, id: string, limit: number): Promise<boolean> {
+export async function burnTry(db: Db, id: string, limit: number): Promise<number | null> {
   let query = db
     .updateTable('challenges')
     .set((eb) => ({ wrong_tries: eb('wrong_tries', '+', 1) }))
     .where('id', '=', id);
   if (limit > 0) query = query.where('wrong_tries', '<', limit);
-  const { numUpdatedRows } = await query.executeTakeFirstOrThrow();
-  return numUpdatedRows > 0n;
+  const row = await query.returning('wrong_tries').executeTakeFirst();
+  return row?.wrong_tries ?? null;
+}
+
+/** Takes a try back that turned out right. */
+export async function unburnTry(db: Db, id: string): Promise<void> {
+  await db
+    .updateTable('challenges')
+    .set((eb) => ({ wrong_tries: eb('wrong_tries', '-', 1) }))
+    .where('id', '=', id)
+    .where('wrong_tries', '>', 0)
+    .execute();
+}
+
+/** Ends a challenge whose tries are used up: another one takes its place. */
+export async function endChallenge(db: Db, id: string, now: number): Promise<void> {
+  await db
+    .updateTable('challenges')
+    .set({ expires_at: now })
+    .where('id', '=', id)
+    .where('expires_at', '>', now)
+    .execute();
 }
 
 /** Closes a challenge: its code was entered. */

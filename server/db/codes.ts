@@ -1,6 +1,9 @@
-// The codes that were mailed: when, for whom, and whether they were used. Never their digits.
+// The codes that were mailed: when, for whom, and whether they were entered. Never their digits. A code is live while its
+// life has not ended and it was not entered.
 import type { Selectable } from 'kysely';
 
+import { hasCodeOfItsOwn, type Challenge } from '#server/db/challenges.ts';
+import { CLOCKS_DIFFER_MS } from '#server/db/clocks.ts';
 import type { Db } from '#server/db/connect.ts';
 import { lowestIdAt } from '#server/db/ids.ts';
 import type { Schema } from '#server/db/schema.ts';
@@ -36,85 +39,123 @@ export async function insertCode(
     .execute();
 }
 
-/** The newest code of a challenge, used or not. */
-export async function newestCodeOfChallenge(db: Db, challengeId: string): Promise<Code | undefined> {
-  return db
-    .selectFrom('codes')
-    .selectAll()
-    .where('challenge_id', '=', challengeId)
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(1)
-    .executeTakeFirst();
+/** Whether a code can still be entered. */
+export const isLive = (code: Code, now: number): boolean => code.expires_at > now && code.used_at === null;
+
+/** A challenge, if there is one, and the e-mail address it is for. */
+type Claim = { readonly challenge: Challenge | undefined; readonly email: string };
+
+/**
+ * The one code that answers a challenge: the newest of its own, live or not, or else the newest live one that
+ * somebody at the same network address asked for, for the same e-mail address.
+ */
+export async function codeThatAnswers(
+  db: Db,
+  { challenge, email, clientAddress }: Claim & { readonly clientAddress: string },
+  now: number,
+): Promise<Code | undefined> {
+  const query = hasCodeOfItsOwn(challenge)
+    ? codesByAge(db, now).where('challenge_id', '=', challenge.id)
+    : newestLiveCodes(db, now).where('email', '=', email).where('client_address', '=', clientAddress);
+  return query.limit(1).executeTakeFirst();
 }
 
-/** The newest live code that somebody at the same network address asked for, for the same e-mail address. */
-export async function newestCodeFromAddress(
+/**
+ * The codes a try is compared with: the two newest live ones of a challenge that has its own, or else of the address.
+ */
+export async function acceptedCodes(db: Db, { challenge, email }: Claim, now: number): Promise<Code[]> {
+  const query = newestLiveCodes(db, now);
+  return (
+    hasCodeOfItsOwn(challenge)
+      ? query.where('challenge_id', '=', challenge.id)
+      : query.where('email', '=', email)
+  )
+    .limit(ACCEPTED_CODES)
+    .execute();
+}
+
+/** The code that a challenge was verified with, until its life ends: the two were noted at the same time. */
+export async function codeItWasVerifiedWith(
   db: Db,
-  { email, clientAddress, now }: { email: string; clientAddress: string; now: number },
+  { email, verified_at: verifiedAt }: Challenge,
+  now: number,
 ): Promise<Code | undefined> {
   return db
     .selectFrom('codes')
     .selectAll()
     .where('email', '=', email)
-    .where('client_address', '=', clientAddress)
+    .where('used_at', '=', verifiedAt)
     .where('expires_at', '>', now)
-    .where('used_at', 'is', null)
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
     .limit(1)
     .executeTakeFirst();
 }
 
-/** The codes a try is compared with: the two newest of the challenge, or of the address, that are still live. */
-export async function acceptedCodes(
-  db: Db,
-  owner: { challengeId: string } | { email: string },
-  now: number,
-): Promise<Code[]> {
-  const query = db.selectFrom('codes').selectAll().where('expires_at', '>', now).where('used_at', 'is', null);
-  return (
-    'challengeId' in owner
-      ? query.where('challenge_id', '=', owner.challengeId)
-      : query.where('email', '=', owner.email)
-  )
+/** Newest first; after a clock was set back, those made ahead of it come last: they are older, whatever they say. */
+const codesByAge = (db: Db, now: number) =>
+  db
+    .selectFrom('codes')
+    .selectAll()
+    .orderBy((eb) =>
+      eb
+        .case()
+        .when('created_at', '>', now + CLOCKS_DIFFER_MS)
+        .then(eb.lit(1))
+        .else(eb.lit(0))
+        .end(),
+    )
     .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(ACCEPTED_CODES)
-    .execute();
-}
+    .orderBy('id', 'desc');
 
-/** When the newest codes were sent to an address, newest first; at most `count` of them. */
-export async function newestSendTimes(db: Db, email: string, count: number): Promise<number[]> {
+const newestLiveCodes = (db: Db, now: number) =>
+  codesByAge(db, now).where('expires_at', '>', now).where('used_at', 'is', null);
+
+/**
+ * The newest codes of an address that were live at some time since then, newest first: when they were sent, and when
+ * their lives end.
+ * @param most at most so many
+ */
+export async function codesAliveSince(
+  db: Db,
+  { email, since, most }: { email: string; since: number; most: number },
+  now: number,
+): Promise<{ sentAt: number; endsAt: number }[]> {
   const rows = await db
     .selectFrom('codes')
-    .select('created_at')
+    .select(['created_at', 'expires_at'])
     .where('email', '=', email)
+    .where('expires_at', '>', since)
+    .where('created_at', '<=', now + CLOCKS_DIFFER_MS)
     .orderBy('created_at', 'desc')
-    .limit(count)
+    .limit(most)
     .execute();
-  return rows.map((row) => row.created_at);
+  return rows.map((row) => ({ sentAt: row.created_at, endsAt: row.expires_at }));
 }
 
 /**
- * Marks every code of a challenge as used.
- * @returns false when the given code had been used already, by a call that was a moment faster
+ * Marks a code as entered, and ends the lives of its challenge's others.
+ * @returns false when it had been entered already, by a call that was a moment faster
  */
-export async function useCode(db: Db, code: Code, now: number): Promise<boolean> {
-  const { numUpdatedRows } = await db
+export async function enterCode(tx: Db, code: Code, now: number): Promise<boolean> {
+  const { numUpdatedRows } = await tx
     .updateTable('codes')
     .set({ used_at: now })
     .where('id', '=', code.id)
     .where('used_at', 'is', null)
     .executeTakeFirstOrThrow();
   if (numUpdatedRows === 0n) return false;
+  await endCodes(tx, code.challenge_id, now);
+  return true;
+}
+
+/** Ends the lives of a challenge's codes. They were not entered, and nothing says they were. */
+export async function endCodes(db: Db, challengeId: string, now: number): Promise<void> {
   await db
     .updateTable('codes')
-    .set({ used_at: now })
-    .where('challenge_id', '=', code.challenge_id)
+    .set({ expires_at: now })
+    .where('challenge_id', '=', challengeId)
+    .where('expires_at', '>', now)
     .where('used_at', 'is', null)
     .execute();
-  return true;
 }
 
 /** A code by its id. */

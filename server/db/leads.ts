@@ -63,6 +63,12 @@ export async function mergeLead(
   return lead.id;
 }
 
+/** The id of the lead with a (normalised) address. */
+export async function findLeadId(db: Db, email: string): Promise<string | undefined> {
+  const row = await db.selectFrom('leads').select('id').where('email', '=', email).executeTakeFirst();
+  return row?.id;
+}
+
 /** Whether there is such a lead: one that was erased has no access any more. */
 export async function leadExists(db: Db, id: string): Promise<boolean> {
   const row = await db.selectFrom('leads').select('id').where('id', '=', id).executeTakeFirst();

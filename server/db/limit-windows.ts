@@ -1,10 +1,12 @@
 // Counting within a window of time, in one statement, so that processes that share the database share the count.
 import { setImmediate } from 'node:timers/promises';
 
+import { CLOCKS_DIFFER_MS } from '#server/db/clocks.ts';
 import type { Db } from '#server/db/connect.ts';
 
 /**
- * Counts one event. The window begins with the first event after the last window ended.
+ * Counts one event. The window begins with the first event after the last window ended. One that begins ahead of every
+ * clock was counted by a clock that was wrong, and is over.
  * @param windowMs length of the window in milliseconds
  * @param now milliseconds since 1970
  * @returns how many events the window holds, this one included, and when it ends
@@ -15,13 +17,30 @@ export async function countInWindow(
   windowMs: number,
   now: number,
 ): Promise<{ count: number; endsAt: number }> {
-  const row = await db
+  const row = await countIn(db, [{ key, endsAt: now + windowMs }], now)
+    .returning(['count', 'ends_at'])
+    .executeTakeFirstOrThrow();
+  return { count: row.count, endsAt: row.ends_at };
+}
+
+/** One event in each of some windows. */
+const countIn = (db: Db, windows: readonly { key: string; endsAt: number }[], now: number) =>
+  db
     .insertInto('limit_windows')
-    .values({ key, started_at: now, ends_at: now + windowMs, count: 1 })
+    .values(windows.map(({ key, endsAt }) => ({ key, started_at: now, ends_at: endsAt, count: 1 })))
     .onConflict((conflict) =>
       conflict.column('key').doUpdateSet((eb) => {
-        const over = eb('limit_windows.ends_at', '<=', now);
-        // Kysely writes a bare value of "then" and "else" into the text, which would make a new statement of every time.
+        const over = eb.or([
+          eb('limit_windows.ends_at', '<=', now),
+          eb('limit_windows.started_at', '>', now + CLOCKS_DIFFER_MS),
+        ]);
+        const unlessOver = (column: 'started_at' | 'ends_at') =>
+          eb
+            .case()
+            .when(over)
+            .then(eb.ref(`excluded.${column}`))
+            .else(eb.ref(`limit_windows.${column}`))
+            .end();
         return {
           count: eb
             .case()
@@ -29,20 +48,11 @@ export async function countInWindow(
             .then(1)
             .else(eb('limit_windows.count', '+', 1))
             .end(),
-          started_at: eb.case().when(over).then(eb.val(now)).else(eb.ref('limit_windows.started_at')).end(),
-          ends_at: eb
-            .case()
-            .when(over)
-            .then(eb.val(now + windowMs))
-            .else(eb.ref('limit_windows.ends_at'))
-            .end(),
+          started_at: unlessOver('started_at'),
+          ends_at: unlessOver('ends_at'),
         };
       }),
-    )
-    .returning(['count', 'ends_at'])
-    .executeTakeFirstOrThrow();
-  return { count: row.count, endsAt: row.ends_at };
-}
+    );
 
 /** How many events the window holds now; 0 when it has ended. */
 export async function readWindow(
@@ -55,19 +65,9 @@ export async function readWindow(
     .select(['count', 'ends_at'])
     .where('key', '=', key)
     .where('ends_at', '>', now)
+    .where('started_at', '<=', now + CLOCKS_DIFFER_MS)
     .executeTakeFirst();
   return { count: row?.count ?? 0, endsAt: row?.ends_at ?? now };
-}
-
-/** Takes one event back: a right code is not a wrong try. */
-export async function uncountInWindow(db: Db, key: string, now: number): Promise<void> {
-  await db
-    .updateTable('limit_windows')
-    .set((eb) => ({ count: eb('count', '-', 1) }))
-    .where('key', '=', key)
-    .where('ends_at', '>', now)
-    .where('count', '>', 0)
-    .execute();
 }
 
 const DELETE_AT_ONCE = 2_000;
@@ -90,40 +90,88 @@ export async function deleteEndedWindows(db: Db, now: number): Promise<void> {
 /** A sliding window is counted in so many slices; it is one slice longer than asked for at most, and never shorter. */
 const SLICES = 24;
 
-type SlidingWindow = { readonly key: string; readonly windowMs: number };
+export type SlidingWindow = { readonly key: string; readonly windowMs: number };
+
+/** What a sliding window holds now. */
+export type SlidingCount = {
+  readonly count: number;
+  /** When so few events are left that one more makes no more than a limit; milliseconds since 1970, 0: they are. */
+  readonly hasRoomAt: (limit: number) => number;
+};
 
 const sliceAt = ({ windowMs }: SlidingWindow, now: number): number => Math.floor(now / (windowMs / SLICES));
 const sliceKey = ({ key }: SlidingWindow, slice: number): string => `${key} #${slice}`;
 
-/** Counts one event in a window that slides: unlike the others, it cannot hold twice as many around its end. */
-export async function countInSlidingWindow(db: Db, window: SlidingWindow, now: number): Promise<void> {
-  const slice = sliceAt(window, now);
-  const endsAt = (slice + 1) * (window.windowMs / SLICES) + window.windowMs;
-  await countInWindow(db, sliceKey(window, slice), endsAt - now, now);
+/** Counts one event in each of some windows that slide: unlike the others, they cannot hold twice as many around their end. */
+export async function countInSlidingWindows(
+  db: Db,
+  windows: readonly SlidingWindow[],
+  now: number,
+): Promise<void> {
+  const slices = windows.map((window) => {
+    const slice = sliceAt(window, now);
+    return {
+      key: sliceKey(window, slice),
+      endsAt: Math.ceil((slice + 1) * (window.windowMs / SLICES)) + window.windowMs,
+    };
+  });
+  await countIn(db, slices, now).execute();
 }
 
-/** How many events a sliding window holds now, and when the oldest of them leave it. */
-export async function readSlidingWindow(
+/** How many events some sliding windows hold now; one query, one answer for each. */
+export async function readSlidingWindows<const Windows extends readonly SlidingWindow[]>(
   db: Db,
-  window: SlidingWindow,
+  windows: Windows,
   now: number,
-): Promise<{ count: number; endsAt: number }> {
-  const current = sliceAt(window, now);
-  const keys = Array.from({ length: SLICES + 1 }, (_, age) => sliceKey(window, current - age));
+): Promise<{ readonly [Index in keyof Windows]: SlidingCount }>;
+export async function readSlidingWindows(
+  db: Db,
+  windows: readonly SlidingWindow[],
+  now: number,
+): Promise<readonly SlidingCount[]> {
+  const keysOf = windows.map((window) => {
+    const current = sliceAt(window, now);
+    return Array.from({ length: SLICES + 1 }, (_, age) => sliceKey(window, current - age));
+  });
   const rows = await db
     .selectFrom('limit_windows')
-    .select(['count', 'ends_at'])
+    .select(['key', 'count', 'ends_at'])
+    .where('key', 'in', keysOf.flat())
+    .where('ends_at', '>', now)
+    .where('count', '>', 0)
+    .orderBy('ends_at')
+    .execute();
+  return keysOf.map((keys) => {
+    const slices = rows.filter(({ key }) => keys.includes(key));
+    const count = slices.reduce((sum, slice) => sum + slice.count, 0);
+    return {
+      count,
+      hasRoomAt: (limit) => {
+        let left = count;
+        let at = 0;
+        for (const slice of slices) {
+          if (left < limit) break;
+          left -= slice.count;
+          at = slice.ends_at;
+        }
+        return at;
+      },
+    };
+  });
+}
+
+/** Takes an event of this moment back: a right code is not a wrong try. */
+export async function uncountInSlidingWindows(
+  db: Db,
+  windows: readonly SlidingWindow[],
+  now: number,
+): Promise<void> {
+  const keys = windows.map((window) => sliceKey(window, sliceAt(window, now)));
+  await db
+    .updateTable('limit_windows')
+    .set((eb) => ({ count: eb('count', '-', 1) }))
     .where('key', 'in', keys)
     .where('ends_at', '>', now)
     .where('count', '>', 0)
     .execute();
-  return {
-    count: rows.reduce((sum, row) => sum + row.count, 0),
-    endsAt: Math.min(...rows.map((row) => row.ends_at), now + window.windowMs),
-  };
-}
-
-/** Takes an event of this moment back. */
-export async function uncountInSlidingWindow(db: Db, window: SlidingWindow, now: number): Promise<void> {
-  await uncountInWindow(db, sliceKey(window, sliceAt(window, now)), now);
 }

@@ -103,6 +103,28 @@ export async function leaseDueMail(
     .execute();
 }
 
+/** Longer than the worker ever waits before it tries again, and than a lease lasts. */
+const FARTHEST_DUE_MS = 120_000;
+
+/**
+ * Makes mail due that a clock which has been set back since put off far into the future. To be called when a worker starts,
+ * and when it sees the clock go back.
+ * @param leaseId of the worker, which will finish by itself what it has in hand
+ */
+export async function dropFutureTimes(
+  db: Db,
+  { leaseId, now }: { leaseId: string; now: number },
+): Promise<void> {
+  const farthest = now + FARTHEST_DUE_MS;
+  await db
+    .updateTable('outbox')
+    .set({ due_at: now, leased_until: null, lease_id: null })
+    .where('state', '=', 'queued')
+    .where((eb) => eb.or([eb('due_at', '>', farthest), eb('leased_until', '>', farthest)]))
+    .where((eb) => eb.or([eb('lease_id', 'is', null), eb('lease_id', '!=', leaseId)]))
+    .execute();
+}
+
 /** Ends a mail's way: sent, dropped or failed for good. Only the holder of the lease may. */
 export async function finishMail(
   db: Db,

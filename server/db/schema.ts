@@ -55,7 +55,9 @@ type Codes = {
   client_address: Fixed<string>;
   secret_id: Fixed<string>;
   created_at: Fixed<number>;
-  expires_at: Fixed<number>;
+  /** When its life ends: with its time, or earlier when it is no longer wanted. */
+  expires_at: number;
+  /** When it was entered; never set for another reason. */
   used_at: Generated<number | null>;
 };
 

@@ -5,12 +5,17 @@ import { API_ERRORS, ERROR_CODE_HEADER, type ApiErrorCode } from '#shared/errors
 
 /**
  * Answers with an error of the catalogue.
- * @param details a sentence to use instead of the catalogue's, and for 429 and 503 the seconds to wait
+ * @param details a sentence to use instead of the catalogue's, for 429 and 503 the seconds to wait, and the seconds
+ *   until a new code can be asked for where the sentence tells that instead
  */
 export function sendError(
   reply: FastifyReply,
   code: ApiErrorCode,
-  details: { readonly sentence?: string; readonly retryAfterSeconds?: number } = {},
+  details: {
+    readonly sentence?: string;
+    readonly retryAfterSeconds?: number;
+    readonly newCodeInSeconds?: number;
+  } = {},
 ): FastifyReply {
   const { status, sentence } = API_ERRORS[code];
   const { retryAfterSeconds } = details;
@@ -20,14 +25,20 @@ export function sendError(
     .header(ERROR_CODE_HEADER, code)
     .header('cache-control', 'no-store')
     .type('text/plain; charset=utf-8')
-    .send((details.sentence ?? sentence).replace('{when}', waitInWords(retryAfterSeconds ?? 60)));
+    .send(
+      (details.sentence ?? sentence).replace(
+        '{when}',
+        waitInWords(details.newCodeInSeconds ?? retryAfterSeconds ?? 60),
+      ),
+    );
 }
 
 /**
- * How long to wait, in words a person uses: "in 40 seconds", "in 12 minutes", "in 3 hours".
- * @param seconds whole seconds, at least 1
+ * How long to wait, in words a person uses: "now", "in 40 seconds", "in 12 minutes", "in 3 hours".
+ * @param seconds whole seconds
  */
 export function waitInWords(seconds: number): string {
+  if (seconds <= 0) return 'now';
   const [amount, unit] =
     seconds < 90
       ? [seconds, 'second']

@@ -1,9 +1,9 @@
 // What a browser is waiting for, so that a reload of the code screen restores it and sends nothing.
 import { codeReference } from '#server/access/one-time-code.ts';
-import { findOpenChallenge } from '#server/db/challenges.ts';
-import { newestCodeFromAddress, newestCodeOfChallenge } from '#server/db/codes.ts';
+import { findOpenChallenge, hasCodeOfItsOwn } from '#server/db/challenges.ts';
+import { codeThatAnswers } from '#server/db/codes.ts';
 import { newestSubmission, NOT_STATED } from '#server/db/submissions.ts';
-import type { RequestCodeParts } from '#server/leads/request-code.ts';
+import { resendInSeconds, type RequestCodeParts } from '#server/leads/request-code.ts';
 import type { OpenChallenge } from '#shared/api.ts';
 
 /**
@@ -12,30 +12,25 @@ import type { OpenChallenge } from '#shared/api.ts';
  * @param id which one; undefined for the newest
  */
 export async function findChallengeInProgress(
-  { database: { db }, secrets, clock, resendSeconds }: RequestCodeParts,
+  parts: RequestCodeParts,
   browserId: string,
   id: string | undefined,
 ): Promise<OpenChallenge | null> {
-  const now = clock();
+  const { db } = parts.database;
+  const now = parts.clock();
   const challenge = await findOpenChallenge(db, { browserId, now, id });
   if (challenge === undefined) return null;
   const submission = await newestSubmission(db, challenge.id);
   if (submission === undefined) return null;
-  const code =
-    challenge.codes_sent > 0
-      ? await newestCodeOfChallenge(db, challenge.id)
-      : await newestCodeFromAddress(db, {
-          email: challenge.email,
-          clientAddress: submission.client_address,
-          now,
-        });
+  const { email } = challenge;
+  const code = await codeThatAnswers(db, { challenge, email, clientAddress: submission.client_address }, now);
   if (code === undefined) return null;
   return {
     name: submission.name,
     company: submission.company,
     email: submission.email_typed,
-    reference: codeReference(secrets, { id: code.id, secretId: code.secret_id }),
-    resendSeconds: Math.max(0, Math.ceil(resendSeconds - (now - code.created_at) / 1000)),
+    reference: codeReference(parts.secrets, { id: code.id, secretId: code.secret_id }),
+    resendSeconds: resendInSeconds(parts, code, now),
     consentVersion: submission.consent_version === NOT_STATED ? '' : submission.consent_version,
   };
 }
@@ -47,5 +42,5 @@ export async function isWaiting(
   email: string,
 ): Promise<boolean> {
   const challenge = await findOpenChallenge(db, { browserId, email, now: clock() });
-  return challenge !== undefined && challenge.codes_sent > 0;
+  return hasCodeOfItsOwn(challenge);
 }

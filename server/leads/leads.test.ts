@@ -25,6 +25,14 @@ const enter = (visitor: Visitor, code: string, email = EMAIL) => visitor.post('/
 const newestCode = async (server: ServerUnderTest, count = 1, email = EMAIL) =>
   codeIn(await server.inbox.waitForMail(email, count));
 
+const enterWrong = async (visitor: Visitor, code: string, times: number) => {
+  for (let i = 0; i < times; i += 1) assert.equal((await enter(visitor, wrongFor(code))).statusCode, 400);
+};
+
+/** How many of the codes are said to have been entered. */
+const countEntered = async ({ database }: ServerUnderTest) =>
+  (await database.db.selectFrom('codes').select('id').where('used_at', 'is not', null).execute()).length;
+
 for (const engine of ENGINES) {
   describe(`a lead on ${engine}`, () => {
     it('is asked for, mailed a code, verified and let into the article, with proof of consent', () =>
@@ -88,7 +96,11 @@ for (const engine of ENGINES) {
         assert.ok(receipt && receipt.verified_at >= receipt.given_at);
 
         const log = server.logLines.join('');
-        assert.doesNotMatch(log, /ada|lovelace|analytical|203\.0\.113/i, 'the log holds no personal data');
+        assert.doesNotMatch(
+          log,
+          /\bada\b|lovelace|analytical|203\.0\.113/i,
+          'the log holds no personal data',
+        );
         assert.doesNotMatch(log, new RegExp(codeIn(mail)), 'the log holds no code');
       }));
 
@@ -165,7 +177,7 @@ for (const engine of ENGINES) {
         await server.advance(58);
         assert.equal((await ask(visitor)).statusCode, 202);
         await newestCode(server, 2);
-        assert.equal(server.inbox.mails.length, 2, 'three seconds of tolerance, and no other mail');
+        assert.equal(server.inbox.mails.length, 2, 'a twentieth of tolerance, and no other mail');
         assert.equal((await enter(lost, code)).statusCode, 200, 'the lost answer punishes nobody');
       }));
 
@@ -183,27 +195,340 @@ for (const engine of ENGINES) {
         assert.equal((await enter(visitor, codes[2] ?? '')).statusCode, 400, 'success uses up every code');
       }));
 
-    it('has five wrong tries in a challenge, which a resend never resets', () =>
+    it('has five wrong tries in a challenge, which a resend never resets; the next send begins a new one', () =>
+      withServer({ engine }, async (server) => {
+        const visitor = createVisitor(server);
+        const first = await ask(visitor);
+        const code = await newestCode(server);
+        await enterWrong(visitor, code, 3);
+        await server.advance(60);
+        await ask(visitor);
+        const second = await newestCode(server, 2);
+        await enterWrong(visitor, second, 2);
+        const refused = await enter(visitor, second);
+        assert.equal(refused.statusCode, 429);
+        assert.equal(refused.headers['x-error-code'], 'too-many-tries');
+        assert.equal(refused.headers['retry-after'], '1');
+        assert.equal(refused.body, 'Too many wrong codes were entered. Please ask for a new code now.');
+        const open = await visitor.get('/api/challenge');
+        assert.equal(open.json<OpenChallenge>().resendSeconds, 0, 'another code can be had at once');
+
+        const asked = await ask(visitor);
+        assert.equal(asked.statusCode, 202);
+        assert.equal(asked.json<{ resendSeconds: number }>().resendSeconds, 60);
+        assert.notEqual(
+          asked.json<{ challengeId: string }>().challengeId,
+          first.json<{ challengeId: string }>().challengeId,
+        );
+        const third = await newestCode(server, 3);
+        const again = await ask(visitor);
+        assert.equal(
+          again.json<{ reference: string }>().reference,
+          asked.json<{ reference: string }>().reference,
+        );
+        assert.equal((await enter(visitor, second)).statusCode, 400, 'the old codes are dead');
+        await enterWrong(visitor, third, 3);
+        assert.equal((await enter(visitor, third)).statusCode, 200, 'the new one has tries of its own');
+        assert.equal(server.inbox.mails.length, 3);
+        assert.equal(await server.countRows('consent_receipts'), 1);
+        assert.equal(await countEntered(server), 1, 'only what was entered says so');
+      }));
+
+    it('whose tries are used up has codes nobody rides on or enters without a cookie', () =>
+      withServer({ engine }, async (server) => {
+        const visitor = createVisitor(server);
+        await ask(visitor);
+        const dead = await newestCode(server);
+        const rider = createVisitor(server);
+        assert.equal((await ask(rider)).statusCode, 202);
+        await enterWrong(visitor, dead, 5);
+        assert.equal((await enter(rider, dead)).statusCode, 400);
+        assert.equal((await enter(createVisitor(server, '198.51.100.9'), dead)).statusCode, 400);
+        // Another browser of the same network, a moment later.
+        const other = createVisitor(server);
+        assert.equal((await ask(other)).statusCode, 202);
+        const code = await newestCode(server, 2);
+        assert.notEqual(code, dead);
+        assert.equal((await enter(other, code)).statusCode, 200);
+        assert.equal(await countEntered(server), 1);
+        assert.equal((await ask(rider)).statusCode, 202);
+        assert.equal(
+          (await enter(rider, await newestCode(server, 3))).statusCode,
+          200,
+          'nor is the rider stranded',
+        );
+      }));
+
+    it('used up on two devices, goes on with a new code on each, and a code used up never rides on the other', () =>
+      withServer({ engine }, async (server) => {
+        const [phone, laptop] = [createVisitor(server, '203.0.113.1'), createVisitor(server, '203.0.113.2')];
+        await ask(phone);
+        await enterWrong(phone, await newestCode(server), 5);
+        await ask(laptop);
+        await enterWrong(laptop, await newestCode(server, 2), 5);
+        await ask(phone);
+        const onPhone = await newestCode(server, 3);
+        assert.equal((await enter(phone, onPhone)).statusCode, 200);
+        await ask(laptop);
+        assert.equal((await enter(laptop, await newestCode(server, 4))).statusCode, 200);
+        assert.equal(await server.countRows('leads'), 1);
+        assert.equal(await server.countRows('consent_receipts'), 2);
+      }));
+
+    it('used up when no more codes may be sent, is told when the next one may', () =>
+      withServer({ engine, env: { LEADS_PER_EMAIL_PER_HOUR: '2' } }, async (server) => {
+        const visitor = createVisitor(server);
+        await ask(visitor);
+        await enterWrong(visitor, await newestCode(server), 5);
+        await server.advance(600);
+        await ask(visitor);
+        const second = await newestCode(server, 2);
+        await enterWrong(visitor, second, 5);
+        const tried = await enter(visitor, second);
+        const asked = await ask(visitor);
+        for (const refused of [tried, asked]) {
+          assert.equal(refused.statusCode, 429);
+          assert.equal(refused.headers['retry-after'], '3000');
+          assert.match(refused.body, / in 50 minutes\.$/);
+        }
+        assert.equal(tried.headers['x-error-code'], 'too-many-tries');
+        assert.equal(asked.headers['x-error-code'], 'too-many-codes');
+        await server.advance(3000);
+        assert.equal((await ask(visitor)).statusCode, 202);
+        assert.equal((await enter(visitor, await newestCode(server, 3))).statusCode, 200);
+      }));
+
+    it('used up by calls at once, the right one among them, answers each and begins anew', () =>
+      withServer({ engine, env: { LEADS_PER_EMAIL_PER_HOUR: '0' } }, async (server) => {
+        let mails = 0;
+        for (let round = 0; round < 8; round += 1) {
+          const visitor = createVisitor(server, `203.0.113.${round + 1}`);
+          await ask(visitor);
+          const code = await newestCode(server, (mails += 1));
+          const wrong = wrongFor(code);
+          const answers = await Promise.all(
+            [wrong, code, wrong, wrong, wrong, wrong].map((typed) => enter(visitor, typed)),
+          );
+          const statuses = answers.map(({ statusCode }) => statusCode);
+          assert.ok(
+            statuses.every((status) => [200, 400, 429].includes(status)),
+            String(statuses),
+          );
+          assert.ok(statuses.filter((status) => status === 400).length <= 5, String(statuses));
+          if (statuses[1] === 200) continue;
+          assert.equal((await ask(visitor)).statusCode, 202);
+          assert.equal((await enter(visitor, await newestCode(server, (mails += 1)))).statusCode, 200);
+        }
+        assert.equal(await server.countRows('consent_receipts'), 8);
+      }));
+
+    it('is not burdened by tries made when no code was live, whatever was lost since', () =>
+      withServer({ engine }, async (server) => {
+        const stranger = createVisitor(server, '198.51.100.1');
+        for (let round = 0; round < 4; round += 1) {
+          for (let i = 0; i < 5; i += 1) await enter(stranger, '000000');
+          await server.advance(11 * 60);
+        }
+        await server.advance(2 * 3600);
+        // The answer and its cookie are lost. What the mail says works all the same, also on a second device.
+        await ask(createVisitor(server, '203.0.113.1'));
+        const device = createVisitor(server, '203.0.113.2');
+        const verified = await enter(device, await newestCode(server));
+        assert.equal(verified.statusCode, 200, verified.body);
+
+        // Just before, and many more of them.
+        for (let i = 0; i < 30; i += 1) await enter(stranger, '000000', 'grace@example.com');
+        await ask(createVisitor(server, '203.0.113.1'), { email: 'grace@example.com' });
+        const code = await newestCode(server, 1, 'grace@example.com');
+        assert.equal((await enter(device, code, 'grace@example.com')).statusCode, 200);
+      }));
+
+    it('has a code of its own where the shared budget of a moment or of a day is used up', () =>
+      withServer({ engine }, async (server) => {
+        const stranger = createVisitor(server, '198.51.100.1');
+        const [first, second] = [createVisitor(server), createVisitor(server)];
+        for (let round = 0; round < 4; round += 1) {
+          await ask(createVisitor(server, `198.51.100.${round + 2}`));
+          await newestCode(server, round + 1);
+          for (let i = 0; i < 5; i += 1) await enter(stranger, '000000');
+          await server.advance(round === 3 ? 3600 : 11 * 60);
+        }
+        await ask(first);
+        const lost = await newestCode(server, 5);
+        await ask(second);
+        const own = await newestCode(server, 6);
+        assert.equal((await enter(createVisitor(server, '203.0.113.2'), lost)).statusCode, 429);
+        await enterWrong(second, own, 4);
+        assert.equal((await enter(second, own)).statusCode, 200);
+      }));
+
+    it('tells a stranger nothing about who waits for a code, however many tries, before and after', () =>
+      withServer({ engine }, async (server) => {
+        const stranger = createVisitor(server, '198.51.100.1');
+        const owner = createVisitor(server, '203.0.113.1');
+        const differences: string[] = [];
+        const compareAnswers = async (when: string, tries: number) => {
+          for (let i = 0; i < tries; i += 1) {
+            const [waits, nobody] = [
+              await enter(stranger, '000000', EMAIL),
+              await enter(stranger, '000000', 'nobody@example.com'),
+            ];
+            const told = ({ statusCode, headers, body }: typeof waits) =>
+              `${statusCode} ${String(headers['retry-after'])} ${body}`;
+            if (told(waits) !== told(nobody))
+              differences.push(`${when}, ${i + 1}: ${told(waits)} / ${told(nobody)}`);
+          }
+        };
+        await compareAnswers('before', 3);
+        await ask(owner);
+        await newestCode(server);
+        await compareAnswers('a code is live', 4);
+        await server.advance(61);
+        await ask(owner);
+        await newestCode(server, 2);
+        await compareAnswers('two codes are live', 4);
+        await server.advance(9.5 * 60);
+        await compareAnswers('one code is live', 6);
+        await server.advance(6 * 60);
+        await compareAnswers('no code is live', 7);
+        await server.advance(20 * 60);
+        await ask(owner);
+        await newestCode(server, 3);
+        await compareAnswers('the day is used up', 4);
+        await server.advance(26 * 3600);
+        await compareAnswers('the next day', 6);
+        assert.deepEqual(differences, []);
+      }));
+
+    it('lets the same browser in again when the answer to the right code was lost', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         await ask(visitor);
         const code = await newestCode(server);
-        for (let i = 0; i < 3; i += 1) assert.equal((await enter(visitor, wrongFor(code))).statusCode, 400);
+        await enterWrong(visitor, code, 4);
+        const lost = new Map(visitor.cookies);
+        assert.equal((await enter(visitor, code)).statusCode, 200);
+
+        const again = createVisitor(server);
+        for (const [name, value] of lost) again.cookies.set(name, value);
+        const answer = await enter(again, code);
+        assert.equal(answer.statusCode, 200, answer.body);
+        assert.equal((await again.get('/api/article')).statusCode, 200);
+        assert.equal(await server.countRows('consent_receipts'), 1);
+        const metrics = await server.metrics.render();
+        assert.match(metrics.body, /time_to_code_seconds_count 1\n/, 'one code was entered, once');
+
+        const stranger = createVisitor(server, '198.51.100.1');
+        assert.equal(
+          (await enter(stranger, code)).statusCode,
+          400,
+          'a used code opens nothing for anybody else',
+        );
+        for (const [name, value] of lost) again.cookies.set(name, value);
+        assert.equal((await enter(again, wrongFor(code))).statusCode, 400);
+        await server.advance(601);
+        assert.equal((await enter(again, code)).statusCode, 400, 'nor for the same browser after its life');
+      }));
+
+    it('lets a browser that rode on a code in again, and takes its tries to heart', () =>
+      withServer({ engine }, async (server) => {
+        await ask(createVisitor(server));
+        const code = await newestCode(server);
+        const rider = createVisitor(server);
+        await ask(rider);
+        const lost = rider.cookies.get('challenge') ?? '';
+        assert.equal((await enter(rider, code)).statusCode, 200);
+        rider.cookies.set('challenge', lost);
+        assert.equal((await enter(rider, code)).statusCode, 200);
+        assert.equal(await server.countRows('consent_receipts'), 1);
+        rider.cookies.set('challenge', lost);
+        await enterWrong(rider, code, 5);
+        assert.equal((await enter(rider, code)).statusCode, 429, 'counted before it is compared');
+      }));
+
+    it('answers two live codes entered at once honestly, with one receipt, whoever enters them', () =>
+      withServer(
+        {
+          engine,
+          env: { LEADS_PER_EMAIL_PER_HOUR: '0', LEADS_PER_IP_PER_HOUR: '0', VERIFY_PER_IP_PER_HOUR: '0' },
+        },
+        async (server) => {
+          let receipts = 0;
+          for (let round = 0; round < 24; round += 1) {
+            const email = `ada-${round}@example.com`;
+            const owner = createVisitor(server, '203.0.113.1');
+            await ask(owner, { email });
+            const first = await newestCode(server, 1, email);
+            await server.advance(60);
+            // The codes of one challenge, or of two.
+            const oneChallenge = round % 4 < 2;
+            await ask(oneChallenge ? owner : createVisitor(server, '203.0.113.1'), { email });
+            const second = await newestCode(server, 2, email);
+            const rider = createVisitor(server, '203.0.113.1');
+            await ask(rider, { email });
+            const who = [rider, owner, createVisitor(server, '203.0.113.1')][round % 3] ?? rider;
+            const cookies = new Map(who.cookies);
+            const statuses = await Promise.all(
+              [first, second].map(async (code) => {
+                const tab = createVisitor(server, '203.0.113.1');
+                for (const [name, value] of cookies) tab.cookies.set(name, value);
+                return (await enter(tab, code, email)).statusCode;
+              }),
+            );
+            // The first that is through ends the life of the other, unless that was being compared already.
+            assert.ok(
+              statuses.includes(200) && statuses.every((status) => status === 200 || status === 400),
+              `round ${round}: ${String(statuses)}`,
+            );
+            // Without a cookie each code stands for the challenge it was mailed for; with one, both stand for the browser's.
+            const proven =
+              cookies.size > 0 || oneChallenge ? 1 : statuses.filter((status) => status === 200).length;
+            assert.equal(await server.countRows('consent_receipts'), (receipts += proven), `round ${round}`);
+          }
+        },
+      ));
+
+    it('mails a new code after the clock was set back, and accepts it', () =>
+      withServer({ engine }, async (server) => {
+        const visitor = createVisitor(server);
+        await ask(visitor);
+        await newestCode(server);
         await server.advance(60);
         await ask(visitor);
-        const second = await newestCode(server, 2);
-        for (let i = 0; i < 2; i += 1) assert.equal((await enter(visitor, wrongFor(second))).statusCode, 400);
-        const refused = await enter(visitor, second);
-        assert.equal(refused.statusCode, 429);
-        assert.equal(refused.headers['x-error-code'], 'too-many-tries');
-        assert.ok(Number(refused.headers['retry-after']) > 0);
-        assert.match(refused.body, /Please ask for a new code in \d+ minutes\.$/);
-        await server.advance(60);
-        assert.equal((await ask(visitor)).statusCode, 429, 'no code is mailed that could not be used');
-        assert.equal(server.inbox.mails.length, 2);
-        await server.advance(600);
-        assert.equal((await ask(visitor)).statusCode, 202);
-        assert.equal((await enter(visitor, await newestCode(server, 3))).statusCode, 200);
+        await newestCode(server, 2);
+        await server.advance(-3600);
+        const open = await visitor.get('/api/challenge');
+        assert.ok(open.json<OpenChallenge>().resendSeconds <= 60);
+        const asked = await ask(visitor);
+        assert.equal(asked.statusCode, 202);
+        assert.equal(asked.json<{ resendSeconds: number }>().resendSeconds, 60);
+        const code = await newestCode(server, 3);
+        const again = await ask(visitor);
+        assert.equal(
+          again.json<{ reference: string }>().reference,
+          asked.json<{ reference: string }>().reference,
+        );
+        assert.equal(server.inbox.mails.length, 3, 'a double click still mails nothing');
+        assert.equal((await enter(visitor, code)).statusCode, 200);
+      }));
+
+    it('means the RESEND_SECONDS that were set, less a twentieth', () =>
+      withServer({ engine, env: { RESEND_SECONDS: '2' } }, async (server) => {
+        const visitor = createVisitor(server);
+        const first = await ask(visitor);
+        await server.advance(1.8);
+        const again = await ask(visitor);
+        assert.equal(
+          again.json<{ reference: string }>().reference,
+          first.json<{ reference: string }>().reference,
+        );
+        await server.advance(0.1);
+        const next = await ask(visitor);
+        assert.notEqual(
+          next.json<{ reference: string }>().reference,
+          first.json<{ reference: string }>().reference,
+        );
+        await newestCode(server, 2);
       }));
 
     it('gives a hundred calls at once no more than five tries', () =>
@@ -226,7 +551,7 @@ for (const engine of ENGINES) {
         const statuses = await Promise.all(
           [1, 2, 3].map(async () => (await enter(visitor, code)).statusCode),
         );
-        assert.deepEqual(statuses.toSorted(), [200, 400, 400]);
+        assert.deepEqual(statuses, [200, 200, 200], 'the same browser may have lost the first answer');
         assert.equal(await server.countRows('consent_receipts'), 1);
       }));
 
@@ -285,6 +610,10 @@ for (const engine of ENGINES) {
         assert.equal((await thief.get('/api/article')).statusCode, 200);
         await server.advance(31 * 24 * 3600);
         assert.equal((await thief.get('/api/article')).statusCode, 401, 'a session does not last for ever');
+        await server.advance(-32 * 24 * 3600);
+        assert.equal((await thief.get('/api/article')).statusCode, 200, 'a clock set back ends none');
+        await server.advance(-30 * 24 * 3600);
+        assert.equal((await thief.get('/api/article')).statusCode, 401, 'nor does it make one last for ever');
       }));
 
     it('restores the code screen of the same browser, and tells no other browser anything', () =>

@@ -6,12 +6,15 @@ import { codeReference, type CodeKey } from '#server/access/one-time-code.ts';
 import type { Secrets } from '#server/access/secrets.ts';
 import {
   addCodeToChallenge,
+  endChallenge,
   findOpenChallenge,
+  hasCodeOfItsOwn,
   insertChallenge,
   lockAddress,
   type Challenge,
 } from '#server/db/challenges.ts';
-import { insertCode, newestCodeFromAddress, newestCodeOfChallenge, type Code } from '#server/db/codes.ts';
+import { isRecent } from '#server/db/clocks.ts';
+import { codeThatAnswers, endCodes, insertCode, isLive, type Code } from '#server/db/codes.ts';
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
 import { queueCodeMail } from '#server/db/outbox.ts';
 import { insertSubmission } from '#server/db/submissions.ts';
@@ -48,7 +51,7 @@ export type RequestCodeOutcome =
   | { readonly type: 'requested'; readonly requested: CodeRequested }
   | {
       readonly type: 'refused';
-      readonly error: Extract<ApiErrorCode, 'too-many-requests' | 'too-many-codes' | 'too-many-tries'>;
+      readonly error: Extract<ApiErrorCode, 'too-many-requests' | 'too-many-codes'>;
       readonly retryAfterSeconds: number;
     };
 
@@ -59,7 +62,8 @@ type Ask = { readonly lead: Lead; readonly email: string; readonly visitor: Visi
  * Handles a validated form. The outcome is the same for addresses we know and addresses we do not.
  *
  * Asking again within RESEND_SECONDS is answered as before and mails nothing, whether the browser is the same (its
- * challenge) or only its network address is (its answer, and the cookie with it, was lost).
+ * challenge) or only its network address is (its answer, and the cookie with it, was lost). Whose tries are used up is
+ * mailed a code at once, in a new challenge.
  */
 export async function requestCode(
   parts: RequestCodeParts,
@@ -80,13 +84,11 @@ async function answer(tx: Db, parts: RequestCodeParts, ask: Ask): Promise<Reques
   if (asks.type === 'exceeded') return { ...asks, type: 'refused', error: 'too-many-requests' };
 
   await lockAddress(tx, parts.database.engine, email);
-  const challenge = await findOpenChallenge(tx, { browserId: visitor.browserId, email, now });
-  if (challenge && isExhausted(challenge, limits)) {
-    const retryAfterSeconds = Math.ceil((challenge.expires_at - now) / 1000);
-    return { type: 'refused', error: 'too-many-tries', retryAfterSeconds };
-  }
+  const open = await findOpenChallenge(tx, { browserId: visitor.browserId, email, now });
+  const exhausted = open !== undefined && limits.isExhausted(open);
+  const challenge = exhausted ? undefined : open;
 
-  const recent = await findRecentCode(tx, limits, challenge, ask);
+  const recent = exhausted ? undefined : await findRecentCode(tx, limits, challenge, ask);
   if (recent) {
     const challengeId =
       challenge?.id ?? (await openChallenge(tx, ask, { codesSent: 0, expiresAt: recent.expires_at }));
@@ -95,13 +97,17 @@ async function answer(tx: Db, parts: RequestCodeParts, ask: Ask): Promise<Reques
       parts,
       challengeId,
       { id: recent.id, secretId: recent.secret_id },
-      now - recent.created_at,
+      resendInSeconds(parts, recent, now),
     );
   }
 
   const sends = await limits.sendToAddress(tx, email, now);
   if (sends.type === 'exceeded') return { ...sends, type: 'refused', error: 'too-many-codes' };
 
+  if (exhausted) {
+    await endCodes(tx, open.id, now);
+    await endChallenge(tx, open.id, now);
+  }
   const expiresAt = now + parts.codeTtlSeconds * 1000;
   if (challenge) await addCodeToChallenge(tx, challenge.id, expiresAt);
   const challengeId = challenge?.id ?? (await openChallenge(tx, ask, { codesSent: 1, expiresAt }));
@@ -110,16 +116,7 @@ async function answer(tx: Db, parts: RequestCodeParts, ask: Ask): Promise<Reques
   const code = { id: uuid({ msecs: now }), secretId: parts.secrets[0].id };
   await insertCode(tx, { ...code, challengeId, email, clientAddress: visitor.clientAddress, now, expiresAt });
   await queueCodeMail(tx, { id: uuid({ msecs: now }), codeId: code.id, recipient: ask.lead.email, now });
-  return requested(parts, challengeId, code, 0);
-}
-
-/** Whether a challenge with a code of its own has used up its tries. */
-function isExhausted(challenge: Challenge, limits: Limits): boolean {
-  return (
-    challenge.codes_sent > 0 &&
-    limits.triesPerChallenge > 0 &&
-    challenge.wrong_tries >= limits.triesPerChallenge
-  );
+  return requested(parts, challengeId, code, parts.resendSeconds);
 }
 
 /** The code that was mailed a moment ago and answers this request as well. */
@@ -129,13 +126,13 @@ async function findRecentCode(
   challenge: Challenge | undefined,
   { email, visitor, now }: Ask,
 ): Promise<Code | undefined> {
-  const own = challenge !== undefined && challenge.codes_sent > 0;
   // A code of somebody else's is entered on the shared budget. If that is being used up, only a code of one's own helps.
-  if (!own && (await limits.isSharedBudgetTouched(tx, email, now))) return undefined;
-  const code = own
-    ? await newestCodeOfChallenge(tx, challenge.id)
-    : await newestCodeFromAddress(tx, { email, clientAddress: visitor.clientAddress, now });
-  return code && code.expires_at > now && now - code.created_at < limits.resendQuietMs ? code : undefined;
+  const mayRide = hasCodeOfItsOwn(challenge) || !(await limits.isSharedBudgetTouched(tx, email, now));
+  // Looked up in any case: how long the answer takes must not tell what others tried.
+  const code = await codeThatAnswers(tx, { challenge, email, clientAddress: visitor.clientAddress }, now);
+  return mayRide && code && isLive(code, now) && isRecent(code.created_at, limits.resendQuietMs, now)
+    ? code
+    : undefined;
 }
 
 async function openChallenge(
@@ -170,21 +167,27 @@ async function storeSubmission(tx: Db, ask: Ask, challengeId: string): Promise<v
  * The answer to a robot that filled in the honeypot: as to everybody else, but nothing is stored and nothing mailed.
  */
 export function pretendToRequestCode(parts: RequestCodeParts): RequestCodeOutcome {
-  return requested(parts, uuid(), { id: uuid(), secretId: parts.secrets[0].id }, 0);
+  return requested(parts, uuid(), { id: uuid(), secretId: parts.secrets[0].id }, parts.resendSeconds);
 }
 
 function requested(
   parts: RequestCodeParts,
   challengeId: string,
   code: CodeKey,
-  ageMs: number,
+  resendSeconds: number,
 ): RequestCodeOutcome {
   return {
     type: 'requested',
-    requested: {
-      challengeId,
-      reference: codeReference(parts.secrets, code),
-      resendSeconds: Math.max(0, Math.ceil(parts.resendSeconds - ageMs / 1000)),
-    },
+    requested: { challengeId, reference: codeReference(parts.secrets, code), resendSeconds },
   };
+}
+
+/** Seconds until another code can be had: from 0, when this one can no longer be entered, to RESEND_SECONDS. */
+export function resendInSeconds(
+  { resendSeconds }: Pick<RequestCodeParts, 'resendSeconds'>,
+  code: Code,
+  now: number,
+): number {
+  if (!isLive(code, now) || !isRecent(code.created_at, resendSeconds * 1000, now)) return 0;
+  return Math.min(resendSeconds, Math.ceil(resendSeconds - (now - code.created_at) / 1000));
 }

@@ -96,7 +96,7 @@ export function addLeadRoutes(app: FastifyInstance, parts: LeadRouteParts): void
       if ('retryAfterSeconds' in outcome) metrics.limitHit(outcome.error);
       return sendError(reply, outcome.error, 'retryAfterSeconds' in outcome ? outcome : {});
     }
-    metrics.codeEntered(outcome.afterMs);
+    if (outcome.afterMs !== null) metrics.codeEntered(outcome.afterMs);
     cookies.openSession(reply, outcome.leadId, parts.clock());
     return sendJson(reply, { verified: true });
   });

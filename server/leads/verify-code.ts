@@ -7,15 +7,26 @@ import type { Secrets } from '#server/access/secrets.ts';
 import {
   burnTry,
   closeChallenge,
+  findChallengeById,
   findOpenChallenge,
+  findVerifiedChallenge,
+  hasCodeOfItsOwn,
   lockAddress,
+  unburnTry,
   type Challenge,
 } from '#server/db/challenges.ts';
-import { ACCEPTED_CODES, acceptedCodes, useCode, type Code } from '#server/db/codes.ts';
+import {
+  ACCEPTED_CODES,
+  acceptedCodes,
+  codeItWasVerifiedWith,
+  endCodes,
+  enterCode,
+  type Code,
+} from '#server/db/codes.ts';
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
-import { mergeLead } from '#server/db/leads.ts';
+import { findLeadId, mergeLead } from '#server/db/leads.ts';
 import { firstLikeNewestSubmission } from '#server/db/submissions.ts';
-import type { LimitOutcome, Limits } from '#server/limits/limits.ts';
+import type { Limits } from '#server/limits/limits.ts';
 import type { ApiErrorCode } from '#shared/errors.ts';
 import { normaliseEmail, type Verification } from '#shared/lead.ts';
 
@@ -30,17 +41,43 @@ export type VerifyCodeOutcome =
   | {
       readonly type: 'verified';
       readonly leadId: string;
-      /** From the mailing of the code to its entry. */
-      readonly afterMs: number;
+      /** From the mailing of the code to its entry; null when it had been entered before. */
+      readonly afterMs: number | null;
     }
   | { readonly type: 'refused'; readonly error: Extract<ApiErrorCode, 'wrong-code'> }
   | {
       readonly type: 'refused';
-      readonly error: Extract<ApiErrorCode, 'too-many-requests' | 'too-many-tries'>;
+      readonly error: Extract<ApiErrorCode, 'too-many-requests'>;
       readonly retryAfterSeconds: number;
+    }
+  | {
+      readonly type: 'refused';
+      readonly error: Extract<ApiErrorCode, 'too-many-tries'>;
+      /** Until this very call can be made again. */
+      readonly retryAfterSeconds: number;
+      /** Until a new code can be asked for; 0: now. */
+      readonly newCodeInSeconds: number;
     };
 
 const WRONG_CODE: VerifyCodeOutcome = { type: 'refused', error: 'wrong-code' };
+
+/** One call on its way through: for which address, what was typed, from where, when. */
+type Entry = {
+  readonly email: string;
+  readonly typedCode: string;
+  readonly clientAddress: string;
+  readonly now: number;
+};
+
+/** A try that has been counted. */
+type CountedTry = {
+  /** The codes that were live before it was counted, and may be compared with what was typed. */
+  readonly compareWith: readonly Code[];
+  /** The answer if none of them is right. */
+  readonly ifWrong: VerifyCodeOutcome;
+  /** Whether no try is left in the challenge. */
+  readonly last: boolean;
+};
 
 /**
  * Handles a validated verification. Wrong, expired, used and unknown read the same.
@@ -57,60 +94,150 @@ export async function verifyCode(
   { browserId, clientAddress }: { browserId: string | null; clientAddress: string },
 ): Promise<VerifyCodeOutcome> {
   const { db } = parts.database;
-  const { limits, secrets } = parts;
+  const { limits } = parts;
   const now = parts.clock();
   const email = normaliseEmail(typedEmail);
+  const entry: Entry = { email, typedCode, clientAddress, now };
 
   const asks = await limits.verifyFromNetwork(db, clientAddress, now);
   if (asks.type === 'exceeded') return { ...asks, type: 'refused', error: 'too-many-requests' };
 
-  const challenge = browserId === null ? undefined : await findOpenChallenge(db, { browserId, email, now });
-  const own = challenge !== undefined && challenge.codes_sent > 0;
+  const open = browserId === null ? undefined : await findOpenChallenge(db, { browserId, email, now });
+  const findVerified = async () =>
+    browserId === null ? undefined : findVerifiedChallenge(db, { browserId, email, now });
+  const verified = open ? undefined : await findVerified();
+  const again = verified && (await verifyAgain(parts, verified, entry));
+  if (again) return again;
 
-  const allowed = own
-    ? await countOwnTry(db, limits, challenge, now)
-    : await limits.tryWithoutChallenge(db, email, now);
-  if (allowed.type === 'exceeded') return { ...allowed, type: 'refused', error: 'too-many-tries' };
-
-  const candidates = await acceptedCodes(db, own ? { challengeId: challenge.id } : { email }, now);
-  const code = findCode(
-    secrets,
-    candidates.map((candidate) => ({ ...candidate, secretId: candidate.secret_id })),
-    typedCode,
-    ACCEPTED_CODES,
-  );
-  if (code === null) return WRONG_CODE;
+  const own = hasCodeOfItsOwn(open);
+  const counted = own ? await countOwnTry(parts, open, now) : await countSharedTry(parts, entry);
+  const code = compare(parts, counted.compareWith, typedCode);
+  if (code === null) {
+    // It may have been verified since we looked, by a call of the same browser that was a moment faster.
+    const meanwhile = open && (await findVerified());
+    const faster = meanwhile && (await verifyAgain(parts, meanwhile, entry));
+    if (faster) return faster;
+    if (own && counted.last) await endCodesOf(parts, open, now);
+    return counted.ifWrong;
+  }
 
   return db.transaction().execute(async (tx) => {
-    // Two codes of one challenge entered at once would wait for each other.
     await lockAddress(tx, parts.database.engine, email);
-    if (!(await useCode(tx, code, now))) return WRONG_CODE;
-    await limits.forgiveTry(tx, email, now, own ? 'challenge' : 'address');
-    return openLead(tx, { challenge, code, clientAddress, now });
+    const outcome = await openLead(tx, { challenge: open ?? verified, code, entry });
+    if (outcome.type === 'verified') {
+      if (own) await unburnTry(tx, open.id);
+      else await limits.forgiveTry(tx, email, now);
+    }
+    return outcome;
   });
 }
 
-async function countOwnTry(db: Db, limits: Limits, challenge: Challenge, now: number): Promise<LimitOutcome> {
-  if (!(await burnTry(db, challenge.id, limits.triesPerChallenge))) {
-    return {
-      type: 'exceeded',
-      retryAfterSeconds: Math.max(1, Math.ceil((challenge.expires_at - now) / 1000)),
-    };
-  }
-  await limits.noteTry(db, challenge.email, now);
-  return { type: 'allowed' };
+/** Compares in constant time, always as often. */
+const compare = ({ secrets }: VerifyCodeParts, codes: readonly Code[], typedCode: string): Code | null =>
+  findCode(
+    secrets,
+    codes.map((code) => ({ ...code, secretId: code.secret_id })),
+    typedCode,
+    ACCEPTED_CODES,
+  );
+
+/** Counts a try that the challenge pays for. */
+async function countOwnTry(
+  { database: { db }, limits }: VerifyCodeParts,
+  challenge: Challenge,
+  now: number,
+): Promise<CountedTry> {
+  const compareWith = await acceptedCodes(db, { challenge, email: challenge.email }, now);
+  const tries = await burnTry(db, challenge.id, limits.triesPerChallenge);
+  if (tries !== null) return { compareWith, ifWrong: WRONG_CODE, last: tries === limits.triesPerChallenge };
+  // No code will do in this challenge any more: only a new one helps, as soon as it may be sent.
+  const sends = await limits.sendToAddress(db, challenge.email, now);
+  const newCodeInSeconds = sends.type === 'exceeded' ? sends.retryAfterSeconds : 0;
+  return {
+    compareWith: [],
+    ifWrong: {
+      type: 'refused',
+      error: 'too-many-tries',
+      retryAfterSeconds: Math.max(1, newCodeInSeconds),
+      newCodeInSeconds,
+    },
+    last: false,
+  };
 }
 
+/** The challenge is over, and its codes with it: nobody shall be told that one of them is all that is needed. */
+async function endCodesOf(
+  { database: { db, engine } }: VerifyCodeParts,
+  { id, email }: Challenge,
+  now: number,
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    // One of them may be entered right now.
+    await lockAddress(tx, engine, email);
+    await endCodes(tx, id, now);
+  });
+}
+
+/** Counts a try that the address pays for, whoever makes it. */
+async function countSharedTry(
+  { database: { db, engine }, limits }: VerifyCodeParts,
+  { email, now }: Entry,
+): Promise<CountedTry> {
+  return db.transaction().execute(async (tx) => {
+    await lockAddress(tx, engine, email);
+    const live = await acceptedCodes(tx, { challenge: undefined, email }, now);
+    const atLiveCodes = live.length > 0;
+    const { mayCompare, ifWrong } = await limits.tryWithoutChallenge(tx, email, { atLiveCodes }, now);
+    return {
+      compareWith: mayCompare ? live : [],
+      // Whether a code may be sent is not looked up: a stranger would learn from it how many were.
+      ifWrong:
+        ifWrong.type === 'exceeded'
+          ? { ...ifWrong, type: 'refused', error: 'too-many-tries', newCodeInSeconds: 0 }
+          : WRONG_CODE,
+      last: false,
+    };
+  });
+}
+
+/**
+ * The right code from a browser that entered it already: the answer was lost. Null when it is anything else.
+ */
+async function verifyAgain(
+  parts: VerifyCodeParts,
+  challenge: Challenge,
+  { email, typedCode, now }: Entry,
+): Promise<VerifyCodeOutcome | null> {
+  const { db } = parts.database;
+  const used = await codeItWasVerifiedWith(db, challenge, now);
+  if ((await burnTry(db, challenge.id, parts.limits.triesPerChallenge)) === null) return null;
+  const code = compare(parts, used === undefined ? [] : [used], typedCode);
+  if (code === null) return null;
+  await unburnTry(db, challenge.id);
+  const leadId = await findLeadId(db, email);
+  return leadId === undefined ? null : { type: 'verified', leadId, afterMs: null };
+}
+
+/**
+ * What a right code brings about. Calls that come at the same moment wait for each other before this; of those for one
+ * challenge the first writes the receipt.
+ * @param challenge of the browser that entered the code; undefined without one
+ */
 async function openLead(
   tx: Db,
-  {
-    challenge,
-    code,
-    clientAddress,
-    now,
-  }: { challenge: Challenge | undefined; code: Code; clientAddress: string; now: number },
+  { challenge, code, entry }: { challenge: Challenge | undefined; code: Code; entry: Entry },
 ): Promise<VerifyCodeOutcome> {
+  const { email, clientAddress, now } = entry;
   const challengeId = challenge?.id ?? code.challenge_id;
+  const entered = await enterCode(tx, code, now);
+  const afterMs = entered ? now - code.created_at : null;
+  const current = await findChallengeById(tx, challengeId);
+  if (current !== undefined && current.verified_at !== null) {
+    // Verified a moment ago. The code was right when it came; the one that used it up may have been this browser itself.
+    const leadId = entered || challenge !== undefined ? await findLeadId(tx, email) : undefined;
+    return leadId === undefined ? WRONG_CODE : { type: 'verified', leadId, afterMs };
+  }
+  if (!entered) return WRONG_CODE;
   const submission = await firstLikeNewestSubmission(tx, challengeId);
   if (submission === undefined)
     throw new Error('A challenge without a submission: the two are stored together.');
@@ -122,5 +249,5 @@ async function openLead(
     sameBrowser: challenge !== undefined,
     now,
   });
-  return { type: 'verified', leadId, afterMs: now - code.created_at };
+  return { type: 'verified', leadId, afterMs };
 }

@@ -204,6 +204,13 @@ for (const engine of ENGINES) {
         await server.advance(5 * 60 + 1);
         const late = await askAsStranger(server, encode({ challenge, solution }));
         assert.equal(late.statusCode, 428, 'late');
+
+        await server.advance(-3_600);
+        assert.equal((await askAsStranger(server)).statusCode, 202, 'the breaker has shut');
+        await server.advance(LOOK_SECONDS);
+        assert.equal((await askAsStranger(server)).statusCode, 428);
+        const early = await askAsStranger(server, encode({ challenge, solution }));
+        assert.equal(early.statusCode, 428, 'made by a clock that was wrong');
       }));
 
     it('opens when far fewer codes than usual are entered, and not when it was always so', () =>
@@ -422,6 +429,16 @@ for (const engine of ENGINES) {
           }
         },
       ));
+
+    it('that a wrong clock opened is shut when the clock is set back', () =>
+      withServer({ engine, env: { BREAKER_CODES_PER_MINUTE: '2' } }, async (server) => {
+        for (let count = 0; count < 2; count += 1)
+          assert.equal((await askAsStranger(server)).statusCode, 202);
+        await server.advance(LOOK_SECONDS);
+        assert.equal((await askAsStranger(server)).statusCode, 428);
+        await server.advance(-24 * 3_600);
+        assert.equal((await askAsStranger(server)).statusCode, 202);
+      }));
 
     it('is one for all processes, and tells the operator once', () =>
       withServer({ engine, env: { BREAKER_CODES_PER_MINUTE: '1' } }, async (server) => {

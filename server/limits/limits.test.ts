@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
+import { v7 as uuid } from 'uuid';
+
+import { insertChallenge } from '#server/db/challenges.ts';
+import { insertCode } from '#server/db/codes.ts';
+import type { Db } from '#server/db/connect.ts';
 import { waitInWords } from '#server/http/errors.ts';
 import { createLimits, networkOf } from '#server/limits/limits.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
@@ -27,8 +32,9 @@ describe('the network of an address', () => {
 
 describe('a wait', () => {
   it('is told in words a person uses', () => {
-    const words = ([1, 40, 89, 90, 600, 5399, 5400, 86_400] as const).map(waitInWords);
+    const words = ([0, 1, 40, 89, 90, 600, 5399, 5400, 86_400] as const).map(waitInWords);
     assert.deepEqual(words, [
+      'now',
       'in 1 second',
       'in 40 seconds',
       'in 89 seconds',
@@ -42,39 +48,144 @@ describe('a wait', () => {
 });
 
 const HOUR_MS = 3_600_000;
+const SETTINGS = {
+  limits: { leadsPerIpPerHour: 0, leadsPerEmailPerHour: 0, verifyPerIpPerHour: 0, codeAttempts: 5 },
+  codeTtlSeconds: 600,
+  resendSeconds: 60,
+};
+
+async function storeCode(
+  db: Db,
+  { email, at, livesMs }: { email: string; at: number; livesMs: number },
+): Promise<void> {
+  const [id, expiresAt] = [uuid(), at + livesMs];
+  await insertChallenge(db, { id, browserId: 'b', email, codesSent: 1, now: at, expiresAt });
+  const code = { id: uuid(), challengeId: id, email, clientAddress: '192.0.2.1', secretId: 's' };
+  await insertCode(db, { ...code, now: at, expiresAt });
+}
 
 for (const engine of ENGINES) {
   it(`tries without a challenge are twenty in any 24 hours, on ${engine}`, async () => {
     const { db, close } = await freshDatabase(engine);
     try {
-      const limits = createLimits({
-        limits: { leadsPerIpPerHour: 0, leadsPerEmailPerHour: 0, verifyPerIpPerHour: 0, codeAttempts: 5 },
-        codeTtlSeconds: 600,
-        resendSeconds: 60,
-      });
+      const limits = createLimits(SETTINGS);
       const start = Date.UTC(2026, 10, 20, 12, 34, 56);
-      const tryAt = async (hours: number) =>
-        (await limits.tryWithoutChallenge(db, 'ada@example.com', start + hours * HOUR_MS)).type;
-      const allowedAt = async (hours: number) => {
-        let allowed = 0;
-        while ((await tryAt(hours)) === 'allowed') allowed += 1;
-        return allowed;
+      const tryAt = (hours: number, atLiveCodes = true) =>
+        limits.tryWithoutChallenge(db, 'ada@example.com', { atLiveCodes }, start + hours * HOUR_MS);
+      const comparedAt = async (hours: number) => {
+        let compared = 0;
+        while ((await tryAt(hours)).mayCompare) compared += 1;
+        return compared;
       };
-      assert.equal(await tryAt(0), 'allowed');
+      assert.equal((await tryAt(0)).mayCompare, true);
       // The rest of the day's budget around the end of a day that began with the first try: five in ten minutes.
-      assert.equal(await allowedAt(23), 5);
-      assert.equal(await allowedAt(23.3), 5);
-      assert.equal(await allowedAt(23.6), 5);
-      assert.equal(await allowedAt(23.9), 4);
-      assert.equal(await allowedAt(24.2), 0, 'the try at the start still counts for this hour');
-      assert.equal(await allowedAt(25.2), 1, 'one has left the window');
-      assert.equal(await allowedAt(46), 0);
-      const refused = await limits.tryWithoutChallenge(db, 'ada@example.com', start + 46 * HOUR_MS);
+      assert.equal(await comparedAt(23), 5);
+      assert.equal(await comparedAt(23.3), 5);
+      assert.equal(await comparedAt(23.6), 5);
+      assert.equal(await comparedAt(23.9), 4);
+      assert.equal(await comparedAt(24.2), 0, 'the try at the start still counts for this hour');
+      assert.equal(await comparedAt(25.2), 1, 'one has left the window');
+      assert.equal(await comparedAt(46), 0);
+      const refused = (await tryAt(46)).ifWrong;
       assert.ok(
-        refused.type === 'exceeded' && refused.retryAfterSeconds <= 2 * 3600,
+        refused.type === 'exceeded' && refused.retryAfterSeconds <= 4 * 3600,
         JSON.stringify(refused),
       );
-      assert.equal(await allowedAt(49.5), 5, 'and next day it is as before');
+      assert.equal(await comparedAt(49.5), 5, 'and next day it is as before');
+    } finally {
+      await close();
+    }
+  });
+
+  it(`tries at nothing leave those at live codes untouched, and are answered the same, on ${engine}`, async () => {
+    const { db, close } = await freshDatabase(engine);
+    try {
+      const limits = createLimits(SETTINGS);
+      const now = Date.UTC(2026, 10, 20, 12, 34, 56);
+      const answers = async (email: string, atLiveCodes: (index: number) => boolean) => {
+        const tries = [];
+        for (let i = 0; i < 40; i += 1) {
+          // Five minutes later the first of them still count.
+          const at = now + (i < 20 ? 0 : 5 * 60_000);
+          tries.push(await limits.tryWithoutChallenge(db, email, { atLiveCodes: atLiveCodes(i) }, at));
+        }
+        return {
+          compared: tries.filter(({ mayCompare }) => mayCompare).length,
+          told: tries.map(({ ifWrong }) => ifWrong),
+        };
+      };
+      const nothing = await answers('nobody@example.com', () => false);
+      const live = await answers('ada@example.com', () => true);
+      const sometimes = await answers('grace@example.com', (index) => index > 7);
+      assert.deepEqual([nothing.compared, live.compared, sometimes.compared], [0, 5, 5]);
+      assert.deepEqual(live.told, nothing.told);
+      assert.deepEqual(sometimes.told, nothing.told);
+      assert.equal(nothing.told.filter(({ type }) => type === 'allowed').length, 5);
+    } finally {
+      await close();
+    }
+  });
+
+  it(`a window that a wrong clock began ends when the clock is set back, on ${engine}`, async () => {
+    const { db, close } = await freshDatabase(engine);
+    try {
+      const limits = createLimits({ ...SETTINGS, limits: { ...SETTINGS.limits, leadsPerIpPerHour: 2 } });
+      const now = Date.UTC(2026, 10, 20, 12);
+      const ask = (at: number) => limits.askFromNetwork(db, '203.0.113.7', at);
+      for (let i = 0; i < 3; i += 1) await ask(now + 24 * HOUR_MS);
+      assert.equal((await ask(now + 24 * HOUR_MS)).type, 'exceeded');
+      assert.equal((await ask(now + 24 * HOUR_MS - 1_000)).type, 'exceeded', 'clocks differ a little');
+      assert.equal((await ask(now)).type, 'allowed');
+      assert.equal((await ask(now)).type, 'allowed');
+      const refused = await ask(now);
+      assert.deepEqual(refused, { type: 'exceeded', retryAfterSeconds: 3600 });
+    } finally {
+      await close();
+    }
+  });
+
+  it(`codes that a wrong clock dated ahead keep nobody from a new one, on ${engine}`, async () => {
+    const { db, close } = await freshDatabase(engine);
+    try {
+      const limits = createLimits({ ...SETTINGS, limits: { ...SETTINGS.limits, leadsPerEmailPerHour: 1 } });
+      const now = Date.UTC(2026, 10, 20, 12);
+      await storeCode(db, { email: 'ada@example.com', at: now + 24 * HOUR_MS, livesMs: 600_000 });
+      assert.equal((await limits.sendToAddress(db, 'ada@example.com', now)).type, 'allowed');
+      assert.equal((await limits.sendToAddress(db, 'ada@example.com', now + 24 * HOUR_MS)).type, 'exceeded');
+    } finally {
+      await close();
+    }
+  });
+
+  it(`no more than ten codes of an address are live at any time in any 24 hours, on ${engine}`, async () => {
+    const { db, close } = await freshDatabase(engine);
+    try {
+      const limits = createLimits({ ...SETTINGS, limits: { ...SETTINGS.limits, leadsPerEmailPerHour: 5 } });
+      const start = Date.UTC(2026, 10, 20, 12);
+      const email = 'ada@example.com';
+      const lives: { from: number; to: number }[] = [];
+      const sendAt = async (minutes: number, livesMs = 600_000) => {
+        const at = start + minutes * 60_000;
+        const allowed = await limits.sendToAddress(db, email, at);
+        if (allowed.type === 'exceeded') return allowed.retryAfterSeconds;
+        await storeCode(db, { email, at, livesMs });
+        lives.push({ from: at, to: at + livesMs });
+        return 0;
+      };
+      // Five just before a day begins, one of them mailed late; five within it; five as soon as the first are a day old.
+      for (let i = 0; i < 5; i += 1) await sendAt(i, i === 0 ? 1_200_000 : 600_000);
+      for (let i = 0; i < 5; i += 1) await sendAt(12 * 60 + i);
+      const day = 24 * 60;
+      for (let minute = day - 5; minute < day + 30; minute += 1) await sendAt(minute);
+      assert.ok(lives.length > 10, 'and then there are new ones');
+      for (let minute = 0; minute < day; minute += 1) {
+        const from = start + minute * 60_000;
+        const alive = lives.filter((life) => life.to > from && life.from < from + 24 * HOUR_MS);
+        assert.ok(alive.length <= 10, `${alive.length} from minute ${minute} on`);
+      }
+      const wait = await sendAt(day + 31);
+      assert.ok(wait > 0);
+      assert.equal(await sendAt(day + 31 + wait / 60), 0, 'the wait that was told is honest');
     } finally {
       await close();
     }

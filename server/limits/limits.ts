@@ -3,15 +3,16 @@
 import ipaddr from 'ipaddr.js';
 
 import type { Config } from '#server/config.ts';
-import { newestSendTimes } from '#server/db/codes.ts';
+import { hasCodeOfItsOwn, type Challenge } from '#server/db/challenges.ts';
+import { codesAliveSince } from '#server/db/codes.ts';
 import type { Db } from '#server/db/connect.ts';
 import {
-  countInSlidingWindow,
+  countInSlidingWindows,
   countInWindow,
-  readSlidingWindow,
+  readSlidingWindows,
   readWindow,
-  uncountInSlidingWindow,
-  uncountInWindow,
+  uncountInSlidingWindows,
+  type SlidingWindow,
 } from '#server/db/limit-windows.ts';
 
 const HOUR_MS = 3_600_000;
@@ -21,10 +22,10 @@ const DAY_MS = 24 * HOUR_MS;
 const DAILY_SENDS_PER_HOURLY = 2;
 /** Of what may be tried on one address without a challenge of one's own: this many times CODE_ATTEMPTS in a day. */
 const DAILY_TRIES_PER_ATTEMPT = 4;
-/** Clocks differ and answers take a while: a visitor who presses Resend at zero is not early. */
-const RESEND_TOLERANCE_SECONDS = 3;
+/** Clocks differ and answers take a while: a visitor who presses Resend at zero is not early. A share of RESEND_SECONDS. */
+const RESEND_TOLERANCE = 1 / 20;
 
-export type LimitOutcome =
+type LimitOutcome =
   { readonly type: 'allowed' } | { readonly type: 'exceeded'; readonly retryAfterSeconds: number };
 
 const ALLOWED: LimitOutcome = { type: 'allowed' };
@@ -37,23 +38,35 @@ const exceededUntil = (endsAt: number, now: number): LimitOutcome => ({
 export type Limits = {
   /** How often a network may ask for codes: 100 an hour, because offices and phone networks share addresses. */
   readonly askFromNetwork: (db: Db, clientAddress: string, now: number) => Promise<LimitOutcome>;
-  /** How many codes an e-mail address is sent, whoever asks: 5 an hour, 10 a day. Read-only: sends are counted. */
+  /**
+   * How many codes an e-mail address is sent, whoever asks: 5 an hour, 10 a day. Read-only: sends are counted. A day is
+   * over for a code 24 hours after its life, so no more than 10 were live at any time in any 24 hours.
+   */
   readonly sendToAddress: (db: Db, email: string, now: number) => Promise<LimitOutcome>;
   /** How often a network may enter codes: 300 an hour. */
   readonly verifyFromNetwork: (db: Db, clientAddress: string, now: number) => Promise<LimitOutcome>;
   /**
-   * Counts a try that no challenge of its own pays for: 5 while a code lives, and 20 wrong tries a day over all
-   * tries on the address. Counted before the comparison.
+   * Counts a try that no challenge of its own pays for, before the comparison: 5 in the time a code lives, and 20 in 24
+   * hours. To be called in a transaction that holds the address (lockAddress), and committed before comparing.
+   *
+   * Two things are counted. What was tried while a code was live decides whether this try is compared; so nobody uses up
+   * what is there for a later code. All that was tried decides how a wrong code is answered; so the answers do not
+   * tell whether somebody waits for one.
    */
-  readonly tryWithoutChallenge: (db: Db, email: string, now: number) => Promise<LimitOutcome>;
-  /** Notes a try paid for by a challenge of its own, for the daily count. It is never refused here. */
-  readonly noteTry: (db: Db, email: string, now: number) => Promise<void>;
-  /** Whether somebody has used some of the tries that {@link tryWithoutChallenge} counts. */
+  readonly tryWithoutChallenge: (
+    tx: Db,
+    email: string,
+    against: { readonly atLiveCodes: boolean },
+    now: number,
+  ) => Promise<{ readonly mayCompare: boolean; readonly ifWrong: LimitOutcome }>;
+  /** Whether somebody may have used some of the tries that {@link tryWithoutChallenge} counts, or a day's all. */
   readonly isSharedBudgetTouched: (db: Db, email: string, now: number) => Promise<boolean>;
-  /** Takes a try back that turned out right. */
-  readonly forgiveTry: (db: Db, email: string, now: number, paidBy: 'challenge' | 'address') => Promise<void>;
+  /** Takes a try back that {@link tryWithoutChallenge} counted and that turned out right. */
+  readonly forgiveTry: (tx: Db, email: string, now: number) => Promise<void>;
   /** Wrong tries of one challenge; 0 means without limit. A resend never resets them. */
   readonly triesPerChallenge: number;
+  /** Whether a challenge has used up its tries: it is over, and the next code begins a new one. */
+  readonly isExhausted: (challenge: Challenge) => boolean;
   /** Asking again within this time answers as before and sends nothing. Milliseconds. */
   readonly resendQuietMs: number;
 };
@@ -73,8 +86,17 @@ export function createLimits(config: Pick<Config, 'limits' | 'codeTtlSeconds' | 
     return count > limit ? exceededUntil(endsAt, now) : ALLOWED;
   };
 
-  const dailyTries = (email: string) => ({ key: `tries a day: ${email}`, windowMs: DAY_MS });
-  const sharedTriesKey = (email: string) => `tries without challenge: ${email}`;
+  const sharedTries = (email: string) => {
+    const windows = (what: string): readonly [SlidingWindow, SlidingWindow] => [
+      { key: `${what}: ${email}`, windowMs: codeTtlMs },
+      { key: `${what} a day: ${email}`, windowMs: DAY_MS },
+    ];
+    return {
+      tried: windows('tries without challenge'),
+      compared: windows('tries at live codes'),
+      notCompared: windows('tries at nothing'),
+    };
+  };
 
   return {
     askFromNetwork: (db, clientAddress, now) =>
@@ -83,45 +105,52 @@ export function createLimits(config: Pick<Config, 'limits' | 'codeTtlSeconds' | 
     sendToAddress: async (db, email, now) => {
       if (leadsPerEmailPerHour === 0) return ALLOWED;
       const leadsPerEmailPerDay = leadsPerEmailPerHour * DAILY_SENDS_PER_HOURLY;
-      const sends = await newestSendTimes(db, email, leadsPerEmailPerDay);
-      // The window slides: when as many as are allowed lie within it, the oldest of them says when one more may go.
-      const ends = [
-        { oldest: sends[leadsPerEmailPerHour - 1], windowMs: HOUR_MS },
-        { oldest: sends[leadsPerEmailPerDay - 1], windowMs: DAY_MS },
-      ].map(({ oldest, windowMs }) => (oldest === undefined ? 0 : oldest + windowMs));
-      const endsAt = Math.max(...ends);
+      const codes = await codesAliveSince(db, { email, since: now - DAY_MS, most: leadsPerEmailPerDay }, now);
+      // The windows slide: when as many as are allowed lie within one, the oldest of them says when one more may go.
+      const lastOfHour = codes[leadsPerEmailPerHour - 1];
+      const hourEndsAt = lastOfHour === undefined ? 0 : lastOfHour.sentAt + HOUR_MS;
+      const dayEndsAt =
+        codes.length < leadsPerEmailPerDay
+          ? 0
+          : codes.reduce((first, { endsAt: end }) => Math.min(first, end), Infinity) + DAY_MS;
+      const endsAt = Math.max(hourEndsAt, dayEndsAt);
       return endsAt > now ? exceededUntil(endsAt, now) : ALLOWED;
     },
 
     verifyFromNetwork: (db, clientAddress, now) =>
       countUpTo(db, `tries: ${networkOf(clientAddress)}`, verifyPerIpPerHour, HOUR_MS, now),
 
-    tryWithoutChallenge: async (db, email, now) => {
-      if (codeAttempts === 0) return ALLOWED;
-      const before = await readSlidingWindow(db, dailyTries(email), now);
-      if (before.count >= triesPerDay) return exceededUntil(before.endsAt, now);
-      const outcome = await countUpTo(db, sharedTriesKey(email), codeAttempts, codeTtlMs, now);
-      if (outcome.type === 'exceeded') return outcome;
-      await countInSlidingWindow(db, dailyTries(email), now);
-      // Read again: calls that came at the same moment have counted as well.
-      const after = await readSlidingWindow(db, dailyTries(email), now);
-      return after.count > triesPerDay ? exceededUntil(after.endsAt, now) : ALLOWED;
+    tryWithoutChallenge: async (tx, email, { atLiveCodes }, now) => {
+      if (codeAttempts === 0) return { mayCompare: true, ifWrong: ALLOWED };
+      const { tried, compared, notCompared } = sharedTries(email);
+      const [triedNow, triedInADay, comparedNow, comparedInADay] = await readSlidingWindows(
+        tx,
+        [...tried, ...compared],
+        now,
+      );
+      const mayCompare =
+        atLiveCodes && comparedNow.count < codeAttempts && comparedInADay.count < triesPerDay;
+      // As many rows are written whatever is tried against, so that the time of the answer does not tell.
+      await countInSlidingWindows(tx, [...tried, ...(mayCompare ? compared : notCompared)], now);
+      const hasRoomAt = Math.max(triedNow.hasRoomAt(codeAttempts), triedInADay.hasRoomAt(triesPerDay));
+      return { mayCompare, ifWrong: hasRoomAt > now ? exceededUntil(hasRoomAt, now) : ALLOWED };
     },
 
-    noteTry: async (db, email, now) => {
-      await countInSlidingWindow(db, dailyTries(email), now);
+    isSharedBudgetTouched: async (db, email, now) => {
+      if (codeAttempts === 0) return false;
+      const [triedNow, triedInADay] = await readSlidingWindows(db, sharedTries(email).tried, now);
+      return triedNow.count > 0 || triedInADay.count >= triesPerDay;
     },
 
-    isSharedBudgetTouched: async (db, email, now) =>
-      (await readWindow(db, sharedTriesKey(email), now)).count > 0,
-
-    forgiveTry: async (db, email, now, paidBy) => {
-      await uncountInSlidingWindow(db, dailyTries(email), now);
-      if (paidBy === 'address') await uncountInWindow(db, sharedTriesKey(email), now);
+    forgiveTry: (tx, email, now) => {
+      const { tried, compared } = sharedTries(email);
+      return uncountInSlidingWindows(tx, [...tried, ...compared], now);
     },
 
     triesPerChallenge: codeAttempts,
-    resendQuietMs: Math.max(0, config.resendSeconds - RESEND_TOLERANCE_SECONDS) * 1000,
+    isExhausted: (challenge) =>
+      hasCodeOfItsOwn(challenge) && codeAttempts > 0 && challenge.wrong_tries >= codeAttempts,
+    resendQuietMs: config.resendSeconds * 1000 * (1 - RESEND_TOLERANCE),
   };
 }
 

@@ -5,6 +5,7 @@ import { deriveKey } from 'altcha-lib/algorithms/pbkdf2';
 import * as z from 'zod/mini';
 
 import type { Secrets } from '#server/access/secrets.ts';
+import { CLOCKS_DIFFER_MS } from '#server/db/clocks.ts';
 import { countInWindow } from '#server/db/limit-windows.ts';
 import type { Db } from '#server/db/connect.ts';
 
@@ -106,7 +107,9 @@ export function createProofOfWork({ db, secrets, clock }: ProofOfWorkParts): Pro
       const payload = parsePayload(header);
       if (payload === null) return false;
       const { data, nonce } = payload.challenge.parameters;
-      if (data.validUntil <= clock()) return false;
+      const validForMs = data.validUntil - clock();
+      // One that is good for longer than any was made by a clock that was wrong: it would outlive the note of its use.
+      if (!(validForMs > 0 && validForMs <= VALID_MS + CLOCKS_DIFFER_MS)) return false;
       if (!(await isSolved(payload))) return false;
       const { count } = await countInWindow(db, `proof of work: ${nonce}`, VALID_MS, clock());
       return count === 1;

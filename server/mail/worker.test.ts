@@ -97,6 +97,22 @@ for (const engine of ENGINES) {
         assert.equal((await take('after a crash', now + 30_000)).length, 1);
       }));
 
+    it('sends what waits when the clock was set back, also what a dead process had leased', () =>
+      withServer({ engine, inbox: { onRecipient: () => smtpError(451, 'Not now') } }, async (server) => {
+        await createVisitor(server).post('/api/leads', filledForm());
+        await until(() => server.mailEvents.length === 1);
+        const now = server.now() + 5_000;
+        const lease = { leaseId: 'a dead process', most: 5, leaseMs: 30_000, now };
+        assert.equal((await leaseDueMail(server.database, lease)).length, 1);
+        const hourAgo = server.now() - 3_600_000;
+        // advance() would wait for the lease to end.
+        server.setClock(hourAgo);
+        server.wakeWorker();
+        await until(() => server.mailEvents.length === 2);
+        assert.equal(server.mailEvents[1]?.type, 'failed for now');
+        assert.equal((await outboxRow(server)).due_at - hourAgo, 5000, 'and is due by the new clock');
+      }));
+
     it('mails a code that says all it needs and nothing else', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);

@@ -3,9 +3,16 @@ import { v7 as uuid } from 'uuid';
 
 import { codeDigits, codeReference } from '#server/access/one-time-code.ts';
 import type { Secrets } from '#server/access/secrets.ts';
+import { CLOCKS_DIFFER_MS } from '#server/db/clocks.ts';
 import { findCodeById } from '#server/db/codes.ts';
 import type { OpenDatabase } from '#server/db/connect.ts';
-import { finishMail, leaseDueMail, releaseMail, type OutboxMail } from '#server/db/outbox.ts';
+import {
+  dropFutureTimes,
+  finishMail,
+  leaseDueMail,
+  releaseMail,
+  type OutboxMail,
+} from '#server/db/outbox.ts';
 import { composeCodeEmail, escapeHtml } from '#server/mail/code-email.ts';
 import { SMTP_CONNECTIONS, type Mail, type Mailer } from '#server/mail/mailer.ts';
 import type { CodeEmail } from '#shared/content-schema.ts';
@@ -64,6 +71,8 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
   let stopping = false;
   let wakeUp: () => void = () => {};
   let awake = false;
+  // At the start, too: the clock may have been set back while no process ran.
+  let lastLookAt = Number.POSITIVE_INFINITY;
 
   const wake = () => {
     awake = true;
@@ -81,6 +90,9 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
     });
 
   const takeUp = async (): Promise<void> => {
+    const now = clock();
+    if (now < lastLookAt - CLOCKS_DIFFER_MS) await dropFutureTimes(database.db, { leaseId, now });
+    lastLookAt = now;
     const free = SMTP_CONNECTIONS - inHand.size;
     if (free === 0) return;
     const mails = await leaseDueMail(database, { leaseId, most: free, leaseMs: LEASE_MS, now: clock() });

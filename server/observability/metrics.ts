@@ -106,10 +106,11 @@ export function createMetrics(db: Db, clock: () => number, codeTtlSeconds: numbe
     requestAnswered: ({ method, route, status, ms }) =>
       requests.observe({ method, route, status }, ms / 1000),
     limitHit: (limit) => limits.inc({ limit }),
-    codeEntered: (afterMs) => entered.observe(afterMs / 1000),
+    // A clock that was set back makes no negative times.
+    codeEntered: (afterMs) => entered.observe(Math.max(0, afterMs) / 1000),
     mail: (event) => {
       mails.inc({ outcome: event.type });
-      if (event.type === 'sent') queued.observe(event.queuedForMs / 1000);
+      if (event.type === 'sent') queued.observe(Math.max(0, event.queuedForMs) / 1000);
       if ('errorClass' in event) smtpErrors.inc({ class: event.errorClass });
     },
     breakerOpened: (reason) => breaker.inc({ reason }),
@@ -119,7 +120,7 @@ export function createMetrics(db: Db, clock: () => number, codeTtlSeconds: numbe
       try {
         const backlog = await outboxBacklog(db);
         depth.set(backlog.depth);
-        age.set(backlog.oldestCreatedAt === undefined ? 0 : (clock() - backlog.oldestCreatedAt) / 1000);
+        age.set(Math.max(0, clock() - (backlog.oldestCreatedAt ?? Infinity)) / 1000);
         const to = clock() - codeTtlSeconds * 1000;
         const codes = await codeStatistics(db, { from: to - HOUR_MS, to, most: CODES_LOOKED_AT });
         decided.set({ outcome: 'entered' }, codes.entered);
