@@ -15,6 +15,7 @@ import { addSecurityHeaders } from '#server/http/security-headers.ts';
 import { serveSite } from '#server/http/static-files.ts';
 import { addLoadShedding, type LoadLimits } from '#server/http/load-shedding.ts';
 import { addLeadRoutes, type LeadRouteParts } from '#server/leads/routes.ts';
+import { createMailBacklog } from '#server/mail/backlog.ts';
 import { createProofOfWork } from '#server/limits/proof-of-work.ts';
 import type { Metrics } from '#server/observability/metrics.ts';
 import { API } from '#shared/api.ts';
@@ -22,7 +23,7 @@ import type { Article } from '#shared/api.ts';
 
 export type AppParts = Omit<
   LeadRouteParts,
-  'codeTtlSeconds' | 'resendSeconds' | 'cookies' | 'policies' | 'proofOfWork' | 'metrics'
+  'codeTtlSeconds' | 'resendSeconds' | 'cookies' | 'policies' | 'proofOfWork' | 'metrics' | 'mailBacklog'
 > & {
   readonly config: Pick<
     Config,
@@ -113,8 +114,10 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   app.removeContentTypeParser('text/plain');
 
   const cookies = createCookies(parts.secrets, config.secure);
+  const mailBacklog = createMailBacklog(config.codeTtlSeconds);
   addLeadRoutes(app, {
     ...parts,
+    mailBacklog,
     codeTtlSeconds: config.codeTtlSeconds,
     resendSeconds: config.resendSeconds,
     cookies,
@@ -126,7 +129,8 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     }),
   });
   addArticleRoutes(app, { db: parts.database.db, cookies, clock: parts.clock, article: parts.article });
-  addHealthRoute(app, { db: parts.database.db, clock: parts.clock, isStopping: parts.isStopping });
+  const { clock, isStopping } = parts;
+  addHealthRoute(app, { db: parts.database.db, mailBacklog, clock, isStopping });
   refuseOtherMethods(app);
 
   const site =

@@ -49,6 +49,8 @@ export type ServerOptions = {
   readonly engine: Engine;
   readonly env?: Readonly<Record<string, string>>;
   readonly inbox?: InboxBehaviour;
+  /** Where mail goes, if not to the inbox. */
+  readonly smtpUrl?: string;
   readonly siteFolder?: string;
   readonly maxInHand?: number;
 };
@@ -58,6 +60,7 @@ async function startServer({
   engine,
   env = {},
   inbox: behaviour,
+  smtpUrl,
   siteFolder,
   maxInHand = 1_000,
 }: ServerOptions): Promise<ServerUnderTest> {
@@ -77,7 +80,11 @@ async function startServer({
   const logLines: string[] = [];
   const logger = pino({ level: 'debug' }, { write: (line: string) => void logLines.push(line) });
   const secrets = deriveSecrets(config.appSecrets);
-  const mailer = createSmtpMailer({ url: inbox.url, dkim: null, from: 'Guide <guide@example.com>' });
+  const mailer = createSmtpMailer({
+    url: smtpUrl ?? inbox.url,
+    dkim: null,
+    from: 'Guide <guide@example.com>',
+  });
   const mailEvents: MailEvent[] = [];
   const metrics = createMetrics(database.db, clock, config.codeTtlSeconds);
   const worker = startMailWorker({
@@ -86,6 +93,7 @@ async function startServer({
     secrets,
     codeEmail: content.codeEmail,
     title: content.site.title,
+    codeTtlSeconds: config.codeTtlSeconds,
     clock,
     random: () => 0.5,
     onEvent: (event) => {
@@ -131,7 +139,7 @@ async function startServer({
     metrics,
     logLines,
     advance: async (seconds) => {
-      while (await mailInHand(database.db)) await setTimeout(5);
+      while (await mailInHand(database.db, now)) await setTimeout(5);
       now += seconds * 1000;
     },
     now: clock,
@@ -153,8 +161,15 @@ async function startServer({
   };
 }
 
-async function mailInHand(db: Db): Promise<boolean> {
-  const row = await db.selectFrom('outbox').select('id').where('lease_id', 'is not', null).executeTakeFirst();
+/** In the worker's hand, or about to be: when it was mailed is then a matter of luck. */
+async function mailInHand(db: Db, now: number): Promise<boolean> {
+  const row = await db
+    .selectFrom('outbox')
+    .select('id')
+    .where('state', '=', 'queued')
+    .where('due_at', '<=', now)
+    .where((eb) => eb.or([eb('lease_id', 'is not', null), eb('attempts', '=', 0)]))
+    .executeTakeFirst();
   return row !== undefined;
 }
 

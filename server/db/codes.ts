@@ -1,6 +1,7 @@
 // The codes that were mailed: when, for whom, and whether they were used. Never their digits.
 import type { Selectable } from 'kysely';
 
+import { prolongChallenges } from '#server/db/challenges.ts';
 import type { Db } from '#server/db/connect.ts';
 import { lowestIdAt } from '#server/db/ids.ts';
 import type { Schema } from '#server/db/schema.ts';
@@ -115,6 +116,21 @@ export async function useCode(db: Db, code: Code, now: number): Promise<boolean>
     .where('used_at', 'is', null)
     .execute();
   return true;
+}
+
+/**
+ * A code that waited for its mailing lives on, and with it its challenge, and those that ride on it. No life is shortened.
+ */
+export async function prolongCode(db: Db, code: Code, expiresAt: number): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    await tx
+      .updateTable('codes')
+      .set({ expires_at: expiresAt })
+      .where('id', '=', code.id)
+      .where('expires_at', '<', expiresAt)
+      .execute();
+    await prolongChallenges(tx, code, expiresAt);
+  });
 }
 
 /** A code by its id. */

@@ -5,10 +5,12 @@ import { Migrator, type Migration } from 'kysely/migration';
 
 import type { OpenDatabase } from '#server/db/connect.ts';
 import * as firstTables from '#server/db/migrations/2026-11-20-first-tables.ts';
+import * as mailTurns from '#server/db/migrations/2026-11-21-mail-turns.ts';
 
 /** In the order in which they run. A new one goes to the end. */
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '2026-11-20-first-tables': firstTables,
+  '2026-11-21-mail-turns': mailTurns,
 };
 
 /**

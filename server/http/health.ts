@@ -3,28 +3,42 @@ import type { FastifyInstance } from 'fastify';
 
 import type { Db } from '#server/db/connect.ts';
 import { pingDatabase } from '#server/db/health.ts';
-import { isOutboxStuck } from '#server/db/outbox.ts';
+import { findStandstill } from '#server/db/outbox.ts';
 import { sendError } from '#server/http/errors.ts';
+import type { MailBacklog } from '#server/mail/backlog.ts';
 import { API } from '#shared/api.ts';
 
 const RETRY_AFTER_SECONDS = 5;
+const STUCK_AFTER_MS = 120_000;
 
 type HealthParts = {
   readonly db: Db;
+  readonly mailBacklog: MailBacklog;
   readonly clock: () => number;
   /** True once the process has been told to stop. */
   readonly isStopping: () => boolean;
 };
 
-/** Adds `GET /api/health`: 200, or 503 when the database does not answer, mail is stuck, or the process stops. */
-export function addHealthRoute(app: FastifyInstance, { db, clock, isStopping }: HealthParts): void {
+/**
+ * Adds `GET /api/health`: 200, or 503 when the database does not answer, mail is stuck or so slow that forms are refused,
+ * or the process stops.
+ */
+export function addHealthRoute(
+  app: FastifyInstance,
+  { db, mailBacklog, clock, isStopping }: HealthParts,
+): void {
   app.get(API.health, async (request, reply) => {
     const sick = (sentence: string) =>
       sendError(reply, 'unavailable', { sentence, retryAfterSeconds: RETRY_AFTER_SECONDS });
     if (isStopping()) return sick('This process is stopping.');
     try {
       await pingDatabase(db);
-      if (await isOutboxStuck(db, clock())) return sick('No mail has gone out for more than two minutes.');
+      const stuck = await findStandstill(db, { now: clock(), forMs: STUCK_AFTER_MS });
+      if (stuck?.forEverybody) return sick('No mail has gone out for more than two minutes.');
+      const backlog = await mailBacklog.state(db, clock());
+      if (backlog === 'still') return sick('No mail goes out, so forms are refused.');
+      if (backlog === 'behind')
+        return sick('Mail goes out more slowly than forms come in, so forms are refused.');
     } catch (error) {
       request.log.error({ err: error }, 'The database does not answer.');
       return sick('The database does not answer.');

@@ -3,6 +3,7 @@ import { codeReference } from '#server/access/one-time-code.ts';
 import { findOpenChallenge } from '#server/db/challenges.ts';
 import { newestCodeFromAddress, newestCodeOfChallenge } from '#server/db/codes.ts';
 import { newestSubmission } from '#server/db/submissions.ts';
+import { mailingTime } from '#server/leads/mailing-time.ts';
 import type { RequestCodeParts } from '#server/leads/request-code.ts';
 import type { OpenChallenge } from '#shared/api.ts';
 
@@ -35,7 +36,7 @@ export async function findChallengeInProgress(
     company: submission.company,
     email: submission.email_typed,
     reference: codeReference(secrets, { id: code.id, secretId: code.secret_id }),
-    resendSeconds: Math.max(0, Math.ceil(resendSeconds - (now - code.created_at) / 1000)),
+    resendSeconds: Math.max(0, Math.ceil(resendSeconds - (now - (await mailingTime(db, code, now))) / 1000)),
   };
 }
 

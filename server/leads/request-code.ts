@@ -13,9 +13,11 @@ import {
 } from '#server/db/challenges.ts';
 import { insertCode, newestCodeFromAddress, newestCodeOfChallenge, type Code } from '#server/db/codes.ts';
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
-import { queueCodeMail } from '#server/db/outbox.ts';
+import { findPlaceInQueue, queueCodeMail } from '#server/db/outbox.ts';
 import { insertSubmission } from '#server/db/submissions.ts';
-import type { Limits } from '#server/limits/limits.ts';
+import { mailingTime } from '#server/leads/mailing-time.ts';
+import { networkOf, type Limits } from '#server/limits/limits.ts';
+import type { MailBacklog } from '#server/mail/backlog.ts';
 import type { CodeRequested } from '#shared/api.ts';
 import type { ApiErrorCode } from '#shared/errors.ts';
 import { normaliseEmail, type Lead } from '#shared/lead.ts';
@@ -24,6 +26,7 @@ export type RequestCodeParts = {
   readonly database: OpenDatabase;
   readonly secrets: Secrets;
   readonly limits: Limits;
+  readonly mailBacklog: MailBacklog;
   readonly clock: () => number;
   readonly codeTtlSeconds: number;
   readonly resendSeconds: number;
@@ -48,7 +51,10 @@ export type RequestCodeOutcome =
   | { readonly type: 'requested'; readonly requested: CodeRequested }
   | {
       readonly type: 'refused';
-      readonly error: Extract<ApiErrorCode, 'too-many-requests' | 'too-many-codes' | 'too-many-tries'>;
+      readonly error: Extract<
+        ApiErrorCode,
+        'too-many-requests' | 'too-many-codes' | 'too-many-tries' | 'mail-backlog'
+      >;
       readonly retryAfterSeconds: number;
     };
 
@@ -58,7 +64,9 @@ type Ask = { readonly lead: Lead; readonly email: string; readonly visitor: Visi
 /**
  * Handles a validated form. The outcome is the same for addresses we know and addresses we do not.
  *
- * Asking again within RESEND_SECONDS is answered as before and mails nothing, whether the browser is the same (its
+ * A code that could not be mailed in time is not promised: `mail-backlog`.
+ *
+ * Asking again while the code waits to be mailed, or within RESEND_SECONDS of its mailing, is answered as before and mails nothing, whether the browser is the same (its
  * challenge) or only its network address is (its answer, and the cookie with it, was lost).
  */
 export async function requestCode(
@@ -95,9 +103,18 @@ async function answer(tx: Db, parts: RequestCodeParts, ask: Ask): Promise<Reques
       parts,
       challengeId,
       { id: recent.id, secretId: recent.secret_id },
-      now - recent.created_at,
+      now - (await mailingTime(tx, recent, now)),
     );
   }
+
+  const place = await findPlaceInQueue(tx, {
+    network: networkOf(visitor.clientAddress),
+    recipient: ask.lead.email,
+    now,
+    mostBehindMs: parts.mailBacklog.mostBehindMs,
+  });
+  const verdict = await parts.mailBacklog.admit(tx, place, now);
+  if (verdict.type === 'too late') return { ...verdict, type: 'refused', error: 'mail-backlog' };
 
   const sends = await limits.sendToAddress(tx, email, now);
   if (sends.type === 'exceeded') return { ...sends, type: 'refused', error: 'too-many-codes' };
@@ -109,7 +126,8 @@ async function answer(tx: Db, parts: RequestCodeParts, ask: Ask): Promise<Reques
   // The id tells the time, by which codes are counted (codeStatistics).
   const code = { id: uuid({ msecs: now }), secretId: parts.secrets[0].id };
   await insertCode(tx, { ...code, challengeId, email, clientAddress: visitor.clientAddress, now, expiresAt });
-  await queueCodeMail(tx, { id: uuid({ msecs: now }), codeId: code.id, recipient: ask.lead.email, now });
+  const mail = { id: uuid({ msecs: now }), codeId: code.id, recipient: ask.lead.email };
+  await queueCodeMail(tx, { ...mail, place, now });
   return requested(parts, challengeId, code, 0);
 }
 
@@ -122,7 +140,7 @@ function isExhausted(challenge: Challenge, limits: Limits): boolean {
   );
 }
 
-/** The code that was mailed a moment ago and answers this request as well. */
+/** The code that was mailed a moment ago, or waits to be, and answers this request as well. */
 async function findRecentCode(
   tx: Db,
   limits: Limits,
@@ -135,7 +153,8 @@ async function findRecentCode(
   const code = own
     ? await newestCodeOfChallenge(tx, challenge.id)
     : await newestCodeFromAddress(tx, { email, clientAddress: visitor.clientAddress, now });
-  return code && code.expires_at > now && now - code.created_at < limits.resendQuietMs ? code : undefined;
+  if (code === undefined || code.expires_at <= now) return undefined;
+  return now - (await mailingTime(tx, code, now)) < limits.resendQuietMs ? code : undefined;
 }
 
 async function openChallenge(
