@@ -126,37 +126,44 @@ export async function findMailOfCode(
     .executeTakeFirst();
 }
 
-/** The mail of one network that waits; the network of a notice is ''. */
-export type NetworkQueue = {
+/** The mail of one network to one recipient domain that waits. Both are '' for a notice. */
+export type WaitingMail = {
   readonly network: string;
-  readonly waiting: number;
+  readonly domain: string;
+  readonly count: number;
   readonly oldestCreatedAt: number;
-  /** Since when the first mail waits for which no delivery was tried yet; null when there is none. */
+  /** Since when the first of it waits for which no delivery was tried yet; null when there is none. */
   readonly untriedSince: number | null;
-  /** Whether the mail server put off some of it, or fell silent at it. */
-  readonly troubled: boolean;
+  /** How many the mail server put off with a 4xx. */
+  readonly putOff: number;
+  /** At how many it fell silent. */
+  readonly stalled: number;
 };
 
-/** All mail that waits, by network. */
-export async function waitingMail(db: Db): Promise<NetworkQueue[]> {
+/** All mail that waits, by network and recipient domain. */
+export async function waitingMail(db: Db): Promise<WaitingMail[]> {
   const rows = await db
     .selectFrom('outbox')
     .select([
       'network',
-      sql<number>`count(*)`.as('waiting'),
+      'recipient_domain',
+      sql<number>`count(*)`.as('count'),
       sql<number>`min(created_at)`.as('oldest'),
       sql<number | null>`min(case when attempts = 0 then created_at end)`.as('untried'),
-      sql<number>`max(case when error_class in ('4xx', 'stalled') then 1 else 0 end)`.as('troubled'),
+      sql<number>`sum(case when error_class = '4xx' then 1 else 0 end)`.as('put_off'),
+      sql<number>`sum(case when error_class = 'stalled' then 1 else 0 end)`.as('stalled'),
     ])
     .where(isQueued)
-    .groupBy('network')
+    .groupBy(['network', 'recipient_domain'])
     .execute();
   return rows.map((row) => ({
     network: row.network ?? '',
-    waiting: Number(row.waiting),
+    domain: row.recipient_domain ?? '',
+    count: Number(row.count),
     oldestCreatedAt: row.oldest,
     untriedSince: row.untried,
-    troubled: Number(row.troubled) > 0,
+    putOff: Number(row.put_off),
+    stalled: Number(row.stalled),
   }));
 }
 
