@@ -159,11 +159,11 @@ export async function waitingMail(db: Db): Promise<WaitingMail[]> {
   return rows.map((row) => ({
     network: row.network ?? '',
     domain: row.recipient_domain ?? '',
-    count: Number(row.count),
+    count: row.count,
     oldestCreatedAt: row.oldest,
     untriedSince: row.untried,
-    putOff: Number(row.put_off),
-    stalled: Number(row.stalled),
+    putOff: row.put_off,
+    stalled: row.stalled,
   }));
 }
 
@@ -233,7 +233,7 @@ export async function findStandstill(
   let mails = 0;
   let serverIsAway = false;
   for (const row of old) {
-    const count = Number(row.count);
+    const { count } = row;
     const network = row.network ?? '';
     mails += count;
     if (row.error_class === '4xx') putOff.set(network, (putOff.get(network) ?? 0) + count);

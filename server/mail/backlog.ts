@@ -27,11 +27,11 @@ const LANES_THAT_MATTER = 3;
 const TALLY_MS = 10_000;
 const RETRY_AFTER_SECONDS = { least: 10, unknown: 60, most: 600 };
 
-export type BacklogVerdict =
+type BacklogVerdict =
   { readonly type: 'in time' } | { readonly type: 'too late'; readonly retryAfterSeconds: number };
 
 /** `behind`: mail goes out, but so slowly that forms are refused. `still`: none goes out. */
-export type BacklogState = 'in time' | 'behind' | 'still';
+type BacklogState = 'in time' | 'behind' | 'still';
 
 export type MailBacklog = {
   /** How far in the future a mail's turn may lie, in milliseconds. */
