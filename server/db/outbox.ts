@@ -296,7 +296,9 @@ export async function leaseDueMail(
               ),
           ),
         )
-        // "+ 0" keeps this from being looked up: the rows are to be read in the order of turns, up to the first that is due.
+        // All rows, read in the order of turns up to the first that is due: this condition, and the "+ 0" that keeps the next
+        // one from being looked up, have both engines do so.
+        .where('turn_at', '>=', 0)
         .where(sql<boolean>`due_at + 0 <= ${now}`)
         .where((eb) => eb.or([eb('leased_until', 'is', null), eb('leased_until', '<=', now)]))
         .where((eb) => eb.or([eb('network', 'is', null), eb.not(isAmong('network', full.networks))]))

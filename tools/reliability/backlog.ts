@@ -66,7 +66,7 @@ function slowly(mailsASecond: number): InboxBehaviour {
 
 async function withSite(
   { engine, behaviour, env }: { engine: Engine; behaviour: InboxBehaviour; env: Record<string, string> },
-  use: (url: string, inbox: Inbox, healths: readonly number[]) => Promise<void>,
+  meet: (url: string, inbox: Inbox, healths: readonly number[]) => Promise<void>,
 ): Promise<void> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'backlog-'));
   const inbox = await startInbox(behaviour);
@@ -90,7 +90,7 @@ async function withSite(
       () => {},
     );
   }, HEALTH_EVERY_MS);
-  await use(server.url, inbox, healths);
+  await meet(server.url, inbox, healths);
   clearInterval(monitor);
   await server.stop();
   rmSync(folder, { recursive: true });
