@@ -250,6 +250,7 @@ for (const burst of ['one network', 'a network each'] as const) {
   await Promise.all(ENGINES.map((engine) => meetSilence(engine, burst)));
 }
 await postgres.stop();
+const byText = (a: readonly unknown[], b: readonly unknown[]): number => a.join().localeCompare(b.join());
 await writeReport(
   'reliability.md',
   'backlog',
@@ -265,7 +266,7 @@ await writeReport(
       'others answered 503 first',
       'health',
     ],
-    slowRows,
+    slowRows.toSorted(byText),
   )}\n\n${table(
     [
       `${SILENT_FORMS} forms to which the mail server says nothing`,
@@ -276,7 +277,7 @@ await writeReport(
       'others without a code',
       'health',
     ],
-    silentRows,
+    silentRows.toSorted(byText),
   )}`,
 );
 conclude(broken);
