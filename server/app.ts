@@ -18,6 +18,7 @@ import { createIsProxy, createVisitorAddress } from '#server/http/visitor-addres
 import { serveSite } from '#server/http/static-files.ts';
 import { addLoadShedding, type LoadLimits } from '#server/http/load-shedding.ts';
 import { addLeadRoutes, type LeadRouteParts } from '#server/leads/routes.ts';
+import { createMailBacklog } from '#server/mail/backlog.ts';
 import { createProofOfWork } from '#server/limits/proof-of-work.ts';
 import type { Metrics } from '#server/observability/metrics.ts';
 import { API } from '#shared/api.ts';
@@ -25,7 +26,14 @@ import type { Article } from '#shared/api.ts';
 
 export type AppParts = Omit<
   LeadRouteParts,
-  'codeTtlSeconds' | 'resendSeconds' | 'cookies' | 'policies' | 'proofOfWork' | 'visitorAddress' | 'metrics'
+  | 'codeTtlSeconds'
+  | 'resendSeconds'
+  | 'cookies'
+  | 'policies'
+  | 'proofOfWork'
+  | 'visitorAddress'
+  | 'metrics'
+  | 'mailBacklog'
 > & {
   readonly config: Pick<
     Config,
@@ -120,8 +128,10 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   app.removeContentTypeParser('text/plain');
 
   const cookies = createCookies(parts.secrets, config.secure);
+  const mailBacklog = createMailBacklog(config.codeTtlSeconds);
   addLeadRoutes(app, {
     ...parts,
+    mailBacklog,
     codeTtlSeconds: config.codeTtlSeconds,
     resendSeconds: config.resendSeconds,
     cookies,
@@ -134,8 +144,9 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     }),
   });
   addArticleRoutes(app, { db: parts.database.db, cookies, clock: parts.clock, article: parts.article });
+  const { database, clock, isStopping } = parts;
   addLiveRoute(app);
-  addHealthRoute(app, { database: parts.database, clock: parts.clock, isStopping: parts.isStopping });
+  addHealthRoute(app, { database, mailBacklog, clock, isStopping });
   refuseOtherMethods(app);
 
   const site =

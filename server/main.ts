@@ -83,6 +83,7 @@ const worker = startMailWorker({
   secrets,
   codeEmail: content.codeEmail,
   title: content.site.title,
+  codeTtlSeconds: config.codeTtlSeconds,
   clock,
   random: Math.random,
   onEvent: (event) => {

@@ -64,6 +64,10 @@ export const API_ERRORS = {
     status: 500,
     sentence: 'Something went wrong on our side. Please try again in a minute.',
   },
+  'mail-backlog': {
+    status: 503,
+    sentence: 'We cannot send codes fast enough at the moment. Please send the form again {when}.',
+  },
   unavailable: {
     status: 503,
     sentence: 'We cannot take this request at the moment. Please try again in a minute.',

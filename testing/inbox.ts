@@ -26,7 +26,8 @@ export type Inbox = {
 
 /** What the server does with a recipient or a message, instead of accepting it. */
 export type InboxBehaviour = {
-  readonly onRecipient?: (address: string) => Error | null;
+  /** May take its time, too. */
+  readonly onRecipient?: (address: string) => Error | null | Promise<Error | null>;
   /** May take its time: the sender waits for the answer. "cut off" keeps the message and drops the connection. */
   readonly onMessage?: () => Error | null | 'cut off' | Promise<Error | null | 'cut off'>;
 };
@@ -66,7 +67,9 @@ export async function startInbox(behaviour: InboxBehaviour = {}, port = 0): Prom
     authOptional: true,
     disabledCommands: ['STARTTLS'],
     disableReverseLookup: true,
-    onRcptTo: (address, _session, callback) => callback(behaviour.onRecipient?.(address.address) ?? null),
+    onRcptTo: (address, _session, callback) => {
+      void Promise.resolve(behaviour.onRecipient?.(address.address) ?? null).then(callback);
+    },
     onData: (stream, session, callback) => {
       receive(stream, session.envelope.rcptTo[0]?.address ?? '', () => cutOff(session.id)).then(
         () => callback(),

@@ -53,6 +53,8 @@ export type ServerOptions = {
   readonly engine: Engine;
   readonly env?: Readonly<Record<string, string>>;
   readonly inbox?: InboxBehaviour;
+  /** Where mail goes, if not to the inbox. */
+  readonly smtpUrl?: string;
   /** dist/ of a built site; none serves the API alone. */
   readonly siteFolder?: string;
   readonly maxInHand?: number;
@@ -67,6 +69,7 @@ async function startServer({
   engine,
   env = {},
   inbox: behaviour,
+  smtpUrl,
   siteFolder,
   maxInHand = 1_000,
   connectionLimits,
@@ -89,7 +92,11 @@ async function startServer({
   const logLines: string[] = [];
   const logger = createLogger('debug', { write: (line: string) => void logLines.push(line) });
   const secrets = deriveSecrets(config.appSecrets);
-  const mailer = createSmtpMailer({ url: inbox.url, dkim: null, from: 'Guide <guide@example.com>' });
+  const mailer = createSmtpMailer({
+    url: smtpUrl ?? inbox.url,
+    dkim: null,
+    from: 'Guide <guide@example.com>',
+  });
   const mailEvents: MailEvent[] = [];
   const metrics = createMetrics(database.db, clock, config.codeTtlSeconds);
   const worker = startMailWorker({
@@ -98,6 +105,7 @@ async function startServer({
     secrets,
     codeEmail: content.codeEmail,
     title: content.site.title,
+    codeTtlSeconds: config.codeTtlSeconds,
     clock,
     random: () => 0.5,
     onEvent: (event) => {
@@ -148,7 +156,7 @@ async function startServer({
     metrics,
     logLines,
     advance: async (seconds) => {
-      while (await mailInHand(database.db)) await setTimeout(5);
+      while (await mailInHand(database.db, now)) await setTimeout(5);
       now += seconds * 1000;
     },
     now: clock,
@@ -173,8 +181,15 @@ async function startServer({
   };
 }
 
-async function mailInHand(db: Db): Promise<boolean> {
-  const row = await db.selectFrom('outbox').select('id').where('lease_id', 'is not', null).executeTakeFirst();
+/** In the worker's hand, or about to be: when it was mailed is then a matter of luck. */
+async function mailInHand(db: Db, now: number): Promise<boolean> {
+  const row = await db
+    .selectFrom('outbox')
+    .select('id')
+    .where('state', '=', 'queued')
+    .where('due_at', '<=', now)
+    .where((eb) => eb.or([eb('lease_id', 'is not', null), eb('attempts', '=', 0)]))
+    .executeTakeFirst();
   return row !== undefined;
 }
 

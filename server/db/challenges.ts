@@ -1,5 +1,5 @@
 // One browser's claim to an address: opened by asking for a code, closed by entering it or by time.
-import { sql, type Selectable } from 'kysely';
+import { sql, type ExpressionBuilder, type Selectable } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
@@ -91,6 +91,30 @@ export async function addCodeToChallenge(db: Db, id: string, expiresAt: number):
     .updateTable('challenges')
     .set((eb) => ({ codes_sent: eb('codes_sent', '+', 1), expires_at: expiresAt }))
     .where('id', '=', id)
+    .execute();
+}
+
+/** Challenges that wait for a code live at least until then: its own, and those opened since that ride on it. */
+export async function prolongChallenges(
+  db: Db,
+  code: { challenge_id: string; email: string; created_at: number },
+  { expiresAt, now }: { expiresAt: number; now: number },
+): Promise<void> {
+  const shorter = db
+    .updateTable('challenges')
+    .set({ expires_at: expiresAt })
+    .where('expires_at', '<', expiresAt)
+    .where('expires_at', '>', now);
+  await shorter.where('id', '=', code.challenge_id).execute();
+  const riding = (eb: ExpressionBuilder<Schema, 'challenges'>) =>
+    eb
+      .selectFrom('submissions')
+      .select('challenge_id')
+      .where('submissions.email', '=', code.email)
+      .where('submissions.created_at', '>=', code.created_at);
+  await shorter
+    .where('codes_sent', '=', 0)
+    .where((eb) => eb('id', 'in', riding(eb)))
     .execute();
 }
 

@@ -2,7 +2,7 @@
 // life has not ended and it was not entered.
 import type { Selectable } from 'kysely';
 
-import { hasCodeOfItsOwn, type Challenge } from '#server/db/challenges.ts';
+import { hasCodeOfItsOwn, prolongChallenges, type Challenge } from '#server/db/challenges.ts';
 import { CLOCKS_DIFFER_MS } from '#server/db/clocks.ts';
 import type { Db } from '#server/db/connect.ts';
 import { lowestIdAt } from '#server/db/ids.ts';
@@ -156,6 +156,28 @@ export async function endCodes(db: Db, challengeId: string, now: number): Promis
     .where('expires_at', '>', now)
     .where('used_at', 'is', null)
     .execute();
+}
+
+/**
+ * A code that waited for its mailing lives on, and with it its challenge, and those that ride on it. No life is shortened,
+ * and none that has ended begins anew.
+ */
+export async function prolongCode(
+  db: Db,
+  code: Code,
+  { expiresAt, now }: { expiresAt: number; now: number },
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    await tx
+      .updateTable('codes')
+      .set({ expires_at: expiresAt })
+      .where('id', '=', code.id)
+      .where('expires_at', '<', expiresAt)
+      .where('expires_at', '>', now)
+      .where('used_at', 'is', null)
+      .execute();
+    await prolongChallenges(tx, code, { expiresAt, now });
+  });
 }
 
 /** A code by its id. */

@@ -45,7 +45,12 @@ for (const engine of ENGINES) {
         await database.close();
         assert.deepEqual(
           applied.rows.map(({ name }) => name),
-          ['2026-11-20-first-tables', '2026-11-21-consent-proof', '2026-11-21-known-secrets'],
+          [
+            '2026-11-20-first-tables',
+            '2026-11-21-consent-proof',
+            '2026-11-21-known-secrets',
+            '2026-11-21-mail-turns',
+          ],
         );
       } finally {
         rmSync(folder, { recursive: true });

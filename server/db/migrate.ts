@@ -8,12 +8,14 @@ import { isBusy } from '#server/db/sqlite-dialect.ts';
 import * as firstTables from '#server/db/migrations/2026-11-20-first-tables.ts';
 import * as consentProof from '#server/db/migrations/2026-11-21-consent-proof.ts';
 import * as knownSecrets from '#server/db/migrations/2026-11-21-known-secrets.ts';
+import * as mailTurns from '#server/db/migrations/2026-11-21-mail-turns.ts';
 
 /** In the order in which they run. A new one goes to the end. */
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '2026-11-20-first-tables': firstTables,
   '2026-11-21-consent-proof': consentProof,
   '2026-11-21-known-secrets': knownSecrets,
+  '2026-11-21-mail-turns': mailTurns,
 };
 
 const BEGIN_PATIENCE_MS = 60_000;

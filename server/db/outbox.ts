@@ -1,22 +1,87 @@
 // Mail waiting to be sent. A worker takes a row by leasing it: if its process dies, the lease runs out and another
 // one takes the row up again. Delivery is at least once.
-import type { Selectable } from 'kysely';
+//
+// Who sends much lines up behind itself: each mail has a turn, and the turns of one network, or to one recipient domain, lie
+// apart. A turn only orders; whenever a connection is free, the next mail goes, whether its turn has come or not.
+import { sql, type Selectable } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
-import { lowestIdAt } from '#server/db/ids.ts';
 import type { OutboxState, Schema } from '#server/db/schema.ts';
 
 export type OutboxMail = Selectable<Schema['outbox']>;
 
+/** Whose mail it is, and when its turn comes. */
+export type PlaceInQueue = {
+  readonly network: string;
+  readonly domain: string;
+  readonly turnAt: number;
+};
+
+/** A network lines up behind itself by so much for each mail of its own that still waits: somebody else goes first. */
+const NETWORK_STEP_MS = 1_000;
+/** A recipient domain by less: half of all visitors may be at one. */
+const DOMAIN_STEP_MS = 100;
+
+/**
+ * The place of a new mail. It is never behind a mail of its own lane that was queued later, and nobody else goes before it
+ * for longer than asked: no mail starves.
+ * @param network who asks, as networkOf tells it
+ * @param mostBehindMs how far a turn may lie in the future
+ */
+export async function findPlaceInQueue(
+  db: Db,
+  {
+    network,
+    recipient,
+    now,
+    mostBehindMs,
+  }: { network: string; recipient: string; now: number; mostBehindMs: number },
+): Promise<PlaceInQueue> {
+  const domain = recipient.slice(recipient.lastIndexOf('@') + 1).toLowerCase();
+  const lastTurnOf = async (column: 'network' | 'recipient_domain', value: string) => {
+    const last = await db
+      .selectFrom('outbox')
+      .select('turn_at')
+      .where(isQueued)
+      .where(isUntried)
+      .where(column, '=', value)
+      .orderBy('turn_at', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+    return last?.turn_at ?? Number.NEGATIVE_INFINITY;
+  };
+  const ownTurn = (await lastTurnOf('network', network)) + NETWORK_STEP_MS;
+  const domainTurn = (await lastTurnOf('recipient_domain', domain)) + DOMAIN_STEP_MS;
+  return {
+    network,
+    domain,
+    turnAt: Math.min(Math.max(now, ownTurn, domainTurn), now + mostBehindMs),
+  };
+}
+
+// Written out, not bound: the partial indexes are found by them.
+const isQueued = sql<boolean>`state = 'queued'`;
+const isUntried = sql<boolean>`attempts = 0`;
+const isSent = sql<boolean>`state = 'sent'`;
+
 /** Queues the e-mail that carries a code. */
 export async function queueCodeMail(
   tx: Db,
-  mail: { id: string; codeId: string; recipient: string; now: number },
+  mail: { id: string; codeId: string; recipient: string; place: PlaceInQueue; now: number },
 ): Promise<void> {
-  const { id, codeId, recipient, now } = mail;
+  const { id, codeId, recipient, place, now } = mail;
   await tx
     .insertInto('outbox')
-    .values({ id, code_id: codeId, recipient, due_at: now, created_at: now })
+    .values({
+      id,
+      code_id: codeId,
+      recipient,
+      network: place.network,
+      recipient_domain: place.domain,
+      due_at: now,
+      turn_at: place.turnAt,
+      created_at: now,
+    })
     .execute();
 }
 
@@ -28,7 +93,14 @@ export async function queueNotice(
   const { id, recipient, subject, text, now } = mail;
   await db
     .insertInto('outbox')
-    .values({ id, notice: JSON.stringify({ subject, text }), recipient, due_at: now, created_at: now })
+    .values({
+      id,
+      notice: JSON.stringify({ subject, text }),
+      recipient,
+      due_at: now,
+      turn_at: now,
+      created_at: now,
+    })
     .execute();
 }
 
@@ -42,57 +114,199 @@ export async function outboxBacklog(db: Db): Promise<{ depth: number; oldestCrea
   return { depth: Number(row.depth), oldestCreatedAt: row.oldest ?? undefined };
 }
 
-const STUCK_AFTER_MS = 120_000;
-/** One mail server's "not now" says something about one recipient; of so many, about us. */
-const DEFERRALS_THAT_MATTER = 5;
-/** A mail that is sent now was queued within this time: codes do not live longer by default. */
-const QUEUED_WITHIN_MS = 15 * 60_000;
-
-/**
- * Whether mail as such no longer goes out: some has waited for two minutes, none was sent meanwhile, and it is not just
- * that the servers of a few recipients asked for patience, which any stranger can bring about.
- */
-export async function isOutboxStuck(db: Db, now: number): Promise<boolean> {
-  const old = db
+/** What became of the mail that carries a code; undefined when its row is gone. */
+export async function findMailOfCode(
+  db: Db,
+  codeId: string,
+): Promise<Pick<OutboxMail, 'state' | 'finished_at'> | undefined> {
+  return db
     .selectFrom('outbox')
-    .select('id')
-    .where('state', '=', 'queued')
-    .where('created_at', '<=', now - STUCK_AFTER_MS);
-  const failing = await old
-    .where((eb) => eb.or([eb('error_class', 'is', null), eb('error_class', '!=', '4xx')]))
-    .limit(1)
-    .execute();
-  const waiting = failing.length > 0 ? failing : await old.limit(DEFERRALS_THAT_MATTER).execute();
-  if (failing.length === 0 && waiting.length < DEFERRALS_THAT_MATTER) return false;
-  const sent = await db
-    .selectFrom('outbox')
-    .select('id')
-    .where('id', '>=', lowestIdAt(now - QUEUED_WITHIN_MS))
-    .where('state', '=', 'sent')
-    .where('finished_at', '>', now - STUCK_AFTER_MS)
-    .limit(1)
+    .select(['state', 'finished_at'])
+    .where('code_id', '=', codeId)
     .executeTakeFirst();
-  return sent === undefined;
 }
 
+/** The mail of one network to one recipient domain that waits. Both are '' for a notice. */
+export type WaitingMail = {
+  readonly network: string;
+  readonly domain: string;
+  readonly count: number;
+  readonly oldestCreatedAt: number;
+  /** Since when the first of it waits for which no delivery was tried yet; null when there is none. */
+  readonly untriedSince: number | null;
+  /** How many the mail server put off with a 4xx. */
+  readonly putOff: number;
+  /** At how many it fell silent. */
+  readonly stalled: number;
+};
+
+/** All mail that waits, by network and recipient domain. */
+export async function waitingMail(db: Db): Promise<WaitingMail[]> {
+  const rows = await db
+    .selectFrom('outbox')
+    .select([
+      'network',
+      'recipient_domain',
+      sql<number>`count(*)`.as('count'),
+      sql<number>`min(created_at)`.as('oldest'),
+      sql<number | null>`min(case when attempts = 0 then created_at end)`.as('untried'),
+      sql<number>`sum(case when error_class = '4xx' then 1 else 0 end)`.as('put_off'),
+      sql<number>`sum(case when error_class = 'stalled' then 1 else 0 end)`.as('stalled'),
+    ])
+    .where(isQueued)
+    .groupBy(['network', 'recipient_domain'])
+    .execute();
+  return rows.map((row) => ({
+    network: row.network ?? '',
+    domain: row.recipient_domain ?? '',
+    count: row.count,
+    oldestCreatedAt: row.oldest,
+    untriedSince: row.untried,
+    putOff: row.put_off,
+    stalled: row.stalled,
+  }));
+}
+
+/** When the newest mails were sent, newest first: after `since`, and at most `most` of them. */
+export async function newestDeliveries(
+  db: Db,
+  { since, most }: { since: number; most: number },
+): Promise<number[]> {
+  const rows = await db
+    .selectFrom('outbox')
+    .select('finished_at')
+    .where(isSent)
+    .where('finished_at', '>', since)
+    .orderBy('finished_at', 'desc')
+    .limit(most)
+    .execute();
+  return rows.map((row) => row.finished_at ?? since);
+}
+
+/** How many mails were sent after `since`. */
+export async function countDeliveries(db: Db, since: number): Promise<number> {
+  const row = await db
+    .selectFrom('outbox')
+    .select((eb) => eb.fn.countAll().as('count'))
+    .where(isSent)
+    .where('finished_at', '>', since)
+    .executeTakeFirstOrThrow();
+  return Number(row.count);
+}
+
+/** Mail servers that put off, or fall silent at, one recipient say something about that one; so many mails ... */
+const TROUBLES_THAT_MATTER = 5;
+/** ... of so many networks say something about us. */
+const NETWORKS_THAT_MATTER = 3;
+const GROUPS_LOOKED_AT = 1_000;
+
+/** Mail has waited for a time, and none went out meanwhile. For whom is that so? */
+export type Standstill = {
+  /** Mail as such no longer goes out: it is not just what a stranger, with a few domains of their own, can bring about. */
+  readonly forEverybody: boolean;
+  readonly networks: ReadonlySet<string>;
+  readonly domains: ReadonlySet<string>;
+};
+
 /**
- * Leases due mail. A row leased by somebody else counts as due again once that lease has run out.
+ * Whether mail stands still: some has waited for `forMs`, and none was sent meanwhile.
+ * @returns for whom, or null when it moves
+ */
+export async function findStandstill(
+  db: Db,
+  { now, forMs }: { now: number; forMs: number },
+): Promise<Standstill | null> {
+  const old = await db
+    .selectFrom('outbox')
+    .select(['network', 'recipient_domain', 'error_class', sql<number>`count(*)`.as('count')])
+    .where(isQueued)
+    .where('created_at', '<=', now - forMs)
+    .groupBy(['network', 'recipient_domain', 'error_class'])
+    .limit(GROUPS_LOOKED_AT)
+    .execute();
+  if (old.length === 0) return null;
+  if ((await newestDeliveries(db, { since: now - forMs, most: 1 })).length > 0) return null;
+
+  const networks = new Set<string>();
+  const domains = new Set<string>();
+  const putOff = new Map<string, number>();
+  let mails = 0;
+  let serverIsAway = false;
+  for (const row of old) {
+    const { count } = row;
+    const network = row.network ?? '';
+    mails += count;
+    if (row.error_class === '4xx') putOff.set(network, (putOff.get(network) ?? 0) + count);
+    else {
+      // Untried mail may only wait for silence at another domain to end; silence at a domain is about that domain.
+      if (row.error_class === 'stalled') domains.add(row.recipient_domain ?? '');
+      else if (row.error_class !== null) serverIsAway = true;
+      networks.add(network);
+    }
+  }
+  const all = new Set([...networks, ...putOff.keys()]);
+  for (const [network, count] of putOff) if (count >= TROUBLES_THAT_MATTER) networks.add(network);
+  return {
+    forEverybody: serverIsAway || (mails >= TROUBLES_THAT_MATTER && all.size >= NETWORKS_THAT_MATTER),
+    networks,
+    domains,
+  };
+}
+
+/** Networks and recipient domains that may hold no more connections for now. */
+export type FullLanes = { readonly networks: readonly string[]; readonly domains: readonly string[] };
+
+/**
+ * Leases due mail, in the order of turns. A row leased by somebody else counts as due again once that lease has run out.
  * @param most how many rows to take
  * @param leaseMs how long nobody else may take them
+ * @param full whose mail to leave
  */
 export async function leaseDueMail(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
-  { leaseId, most, leaseMs, now }: { leaseId: string; most: number; leaseMs: number; now: number },
+  {
+    leaseId,
+    most,
+    leaseMs,
+    now,
+    full = { networks: [], domains: [] },
+  }: { leaseId: string; most: number; leaseMs: number; now: number; full?: FullLanes },
 ): Promise<OutboxMail[]> {
+  // One parameter, however long the list: the statement's text stays the same.
+  const isAmong = (column: 'network' | 'recipient_domain', list: readonly string[]) =>
+    engine === 'postgres'
+      ? sql<boolean>`${sql.ref(column)} in (select jsonb_array_elements_text(${JSON.stringify(list)}::jsonb))`
+      : sql<boolean>`${sql.ref(column)} in (select value from json_each(${JSON.stringify(list)}))`;
   return db
     .with('due', (cte) => {
       const due = cte
         .selectFrom('outbox')
         .select('id')
-        .where('state', '=', 'queued')
-        .where('due_at', '<=', now)
+        .where(isQueued)
+        // In an outage everything waits for its next try: then this alone is looked up, and it is one step.
+        .where((eb) =>
+          eb.exists(
+            eb
+              .selectFrom('outbox as any_due')
+              .select('any_due.id')
+              .where(sql<boolean>`any_due.state = 'queued'`)
+              .where('any_due.due_at', '<=', now)
+              .where((or) =>
+                or.or([or('any_due.leased_until', 'is', null), or('any_due.leased_until', '<=', now)]),
+              ),
+          ),
+        )
+        // All rows, read in the order of turns up to the first that is due: this condition, and the "+ 0" that keeps the next
+        // one from being looked up, have both engines do so.
+        .where('turn_at', '>=', 0)
+        .where(sql<boolean>`due_at + 0 <= ${now}`)
         .where((eb) => eb.or([eb('leased_until', 'is', null), eb('leased_until', '<=', now)]))
-        .orderBy('due_at')
+        .where((eb) => eb.or([eb('network', 'is', null), eb.not(isAmong('network', full.networks))]))
+        .where((eb) =>
+          eb.or([eb('recipient_domain', 'is', null), eb.not(isAmong('recipient_domain', full.domains))]),
+        )
+        .orderBy('turn_at')
+        .orderBy('id')
         .limit(most);
       return engine === 'postgres' ? due.forUpdate().skipLocked() : due;
     })
@@ -124,6 +338,18 @@ export async function dropFutureTimes(
     .where((eb) => eb.or([eb('lease_id', 'is', null), eb('lease_id', '!=', leaseId)]))
     .execute();
 }
+const REPLY_MAX_LENGTH = 500;
+
+/** What a mail server said, fit to be kept: whatever it sends, PostgreSQL takes it and an operator can read it. */
+const keptReply = (reply: string): string =>
+  reply
+    // No more than can matter, before anything looks at every character.
+    .slice(0, 4 * REPLY_MAX_LENGTH)
+    .toWellFormed()
+    .replace(/[\p{C}\s]+/gu, ' ')
+    .trim()
+    .slice(0, REPLY_MAX_LENGTH)
+    .toWellFormed();
 
 /** Ends a mail's way: sent, dropped or failed for good. Only the holder of the lease may. */
 export async function finishMail(
@@ -132,7 +358,13 @@ export async function finishMail(
 ): Promise<void> {
   await db
     .updateTable('outbox')
-    .set({ state: mail.state, reply: mail.reply, finished_at: mail.now, leased_until: null, lease_id: null })
+    .set({
+      state: mail.state,
+      reply: keptReply(mail.reply),
+      finished_at: mail.now,
+      leased_until: null,
+      lease_id: null,
+    })
     .where('id', '=', mail.id)
     .where('lease_id', '=', mail.leaseId)
     .execute();
@@ -141,15 +373,21 @@ export async function finishMail(
 /** Gives a mail back, to be tried again at `dueAt`. Only the holder of the lease may. */
 export async function releaseMail(
   db: Db,
-  mail: { id: string; leaseId: string; dueAt: number; reply: string; errorClass: string },
+  mail: Pick<OutboxMail, 'id' | 'turn_at'> & {
+    leaseId: string;
+    dueAt: number;
+    reply: string;
+    errorClass: string;
+  },
 ): Promise<void> {
   await db
     .updateTable('outbox')
     .set({
       due_at: mail.dueAt,
+      turn_at: Math.max(mail.turn_at, mail.dueAt),
       leased_until: null,
       lease_id: null,
-      reply: mail.reply,
+      reply: keptReply(mail.reply),
       error_class: mail.errorClass,
     })
     .where('id', '=', mail.id)

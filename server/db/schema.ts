@@ -55,7 +55,7 @@ type Codes = {
   client_address: Fixed<string>;
   secret_id: Fixed<string>;
   created_at: Fixed<number>;
-  /** When its life ends: with its time, or earlier when it is no longer wanted. */
+  /** A lifetime after its mailing, which is at most a lifetime after its making; or earlier when it is no longer wanted. */
   expires_at: number;
   /** When it was entered; never set for another reason. */
   used_at: Generated<number | null>;
@@ -71,14 +71,24 @@ type Outbox = {
   recipient: Fixed<string>;
   state: Generated<OutboxState>;
   attempts: Generated<number>;
+  /** Who asked, as {@link networkOf} tells it; null for a notice. */
+  network: Fixed<string | null>;
+  /** What follows the @ of the recipient, in lower case. */
+  recipient_domain: Fixed<string | null>;
+  /** When it may be sent. */
   due_at: number;
+  /** Its place in the order of sending; who sends much has later turns. */
+  turn_at: Generated<number>;
   leased_until: Generated<number | null>;
   lease_id: Generated<string | null>;
   created_at: Fixed<number>;
   finished_at: Generated<number | null>;
   /** The SMTP server's words: its acceptance, or the newest reason of a failure. */
   reply: Generated<string | null>;
-  /** What kind of failure the newest was: 4xx for a mail server's "not now", or the name of what broke. */
+  /**
+   * What kind of failure the newest was: 4xx for a mail server's "not now", stalled when it fell silent, or the name of
+   * what broke.
+   */
   error_class: Generated<string | null>;
 };
 /** `dropped`: no longer relevant when its turn came, such as an expired code. `failed`: refused for good. */

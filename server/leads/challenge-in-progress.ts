@@ -30,7 +30,7 @@ export async function findChallengeInProgress(
     company: submission.company,
     email: submission.email_typed,
     reference: codeReference(parts.secrets, { id: code.id, secretId: code.secret_id }),
-    resendSeconds: resendInSeconds(parts, code, now),
+    resendSeconds: await resendInSeconds(db, parts, code, now),
     consentVersion: submission.consent_version === NOT_STATED ? '' : submission.consent_version,
   };
 }

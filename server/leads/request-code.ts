@@ -16,9 +16,11 @@ import {
 import { isRecent } from '#server/db/clocks.ts';
 import { codeThatAnswers, endCodes, insertCode, isLive, type Code } from '#server/db/codes.ts';
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
-import { queueCodeMail } from '#server/db/outbox.ts';
+import { findPlaceInQueue, queueCodeMail } from '#server/db/outbox.ts';
 import { insertSubmission } from '#server/db/submissions.ts';
-import type { Limits } from '#server/limits/limits.ts';
+import { mailingTime } from '#server/leads/mailing-time.ts';
+import { networkOf, type Limits } from '#server/limits/limits.ts';
+import type { MailBacklog } from '#server/mail/backlog.ts';
 import type { CodeRequested } from '#shared/api.ts';
 import type { ApiErrorCode } from '#shared/errors.ts';
 import { normaliseEmail, type Lead } from '#shared/lead.ts';
@@ -27,6 +29,7 @@ export type RequestCodeParts = {
   readonly database: OpenDatabase;
   readonly secrets: Secrets;
   readonly limits: Limits;
+  readonly mailBacklog: MailBacklog;
   readonly clock: () => number;
   readonly codeTtlSeconds: number;
   readonly resendSeconds: number;
@@ -51,7 +54,7 @@ export type RequestCodeOutcome =
   | { readonly type: 'requested'; readonly requested: CodeRequested }
   | {
       readonly type: 'refused';
-      readonly error: Extract<ApiErrorCode, 'too-many-requests' | 'too-many-codes'>;
+      readonly error: Extract<ApiErrorCode, 'too-many-requests' | 'too-many-codes' | 'mail-backlog'>;
       readonly retryAfterSeconds: number;
     };
 
@@ -61,9 +64,11 @@ type Ask = { readonly lead: Lead; readonly email: string; readonly visitor: Visi
 /**
  * Handles a validated form. The outcome is the same for addresses we know and addresses we do not.
  *
- * Asking again within RESEND_SECONDS is answered as before and mails nothing, whether the browser is the same (its
- * challenge) or only its network address is (its answer, and the cookie with it, was lost). Whose tries are used up is
- * mailed a code at once, in a new challenge.
+ * A code that could not be mailed in time is not promised: `mail-backlog`.
+ *
+ * Asking again while the code waits to be mailed, or within RESEND_SECONDS of its mailing, is answered as before and mails
+ * nothing, whether the browser is the same (its challenge) or only its network address is (its answer, and the cookie with
+ * it, was lost). Whose tries are used up is mailed a code at once, in a new challenge.
  */
 export async function requestCode(
   parts: RequestCodeParts,
@@ -97,9 +102,18 @@ async function answer(tx: Db, parts: RequestCodeParts, ask: Ask): Promise<Reques
       parts,
       challengeId,
       { id: recent.id, secretId: recent.secret_id },
-      resendInSeconds(parts, recent, now),
+      await resendInSeconds(tx, parts, recent, now),
     );
   }
+
+  const place = await findPlaceInQueue(tx, {
+    network: networkOf(visitor.clientAddress),
+    recipient: ask.lead.email,
+    now,
+    mostBehindMs: parts.mailBacklog.mostBehindMs,
+  });
+  const verdict = await parts.mailBacklog.admit(tx, place, now);
+  if (verdict.type === 'too late') return { ...verdict, type: 'refused', error: 'mail-backlog' };
 
   const sends = await limits.sendToAddress(tx, email, now);
   if (sends.type === 'exceeded') return { ...sends, type: 'refused', error: 'too-many-codes' };
@@ -115,11 +129,12 @@ async function answer(tx: Db, parts: RequestCodeParts, ask: Ask): Promise<Reques
   // The id tells the time, by which codes are counted (codeStatistics).
   const code = { id: uuid({ msecs: now }), secretId: parts.secrets[0].id };
   await insertCode(tx, { ...code, challengeId, email, clientAddress: visitor.clientAddress, now, expiresAt });
-  await queueCodeMail(tx, { id: uuid({ msecs: now }), codeId: code.id, recipient: ask.lead.email, now });
+  const mail = { id: uuid({ msecs: now }), codeId: code.id, recipient: ask.lead.email };
+  await queueCodeMail(tx, { ...mail, place, now });
   return requested(parts, challengeId, code, parts.resendSeconds);
 }
 
-/** The code that was mailed a moment ago and answers this request as well. */
+/** The code that was mailed a moment ago, or waits to be, and answers this request as well. */
 async function findRecentCode(
   tx: Db,
   limits: Limits,
@@ -130,9 +145,9 @@ async function findRecentCode(
   const mayRide = hasCodeOfItsOwn(challenge) || !(await limits.isSharedBudgetTouched(tx, email, now));
   // Looked up in any case: how long the answer takes must not tell what others tried.
   const code = await codeThatAnswers(tx, { challenge, email, clientAddress: visitor.clientAddress }, now);
-  return mayRide && code && isLive(code, now) && isRecent(code.created_at, limits.resendQuietMs, now)
-    ? code
-    : undefined;
+  if (code === undefined) return undefined;
+  const recent = isRecent(await mailingTime(tx, code, now), limits.resendQuietMs, now);
+  return mayRide && isLive(code, now) && recent ? code : undefined;
 }
 
 async function openChallenge(
@@ -182,12 +197,17 @@ function requested(
   };
 }
 
-/** Seconds until another code can be had: from 0, when this one can no longer be entered, to RESEND_SECONDS. */
-export function resendInSeconds(
+/**
+ * Seconds until another code can be had: from 0, when this one can no longer be entered, to RESEND_SECONDS. Counted from the
+ * mailing.
+ */
+export async function resendInSeconds(
+  db: Db,
   { resendSeconds }: Pick<RequestCodeParts, 'resendSeconds'>,
   code: Code,
   now: number,
-): number {
-  if (!isLive(code, now) || !isRecent(code.created_at, resendSeconds * 1000, now)) return 0;
-  return Math.min(resendSeconds, Math.ceil(resendSeconds - (now - code.created_at) / 1000));
+): Promise<number> {
+  const mailedAt = await mailingTime(db, code, now);
+  if (!isLive(code, now) || !isRecent(mailedAt, resendSeconds * 1000, now)) return 0;
+  return Math.min(resendSeconds, Math.ceil(resendSeconds - (now - mailedAt) / 1000));
 }

@@ -19,6 +19,7 @@ export type Mail = {
 };
 
 type SendOutcome =
+  /** Replies and reasons are as the server worded them; the outbox keeps what is fit to be kept. */
   | { readonly type: 'sent'; readonly reply: string }
   /** Worth another try: the server is away, busy, or misconfigured on our side. */
   | { readonly type: 'failed for now'; readonly reason: string; readonly errorClass: string }
@@ -39,6 +40,7 @@ export type Mailer = {
 /** A server that has not greeted or answered by then is treated as away; the outbox tries again. */
 const TIMEOUT_MS = 10_000;
 export const SMTP_CONNECTIONS = 5;
+const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 
 /** A Mailer over a pooled SMTP transport. */
 export function createSmtpMailer({
@@ -61,6 +63,8 @@ export function createSmtpMailer({
     greetingTimeout: TIMEOUT_MS,
     dnsTimeout: TIMEOUT_MS,
     socketTimeout: TIMEOUT_MS,
+    // A long-winded acceptance is one all the same: to give up on it would mail the code again.
+    maxResponseSize: MAX_RESPONSE_BYTES,
     disableFileAccess: true,
     disableUrlAccess: true,
     ...(dkim && {
@@ -151,18 +155,22 @@ function classifyFailure(error: unknown): SendOutcome {
   const errorClass =
     status > 0
       ? `${Math.floor(status / 100)}xx`
-      : typeof details.code === 'string'
-        ? details.code
-        : 'unknown';
+      : fellSilent(details)
+        ? 'stalled'
+        : typeof details.code === 'string'
+          ? details.code
+          : 'unknown';
   // A 5yz to anything else (sign-in, MAIL FROM) is about our own account: an operator can mend it in time.
   return status >= 500 && FINAL_COMMANDS.has(command)
     ? { type: 'refused', reason, errorClass }
     : { type: 'failed for now', reason, errorClass };
 }
 
-const REASON_MAX_LENGTH = 500;
-const reasonOf = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).slice(0, REASON_MAX_LENGTH);
+/** Whether the server took the connection and then did not answer in time: it may be waiting for the recipient's. */
+const fellSilent = ({ code, timeoutType }: Partial<NodemailerError>): boolean =>
+  code === 'EABORT' || timeoutType === 'SOCKET_TIMEOUT';
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** What a failed try means to the operator. What the server said stays out: it likes to repeat the user's name. */
 function explainAccount(error: unknown, url: string): string {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 
@@ -19,6 +21,45 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
     await setTimeout(10);
   }
   assert.fail('It did not come to hold.');
+}
+
+/** A mail server that says after the message whatever it is told to say, as no library would. */
+async function startRawSmtpServer(afterMessage: string) {
+  let messages = 0;
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.write('220 raw\r\n');
+    let received = '';
+    let inMessage = false;
+    socket.on('data', (chunk) => {
+      received += chunk.toString('latin1');
+      for (;;) {
+        const end = received.indexOf(inMessage ? '\r\n.\r\n' : '\r\n');
+        if (end < 0) return;
+        const line = received.slice(0, end);
+        received = received.slice(end + (inMessage ? 5 : 2));
+        if (inMessage) messages += 1;
+        const reply = inMessage ? afterMessage : /^DATA/i.test(line) ? '354 go on' : '250 ok';
+        inMessage = reply.startsWith('354');
+        socket.write(`${reply}\r\n`);
+      }
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  assert(typeof address === 'object' && address !== null);
+  return {
+    url: `smtp://127.0.0.1:${address.port}`,
+    messages: () => messages,
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
 }
 
 for (const engine of ENGINES) {
@@ -112,6 +153,26 @@ for (const engine of ENGINES) {
         assert.equal(server.mailEvents[1]?.type, 'failed for now');
         assert.equal((await outboxRow(server)).due_at - hourAgo, 5000, 'and is due by the new clock');
       }));
+    for (const accepts of [true, false]) {
+      it(`keeps what can be kept of ${accepts ? 'an acceptance' : 'a refusal'} with a NUL and a megabyte in it, once`, async () => {
+        const noise = `${accepts ? '250' : '550'} \0\u001B[31mred \u0085 ${'x'.repeat(1024 * 1024)}`;
+        const smtp = await startRawSmtpServer(noise);
+        try {
+          await withServer({ engine, smtpUrl: smtp.url }, async (server) => {
+            await createVisitor(server).post('/api/leads', filledForm());
+            await until(async () => (await outboxRow(server)).state !== 'queued');
+            const row = await outboxRow(server);
+            assert.equal(row.state, accepts ? 'sent' : 'failed');
+            assert.equal(row.attempts, 1);
+            assert.equal(row.reply?.length, 500);
+            assert.match(row.reply ?? '', /^[\x20-\x7E]*\[31mred x+$/);
+            assert.equal(smtp.messages(), 1);
+          });
+        } finally {
+          await smtp.close();
+        }
+      });
+    }
 
     it('mails a code that says all it needs and nothing else', () =>
       withServer({ engine }, async (server) => {

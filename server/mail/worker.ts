@@ -4,7 +4,7 @@ import { v7 as uuid } from 'uuid';
 import { codeDigits, codeReference } from '#server/access/one-time-code.ts';
 import type { Secrets } from '#server/access/secrets.ts';
 import { CLOCKS_DIFFER_MS } from '#server/db/clocks.ts';
-import { findCodeById } from '#server/db/codes.ts';
+import { findCodeById, isLive, prolongCode } from '#server/db/codes.ts';
 import type { OpenDatabase } from '#server/db/connect.ts';
 import {
   dropFutureTimes,
@@ -14,6 +14,7 @@ import {
   type OutboxMail,
 } from '#server/db/outbox.ts';
 import { composeCodeEmail, escapeHtml } from '#server/mail/code-email.ts';
+import { createLaneBook } from '#server/mail/lanes.ts';
 import { SMTP_CONNECTIONS, type Mail, type Mailer } from '#server/mail/mailer.ts';
 import type { CodeEmail } from '#shared/content-schema.ts';
 
@@ -26,6 +27,9 @@ const POLL_MS = 1_000;
 const STOP_PATIENCE_MS = 5_000;
 /** Seconds until the next try, by tries made. A code lives for minutes, so waits stay short. */
 const BACKOFF_SECONDS = [1, 2, 5, 10, 20, 30];
+
+/** A code that is mailed later than this has its lifetime from then on. Sooner, nobody can tell the difference. */
+const LATE_MS = 1_000;
 
 /** What an operator is told later than this is no news. */
 const NOTICE_VALID_MS = 3_600_000;
@@ -47,6 +51,7 @@ export type MailWorkerParts = {
   readonly secrets: Secrets;
   readonly codeEmail: CodeEmail;
   readonly title: string;
+  readonly codeTtlSeconds: number;
   readonly clock: () => number;
   /** From 0 up to 1, for jitter. */
   readonly random: () => number;
@@ -67,6 +72,7 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
   const { database, mailer, clock, onError } = parts;
   const leaseId = uuid();
   const inHand = new Set<Promise<void>>();
+  const lanes = createLaneBook(SMTP_CONNECTIONS, clock);
   const aborted = new AbortController();
   let stopping = false;
   let wakeUp: () => void = () => {};
@@ -93,13 +99,21 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
     const now = clock();
     if (now < lastLookAt - CLOCKS_DIFFER_MS) await dropFutureTimes(database.db, { leaseId, now });
     lastLookAt = now;
-    const free = SMTP_CONNECTIONS - inHand.size;
-    if (free === 0) return;
-    const mails = await leaseDueMail(database, { leaseId, most: free, leaseMs: LEASE_MS, now: clock() });
-    for (const mail of mails) {
+    // One at a time: each changes whose turn the next may be.
+    while (inHand.size < SMTP_CONNECTIONS && !stopping) {
+      const [mail] = await leaseDueMail(database, {
+        leaseId,
+        most: 1,
+        leaseMs: LEASE_MS,
+        now: clock(),
+        full: lanes.full(),
+      });
+      if (mail === undefined) return;
+      const end = lanes.begin(mail);
       const delivery = deliver(mail).catch(onError);
       inHand.add(delivery);
       void delivery.finally(() => {
+        end();
         inHand.delete(delivery);
         // There may be more waiting than there were free connections.
         wake();
@@ -136,6 +150,7 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
         const dueAt = aborted.signal.aborted ? now : now + backoffMs(mail.attempts, parts.random);
         await releaseMail(database.db, {
           id: mail.id,
+          turn_at: mail.turn_at,
           leaseId,
           dueAt,
           reply: outcome.reason,
@@ -180,8 +195,16 @@ async function composeIfRelevant(parts: MailWorkerParts, mail: OutboxMail): Prom
   }
   if (mail.code_id === null) return null;
   const code = await findCodeById(parts.database.db, mail.code_id);
-  const validForMs = (code?.expires_at ?? 0) - parts.clock();
-  if (code === undefined || code.used_at !== null || validForMs <= 0) return null;
+  const now = parts.clock();
+  if (code === undefined || !isLive(code, now)) return null;
+  const lifeMs = parts.codeTtlSeconds * 1000;
+  const lateMs = now - code.created_at;
+  if (lateMs >= lifeMs) return null;
+  // Before it is handed over, not after: whatever happens next, the mail says what is true. It is never handed over later
+  // than a lifetime after its making, so a code lives for two at most.
+  const expiresAt = Math.max(code.expires_at, lateMs > LATE_MS ? now + lifeMs : 0);
+  if (expiresAt > code.expires_at) await prolongCode(parts.database.db, code, { expiresAt, now });
+  const validForMs = expiresAt - now;
   const key = { id: code.id, secretId: code.secret_id };
   const digits = codeDigits(parts.secrets, key);
   if (digits === null) return null;

@@ -115,16 +115,26 @@ for (const engine of ENGINES) {
 
     it('take no notice of a mail server that defers a few recipients, but of one that defers all', () =>
       withServer({ engine, inbox: { onRecipient: deferOthers } }, async (server) => {
-        const ask = (email: string) => createVisitor(server).post(API.leads, filledForm({ email }));
+        const ask = (email: string, address = '198.51.100.1') =>
+          createVisitor(server, address).post(API.leads, filledForm({ email }));
         const health = async () => (await server.app.inject(API.health)).statusCode;
         await ask('deferred-1@example.com');
         while (server.mailEvents.length === 0) await setTimeout(5);
         await server.advance(121);
         assert.equal(await health(), 200, 'a stranger must not be able to do this');
-        for (let count = 2; count <= 5; count += 1) await ask(`deferred-${count}@example.com`);
+        for (let count = 2; count <= 6; count += 1) await ask(`deferred-${count}@example.com`);
+        await server.advance(121);
+        assert.equal(await health(), 200, 'nor by trying hard');
+        for (let count = 7; count <= 8; count += 1) {
+          await ask(`deferred-${count}@example.com`, `203.0.113.${count}`);
+        }
         await server.advance(121);
         assert.equal(await health(), 503, 'nothing goes out at all');
-        await ask(EMAIL);
+        // Their codes are over, and with them what they told.
+        await server.advance(600);
+        server.wakeWorker();
+        while (server.mailEvents.filter(({ type }) => type === 'dropped').length < 8) await setTimeout(5);
+        assert.equal((await ask(EMAIL)).statusCode, 202);
         await server.inbox.waitForMail(EMAIL);
         await server.advance(0);
         assert.equal(await health(), 200, 'something goes out');
