@@ -2,6 +2,7 @@
 // mail servers, and each single request looks like a visitor's. What shows is the whole: far more codes than usual, or
 // strangers whom nobody answers for (strangers.ts). Then the breaker opens, and for a while every code must be paid for
 // with a proof of work. A single network that asks for strangers pays alone, and opens it for nobody else.
+import { isLoopback } from '#server/addresses.ts';
 import type { Config } from '#server/config.ts';
 import { codeStatistics, newestCodes } from '#server/db/codes.ts';
 import type { Db } from '#server/db/connect.ts';
@@ -184,7 +185,8 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
         lastLook = now;
         await look(now);
       }
-      return open || mustPayAlone(siteOf(clientAddress));
+      // Loopback is this machine, or a proxy that TRUST_PROXY does not name: no network of anybody's.
+      return open || (!isLoopback(clientAddress) && mustPayAlone(siteOf(clientAddress)));
     },
   };
 }
