@@ -114,7 +114,7 @@ describe('the start', () => {
       await close();
       const { status, stderr, stdout } = spawnSync(process.execPath, [MAIN], {
         cwd: folder,
-        env: { PORT: '0' },
+        env: { PORT: '0', INSTANCE_FOLDER: folder },
         encoding: 'utf8',
       });
       assert.equal(status, 1);
