@@ -3,14 +3,14 @@ import path from 'node:path';
 
 import type { Page } from '@playwright/test';
 
-import { consentVersion, readConsent } from '#server/content.ts';
+import { consentVersion, readConsent } from '#server/campaign.ts';
 import { openDatabase, type OpenDatabase } from '#server/db/connect.ts';
 import { keepConsentWording } from '#server/db/submissions.ts';
 import { CONSENT_VERSION_HEADER } from '#shared/api.ts';
 import type { Site } from '#testing/start-site.ts';
 import { createVisitor, expect, test } from './fixtures.ts';
 
-const wording = readConsent(path.resolve(import.meta.dirname, '..', 'content'));
+const wording = readConsent(path.resolve(import.meta.dirname, '..', 'campaign'));
 if (wording.type === 'complaints') throw new Error(wording.complaints.join('\n'));
 const TODAY = wording.words;
 

@@ -81,7 +81,7 @@ test('the article text is in no public file', async ({ page, visitor, site }) =>
     '/content/article/article.md',
     '/article.md',
     '/api/article',
-    '/../content/article/article.md',
+    '/../campaign/article/article.md',
   ]) {
     const response = await page.request.get(`${site.url}${path}`, { failOnStatusCode: false });
     expect(response.status()).toBeGreaterThanOrEqual(400);

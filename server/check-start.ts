@@ -2,12 +2,12 @@
 // has no business with the files of the first.
 import path from 'node:path';
 
-import { readContent } from '#server/content.ts';
+import { readCampaign } from '#server/campaign.ts';
 import { readSettings } from '#server/settings.ts';
 import { portComplaints, refuseStart } from '#server/start-failures.ts';
 
 const settings = readSettings();
-const words = readContent(path.resolve(import.meta.dirname, '..', 'content'));
+const words = readCampaign(path.resolve(import.meta.dirname, '..', 'campaign'));
 const complaints = [
   ...(settings.type === 'complaints' ? settings.complaints : await portComplaints(settings.config)),
   ...(words.type === 'complaints' ? words.complaints : []),

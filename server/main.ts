@@ -6,7 +6,7 @@ import { v7 as uuid } from 'uuid';
 
 import { deriveSecrets, makeSecretFile, readSecretFile, type Secrets } from '#server/access/secrets.ts';
 import { buildApp } from '#server/app.ts';
-import { readContent, type Content } from '#server/content.ts';
+import { readCampaign, type Campaign } from '#server/campaign.ts';
 import { openDatabase } from '#server/db/connect.ts';
 import { knownSecretIds, rememberSecretIds } from '#server/db/known-secrets.ts';
 import { deleteEndedWindows } from '#server/db/limit-windows.ts';
@@ -43,7 +43,7 @@ const CLOSE_PATIENCE_MS = 5_000;
 const LINGER_MS = 500;
 const HOUSEKEEPING_MS = 3_600_000;
 
-const { config, content, folder, warnings, release } = readSettingsAndWords();
+const { config, campaign, folder, warnings, release } = readSettingsAndWords();
 await refuseWhatCannotWork();
 const dataFolder = path.join(folder, 'data');
 const logger = createLogger(config.logLevel);
@@ -63,14 +63,14 @@ const database = await orRefuse(
   explainDatabase,
 );
 await orRefuse(() => migrate(database), explainDatabase);
-await keepConsentWording(database.db, { ...content.consent, now: clock() });
+await keepConsentWording(database.db, { ...campaign.consent, now: clock() });
 
 const secrets = await openSecrets();
 const mailFolder = path.join(dataFolder, 'mail');
 const mailer = await orRefuse(
   () =>
     createMailer(config, {
-      title: content.site.title,
+      title: campaign.site.title,
       folder: mailFolder,
       announce: (mail, file) => say(`Mail: "${mail.subject}", written to ${asSeenFromHere(file)}`),
     }),
@@ -81,8 +81,8 @@ const worker = startMailWorker({
   database,
   mailer,
   secrets,
-  codeEmail: content.codeEmail,
-  title: content.site.title,
+  codeEmail: campaign.codeEmail,
+  title: campaign.site.title,
   codeTtlSeconds: config.codeTtlSeconds,
   clock,
   random: Math.random,
@@ -97,16 +97,16 @@ let stopping = false;
 const app = await buildApp({
   config,
   breaker: createBreaker({ db: database.db, config, clock, onOpened: announceBreaker }),
-  freeMailDomains: content.freeMailDomains,
+  freeMailDomains: campaign.freeMailDomains,
   metrics,
   isStopping: () => stopping,
   database,
   secrets,
   limits: createLimits(config),
   clock,
-  consentVersion: content.consent.version,
+  consentVersion: campaign.consent.version,
   wakeWorker: worker.wake,
-  article: content.article,
+  article: campaign.article,
   logger,
   release,
 });
@@ -136,23 +136,23 @@ announceStart();
 // Not waited for: the page serves, and the outbox keeps what cannot be sent.
 void tryMailAccount();
 
-function readSettingsAndWords(): Settings & { content: Content; release: Release | null } {
+function readSettingsAndWords(): Settings & { campaign: Campaign; release: Release | null } {
   const settings = readSettings();
-  const words = readContent(path.join(PROJECT_FOLDER, 'content'));
+  const words = readCampaign(path.join(PROJECT_FOLDER, 'campaign'));
   const complaints = [
     ...(settings.type === 'complaints' ? settings.complaints : []),
     ...(words.type === 'complaints' ? words.complaints : []),
   ];
-  // The development server (tools/dev.ts) serves the page itself, as the words are now.
+  // The development server (build/dev.ts) serves the page itself, as the words are now.
   const site = process.argv.includes('--api-only') ? null : findRelease(PROJECT_FOLDER);
   if (site?.type === 'complaint') complaints.push(site.complaint);
   if (
     settings.type === 'settings' &&
-    words.type === 'content' &&
+    words.type === 'campaign' &&
     site?.type !== 'complaint' &&
     complaints.length === 0
   ) {
-    return { ...settings, content: words.content, release: site?.release ?? null };
+    return { ...settings, campaign: words.campaign, release: site?.release ?? null };
   }
   return refuseStart(complaints);
 }
@@ -227,7 +227,7 @@ function announceBreaker(reason: BreakerReason): void {
   queueNotice(database.db, {
     id: uuid(),
     recipient: config.operatorEmail,
-    subject: `The list-bomb breaker of ${content.site.title} opened`,
+    subject: `The list-bomb breaker of ${campaign.site.title} opened`,
     text:
       `Reason: ${reason}. Somebody may be using the form to send codes to strangers. For the next ten minutes, and for ` +
       'as long as it lasts, browsers must solve a proof of work before a code is mailed. Visitors notice a second or two.',

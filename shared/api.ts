@@ -40,7 +40,7 @@ export const PROOF_OF_WORK_HEADER = 'x-proof-of-work';
 
 /**
  * The header of `POST /api/leads` in which a page says which wording of the consent it shows: the version that the build
- * made from the words (server/content.ts). The body belongs to the specification.
+ * made from the words (server/campaign.ts). The body belongs to the specification.
  */
 export const CONSENT_VERSION_HEADER = 'x-consent-version';
 

@@ -9,7 +9,7 @@ const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 /** Builds the site, unless the one in dist/ fits. Throws if it cannot be built. */
 export function ensureBuilt(): void {
   if (findRelease(PROJECT_FOLDER).type === 'release') return;
-  const build = path.join(PROJECT_FOLDER, 'tools', 'build.ts');
+  const build = path.join(PROJECT_FOLDER, 'build', 'build.ts');
   const { status } = spawnSync(process.execPath, [build], { cwd: PROJECT_FOLDER, stdio: 'inherit' });
   if (status !== 0) throw new Error('The site could not be built.');
 }

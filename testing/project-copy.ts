@@ -5,10 +5,10 @@ import path from 'node:path';
 
 const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 const NEEDED = [
-  'content',
+  'campaign',
   'server',
   'shared',
-  'tools',
+  'build',
   'web',
   'package.json',
   'package-lock.json',

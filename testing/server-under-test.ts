@@ -9,7 +9,7 @@ import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fas
 import { deriveSecrets } from '#server/access/secrets.ts';
 import { buildApp } from '#server/app.ts';
 import { readConfig, type Config } from '#server/config.ts';
-import { readContent, type Content } from '#server/content.ts';
+import { readCampaign, type Campaign } from '#server/campaign.ts';
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
 import { keepConsentWording } from '#server/db/submissions.ts';
@@ -25,12 +25,12 @@ import { freshDatabase, type Engine } from '#testing/databases.ts';
 import { startInbox, type Inbox, type InboxBehaviour } from '#testing/inbox.ts';
 
 export const TEST_SECRET = 'a-secret-for-tests-only-0123456789abcdef';
-const CONTENT_FOLDER = path.resolve(import.meta.dirname, '..', 'content');
+const CAMPAIGN_FOLDER = path.resolve(import.meta.dirname, '..', 'campaign');
 
 export type ServerUnderTest = {
   readonly app: FastifyInstance;
   readonly config: Config;
-  readonly content: Content;
+  readonly campaign: Campaign;
   readonly database: OpenDatabase;
   readonly inbox: Inbox;
   readonly mailEvents: readonly MailEvent[];
@@ -78,16 +78,16 @@ async function startServer({
 }: ServerOptions): Promise<ServerUnderTest> {
   const settings = readConfig({ APP_SECRET: TEST_SECRET, ...env });
   assert(settings.type === 'config', JSON.stringify(settings));
-  const words = readContent(CONTENT_FOLDER);
-  assert(words.type === 'content', JSON.stringify(words));
+  const words = readCampaign(CAMPAIGN_FOLDER);
+  assert(words.type === 'campaign', JSON.stringify(words));
   const { config } = settings;
-  const { content } = words;
+  const { campaign } = words;
 
   const inbox = await startInbox(behaviour);
   const database = givenDatabase ?? (await freshDatabase(engine));
   let now = Date.UTC(2026, 10, 20, 12);
   const clock = () => now;
-  await keepConsentWording(database.db, { ...content.consent, now });
+  await keepConsentWording(database.db, { ...campaign.consent, now });
 
   const logLines: string[] = [];
   const logger = createLogger('debug', { write: (line: string) => void logLines.push(line) });
@@ -103,8 +103,8 @@ async function startServer({
     database,
     mailer,
     secrets,
-    codeEmail: content.codeEmail,
-    title: content.site.title,
+    codeEmail: campaign.codeEmail,
+    title: campaign.site.title,
     codeTtlSeconds: config.codeTtlSeconds,
     clock,
     random: () => 0.5,
@@ -123,7 +123,7 @@ async function startServer({
       clock,
       onOpened: (reason) => breakerReasons.push(reason),
     }),
-    freeMailDomains: content.freeMailDomains,
+    freeMailDomains: campaign.freeMailDomains,
     metrics,
     isStopping: () => false,
     // Tests share two cores with everything; how late their loop is says nothing.
@@ -137,9 +137,9 @@ async function startServer({
     secrets,
     limits: createLimits(config),
     clock,
-    consentVersion: content.consent.version,
+    consentVersion: campaign.consent.version,
     wakeWorker: worker.wake,
-    article: content.article,
+    article: campaign.article,
     logger,
     release: siteFolder === undefined ? null : newestRelease(siteFolder),
   });
@@ -148,7 +148,7 @@ async function startServer({
   return {
     app,
     config,
-    content,
+    campaign,
     database,
     inbox,
     mailEvents,

@@ -10,7 +10,7 @@ import {
 import type { Lead, Verification } from '#shared/lead.ts';
 import type { ProofOfWorkModule } from '#web/proof-of-work.ts';
 
-/** A file of its own (tools/build.ts), because hardly any visitor ever needs it. */
+/** A file of its own (build/build.ts), because hardly any visitor ever needs it. */
 const PROOF_OF_WORK_MODULE = '/proof-of-work.js';
 /** Only one answer has this status: the code must be paid for first (docs/api.md). */
 const PROOF_OF_WORK_REQUIRED = 428;

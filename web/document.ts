@@ -1,6 +1,6 @@
 // The HTML around the prerendered markup. Runs at build time only. The origin of the public page is filled in when the
 // server starts, because one build may be served under any name.
-import type { Site } from '#shared/content-schema.ts';
+import type { Site } from '#shared/campaign-schema.ts';
 
 /** Replaced by the origin of the public page (server/http/static-files.ts). */
 const ORIGIN = '__PUBLIC_URL__';

@@ -1,4 +1,4 @@
-// Renders the pages that are served as HTML. Runs at build time only (tools/build.ts).
+// Renders the pages that are served as HTML. Runs at build time only (build/build.ts).
 import { prerender as prerenderApp } from 'react-dom/static';
 
 import { App } from '#web/app.tsx';

@@ -37,13 +37,13 @@ async function withProject(test: (project: string, dist: string) => void): Promi
   const project = mkdtempSync(path.join(os.tmpdir(), 'releases-'));
   try {
     for (const [name, text] of [
-      ['content/landing.yaml', 'headline: One'],
-      ['content/emails/code.yaml', 'subject: One'],
-      ['content/article/article.md', 'One'],
+      ['campaign/landing.yaml', 'headline: One'],
+      ['campaign/emails/code.yaml', 'subject: One'],
+      ['campaign/article/article.md', 'One'],
       ['web/app.tsx', 'one'],
       ['web/app.test.ts', 'one'],
       ['shared/api.ts', 'one'],
-      ['tools/build.ts', 'one'],
+      ['build/build.ts', 'one'],
       ['package-lock.json', '{}'],
     ] as const)
       write(project, name, text);
@@ -136,18 +136,18 @@ describe('a release', () => {
       publishRelease(dist, build(project, 'one'), NOW);
       assert.equal(complaint(), 'release');
       // Neither of these shows in the page.
-      write(project, 'content/emails/code.yaml', 'subject: Two');
-      write(project, 'content/article/article.md', 'Two');
+      write(project, 'campaign/emails/code.yaml', 'subject: Two');
+      write(project, 'campaign/article/article.md', 'Two');
       write(project, 'web/app.test.ts', 'two');
       utimesSync(path.join(project, 'web', 'app.tsx'), 0, 0);
       assert.equal(complaint(), 'release');
-      write(project, 'content/landing.yaml', 'headline: Two');
+      write(project, 'campaign/landing.yaml', 'headline: Two');
       assert.equal(
         complaint(),
-        'The built site does not fit content/landing.yaml, changed since the build. Run "npm run build".',
+        'The built site does not fit campaign/landing.yaml, changed since the build. Run "npm run build".',
       );
-      write(project, 'content/landing.yaml', 'headline: One');
-      for (const name of ['content/new.yaml', 'web/deep/new.tsx', 'shared/new.ts']) {
+      write(project, 'campaign/landing.yaml', 'headline: One');
+      for (const name of ['campaign/new.yaml', 'web/deep/new.tsx', 'shared/new.ts']) {
         write(project, name, 'new');
         assert.match(complaint(), new RegExp(`does not fit ${name}, changed`));
         rmSync(path.join(project, name));
@@ -182,7 +182,7 @@ async function visit(url: string, signal: AbortSignal): Promise<number> {
 }
 
 const startBuild = (project: string): ChildProcess =>
-  spawn(process.execPath, [path.join(project, 'tools', 'build.ts')], { cwd: project, stdio: 'inherit' });
+  spawn(process.execPath, [path.join(project, 'build', 'build.ts')], { cwd: project, stdio: 'inherit' });
 
 async function ended(child: ChildProcess): Promise<number | NodeJS.Signals | null> {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
@@ -196,7 +196,7 @@ it(
     const { folder: project, remove } = copyProject();
     const [main, words] = [
       path.join(project, 'server', 'main.ts'),
-      path.join(project, 'content', 'site.yaml'),
+      path.join(project, 'campaign', 'site.yaml'),
     ];
     const [dist, building] = [path.join(project, 'dist'), path.join(project, 'dist', 'building')];
     const start = () => {
@@ -223,7 +223,7 @@ it(
       assert.equal(refused.status, 1);
       assert.equal(
         refused.stderr,
-        'The server cannot start:\n  - The built site does not fit content/site.yaml, changed since the build. Run "npm run build".\n',
+        'The server cannot start:\n  - The built site does not fit campaign/site.yaml, changed since the build. Run "npm run build".\n',
       );
 
       const killed = startBuild(project);

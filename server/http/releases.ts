@@ -40,17 +40,17 @@ const ABANDONED_MS = 3_600_000;
 
 /** What a built site is made from. Tests, e-mails and the article do not show in it. */
 const SOURCES = [
-  'content/**/*',
+  'campaign/**/*',
   'web/**/*',
   'shared/**/*.ts',
-  'tools/build.ts',
-  'tools/vite-*.ts',
-  'server/content.ts',
+  'build/build.ts',
+  'build/vite-*.ts',
+  'server/campaign.ts',
   'server/http/releases.ts',
   'package-lock.json',
   'tsconfig.base.json',
 ];
-const NOT_SOURCES = ['content/{article,emails}/**', 'content/free-mail-domains.txt', '**/*.test.ts'];
+const NOT_SOURCES = ['campaign/{article,emails}/**', 'campaign/free-mail-domains.txt', '**/*.test.ts'];
 
 const digest = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('base64url');
 

@@ -16,7 +16,7 @@ export function contentSecurityPolicy(hashes: InlineHashes, secure: boolean): st
     `script-src 'self' ${hashes.scripts.join(' ')}`.trimEnd(),
     `style-src 'self' ${hashes.styles.join(' ')}`.trimEnd(),
     "img-src 'self' data:",
-    // The letters of the headline stand in the page (tools/build.ts).
+    // The letters of the headline stand in the page (build/build.ts).
     "font-src 'self' data:",
     "media-src 'self'",
     "connect-src 'self'",

@@ -9,7 +9,7 @@ export type StatedWording =
   /** Nobody could say later what was agreed to. */
   | { readonly type: 'unknown' };
 
-/** As server/content.ts makes them. */
+/** As server/campaign.ts makes them. */
 const VERSION = /^[0-9a-f]{12}$/;
 
 export type ConsentWordingParts = {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { consentVersion } from '#server/content.ts';
+import { consentVersion } from '#server/campaign.ts';
 import { keepConsentWording } from '#server/db/submissions.ts';
 import { CONSENT_VERSION_HEADER, type OpenChallenge } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
@@ -52,7 +52,7 @@ for (const engine of ENGINES) {
     it('names the words that the page showed: those of today, or earlier ones', () =>
       withServer({ engine }, async (server) => {
         const today = createVisitor(server);
-        assert.equal((await ask(today, server.content.consent.version)).statusCode, 202);
+        assert.equal((await ask(today, server.campaign.consent.version)).statusCode, 202);
         await enterCode(server, today);
         await server.advance(600);
         const earlier = await knowEarlierWording(server);
@@ -61,14 +61,14 @@ for (const engine of ENGINES) {
         await enterCode(server, oldTab, 2);
         assert.deepEqual(
           (await receipts(server)).map(({ text }) => text),
-          [server.content.consent.text, EARLIER],
+          [server.campaign.consent.text, EARLIER],
         );
       }));
 
     it('never names words that nobody knows: such a page is asked to reload, and nothing is stored', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
-        const { version } = server.content.consent;
+        const { version } = server.campaign.consent;
         const unknown = [
           '0123456789ab',
           'not-stated',
@@ -138,7 +138,7 @@ for (const engine of ENGINES) {
     it('is of the corrected form where something was corrected, or agreed to in other words', () =>
       withServer({ engine }, async (server) => {
         const earlier = await knowEarlierWording(server);
-        const { version, text } = server.content.consent;
+        const { version, text } = server.campaign.consent;
         const visitor = createVisitor(server);
         await ask(visitor, earlier, { name: 'Ada Lovelase' });
         await server.advance(10);
@@ -158,7 +158,7 @@ for (const engine of ENGINES) {
 
     it('tells whether the code was entered in the browser that sent the form', () =>
       withServer({ engine }, async (server) => {
-        const { version } = server.content.consent;
+        const { version } = server.campaign.consent;
         const visitor = createVisitor(server, '203.0.113.1');
         await ask(visitor, version);
         await enterCode(server, visitor);

@@ -10,7 +10,7 @@ export type DomainVerdict =
 
 /**
  * Applies the policies FREE_MAIL and DISPOSABLE_MAIL to an address.
- * @param freeMailDomains from content/free-mail-domains.txt
+ * @param freeMailDomains from campaign/free-mail-domains.txt
  */
 export function judgeDomain(
   email: string,

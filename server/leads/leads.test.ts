@@ -47,7 +47,7 @@ for (const engine of ENGINES) {
           filledForm({ email: '  Ada@Example.COM ', name: ' Ada Lovelace ' }),
           {
             headers: {
-              [CONSENT_VERSION_HEADER]: server.content.consent.version,
+              [CONSENT_VERSION_HEADER]: server.campaign.consent.version,
               referer: 'http://localhost/?utm_source=newsletter&utm_medium=email&other=1',
               'user-agent': 'Test/1',
             },
@@ -90,7 +90,7 @@ for (const engine of ENGINES) {
           .innerJoin('consent_wordings', 'consent_wordings.version', 'consent_receipts.consent_version')
           .selectAll()
           .execute();
-        assert.equal(receipt?.text, server.content.consent.text);
+        assert.equal(receipt?.text, server.campaign.consent.text);
         assert.equal(receipt?.client_address, '203.0.113.7');
         assert.equal(receipt?.user_agent, 'Test/1');
         assert.ok(receipt && receipt.verified_at >= receipt.given_at);

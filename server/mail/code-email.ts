@@ -1,6 +1,6 @@
 // The e-mail that carries a one-time code. It holds no link, no picture and nothing a visitor typed: a stranger's
 // words never travel in our mail, and filters find nothing to dislike.
-import type { CodeEmail } from '#shared/content-schema.ts';
+import type { CodeEmail } from '#shared/campaign-schema.ts';
 
 type Facts = {
   readonly digits: string;

@@ -16,7 +16,7 @@ import {
 import { composeCodeEmail, escapeHtml } from '#server/mail/code-email.ts';
 import { createLaneBook } from '#server/mail/lanes.ts';
 import { SMTP_CONNECTIONS, type Mail, type Mailer } from '#server/mail/mailer.ts';
-import type { CodeEmail } from '#shared/content-schema.ts';
+import type { CodeEmail } from '#shared/campaign-schema.ts';
 
 /** The lease outlives the longest delivery, so nobody takes up a mail that is still being sent. */
 const DELIVERY_TIMEOUT_MS = 25_000;

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 
-import * as site from '#content/site.yaml';
+import * as site from '#campaign/site.yaml';
 import { ApiError, ARTICLE_KEY, parseArticle } from '#web/api-client.ts';
 import styles from '#web/content/content-stage.module.css';
 import { readingProgress } from '#web/content/reading-progress.ts';

@@ -2,7 +2,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type SubmitEvent } from 'react';
 
-import * as consent from '#content/consent.yaml';
+import * as consent from '#campaign/consent.yaml';
 import type { CodeRequested } from '#shared/api.ts';
 import { HONEYPOT_FIELD, type Lead } from '#shared/lead.ts';
 import { requestCode } from '#web/api-client.ts';

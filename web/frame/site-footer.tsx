@@ -1,5 +1,5 @@
 // The footer: who publishes the page, and the two links an operator sets.
-import * as site from '#content/site.yaml';
+import * as site from '#campaign/site.yaml';
 import styles from '#web/frame/frame.module.css';
 
 /** The footer of the public stages. */

@@ -1,7 +1,7 @@
 // The fixed header of every stage but the article: product title and theme toggle.
 import type { ReactNode } from 'react';
 
-import * as site from '#content/site.yaml';
+import * as site from '#campaign/site.yaml';
 import styles from '#web/frame/frame.module.css';
 import { Mark } from '#web/frame/mark.tsx';
 import { ThemeToggle } from '#web/theme/theme-toggle.tsx';

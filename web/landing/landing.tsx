@@ -1,7 +1,7 @@
-// The landing stage: nine sections in the order of the specification, section 2. Every word is in content/landing.yaml.
+// The landing stage: nine sections in the order of the specification, section 2. Every word is in campaign/landing.yaml.
 import { useEffect, useRef, type RefObject } from 'react';
 
-import * as landing from '#content/landing.yaml';
+import * as landing from '#campaign/landing.yaml';
 import { SiteFooter } from '#web/frame/site-footer.tsx';
 import { SiteHeader } from '#web/frame/site-header.tsx';
 import styles from '#web/landing/landing.module.css';

@@ -1,6 +1,6 @@
-// The sections of the landing page that nothing can happen in (static-part.tsx). Every word is in content/landing.yaml.
-import * as landing from '#content/landing.yaml';
-import type { BenefitIcon } from '#shared/content-schema.ts';
+// The sections of the landing page that nothing can happen in (static-part.tsx). Every word is in campaign/landing.yaml.
+import * as landing from '#campaign/landing.yaml';
+import type { BenefitIcon } from '#shared/campaign-schema.ts';
 import styles from '#web/landing/landing.module.css';
 import { Avatar } from '#web/ui/avatar.tsx';
 import {

@@ -1,0 +1,230 @@
+// Builds the production site beside the one in service, and puts it into dist/ when it is complete
+// (server/http/releases.ts has the layout). Servers that run are not touched; the next start serves it.
+import { createHash } from 'node:crypto';
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+
+import subsetFont from 'subset-font';
+import { build, createLogger, mergeConfig, type InlineConfig, type Rolldown } from 'vite';
+
+import {
+  beginRelease,
+  publishRelease,
+  readSources,
+  removeOldReleases,
+  type ReleaseFacts,
+} from '#server/http/releases.ts';
+import { CAMPAIGN_FOLDER, PROJECT_FOLDER, viteConfig } from '#build/vite-config.ts';
+import { readWordsOrThrow } from '#build/vite-campaign.ts';
+import { Landing, Site } from '#shared/campaign-schema.ts';
+import { renderDocument, renderManifest, ROBOTS_TXT, SITEMAP_XML } from '#web/document.ts';
+
+const DIST = path.join(PROJECT_FOLDER, 'dist');
+const WEB = path.join(PROJECT_FOLDER, 'web');
+
+// Before anything is read: a change during the build is noticed at its end.
+const builtFrom = readSources(PROJECT_FOLDER);
+const BUILDING = beginRelease(DIST);
+process.once('exit', () => rmSync(BUILDING, { recursive: true, force: true }));
+const RELEASE = path.join(BUILDING, 'release');
+const FILES = path.join(RELEASE, 'files');
+const PAGES = path.join(RELEASE, 'pages');
+/** What renders the pages is no part of the release. */
+const PRERENDERER = path.join(BUILDING, 'prerenderer');
+
+/** A warning of the bundler is a mistake of ours: a style or a word that does not exist, for instance. */
+const strictLogger = createLogger('warn');
+strictLogger.warn = (message) => {
+  throw new Error(message);
+};
+
+type Output = Rolldown.RolldownOutput['output'];
+
+async function run(config: InlineConfig): Promise<Output> {
+  const result = await build(
+    mergeConfig({ ...viteConfig, logLevel: 'warn', customLogger: strictLogger }, config),
+  );
+  if (Array.isArray(result) || !('output' in result)) throw new Error('Vite did not return one bundle.');
+  return result.output;
+}
+
+/** The application: one chunk. Its styles travel in it, or in the page. */
+async function buildApp(): Promise<string> {
+  const output = await run({
+    build: {
+      outDir: FILES,
+      emptyOutDir: true,
+      assetsDir: 'assets',
+      modulePreload: false,
+      cssCodeSplit: false,
+      rolldownOptions: {
+        input: path.join(WEB, 'entry-client.tsx'),
+        preserveEntrySignatures: 'strict',
+        output: { entryFileNames: 'assets/app-[hash].js' },
+      },
+    },
+  });
+  const scripts = output.filter((file) => file.type === 'chunk');
+  const [app] = scripts;
+  if (app === undefined || scripts.length !== 1) {
+    throw new Error(
+      `The application must be one chunk, not ${scripts.map((file) => file.fileName).join(', ')}.`,
+    );
+  }
+  for (const { fileName } of output) if (fileName.endsWith('.css')) rmSync(path.join(FILES, fileName));
+  return `/${app.fileName}`;
+}
+
+/**
+ * Styles that stand in a page's head.
+ * @param list a file of web/styles
+ */
+async function buildCriticalStyles(list: string): Promise<string> {
+  const output = await run({
+    publicDir: false,
+    build: {
+      write: false,
+      cssCodeSplit: false,
+      rolldownOptions: { input: path.join(WEB, 'styles', list), preserveEntrySignatures: 'strict' },
+    },
+  });
+  const styles = output.map((file) => (file.type === 'asset' ? String(file.source) : ''));
+  return styles.join('').trim();
+}
+
+/**
+ * The letters of the headlines and the product title as a font of their own, small enough to stand in the page: the first
+ * paint then has the page's voice on any network, and nothing moves when the whole font arrives.
+ */
+async function buildHeadlineFont(words: string): Promise<string> {
+  const whole = readFileSync(path.join(WEB, 'public', 'fonts', 'newsreader.woff2'));
+  const font = await subsetFont(whole, words, {
+    targetFormat: 'woff2',
+    variationAxes: { wght: 500 },
+    // What no browser needs for these letters; kerning (GPOS) stays.
+    noHinting: true,
+    dropTables: ['GDEF', 'GSUB', 'STAT', 'gasp'],
+  });
+  return `@font-face{font-family:Headline;font-weight:500;src:url(data:font/woff2;base64,${font.toString('base64')})}`;
+}
+
+/** The script that stands in the page's head. */
+async function buildBootScript(): Promise<string> {
+  const output = await run({
+    publicDir: false,
+    build: {
+      write: false,
+      modulePreload: false,
+      rolldownOptions: { input: path.join(WEB, 'boot.ts'), output: { format: 'iife' } },
+    },
+  });
+  const [boot] = output;
+  const code = boot.code.trim();
+  if (code.includes('</script')) throw new Error('The boot script would end its own element.');
+  return code;
+}
+
+/** The script that is loaded only while the server's breaker is open. Its name says nothing about its content: revalidated. */
+async function buildProofOfWork(): Promise<void> {
+  await run({
+    publicDir: false,
+    build: {
+      outDir: FILES,
+      emptyOutDir: false,
+      modulePreload: false,
+      rolldownOptions: {
+        input: path.join(WEB, 'proof-of-work.ts'),
+        preserveEntrySignatures: 'strict',
+        output: { entryFileNames: 'proof-of-work.js' },
+      },
+    },
+  });
+}
+
+/** What web/entry-prerender.tsx exports. */
+type Prerenderer = { readonly prerender: (path: string) => Promise<string> };
+
+async function buildPrerenderer(): Promise<Prerenderer> {
+  await run({
+    publicDir: false,
+    build: {
+      ssr: path.join(WEB, 'entry-prerender.tsx'),
+      outDir: PRERENDERER,
+      emptyOutDir: true,
+      rolldownOptions: { output: { entryFileNames: 'prerender.js' } },
+    },
+  });
+  return (await import(pathToFileURL(path.join(PRERENDERER, 'prerender.js')).href)) as Prerenderer;
+}
+
+const hash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+
+const COMPRESSIBLE = '**/*.{js,css,svg,vtt,txt,ico}';
+
+function compressFiles(): void {
+  for (const name of globSync(COMPRESSIBLE, { cwd: FILES })) {
+    const file = path.join(FILES, name);
+    const content = readFileSync(file);
+    const quality = {
+      [constants.BROTLI_PARAM_QUALITY]: 11,
+      [constants.BROTLI_PARAM_SIZE_HINT]: content.length,
+    };
+    writeFileSync(`${file}.br`, brotliCompressSync(content, { params: quality }));
+    writeFileSync(`${file}.gz`, gzipSync(content, { level: 9 }));
+  }
+}
+
+const site = readWordsOrThrow(CAMPAIGN_FOLDER, 'site.yaml', Site);
+const { hero } = readWordsOrThrow(CAMPAIGN_FOLDER, 'landing.yaml', Landing);
+const appUrl = await buildApp();
+await buildProofOfWork();
+const critical = await buildCriticalStyles('critical.ts');
+const css = (await buildHeadlineFont(hero.headline + site.title)) + critical;
+const notFoundCss =
+  (await buildHeadlineFont(`404 Page Not Found${site.title}`)) +
+  critical +
+  (await buildCriticalStyles('critical-not-found.ts'));
+const bootScript = await buildBootScript();
+const { prerender } = await buildPrerenderer();
+const icon = readFileSync(path.join(WEB, 'public', 'favicon.svg'), 'utf8')
+  .replace(/<!--.*?-->/gs, '')
+  .replace(/\s+/g, ' ')
+  .replace(/(?<=[>{};:,]) | (?=[<{}])/g, '');
+
+mkdirSync(PAGES, { recursive: true });
+const pages = [
+  [
+    'index.html',
+    renderDocument({ site, markup: await prerender('/'), css, bootScript, appUrl, icon, page: 'home' }),
+  ],
+  [
+    '404.html',
+    renderDocument({
+      site,
+      markup: await prerender('/404'),
+      css: notFoundCss,
+      bootScript,
+      appUrl,
+      icon,
+      page: '404',
+    }),
+  ],
+  ['robots.txt', ROBOTS_TXT],
+  ['sitemap.xml', SITEMAP_XML],
+  ['site.webmanifest', renderManifest(site)],
+] as const;
+for (const [name, text] of pages) writeFileSync(path.join(PAGES, name), text);
+compressFiles();
+const facts: ReleaseFacts = {
+  builtFrom,
+  inlineHashes: { scripts: [hash(bootScript)], styles: [hash(css), hash(notFoundCss)] },
+};
+writeFileSync(path.join(RELEASE, 'release.json'), JSON.stringify(facts));
+// Half of the old words and half of the new ones would fit nothing.
+if (JSON.stringify(readSources(PROJECT_FOLDER)) !== JSON.stringify(builtFrom)) {
+  throw new Error('The words or the code changed while the site was built. Run it again.');
+}
+publishRelease(DIST, RELEASE);
+removeOldReleases(DIST);

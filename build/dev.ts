@@ -1,0 +1,65 @@
+// The development server: Vite with hot reloading in front, the API behind it, both restarted by what they watch.
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+
+import { createServer, type Plugin } from 'vite';
+
+import { PROJECT_FOLDER, viteConfig } from '#build/vite-config.ts';
+
+const PORT = 5173;
+const API_PORT = 3001;
+
+/** The page as a development server needs it: no prerendering, the application at once. */
+const HTML = `<!doctype html>
+<html lang="en" class="light">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Development</title>
+</head>
+<body>
+<div id="root"></div>
+<script type="module">
+import { start } from '/entry-client.tsx';
+document.documentElement.className = localStorage.getItem('theme') === 'dark' ? 'dark' : 'light';
+start();
+</script>
+</body>
+</html>`;
+
+const servePage: Plugin = {
+  name: 'page',
+  configureServer: (server) => () => {
+    server.middlewares.use((request, response, next) => {
+      server
+        .transformIndexHtml(request.originalUrl ?? '/', HTML)
+        .then((html) => response.setHeader('content-type', 'text/html').end(html))
+        .catch(next);
+    });
+  },
+};
+
+const api = spawn(
+  process.execPath,
+  ['--watch', path.join(PROJECT_FOLDER, 'server', 'main.ts'), '--api-only'],
+  {
+    cwd: PROJECT_FOLDER,
+    env: { ...process.env, PORT: String(API_PORT), PUBLIC_URL: `http://localhost:${PORT}` },
+    stdio: 'inherit',
+  },
+);
+const vite = await createServer({
+  ...viteConfig,
+  appType: 'custom',
+  plugins: [...(viteConfig.plugins ?? []), servePage],
+  // Class names that say where they come from.
+  css: { modules: { generateScopedName: '[name]_[local]' } },
+  server: { host: '127.0.0.1', port: PORT, proxy: { '/api': `http://127.0.0.1:${API_PORT}` } },
+});
+await vite.listen();
+vite.printUrls();
+
+process.once('SIGINT', () => {
+  api.kill();
+  void vite.close();
+});

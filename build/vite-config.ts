@@ -1,0 +1,31 @@
+// How Vite sees the page; shared by the build and the development server.
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+
+import react from '@vitejs/plugin-react';
+import type { InlineConfig } from 'vite';
+
+import { campaignPlugin } from '#build/vite-campaign.ts';
+
+export const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
+export const CAMPAIGN_FOLDER = path.join(PROJECT_FOLDER, 'campaign');
+
+/**
+ * A class name of five characters, made from where it stands. The same for a file that is imported as a module and as
+ * text (web/styles/late.ts).
+ */
+function shortClassName(name: string, file: string): string {
+  const [place = ''] = path.relative(PROJECT_FOLDER, file).split('?');
+  // A letter first: class names may not begin with a digit.
+  return `c${createHash('sha256').update(`${place}:${name}`).digest('base64url').slice(0, 4)}`;
+}
+
+/** What every use of Vite here has in common. */
+export const viteConfig: InlineConfig = {
+  configFile: false,
+  root: path.join(PROJECT_FOLDER, 'web'),
+  publicDir: path.join(PROJECT_FOLDER, 'web', 'public'),
+  plugins: [campaignPlugin(CAMPAIGN_FOLDER), react()],
+  build: { cssTarget: ['chrome123', 'safari17.5', 'firefox121'] },
+  css: { modules: { generateScopedName: shortClassName } },
+};

@@ -1,0 +1,38 @@
+// Keeps the documents honest: every relative link in them leads to a file, every npm script they name exists, and
+// .ci/run calls exactly the test command that README gives.
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { PROJECT_FOLDER } from '#build/vite-config.ts';
+
+const read = (name: string): string => readFileSync(path.join(PROJECT_FOLDER, name), 'utf8');
+const complaints: string[] = [];
+
+const { scripts } = JSON.parse(read('package.json')) as {
+  readonly scripts: Readonly<Record<string, string>>;
+};
+const documents = globSync(['*.md', 'docs/**/*.md', 'tools/**/*.md'], { cwd: PROJECT_FOLDER });
+
+for (const document of documents) {
+  const text = read(document);
+  for (const [, target = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+    if (/^(https?:|mailto:|#)/.test(target)) continue;
+    const [file = ''] = target.split('#');
+    if (!existsSync(path.join(PROJECT_FOLDER, path.dirname(document), file))) {
+      complaints.push(`${document} links to ${target}, which does not exist.`);
+    }
+  }
+  for (const [, script = ''] of text.matchAll(/npm run ([a-z:-]+)/g)) {
+    if (!(script in scripts))
+      complaints.push(`${document} names "npm run ${script}", which package.json does not have.`);
+  }
+}
+
+const [, testCommand] = /^(npm ci && npm test)$/m.exec(read('README.md')) ?? [];
+if (testCommand === undefined)
+  complaints.push('README.md does not give the test command "npm ci && npm test".');
+else if (!read('.ci/run').split('\n').includes(testCommand))
+  complaints.push(`.ci/run does not call "${testCommand}".`);
+
+for (const complaint of complaints) process.stderr.write(`${complaint}\n`);
+if (complaints.length > 0) process.exit(1);

@@ -1,0 +1,181 @@
+// The lint rules. Which room may import what is said once for each room, below; the rest of a rule list is what a room adds to
+// the room around it.
+import { defineConfig } from 'oxlint';
+
+type Restriction = { readonly group: string[]; readonly message: string };
+
+const ALIASES: Restriction = { group: ['../*'], message: 'Use the # alias of the room.' };
+const REACT: Restriction = {
+  group: ['react', 'react-dom', 'react-dom/*', '@radix-ui/*', '@tanstack/*'],
+  message: 'React belongs to web/.',
+};
+const SQL: Restriction = {
+  group: ['kysely', 'kysely/*', 'pg', 'node:sqlite'],
+  message: 'Only server/db speaks SQL.',
+};
+
+/** Rooms that only people who build and test need. */
+const WORKSHOP = ['#testing/*', '#build/*', '#proofs/*', '#studio/*', '#checks/*', '#e2e/*'];
+const FEATURES = ['leads', 'article'];
+const SERVICES = ['mail', 'access', 'limits', 'http', 'observability'];
+
+const SERVER: Restriction[] = [
+  ALIASES,
+  { group: ['#web/*', ...WORKSHOP], message: 'server/ imports shared/ and campaign/ only.' },
+  REACT,
+];
+const rooms = (names: readonly string[]): string[] => names.map((name) => `#server/${name}/*`);
+
+/** In which files which imports are refused. A later entry takes the place of an earlier one that fits the same file. */
+const IMPORTS: readonly (readonly [files: string[], restrictions: Restriction[]])[] = [
+  [['**'], [ALIASES]],
+  [
+    ['shared/**'],
+    [
+      ALIASES,
+      {
+        group: ['#web/*', '#server/*', '#campaign/*', ...WORKSHOP, 'node:*'],
+        message: 'shared/ imports zod alone.',
+      },
+      REACT,
+    ],
+  ],
+  [
+    ['web/**'],
+    [
+      ALIASES,
+      { group: ['#server/*', ...WORKSHOP, 'node:*'], message: 'web/ imports shared/ and campaign/ only.' },
+      { group: ['#campaign/article/*'], message: 'The article is gated; no public file may hold it.' },
+    ],
+  ],
+  [['server/**'], [...SERVER, SQL]],
+  [
+    [`server/{${SERVICES.join()}}/**`],
+    [...SERVER, SQL, { group: rooms(FEATURES), message: 'Services never import features.' }],
+  ],
+  ...FEATURES.map((feature): [string[], Restriction[]] => [
+    [`server/${feature}/**`],
+    [
+      ...SERVER,
+      SQL,
+      {
+        group: rooms(FEATURES.filter((other) => other !== feature)),
+        message: 'Features never import features.',
+      },
+    ],
+  ]),
+  [
+    ['server/db/**'],
+    [...SERVER, { group: rooms([...FEATURES, ...SERVICES]), message: 'db/ knows tables and nothing else.' }],
+  ],
+  [['**/*.test.ts'], [ALIASES]],
+];
+
+export default defineConfig({
+  plugins: ['typescript', 'unicorn', 'oxc', 'import', 'react', 'jsx-a11y', 'promise', 'node'],
+  categories: {
+    correctness: 'error',
+    suspicious: 'error',
+    perf: 'error',
+  },
+  options: {
+    typeAware: true,
+  },
+  rules: {
+    eqeqeq: 'error',
+    'no-console': 'error',
+    'no-var': 'error',
+    'prefer-const': 'error',
+    'no-restricted-properties': [
+      'error',
+      {
+        object: 'request',
+        property: 'ip',
+        message: 'server/http/visitor-address.ts says where a visitor comes from.',
+      },
+    ],
+    'no-await-in-loop': 'off',
+    'no-shadow': 'error',
+    'no-underscore-dangle': 'off',
+    'no-restricted-exports': [
+      'error',
+      {
+        restrictDefaultExports: {
+          direct: true,
+          named: true,
+        },
+      },
+    ],
+    'import/no-cycle': 'error',
+    'import/no-unassigned-import': 'off',
+    'import/no-named-as-default': 'off',
+    'import/no-named-as-default-member': 'off',
+    'react/react-in-jsx-scope': 'off',
+    'react/no-array-index-key': 'off',
+    'react/exhaustive-deps': 'error',
+    'react/rules-of-hooks': 'error',
+    'jsx-a11y/no-autofocus': 'error',
+    'typescript/consistent-type-imports': [
+      'error',
+      {
+        disallowTypeAnnotations: false,
+      },
+    ],
+    'typescript/consistent-type-definitions': ['error', 'type'],
+    'typescript/no-explicit-any': 'error',
+    'typescript/no-non-null-assertion': 'off',
+    'typescript/no-floating-promises': [
+      'error',
+      {
+        allowForKnownSafeCalls: [
+          {
+            from: 'package',
+            name: ['describe', 'it', 'test', 'suite'],
+            package: 'node:test',
+          },
+        ],
+      },
+    ],
+    'typescript/no-misused-promises': 'error',
+    'typescript/no-unsafe-assignment': 'error',
+    'typescript/no-unsafe-call': 'error',
+    'typescript/no-unsafe-member-access': 'error',
+    'typescript/no-unsafe-return': 'error',
+    'typescript/switch-exhaustiveness-check': 'error',
+    'unicorn/filename-case': [
+      'error',
+      {
+        case: 'kebabCase',
+      },
+    ],
+    'unicorn/no-array-sort': 'off',
+    'unicorn/prefer-add-event-listener': 'off',
+    'unicorn/consistent-function-scoping': 'off',
+    'typescript/consistent-return': 'off',
+    'consistent-return': 'off',
+    'promise/no-callback-in-promise': 'off',
+    'oxc/no-map-spread': 'off',
+    'no-unmodified-loop-condition': 'off',
+    'jsx-a11y/prefer-tag-over-role': 'off',
+    'unicorn/no-useless-spread': 'error',
+    'typescript/require-array-sort-compare': 'off',
+    'typescript/no-unsafe-type-assertion': 'off',
+  },
+  ignorePatterns: ['dist/**', 'node_modules/**', 'test-results/**'],
+  overrides: [
+    ...IMPORTS.map(([files, patterns]) => ({
+      files: [...files],
+      rules: { 'no-restricted-imports': ['error', { patterns }] },
+    })),
+    { files: ['e2e/**'], rules: { 'react/rules-of-hooks': 'off', 'react-hooks/rules-of-hooks': 'off' } },
+    {
+      files: [
+        'oxlint.config.ts',
+        'e2e/playwright.config.ts',
+        'e2e/global-setup.ts',
+        'web/campaign-modules.d.ts',
+      ],
+      rules: { 'no-restricted-exports': 'off' },
+    },
+  ],
+});

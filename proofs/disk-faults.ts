@@ -1,0 +1,206 @@
+// What happens when the disk is full or the database turns read-only under a running server, and after it is well again.
+// Mounting a small disk needs root on Linux; without it the harness says what it leaves out.
+import { execFileSync } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+
+import { Client } from 'pg';
+
+import { API } from '#shared/api.ts';
+import { createPostgresDatabase } from '#testing/databases.ts';
+import { startInbox } from '#testing/inbox.ts';
+import { startPostgres } from '#testing/postgres-server.ts';
+import { filledForm, TEST_SECRET } from '#testing/server-under-test.ts';
+import { startSiteProcess } from '#testing/start-site.ts';
+import { measuredOn, table, writeReport } from '#proofs/report.ts';
+import { brokenPromises, conclude, settle } from '#proofs/verdict.ts';
+import { newAddress, newLedger, post, walk, WITHOUT_LIMITS } from '#proofs/visitors.ts';
+
+const BEFORE = 30;
+const DURING = 60;
+const AFTER = 30;
+const SMALL_DISK = '8m';
+
+type Place = {
+  readonly folder: string;
+  readonly databaseUrl: string;
+  /** Brings the fault about. */
+  readonly begin: () => Promise<void>;
+  readonly end: () => Promise<void>;
+  readonly remove: () => Promise<void>;
+};
+
+const run = (command: string, ...args: string[]): void => {
+  execFileSync(command, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+};
+
+const temporaryFolder = () => mkdtempSync(path.join(os.tmpdir(), 'disk-faults-'));
+
+/** SQLite on a disk of 8 MB, which is then filled to the last byte. */
+async function smallDisk(): Promise<Place> {
+  const folder = temporaryFolder();
+  run('mount', '-t', 'tmpfs', '-o', `size=${SMALL_DISK}`, 'tmpfs', folder);
+  const filler = path.join(folder, 'filler');
+  return {
+    folder,
+    databaseUrl: 'file:./data/leads.db',
+    begin: async () => {
+      const file = openSync(filler, 'w');
+      for (const size of [65_536, 4_096, 1]) {
+        try {
+          for (;;) writeSync(file, Buffer.alloc(size));
+        } catch {
+          // Full, as far as pieces of this size go.
+        }
+      }
+      closeSync(file);
+    },
+    end: async () => rmSync(filler),
+    remove: async () => {
+      run('umount', folder);
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/** SQLite whose files may suddenly not be written, as when a file system goes read-only after an error. */
+async function frozenFiles(): Promise<Place> {
+  const folder = temporaryFolder();
+  const chattr = (flag: string) => {
+    const data = path.join(folder, 'data');
+    const files = readdirSync(data).filter((name) => /\.db(-wal)?$/.test(name));
+    run('chattr', flag, ...files.map((name) => path.join(data, name)));
+  };
+  return {
+    folder,
+    databaseUrl: 'file:./data/leads.db',
+    begin: async () => chattr('+i'),
+    end: async () => chattr('-i'),
+    remove: async () => rmSync(folder, { recursive: true }),
+  };
+}
+
+/** PostgreSQL that takes no writes, as a standby does before it is promoted. */
+async function readOnlyPostgres(): Promise<Place> {
+  const folder = temporaryFolder();
+  const databaseUrl = await createPostgresDatabase(postgres.url);
+  const setReadOnly = async (value: 'on' | 'off') => {
+    const client = new Client({ connectionString: postgres.url });
+    await client.connect();
+    await client.query(`alter system set default_transaction_read_only = ${value}`);
+    await client.query('select pg_reload_conf()');
+    await client.end();
+    await setTimeout(500);
+  };
+  return {
+    folder,
+    databaseUrl,
+    begin: () => setReadOnly('on'),
+    end: () => setReadOnly('off'),
+    remove: async () => rmSync(folder, { recursive: true }),
+  };
+}
+
+const rows: (string | number)[][] = [];
+const broken: string[] = [];
+const postgres = await startPostgres();
+
+async function suffer(name: string, makePlace: () => Promise<Place>): Promise<void> {
+  let place: Place;
+  try {
+    place = await makePlace();
+  } catch (error) {
+    process.stdout.write(`${name}: left out, because ${String(error)}\n`);
+    return;
+  }
+  const { folder, databaseUrl } = place;
+  const inbox = await startInbox({
+    onMessage: async () => {
+      await setTimeout(20);
+      return null;
+    },
+  });
+  const server = await startSiteProcess(
+    {
+      ...WITHOUT_LIMITS,
+      LOG_LEVEL: 'fatal',
+      DATABASE_URL: databaseUrl,
+      SMTP_URL: inbox.url,
+      MAIL_FROM: 'Guide <guide@example.com>',
+      APP_SECRET: TEST_SECRET,
+    },
+    folder,
+  );
+  const { url } = server;
+  const ledger = newLedger();
+  const parts = { url, inbox, ledger };
+  const walkMany = (count: number) =>
+    Promise.all(Array.from({ length: count }, () => walk(parts, AbortSignal.timeout(60_000))));
+  await walkMany(BEFORE);
+
+  // Whoever is acknowledged on the edge of the fault waits through it.
+  const onTheEdge = walkMany(BEFORE);
+  await setTimeout(30);
+  await place.begin();
+  const answers = new Map<number, number>();
+  let sentence = '';
+  for (let count = 0; count < DURING; count += 1) {
+    const email = newAddress();
+    const answer = await post(`${url}${API.leads}`, filledForm({ email }));
+    answers.set(answer.status, (answers.get(answer.status) ?? 0) + 1);
+    if (answer.status === 202) ledger.acknowledged.add(email);
+    else sentence = answer.body;
+    if (answer.status !== 202 && answer.status !== 503)
+      broken.push(`${name}: ${answer.status} ${answer.body}`);
+    if (answer.status === 503 && !answer.headers.get('retry-after')) broken.push(`${name}: no Retry-After`);
+  }
+  const page = await fetch(url);
+  if (page.status !== 200) broken.push(`${name}: the page itself answered ${page.status}`);
+  await place.end();
+  await onTheEdge;
+  await walkMany(AFTER);
+  // Whoever got a 202 while the fault lasted must have a code now.
+  for (const email of ledger.acknowledged) {
+    await inbox.waitForMail(email, 1, 60_000).catch(() => ledger.unmailed.add(email));
+  }
+  for (const line of ledger.wordless) broken.push(`${name}: an error without a sentence: ${line}`);
+  const account = await settle({ databaseUrl, folder }, inbox, ledger);
+  broken.push(...brokenPromises(account).map((promise) => `${name}: ${promise}`));
+  rows.push([
+    name,
+    answers.get(202) ?? 0,
+    answers.get(503) ?? 0,
+    sentence,
+    ledger.acknowledged.size,
+    account.lostMails + account.lostLeads + account.falseSuccesses,
+    ledger.verified.size,
+  ]);
+  process.stdout.write(`${rows.at(-1)?.join(' | ')}\n`);
+  await server.stop();
+  await inbox.close();
+  await place.remove();
+}
+
+await suffer('SQLite, disk full', smallDisk);
+await suffer('SQLite, files read-only', frozenFiles);
+await suffer('PostgreSQL, read-only', readOnlyPostgres);
+await postgres.stop();
+await writeReport(
+  'reliability.md',
+  'disk',
+  `${measuredOn()}\n\n${table(
+    [
+      'fault',
+      'answered 202 meanwhile',
+      'answered 503 meanwhile',
+      'with the sentence',
+      'acknowledged in all',
+      'lost',
+      'leads told 200',
+    ],
+    rows,
+  )}`,
+);
+conclude(broken);

@@ -1,0 +1,146 @@
+// Many fast readers of the film at once: whole, in parts as players ask for it, and hanging up half way. Every byte must be
+// right, and the memory of the server must not grow with its readers, nor stay behind when they are gone.
+// Usage: film.ts [seconds] [readers]
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { Agent, get } from 'node:http';
+import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+
+import { startSite } from '#testing/start-site.ts';
+import { measuredOn, table, writeReport } from '#proofs/report.ts';
+import { conclude } from '#proofs/verdict.ts';
+import { PROJECT_FOLDER } from '#build/vite-config.ts';
+
+const SECONDS = Number(process.argv[2] ?? 20);
+const READERS = Number(process.argv[3] ?? 200);
+const LOOK_EVERY_MS = 250;
+const REST_MS = 5_000;
+/** What readers may cost, all of them together: sockets, requests, and the heap that grows into its size. */
+const MEMORY_LIMIT_MB = 100;
+const PART_BYTES = 256 * 1024;
+
+const FILM = readFileSync(path.join(PROJECT_FOLDER, 'web', 'public', 'media', 'film.mp4'));
+const digest = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+
+const site = await startSite({ env: { LOG_LEVEL: 'fatal' } });
+const { child } = site;
+const url = `${site.url}/media/film.mp4`;
+
+const residentMb = (): number =>
+  Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024;
+
+/** Processor time the server has taken, in seconds: the 14th and 15th field of its stat, in ticks of 10 ms. */
+function processorSeconds(): number {
+  const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+type Part = { readonly status: number; readonly body: Buffer };
+
+/** @param hangUpAfter bytes; the connection is cut when so many have come */
+function read(agent: Agent, range: string | null, hangUpAfter = Infinity): Promise<Part> {
+  return new Promise((resolve, reject) => {
+    const request = get(url, { agent, headers: range === null ? {} : { range } }, (response) => {
+      const chunks: Buffer[] = [];
+      let length = 0;
+      const done = () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks) });
+      response.on('data', (chunk: Buffer) => {
+        chunks.push(chunk);
+        length += chunk.length;
+        if (length < hangUpAfter) return;
+        request.destroy();
+        done();
+      });
+      response.on('end', done);
+      response.on('error', reject);
+    });
+    request.on('error', reject);
+  });
+}
+
+const seen = { films: 0, parts: 0, hungUp: 0, bytes: 0, wrong: 0 };
+const whole = digest(FILM);
+
+async function readWhole(agent: Agent): Promise<void> {
+  const { status, body } = await read(agent, null);
+  seen.films += 1;
+  seen.bytes += body.length;
+  if (status !== 200 || digest(body) !== whole) seen.wrong += 1;
+}
+
+async function readInParts(agent: Agent): Promise<void> {
+  for (let start = 0; start < FILM.length; start += PART_BYTES) {
+    const { status, body } = await read(agent, `bytes=${start}-${start + PART_BYTES - 1}`);
+    seen.parts += 1;
+    seen.bytes += body.length;
+    if (status !== 206 || !body.equals(FILM.subarray(start, start + PART_BYTES))) seen.wrong += 1;
+  }
+}
+
+async function hangUp(agent: Agent): Promise<void> {
+  const { body } = await read(agent, 'bytes=0-', PART_BYTES);
+  seen.hungUp += 1;
+  seen.bytes += body.length;
+  if (!body.equals(FILM.subarray(0, body.length))) seen.wrong += 1;
+}
+
+const KINDS = [readWhole, readInParts, hangUp];
+
+async function beReader(number: number, signal: AbortSignal): Promise<void> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  for (let turn = number; !signal.aborted && child.exitCode === null; turn += 1) {
+    await KINDS[turn % KINDS.length]?.(agent);
+  }
+  agent.destroy();
+}
+
+// The page is asked for first, so that "before" is not the memory of a process that has not done anything yet.
+for (let index = 0; index < 100; index += 1) await (await fetch(site.url)).text();
+const before = residentMb();
+const processorBefore = processorSeconds();
+const looks: number[] = [];
+const over = new AbortController();
+const watching = (async () => {
+  while (!over.signal.aborted) {
+    looks.push(residentMb());
+    await setTimeout(LOOK_EVERY_MS);
+  }
+})();
+const deadline = AbortSignal.timeout(SECONDS * 1000);
+await Promise.all(Array.from({ length: READERS }, (_, number) => beReader(number, deadline)));
+over.abort();
+await watching;
+const processor = processorSeconds() - processorBefore;
+await setTimeout(REST_MS);
+const after = residentMb();
+const most = Math.max(...looks);
+const stopped = await site.stop();
+await site.close();
+
+const broken: string[] = [];
+if (seen.wrong > 0) broken.push(`${seen.wrong} answers had wrong bytes`);
+if (most - before > MEMORY_LIMIT_MB)
+  broken.push(`memory went from ${before.toFixed(0)} to ${most.toFixed(0)} MB under readers`);
+if (stopped !== 0) broken.push(`the server ended with ${stopped}`);
+await writeReport(
+  'reliability.md',
+  'film',
+  `${measuredOn()}\n\n${table(
+    ['what', 'seen'],
+    [
+      ['readers at once', READERS],
+      ['films read whole', seen.films.toLocaleString('en')],
+      ['parts', seen.parts.toLocaleString('en')],
+      ['hung up half way', seen.hungUp.toLocaleString('en')],
+      ['wrong bytes', seen.wrong],
+      ['megabytes a second', (seen.bytes / 1e6 / SECONDS).toFixed(0)],
+      ['processor time of the server for a gigabyte', `${(processor / (seen.bytes / 1e9)).toFixed(1)} s`],
+      ['memory at rest', `${before.toFixed(0)} MB`],
+      ['most under readers', `${most.toFixed(0)} MB`],
+      [`${REST_MS / 1000} s after the last one went`, `${after.toFixed(0)} MB`],
+    ],
+  )}`,
+);
+conclude(broken);

@@ -1,0 +1,115 @@
+// Walks the whole flow on the built site and photographs every stage, at phone and desktop width, light and dark.
+// Usage: node studio/screenshots.ts [folder] [--keep]: with --keep, README's pictures are made of them.
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+
+import { chromium, type Page } from '@playwright/test';
+import sharp from 'sharp';
+
+import { chromiumLaunchOptions } from '#testing/chromium.ts';
+import { codeIn } from '#testing/inbox.ts';
+import { startSite } from '#testing/start-site.ts';
+
+const { values, positionals } = parseArgs({ options: { keep: { type: 'boolean' } }, allowPositionals: true });
+const folder = path.resolve(positionals[0] ?? 'screenshots');
+/** The four that README shows, by their width there in pixels. */
+const KEPT = {
+  'landing-top-1440-light': 1200,
+  'landing-top-1440-dark': 1200,
+  'verification-375-light': 500,
+  'content-top-375-dark': 500,
+} as const;
+const WIDTHS = { 375: 812, 1440: 900 } as const;
+
+mkdirSync(folder, { recursive: true });
+const site = await startSite({ env: { LEADS_PER_EMAIL_PER_HOUR: '0' } });
+const browser = await chromium.launch(chromiumLaunchOptions());
+try {
+  for (const [width, height] of Object.entries(WIDTHS)) {
+    for (const theme of ['light', 'dark']) {
+      const context = await browser.newContext({
+        viewport: { width: Number(width), height },
+        deviceScaleFactor: 2,
+      });
+      await context.addInitScript((value) => localStorage.setItem('theme', value), theme);
+      const page = await context.newPage();
+      page.on('console', (message) => {
+        if (message.type() === 'error') process.stderr.write(`console: ${message.text()}\n`);
+      });
+      await walk(page, `${width}-${theme}`);
+      await context.close();
+    }
+  }
+} finally {
+  await browser.close();
+  await site.close();
+}
+
+if (values.keep) {
+  for (const [name, width] of Object.entries(KEPT)) {
+    const file = path.resolve(import.meta.dirname, '..', 'docs', 'pictures', `${name}.webp`);
+    mkdirSync(path.dirname(file), { recursive: true });
+    await sharp(path.join(folder, `${name}.png`))
+      .resize({ width })
+      .webp({ quality: 84 })
+      .toFile(file);
+  }
+}
+
+async function walk(page: Page, name: string): Promise<void> {
+  const shoot = async (stage: string, fullPage = true) => {
+    await page.screenshot({
+      path: path.join(folder, `${stage}-${name}.png`),
+      fullPage,
+      animations: 'disabled',
+    });
+  };
+  const email = `${name}@example.com`;
+
+  await page.goto(site.url);
+  await scrollThrough(page);
+  await shoot('landing');
+  await shoot('landing-top', false);
+
+  await page.getByRole('button', { name: 'Get Your Free Copy', exact: true }).click();
+  await page.getByRole('heading', { name: 'Get Your Free Copy' }).waitFor();
+  await page.getByRole('button', { name: 'Send Verification Code' }).click();
+  await shoot('form-errors');
+  await page.getByLabel('Full Name *').fill('Ada Lovelace');
+  await page.getByLabel('Company Name *').fill('Analytical Engines');
+  await page.getByLabel('Work Email *').fill(email);
+  await page.getByRole('checkbox').check();
+  await shoot('form', false);
+  await page.getByRole('button', { name: 'Send Verification Code' }).click();
+  await page.getByRole('heading', { name: 'Verify Your Email' }).waitFor();
+  await shoot('verification', false);
+
+  await page.keyboard.type('000000');
+  await page.getByText('Verification Failed', { exact: true }).first().waitFor();
+  await shoot('verification-refused', false);
+  await page.keyboard.type(codeIn(await site.inbox.waitForMail(email)));
+  await page.getByRole('article').waitFor();
+  await shoot('content-top', false);
+  await page
+    .waitForFunction(() => document.querySelector('[role=status], li[data-state=open]') === null, null, {
+      timeout: 9000,
+    })
+    .catch(() => {});
+  await shoot('content');
+
+  await page.goto(`${site.url}/nowhere`);
+  await shoot('404', false);
+}
+
+/** Pictures below the fold load when they come near. */
+async function scrollThrough(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    for (let y = 0; y < document.body.scrollHeight; y += 500) {
+      window.scrollTo(0, y);
+      await new Promise((resolve) => setTimeout(resolve, 30));
+    }
+    window.scrollTo(0, 0);
+    await Promise.all(Array.from(document.images, (image) => image.decode().catch(() => {})));
+  });
+}

@@ -1,0 +1,30 @@
+// The operator's words, as the build hands them to the page (build/vite-campaign.ts): one export for each entry, so that
+// what a browser does not need is left out of its chunk.
+
+declare module '#campaign/site.yaml' {
+  type Site = import('#shared/campaign-schema.ts').Site;
+  export const title: Site['title'];
+  export const copyright: Site['copyright'];
+  export const footerLinks: Site['footerLinks'];
+  export const shareText: Site['shareText'];
+}
+
+declare module '#campaign/landing.yaml' {
+  type Landing = import('#shared/campaign-schema.ts').Landing;
+  export const hero: Landing['hero'];
+  export const benefits: Landing['benefits'];
+  export const howItWorks: Landing['howItWorks'];
+  export const video: Landing['video'];
+  export const problems: Landing['problems'];
+  export const solution: Landing['solution'];
+  export const testimonials: Landing['testimonials'];
+  export const closing: Landing['closing'];
+  export const withoutScript: Landing['withoutScript'];
+}
+
+declare module '#campaign/consent.yaml' {
+  type Consent = import('#shared/campaign-schema.ts').Consent;
+  export const text: Consent['text'];
+  /** Made from the text (server/campaign.ts); the receipt of a consent names it. */
+  export const version: string;
+}
