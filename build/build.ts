@@ -1,7 +1,7 @@
 // Builds the production site beside the one in service, and puts it into dist/ when it is complete
 // (server/http/releases.ts has the layout). Servers that run are not touched; the next start serves it.
 import { createHash } from 'node:crypto';
-import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
@@ -11,6 +11,7 @@ import { build, createLogger, mergeConfig, type InlineConfig, type Rolldown } fr
 
 import {
   beginRelease,
+  distFolder,
   publishRelease,
   readSources,
   removeOldReleases,
@@ -21,11 +22,13 @@ import { readWordsOrThrow } from '#build/vite-campaign.ts';
 import { Landing, Site } from '#shared/campaign-schema.ts';
 import { renderDocument, renderManifest, ROBOTS_TXT, SITEMAP_XML } from '#web/document.ts';
 
-const DIST = path.join(PROJECT_FOLDER, 'dist');
+const DIST = distFolder(PROJECT_FOLDER, CAMPAIGN_FOLDER);
 const WEB = path.join(PROJECT_FOLDER, 'web');
+/** The campaign's pictures and its film. */
+const MEDIA = path.join(CAMPAIGN_FOLDER, 'media');
 
 // Before anything is read: a change during the build is noticed at its end.
-const builtFrom = readSources(PROJECT_FOLDER);
+const builtFrom = readSources(PROJECT_FOLDER, CAMPAIGN_FOLDER);
 const BUILDING = beginRelease(DIST);
 process.once('exit', () => rmSync(BUILDING, { recursive: true, force: true }));
 const RELEASE = path.join(BUILDING, 'release');
@@ -179,6 +182,7 @@ function compressFiles(): void {
 const site = readWordsOrThrow(CAMPAIGN_FOLDER, 'site.yaml', Site);
 const { hero } = readWordsOrThrow(CAMPAIGN_FOLDER, 'landing.yaml', Landing);
 const appUrl = await buildApp();
+if (existsSync(MEDIA)) cpSync(MEDIA, path.join(FILES, 'media'), { recursive: true });
 await buildProofOfWork();
 const critical = await buildCriticalStyles('critical.ts');
 const css = (await buildHeadlineFont(hero.headline + site.title)) + critical;
@@ -223,7 +227,7 @@ const facts: ReleaseFacts = {
 };
 writeFileSync(path.join(RELEASE, 'release.json'), JSON.stringify(facts));
 // Half of the old words and half of the new ones would fit nothing.
-if (JSON.stringify(readSources(PROJECT_FOLDER)) !== JSON.stringify(builtFrom)) {
+if (JSON.stringify(readSources(PROJECT_FOLDER, CAMPAIGN_FOLDER)) !== JSON.stringify(builtFrom)) {
   throw new Error('The words or the code changed while the site was built. Run it again.');
 }
 publishRelease(DIST, RELEASE);

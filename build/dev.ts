@@ -1,10 +1,12 @@
 // The development server: Vite with hot reloading in front, the API behind it, both restarted by what they watch.
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
+import mime from 'mime';
 import { createServer, type Plugin } from 'vite';
 
-import { PROJECT_FOLDER, viteConfig } from '#build/vite-config.ts';
+import { CAMPAIGN_FOLDER, PROJECT_FOLDER, viteConfig } from '#build/vite-config.ts';
 
 const PORT = 5173;
 const API_PORT = 3001;
@@ -39,6 +41,21 @@ const servePage: Plugin = {
   },
 };
 
+const serveMedia: Plugin = {
+  name: 'media',
+  configureServer: (server) => {
+    server.middlewares.use('/media', (request, response, next) => {
+      const name = path.basename(new URL(request.url ?? '/', 'http://localhost').pathname);
+      try {
+        const content = readFileSync(path.join(CAMPAIGN_FOLDER, 'media', name));
+        response.setHeader('content-type', mime.getType(name) ?? 'application/octet-stream').end(content);
+      } catch {
+        next();
+      }
+    });
+  },
+};
+
 const api = spawn(
   process.execPath,
   ['--watch', path.join(PROJECT_FOLDER, 'server', 'main.ts'), '--api-only'],
@@ -51,7 +68,7 @@ const api = spawn(
 const vite = await createServer({
   ...viteConfig,
   appType: 'custom',
-  plugins: [...(viteConfig.plugins ?? []), servePage],
+  plugins: [...(viteConfig.plugins ?? []), servePage, serveMedia],
   // Class names that say where they come from.
   css: { modules: { generateScopedName: '[name]_[local]' } },
   server: { host: '127.0.0.1', port: PORT, proxy: { '/api': `http://127.0.0.1:${API_PORT}` } },

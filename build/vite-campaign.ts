@@ -9,6 +9,9 @@ import { Landing, Site } from '#shared/campaign-schema.ts';
 
 const SCHEMAS = { 'site.yaml': Site, 'landing.yaml': Landing } as const;
 
+/** What '#campaign/…' in the page's code means; the words come from the folder that is chosen. */
+const IMPORTED_FROM = path.resolve(import.meta.dirname, '..', 'campaign');
+
 const isWordFile = (name: string): name is keyof typeof SCHEMAS => name in SCHEMAS;
 
 /** Reads a content file. Throws all complaints about it. */
@@ -35,8 +38,8 @@ export function campaignPlugin(folder: string): Plugin {
     enforce: 'pre',
     load(id) {
       const file = path.basename(id);
-      if (path.dirname(id) !== folder || !(file === 'consent.yaml' || isWordFile(file))) return null;
-      this.addWatchFile(id);
+      if (path.dirname(id) !== IMPORTED_FROM || !(file === 'consent.yaml' || isWordFile(file))) return null;
+      this.addWatchFile(path.join(folder, file));
       const words =
         file === 'consent.yaml'
           ? wordsOrThrow(readConsent(folder))

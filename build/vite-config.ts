@@ -6,9 +6,10 @@ import react from '@vitejs/plugin-react';
 import type { InlineConfig } from 'vite';
 
 import { campaignPlugin } from '#build/vite-campaign.ts';
+import { readCampaignFolder } from '#server/settings.ts';
 
 export const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
-export const CAMPAIGN_FOLDER = path.join(PROJECT_FOLDER, 'campaign');
+export const CAMPAIGN_FOLDER = readCampaignFolder();
 
 /**
  * A class name of five characters, made from where it stands. The same for a file that is imported as a module and as

@@ -20,7 +20,7 @@ const REST_MS = 5_000;
 const MEMORY_LIMIT_MB = 100;
 const PART_BYTES = 256 * 1024;
 
-const FILM = readFileSync(path.join(PROJECT_FOLDER, 'web', 'public', 'media', 'film.mp4'));
+const FILM = readFileSync(path.join(PROJECT_FOLDER, 'campaign', 'media', 'film.mp4'));
 const digest = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
 const site = await startSite({ env: { LOG_LEVEL: 'fatal' } });

@@ -26,6 +26,15 @@ function withContent(
   }
 }
 
+describe('a campaign folder', () => {
+  it('that is not there is told in one sentence', () => {
+    assert.deepEqual(readCampaign('/no/such/folder'), {
+      type: 'complaints',
+      complaints: ['CAMPAIGN_FOLDER names /no/such/folder, and there is no such folder.'],
+    });
+  });
+});
+
 describe('the words of the operator', () => {
   it('are used as they are written', () =>
     withContent(

@@ -1,6 +1,6 @@
 // Reads what the operator wrote in campaign/. Checked at start, all complaints at once, like the settings.
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 import { parse, YAMLParseError } from 'yaml';
@@ -30,6 +30,12 @@ export type CampaignResult =
  * @param folder the campaign folder
  */
 export function readCampaign(folder: string): CampaignResult {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    return {
+      type: 'complaints',
+      complaints: [`CAMPAIGN_FOLDER names ${folder}, and there is no such folder.`],
+    };
+  }
   const complaints: string[] = [];
   const read = <Words>(file: string, schema: z.ZodMiniType<Words>): Words | null => {
     const result = readWords(folder, file, schema);

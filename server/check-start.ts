@@ -1,13 +1,11 @@
 // What `npm start` looks at before it builds the site: settings, words and ports. A build takes seconds, and a second start
 // has no business with the files of the first.
-import path from 'node:path';
-
 import { readCampaign } from '#server/campaign.ts';
-import { readSettings } from '#server/settings.ts';
+import { readCampaignFolder, readSettings } from '#server/settings.ts';
 import { portComplaints, refuseStart } from '#server/start-failures.ts';
 
 const settings = readSettings();
-const words = readCampaign(path.resolve(import.meta.dirname, '..', 'campaign'));
+const words = readCampaign(readCampaignFolder());
 const complaints = [
   ...(settings.type === 'complaints' ? settings.complaints : await portComplaints(settings.config)),
   ...(words.type === 'complaints' ? words.complaints : []),

@@ -111,6 +111,7 @@ const domainPolicy = z.enum(['off', 'flag', 'block'], 'must be off, flag or bloc
 const Environment = z.object({
   // Read where settings come from (server/settings.ts), before there are settings.
   INSTANCE_FOLDER: z.string().optional(),
+  CAMPAIGN_FOLDER: z.string().optional(),
   PORT: wholeNumber(3000, { min: 0, max: 65_535 }),
   HOST: z.string().default('127.0.0.1'),
   PUBLIC_URL: url(['http:', 'https:'], 'https://guide.example.com').optional(),

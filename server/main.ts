@@ -23,7 +23,7 @@ import { createLogger } from '#server/observability/logger.ts';
 import { startMetricsServer } from '#server/observability/metrics-server.ts';
 import { createMetrics } from '#server/observability/metrics.ts';
 import { makePrivate, openToOthers, sayOpenToOthers } from '#server/private-files.ts';
-import { readSettings, type Settings } from '#server/settings.ts';
+import { readCampaignFolder, readSettings, type Settings } from '#server/settings.ts';
 import {
   explainDatabaseFailure,
   explainFileFailure,
@@ -138,13 +138,14 @@ void tryMailAccount();
 
 function readSettingsAndWords(): Settings & { campaign: Campaign; release: Release | null } {
   const settings = readSettings();
-  const words = readCampaign(path.join(PROJECT_FOLDER, 'campaign'));
+  const campaignFolder = readCampaignFolder();
+  const words = readCampaign(campaignFolder);
   const complaints = [
     ...(settings.type === 'complaints' ? settings.complaints : []),
     ...(words.type === 'complaints' ? words.complaints : []),
   ];
   // The development server (build/dev.ts) serves the page itself, as the words are now.
-  const site = process.argv.includes('--api-only') ? null : findRelease(PROJECT_FOLDER);
+  const site = process.argv.includes('--api-only') ? null : findRelease(PROJECT_FOLDER, campaignFolder);
   if (site?.type === 'complaint') complaints.push(site.complaint);
   if (
     settings.type === 'settings' &&

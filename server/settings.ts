@@ -2,6 +2,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { loadEnvFile } from 'node:process';
+import { parseEnv } from 'node:util';
 
 import { readConfig, resolvePaths, type Config } from '#server/config.ts';
 import { openToOthers, sayOpenToOthers } from '#server/private-files.ts';
@@ -23,10 +24,8 @@ export type Settings = {
  */
 export function readSettings():
   ({ type: 'settings' } & Settings) | { type: 'complaints'; complaints: string[] } {
-  const named = process.env['INSTANCE_FOLDER']?.trim();
-  // As with any path in a command: relative to where it was typed.
-  const folder = named ? path.resolve(named) : PROJECT_FOLDER;
-  if (named && !isFolder(folder)) {
+  const folder = instanceFolder();
+  if (!isFolder(folder)) {
     return { type: 'complaints', complaints: ['INSTANCE_FOLDER must be a folder that exists.'] };
   }
   const file = readEnvFile(path.join(folder, '.env'));
@@ -41,6 +40,32 @@ export function readSettings():
     folder,
     warnings: [...file.warnings, ...result.warnings],
   };
+}
+
+/** As with any path in a command: relative to where it was typed. */
+function instanceFolder(): string {
+  const named = process.env['INSTANCE_FOLDER']?.trim();
+  return named ? path.resolve(named) : PROJECT_FOLDER;
+}
+
+/**
+ * Where the words and pictures are that CAMPAIGN_FOLDER names. The build asks here too: it needs no other setting, and must
+ * not be stopped by a slip in one.
+ * @returns the folder in full; the project's campaign/ if none is named. Nobody has looked whether it is there
+ */
+export function readCampaignFolder(): string {
+  const folder = instanceFolder();
+  const named = (process.env['CAMPAIGN_FOLDER'] ?? campaignInEnvFile(path.join(folder, '.env')))?.trim();
+  return named ? path.resolve(folder, named) : path.join(PROJECT_FOLDER, 'campaign');
+}
+
+function campaignInEnvFile(file: string): string | undefined {
+  try {
+    return parseEnv(readFileSync(file, 'utf8'))['CAMPAIGN_FOLDER'];
+  } catch {
+    // What cannot be read is told by whoever reads the settings.
+    return undefined;
+  }
 }
 
 const HOLDS_SECRETS = /^\s*(export\s+)?(APP_SECRET|SMTP_URL|DATABASE_URL)\s*=\s*\S/m;

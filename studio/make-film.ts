@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Writable } from 'node:stream';
 import { captions, type Caption } from './captions.ts';
-import { openScene, publicFolder, publish, reportSize, withBrowser } from './shared.ts';
+import { openScene, placeOf, publish, reportSize, withBrowser } from './shared.ts';
 
 const framesPerSecond = 30;
 const size = { width: 1280, height: 720 };
@@ -74,7 +74,7 @@ async function renderMaster(): Promise<void> {
 }
 
 async function encode(name: string, limit: number, options: string): Promise<number> {
-  const target = path.join(publicFolder, name);
+  const target = placeOf(name);
   await mkdir(path.dirname(target), { recursive: true });
   const toVideoColours =
     'scale=in_range=full:out_range=tv:out_color_matrix=bt709:flags=accurate_rnd+full_chroma_int';

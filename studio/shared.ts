@@ -10,10 +10,11 @@ import { chromium, type Browser, type Page } from '@playwright/test';
 import { chromiumLaunchOptions } from '#testing/chromium.ts';
 
 const mediaTools = import.meta.dirname;
-const repository = path.resolve(mediaTools, '../..');
+const repository = path.resolve(mediaTools, '..');
 
 export const scenesFolder = path.join(mediaTools, 'scenes');
-export const publicFolder = path.join(repository, 'web/public');
+const publicFolder = path.join(repository, 'web/public');
+const campaignFolder = path.join(repository, 'campaign');
 export const newsreaderFolder = path.join(repository, 'node_modules/@fontsource-variable/newsreader');
 
 /** A name that resolves nowhere: every request to it is answered from the disk, and nothing else is let through. */
@@ -83,9 +84,13 @@ export async function openScene(browser: Browser, scene: string, size: SceneSize
   return page;
 }
 
-/** Writes a file below web/public and reports its size; a file above its limit stops the script. */
+/** Where a file belongs: media/ is the campaign's, the rest (icons, font) the page's. */
+export const placeOf = (name: string): string =>
+  path.join(name.startsWith('media/') ? campaignFolder : publicFolder, name);
+
+/** Writes a file where it belongs and reports its size; a file above its limit stops the script. */
 export async function publish(name: string, bytes: Buffer, limit = Number.POSITIVE_INFINITY): Promise<void> {
-  const target = path.join(publicFolder, name);
+  const target = placeOf(name);
   await mkdir(path.dirname(target), { recursive: true });
   await writeFile(target, bytes);
   reportSize(name, bytes.length, limit);

@@ -19,6 +19,7 @@ import { setTimeout } from 'node:timers/promises';
 
 import {
   beginRelease,
+  distFolder,
   findRelease,
   newestRelease,
   publishRelease,
@@ -59,9 +60,9 @@ function write(project: string, name: string, text: string): void {
 }
 
 /** A build that is finished but not published yet. */
-function build(project: string, text: string, now = NOW): string {
-  const folder = beginRelease(path.join(project, 'dist'), now);
-  const facts = { builtFrom: readSources(project), inlineHashes: { scripts: [], styles: [] } };
+function build(project: string, text: string, now = NOW, campaign = path.join(project, 'campaign')): string {
+  const folder = beginRelease(distFolder(project, campaign), now);
+  const facts = { builtFrom: readSources(project, campaign), inlineHashes: { scripts: [], styles: [] } };
   write(folder, 'release.json', JSON.stringify(facts));
   write(folder, 'pages/index.html', text);
   return folder;
@@ -159,6 +160,33 @@ describe('a release', () => {
       // Where the sources of the page are not installed, there is nothing to compare them with.
       rmSync(path.join(project, 'web'), { recursive: true });
       assert.equal(complaint(), 'release');
+    }));
+
+  it('belongs to one campaign: another one has its own, and must fit it just so', () =>
+    withProject((project, dist) => {
+      const other = path.join(project, 'examples', 'german');
+      write(other, 'landing.yaml', 'headline: Eins');
+      write(other, 'article/article.md', 'Eins');
+      const complaint = (campaign?: string) => {
+        const found = findRelease(project, campaign);
+        return found.type === 'complaint' ? found.complaint : found.release.folder;
+      };
+      const own = publishRelease(dist, build(project, 'one'), NOW);
+      assert.match(complaint(other), /^The site is not built yet\./);
+      const otherDist = distFolder(project, other);
+      const release = publishRelease(otherDist, build(project, 'eins', NOW + 1, other), NOW + 1);
+      assert.equal(complaint(other), path.join(otherDist, 'releases', release));
+      assert.equal(complaint(), path.join(dist, 'releases', own), 'the first one is still the one to serve');
+      write(other, 'article/article.md', 'Zwei');
+      assert.equal(complaint(other), path.join(otherDist, 'releases', release));
+      write(other, 'media/hero.avif', 'Zwei');
+      assert.equal(
+        complaint(other),
+        'The built site does not fit examples/german/media/hero.avif, changed since the build. Run "npm run build".',
+      );
+      assert.equal(complaint(), path.join(dist, 'releases', own));
+      removeOldReleases(dist, NOW + 900 * DAY_MS);
+      assert.ok(existsSync(path.join(otherDist, 'releases', release)));
     }));
 });
 

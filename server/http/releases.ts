@@ -1,4 +1,5 @@
-// Owns dist/: how a release of the built site appears in it, is found, and goes. Knows nothing of HTTP.
+// Owns dist/: how a release of the built site appears in it, is found, and goes. Knows nothing of HTTP. The project's own
+// campaign is built into dist/ itself, any other into dist/campaigns/NAME/, so that no site replaces another one's.
 //   building/NAME/   a build under way, or one that was killed
 //   releases/NAME/   a release: complete, because one rename brings it here, and never changed afterwards
 //     release.json   what it was built from, and what the Content-Security-Policy allows inline
@@ -22,7 +23,7 @@ import path from 'node:path';
 
 import type { InlineHashes } from '#server/http/security-headers.ts';
 
-/** Of each source its digest, by its path in the project. */
+/** Of each source its digest, by its path in the project; the campaign counts as campaign/, wherever it is. */
 export type Sources = Readonly<Record<string, string>>;
 /** What release.json holds. */
 export type ReleaseFacts = { readonly builtFrom: Sources; readonly inlineHashes: InlineHashes };
@@ -40,7 +41,6 @@ const ABANDONED_MS = 3_600_000;
 
 /** What a built site is made from. Tests, e-mails and the article do not show in it. */
 const SOURCES = [
-  'campaign/**/*',
   'web/**/*',
   'shared/**/*.ts',
   'build/build.ts',
@@ -50,7 +50,8 @@ const SOURCES = [
   'package-lock.json',
   'tsconfig.base.json',
 ];
-const NOT_SOURCES = ['campaign/{article,emails}/**', 'campaign/free-mail-domains.txt', '**/*.test.ts'];
+const NOT_SOURCES = ['**/*.test.ts'];
+const NOT_IN_THE_PAGE = ['{article,emails}/**', 'free-mail-domains.txt'];
 
 const digest = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('base64url');
 
@@ -64,14 +65,43 @@ function digests(folder: string, wanted: readonly string[], unwanted: readonly s
   );
 }
 
+const CAMPAIGN = 'campaign/';
+const ownCampaign = (project: string): string => path.join(project, 'campaign');
+
 /** Takes the digests of what a site would be built from now. */
-export const readSources = (project: string): Sources => digests(project, SOURCES, NOT_SOURCES);
+export function readSources(project: string, campaign: string): Sources {
+  const words = Object.entries(digests(campaign, ['**/*'], NOT_IN_THE_PAGE));
+  return {
+    ...Object.fromEntries(words.map(([name, value]) => [CAMPAIGN + name, value])),
+    ...digests(project, SOURCES, NOT_SOURCES),
+  };
+}
 
 /** Which sources differ; those of a room that is not installed at all are not missed. */
 function changedSources(project: string, before: Sources, now: Sources): string[] {
   return [...new Set([...Object.keys(before), ...Object.keys(now)])].filter(
-    (name) => before[name] !== now[name] && existsSync(path.join(project, name.split('/', 1)[0] ?? '')),
+    (name) =>
+      before[name] !== now[name] &&
+      (name.startsWith(CAMPAIGN) || existsSync(path.join(project, name.split('/', 1)[0] ?? ''))),
   );
+}
+
+/** A source as the operator knows it. */
+function placeOf(source: string, project: string, campaign: string): string {
+  if (!source.startsWith(CAMPAIGN)) return source;
+  return path.relative(project, path.join(campaign, source.slice(CAMPAIGN.length))).replaceAll(path.sep, '/');
+}
+
+/**
+ * Where the releases of a campaign stand.
+ * @param project whose code it is built with
+ * @param campaign the campaign folder, in full
+ */
+export function distFolder(project: string, campaign: string): string {
+  const dist = path.join(project, 'dist');
+  if (campaign === ownCampaign(project)) return dist;
+  const id = createHash('sha256').update(campaign).digest('hex').slice(0, 8);
+  return path.join(dist, 'campaigns', `${path.basename(campaign)}-${id}`);
 }
 
 const NAME = /^(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d\.\d{3}Z)-[0-9a-f]{8}$/;
@@ -112,19 +142,21 @@ export type FoundRelease =
 /**
  * Finds the release to serve.
  * @param project whose dist/ it is, and whose sources it has to fit
+ * @param campaign whose words it has to fit: the campaign folder, in full
  * @returns the newest one, or one sentence about why it cannot be served
  */
-export function findRelease(project: string): FoundRelease {
-  const release = newestRelease(path.join(project, 'dist'));
+export function findRelease(project: string, campaign = ownCampaign(project)): FoundRelease {
+  const release = newestRelease(distFolder(project, campaign));
   if (release === null) {
     return {
       type: 'complaint',
       complaint: 'The site is not built yet. Run "npm start", or "npm run build" first.',
     };
   }
-  const [first, ...others] = changedSources(project, release.builtFrom, readSources(project));
+  const [first, ...others] = changedSources(project, release.builtFrom, readSources(project, campaign));
   if (first === undefined) return { type: 'release', release };
-  const what = others.length > 0 ? `${first} and ${others.length} more` : first;
+  const place = placeOf(first, project, campaign);
+  const what = others.length > 0 ? `${place} and ${others.length} more` : place;
   return {
     type: 'complaint',
     complaint: `The built site does not fit ${what}, changed since the build. Run "npm run build".`,

@@ -12,7 +12,7 @@ import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts'
 const PROJECT = path.resolve(import.meta.dirname, '..', '..');
 const SITE = path.join(PROJECT, 'dist');
 const FILM = '/media/film.mp4';
-const film = readFileSync(path.join(PROJECT, 'web', 'public', FILM));
+const film = readFileSync(path.join(PROJECT, 'campaign', FILM));
 
 type Get = (
   url: string,
