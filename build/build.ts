@@ -18,8 +18,8 @@ import {
   type ReleaseFacts,
 } from '#server/http/releases.ts';
 import { CAMPAIGN_FOLDER, PROJECT_FOLDER, viteConfig } from '#build/vite-config.ts';
-import { readWordsOrThrow } from '#build/vite-campaign.ts';
-import { Landing, Site } from '#shared/campaign-schema.ts';
+import { readPageWords } from '#build/vite-campaign.ts';
+import { colourStyles } from '#shared/colours.ts';
 import { renderDocument, renderManifest, ROBOTS_TXT, SITEMAP_XML } from '#web/document.ts';
 
 const DIST = distFolder(PROJECT_FOLDER, CAMPAIGN_FOLDER);
@@ -179,30 +179,50 @@ function compressFiles(): void {
   }
 }
 
-const site = readWordsOrThrow(CAMPAIGN_FOLDER, 'site.yaml', Site);
-const { hero } = readWordsOrThrow(CAMPAIGN_FOLDER, 'landing.yaml', Landing);
+/** The campaign's pictures, and its icons in the place of ours; our icon takes its colours. */
+function takeCampaignFiles(): void {
+  if (site.colors) {
+    const icon = path.join(FILES, 'favicon.svg');
+    const { light, dark } = site.colors.accent;
+    writeFileSync(icon, readFileSync(icon, 'utf8').replace('#0e5a43', light).replace('#8fd3b2', dark));
+  }
+  for (const [from, to] of [
+    [MEDIA, path.join(FILES, 'media')],
+    [path.join(CAMPAIGN_FOLDER, 'icons'), FILES],
+  ] as const)
+    if (existsSync(from)) cpSync(from, to, { recursive: true });
+}
+
+/** The styles for a landing page that has other numbers of cards, or no picture: only where it has. */
+async function buildShapes(page: string): Promise<string> {
+  const shapes = await buildCriticalStyles('critical-shapes.ts');
+  const names = Array.from(shapes.matchAll(/\.(c[\w-]{4})\{/g), ([, name = '']) => name);
+  return names.some((name) => new RegExp(`class="[^"]*\\b${name}\\b`).test(page)) ? shapes : '';
+}
+
+const { site, landing } = readPageWords(CAMPAIGN_FOLDER);
+const { hero } = landing;
 const appUrl = await buildApp();
-if (existsSync(MEDIA)) cpSync(MEDIA, path.join(FILES, 'media'), { recursive: true });
+takeCampaignFiles();
 await buildProofOfWork();
-const critical = await buildCriticalStyles('critical.ts');
-const css = (await buildHeadlineFont(hero.headline + site.title)) + critical;
+const critical = (await buildCriticalStyles('critical.ts')) + (site.colors ? colourStyles(site.colors) : '');
+const { prerender } = await buildPrerenderer();
+const markup = await prerender('/');
+const css = (await buildHeadlineFont(hero.headline + site.title)) + critical + (await buildShapes(markup));
 const notFoundCss =
   (await buildHeadlineFont(`404 Page Not Found${site.title}`)) +
   critical +
   (await buildCriticalStyles('critical-not-found.ts'));
 const bootScript = await buildBootScript();
-const { prerender } = await buildPrerenderer();
-const icon = readFileSync(path.join(WEB, 'public', 'favicon.svg'), 'utf8')
+const hasPicture = existsSync(path.join(MEDIA, 'og.png'));
+const icon = readFileSync(path.join(FILES, 'favicon.svg'), 'utf8')
   .replace(/<!--.*?-->/gs, '')
   .replace(/\s+/g, ' ')
   .replace(/(?<=[>{};:,]) | (?=[<{}])/g, '');
 
 mkdirSync(PAGES, { recursive: true });
 const pages = [
-  [
-    'index.html',
-    renderDocument({ site, markup: await prerender('/'), css, bootScript, appUrl, icon, page: 'home' }),
-  ],
+  ['index.html', renderDocument({ site, markup, css, bootScript, appUrl, icon, page: 'home', hasPicture })],
   [
     '404.html',
     renderDocument({
@@ -213,6 +233,7 @@ const pages = [
       appUrl,
       icon,
       page: '404',
+      hasPicture,
     }),
   ],
   ['robots.txt', ROBOTS_TXT],

@@ -6,18 +6,22 @@ import path from 'node:path';
 import mime from 'mime';
 import { createServer, type Plugin } from 'vite';
 
+import { readPageWords } from '#build/vite-campaign.ts';
 import { CAMPAIGN_FOLDER, PROJECT_FOLDER, viteConfig } from '#build/vite-config.ts';
+import { colourStyles } from '#shared/colours.ts';
 
 const PORT = 5173;
 const API_PORT = 3001;
 
 /** The page as a development server needs it: no prerendering, the application at once. */
+const { site } = readPageWords(CAMPAIGN_FOLDER);
 const HTML = `<!doctype html>
-<html lang="en" class="light">
+<html lang="${site.language}" class="light">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Development</title>
+<style>${site.colors ? colourStyles(site.colors).replace(':root', ':root:root') : ''}</style>
 </head>
 <body>
 <div id="root"></div>

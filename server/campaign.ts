@@ -15,7 +15,7 @@ export type ConsentWording = { readonly text: string; readonly version: string }
 
 export type Campaign = {
   readonly site: Site;
-  readonly codeEmail: CodeEmail;
+  readonly codeEmail: CodeEmail & { readonly language: string };
   readonly consent: ConsentWording;
   readonly article: Article;
   readonly freeMailDomains: ReadonlySet<string>;
@@ -73,7 +73,7 @@ export function readCampaign(folder: string): CampaignResult {
     type: 'campaign',
     campaign: {
       site,
-      codeEmail,
+      codeEmail: { ...codeEmail, language: site.language },
       article,
       freeMailDomains,
       consent: consent.words,

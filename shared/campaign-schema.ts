@@ -2,21 +2,52 @@
 // sentence that names the file and the entry, so that an operator's slip never reaches a visitor.
 import * as z from 'zod/mini';
 
+import { colourComplaints, type Colours } from '#shared/colours.ts';
+
 const words = z.string({ error: 'must be a text' }).check(z.trim(), z.minLength(1, 'must not be empty'));
 const link = z.object({ label: words, href: words });
-const items = <Item extends z.core.SomeType>(item: Item, length: number) =>
-  z.array(item).check(z.length(length, `must have ${length} entries`));
+/** How many is the folder's to choose. */
+const items = <Item extends z.core.SomeType>(item: Item) =>
+  z.array(item).check(z.minLength(1, 'must have at least one entry'));
+
+const language = words.check(
+  z.refine(isLanguage, "must be a language as browsers write it, such as 'en', 'de' or 'pt-BR'"),
+);
+function isLanguage(tag: string): boolean {
+  try {
+    return Intl.DisplayNames.supportedLocalesOf(tag).length > 0;
+  } catch {
+    return false;
+  }
+}
+
+const colour = z
+  .string({ error: "must be a colour such as '#0e5a43', in quotes" })
+  .check(z.regex(/^#[\da-f]{6}$/i, "must be a colour such as '#0e5a43', in quotes"));
+const colourPair = z.object({ light: colour, dark: colour });
+const colours = z.object({ accent: colourPair, plate: colourPair }).check(
+  z.superRefine((pairs: Colours, context) => {
+    for (const { entry, complaint } of colourComplaints(pairs))
+      context.addIssue({ code: 'custom', path: entry, message: complaint });
+  }),
+);
+/** A file in media/. */
+const svg = words.check(
+  z.regex(/^[\w.-]+\.svg$/, "must be the name of a file in media/ that ends with .svg, such as 'logo.svg'"),
+);
 
 /** campaign/site.yaml */
 export const Site = z.object({
   title: words,
   pageTitle: words,
   description: words,
-  language: words,
+  language,
   publisher: words,
   copyright: words,
   footerLinks: z.array(link),
   shareText: words,
+  colors: z.optional(colours),
+  logo: z.optional(svg),
 });
 export type Site = z.infer<typeof Site>;
 
@@ -30,34 +61,39 @@ export const Landing = z.object({
     headline: words,
     subtext: words,
     button: words,
-    trustLines: items(words, 2),
-    imageAlt: words,
+    trustLines: items(words),
+    // Without it there is no picture.
+    imageAlt: z.optional(words),
   }),
   benefits: z.object({
     title: words,
     intro: words,
-    cards: items(z.object({ icon: z.enum(BENEFIT_ICONS), title: words, description: words }), 6),
+    cards: items(z.object({ icon: z.enum(BENEFIT_ICONS), title: words, description: words })),
   }),
   howItWorks: z.object({
     title: words,
     intro: words,
-    points: items(z.object({ title: words, description: words }), 3),
+    points: items(z.object({ title: words, description: words })),
   }),
-  video: z.object({ label: words, playLabel: words, caption: words }),
+  // Without it there is no film.
+  video: z.optional(z.object({ label: words, playLabel: words, caption: words })),
   problems: z.object({
     title: words,
     intro: words,
-    cards: items(z.object({ title: words, description: words }), 3),
+    cards: items(z.object({ title: words, description: words })),
   }),
   solution: z.object({
     title: words,
     text: words,
-    qualities: items(z.object({ title: words, description: words }), 3),
+    qualities: items(z.object({ title: words, description: words })),
     proof: words,
   }),
   testimonials: z.object({
     title: words,
-    cards: items(z.object({ name: words, role: words, image: words, quote: words, metric: words }), 2),
+    // Without a picture, a person's initials stand.
+    cards: items(
+      z.object({ name: words, role: words, image: z.optional(words), quote: words, metric: words }),
+    ),
   }),
   closing: z.object({ title: words, text: words, button: words, note: words }),
   withoutScript: words,

@@ -7,6 +7,11 @@ declare module '#campaign/site.yaml' {
   export const copyright: Site['copyright'];
   export const footerLinks: Site['footerLinks'];
   export const shareText: Site['shareText'];
+  export const language: Site['language'];
+  /** What the language calls itself. */
+  export const languageName: string;
+  /** The logo, as high as the mark it stands for; sizes in CSS pixels. */
+  export const logo: { readonly src: string; readonly width: number; readonly height: number } | undefined;
 }
 
 declare module '#campaign/landing.yaml' {

@@ -16,17 +16,28 @@ export type DocumentParts = {
   /** The icon's SVG; it stands in the page, so that no browser has to fetch it. */
   readonly icon: string;
   readonly page: 'home' | '404';
+  /** Whether there is a picture for link previews. */
+  readonly hasPicture: boolean;
 };
 
 /** The whole page. */
-export function renderDocument({ site, markup, css, bootScript, appUrl, icon, page }: DocumentParts): string {
+export function renderDocument({
+  site,
+  markup,
+  css,
+  bootScript,
+  appUrl,
+  icon,
+  page,
+  hasPicture,
+}: DocumentParts): string {
   return `<!doctype html>
 <html lang="${escape(site.language)}" class="light">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escape(page === 'home' ? site.pageTitle : `404 Page Not Found · ${site.title}`)}</title>
-${page === 'home' ? homeMeta(site) : '<meta name="robots" content="noindex">'}
+${page === 'home' ? homeMeta(site, hasPicture) : '<meta name="robots" content="noindex">'}
 <link rel="icon" href="data:image/svg+xml,${icon.replaceAll('#', '%23').replaceAll('"', "'")}">
 <script data-app="${escape(appUrl)}">${bootScript}</script>
 <style>${css}</style>
@@ -39,8 +50,7 @@ ${page === 'home' ? homeMeta(site) : '<meta name="robots" content="noindex">'}
 `;
 }
 
-function homeMeta(site: Site): string {
-  const image = `${ORIGIN}/media/og.png`;
+function homeMeta(site: Site, hasPicture: boolean): string {
   const properties: readonly (readonly [string, string, string])[] = [
     ['name', 'description', site.description],
     ['property', 'og:type', 'website'],
@@ -48,11 +58,15 @@ function homeMeta(site: Site): string {
     ['property', 'og:title', site.pageTitle],
     ['property', 'og:description', site.description],
     ['property', 'og:url', `${ORIGIN}/`],
-    ['property', 'og:image', image],
-    ['property', 'og:image:width', '1200'],
-    ['property', 'og:image:height', '630'],
-    ['property', 'og:image:alt', site.pageTitle],
-    ['name', 'twitter:card', 'summary_large_image'],
+    ...(hasPicture
+      ? ([
+          ['property', 'og:image', `${ORIGIN}/media/og.png`],
+          ['property', 'og:image:width', '1200'],
+          ['property', 'og:image:height', '630'],
+          ['property', 'og:image:alt', site.pageTitle],
+          ['name', 'twitter:card', 'summary_large_image'],
+        ] as const)
+      : ([['name', 'twitter:card', 'summary']] as const)),
   ];
   const structured = {
     '@context': 'https://schema.org',

@@ -12,14 +12,14 @@ type Facts = {
 
 /** Composes subject, plain text and HTML from the operator's words. */
 export function composeCodeEmail(
-  words: CodeEmail,
+  words: CodeEmail & { readonly language: string },
   facts: Facts,
 ): { subject: string; text: string; html: string } {
   const values: Readonly<Record<string, string>> = {
     code: facts.digits,
     reference: facts.reference,
     // How long, never until when: the reader's clock and zone are not ours.
-    minutes: String(Math.max(1, Math.ceil(facts.validForMs / 60_000))),
+    minutes: new Intl.NumberFormat(words.language).format(Math.max(1, Math.ceil(facts.validForMs / 60_000))),
     title: facts.title,
   };
   const fill = (text: string) => text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
@@ -29,7 +29,7 @@ export function composeCodeEmail(
   const text = [...before.map(fill), `    ${facts.digits}`, ...after].join('\n\n');
   const paragraph = (content: string) => `<p style="margin:0 0 16px">${escapeHtml(content)}</p>`;
   const html = `<!doctype html>
-<html lang="en">
+<html lang="${escapeHtml(words.language)}">
 <head><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>${escapeHtml(facts.title)}</title></head>
 <body style="margin:0;padding:32px 20px">
 <div style="max-width:480px;margin:0 auto;font:16px/1.5 Georgia,serif">

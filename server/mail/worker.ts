@@ -16,7 +16,7 @@ import {
 import { composeCodeEmail, escapeHtml } from '#server/mail/code-email.ts';
 import { createLaneBook } from '#server/mail/lanes.ts';
 import { SMTP_CONNECTIONS, type Mail, type Mailer } from '#server/mail/mailer.ts';
-import type { CodeEmail } from '#shared/campaign-schema.ts';
+import type { Campaign } from '#server/campaign.ts';
 
 /** The lease outlives the longest delivery, so nobody takes up a mail that is still being sent. */
 const DELIVERY_TIMEOUT_MS = 25_000;
@@ -49,7 +49,7 @@ export type MailWorkerParts = {
   readonly database: OpenDatabase;
   readonly mailer: Mailer;
   readonly secrets: Secrets;
-  readonly codeEmail: CodeEmail;
+  readonly codeEmail: Campaign['codeEmail'];
   readonly title: string;
   readonly codeTtlSeconds: number;
   readonly clock: () => number;

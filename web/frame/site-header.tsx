@@ -29,7 +29,11 @@ export function SiteHeader({ children, onHome }: SiteHeaderProps) {
               onHome();
             }}
           >
-            <Mark />
+            {site.logo ? (
+              <img src={site.logo.src} alt="" width={site.logo.width} height={site.logo.height} />
+            ) : (
+              <Mark />
+            )}
             <span>{site.title}</span>
           </a>
         )}

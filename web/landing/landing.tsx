@@ -13,6 +13,7 @@ import {
   Solution,
   Testimonials,
 } from '#web/landing/sections.tsx';
+import shapes from '#web/landing/shapes.module.css';
 import { StaticPart } from '#web/landing/static-part.tsx';
 import { VideoCard } from '#web/landing/video-card.tsx';
 import { Button } from '#web/ui/button.tsx';
@@ -55,9 +56,9 @@ export function LandingStage({ onCallToAction, hasMoved }: LandingStageProps) {
               />
             ) : null}
           </StaticPart>
-          <div className={styles.how}>
+          <div className={landing.video && styles.how}>
             <StaticPart id="how-it-works-points">{prerendering ? <HowItWorksPoints /> : null}</StaticPart>
-            <VideoCard {...landing.video} />
+            {landing.video && <VideoCard {...landing.video} />}
           </div>
         </section>
         <StaticPart id="problems">
@@ -96,7 +97,7 @@ function Hero({
       <h1 id="headline" ref={headlineRef} tabIndex={-1}>
         <Unbroken text={headline} />
       </h1>
-      <div className={styles.heroText}>
+      <div className={imageAlt ? styles.heroText : `${styles.heroText} ${shapes.alone}`}>
         <p className={styles.lead}>{subtext}</p>
         <Button look="primary" onClick={onCallToAction}>
           <span>{button}</span>
@@ -109,13 +110,15 @@ function Hero({
           ))}
         </ul>
       </div>
-      <picture className={styles.heroPicture}>
-        <source media="(max-width: 767.98px)" srcSet={NOTHING} />
-        <source type="image/avif" srcSet={heroSet('avif')} sizes={HERO_SIZES} />
-        <source type="image/webp" srcSet={heroSet('webp')} sizes={HERO_SIZES} />
-        {/* The words come first; the picture must not compete with them for a slow line. */}
-        <img src={NOTHING} alt={imageAlt} width={1280} height={1024} fetchPriority="low" />
-      </picture>
+      {imageAlt && (
+        <picture className={styles.heroPicture}>
+          <source media="(max-width: 767.98px)" srcSet={NOTHING} />
+          <source type="image/avif" srcSet={heroSet('avif')} sizes={HERO_SIZES} />
+          <source type="image/webp" srcSet={heroSet('webp')} sizes={HERO_SIZES} />
+          {/* The words come first; the picture must not compete with them for a slow line. */}
+          <img src={NOTHING} alt={imageAlt} width={1280} height={1024} fetchPriority="low" />
+        </picture>
+      )}
     </section>
   );
 }

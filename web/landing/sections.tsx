@@ -2,6 +2,7 @@
 import * as landing from '#campaign/landing.yaml';
 import type { BenefitIcon } from '#shared/campaign-schema.ts';
 import styles from '#web/landing/landing.module.css';
+import shapes from '#web/landing/shapes.module.css';
 import { Avatar } from '#web/ui/avatar.tsx';
 import {
   DeliverabilityIcon,
@@ -21,6 +22,14 @@ const ICONS: Readonly<Record<BenefitIcon, typeof PromptIcon>> = {
   results: ResultsIcon,
 };
 
+/** What keeps a number of cards from leaving one alone in a row, where up to three stand in one. */
+function shapeOf(count: number): string | undefined {
+  if (count > 3 && count % 2 === 1) return shapes.three;
+  return count > 3 && count % 3 === 1 ? shapes.two : undefined;
+}
+
+const classes = (...names: readonly (string | undefined)[]) => names.filter(Boolean).join(' ');
+
 type SectionHeadProps = { readonly id: string; readonly title: string; readonly intro?: string };
 
 /** A section's title and the sentence under it. */
@@ -33,13 +42,13 @@ export function SectionHead({ id, title, intro }: SectionHeadProps) {
   );
 }
 
-/** 'What You'll Learn': six cards. */
+/** 'What You'll Learn'. */
 export function Benefits() {
   const { title, intro, cards } = landing.benefits;
   return (
     <section className={styles.section} aria-labelledby="benefits">
       <SectionHead id="benefits" title={title} intro={intro} />
-      <ul className={styles.benefits}>
+      <ul className={classes(styles.benefits, shapeOf(cards.length))}>
         {cards.map(({ icon, title: cardTitle, description }) => {
           const Icon = ICONS[icon];
           return (
@@ -55,10 +64,10 @@ export function Benefits() {
   );
 }
 
-/** The three numbered points of 'See How It Works'. */
+/** The numbered points of 'See How It Works'. */
 export function HowItWorksPoints() {
   return (
-    <ol className={styles.points}>
+    <ol className={classes(styles.points, landing.video ? undefined : shapes.pointsAlone)}>
       {landing.howItWorks.points.map(({ title, description }) => (
         <li key={title}>
           <h3>{title}</h3>
@@ -69,13 +78,13 @@ export function HowItWorksPoints() {
   );
 }
 
-/** 'Why Most Cold Outreach Fails': three problems. */
+/** 'Why Most Cold Outreach Fails'. */
 export function Problems() {
   const { title, intro, cards } = landing.problems;
   return (
     <section className={styles.section} aria-labelledby="problems">
       <SectionHead id="problems" title={title} intro={intro} />
-      <ul className={styles.problems}>
+      <ul className={classes(styles.problems, shapeOf(cards.length))}>
         {cards.map(({ title: cardTitle, description }) => (
           <li key={cardTitle}>
             <h3>{cardTitle}</h3>
@@ -94,7 +103,7 @@ export function Solution() {
     <section className={styles.plate} aria-labelledby="solution">
       <h2 id="solution">{title}</h2>
       <p className={styles.plateText}>{text}</p>
-      <ul className={styles.qualities}>
+      <ul className={classes(styles.qualities, shapeOf(qualities.length))}>
         {qualities.map(({ title: quality, description }) => (
           <li key={quality}>
             <h3>{quality}</h3>
@@ -107,13 +116,18 @@ export function Solution() {
   );
 }
 
-/** 'Proven Results From Real Teams': two people, each with a quote and a metric. */
+/** 'Proven Results From Real Teams': people, each with a quote and a metric. */
 export function Testimonials() {
   const { title, cards } = landing.testimonials;
   return (
     <section className={styles.section} aria-labelledby="testimonials">
       <SectionHead id="testimonials" title={title} />
-      <ul className={styles.testimonials}>
+      <ul
+        className={classes(
+          styles.testimonials,
+          cards.length > 1 && cards.length % 2 === 1 ? shapes.threeWide : undefined,
+        )}
+      >
         {cards.map(({ name, role, image, quote, metric }) => (
           <li key={name}>
             <figure>
@@ -122,7 +136,7 @@ export function Testimonials() {
                 <p>{quote}</p>
               </blockquote>
               <figcaption>
-                <Avatar name={name} avif={`/media/${image}.avif`} webp={`/media/${image}.webp`} />
+                <Avatar name={name} image={image} />
                 <span>
                   <strong>{name}</strong>
                   <span>{role}</span>

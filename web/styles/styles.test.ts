@@ -14,7 +14,12 @@ describe('the styles', () => {
   it('are each either in the page or in the application, and in one of them only', () => {
     const all = globSync('**/*.css', { cwd: WEB });
     assert.deepEqual(
-      [...listed('critical.ts'), ...listed('critical-not-found.ts'), ...listed('late.ts')].toSorted(),
+      [
+        ...listed('critical.ts'),
+        ...listed('critical-not-found.ts'),
+        ...listed('critical-shapes.ts'),
+        ...listed('late.ts'),
+      ].toSorted(),
       all.toSorted(),
     );
   });

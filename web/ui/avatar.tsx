@@ -5,20 +5,21 @@ import styles from '#web/ui/avatar.module.css';
 
 type AvatarProps = {
   readonly name: string;
-  /** Addresses of the picture in AVIF and, for older browsers, WebP. */
-  readonly avif: string;
-  readonly webp: string;
+  /** The picture's name in the campaign's media/, where it lies as AVIF and, for older browsers, WebP; none: initials. */
+  readonly image: string | undefined;
 };
 
 /** Decorative: the name stands beside it. */
-export function Avatar({ name, avif, webp }: AvatarProps) {
+export function Avatar({ name, image }: AvatarProps) {
   return (
     <span className={styles.avatar}>
       <span aria-hidden>{initialsOf(name)}</span>
-      <picture>
-        <source srcSet={avif} type="image/avif" />
-        <img src={webp} alt="" width={56} height={56} loading="lazy" />
-      </picture>
+      {image && (
+        <picture>
+          <source srcSet={`/media/${image}.avif`} type="image/avif" />
+          <img src={`/media/${image}.webp`} alt="" width={56} height={56} loading="lazy" />
+        </picture>
+      )}
     </span>
   );
 }

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+import * as z from 'zod/mini';
+
+import { Site } from '#shared/campaign-schema.ts';
+import { colourComplaints, colourStyles, contrastOf } from '#shared/colours.ts';
+
+const GREEN = {
+  accent: { light: '#0e5a43', dark: '#8fd3b2' },
+  plate: { light: '#123d30', dark: '#143a2e' },
+};
+const TOKENS = readFileSync(path.resolve(import.meta.dirname, '..', 'web', 'styles', 'tokens.css'), 'utf8');
+
+describe('the colours of a campaign', () => {
+  it('are measured as WCAG measures them', () => {
+    assert.equal(contrastOf('#000000', '#ffffff'), 21);
+    assert.equal(contrastOf('#777777', '#777777'), 1);
+    assert.equal(contrastOf('#767676', '#ffffff').toFixed(2), '4.54');
+  });
+
+  it('are complained about by entry when words could not be read, and the design has none to complain about', () => {
+    assert.deepEqual(colourComplaints(GREEN), []);
+    const pale = {
+      accent: { light: '#5fae92', dark: '#2f5f4d' },
+      plate: { light: '#6f8f83', dark: '#143a2e' },
+    };
+    const site = {
+      title: 'T',
+      pageTitle: 'T',
+      description: 'T',
+      language: 'en',
+      publisher: 'T',
+      copyright: 'T',
+      footerLinks: [],
+      shareText: 'T',
+    };
+    const result = z.safeParse(Site, { ...site, colors: pale });
+    assert.deepEqual(
+      result.error?.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`),
+      [
+        'colors.accent.light: has a contrast of 2.2:1 to the page; words need 4.5:1, so choose a darker one',
+        'colors.plate.light: has a contrast of 2.5:1 to the words on it; they need 4.5:1, so choose a darker one',
+        'colors.accent.dark: has a contrast of 2.3:1 to the page; words need 4.5:1, so choose a lighter one',
+      ],
+    );
+    assert.ok(z.safeParse(Site, { ...site, colors: GREEN }).success);
+    const slip = z.safeParse(Site, {
+      ...site,
+      colors: { ...GREEN, accent: { light: 'green', dark: '#8fd3b2' } },
+    });
+    assert.equal(slip.error?.issues[0]?.message, "must be a colour such as '#0e5a43', in quotes");
+    for (const language of ['english', 'de_DE', 'x'])
+      assert.ok(!z.safeParse(Site, { ...site, language }).success, language);
+  });
+
+  it('take the place of tokens that exist, and are measured against the paper that the page has', () => {
+    for (const [, token = ''] of colourStyles(GREEN).matchAll(/--([\w-]+):/g))
+      if (token !== 'play-mark') assert.match(TOKENS, new RegExp(`--${token}: `), token);
+    for (const ground of [
+      '--paper: light-dark(#faf7f0, #12130f)',
+      '--card: light-dark(#fffdf8, #1a1c17)',
+      '--on-plate: #f6f1e4',
+    ])
+      assert.ok(TOKENS.includes(ground), ground);
+  });
+});

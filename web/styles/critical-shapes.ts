@@ -1,0 +1,3 @@
+// The styles that only some campaigns need in addition to those of critical.ts, because of what their landing page has more
+// or fewer of.
+export { default as shapes } from '#web/landing/shapes.module.css';
