@@ -1,40 +1,78 @@
-// The bundle budget: what the built site may weigh. Fails when something outgrew it.
-import { globSync, readFileSync } from 'node:fs';
+// The bundle budget: what the built site may weigh. Fails when our code outgrew it. What a campaign's words and pictures
+// add gets a note: they are the operator's to choose. Words are told from code by taking them out: every text of the
+// campaign's files, and the letters of the headline that travel as a font.
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
 
-import { newestRelease } from '#server/http/releases.ts';
-import { PROJECT_FOLDER } from '#build/vite-config.ts';
+import { parse } from 'yaml';
 
-const release = newestRelease(path.join(PROJECT_FOLDER, 'dist'));
+import { distFolder, newestRelease } from '#server/http/releases.ts';
+import { CAMPAIGN_FOLDER, PROJECT_FOLDER } from '#build/vite-config.ts';
+
+const release = newestRelease(distFolder(PROJECT_FOLDER, CAMPAIGN_FOLDER));
 if (release === null) throw new Error('The site is not built yet. Run "npm run build" first.');
 const FILES = path.join(release.folder, 'files');
 
 const brotli = (file: string): number => brotliCompressSync(readFileSync(file)).length;
-const size = (name: string): number => readFileSync(path.join(FILES, name)).length;
+const size = (name: string): number =>
+  existsSync(path.join(FILES, name)) ? readFileSync(path.join(FILES, name)).length : 0;
+
+/** Shorter ones weigh nothing, and stand in code as well. */
+const LEAST_LETTERS = 12;
+
+function textsIn(words: unknown): string[] {
+  if (typeof words === 'string') return words.length >= LEAST_LETTERS ? [words] : [];
+  return typeof words === 'object' && words !== null ? Object.values(words).flatMap(textsIn) : [];
+}
+
+const texts = globSync('*.yaml', { cwd: CAMPAIGN_FOLDER })
+  .flatMap((name) => textsIn(parse(readFileSync(path.join(CAMPAIGN_FOLDER, name), 'utf8'))))
+  .toSorted((a, b) => b.length - a.length);
+const inHtml = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll("'", '&#x27;');
+
+/** The weight without the campaign's words. */
+function brotliOfCode(file: string): number {
+  let code = readFileSync(file, 'utf8').replace(/@font-face\{font-family:Headline.*?\}/, '');
+  for (const text of texts) code = code.replaceAll(text, '').replaceAll(inHtml(text), '');
+  return brotliCompressSync(code).length;
+}
 
 const [app, ...others] = globSync('assets/*.js', { cwd: FILES });
 if (app === undefined || others.length > 0) throw new Error('The application must be one chunk.');
 const home = brotli(path.join(release.folder, 'pages', 'index.html'));
 const chunk = brotli(path.join(FILES, app));
 const shared = home + chunk + size('fonts/newsreader.woff2') + size('media/poster-640.avif');
-const avatars = size('media/avatar-sarah-lindqvist.avif') + size('media/avatar-marcus-adeyemi.avif');
+const avatars = globSync('media/avatar-*.avif', { cwd: FILES }).reduce((sum, name) => sum + size(name), 0);
 
-/** Kilobytes of 1000 bytes, as networks and Lighthouse count them. */
-const BUDGET: readonly (readonly [what: string, bytes: number, limitKb: number])[] = [
-  ['landing HTML with its CSS and boot script', home, 10],
-  ['application chunk', chunk, 105],
-  ['whole landing page on a phone', shared + avatars, 160],
-  ['whole landing page on a desktop', shared + avatars + size('media/hero-1280.avif'), 250],
+const page = path.join(release.folder, 'pages', 'index.html');
+
+/** Kilobytes of 1000 bytes, as networks and Lighthouse count them. Past the limit of code is an error, of the whole a note. */
+const BUDGET: readonly (readonly [
+  what: string,
+  bytes: number,
+  limitKb: number,
+  code: { readonly bytes: number; readonly limitKb: number } | null,
+])[] = [
+  ['landing HTML with its CSS and boot script', home, 10, { bytes: brotliOfCode(page), limitKb: 5.93 }],
+  ['application chunk', chunk, 105, { bytes: brotliOfCode(path.join(FILES, app)), limitKb: 104.5 }],
+  ['whole landing page on a phone', shared + avatars, 160, null],
+  ['whole landing page on a desktop', shared + avatars + size('media/hero-1280.avif'), 250, null],
 ];
 
+const kilobytes = (bytes: number): string => (bytes / 1000).toFixed(1);
 let over = false;
-for (const [what, bytes, limitKb] of BUDGET) {
-  const fits = bytes <= limitKb * 1000;
-  over ||= !fits;
-  process.stdout.write(
-    `${fits ? 'fits' : 'OVER'}  ${(bytes / 1000).toFixed(1).padStart(6)} of ${limitKb} kB  ${what}\n`,
-  );
+for (const [what, bytes, limitKb, code] of BUDGET) {
+  const codeOver = code !== null && code.bytes > code.limitKb * 1000;
+  over ||= codeOver;
+  const verdict = codeOver ? 'OVER' : bytes <= limitKb * 1000 ? 'fits' : 'note';
+  const ofCode = code === null ? '' : `, ${kilobytes(code.bytes)} of it code, which may have ${code.limitKb}`;
+  process.stdout.write(`${verdict}  ${kilobytes(bytes).padStart(6)} of ${limitKb} kB  ${what}${ofCode}\n`);
+  if (verdict === 'note')
+    process.stdout.write(
+      '      The words and pictures of this campaign are heavier than ours: slow phones wait longer.\n',
+    );
 }
 if (over) {
   process.stderr.write('The site outgrew its budget. Make it smaller; the budget is the promise.\n');

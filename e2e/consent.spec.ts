@@ -7,10 +7,11 @@ import { consentVersion, readConsent } from '#server/campaign.ts';
 import { openDatabase, type OpenDatabase } from '#server/db/connect.ts';
 import { keepConsentWording } from '#server/db/submissions.ts';
 import { CONSENT_VERSION_HEADER } from '#shared/api.ts';
+import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import type { Site } from '#testing/start-site.ts';
 import { createVisitor, expect, test } from './fixtures.ts';
 
-const wording = readConsent(path.resolve(import.meta.dirname, '..', 'campaign'));
+const wording = readConsent(TEST_CAMPAIGN);
 if (wording.type === 'complaints') throw new Error(wording.complaints.join('\n'));
 const TODAY = wording.words;
 

@@ -1,67 +1,7 @@
 import { expect, stopClock, test } from './fixtures.ts';
 
-test('the landing page says everything the specification says, in its order', async ({ page, visitor }) => {
+test('the second call to action leads to the form as well', async ({ page, visitor }) => {
   await page.goto('/');
-  const text = (await page.locator('body').innerText()).replace(/\s+/g, ' ');
-  const sentences = [
-    'Master AI-Powered Outreach',
-    'AI-Enhanced Marketing Guide',
-    'Master AI-Powered Cold Outreach',
-    'Get Your Free Copy',
-    'Trusted formula, used by hundreds of marketing professionals globally',
-    '>10 X average ROI',
-    "What You'll Learn",
-    'Prompt Generation Mastery',
-    '5-step framework for AI prompts',
-    '5 Core Knowledge Bases',
-    '4 Psychological Drivers',
-    'Actionable, Aspirational, Analytical and Anthropological buyer personas',
-    'Deliverability Mastery',
-    'Domain setup and warming',
-    'Campaign Optimisation',
-    'Data-driven refinement loops',
-    'Real Case Studies',
-    '11.4% reply rates, up from 3.2%',
-    'ROI from 4:1 to 9.7:1',
-    'See How It Works',
-    'Structure intelligence with 5 knowledge bases',
-    'Apply psychological drivers to personas',
-    'Optimise deliverability and measure results',
-    'Why Most Cold Outreach Fails',
-    'No Strategic Foundation',
-    'Poor Deliverability',
-    'Generic Content',
-    'The Solution',
-    'proven framework',
-    'Structured',
-    'Personalised',
-    'Measurable',
-    'average ROI of 10.2x',
-    'Proven Results From Real Teams',
-    '3.5x improvement in 60 days',
-    '9.7:1 ROI achieved',
-    'Ready to Master AI-Powered Outreach?',
-    'Get Your Free Copy Now',
-    'No credit card required • Instant access • Unsubscribe anytime',
-    '©',
-    'Privacy Policy',
-    'Terms of Service',
-  ];
-  let from = 0;
-  for (const sentence of sentences) {
-    const at = text.indexOf(sentence, from);
-    expect(
-      at,
-      `"${sentence}" comes after "${text.slice(Math.max(0, from - 40), from)}"`,
-    ).toBeGreaterThanOrEqual(0);
-    from = at + sentence.length;
-  }
-  await expect(page.getByRole('link', { name: 'Privacy Policy' })).toHaveAttribute('href', '#');
-  await expect(page.getByRole('link', { name: 'Terms of Service' })).toHaveAttribute('href', '#');
-  await expect(
-    page.getByRole('heading', { name: "What You'll Learn" }).locator('xpath=../..').getByRole('listitem'),
-  ).toHaveCount(6);
-
   await page.getByRole('button', { name: 'Get Your Free Copy Now' }).click();
   await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeVisible();
   await expect(visitor.toast).toHaveCount(0);

@@ -10,6 +10,7 @@ import path from 'node:path';
 import { chromium, type CDPSession, type Page } from '@playwright/test';
 
 import { newestRelease } from '#server/http/releases.ts';
+import { DEFAULT_CAMPAIGN } from '#testing/built-site.ts';
 import { chromiumLaunchOptions, findChromium } from '#testing/chromium.ts';
 import { startSite } from '#testing/start-site.ts';
 import { measuredOn, median, writeReport } from '#proofs/report.ts';
@@ -199,7 +200,7 @@ async function readTap(page: Page): Promise<Tap> {
 
 // The server serves the files it finds at its start; the release is left as it was built.
 writeFileSync(BLANK_FILE, BLANK_PAGE);
-const site = await startSite().finally(() => rmSync(BLANK_FILE));
+const site = await startSite({ campaign: DEFAULT_CAMPAIGN }).finally(() => rmSync(BLANK_FILE));
 const lines: string[] = [];
 try {
   for (const form of ['mobile', 'desktop'] as const) {

@@ -5,10 +5,11 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 
 import { consentVersion, readCampaign } from '#server/campaign.ts';
+import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 
-const CONTENT = path.resolve(import.meta.dirname, '..', 'campaign');
+const CONTENT = TEST_CAMPAIGN;
 
-/** Runs with a copy of campaign/ in which files were changed. */
+/** Runs with a copy of the tests' campaign in which files were changed. */
 function withContent(
   changes: Record<string, (text: string) => string>,
   test: (result: ReturnType<typeof readCampaign>) => void,

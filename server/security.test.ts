@@ -1,13 +1,13 @@
 // What docs/security.md promises and no other test shows.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import path from 'node:path';
 
 import fc from 'fast-check';
 
 import { readConfig } from '#server/config.ts';
 import type { Schema } from '#server/db/schema.ts';
 import { API, PROOF_OF_WORK_HEADER } from '#shared/api.ts';
+import { TEST_DIST } from '#testing/built-site.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';
 import {
@@ -19,7 +19,6 @@ import {
 } from '#testing/server-under-test.ts';
 
 const EMAIL = 'ada@example.com';
-const SITE = path.resolve(import.meta.dirname, '..', 'dist');
 const TABLES = [
   'submissions',
   'challenges',
@@ -240,7 +239,7 @@ it('a session that somebody planted is replaced when a code is entered', () =>
   }));
 
 it('no path leads out of the folder of public files', () =>
-  withServer({ engine: 'sqlite', siteFolder: SITE }, async (server) => {
+  withServer({ engine: 'sqlite', siteFolder: TEST_DIST }, async (server) => {
     for (const url of [
       '/../package.json',
       '/../../etc/passwd',
@@ -267,7 +266,7 @@ it('no path leads out of the folder of public files', () =>
   }));
 
 it('a range asks for no more than there is', () =>
-  withServer({ engine: 'sqlite', siteFolder: SITE }, async (server) => {
+  withServer({ engine: 'sqlite', siteFolder: TEST_DIST }, async (server) => {
     const get = (range: string) => server.app.inject({ url: '/media/film.mp4', headers: { range } });
     const whole = await server.app.inject('/media/film.mp4');
     const first = await get('bytes=0-99');

@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { chromium, type Page } from '@playwright/test';
 import sharp from 'sharp';
 
+import { DEFAULT_CAMPAIGN } from '#testing/built-site.ts';
 import { chromiumLaunchOptions } from '#testing/chromium.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { startSite } from '#testing/start-site.ts';
@@ -23,7 +24,7 @@ const KEPT = {
 const WIDTHS = { 375: 812, 1440: 900 } as const;
 
 mkdirSync(folder, { recursive: true });
-const site = await startSite({ env: { LEADS_PER_EMAIL_PER_HOUR: '0' } });
+const site = await startSite({ campaign: DEFAULT_CAMPAIGN, env: { LEADS_PER_EMAIL_PER_HOUR: '0' } });
 const browser = await chromium.launch(chromiumLaunchOptions());
 try {
   for (const [width, height] of Object.entries(WIDTHS)) {

@@ -1,7 +1,6 @@
 // The whole server in one process, with a clock the test moves: application, worker, database, a real SMTP server.
 // Requests go through Fastify's inject; everything behind it is what production runs.
 import assert from 'node:assert/strict';
-import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
@@ -21,11 +20,11 @@ import { createSmtpMailer } from '#server/mail/mailer.ts';
 import { startMailWorker, type MailEvent } from '#server/mail/worker.ts';
 import { createLogger } from '#server/observability/logger.ts';
 import { createMetrics, type Metrics } from '#server/observability/metrics.ts';
+import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { freshDatabase, type Engine } from '#testing/databases.ts';
 import { startInbox, type Inbox, type InboxBehaviour } from '#testing/inbox.ts';
 
 export const TEST_SECRET = 'a-secret-for-tests-only-0123456789abcdef';
-const CAMPAIGN_FOLDER = path.resolve(import.meta.dirname, '..', 'campaign');
 
 export type ServerUnderTest = {
   readonly app: FastifyInstance;
@@ -78,7 +77,7 @@ async function startServer({
 }: ServerOptions): Promise<ServerUnderTest> {
   const settings = readConfig({ APP_SECRET: TEST_SECRET, ...env });
   assert(settings.type === 'config', JSON.stringify(settings));
-  const words = readCampaign(CAMPAIGN_FOLDER);
+  const words = readCampaign(TEST_CAMPAIGN);
   assert(words.type === 'campaign', JSON.stringify(words));
   const { config } = settings;
   const { campaign } = words;

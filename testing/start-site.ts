@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
+import { ensureBuilt, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createPostgresDatabase, type Engine } from '#testing/databases.ts';
 import { startInbox, type Inbox, type InboxBehaviour } from '#testing/inbox.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
@@ -34,6 +35,10 @@ export async function startSiteProcess(
   folder: string,
   project = PROJECT_FOLDER,
 ): Promise<SiteProcess> {
+  // A copy of the project has its own campaign, and builds it itself.
+  const campaign =
+    project === PROJECT_FOLDER ? { CAMPAIGN_FOLDER: env['CAMPAIGN_FOLDER'] ?? TEST_CAMPAIGN } : {};
+  if (campaign.CAMPAIGN_FOLDER) ensureBuilt(campaign.CAMPAIGN_FOLDER);
   const child = spawn(process.execPath, [path.join(project, 'server', 'main.ts')], {
     cwd: folder,
     env: {
@@ -42,6 +47,7 @@ export async function startSiteProcess(
       PORT: '0',
       // Its .env and data/, never those of the project.
       INSTANCE_FOLDER: folder,
+      ...campaign,
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -93,8 +99,11 @@ export async function startSite({
   engine = 'sqlite',
   env = {},
   inbox: behaviour,
+  campaign = TEST_CAMPAIGN,
 }: {
   engine?: Engine;
+  /** Whose words it serves; built first, if it is not. */
+  campaign?: string;
   env?: Readonly<Record<string, string>>;
   inbox?: InboxBehaviour | undefined;
 } = {}): Promise<Site> {
@@ -107,6 +116,7 @@ export async function startSite({
       SMTP_URL: inbox.url,
       MAIL_FROM: 'Guide <guide@example.com>',
       APP_SECRET: TEST_SECRET,
+      CAMPAIGN_FOLDER: campaign,
       ...env,
     },
     folder,

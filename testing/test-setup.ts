@@ -1,12 +1,12 @@
 // Runs once before all test files of "node --test": PostgreSQL and a built site for everybody.
-import { ensureBuilt } from '#testing/built-site.ts';
+import { ensureBuilt, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { POSTGRES_URL_VARIABLE } from '#testing/databases.ts';
 import { startPostgres, type PostgresServer } from '#testing/postgres-server.ts';
 
 let postgres: PostgresServer | null = null;
 
 export async function globalSetup(): Promise<void> {
-  ensureBuilt();
+  ensureBuilt(TEST_CAMPAIGN);
   if (process.env[POSTGRES_URL_VARIABLE]) return;
   postgres = await startPostgres();
   process.env[POSTGRES_URL_VARIABLE] = postgres.url;

@@ -14,11 +14,11 @@ import { deleteEndedWindows } from '#server/db/limit-windows.ts';
 import { migrate } from '#server/db/migrate.ts';
 import { isOutage } from '#server/http/errors.ts';
 import { API } from '#shared/api.ts';
+import { TEST_DIST } from '#testing/built-site.ts';
 import { freshDatabase } from '#testing/databases.ts';
 import { codeIn, type InboxBehaviour } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
-const SITE = path.resolve(import.meta.dirname, '..', '..', 'dist');
 const FOREVER_MS = 600_000;
 
 type Outside = {
@@ -57,7 +57,7 @@ const withLockableServer = (
       {
         engine: 'sqlite',
         database: outside.database,
-        siteFolder: SITE,
+        siteFolder: TEST_DIST,
         // All of them come from one network here.
         env: { LEADS_PER_IP_PER_HOUR: '0' },
         ...(options.inbox && { inbox: options.inbox }),

@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import path from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 
 import { sql } from 'kysely';
 
 import { API } from '#shared/api.ts';
+import { TEST_DIST } from '#testing/built-site.ts';
 import {
   filledForm,
   withServer,
@@ -17,7 +17,6 @@ import {
   type ServerUnderTest,
 } from '#testing/server-under-test.ts';
 
-const SITE = path.resolve(import.meta.dirname, '..', '..', 'dist');
 const LIMITS = { maxOpen: 12, maxPerNetwork: 4 };
 const VISITOR = '127.0.0.77';
 const ATTACKERS = Array.from({ length: 8 }, (_, index) => `127.0.0.${index + 2}`);
@@ -118,7 +117,7 @@ describe('a client that holds connections', () => {
   };
   for (const [what, say] of Object.entries(attacks)) {
     it(`${what} keeps no visitor out, from one address or from many`, () =>
-      withPort({ siteFolder: SITE }, async (server) => {
+      withPort({ siteFolder: TEST_DIST }, async (server) => {
         await server.attack('127.0.0.2', 2 * LIMITS.maxOpen, say);
         await expectService(server.port, 'one address');
         assert.ok((await refusals(server, 'network')) > 0, 'beyond its share');

@@ -7,12 +7,11 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
 import type { LightMyRequestResponse } from 'fastify';
 
+import { TEST_CAMPAIGN, TEST_DIST } from '#testing/built-site.ts';
 import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
-const PROJECT = path.resolve(import.meta.dirname, '..', '..');
-const SITE = path.join(PROJECT, 'dist');
 const FILM = '/media/film.mp4';
-const film = readFileSync(path.join(PROJECT, 'campaign', FILM));
+const film = readFileSync(path.join(TEST_CAMPAIGN, FILM));
 
 type Get = (
   url: string,
@@ -21,7 +20,7 @@ type Get = (
 ) => Promise<LightMyRequestResponse>;
 
 const withSite = (test: (get: Get, chunk: string, server: ServerUnderTest) => Promise<void>): Promise<void> =>
-  withServer({ engine: 'sqlite', siteFolder: SITE }, async (server) => {
+  withServer({ engine: 'sqlite', siteFolder: TEST_DIST }, async (server) => {
     const get: Get = (url, headers = {}, method = 'GET') => server.app.inject({ url, headers, method });
     const chunk = /data-app="([^"]+)"/.exec((await get('/')).body)?.[1] ?? '';
     await test(get, chunk, server);
