@@ -2,7 +2,7 @@
 // is known before anybody looks.
 
 /** One colour for the light theme and one for the dark, each as #rrggbb. */
-export type ColourPair = { readonly light: string; readonly dark: string };
+type ColourPair = { readonly light: string; readonly dark: string };
 /** Links, buttons and ornaments; and the dark plate that 'The Solution' stands on. */
 export type Colours = { readonly accent: ColourPair; readonly plate: ColourPair };
 
