@@ -1,6 +1,4 @@
 // The HTTP application as a plain function of what it is given. It starts nothing: main.ts does, and tests do.
-import type { Socket } from 'node:net';
-
 import fastifyCookie from '@fastify/cookie';
 import { v7 as uuid } from 'uuid';
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
@@ -8,20 +6,25 @@ import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } 
 import { createCookies } from '#server/access/cookies.ts';
 import { addArticleRoutes } from '#server/article/routes.ts';
 import type { Config } from '#server/config.ts';
+import { answerBrokenRequest } from '#server/http/broken-requests.ts';
 import { boundConnections, type ConnectionLimits } from '#server/http/connections.ts';
 import { handleError, sendError } from '#server/http/errors.ts';
 import { addHealthRoute, addLiveRoute } from '#server/http/health.ts';
+import { refuseOtherMethods } from '#server/http/other-methods.ts';
 import { refuseOtherOrigins } from '#server/http/same-origin.ts';
 import { addSecurityHeaders } from '#server/http/security-headers.ts';
 import type { Release } from '#server/http/releases.ts';
-import { createIsProxy, createVisitorAddress } from '#server/http/visitor-address.ts';
+import {
+  createIsProxy,
+  createVisitorAddress,
+  warnAboutForgottenProxy,
+} from '#server/http/visitor-address.ts';
 import { serveSite } from '#server/http/static-files.ts';
 import { addLoadShedding, type LoadLimits } from '#server/http/load-shedding.ts';
 import { addLeadRoutes, type LeadRouteParts } from '#server/leads/routes.ts';
 import { createMailBacklog } from '#server/mail/backlog.ts';
 import { createProofOfWork } from '#server/limits/proof-of-work.ts';
 import type { Metrics } from '#server/observability/metrics.ts';
-import { API } from '#shared/api.ts';
 import type { Article } from '#shared/api.ts';
 
 export type AppParts = Omit<
@@ -159,59 +162,4 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
       : site.answerUnknown(request, reply),
   );
   return app;
-}
-
-/**
- * Behind a proxy that is not trusted, every visitor seems to come from the proxy, and the limits of one are the limits of
- * all. That goes unnoticed until the page is popular, so it is said at the first request that shows it.
- */
-function warnAboutForgottenProxy(app: FastifyInstance, trust: Config['trustProxy']): void {
-  if (trust !== false) return;
-  let warned = false;
-  app.addHook('onRequest', async (request) => {
-    if (warned || request.headers['x-forwarded-for'] === undefined) return;
-    warned = true;
-    request.log.warn(
-      'X-FORWARDED-FOR ARRIVES, BUT TRUST_PROXY IS OFF: all visitors are counted as one. Set TRUST_PROXY to the number ' +
-        'of proxies in front of this server, or to their networks.',
-    );
-  });
-}
-
-/** What is not even HTTP is told so on the bare socket, before there is a request to answer. */
-function answerBrokenRequest(this: FastifyInstance, error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const [status, reason] =
-    error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-      ? [408, 'Request Timeout']
-      : error.code === 'HPE_HEADER_OVERFLOW'
-        ? [431, 'Request Header Fields Too Large']
-        : [400, 'Bad Request'];
-  const sentence = 'The request could not be read. Please check the program that sent it.';
-  socket.write(
-    `HTTP/1.1 ${status} ${reason}\r\ncontent-type: text/plain; charset=utf-8\r\nx-content-type-options: nosniff\r\n` +
-      `content-length: ${Buffer.byteLength(sentence)}\r\nconnection: close\r\n\r\n${sentence}`,
-  );
-  // Not "end": a peer that does not end its half would keep the socket for ever.
-  socket.destroySoon();
-}
-
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
-
-/** A known address with another method answers 405 and says which methods there are (RFC 9110, section 15.5.6). */
-function refuseOtherMethods(app: FastifyInstance): void {
-  for (const url of Object.values(API)) {
-    const allowed = METHODS.filter((method) => app.hasRoute({ method, url }));
-    app.route({
-      method: METHODS.filter((method) => !allowed.includes(method)),
-      url,
-      // Before the body is read: what it holds does not matter.
-      onRequest: async (_request, reply) =>
-        sendError(reply.header('allow', allowed.join(', ')), 'method-not-allowed'),
-      handler: async (_request, reply) => sendError(reply, 'method-not-allowed'),
-    });
-  }
 }

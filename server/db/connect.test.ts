@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 
 import { sql } from 'kysely';
 
-import { isOutage } from '#server/http/errors.ts';
+import { isOutage } from '#server/db/outages.ts';
 import { freshDatabase } from '#testing/databases.ts';
 
 it('the error that made SQLite give up a transaction is the one that is thrown', async () => {

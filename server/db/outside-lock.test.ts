@@ -12,7 +12,7 @@ import { sql } from 'kysely';
 import type { DatabaseOptions, OpenDatabase } from '#server/db/connect.ts';
 import { deleteEndedWindows } from '#server/db/limit-windows.ts';
 import { migrate } from '#server/db/migrate.ts';
-import { isOutage } from '#server/http/errors.ts';
+import { isOutage } from '#server/db/outages.ts';
 import { API } from '#shared/api.ts';
 import { freshDatabase } from '#testing/databases.ts';
 import { codeIn, type InboxBehaviour } from '#testing/inbox.ts';

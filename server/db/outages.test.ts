@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { isOutage } from '#server/http/errors.ts';
+import { isOutage } from '#server/db/outages.ts';
 
 const failure = (message: string, details: object = {}): Error => Object.assign(new Error(message), details);
 
