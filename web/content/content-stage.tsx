@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 
 import * as site from '#campaign/site.yaml';
-import { ApiError, ARTICLE_KEY, parseArticle } from '#web/api-client.ts';
+import { ARTICLE_KEY, failedWith, parseArticle } from '#web/api-client.ts';
 import styles from '#web/content/content-stage.module.css';
 import { readingProgress } from '#web/content/reading-progress.ts';
 import { sharePage } from '#web/content/share-page.ts';
@@ -56,7 +56,7 @@ function ArticleText({ onStartAgain }: Pick<ContentStageProps, 'onStartAgain'>) 
     );
   }
   if (article.isError) {
-    const locked = article.error instanceof ApiError && article.error.status === 401;
+    const locked = failedWith(article.error, 'no-session');
     return (
       <div className={styles.notice} role="alert">
         <p>

@@ -27,7 +27,7 @@ import { useToasts } from '#web/ui/toaster.tsx';
 const SCROLL_DELAY_MS = 100;
 
 type FormStageProps = {
-  /** What the form starts with: empty, or what was typed before. */
+  /** What stands in the form. */
   readonly draft: LeadDraft;
   readonly onDraftChange: (draft: LeadDraft) => void;
   readonly onCodeRequested: (lead: Lead, consentVersion: string, answer: CodeRequested | null) => void;
@@ -61,9 +61,8 @@ export function FormStage({ draft, onDraftChange, onCodeRequested, onHome }: For
   );
 }
 
-function LeadForm({ draft: initialDraft, onDraftChange, onCodeRequested }: Omit<FormStageProps, 'onHome'>) {
+function LeadForm({ draft, onDraftChange, onCodeRequested }: Omit<FormStageProps, 'onHome'>) {
   const toasts = useToasts();
-  const [draft, setDraft] = useState(initialDraft);
   // Complaints wait for the first attempt to send; from then on they follow the typing.
   const [attempted, setAttempted] = useState(false);
   const trap = useRef<HTMLInputElement>(null);
@@ -98,9 +97,7 @@ function LeadForm({ draft: initialDraft, onDraftChange, onCodeRequested }: Omit<
   };
 
   const change = (field: LeadField, value: string | boolean) => {
-    const changed = { ...draft, [field]: value };
-    setDraft(changed);
-    onDraftChange(changed);
+    onDraftChange({ ...draft, [field]: value });
     if (field === 'email') setSuggestion(null);
   };
 

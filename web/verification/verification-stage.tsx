@@ -4,12 +4,11 @@ import { useEffect, useState } from 'react';
 
 import type { CodeRequested } from '#shared/api.ts';
 import type { Lead } from '#shared/lead.ts';
-import { RESEND_COUNTDOWN_SECONDS } from '#shared/limits.ts';
 import { requestCode, verifyCode } from '#web/api-client.ts';
 import { SiteFooter } from '#web/frame/site-footer.tsx';
 import { SiteHeader } from '#web/frame/site-header.tsx';
 import { CODE_SENT_TOAST, failureToast, VERIFIED_TOAST } from '#web/messages.ts';
-import type { Challenge } from '#web/stage.ts';
+import { resendAt, type Waiting } from '#web/stage.ts';
 import { Button } from '#web/ui/button.tsx';
 import { useFocusOnMount } from '#web/ui/use-focus-on-mount.ts';
 import { useToasts } from '#web/ui/toaster.tsx';
@@ -17,9 +16,7 @@ import { CodeBoxes } from '#web/verification/code-boxes.tsx';
 import { announcement, countdownText, secondsLeft } from '#web/verification/countdown.ts';
 import styles from '#web/verification/verification-stage.module.css';
 
-type VerificationStageProps = {
-  readonly lead: Lead;
-  readonly challenge: Challenge;
+type VerificationStageProps = Waiting & {
   readonly onCodeRequested: (lead: Lead, consentVersion: string, answer: CodeRequested | null) => void;
   readonly onWrongAddress: () => void;
   readonly onVerified: () => void;
@@ -121,7 +118,7 @@ function ResendArea({
   const [pressedAt, setPressedAt] = useState<number | null>(null);
   const waiting = resend.isPending && pressedAt !== null;
   const [startedAt, until] = waiting
-    ? [pressedAt, pressedAt + RESEND_COUNTDOWN_SECONDS * 1000]
+    ? [pressedAt, resendAt(pressedAt)]
     : [challenge.askedAt, challenge.resendAt];
   // The tick may be older than the press: a countdown must not begin with 61.
   const seconds = secondsLeft(until, Math.max(now, startedAt));
