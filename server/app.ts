@@ -9,7 +9,7 @@ import { createCookies } from '#server/access/cookies.ts';
 import { addArticleRoutes } from '#server/article/routes.ts';
 import type { Config } from '#server/config.ts';
 import { boundConnections, type ConnectionLimits } from '#server/http/connections.ts';
-import { handleError, sendError } from '#server/http/errors.ts';
+import { createHandleError, createSendError, type ErrorWords, type SendError } from '#server/http/errors.ts';
 import { addHealthRoute, addLiveRoute } from '#server/http/health.ts';
 import { refuseOtherOrigins } from '#server/http/same-origin.ts';
 import { addSecurityHeaders } from '#server/http/security-headers.ts';
@@ -27,6 +27,7 @@ import type { Article } from '#shared/api.ts';
 export type AppParts = Omit<
   LeadRouteParts,
   | 'codeTtlSeconds'
+  | 'sendError'
   | 'resendSeconds'
   | 'cookies'
   | 'policies'
@@ -47,6 +48,8 @@ export type AppParts = Omit<
   /** How many connections there may be, if not as many as usual. */
   readonly connectionLimits?: ConnectionLimits;
   readonly article: Article;
+  /** What errors are answered with. */
+  readonly words: ErrorWords;
   readonly logger: FastifyBaseLogger;
   /** The built site; null serves the API alone. */
   readonly release: Release | null;
@@ -68,6 +71,8 @@ const URL_MAX_LENGTH = 2_048;
 export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   const { config, logger } = parts;
   const isProxy = createIsProxy(config.trustProxy);
+  const sendError = createSendError(parts.words);
+  const handleError = createHandleError(sendError);
   const app = Fastify({
     loggerInstance: logger,
     // Fastify's own lines carry addresses and full URLs; ours (below) carry neither.
@@ -116,12 +121,12 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     // A connection that is kept alive learns this way that its next request has to go elsewhere.
     if (parts.isStopping()) void reply.header('connection', 'close');
   });
-  await addLoadShedding(app, parts.loadLimits);
+  await addLoadShedding(app, sendError, parts.loadLimits);
   warnAboutForgottenProxy(app, config.trustProxy);
   app.addHook('onRequest', async (request, reply) => {
     if (request.url.length > URL_MAX_LENGTH) return sendError(reply, 'uri-too-long');
   });
-  refuseOtherOrigins(app, config.publicUrl);
+  refuseOtherOrigins(app, config.publicUrl, sendError);
 
   await app.register(fastifyCookie);
   // JSON is all we read; a text/plain body (Fastify's other default) is what a cross-site form could send.
@@ -131,6 +136,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   const mailBacklog = createMailBacklog(config.codeTtlSeconds);
   addLeadRoutes(app, {
     ...parts,
+    sendError,
     mailBacklog,
     codeTtlSeconds: config.codeTtlSeconds,
     resendSeconds: config.resendSeconds,
@@ -143,16 +149,27 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
       clock: parts.clock,
     }),
   });
-  addArticleRoutes(app, { db: parts.database.db, cookies, clock: parts.clock, article: parts.article });
+  addArticleRoutes(app, {
+    db: parts.database.db,
+    cookies,
+    clock: parts.clock,
+    article: parts.article,
+    sendError,
+  });
   const { database, clock, isStopping } = parts;
   addLiveRoute(app);
-  addHealthRoute(app, { database, mailBacklog, clock, isStopping });
-  refuseOtherMethods(app);
+  addHealthRoute(app, { database, mailBacklog, clock, isStopping, sendError });
+  refuseOtherMethods(app, sendError);
 
   const site =
     parts.release === null
       ? null
-      : serveSite(app, { release: parts.release, publicUrl: config.publicUrl, secure: config.secure });
+      : serveSite(app, {
+          release: parts.release,
+          publicUrl: config.publicUrl,
+          secure: config.secure,
+          sendError,
+        });
   app.setNotFoundHandler((request, reply) =>
     site === null || request.url.startsWith('/api/')
       ? sendError(reply, 'not-found')
@@ -202,7 +219,7 @@ function answerBrokenRequest(this: FastifyInstance, error: Error & { code?: stri
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
 /** A known address with another method answers 405 and says which methods there are (RFC 9110, section 15.5.6). */
-function refuseOtherMethods(app: FastifyInstance): void {
+function refuseOtherMethods(app: FastifyInstance, sendError: SendError): void {
   for (const url of Object.values(API)) {
     const allowed = METHODS.filter((method) => app.hasRoute({ method, url }));
     app.route({
