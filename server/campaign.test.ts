@@ -80,11 +80,12 @@ describe('the words of the operator', () => {
             .replace(/^subject: .*$/m, 'subject: Your {cod}')
             .replace('for {minutes} minutes', 'for {minuts} minutes')
             .replace(/^signature: .*$/m, "signature: '{code}'"),
-        'emails/breaker.yaml': (text) => text.replace('  tooFewEntered: too few codes entered', ''),
+        'emails/breaker.yaml': (text) => text.replace(/^ {2}tooFewEntered: .*$/m, ''),
         'errors.yaml': (text) =>
           text
             .replace(/^not-found: .*$/m, '')
             .replace(/^wrong-code: .*$/m, 'wrong-code: That code is wrong. Try again {when}.')
+            .replace(/^no-session: .*$/m, 'no-session: |\n  Two\n  lines.')
             .replace(/^unavailable: /m, 'unavailible: '),
         'article/article.md': () => '\n\nNo title here',
       },
@@ -123,7 +124,8 @@ describe('the words of the operator', () => {
             `${errors('invalid-input', 'not-found')}: is missing.`,
             `${errors('invalid-input', 'unavailable')}: is missing.`,
             `${errors('wrong-code')}: there is no {when}; nothing is filled in here.`,
-            `${errors('unavailable', 'unavailible')}: unknown entry; did you mean unavailable?`,
+            `${errors('no-session')}: must be one line.`,
+            `${errors('unavailable', 'unavailible').replace(/\d+/, (line) => String(Number(line) + 2))}: unknown entry; did you mean unavailable?`,
             'campaign/article/article.md:3: must begin with a title: a line such as "# Title".',
           ].toSorted(),
         );

@@ -8,7 +8,7 @@ import type * as z from 'zod/mini';
 import { renderArticle } from '#server/article/render-article.ts';
 import { parseWords, type ParsedWords } from '#server/words-file.ts';
 import type { Article } from '#shared/api.ts';
-import { BreakerEmail, CodeEmail, Consent, Errors, Site } from '#shared/campaign-schema.ts';
+import { BreakerEmail, CodeEmail, Consent, Errors, Landing, Site } from '#shared/campaign-schema.ts';
 
 /** The sentence beside the checkbox, and the version made from it. */
 export type ConsentWording = { readonly text: string; readonly version: string };
@@ -91,6 +91,16 @@ export function readCampaign(folder: string): CampaignResult {
       consent: consent.words,
     },
   };
+}
+
+/**
+ * Looks at the words that only the page shows, which the build reads.
+ * @param folder the campaign folder
+ * @returns one sentence for each complaint
+ */
+export function pageComplaints(folder: string): string[] {
+  const landing = readWords(folder, 'landing.yaml', Landing);
+  return landing.type === 'complaints' ? landing.complaints : [];
 }
 
 /**

@@ -3,6 +3,7 @@
 import * as z from 'zod/mini';
 
 import { API_ERRORS, type ApiErrorCode } from '#shared/errors.ts';
+import { isSingleLine } from '#shared/text.ts';
 
 const words = z.string({ error: 'must be a text' }).check(z.trim(), z.minLength(1, 'must not be empty'));
 const link = z.strictObject({ label: words, href: words });
@@ -101,6 +102,9 @@ const wordsWith = (...names: readonly string[]) =>
     }
   });
 
+/** What a toast or the subject of a mail shows. */
+const oneLine = z.refine<string>(isSingleLine, 'must be one line');
+
 const bodyOfCodeEmail = wordsWith('code', 'reference', 'minutes', 'title').check(
   z.refine((text) => !text.includes('{code}'), 'must not contain {code}; the body shows it once already'),
 );
@@ -108,6 +112,7 @@ const bodyOfCodeEmail = wordsWith('code', 'reference', 'minutes', 'title').check
 /** campaign/emails/code.yaml */
 export const CodeEmail = z.strictObject({
   subject: wordsWith('code', 'reference', 'minutes', 'title').check(
+    oneLine,
     z.refine((text) => text.includes('{code}'), 'must contain {code}, so that the code shows in the inbox'),
   ),
   greeting: bodyOfCodeEmail,
@@ -120,14 +125,14 @@ export type CodeEmail = z.infer<typeof CodeEmail>;
 
 /** campaign/emails/breaker.yaml */
 export const BreakerEmail = z.strictObject({
-  subject: wordsWith('title', 'reason'),
+  subject: wordsWith('title', 'reason').check(oneLine),
   text: wordsWith('title', 'reason'),
   reasons: z.strictObject({ tooManyCodes: wordsWith(), tooFewEntered: wordsWith() }),
 });
 export type BreakerEmail = z.infer<typeof BreakerEmail>;
 
 /** The statuses whose answers say when to try again (RFC 9110, section 10.2.3; RFC 6585, section 4). */
-const WITH_WAIT: readonly number[] = [429, 503];
+const WITH_WAIT: ReadonlySet<number> = new Set([429, 503]);
 
 type ErrorSentences = Readonly<Record<ApiErrorCode, typeof words>>;
 
@@ -136,9 +141,9 @@ export const Errors = z.strictObject({
   ...(Object.fromEntries(
     Object.entries(API_ERRORS).map(([code, status]) => [
       code,
-      wordsWith(...(WITH_WAIT.includes(status) ? ['when'] : [])),
+      wordsWith(...(WITH_WAIT.has(status) ? ['when'] : [])).check(oneLine),
     ]),
   ) as ErrorSentences),
-  'invalid-field': wordsWith('message', 'field'),
+  'invalid-field': wordsWith('message', 'field').check(oneLine),
 });
 export type Errors = z.infer<typeof Errors>;

@@ -10,7 +10,7 @@ export type ErrorWords = {
   readonly site: Pick<Campaign['site'], 'language'>;
 };
 
-export type ErrorDetails = {
+type ErrorDetails = {
   /** To use instead of the operator's: what only monitors read, or what has been filled in already. */
   readonly sentence?: string;
   /** For 429 and 503. */
