@@ -8,7 +8,7 @@ import { addArticleRoutes } from '#server/article/routes.ts';
 import type { Config } from '#server/config.ts';
 import { answerBrokenRequest } from '#server/http/broken-requests.ts';
 import { boundConnections, type ConnectionLimits } from '#server/http/connections.ts';
-import { handleError, sendError } from '#server/http/errors.ts';
+import { createHandleError, createSendError, type ErrorWords, type SendError } from '#server/http/errors.ts';
 import { addHealthRoute, addLiveRoute } from '#server/http/health.ts';
 import { refuseOtherMethods } from '#server/http/other-methods.ts';
 import { refuseOtherOrigins } from '#server/http/same-origin.ts';
@@ -30,6 +30,7 @@ import type { Article } from '#shared/api.ts';
 export type AppParts = Omit<
   LeadRouteParts,
   | 'codeTtlSeconds'
+  | 'sendError'
   | 'resendSeconds'
   | 'cookies'
   | 'policies'
@@ -50,6 +51,8 @@ export type AppParts = Omit<
   /** How many connections there may be, if not as many as usual. */
   readonly connectionLimits?: ConnectionLimits;
   readonly article: Article;
+  /** What errors are answered with. */
+  readonly words: ErrorWords;
   readonly logger: FastifyBaseLogger;
   /** The built site; null serves the API alone. */
   readonly release: Release | null;
@@ -71,6 +74,8 @@ const URL_MAX_LENGTH = 2_048;
 export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   const { config, logger } = parts;
   const isProxy = createIsProxy(config.trustProxy);
+  const sendError = createSendError(parts.words);
+  const handleError = createHandleError(sendError);
   const app = Fastify({
     loggerInstance: logger,
     // Fastify's own lines carry addresses and full URLs; ours (below) carry neither.
@@ -119,12 +124,12 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     // A connection that is kept alive learns this way that its next request has to go elsewhere.
     if (parts.isStopping()) void reply.header('connection', 'close');
   });
-  await addLoadShedding(app, parts.loadLimits);
+  await addLoadShedding(app, sendError, parts.loadLimits);
   warnAboutForgottenProxy(app, config.trustProxy);
   app.addHook('onRequest', async (request, reply) => {
     if (request.url.length > URL_MAX_LENGTH) return sendError(reply, 'uri-too-long');
   });
-  refuseOtherOrigins(app, config.publicUrl);
+  refuseOtherOrigins(app, config.publicUrl, sendError);
 
   await app.register(fastifyCookie);
   // JSON is all we read; a text/plain body (Fastify's other default) is what a cross-site form could send.
@@ -134,6 +139,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   const mailBacklog = createMailBacklog(config.codeTtlSeconds);
   addLeadRoutes(app, {
     ...parts,
+    sendError,
     mailBacklog,
     codeTtlSeconds: config.codeTtlSeconds,
     resendSeconds: config.resendSeconds,
@@ -146,16 +152,27 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
       clock: parts.clock,
     }),
   });
-  addArticleRoutes(app, { db: parts.database.db, cookies, clock: parts.clock, article: parts.article });
+  addArticleRoutes(app, {
+    db: parts.database.db,
+    cookies,
+    clock: parts.clock,
+    article: parts.article,
+    sendError,
+  });
   const { database, clock, isStopping } = parts;
   addLiveRoute(app);
-  addHealthRoute(app, { database, mailBacklog, clock, isStopping });
-  refuseOtherMethods(app);
+  addHealthRoute(app, { database, mailBacklog, clock, isStopping, sendError });
+  refuseOtherMethods(app, sendError);
 
   const site =
     parts.release === null
       ? null
-      : serveSite(app, { release: parts.release, publicUrl: config.publicUrl, secure: config.secure });
+      : serveSite(app, {
+          release: parts.release,
+          publicUrl: config.publicUrl,
+          secure: config.secure,
+          sendError,
+        });
   app.setNotFoundHandler((request, reply) =>
     site === null || request.url.startsWith('/api/')
       ? sendError(reply, 'not-found')

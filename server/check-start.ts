@@ -2,14 +2,16 @@
 // has no business with the files of the first.
 import path from 'node:path';
 
-import { readCampaign } from '#server/campaign.ts';
+import { pageComplaints, readCampaign } from '#server/campaign.ts';
 import { readSettings } from '#server/settings.ts';
 import { portComplaints, refuseStart } from '#server/start-failures.ts';
 
 const settings = readSettings();
-const words = readCampaign(path.resolve(import.meta.dirname, '..', 'campaign'));
+const folder = path.resolve(import.meta.dirname, '..', 'campaign');
+const words = readCampaign(folder);
 const complaints = [
   ...(settings.type === 'complaints' ? settings.complaints : await portComplaints(settings.config)),
   ...(words.type === 'complaints' ? words.complaints : []),
+  ...pageComplaints(folder),
 ];
 if (complaints.length > 0) refuseStart(complaints);

@@ -26,6 +26,7 @@ import type { Config } from '#server/config.ts';
 import { openDatabase } from '#server/db/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
 import { createPostgresDatabase, ENGINES } from '#testing/databases.ts';
+import { copyProject } from '#testing/project-copy.ts';
 import { filledForm, TEST_SECRET } from '#testing/server-under-test.ts';
 import { startSite, startSiteProcess, type Site } from '#testing/start-site.ts';
 import { codeIn, startInbox } from '#testing/inbox.ts';
@@ -102,6 +103,30 @@ describe('the start', () => {
       assert.equal(existsSync(path.join(folder, 'data')), false);
     } finally {
       rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('tells slips in settings and in words by file and line, all at once, before anything is built', () => {
+    const copy = copyProject();
+    try {
+      for (const [file, slip] of [
+        ['site.yaml', 'titel: A'],
+        ['landing.yaml', 'heroe: B'],
+      ] as const)
+        writeFileSync(path.join(copy.folder, 'campaign', file), `${slip}\n`, { flag: 'a' });
+      const { status, stderr } = spawnSync(process.execPath, ['server/start.js', '--check'], {
+        cwd: copy.folder,
+        env: { PORT: 'http', INSTANCE_FOLDER: copy.folder },
+        encoding: 'utf8',
+      });
+      assert.equal(status, 1);
+      assert.match(
+        stderr,
+        /^The server cannot start:\n {2}- PORT must be .*\n {2}- campaign\/site\.yaml:\d+: titel: .* title\?\n {2}- campaign\/landing\.yaml:\d+: heroe: .* hero\?\n$/,
+      );
+      assert.equal(existsSync(path.join(copy.folder, 'dist')), false);
+    } finally {
+      copy.remove();
     }
   });
 

@@ -17,6 +17,7 @@ import { drainConnections } from '#server/http/drain.ts';
 import { findRelease, type Release } from '#server/http/releases.ts';
 import { createBreaker, type BreakerReason } from '#server/limits/breaker.ts';
 import { createLimits } from '#server/limits/limits.ts';
+import { composeBreakerNotice } from '#server/mail/breaker-email.ts';
 import { createMailer, dkimComplaint } from '#server/mail/mailer.ts';
 import { startMailWorker, type MailEvent } from '#server/mail/worker.ts';
 import { createLogger } from '#server/observability/logger.ts';
@@ -83,6 +84,7 @@ const worker = startMailWorker({
   secrets,
   codeEmail: campaign.codeEmail,
   title: campaign.site.title,
+  language: campaign.site.language,
   codeTtlSeconds: config.codeTtlSeconds,
   clock,
   random: Math.random,
@@ -107,6 +109,7 @@ const app = await buildApp({
   consentVersion: campaign.consent.version,
   wakeWorker: worker.wake,
   article: campaign.article,
+  words: campaign,
   logger,
   release,
 });
@@ -227,10 +230,7 @@ function announceBreaker(reason: BreakerReason): void {
   queueNotice(database.db, {
     id: uuid(),
     recipient: config.operatorEmail,
-    subject: `The list-bomb breaker of ${campaign.site.title} opened`,
-    text:
-      `Reason: ${reason}. Somebody may be using the form to send codes to strangers. For the next ten minutes, and for ` +
-      'as long as it lasts, browsers must solve a proof of work before a code is mailed. Visitors notice a second or two.',
+    ...composeBreakerNotice(campaign.breakerEmail, { reason, title: campaign.site.title }),
     now: clock(),
   }).then(worker.wake, (error: unknown) => logger.error({ err: error }, 'The operator could not be told.'));
 }

@@ -1,18 +1,30 @@
 // The shape of every file of words in campaign/. A file that does not fit stops the build and the start with a
-// sentence that names the file and the entry, so that an operator's slip never reaches a visitor.
+// sentence that names the file, the line and the entry, so that an operator's slip never reaches a visitor.
 import * as z from 'zod/mini';
 
+import { API_ERRORS, type ApiErrorCode } from '#shared/errors.ts';
+import { isSingleLine } from '#shared/text.ts';
+
 const words = z.string({ error: 'must be a text' }).check(z.trim(), z.minLength(1, 'must not be empty'));
-const link = z.object({ label: words, href: words });
+const link = z.strictObject({ label: words, href: words });
 const items = <Item extends z.core.SomeType>(item: Item, length: number) =>
   z.array(item).check(z.length(length, `must have ${length} entries`));
 
+/** Whether browsers and Intl take it (BCP 47). */
+function isLanguage(tag: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(tag).length === 1;
+  } catch {
+    return false;
+  }
+}
+
 /** campaign/site.yaml */
-export const Site = z.object({
+export const Site = z.strictObject({
   title: words,
   pageTitle: words,
   description: words,
-  language: words,
+  language: words.check(z.refine(isLanguage, 'must be the tag of a language, such as en, de or pt-BR')),
   publisher: words,
   copyright: words,
   footerLinks: z.array(link),
@@ -24,8 +36,8 @@ const BENEFIT_ICONS = ['prompt', 'knowledge', 'drivers', 'deliverability', 'refi
 export type BenefitIcon = (typeof BENEFIT_ICONS)[number];
 
 /** campaign/landing.yaml */
-export const Landing = z.object({
-  hero: z.object({
+export const Landing = z.strictObject({
+  hero: z.strictObject({
     badge: words,
     headline: words,
     subtext: words,
@@ -33,39 +45,39 @@ export const Landing = z.object({
     trustLines: items(words, 2),
     imageAlt: words,
   }),
-  benefits: z.object({
+  benefits: z.strictObject({
     title: words,
     intro: words,
-    cards: items(z.object({ icon: z.enum(BENEFIT_ICONS), title: words, description: words }), 6),
+    cards: items(z.strictObject({ icon: z.enum(BENEFIT_ICONS), title: words, description: words }), 6),
   }),
-  howItWorks: z.object({
+  howItWorks: z.strictObject({
     title: words,
     intro: words,
-    points: items(z.object({ title: words, description: words }), 3),
+    points: items(z.strictObject({ title: words, description: words }), 3),
   }),
-  video: z.object({ label: words, playLabel: words, caption: words }),
-  problems: z.object({
+  video: z.strictObject({ label: words, playLabel: words, caption: words }),
+  problems: z.strictObject({
     title: words,
     intro: words,
-    cards: items(z.object({ title: words, description: words }), 3),
+    cards: items(z.strictObject({ title: words, description: words }), 3),
   }),
-  solution: z.object({
+  solution: z.strictObject({
     title: words,
     text: words,
-    qualities: items(z.object({ title: words, description: words }), 3),
+    qualities: items(z.strictObject({ title: words, description: words }), 3),
     proof: words,
   }),
-  testimonials: z.object({
+  testimonials: z.strictObject({
     title: words,
-    cards: items(z.object({ name: words, role: words, image: words, quote: words, metric: words }), 2),
+    cards: items(z.strictObject({ name: words, role: words, image: words, quote: words, metric: words }), 2),
   }),
-  closing: z.object({ title: words, text: words, button: words, note: words }),
+  closing: z.strictObject({ title: words, text: words, button: words, note: words }),
   withoutScript: words,
 });
 export type Landing = z.infer<typeof Landing>;
 
 /** campaign/consent.yaml */
-export const Consent = z.object({
+export const Consent = z.strictObject({
   text: words.check(
     z.refine(
       (text) => !text.includes('{year}'),
@@ -75,21 +87,63 @@ export const Consent = z.object({
 });
 export type Consent = z.infer<typeof Consent>;
 
+/** Words in which `{name}` stands for something. Another name is a slip that visitors would read. */
+const wordsWith = (...names: readonly string[]) =>
+  words.check((payload) => {
+    for (const [, name = ''] of payload.value.matchAll(/\{(\w+)\}/g)) {
+      if (names.includes(name)) continue;
+      const known = names.length === 0 ? 'nothing is filled in here' : `use one of {${names.join('}, {')}}`;
+      payload.issues.push({
+        code: 'custom',
+        input: payload.value,
+        message: `there is no {${name}}; ${known}`,
+        continue: true,
+      });
+    }
+  });
+
+/** What a toast or the subject of a mail shows. */
+const oneLine = z.refine<string>(isSingleLine, 'must be one line');
+
+const bodyOfCodeEmail = wordsWith('code', 'reference', 'minutes', 'title').check(
+  z.refine((text) => !text.includes('{code}'), 'must not contain {code}; the body shows it once already'),
+);
+
 /** campaign/emails/code.yaml */
-export const CodeEmail = z.object({
-  subject: words,
-  greeting: words,
-  instruction: words,
-  validity: words,
-  notYou: words,
-  signature: words,
+export const CodeEmail = z.strictObject({
+  subject: wordsWith('code', 'reference', 'minutes', 'title').check(
+    oneLine,
+    z.refine((text) => text.includes('{code}'), 'must contain {code}, so that the code shows in the inbox'),
+  ),
+  greeting: bodyOfCodeEmail,
+  instruction: bodyOfCodeEmail,
+  validity: bodyOfCodeEmail,
+  notYou: bodyOfCodeEmail,
+  signature: bodyOfCodeEmail,
 });
 export type CodeEmail = z.infer<typeof CodeEmail>;
 
-/**
- * Every complaint about a content file, one sentence each.
- * @param file the file as the operator knows it, such as `campaign/site.yaml`
- */
-export function campaignComplaints(file: string, issues: readonly z.core.$ZodIssue[]): string[] {
-  return issues.map((issue) => `${file}: ${issue.path.join('.') || 'the file'}: ${issue.message}.`);
-}
+/** campaign/emails/breaker.yaml */
+export const BreakerEmail = z.strictObject({
+  subject: wordsWith('title', 'reason').check(oneLine),
+  text: wordsWith('title', 'reason'),
+  reasons: z.strictObject({ tooManyCodes: wordsWith(), tooFewEntered: wordsWith() }),
+});
+export type BreakerEmail = z.infer<typeof BreakerEmail>;
+
+/** The statuses whose answers say when to try again (RFC 9110, section 10.2.3; RFC 6585, section 4). */
+const WITH_WAIT: ReadonlySet<number> = new Set([429, 503]);
+
+type ErrorSentences = Readonly<Record<ApiErrorCode, typeof words>>;
+
+/** campaign/errors.yaml: the sentence of each error. */
+export const Errors = z.strictObject({
+  ...(Object.fromEntries(
+    Object.entries(API_ERRORS).map(([code, status]) => [
+      code,
+      wordsWith(...(WITH_WAIT.has(status) ? ['when'] : [])).check(oneLine),
+    ]),
+  ) as ErrorSentences),
+  'invalid-field': wordsWith('message', 'field').check(oneLine),
+});
+export type Errors = z.infer<typeof Errors>;

@@ -105,6 +105,7 @@ async function startServer({
     secrets,
     codeEmail: campaign.codeEmail,
     title: campaign.site.title,
+    language: campaign.site.language,
     codeTtlSeconds: config.codeTtlSeconds,
     clock,
     random: () => 0.5,
@@ -140,6 +141,7 @@ async function startServer({
     consentVersion: campaign.consent.version,
     wakeWorker: worker.wake,
     article: campaign.article,
+    words: campaign,
     logger,
     release: siteFolder === undefined ? null : newestRelease(siteFolder),
   });

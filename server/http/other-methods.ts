@@ -1,7 +1,7 @@
 // What an address of the API answers to a method that it does not take.
 import type { FastifyInstance } from 'fastify';
 
-import { sendError } from '#server/http/errors.ts';
+import type { SendError } from '#server/http/errors.ts';
 import { API } from '#shared/api.ts';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
@@ -10,7 +10,7 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as 
  * A known address with another method answers 405 and says which methods there are (RFC 9110, section 15.5.6). To be called
  * after all routes were added.
  */
-export function refuseOtherMethods(app: FastifyInstance): void {
+export function refuseOtherMethods(app: FastifyInstance, sendError: SendError): void {
   for (const url of Object.values(API)) {
     const allowed = METHODS.filter((method) => app.hasRoute({ method, url }));
     app.route({

@@ -5,7 +5,8 @@ import type * as z from 'zod/mini';
 
 import { newBrowserId, type Cookies } from '#server/access/cookies.ts';
 import type { Config } from '#server/config.ts';
-import { sendError } from '#server/http/errors.ts';
+import { fillIn } from '#server/fill-in.ts';
+import type { ErrorWords, SendError } from '#server/http/errors.ts';
 import { dropRequest, type VisitorAddress } from '#server/http/visitor-address.ts';
 import { findChallengeInProgress, isWaiting } from '#server/leads/challenge-in-progress.ts';
 import { attributionOf } from '#server/leads/attribution.ts';
@@ -33,15 +34,17 @@ export type LeadRouteParts = RequestCodeParts &
     /** What to do about free-mail and disposable addresses. */
     readonly policies: Pick<Config, 'freeMail' | 'disposableMail'>;
     readonly freeMailDomains: ReadonlySet<string>;
+    readonly words: ErrorWords;
+    readonly sendError: SendError;
   };
 
 /** Adds the routes of the leads feature. */
 export function addLeadRoutes(app: FastifyInstance, parts: LeadRouteParts): void {
-  const { cookies, visitorAddress, breaker, proofOfWork, metrics } = parts;
+  const { cookies, visitorAddress, breaker, proofOfWork, metrics, sendError } = parts;
 
   app.post(API.leads, async (request, reply) => {
     const parsed = Lead.safeParse(request.body);
-    if (!parsed.success) return sendInvalidInput(reply, parsed.error);
+    if (!parsed.success) return sendInvalidInput(parts, reply, parsed.error);
     const clientAddress = visitorAddress(request);
     if (clientAddress === null) return dropRequest(reply);
     const verdict = judgeDomain(parsed.data.email, parts.policies, parts.freeMailDomains);
@@ -85,7 +88,7 @@ export function addLeadRoutes(app: FastifyInstance, parts: LeadRouteParts): void
 
   app.post(API.verify, async (request, reply) => {
     const parsed = Verification.safeParse(request.body);
-    if (!parsed.success) return sendInvalidInput(reply, parsed.error);
+    if (!parsed.success) return sendInvalidInput(parts, reply, parsed.error);
     const clientAddress = visitorAddress(request);
     if (clientAddress === null) return dropRequest(reply);
     const outcome = await verifyCode(parts, parsed.data, {
@@ -118,15 +121,23 @@ const sendJson = (reply: FastifyReply, body: object): FastifyReply =>
   reply.header('cache-control', 'no-store').send(body);
 
 /** The first complaint is the sentence; the generic ones of the specification name their field as well. */
-function sendInvalidInput(reply: FastifyReply, error: z.core.$ZodError): FastifyReply {
+function sendInvalidInput(
+  { words, sendError }: Pick<LeadRouteParts, 'words' | 'sendError'>,
+  reply: FastifyReply,
+  error: z.core.$ZodError,
+): FastifyReply {
   const [issue] = error.issues;
   const field = issue?.path[0];
   const generic = issue?.message === 'Required' || issue?.message === 'Invalid input';
   const sentence =
     issue === undefined || (generic && field === undefined)
       ? {}
-      : { sentence: generic ? `${issue.message}: please check the field ${String(field)}.` : issue.message };
+      : { sentence: generic ? nameField(issue.message, String(field)) : issue.message };
   return sendError(reply, 'invalid-input', sentence);
+
+  function nameField(message: string, name: string): string {
+    return fillIn(words.errors['invalid-field'], { message, field: name });
+  }
 }
 
 const isRobot = (body: unknown): boolean =>

@@ -6,7 +6,7 @@ import { v7 as uuid } from 'uuid';
 import { insertChallenge } from '#server/db/challenges.ts';
 import { insertCode } from '#server/db/codes.ts';
 import type { Db } from '#server/db/connect.ts';
-import { waitInWords } from '#server/http/errors.ts';
+import { createWaitInWords } from '#server/http/errors.ts';
 import { createLimits, networkOf } from '#server/limits/limits.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
 
@@ -32,7 +32,7 @@ describe('the network of an address', () => {
 
 describe('a wait', () => {
   it('is told in words a person uses', () => {
-    const words = ([0, 1, 40, 89, 90, 600, 5399, 5400, 86_400] as const).map(waitInWords);
+    const words = [0, 1, 40, 89, 90, 600, 5399, 5400, 86_400].map(createWaitInWords('en'));
     assert.deepEqual(words, [
       'now',
       'in 1 second',
@@ -43,6 +43,15 @@ describe('a wait', () => {
       'in 90 minutes',
       'in 2 hours',
       'in 24 hours',
+    ]);
+  });
+
+  it('is told in the language of the campaign', () => {
+    assert.deepEqual([0, 1, 120, 7200].map(createWaitInWords('de')), [
+      'jetzt',
+      'in 1 Sekunde',
+      'in 2 Minuten',
+      'in 2 Stunden',
     ]);
   });
 });

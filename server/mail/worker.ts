@@ -51,6 +51,7 @@ export type MailWorkerParts = {
   readonly secrets: Secrets;
   readonly codeEmail: CodeEmail;
   readonly title: string;
+  readonly language: string;
   readonly codeTtlSeconds: number;
   readonly clock: () => number;
   /** From 0 up to 1, for jitter. */
@@ -209,7 +210,8 @@ async function composeIfRelevant(parts: MailWorkerParts, mail: OutboxMail): Prom
   const digits = codeDigits(parts.secrets, key);
   if (digits === null) return null;
   const reference = codeReference(parts.secrets, key);
-  const words = composeCodeEmail(parts.codeEmail, { digits, reference, validForMs, title: parts.title });
+  const { title, language } = parts;
+  const words = composeCodeEmail(parts.codeEmail, { digits, reference, validForMs, title, language });
   return { id: mail.id, to: mail.recipient, ...words };
 }
 
