@@ -5,9 +5,9 @@ import type { Plugin } from 'vite';
 import type * as z from 'zod/mini';
 
 import { readConsent, readWords } from '#server/campaign.ts';
-import { Landing, Site } from '#shared/campaign-schema.ts';
+import { Interface, Landing, Site } from '#shared/campaign-schema.ts';
 
-const SCHEMAS = { 'site.yaml': Site, 'landing.yaml': Landing } as const;
+const SCHEMAS = { 'site.yaml': Site, 'landing.yaml': Landing, 'interface.yaml': Interface } as const;
 
 const isWordFile = (name: string): name is keyof typeof SCHEMAS => name in SCHEMAS;
 

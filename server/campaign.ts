@@ -8,13 +8,14 @@ import * as z from 'zod/mini';
 
 import { renderArticle } from '#server/article/render-article.ts';
 import type { Article } from '#shared/api.ts';
-import { CodeEmail, Consent, campaignComplaints, Site } from '#shared/campaign-schema.ts';
+import { CodeEmail, Consent, campaignComplaints, Interface, Site } from '#shared/campaign-schema.ts';
 
 /** The sentence beside the checkbox, and the version made from it. */
 export type ConsentWording = { readonly text: string; readonly version: string };
 
 export type Campaign = {
   readonly site: Site;
+  readonly interface: Interface;
   readonly codeEmail: CodeEmail;
   readonly consent: ConsentWording;
   readonly article: Article;
@@ -39,6 +40,7 @@ export function readCampaign(folder: string): CampaignResult {
   };
 
   const site = read('site.yaml', Site);
+  const interfaceWords = read('interface.yaml', Interface);
   const codeEmail = read('emails/code.yaml', CodeEmail);
   const consent = readConsent(folder);
   if (consent.type === 'complaints') complaints.push(...consent.complaints);
@@ -61,12 +63,20 @@ export function readCampaign(folder: string): CampaignResult {
       .filter((line) => line !== '' && !line.startsWith('#')),
   );
 
-  if (!site || !codeEmail || consent.type === 'complaints' || !article || complaints.length > 0)
+  if (
+    !site ||
+    !interfaceWords ||
+    !codeEmail ||
+    consent.type === 'complaints' ||
+    !article ||
+    complaints.length > 0
+  )
     return { type: 'complaints', complaints };
   return {
     type: 'campaign',
     campaign: {
       site,
+      interface: interfaceWords,
       codeEmail,
       article,
       freeMailDomains,

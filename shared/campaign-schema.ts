@@ -87,6 +87,115 @@ export const CodeEmail = z.object({
 export type CodeEmail = z.infer<typeof CodeEmail>;
 
 /**
+ * A text in which the page fills in something.
+ * @param names of the places: each must be there, and no other
+ */
+const wordsWith = (...names: string[]) => words.check(z.superRefine(placesOf(names, names)));
+
+/** What complains about the places in {braces} of a text. */
+const placesOf =
+  (known: readonly string[], needed: readonly string[]) =>
+  (text: string, context: z.core.$RefinementCtx): void => {
+    const complain = (message: string) => context.addIssue({ code: 'custom', message });
+    for (const name of needed) if (!text.includes(`{${name}}`)) complain(`must contain {${name}}`);
+    const advice = known.length > 0 ? `use {${known.join('}, {')}}` : 'nothing is filled in here';
+    for (const [place, name = ''] of text.matchAll(/\{(\w+)\}/g))
+      if (!known.includes(name)) complain(`there is no ${place}; ${advice}`);
+  };
+
+/** Entries that belong together: these, and no others. */
+const section = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
+  z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys'
+        ? `there is no entry ${issue.keys.join(', ')}; the entries are ${Object.keys(shape).join(', ')}`
+        : `must have the entries ${Object.keys(shape).join(', ')}`,
+  });
+
+/** A text that counts something: one, or one for each plural form (words.ts chooses). */
+const countedWords = (name: string) => {
+  const form = z.optional(words.check(z.superRefine(placesOf([name], []))));
+  const forms = section({ zero: form, one: form, two: form, few: form, many: form, other: wordsWith(name) });
+  return z.union([wordsWith(name), forms], {
+    error: 'must be a text, or one for each plural form, "other" among them',
+  });
+};
+
+const plain = wordsWith();
+const toast = section({ title: plain, description: plain });
+
+/** campaign/interface.yaml */
+export const Interface = section({
+  header: section({ toggleTheme: plain, toggleThemeTip: plain }),
+  film: section({ captions: plain, captionsLanguage: plain }),
+  form: section({
+    title: plain,
+    intro: plain,
+    name: plain,
+    company: plain,
+    email: plain,
+    suggestion: wordsWith('address'),
+    send: plain,
+    sending: plain,
+    leaveEmpty: plain,
+  }),
+  validation: section({
+    nameTooShort: wordsWith('minimum'),
+    nameTooLong: wordsWith('maximum'),
+    nameNotOneLine: plain,
+    companyTooShort: wordsWith('minimum'),
+    companyTooLong: wordsWith('maximum'),
+    companyNotOneLine: plain,
+    email: plain,
+    consent: plain,
+  }),
+  otherInput: section({
+    required: plain,
+    invalid: plain,
+    checkField: wordsWith('message', 'field'),
+  }),
+  verification: section({
+    title: plain,
+    sentTo: wordsWith('digits', 'email'),
+    wrongAddress: plain,
+    code: wordsWith('digits'),
+    digit: wordsWith('number', 'digits'),
+    verifying: plain,
+    reference: wordsWith('reference'),
+    resendIn: countedWords('seconds'),
+    resend: plain,
+    canResendIn: countedWords('seconds'),
+    canResendNow: plain,
+    lookInSpam: plain,
+  }),
+  content: section({
+    back: plain,
+    backTip: plain,
+    share: plain,
+    shareTip: plain,
+    readingProgress: plain,
+    opening: plain,
+    accessEnded: plain,
+    getNewCode: plain,
+    notLoaded: plain,
+    tryAgain: plain,
+  }),
+  toasts: section({
+    region: wordsWith('hotkey'),
+    close: plain,
+    codeSent: toast,
+    verified: toast,
+    submissionFailed: toast,
+    verificationFailed: toast,
+    linkCopied: toast,
+    shareFailed: toast,
+  }),
+  notFound: section({ title: plain, text: plain, link: plain, pageTitle: wordsWith('title') }),
+  loadFailure: section({ text: wordsWith('link'), link: plain }),
+});
+export type Interface = z.infer<typeof Interface>;
+
+/**
  * Every complaint about a content file, one sentence each.
  * @param file the file as the operator knows it, such as `campaign/site.yaml`
  */
