@@ -30,7 +30,12 @@ type VerificationStageProps = {
 };
 
 const [beforeEmail, afterEmail] = fill(words.sentTo, { digits: CODE_LENGTH }).split('{email}');
-const COUNTDOWN_WORDS = { ...words, language };
+const COUNTDOWN_WORDS = {
+  language,
+  resendIn: words.resendIn,
+  canResendIn: words.canResendIn,
+  canResendNow: words.canResendNow,
+};
 
 /** The verification stage. */
 export function VerificationStage({
