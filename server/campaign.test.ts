@@ -63,10 +63,19 @@ describe('the words of the operator', () => {
             .replace(/^subject: .*$/m, 'subject: Your {cod}')
             .replace('for {minutes} minutes', 'for {minuts} minutes'),
         'article/article.md': () => 'No title here',
+        'interface.yaml': (text) =>
+          text.replaceAll('{address}', '{adress}').replace(/^  send: .*$/m, '  sent: Send'),
       },
       (result) => {
         assert(result.type === 'complaints');
         const text = result.complaints.join('\n');
+        assert.match(text, /^campaign\/interface\.yaml: form\.suggestion: must contain \{address\}/m);
+        assert.match(text, /^campaign\/interface\.yaml: form\.suggestion: there is no \{adress\}/m);
+        assert.match(text, /^campaign\/interface\.yaml: form\.send: must be a text/m);
+        assert.match(
+          text,
+          /^campaign\/interface\.yaml: form: there is no entry sent; the entries are title,/m,
+        );
         assert.match(text, /^campaign\/site\.yaml: title: must be a text\.$/m);
         assert.match(text, /^campaign\/site\.yaml: language: must be a text\.$/m);
         assert.match(text, /^campaign\/consent\.yaml cannot be read: /m);
