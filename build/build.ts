@@ -18,7 +18,7 @@ import {
 } from '#server/http/releases.ts';
 import { CAMPAIGN_FOLDER, PROJECT_FOLDER, viteConfig } from '#build/vite-config.ts';
 import { readWordsOrThrow } from '#build/vite-campaign.ts';
-import { Landing, Site } from '#shared/campaign-schema.ts';
+import { Interface, Landing, Site } from '#shared/campaign-schema.ts';
 import { renderDocument, renderManifest, ROBOTS_TXT, SITEMAP_XML } from '#web/document.ts';
 
 const DIST = path.join(PROJECT_FOLDER, 'dist');
@@ -63,6 +63,8 @@ async function buildApp(): Promise<string> {
         input: path.join(WEB, 'entry-client.tsx'),
         preserveEntrySignatures: 'strict',
         output: { entryFileNames: 'assets/app-[hash].js' },
+        // Words that are used once stand where they are used.
+        optimization: { inlineConst: { mode: 'all', pass: 3 } },
       },
     },
   });
@@ -177,13 +179,14 @@ function compressFiles(): void {
 }
 
 const site = readWordsOrThrow(CAMPAIGN_FOLDER, 'site.yaml', Site);
+const words = readWordsOrThrow(CAMPAIGN_FOLDER, 'interface.yaml', Interface);
 const { hero } = readWordsOrThrow(CAMPAIGN_FOLDER, 'landing.yaml', Landing);
 const appUrl = await buildApp();
 await buildProofOfWork();
 const critical = await buildCriticalStyles('critical.ts');
 const css = (await buildHeadlineFont(hero.headline + site.title)) + critical;
 const notFoundCss =
-  (await buildHeadlineFont(`404 Page Not Found${site.title}`)) +
+  (await buildHeadlineFont(words.notFound.title + site.title)) +
   critical +
   (await buildCriticalStyles('critical-not-found.ts'));
 const bootScript = await buildBootScript();
@@ -197,12 +200,22 @@ mkdirSync(PAGES, { recursive: true });
 const pages = [
   [
     'index.html',
-    renderDocument({ site, markup: await prerender('/'), css, bootScript, appUrl, icon, page: 'home' }),
+    renderDocument({
+      site,
+      words,
+      markup: await prerender('/'),
+      css,
+      bootScript,
+      appUrl,
+      icon,
+      page: 'home',
+    }),
   ],
   [
     '404.html',
     renderDocument({
       site,
+      words,
       markup: await prerender('/404'),
       css: notFoundCss,
       bootScript,

@@ -8,7 +8,7 @@ import { addArticleRoutes } from '#server/article/routes.ts';
 import type { Config } from '#server/config.ts';
 import { answerBrokenRequest } from '#server/http/broken-requests.ts';
 import { boundConnections, type ConnectionLimits } from '#server/http/connections.ts';
-import { createHandleError, createSendError, type ErrorWords, type SendError } from '#server/http/errors.ts';
+import { createHandleError, createSendError, type ErrorWords } from '#server/http/errors.ts';
 import { addHealthRoute, addLiveRoute } from '#server/http/health.ts';
 import { refuseOtherMethods } from '#server/http/other-methods.ts';
 import { refuseOtherOrigins } from '#server/http/same-origin.ts';

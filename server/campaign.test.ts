@@ -88,6 +88,11 @@ describe('the words of the operator', () => {
             .replace(/^no-session: .*$/m, 'no-session: |\n  Two\n  lines.')
             .replace(/^unavailable: /m, 'unavailible: '),
         'article/article.md': () => '\n\nNo title here',
+        'interface.yaml': (text) =>
+          text
+            .replaceAll('{address}', '{adress}')
+            .replace(/^  send: .*$/m, '  sent: Send')
+            .replace(/^  resendIn: .*$/m, "  resendIn: { several: 'In {seconds}', other: 'In {seconds}' }"),
       },
       (result) => {
         assert(result.type === 'complaints');
@@ -97,6 +102,8 @@ describe('the words of the operator', () => {
             .findIndex((line) => line.startsWith(text)) + 1;
         const code = (entry: string) =>
           `campaign/emails/code.yaml:${lineOf('emails/code.yaml', entry)}: ${entry}`;
+        const words = (line: string, entry: string) =>
+          `campaign/interface.yaml:${lineOf('interface.yaml', line === 'title' ? 'form:' : `  ${line}:`)}: ${entry}`;
         const errors = (line: string, entry = line) =>
           `campaign/errors.yaml:${lineOf('errors.yaml', `${line}:`)}: ${entry}`;
         assert.deepEqual(
@@ -126,6 +133,11 @@ describe('the words of the operator', () => {
             `${errors('wrong-code')}: there is no {when}; nothing is filled in here.`,
             `${errors('no-session')}: must be one line.`,
             `${errors('unavailable', 'unavailible').replace(/\d+/, (line) => String(Number(line) + 2))}: unknown entry; did you mean unavailable?`,
+            `${words('title', 'form.send')}: is missing.`,
+            `${words('suggestion', 'form.suggestion')}: must contain {address}.`,
+            `${words('suggestion', 'form.suggestion')}: there is no {adress}; use one of {address}.`,
+            `${words('resendIn', 'verification.resendIn.several')}: unknown entry; …`,
+            `${words('send', 'form.sent')}: unknown entry; did you mean send?`,
             'campaign/article/article.md:3: must begin with a title: a line such as "# Title".',
           ].toSorted(),
         );

@@ -8,13 +8,22 @@ import type * as z from 'zod/mini';
 import { renderArticle } from '#server/article/render-article.ts';
 import { parseWords, type ParsedWords } from '#server/words-file.ts';
 import type { Article } from '#shared/api.ts';
-import { BreakerEmail, CodeEmail, Consent, Errors, Landing, Site } from '#shared/campaign-schema.ts';
+import {
+  BreakerEmail,
+  CodeEmail,
+  Consent,
+  Errors,
+  Interface,
+  Landing,
+  Site,
+} from '#shared/campaign-schema.ts';
 
 /** The sentence beside the checkbox, and the version made from it. */
 export type ConsentWording = { readonly text: string; readonly version: string };
 
 export type Campaign = {
   readonly site: Site;
+  readonly interface: Interface;
   readonly codeEmail: CodeEmail;
   readonly breakerEmail: BreakerEmail;
   readonly errors: Errors;
@@ -41,6 +50,7 @@ export function readCampaign(folder: string): CampaignResult {
   };
 
   const site = read('site.yaml', Site);
+  const interfaceWords = read('interface.yaml', Interface);
   const codeEmail = read('emails/code.yaml', CodeEmail);
   const breakerEmail = read('emails/breaker.yaml', BreakerEmail);
   const errors = read('errors.yaml', Errors);
@@ -71,6 +81,7 @@ export function readCampaign(folder: string): CampaignResult {
 
   if (
     !site ||
+    !interfaceWords ||
     !codeEmail ||
     !breakerEmail ||
     !errors ||
@@ -83,6 +94,7 @@ export function readCampaign(folder: string): CampaignResult {
     type: 'campaign',
     campaign: {
       site,
+      interface: interfaceWords,
       codeEmail,
       breakerEmail,
       errors,

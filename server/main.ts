@@ -100,6 +100,7 @@ const app = await buildApp({
   config,
   breaker: createBreaker({ db: database.db, config, clock, onOpened: announceBreaker }),
   freeMailDomains: campaign.freeMailDomains,
+  inputWords: campaign.interface,
   metrics,
   isStopping: () => stopping,
   database,

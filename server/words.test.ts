@@ -34,7 +34,7 @@ const SAID_TO_OTHERS =
 /** Prose of other files that no visitor reads. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   // Written to a bare socket, before there is a request, for the author of a broken program.
-  'server/app.ts': [
+  'server/http/broken-requests.ts': [
     'Request Timeout',
     'Request Header Fields Too Large',
     'Bad Request',
@@ -49,7 +49,6 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'server/limits/limits.ts': ['tries without challenge', 'tries at live codes', 'tries at nothing'],
   'server/limits/proof-of-work.ts': ['proof of work', 'challenge …', 'solution …', 'proof of work: …'],
   // What the specification calls generic, looked for in a complaint.
-  'server/leads/routes.ts': ['Invalid input'],
   // Kept in the outbox.
   'server/mail/worker.ts': ['no longer valid'],
 };

@@ -137,13 +137,108 @@ const WITH_WAIT: ReadonlySet<number> = new Set([429, 503]);
 type ErrorSentences = Readonly<Record<ApiErrorCode, typeof words>>;
 
 /** campaign/errors.yaml: the sentence of each error. */
-export const Errors = z.strictObject({
-  ...(Object.fromEntries(
+export const Errors = z.strictObject(
+  Object.fromEntries(
     Object.entries(API_ERRORS).map(([code, status]) => [
       code,
       wordsWith(...(WITH_WAIT.has(status) ? ['when'] : [])).check(oneLine),
     ]),
-  ) as ErrorSentences),
-  'invalid-field': wordsWith('message', 'field').check(oneLine),
-});
+  ) as ErrorSentences,
+);
 export type Errors = z.infer<typeof Errors>;
+
+/** Words in which each of the names must be filled in, and no other. */
+const wordsWithAll = (...names: readonly string[]) =>
+  wordsWith(...names).check(
+    ...names.map((name) => z.refine<string>((text) => text.includes(`{${name}}`), `must contain {${name}}`)),
+  );
+
+/** A text that counts something: one, or one for each plural form (words.ts chooses). */
+const countedWords = (name: string) => {
+  const form = z.optional(wordsWith(name));
+  const forms = z.strictObject({
+    zero: form,
+    one: form,
+    two: form,
+    few: form,
+    many: form,
+    other: wordsWithAll(name),
+  });
+  return z.union([wordsWithAll(name), forms], {
+    error: 'must be a text, or one for each plural form, "other" among them',
+  });
+};
+
+const plain = wordsWith();
+const toast = z.strictObject({ title: plain, description: plain });
+
+/** campaign/interface.yaml */
+export const Interface = z.strictObject({
+  header: z.strictObject({ toggleTheme: plain, toggleThemeTip: plain }),
+  film: z.strictObject({ captions: plain, captionsLanguage: plain }),
+  form: z.strictObject({
+    title: plain,
+    intro: plain,
+    name: plain,
+    company: plain,
+    email: plain,
+    suggestion: wordsWithAll('address'),
+    send: plain,
+    sending: plain,
+    leaveEmpty: plain,
+  }),
+  validation: z.strictObject({
+    nameTooShort: wordsWithAll('minimum'),
+    nameTooLong: wordsWithAll('maximum'),
+    nameNotOneLine: plain,
+    companyTooShort: wordsWithAll('minimum'),
+    companyTooLong: wordsWithAll('maximum'),
+    companyNotOneLine: plain,
+    email: plain,
+    consent: plain,
+  }),
+  otherInput: z.strictObject({
+    required: plain,
+    invalid: plain,
+    checkField: wordsWithAll('message', 'field'),
+  }),
+  verification: z.strictObject({
+    title: plain,
+    sentTo: wordsWithAll('digits', 'email'),
+    wrongAddress: plain,
+    code: wordsWithAll('digits'),
+    digit: wordsWithAll('number', 'digits'),
+    verifying: plain,
+    reference: wordsWithAll('reference'),
+    resendIn: countedWords('seconds'),
+    resend: plain,
+    canResendIn: countedWords('seconds'),
+    canResendNow: plain,
+    lookInSpam: plain,
+  }),
+  content: z.strictObject({
+    back: plain,
+    backTip: plain,
+    share: plain,
+    shareTip: plain,
+    readingProgress: plain,
+    opening: plain,
+    accessEnded: plain,
+    getNewCode: plain,
+    notLoaded: plain,
+    tryAgain: plain,
+  }),
+  toasts: z.strictObject({
+    region: wordsWithAll('hotkey'),
+    close: plain,
+    codeSent: toast,
+    verified: toast,
+    submissionFailed: toast,
+    verificationFailed: toast,
+    linkCopied: toast,
+    shareFailed: toast,
+  }),
+  notFound: z.strictObject({ title: plain, text: plain, link: plain, pageTitle: wordsWithAll('title') }),
+  loadFailure: z.strictObject({ text: wordsWithAll('link'), link: plain }),
+});
+export type Interface = z.infer<typeof Interface>;

@@ -125,6 +125,7 @@ async function startServer({
       onOpened: (reason) => breakerReasons.push(reason),
     }),
     freeMailDomains: campaign.freeMailDomains,
+    inputWords: campaign.interface,
     metrics,
     isStopping: () => false,
     // Tests share two cores with everything; how late their loop is says nothing.

@@ -4,6 +4,7 @@
 declare module '#campaign/site.yaml' {
   type Site = import('#shared/campaign-schema.ts').Site;
   export const title: Site['title'];
+  export const language: Site['language'];
   export const copyright: Site['copyright'];
   export const footerLinks: Site['footerLinks'];
   export const shareText: Site['shareText'];
@@ -20,6 +21,18 @@ declare module '#campaign/landing.yaml' {
   export const testimonials: Landing['testimonials'];
   export const closing: Landing['closing'];
   export const withoutScript: Landing['withoutScript'];
+}
+
+declare module '#campaign/interface.yaml' {
+  type Interface = import('#shared/campaign-schema.ts').Interface;
+  export const header: Interface['header'];
+  export const film: Interface['film'];
+  export const form: Interface['form'];
+  export const validation: Interface['validation'];
+  export const verification: Interface['verification'];
+  export const content: Interface['content'];
+  export const toasts: Interface['toasts'];
+  export const notFound: Interface['notFound'];
 }
 
 declare module '#campaign/consent.yaml' {

@@ -1,5 +1,5 @@
 // The notice to the operator that the breaker opened.
-import { fillIn } from '#server/fill-in.ts';
+import { fill } from '#shared/words.ts';
 import type { BreakerReason } from '#server/limits/breaker.ts';
 import type { BreakerEmail } from '#shared/campaign-schema.ts';
 
@@ -14,5 +14,5 @@ export function composeBreakerNotice(
   { reason, title }: { reason: BreakerReason; title: string },
 ): { subject: string; text: string } {
   const values = { title, reason: words.reasons[REASONS[reason]] };
-  return { subject: fillIn(words.subject, values), text: fillIn(words.text, values) };
+  return { subject: fill(words.subject, values), text: fill(words.text, values) };
 }

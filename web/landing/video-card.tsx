@@ -1,6 +1,7 @@
 // The film: a thumbnail with a play button, and after a press the player (specification, section 2).
 import { useEffect, useRef, useState } from 'react';
 
+import { film } from '#campaign/interface.yaml';
 import styles from '#web/landing/landing.module.css';
 import { PlayIcon } from '#web/ui/icons.tsx';
 
@@ -70,7 +71,13 @@ function Player({ label }: { readonly label: string }) {
     >
       <source src="/media/film.webm" type="video/webm" />
       <source src="/media/film.mp4" type="video/mp4" />
-      <track kind="captions" src="/media/film.vtt" srcLang="en" label="English" default />
+      <track
+        kind="captions"
+        src="/media/film.vtt"
+        srcLang={film.captionsLanguage}
+        label={film.captions}
+        default
+      />
     </video>
   );
 }
