@@ -48,7 +48,6 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'server/limits/breaker.ts': ['breaker is open'],
   'server/limits/limits.ts': ['tries without challenge', 'tries at live codes', 'tries at nothing'],
   'server/limits/proof-of-work.ts': ['proof of work', 'challenge …', 'solution …', 'proof of work: …'],
-  // What the specification calls generic, looked for in a complaint.
   // Kept in the outbox.
   'server/mail/worker.ts': ['no longer valid'],
 };
