@@ -4,6 +4,15 @@ import path from 'node:path';
 import * as z from 'zod';
 
 import { hasBareAt, isLoopback, loginSlip } from '#server/addresses.ts';
+import {
+  ASKS_FROM_NETWORK,
+  BREAKER,
+  CODE_LIFE_SECONDS,
+  QUIET,
+  SENDS_TO_ADDRESS,
+  TRIES,
+  TRIES_FROM_NETWORK,
+} from '#server/limits/numbers.ts';
 
 type DatabaseConfig =
   | { readonly engine: 'sqlite'; readonly file: string }
@@ -144,14 +153,14 @@ const Environment = z.object({
       'must be info, warn, error, debug, fatal or silent',
     )
     .default('info'),
-  LEADS_PER_IP_PER_HOUR: wholeNumber(100, { max: 1_000_000 }),
-  LEADS_PER_EMAIL_PER_HOUR: wholeNumber(5, { max: 1_000_000 }),
-  VERIFY_PER_IP_PER_HOUR: wholeNumber(300, { max: 1_000_000 }),
-  CODE_ATTEMPTS: wholeNumber(5, { max: 1_000 }),
-  CODE_TTL_SECONDS: wholeNumber(600, { min: 1, max: 86_400 }),
-  RESEND_SECONDS: wholeNumber(60, { max: 3_600 }),
-  BREAKER_CODES_PER_MINUTE: wholeNumber(1_000, { max: 1_000_000 }),
-  BREAKER_UNENTERED_PERCENT: wholeNumber(70, { max: 100 }),
+  LEADS_PER_IP_PER_HOUR: wholeNumber(ASKS_FROM_NETWORK.most, { max: 1_000_000 }),
+  LEADS_PER_EMAIL_PER_HOUR: wholeNumber(SENDS_TO_ADDRESS.most, { max: 1_000_000 }),
+  VERIFY_PER_IP_PER_HOUR: wholeNumber(TRIES_FROM_NETWORK.most, { max: 1_000_000 }),
+  CODE_ATTEMPTS: wholeNumber(TRIES.most, { max: 1_000 }),
+  CODE_TTL_SECONDS: wholeNumber(CODE_LIFE_SECONDS, { min: 1, max: 86_400 }),
+  RESEND_SECONDS: wholeNumber(QUIET.seconds, { max: 3_600 }),
+  BREAKER_CODES_PER_MINUTE: wholeNumber(BREAKER.codesPerMinute, { max: 1_000_000 }),
+  BREAKER_UNENTERED_PERCENT: wholeNumber(BREAKER.unenteredPercent, { max: 100 }),
   OPERATOR_EMAIL: z
     .string()
     .regex(/^[^\s<>@]+@[^\s<>@]+$/, 'must be an address such as you@example.com')

@@ -508,10 +508,11 @@ describe('Ctrl-C', { concurrency: true }, () => {
     try {
       const stopped = site.stop('SIGINT');
       while (!site.output().includes('"msg":"Stopping."')) await setTimeout(5);
-      site.child.kill('SIGINT');
       // Signals that wait together count once.
-      await setTimeout(50);
-      site.child.kill('SIGINT');
+      while (site.child.exitCode === null && site.child.signalCode === null) {
+        site.child.kill('SIGINT');
+        await setTimeout(5);
+      }
       assert.equal(await stopped, 130);
       assert.doesNotMatch(site.output(), /"msg":"Stopped\."/);
     } finally {
@@ -542,7 +543,8 @@ for (const engine of ENGINES) {
         assert.equal((await ask(site)).status, 202);
         await inHand;
         const stopped = site.stop('SIGTERM');
-        void setTimeout(200).then(release);
+        while (!site.output().includes('"msg":"Stopping."')) await setTimeout(5);
+        release();
         assert.equal(await stopped, 0);
         assert.equal(site.inbox.mails.length, 1);
         assert.equal((await outboxRow(site)).state, 'sent');
@@ -599,9 +601,11 @@ describe('a server among rude neighbours', { concurrency: true }, () => {
       socket.on('error', () => {});
       await once(socket, 'connect');
       socket.write(
-        'POST /api/leads HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n',
+        'POST /api/leads HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n' +
+          'expect: 100-continue\r\n\r\n',
       );
-      await setTimeout(200);
+      // "100 Continue": the request has begun.
+      await once(socket, 'data');
       assert.equal(await site.stop('SIGTERM'), 0);
       assert.match(site.output(), /"msg":"Stopped\."/);
     } finally {

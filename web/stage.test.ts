@@ -83,17 +83,17 @@ describe('a challenge', () => {
           askedSecondsAgo,
           consentVersion: 'of the form, not of this page',
         };
-        const state = restoredState(open, 'c', ASKED + askedSecondsAgo * 1000);
+        const reloaded = restoredState(open, 'c', ASKED + askedSecondsAgo * 1000);
         // Once the time has come, it does not matter since when.
         const now = ASKED + askedSecondsAgo * 1000;
-        const restored = state.waiting?.challenge;
+        const restored = reloaded.waiting?.challenge;
         assert.deepEqual(
           { ...restored, resendAt: Math.max(restored?.resendAt ?? 0, now) },
           { ...before, resendAt: Math.max(before.resendAt, now) },
           `${resendSeconds} s, ${askedSecondsAgo} s later`,
         );
-        assert.deepEqual(state.waiting?.lead, LEAD);
-        assert.equal(state.stage, 'verification');
+        assert.deepEqual(reloaded.waiting?.lead, LEAD);
+        assert.equal(reloaded.stage, 'verification');
       }
     }
   });

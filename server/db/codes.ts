@@ -1,42 +1,18 @@
 // The codes that were mailed: when, for whom, and whether they were entered. Never their digits. A code is live while its
 // life has not ended and it was not entered.
-import type { Selectable } from 'kysely';
+import type { Insertable, Selectable } from 'kysely';
 
 import { hasCodeOfItsOwn, prolongChallenges, type Challenge } from '#server/db/challenges.ts';
 import { CLOCKS_DIFFER_MS } from '#server/db/clocks.ts';
 import type { Db } from '#server/db/connect.ts';
 import { lowestIdAt } from '#server/db/ids.ts';
 import type { Schema } from '#server/db/schema.ts';
+import { ACCEPTED_CODES } from '#server/limits/numbers.ts';
 
 export type Code = Selectable<Schema['codes']>;
 
-/** A slow e-mail must not strand somebody who pressed Resend: the newest code and the one before it count. */
-export const ACCEPTED_CODES = 2;
-
-export async function insertCode(
-  db: Db,
-  code: {
-    id: string;
-    challengeId: string;
-    email: string;
-    clientAddress: string;
-    secretId: string;
-    now: number;
-    expiresAt: number;
-  },
-): Promise<void> {
-  await db
-    .insertInto('codes')
-    .values({
-      id: code.id,
-      challenge_id: code.challengeId,
-      email: code.email,
-      client_address: code.clientAddress,
-      secret_id: code.secretId,
-      created_at: code.now,
-      expires_at: code.expiresAt,
-    })
-    .execute();
+export async function insertCode(db: Db, code: Insertable<Schema['codes']>): Promise<void> {
+  await db.insertInto('codes').values(code).execute();
 }
 
 /** Whether a code can still be entered. */

@@ -15,18 +15,12 @@ import {
   unburnTry,
   type Challenge,
 } from '#server/db/challenges.ts';
-import {
-  ACCEPTED_CODES,
-  acceptedCodes,
-  codeItWasVerifiedWith,
-  endCodes,
-  enterCode,
-  type Code,
-} from '#server/db/codes.ts';
+import { acceptedCodes, codeItWasVerifiedWith, endCodes, enterCode, type Code } from '#server/db/codes.ts';
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
 import { findLeadId, mergeLead } from '#server/db/leads.ts';
 import { firstLikeNewestSubmission } from '#server/db/submissions.ts';
 import type { Limits } from '#server/limits/limits.ts';
+import { ACCEPTED_CODES } from '#server/limits/numbers.ts';
 import type { ApiErrorCode } from '#shared/errors.ts';
 import { normaliseEmail, type Verification } from '#shared/lead.ts';
 

@@ -68,9 +68,10 @@ async function storeCode(
   { email, at, livesMs }: { email: string; at: number; livesMs: number },
 ): Promise<void> {
   const [id, expiresAt] = [uuid(), at + livesMs];
-  await insertChallenge(db, { id, browserId: 'b', email, codesSent: 1, now: at, expiresAt });
-  const code = { id: uuid(), challengeId: id, email, clientAddress: '192.0.2.1', secretId: 's' };
-  await insertCode(db, { ...code, now: at, expiresAt });
+  const times = { created_at: at, expires_at: expiresAt };
+  await insertChallenge(db, { id, browser_id: 'b', email, codes_sent: 1, ...times });
+  const code = { id: uuid(), challenge_id: id, email, client_address: '192.0.2.1', secret_id: 's' };
+  await insertCode(db, { ...code, ...times });
 }
 
 for (const engine of ENGINES) {
