@@ -135,7 +135,7 @@ async function startServer({
     ...(connectionLimits && { connectionLimits }),
     database,
     secrets,
-    limits: createLimits(config),
+    limits: createLimits(config, secrets),
     clock,
     consentVersion: campaign.consent.version,
     wakeWorker: worker.wake,

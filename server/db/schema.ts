@@ -5,6 +5,9 @@ import type { ColumnType, Generated } from 'kysely';
 /** Set when the row is made, never changed. */
 type Fixed<T> = ColumnType<T, T, never>;
 
+/** The same, until it is erased (personal-data.ts). */
+type Erasable<T> = ColumnType<T, T, T>;
+
 /**
  * The exact sentence beside the checkbox; a new wording gets a row of its own and older rows stay. One row is no
  * operator's: NOT_STATED.
@@ -36,8 +39,9 @@ type Submissions = {
 /** One browser's claim to one address, and the wrong tries it has used up. */
 type Challenges = {
   id: Fixed<string>;
-  browser_id: Fixed<string>;
-  email: Fixed<string>;
+  browser_id: Erasable<string>;
+  /** Its pseudonym, once it was erased. */
+  email: Erasable<string>;
   /** How many codes were mailed for this challenge. 0: it rides on a code that another one asked for. */
   codes_sent: Generated<number>;
   wrong_tries: Generated<number>;
@@ -51,8 +55,9 @@ type Challenges = {
 type Codes = {
   id: Fixed<string>;
   challenge_id: Fixed<string>;
-  email: Fixed<string>;
-  client_address: Fixed<string>;
+  /** Its pseudonym, once it was erased. */
+  email: Erasable<string>;
+  client_address: Erasable<string>;
   secret_id: Fixed<string>;
   created_at: Fixed<number>;
   /** A lifetime after its mailing, which is at most a lifetime after its making; or earlier when it is no longer wanted. */
