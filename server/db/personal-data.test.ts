@@ -1,11 +1,13 @@
 // What is known about somebody: all of it is known to be there, is found, and goes when it shall.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 
 import { sql } from 'kysely';
 
 import { pseudonymsOf } from '#server/access/pseudonyms.ts';
 import { deriveSecrets } from '#server/access/secrets.ts';
+import { lockAddress } from '#server/db/challenges.ts';
 import type { Db } from '#server/db/connect.ts';
 import { COLUMNS, erasePersonalData, listPersonalData } from '#server/db/personal-data.ts';
 import type { Schema } from '#server/db/schema.ts';
@@ -182,3 +184,36 @@ for (const engine of ENGINES) {
       }));
   });
 }
+
+it('a code that is compared while its address is erased opens nothing, on postgres', () =>
+  withServer({ engine: 'postgres' }, async (server) => {
+    const { db, engine } = server.database;
+    const visitor = createVisitor(server, HOME);
+    await visitor.post(API.leads, filledForm());
+    const code = codeIn(await server.inbox.waitForMail(EMAIL));
+    await server.advance(0);
+    const waiting = async (count: number) => {
+      for (;;) {
+        const { rows } = await sql<{ count: number }>`
+          select count(*) as count from pg_locks where locktype = 'advisory' and not granted
+          and database = (select oid from pg_database where datname = current_database())
+        `.execute(db);
+        if (rows[0]?.count === count) return;
+        await setImmediate();
+      }
+    };
+    const { erased, answered } = await db
+      .transaction()
+      .execute(async (tx) => {
+        await lockAddress(tx, engine, EMAIL);
+        const erasing = erase(server, EMAIL);
+        await waiting(1);
+        const answering = visitor.post(API.verify, { email: EMAIL, code });
+        await waiting(2);
+        return { erased: erasing, answered: answering };
+      })
+      .then(async (both) => ({ erased: await both.erased, answered: await both.answered }));
+    assert.equal(erased.codes, 1);
+    assert.equal(answered.headers['x-error-code'], 'wrong-code');
+    assert.equal(await server.countRows('leads'), 0);
+  }));
