@@ -37,18 +37,12 @@ const columnsOf = async (db: Db): Promise<Record<string, string[]>> =>
 const knownColumns = (): Record<string, string[]> =>
   Object.fromEntries(Object.entries(COLUMNS).map(([table, columns]) => [table, Object.keys(columns).sort()]));
 
-const dump = async ({ database: { db } }: ServerUnderTest): Promise<Record<string, unknown[]>> =>
-  Object.fromEntries(
-    await Promise.all(
-      Object.keys(COLUMNS).map(async (table) => [
-        table,
-        await db
-          .selectFrom(table as keyof Schema)
-          .selectAll()
-          .execute(),
-      ]),
-    ),
-  );
+const dump = async ({ database: { db } }: ServerUnderTest): Promise<Record<string, unknown[]>> => {
+  const rows: Record<string, unknown[]> = {};
+  for (const table of Object.keys(COLUMNS) as (keyof Schema)[])
+    rows[table] = await db.selectFrom(table).selectAll().execute();
+  return rows;
+};
 
 const erase = ({ database, now }: ServerUnderTest, email: string) =>
   erasePersonalData(database, {

@@ -56,6 +56,8 @@ export const COLUMNS: Classification = {
   },
   outbox: {
     id: 'key',
+    kind: 'not',
+    payload: 'personal',
     code_id: 'key',
     notice: 'personal',
     recipient: 'personal',

@@ -66,13 +66,17 @@ type Codes = {
   used_at: Generated<number | null>;
 };
 
-/** Mail to be sent, written in the transaction of its cause. */
+/** Messages to be sent, written in the transaction of their cause. */
 type Outbox = {
   id: Fixed<string>;
-  /** The code it carries; null for a notice to the operator. */
+  /** Who makes the message: the kinds are in server/outbox/kinds.ts. */
+  kind: ColumnType<string, string | undefined, never>;
+  /** JSON: what its kind needs to make it. Never a code's digits. */
+  payload: ColumnType<string, string | undefined, never>;
+  /** The code it carries, if it carries one: a column, so that it is found by its code and refers to one that is there. */
   code_id: Fixed<string | null>;
-  /** JSON: subject and text of a notice; null for a code, whose words are made when it is sent. */
-  notice: Fixed<string | null>;
+  /** Null in every row made since there are kinds; processes of the release before ask for it. */
+  notice: Generated<string | null>;
   recipient: Fixed<string>;
   state: Generated<OutboxState>;
   attempts: Generated<number>;

@@ -4,7 +4,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { codeStatistics } from '#server/db/codes.ts';
 import type { Db } from '#server/db/connect.ts';
 import { outboxBacklog } from '#server/db/outbox.ts';
-import type { MailEvent } from '#server/mail/worker.ts';
+import type { MailEvent } from '#server/outbox/worker.ts';
 
 export type Metrics = {
   readonly requestAnswered: (request: { method: string; route: string; status: number; ms: number }) => void;
