@@ -22,7 +22,7 @@ import {
 import { serveSite } from '#server/http/static-files.ts';
 import { addLoadShedding, type LoadLimits } from '#server/http/load-shedding.ts';
 import { addLeadRoutes, type LeadRouteParts } from '#server/leads/routes.ts';
-import { createMailBacklog } from '#server/mail/backlog.ts';
+import { createMailBacklog } from '#server/outbox/backlog.ts';
 import { createProofOfWork } from '#server/limits/proof-of-work.ts';
 import type { Metrics } from '#server/observability/metrics.ts';
 import type { Article } from '#shared/api.ts';

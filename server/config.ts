@@ -58,6 +58,13 @@ export type Config = {
     readonly codesPerMinute: number;
     readonly unenteredPercent: number;
   };
+  /** How long is kept what need not stay (server/housekeeping.ts); 0: for ever. */
+  readonly retention: {
+    /** Forms that nobody verified, challenges and codes. */
+    readonly unverifiedDays: number;
+    /** Mail that was sent, or came to nothing. */
+    readonly mailDays: number;
+  };
   /** Told when the breaker opens; null: nobody. */
   readonly operatorEmail: string | null;
   readonly freeMail: DomainPolicy;
@@ -87,6 +94,18 @@ const wholeNumber = (fallback: number, { min = 0, max }: { min?: number; max: nu
     .transform(Number)
     .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`)
     .default(fallback);
+
+/** The breaker compares with the eight days before, and a day's limits reach back for one more. */
+const RETENTION_MIN_DAYS = 9;
+const RETENTION_DAYS = 30;
+
+const retentionDays = z
+  .string()
+  .transform((text) => (/^\d{1,5}$/.test(text) ? Number(text) : -1))
+  .refine(
+    (days) => days === 0 || days >= RETENTION_MIN_DAYS,
+    `must be a whole number of days from ${RETENTION_MIN_DAYS}, or 0 for ever: limits and the breaker look back so far`,
+  );
 
 const url = (protocols: readonly string[], example: string) =>
   z.string().refine((text) => {
@@ -161,6 +180,8 @@ const Environment = z.object({
   RESEND_SECONDS: wholeNumber(QUIET.seconds, { max: 3_600 }),
   BREAKER_CODES_PER_MINUTE: wholeNumber(BREAKER.codesPerMinute, { max: 1_000_000 }),
   BREAKER_UNENTERED_PERCENT: wholeNumber(BREAKER.unenteredPercent, { max: 100 }),
+  RETENTION_DAYS: retentionDays.default(RETENTION_DAYS),
+  MAIL_RETENTION_DAYS: retentionDays.optional(),
   OPERATOR_EMAIL: z
     .string()
     .regex(/^[^\s<>@]+@[^\s<>@]+$/, 'must be an address such as you@example.com')
@@ -232,6 +253,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       breaker: {
         codesPerMinute: settings.BREAKER_CODES_PER_MINUTE,
         unenteredPercent: settings.BREAKER_UNENTERED_PERCENT,
+      },
+      retention: {
+        unverifiedDays: settings.RETENTION_DAYS,
+        mailDays: settings.MAIL_RETENTION_DAYS ?? settings.RETENTION_DAYS,
       },
       operatorEmail: settings.OPERATOR_EMAIL ?? null,
       freeMail: settings.FREE_MAIL,
@@ -394,6 +419,13 @@ function complaintsAcrossSettings(
   if (/^postgres(ql)?:/.test(database) && !present['APP_SECRET']) {
     complaints.push(
       `APP_SECRET must be set when DATABASE_URL names PostgreSQL: every process needs the same one, of at least ${SECRET_MIN_LENGTH} random characters.`,
+    );
+  }
+  const days = Number(present['RETENTION_DAYS'] ?? RETENTION_DAYS);
+  const mailDays = Number(present['MAIL_RETENTION_DAYS'] ?? days);
+  if (days > 0 && (mailDays === 0 || mailDays > days)) {
+    complaints.push(
+      'MAIL_RETENTION_DAYS must not be more than RETENTION_DAYS: a mail is not kept for longer than its code.',
     );
   }
   const missing = DKIM_NAMES.filter((name) => !present[name]);

@@ -9,17 +9,17 @@ import { buildApp } from '#server/app.ts';
 import { readCampaign, type Campaign } from '#server/campaign.ts';
 import { openDatabase } from '#server/db/connect.ts';
 import { knownSecretIds, rememberSecretIds } from '#server/db/known-secrets.ts';
-import { deleteEndedWindows } from '#server/db/limit-windows.ts';
 import { migrate } from '#server/db/migrate.ts';
-import { queueNotice } from '#server/db/outbox.ts';
 import { keepConsentWording } from '#server/db/submissions.ts';
+import { createHousekeeping } from '#server/housekeeping.ts';
 import { drainConnections } from '#server/http/drain.ts';
 import { findRelease, type Release } from '#server/http/releases.ts';
 import { createBreaker, type BreakerReason } from '#server/limits/breaker.ts';
 import { createLimits } from '#server/limits/limits.ts';
 import { composeBreakerNotice } from '#server/mail/breaker-email.ts';
 import { createMailer, dkimComplaint } from '#server/mail/mailer.ts';
-import { startMailWorker, type MailEvent } from '#server/mail/worker.ts';
+import { startMailWorker, type MailEvent } from '#server/outbox/worker.ts';
+import { queueNotice } from '#server/outbox/notice.ts';
 import { createLogger } from '#server/observability/logger.ts';
 import { startMetricsServer } from '#server/observability/metrics-server.ts';
 import { createMetrics } from '#server/observability/metrics.ts';
@@ -105,7 +105,7 @@ const app = await buildApp({
   isStopping: () => stopping,
   database,
   secrets,
-  limits: createLimits(config),
+  limits: createLimits(config, secrets),
   clock,
   consentVersion: campaign.consent.version,
   wakeWorker: worker.wake,
@@ -114,10 +114,18 @@ const app = await buildApp({
   logger,
   release,
 });
+const keepHouse = createHousekeeping({
+  database,
+  config,
+  clock,
+  onExpired: (expired) => {
+    logger.info({ expired }, 'Housekeeping deleted what had had its time.');
+    metrics.expired(expired);
+  },
+  shouldStop: () => stopping,
+});
 const housekeeping = setInterval(() => {
-  deleteEndedWindows(database.db, clock()).catch((error: unknown) =>
-    logger.warn({ err: error }, 'Housekeeping failed.'),
-  );
+  keepHouse().catch((error: unknown) => logger.warn({ err: error }, 'Housekeeping failed.'));
 }, HOUSEKEEPING_MS);
 
 let interrupts = 0;

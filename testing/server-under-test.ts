@@ -18,7 +18,7 @@ import { newestRelease } from '#server/http/releases.ts';
 import { createBreaker } from '#server/limits/breaker.ts';
 import { createLimits } from '#server/limits/limits.ts';
 import { createSmtpMailer } from '#server/mail/mailer.ts';
-import { startMailWorker, type MailEvent } from '#server/mail/worker.ts';
+import { startMailWorker, type MailEvent } from '#server/outbox/worker.ts';
 import { createLogger } from '#server/observability/logger.ts';
 import { createMetrics, type Metrics } from '#server/observability/metrics.ts';
 import { freshDatabase, type Engine } from '#testing/databases.ts';
@@ -137,7 +137,7 @@ async function startServer({
     ...(connectionLimits && { connectionLimits }),
     database,
     secrets,
-    limits: createLimits(config),
+    limits: createLimits(config, secrets),
     clock,
     consentVersion: campaign.consent.version,
     wakeWorker: worker.wake,

@@ -88,17 +88,18 @@ const newestLiveCodes = (db: Db, now: number) =>
 /**
  * The newest codes of an address that were live at some time since then, newest first: when they were sent, and when
  * their lives end.
+ * @param emails the address, and its pseudonyms
  * @param most at most so many
  */
 export async function codesAliveSince(
   db: Db,
-  { email, since, most }: { email: string; since: number; most: number },
+  { emails, since, most }: { emails: readonly string[]; since: number; most: number },
   now: number,
 ): Promise<{ sentAt: number; endsAt: number }[]> {
   const rows = await db
     .selectFrom('codes')
     .select(['created_at', 'expires_at'])
-    .where('email', '=', email)
+    .where('email', 'in', emails)
     .where('expires_at', '>', since)
     .where('created_at', '<=', now + CLOCKS_DIFFER_MS)
     .orderBy('created_at', 'desc')

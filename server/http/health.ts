@@ -5,7 +5,7 @@ import type { OpenDatabase } from '#server/db/connect.ts';
 import { pingDatabase } from '#server/db/health.ts';
 import { findStandstill } from '#server/db/outbox.ts';
 import type { SendError } from '#server/http/errors.ts';
-import type { MailBacklog } from '#server/mail/backlog.ts';
+import type { MailBacklog } from '#server/outbox/backlog.ts';
 import { API } from '#shared/api.ts';
 
 const RETRY_AFTER_SECONDS = 5;

@@ -16,11 +16,12 @@ import {
 import { isRecent } from '#server/db/clocks.ts';
 import { codeThatAnswers, endCodes, insertCode, isLive, type Code } from '#server/db/codes.ts';
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
-import { findPlaceInQueue, queueCodeMail } from '#server/db/outbox.ts';
+import { findPlaceInQueue } from '#server/db/outbox.ts';
 import { insertSubmission } from '#server/db/submissions.ts';
 import { mailingTime } from '#server/leads/mailing-time.ts';
 import { networkOf, type Limits } from '#server/limits/limits.ts';
-import type { MailBacklog } from '#server/mail/backlog.ts';
+import type { MailBacklog } from '#server/outbox/backlog.ts';
+import { queueCodeMail } from '#server/outbox/code.ts';
 import type { CodeRequested } from '#shared/api.ts';
 import type { ApiErrorCode } from '#shared/errors.ts';
 import { normaliseEmail, type Lead } from '#shared/lead.ts';

@@ -233,8 +233,8 @@ async function openLead(
   }
   if (!entered) return WRONG_CODE;
   const submission = await firstLikeNewestSubmission(tx, challengeId);
-  if (submission === undefined)
-    throw new Error('A challenge without a submission: the two are stored together.');
+  // The two are stored together: the address was erased a moment ago.
+  if (submission === undefined) return WRONG_CODE;
   await closeChallenge(tx, challengeId, now);
   const leadId = await mergeLead(tx, submission, {
     leadId: uuid(),

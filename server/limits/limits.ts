@@ -2,6 +2,8 @@
 // in the database, so all processes share them.
 import ipaddr from 'ipaddr.js';
 
+import { pseudonymsOf } from '#server/access/pseudonyms.ts';
+import type { Secrets } from '#server/access/secrets.ts';
 import type { Config } from '#server/config.ts';
 import { hasCodeOfItsOwn, type Challenge } from '#server/db/challenges.ts';
 import { codesAliveSince } from '#server/db/codes.ts';
@@ -68,8 +70,14 @@ export type Limits = {
   readonly resendQuietMs: number;
 };
 
-/** Makes the limits out of the settings. */
-export function createLimits(config: Pick<Config, 'limits' | 'codeTtlSeconds' | 'resendSeconds'>): Limits {
+/**
+ * Makes the limits out of the settings.
+ * @param secrets what is counted for an e-mail address is counted under its pseudonym: it holds when the address is erased
+ */
+export function createLimits(
+  config: Pick<Config, 'limits' | 'codeTtlSeconds' | 'resendSeconds'>,
+  secrets: Secrets,
+): Limits {
   const { leadsPerIpPerHour, leadsPerEmailPerHour, verifyPerIpPerHour, codeAttempts } = config.limits;
   const codeTtlMs = config.codeTtlSeconds * 1000;
   const triesPerDay = codeAttempts * TRIES.sharedTimesInADay;
@@ -84,9 +92,15 @@ export function createLimits(config: Pick<Config, 'limits' | 'codeTtlSeconds' | 
   };
 
   const sharedTries = (email: string) => {
+    const [pseudonym, ...former] = pseudonymsOf(secrets, email);
+    const window = (what: string, windowMs: number): SlidingWindow => ({
+      key: `${what}: ${pseudonym}`,
+      formerKeys: former.map((name) => `${what}: ${name}`),
+      windowMs,
+    });
     const windows = (what: string): readonly [SlidingWindow, SlidingWindow] => [
-      { key: `${what}: ${email}`, windowMs: codeTtlMs },
-      { key: `${what} a day: ${email}`, windowMs: TRIES.dayMs },
+      window(what, codeTtlMs),
+      window(`${what} a day`, TRIES.dayMs),
     ];
     return {
       tried: windows('tries without challenge'),
@@ -103,7 +117,9 @@ export function createLimits(config: Pick<Config, 'limits' | 'codeTtlSeconds' | 
       if (leadsPerEmailPerHour === 0) return ALLOWED;
       const { windowMs, timesInADay, dayMs } = SENDS_TO_ADDRESS;
       const leadsPerEmailPerDay = leadsPerEmailPerHour * timesInADay;
-      const codes = await codesAliveSince(db, { email, since: now - dayMs, most: leadsPerEmailPerDay }, now);
+      // What was sent before the address was erased counts on.
+      const emails = [email, ...pseudonymsOf(secrets, email)];
+      const codes = await codesAliveSince(db, { emails, since: now - dayMs, most: leadsPerEmailPerDay }, now);
       // The windows slide: when as many as are allowed lie within one, the oldest of them says when one more may go.
       const lastOfHour = codes[leadsPerEmailPerHour - 1];
       const hourEndsAt = lastOfHour === undefined ? 0 : lastOfHour.sentAt + windowMs;

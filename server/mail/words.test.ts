@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 
 import { readCampaign } from '#server/campaign.ts';
 import { composeBreakerNotice } from '#server/mail/breaker-email.ts';
-import { composeCodeEmail } from '#server/mail/code-email.ts';
+import { composeCodeEmail } from '#server/outbox/code-email.ts';
 
 const words = readCampaign(path.resolve(import.meta.dirname, '../../campaign'));
 assert(words.type === 'campaign');

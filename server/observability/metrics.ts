@@ -4,7 +4,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { codeStatistics } from '#server/db/codes.ts';
 import type { Db } from '#server/db/connect.ts';
 import { outboxBacklog } from '#server/db/outbox.ts';
-import type { MailEvent } from '#server/mail/worker.ts';
+import type { MailEvent } from '#server/outbox/worker.ts';
 
 export type Metrics = {
   readonly requestAnswered: (request: { method: string; route: string; status: number; ms: number }) => void;
@@ -12,6 +12,8 @@ export type Metrics = {
   readonly codeEntered: (afterMs: number) => void;
   readonly mail: (event: MailEvent) => void;
   readonly breakerOpened: (reason: string) => void;
+  /** Rows that housekeeping deleted, by table. */
+  readonly expired: (rows: Readonly<Record<string, number>>) => void;
   readonly connectionsOpen: (count: number) => void;
   readonly connectionRefused: (reason: string) => void;
   /** The page Prometheus scrapes. */
@@ -72,6 +74,12 @@ export function createMetrics(db: Db, clock: () => number, codeTtlSeconds: numbe
     labelNames: ['reason'],
     registers,
   });
+  const expired = new Counter({
+    name: 'lead_page_expired_rows_total',
+    help: 'Rows deleted because they had had their time, by table.',
+    labelNames: ['table'],
+    registers,
+  });
   const connections = new Gauge({
     name: 'lead_page_connections_open',
     help: 'Connections open to this process.',
@@ -114,6 +122,9 @@ export function createMetrics(db: Db, clock: () => number, codeTtlSeconds: numbe
       if ('errorClass' in event) smtpErrors.inc({ class: event.errorClass });
     },
     breakerOpened: (reason) => breaker.inc({ reason }),
+    expired: (rows) => {
+      for (const [table, count] of Object.entries(rows)) expired.inc({ table }, count);
+    },
     connectionsOpen: (count) => connections.set(count),
     connectionRefused: (reason) => refusedConnections.inc({ reason }),
     render: async () => {
