@@ -1,15 +1,12 @@
 // What `npm start` looks at before it builds the site: settings, words and ports. A build takes seconds, and a second start
 // has no business with the files of the first.
-import path from 'node:path';
+import { readInstance } from '#server/service.ts';
+import { portComplaints, sayRefusal } from '#server/start-failures.ts';
 
-import { readCampaign } from '#server/campaign.ts';
-import { readSettings } from '#server/settings.ts';
-import { portComplaints, refuseStart } from '#server/start-failures.ts';
-
-const settings = readSettings();
-const words = readCampaign(path.resolve(import.meta.dirname, '..', 'campaign'));
-const complaints = [
-  ...(settings.type === 'complaints' ? settings.complaints : await portComplaints(settings.config)),
-  ...(words.type === 'complaints' ? words.complaints : []),
-];
-if (complaints.length > 0) refuseStart(complaints);
+const instance = readInstance();
+const complaints =
+  instance.type === 'complaints' ? instance.complaints : await portComplaints(instance.config);
+if (complaints.length > 0) {
+  process.stderr.write(sayRefusal(complaints));
+  process.exit(1);
+}
