@@ -19,14 +19,13 @@ import { sql } from 'kysely';
 import { Client } from 'pg';
 
 import { buildApp } from '#server/app.ts';
-import { readCampaign } from '#server/campaign.ts';
-import { readConfig, resolvePaths } from '#server/config.ts';
 import { openDatabase } from '#server/db/connect.ts';
 import { createLogger } from '#server/observability/logger.ts';
 import { openService, type Instance, type Service, type ServiceReplacements } from '#server/service.ts';
 import { API } from '#shared/api.ts';
 import { createPostgresDatabase, ENGINES, freshDatabase, type Engine } from '#testing/databases.ts';
 import { codeIn, startInbox } from '#testing/inbox.ts';
+import { testInstance } from '#testing/open-test-service.ts';
 import { copyProject } from '#testing/project-copy.ts';
 import { createVisitor, filledForm, TEST_SECRET, withServer } from '#testing/server-under-test.ts';
 
@@ -40,16 +39,6 @@ async function inFolder(test: (folder: string) => Promise<void>): Promise<void> 
   } finally {
     rmSync(folder, { recursive: true });
   }
-}
-
-/** An instance with the project's words. */
-function instanceOf(folder: string, env: Readonly<Record<string, string>>): Instance {
-  const settings = readConfig(env);
-  assert(settings.type === 'config', JSON.stringify(settings));
-  const words = readCampaign(path.resolve(import.meta.dirname, '..', 'campaign'));
-  assert(words.type === 'campaign', JSON.stringify(words));
-  const { config, warnings } = settings;
-  return { config: resolvePaths(config, folder), folder, warnings, campaign: words.campaign };
 }
 
 async function open(instance: Instance, replacements = QUIET): Promise<Service> {
@@ -99,7 +88,7 @@ for (const engine of ENGINES) {
       inFolder(async (folder) => {
         const inbox = await startInbox();
         t.after(() => inbox.close());
-        const instance = instanceOf(folder, {
+        const instance = testInstance(folder, {
           DATABASE_URL: await databaseUrlFor(engine),
           SMTP_URL: inbox.url,
           APP_SECRET: TEST_SECRET,
@@ -170,7 +159,7 @@ for (const engine of ENGINES) {
 
     it('leaves nothing open when it cannot be opened, foreseen or not', () =>
       inFolder(async (folder) => {
-        const instance = instanceOf(folder, {
+        const instance = testInstance(folder, {
           DATABASE_URL: await databaseUrlFor(engine),
           SMTP_URL: 'smtp://127.0.0.1:1',
           APP_SECRET: TEST_SECRET,
@@ -206,7 +195,7 @@ describe('a service', { concurrency: true }, () => {
   it('does not keep a file open that is no database', { skip: process.platform !== 'linux' }, () =>
     inFolder(async (folder) => {
       writeFileSync(path.join(folder, 'leads.db'), 'Dear diary, '.repeat(100));
-      const instance = instanceOf(folder, { DATABASE_URL: 'file:./leads.db' });
+      const instance = testInstance(folder, { DATABASE_URL: 'file:./leads.db' });
       assert.match(await complaintOf(instance), /leads\.db is no SQLite database, or is damaged\./);
       assert.deepEqual(openFilesIn(folder), []);
     }),
@@ -214,7 +203,7 @@ describe('a service', { concurrency: true }, () => {
 
   it('without a key to sign with is refused before anything is touched', () =>
     inFolder(async (folder) => {
-      const instance = instanceOf(folder, {
+      const instance = testInstance(folder, {
         SMTP_URL: 'smtp://127.0.0.1:1',
         DKIM_DOMAIN: 'example.com',
         DKIM_SELECTOR: 'guide',
@@ -226,7 +215,7 @@ describe('a service', { concurrency: true }, () => {
 
   it('on a database in memory keeps its secret with the instance, wherever it was started', () =>
     inFolder(async (folder) => {
-      const service = await open(instanceOf(folder, { DATABASE_URL: 'file::memory:' }));
+      const service = await open(testInstance(folder, { DATABASE_URL: 'file::memory:' }));
       await service.close();
       assert.deepEqual(readdirSync(path.join(folder, 'data')).toSorted(), ['app-secret', 'mail']);
     }));
@@ -234,7 +223,7 @@ describe('a service', { concurrency: true }, () => {
   it('leaves a database open that it was given', () =>
     inFolder(async (folder) => {
       const database = await freshDatabase('sqlite');
-      const instance = instanceOf(folder, { DATABASE_URL: 'file::memory:', APP_SECRET: TEST_SECRET });
+      const instance = testInstance(folder, { DATABASE_URL: 'file::memory:', APP_SECRET: TEST_SECRET });
       await (await open(instance, { ...QUIET, database })).close();
       assert.equal((await database.db.selectFrom('known_secrets').select('id').execute()).length, 1);
       await database.close();

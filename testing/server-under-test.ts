@@ -1,6 +1,5 @@
 // The whole server in one process, with a clock the test moves: the service (server/service.ts), its worker and application,
 // and a real SMTP server. Requests go through Fastify's inject; everything behind it is what production runs.
-import assert from 'node:assert/strict';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -8,8 +7,8 @@ import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 
 import { buildApp } from '#server/app.ts';
-import { readConfig, type Config } from '#server/config.ts';
-import { readCampaign, type Campaign } from '#server/campaign.ts';
+import type { Config } from '#server/config.ts';
+import type { Campaign } from '#server/campaign.ts';
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
 import type { ConnectionLimits } from '#server/http/connections.ts';
@@ -17,12 +16,11 @@ import { newestRelease } from '#server/http/releases.ts';
 import type { MailEvent } from '#server/mail/worker.ts';
 import { createLogger } from '#server/observability/logger.ts';
 import type { Metrics } from '#server/observability/metrics.ts';
-import { openService } from '#server/service.ts';
 import { freshDatabaseUrl, type Engine } from '#testing/databases.ts';
 import { startInbox, type Inbox, type InboxBehaviour } from '#testing/inbox.ts';
+import { openTestService } from '#testing/open-test-service.ts';
 
 export const TEST_SECRET = 'a-secret-for-tests-only-0123456789abcdef';
-const CAMPAIGN_FOLDER = path.resolve(import.meta.dirname, '..', 'campaign');
 
 export type ServerUnderTest = {
   readonly app: FastifyInstance;
@@ -74,27 +72,21 @@ async function startServer({
   database: givenDatabase,
 }: ServerOptions): Promise<ServerUnderTest> {
   const inbox = await startInbox(behaviour);
-  const settings = readConfig({
-    APP_SECRET: TEST_SECRET,
-    DATABASE_URL: givenDatabase ? 'file::memory:' : await freshDatabaseUrl(engine),
-    SMTP_URL: smtpUrl ?? inbox.url,
-    MAIL_FROM: 'Guide <guide@example.com>',
-    ...env,
-  });
-  assert(settings.type === 'config', JSON.stringify(settings));
-  const words = readCampaign(CAMPAIGN_FOLDER);
-  assert(words.type === 'campaign', JSON.stringify(words));
-  const { config, warnings } = settings;
-  const { campaign } = words;
-
   let now = Date.UTC(2026, 10, 20, 12);
   const clock = () => now;
   const logLines: string[] = [];
   const mailEvents: MailEvent[] = [];
   const breakerReasons: string[] = [];
-  const opening = await openService(
+  const service = await openTestService(
     // Nothing is kept in files here.
-    { config, campaign, folder: path.join(os.tmpdir(), 'no-such-instance'), warnings },
+    path.join(os.tmpdir(), 'no-such-instance'),
+    {
+      APP_SECRET: TEST_SECRET,
+      DATABASE_URL: givenDatabase ? 'file::memory:' : await freshDatabaseUrl(engine),
+      SMTP_URL: smtpUrl ?? inbox.url,
+      MAIL_FROM: 'Guide <guide@example.com>',
+      ...env,
+    },
     {
       clock,
       random: () => 0.5,
@@ -104,9 +96,7 @@ async function startServer({
       onBreakerOpened: (reason) => breakerReasons.push(reason),
     },
   );
-  assert(opening.type === 'service', JSON.stringify(opening));
-  const { service } = opening;
-  const { database, metrics } = service;
+  const { config, campaign, database, metrics } = service;
   service.startWorker();
   const app = await buildApp(service, {
     release: siteFolder === undefined ? null : newestRelease(siteFolder),
