@@ -1,14 +1,13 @@
-// The HTTP application as a plain function of what it is given. It starts nothing: main.ts does, and tests do.
+// The HTTP application as a plain function of the service (server/service.ts). It listens nowhere: main.ts does, and tests do.
 import fastifyCookie from '@fastify/cookie';
 import { v7 as uuid } from 'uuid';
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 
 import { createCookies } from '#server/access/cookies.ts';
 import { addArticleRoutes } from '#server/article/routes.ts';
-import type { Config } from '#server/config.ts';
 import { answerBrokenRequest } from '#server/http/broken-requests.ts';
 import { boundConnections, type ConnectionLimits } from '#server/http/connections.ts';
-import { createHandleError, createSendError, type ErrorWords } from '#server/http/errors.ts';
+import { createHandleError, createSendError } from '#server/http/errors.ts';
 import { addHealthRoute, addLiveRoute } from '#server/http/health.ts';
 import { refuseOtherMethods } from '#server/http/other-methods.ts';
 import { refuseOtherOrigins } from '#server/http/same-origin.ts';
@@ -21,41 +20,36 @@ import {
 } from '#server/http/visitor-address.ts';
 import { serveSite } from '#server/http/static-files.ts';
 import { addLoadShedding, type LoadLimits } from '#server/http/load-shedding.ts';
-import { addLeadRoutes, type LeadRouteParts } from '#server/leads/routes.ts';
+import { addLeadRoutes } from '#server/leads/routes.ts';
 import { createMailBacklog } from '#server/outbox/backlog.ts';
 import { createProofOfWork } from '#server/limits/proof-of-work.ts';
-import type { Metrics } from '#server/observability/metrics.ts';
-import type { Article } from '#shared/api.ts';
+import type { Service } from '#server/service.ts';
 
-export type AppParts = Omit<
-  LeadRouteParts,
-  | 'codeTtlSeconds'
-  | 'sendError'
-  | 'resendSeconds'
-  | 'cookies'
-  | 'policies'
-  | 'proofOfWork'
-  | 'visitorAddress'
+/** What the application takes from the service. */
+export type AppService = Pick<
+  Service,
+  | 'config'
+  | 'campaign'
+  | 'database'
+  | 'secrets'
+  | 'limits'
+  | 'breaker'
   | 'metrics'
-  | 'mailBacklog'
-> & {
-  readonly config: Pick<
-    Config,
-    'publicUrl' | 'secure' | 'trustProxy' | 'codeTtlSeconds' | 'resendSeconds' | 'freeMail' | 'disposableMail'
-  >;
-  readonly metrics: Metrics;
+  | 'clock'
+  | 'logger'
+  | 'wakeWorker'
+>;
+
+/** What concerns HTTP alone. */
+export type AppOptions = {
+  /** The built site; null serves the API alone. */
+  readonly release: Release | null;
   /** True once the process has been told to stop. */
   readonly isStopping: () => boolean;
   /** Where load shedding begins, if not where it usually does. */
   readonly loadLimits?: LoadLimits;
   /** How many connections there may be, if not as many as usual. */
   readonly connectionLimits?: ConnectionLimits;
-  readonly article: Article;
-  /** What errors are answered with. */
-  readonly words: ErrorWords;
-  readonly logger: FastifyBaseLogger;
-  /** The built site; null serves the API alone. */
-  readonly release: Release | null;
 };
 
 /** The largest body a form can honestly need: four fields of at most a few hundred characters. */
@@ -71,10 +65,12 @@ const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 const URL_MAX_LENGTH = 2_048;
 
 /** Builds the application; the caller listens or injects. */
-export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
-  const { config, logger } = parts;
+export async function buildApp(service: AppService, options: AppOptions): Promise<FastifyInstance> {
+  const { config, campaign, database, secrets, limits, breaker, metrics, clock, wakeWorker } = service;
+  const { release, isStopping } = options;
+  const logger: FastifyBaseLogger = service.logger;
   const isProxy = createIsProxy(config.trustProxy);
-  const sendError = createSendError(parts.words);
+  const sendError = createSendError(campaign);
   const handleError = createHandleError(sendError);
   const app = Fastify({
     loggerInstance: logger,
@@ -103,12 +99,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     clientErrorHandler: answerBrokenRequest,
   });
 
-  boundConnections(app.server, {
-    limits: parts.connectionLimits,
-    isProxy,
-    metrics: parts.metrics,
-    logger,
-  });
+  boundConnections(app.server, { limits: options.connectionLimits, isProxy, metrics, logger });
   app.setErrorHandler(handleError);
   addSecurityHeaders(app, config.secure);
   app.addHook('onResponse', async (request, reply) => {
@@ -117,14 +108,14 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     const { method } = request;
     const status = reply.statusCode;
     request.log.info({ method, route, status, ms: Math.round(reply.elapsedTime) });
-    parts.metrics.requestAnswered({ method, route, status, ms: reply.elapsedTime });
+    metrics.requestAnswered({ method, route, status, ms: reply.elapsedTime });
   });
   app.addHook('onSend', async (request, reply) => {
     void reply.header('x-request-id', request.id);
     // A connection that is kept alive learns this way that its next request has to go elsewhere.
-    if (parts.isStopping()) void reply.header('connection', 'close');
+    if (isStopping()) void reply.header('connection', 'close');
   });
-  await addLoadShedding(app, sendError, parts.loadLimits);
+  await addLoadShedding(app, sendError, options.loadLimits);
   warnAboutForgottenProxy(app, config.trustProxy);
   app.addHook('onRequest', async (request, reply) => {
     if (request.url.length > URL_MAX_LENGTH) return sendError(reply, 'uri-too-long');
@@ -135,44 +126,37 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   // JSON is all we read; a text/plain body (Fastify's other default) is what a cross-site form could send.
   app.removeContentTypeParser('text/plain');
 
-  const cookies = createCookies(parts.secrets, config.secure);
+  const cookies = createCookies(secrets, config.secure);
   const mailBacklog = createMailBacklog(config.codeTtlSeconds);
   addLeadRoutes(app, {
-    ...parts,
+    database,
+    secrets,
+    limits,
+    breaker,
+    metrics,
+    clock,
+    wakeWorker,
     sendError,
+    inputWords: campaign.interface,
     mailBacklog,
+    cookies,
     codeTtlSeconds: config.codeTtlSeconds,
     resendSeconds: config.resendSeconds,
-    cookies,
+    consentVersion: campaign.consent.version,
     visitorAddress: createVisitorAddress(isProxy),
     policies: config,
-    proofOfWork: createProofOfWork({
-      db: parts.database.db,
-      secrets: parts.secrets,
-      clock: parts.clock,
-    }),
+    freeMailDomains: campaign.freeMailDomains,
+    proofOfWork: createProofOfWork({ db: database.db, secrets, clock }),
   });
-  addArticleRoutes(app, {
-    db: parts.database.db,
-    cookies,
-    clock: parts.clock,
-    article: parts.article,
-    sendError,
-  });
-  const { database, clock, isStopping } = parts;
+  addArticleRoutes(app, { db: database.db, cookies, clock, article: campaign.article, sendError });
   addLiveRoute(app);
   addHealthRoute(app, { database, mailBacklog, clock, isStopping, sendError });
   refuseOtherMethods(app, sendError);
 
   const site =
-    parts.release === null
+    release === null
       ? null
-      : serveSite(app, {
-          release: parts.release,
-          publicUrl: config.publicUrl,
-          secure: config.secure,
-          sendError,
-        });
+      : serveSite(app, { release, publicUrl: config.publicUrl, secure: config.secure, sendError });
   app.setNotFoundHandler((request, reply) =>
     site === null || request.url.startsWith('/api/')
       ? sendError(reply, 'not-found')

@@ -2,16 +2,16 @@
 // has no business with the files of the first.
 import path from 'node:path';
 
-import { pageComplaints, readCampaign } from '#server/campaign.ts';
-import { readSettings } from '#server/settings.ts';
-import { portComplaints, refuseStart } from '#server/start-failures.ts';
+import { pageComplaints } from '#server/campaign.ts';
+import { readInstance } from '#server/service.ts';
+import { portComplaints, sayRefusal } from '#server/start-failures.ts';
 
-const settings = readSettings();
-const folder = path.resolve(import.meta.dirname, '..', 'campaign');
-const words = readCampaign(folder);
+const instance = readInstance();
 const complaints = [
-  ...(settings.type === 'complaints' ? settings.complaints : await portComplaints(settings.config)),
-  ...(words.type === 'complaints' ? words.complaints : []),
-  ...pageComplaints(folder),
+  ...(instance.type === 'complaints' ? instance.complaints : await portComplaints(instance.config)),
+  ...pageComplaints(path.resolve(import.meta.dirname, '..', 'campaign')),
 ];
-if (complaints.length > 0) refuseStart(complaints);
+if (complaints.length > 0) {
+  process.stderr.write(sayRefusal(complaints));
+  process.exit(1);
+}

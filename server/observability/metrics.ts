@@ -16,6 +16,8 @@ export type Metrics = {
   readonly expired: (rows: Readonly<Record<string, number>>) => void;
   readonly connectionsOpen: (count: number) => void;
   readonly connectionRefused: (reason: string) => void;
+  /** Begins to watch this process: memory, garbage collection, event-loop lag. Once; it lasts as long as the process. */
+  readonly watchProcess: () => void;
   /** The page Prometheus scrapes. */
   readonly render: () => Promise<{ contentType: string; body: string }>;
 };
@@ -24,12 +26,11 @@ const HOUR_MS = 3_600_000;
 /** Looking at more codes than this would make a scrape slow; their share is as telling. */
 const CODES_LOOKED_AT = 10_000;
 
-/** Makes the metrics of one process. */
+/** Makes the metrics of one service. */
 export function createMetrics(db: Db, clock: () => number, codeTtlSeconds: number): Metrics {
   const registry = new Registry();
   const registers = [registry];
-  // Memory, garbage collection and event-loop lag of this process.
-  collectDefaultMetrics({ register: registry });
+  let watching = false;
 
   const requests = new Histogram({
     name: 'lead_page_request_seconds',
@@ -127,6 +128,10 @@ export function createMetrics(db: Db, clock: () => number, codeTtlSeconds: numbe
     },
     connectionsOpen: (count) => connections.set(count),
     connectionRefused: (reason) => refusedConnections.inc({ reason }),
+    watchProcess: () => {
+      if (!watching) collectDefaultMetrics({ register: registry });
+      watching = true;
+    },
     render: async () => {
       try {
         const backlog = await outboxBacklog(db);
