@@ -7,7 +7,6 @@ import { CLOCKS_DIFFER_MS } from '#server/db/clocks.ts';
 import type { Db } from '#server/db/connect.ts';
 import { lowestIdAt } from '#server/db/ids.ts';
 import type { Schema } from '#server/db/schema.ts';
-import { ACCEPTED_CODES } from '#server/limits/numbers.ts';
 
 export type Code = Selectable<Schema['codes']>;
 
@@ -37,16 +36,20 @@ export async function codeThatAnswers(
 }
 
 /**
- * The codes a try is compared with: the two newest live ones of a challenge that has its own, or else of the address.
+ * The codes a try is compared with: so many of the newest live ones of a challenge that has its own, or else of the address.
  */
-export async function acceptedCodes(db: Db, { challenge, email }: Claim, now: number): Promise<Code[]> {
+export async function acceptedCodes(
+  db: Db,
+  { challenge, email, most }: Claim & { readonly most: number },
+  now: number,
+): Promise<Code[]> {
   const query = newestLiveCodes(db, now);
   return (
     hasCodeOfItsOwn(challenge)
       ? query.where('challenge_id', '=', challenge.id)
       : query.where('email', '=', email)
   )
-    .limit(ACCEPTED_CODES)
+    .limit(most)
     .execute();
 }
 

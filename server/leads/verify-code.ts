@@ -141,7 +141,11 @@ async function countOwnTry(
   challenge: Challenge,
   now: number,
 ): Promise<CountedTry> {
-  const compareWith = await acceptedCodes(db, { challenge, email: challenge.email }, now);
+  const compareWith = await acceptedCodes(
+    db,
+    { challenge, email: challenge.email, most: ACCEPTED_CODES },
+    now,
+  );
   const tries = await burnTry(db, challenge.id, limits.triesPerChallenge);
   if (tries !== null) return { compareWith, ifWrong: WRONG_CODE, last: tries === limits.triesPerChallenge };
   // No code will do in this challenge any more: only a new one helps, as soon as it may be sent.
@@ -179,7 +183,7 @@ async function countSharedTry(
 ): Promise<CountedTry> {
   return db.transaction().execute(async (tx) => {
     await lockAddress(tx, engine, email);
-    const live = await acceptedCodes(tx, { challenge: undefined, email }, now);
+    const live = await acceptedCodes(tx, { challenge: undefined, email, most: ACCEPTED_CODES }, now);
     const atLiveCodes = live.length > 0;
     const { mayCompare, ifWrong } = await limits.tryWithoutChallenge(tx, email, { atLiveCodes }, now);
     return {
