@@ -66,6 +66,8 @@ async function buildApp(): Promise<string> {
         input: path.join(WEB, 'entry-client.tsx'),
         preserveEntrySignatures: 'strict',
         output: { entryFileNames: 'assets/app-[hash].js' },
+        // Words that are used once stand where they are used.
+        optimization: { inlineConst: { mode: 'all', pass: 3 } },
       },
     },
   });
@@ -200,7 +202,7 @@ async function buildShapes(page: string): Promise<string> {
   return names.some((name) => new RegExp(`class="[^"]*\\b${name}\\b`).test(page)) ? shapes : '';
 }
 
-const { site, landing } = readPageWords(CAMPAIGN_FOLDER);
+const { site, landing, interface: words } = readPageWords(CAMPAIGN_FOLDER);
 const { hero } = landing;
 const appUrl = await buildApp();
 takeCampaignFiles();
@@ -210,7 +212,7 @@ const { prerender } = await buildPrerenderer();
 const markup = await prerender('/');
 const css = (await buildHeadlineFont(hero.headline + site.title)) + critical + (await buildShapes(markup));
 const notFoundCss =
-  (await buildHeadlineFont(`404 Page Not Found${site.title}`)) +
+  (await buildHeadlineFont(words.notFound.title + site.title)) +
   critical +
   (await buildCriticalStyles('critical-not-found.ts'));
 const bootScript = await buildBootScript();
@@ -222,11 +224,15 @@ const icon = readFileSync(path.join(FILES, 'favicon.svg'), 'utf8')
 
 mkdirSync(PAGES, { recursive: true });
 const pages = [
-  ['index.html', renderDocument({ site, markup, css, bootScript, appUrl, icon, page: 'home', hasPicture })],
+  [
+    'index.html',
+    renderDocument({ site, words, markup, css, bootScript, appUrl, icon, page: 'home', hasPicture }),
+  ],
   [
     '404.html',
     renderDocument({
       site,
+      words,
       markup: await prerender('/404'),
       css: notFoundCss,
       bootScript,

@@ -10,12 +10,24 @@ import { readPageWords } from '#build/vite-campaign.ts';
 import { CAMPAIGN_FOLDER, PROJECT_FOLDER, viteConfig } from '#build/vite-config.ts';
 import { colourStyles } from '#shared/colours.ts';
 
+/** Where the words and the parts stand that are rendered before the browser sees them. */
+const STATIC = [CAMPAIGN_FOLDER, path.join(PROJECT_FOLDER, 'web', 'landing')].map(
+  (folder) => folder + path.sep,
+);
+
 const PORT = 5173;
 const API_PORT = 3001;
 
-/** The page as a development server needs it: no prerendering, the application at once. */
 const { site } = readPageWords(CAMPAIGN_FOLDER);
-const HTML = `<!doctype html>
+
+/** What web/entry-prerender.tsx exports. */
+type Prerenderer = { readonly prerender: (path: string) => Promise<string> };
+
+/**
+ * The page as a development server needs it: the same markup as in production, so that the same tree is rendered over it, and
+ * the application at once.
+ */
+const page = (markup: string) => `<!doctype html>
 <html lang="${site.language}" class="light">
 <head>
 <meta charset="utf-8">
@@ -24,7 +36,7 @@ const HTML = `<!doctype html>
 <style>${site.colors ? colourStyles(site.colors).replace(':root', ':root:root') : ''}</style>
 </head>
 <body>
-<div id="root"></div>
+<div id="root">${markup}</div>
 <script type="module">
 import { start } from '/entry-client.tsx';
 document.documentElement.className = localStorage.getItem('theme') === 'dark' ? 'dark' : 'light';
@@ -37,11 +49,24 @@ const servePage: Plugin = {
   name: 'page',
   configureServer: (server) => () => {
     server.middlewares.use((request, response, next) => {
+      const url = request.originalUrl ?? '/';
       server
-        .transformIndexHtml(request.originalUrl ?? '/', HTML)
+        .ssrLoadModule('/entry-prerender.tsx')
+        .then((module) =>
+          (module as Prerenderer).prerender(URL.parse(url, 'http://localhost')?.pathname ?? '/'),
+        )
+        .then((markup) => server.transformIndexHtml(url, page(markup)))
         .then((html) => response.setHeader('content-type', 'text/html').end(html))
         .catch(next);
     });
+  },
+  // Static parts (web/landing/static-part.tsx) come with the page: a change of one needs the page anew.
+  hotUpdate({ file }) {
+    if (!STATIC.some((folder) => file.startsWith(folder))) return undefined;
+    // Rendered again with the next request.
+    if (this.environment.name !== 'client') return undefined;
+    this.environment.hot.send({ type: 'full-reload' });
+    return [];
   },
 };
 
@@ -75,7 +100,7 @@ const vite = await createServer({
   plugins: [...(viteConfig.plugins ?? []), servePage, serveMedia],
   // Class names that say where they come from.
   css: { modules: { generateScopedName: '[name]_[local]' } },
-  server: { host: '127.0.0.1', port: PORT, proxy: { '/api': `http://127.0.0.1:${API_PORT}` } },
+  server: { host: '127.0.0.1', port: PORT, proxy: { '/api/': `http://127.0.0.1:${API_PORT}` } },
 });
 await vite.listen();
 vite.printUrls();

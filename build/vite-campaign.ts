@@ -6,12 +6,13 @@ import type { Plugin } from 'vite';
 import type * as z from 'zod/mini';
 
 import { readConsent, readWords } from '#server/campaign.ts';
-import { Landing, Site } from '#shared/campaign-schema.ts';
+import { Interface, Landing, Site } from '#shared/campaign-schema.ts';
 
 /** Each file that the page may import, and its entries: what is left out is undefined, and no mistake. */
 const ENTRIES = {
   'site.yaml': Object.keys(Site.shape),
   'landing.yaml': Object.keys(Landing.shape),
+  'interface.yaml': Object.keys(Interface.shape),
   'consent.yaml': [],
 } as const;
 type WordFile = keyof typeof ENTRIES;
@@ -34,12 +35,13 @@ function wordsOrThrow<Words>(
   return result.words;
 }
 
-export type PageWords = { readonly site: Site; readonly landing: Landing };
+export type PageWords = { readonly site: Site; readonly landing: Landing; readonly interface: Interface };
 
 /** Reads the words of the page, and looks for the pictures they speak of. Throws all complaints. */
 export function readPageWords(folder: string): PageWords {
   const site = readWordsOrThrow(folder, 'site.yaml', Site);
   const landing = readWordsOrThrow(folder, 'landing.yaml', Landing);
+  const interfaceWords = readWordsOrThrow(folder, 'interface.yaml', Interface);
   const missing = neededMedia({ site, landing }).filter(
     ({ file }) => !existsSync(path.join(folder, 'media', file)),
   );
@@ -50,11 +52,14 @@ export function readPageWords(folder: string): PageWords {
     );
     throw new Error(`The words cannot be used:\n${complaints.join('\n')}`);
   }
-  return { site, landing };
+  return { site, landing, interface: interfaceWords };
 }
 
 /** The files in media/ that each entry needs. */
-function neededMedia({ site, landing }: PageWords): { entry: string; file: string }[] {
+function neededMedia({
+  site,
+  landing,
+}: Pick<PageWords, 'site' | 'landing'>): { entry: string; file: string }[] {
   const need = (entry: string, files: readonly string[]) => files.map((file) => ({ entry, file }));
   const both = (names: readonly string[]) => names.flatMap((name) => [`${name}.avif`, `${name}.webp`]);
   return [
@@ -96,8 +101,9 @@ function logoOf(folder: string, { logo }: Site): { src: string; width: number; h
 /** What a file of words gives to the page. */
 function exportsOf(folder: string, file: WordFile): Readonly<Record<string, unknown>> {
   if (file === 'consent.yaml') return wordsOrThrow(readConsent(folder));
-  const { site, landing } = readPageWords(folder);
+  const { site, landing, interface: interfaceWords } = readPageWords(folder);
   if (file === 'landing.yaml') return landing;
+  if (file === 'interface.yaml') return interfaceWords;
   const languageName = new Intl.DisplayNames(site.language, { type: 'language' }).of(site.language);
   return { ...site, languageName, logo: logoOf(folder, site) };
 }
@@ -108,22 +114,34 @@ function yearIn(language: string): string {
   return parts.find(({ type }) => type === 'year')?.value ?? String(new Date().getFullYear());
 }
 
+/** A file of so many entries that each section of it is a module: an entry that the page does not use is then left out. */
+const SECTIONED = 'interface.yaml';
+
 /** A Vite plugin for `import * as words from '#campaign/….yaml'`: one export for each entry. */
 export function campaignPlugin(folder: string): Plugin {
   return {
     name: 'campaign',
     enforce: 'pre',
     load(id) {
-      const file = path.basename(id);
-      if (path.dirname(id) !== IMPORTED_FROM || !isWordFile(file)) return null;
+      const [place = '', section] = id.split('?');
+      const file = path.basename(place);
+      if (path.dirname(place) !== IMPORTED_FROM || !isWordFile(file)) return null;
       this.addWatchFile(path.join(folder, file));
       // Fills in what an operator should not have to change each January.
       const year = yearIn(readWordsOrThrow(folder, 'site.yaml', Site).language);
+      const declare = (names: readonly string[], entries: Readonly<Record<string, unknown>>) =>
+        names.map((name) => {
+          const value = JSON.stringify(entries[name])?.replaceAll('{year}', year);
+          return `export const ${name} = ${value};`;
+        });
       const words = exportsOf(folder, file);
-      const code = [...new Set([...ENTRIES[file], ...Object.keys(words)])].map((name) => {
-        const value = JSON.stringify(words[name])?.replaceAll('{year}', year);
-        return `export const ${name} = ${value};`;
-      });
+      const names = [...new Set([...ENTRIES[file], ...Object.keys(words)])];
+      const code =
+        file !== SECTIONED
+          ? declare(names, words)
+          : section === undefined
+            ? names.map((name) => `export * as ${name} from './${file}?${name}';`)
+            : declare(Object.keys(Object(words[section])), Object(words[section]));
       return { code: code.join('\n'), moduleType: 'js' };
     },
   };

@@ -1,5 +1,7 @@
 // What happens to pages out there: blocked scripts, slow and failing networks, forbidden storage, translation tools, the
 // browser's own buttons, reloads, two tabs.
+import type { Page } from '@playwright/test';
+
 import { createVisitor, expect, test, type Visitor } from './fixtures.ts';
 
 test('without JavaScript the whole landing page is there, with a notice at the form', async ({
@@ -39,14 +41,14 @@ test('nothing but the page itself is loaded from anywhere else', async ({ page, 
 });
 
 test('a press on the button long before the application is there is not lost', async ({ page, visitor }) => {
+  const pressed = Promise.withResolvers<void>();
   await page.route('**/assets/app-*', async (route) => {
-    await new Promise((resolve) => {
-      setTimeout(resolve, 1500);
-    });
+    await pressed.promise;
     await route.continue();
   });
   await page.goto('/', { waitUntil: 'commit' });
   await page.getByRole('button', { name: 'Get Your Free Copy', exact: true }).click();
+  pressed.resolve();
   await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeVisible();
   await visitor.fillForm();
 });
@@ -191,6 +193,10 @@ test("the browser's Back and Forward move between the stages and keep what was t
   expect(site.inbox.mailsTo(visitor.email)).toHaveLength(1);
 });
 
+/** The seconds that the resend countdown shows. */
+const countdown = async (page: Page): Promise<number> =>
+  Number(/\d+/.exec((await page.getByText(/^Resend in/).textContent()) ?? '')?.[0]);
+
 test('a reload of the code screen restores it, its countdown goes on, and nothing is sent again', async ({
   page,
   visitor,
@@ -200,8 +206,13 @@ test('a reload of the code screen restores it, its countdown goes on, and nothin
   await visitor.askForCode();
   const code = await visitor.mailedCode();
   const reference = await page.getByText(/reference [A-Z]{3}/).textContent();
+  // It has left its beginning, so that one that began anew would show.
+  await expect(page.getByText(/^Resend in 5[0-7] seconds$/)).toBeVisible();
+  const before = await countdown(page);
   await page.reload();
   await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+  await expect(page.getByText(/^Resend in \d+ seconds$/)).toBeVisible();
+  expect(await countdown(page)).toBeLessThanOrEqual(before);
   await expect(page.getByText(visitor.email)).toBeVisible();
   await expect(page.getByText(reference ?? 'none')).toBeVisible();
   await page.getByRole('button', { name: 'Wrong address?' }).click();

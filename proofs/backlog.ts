@@ -7,11 +7,11 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
 import { API } from '#shared/api.ts';
-import { createPostgresDatabase, ENGINES, type Engine } from '#testing/databases.ts';
+import { ENGINES, type Engine } from '#testing/databases.ts';
 import { codeIn, startInbox, type Inbox, type InboxBehaviour } from '#testing/inbox.ts';
 import { startPostgres } from '#testing/postgres-server.ts';
-import { filledForm, TEST_SECRET } from '#testing/server-under-test.ts';
-import { startSiteProcess } from '#testing/start-site.ts';
+import { filledForm } from '#testing/server-under-test.ts';
+import { siteDatabaseUrl, siteSettings, startSiteProcess } from '#testing/start-site.ts';
 import { measuredOn, table, writeReport } from '#proofs/report.ts';
 import { conclude } from '#proofs/verdict.ts';
 import { post, WITHOUT_LIMITS, type Answer } from '#proofs/visitors.ts';
@@ -75,10 +75,7 @@ async function withSite(
       ...WITHOUT_LIMITS,
       LOG_LEVEL: 'silent',
       TRUST_PROXY: '1',
-      DATABASE_URL: engine === 'sqlite' ? 'file:./data/leads.db' : await createPostgresDatabase(postgres.url),
-      SMTP_URL: inbox.url,
-      MAIL_FROM: 'Guide <guide@example.com>',
-      APP_SECRET: TEST_SECRET,
+      ...siteSettings(await siteDatabaseUrl(engine, postgres.url), inbox),
       ...env,
     },
     folder,

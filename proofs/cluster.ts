@@ -9,8 +9,8 @@ import { API } from '#shared/api.ts';
 import { createPostgresDatabase } from '#testing/databases.ts';
 import { codeIn, startInbox } from '#testing/inbox.ts';
 import { startPostgres } from '#testing/postgres-server.ts';
-import { filledForm, TEST_SECRET } from '#testing/server-under-test.ts';
-import { startSiteProcess } from '#testing/start-site.ts';
+import { filledForm } from '#testing/server-under-test.ts';
+import { siteSettings, startSiteProcess } from '#testing/start-site.ts';
 import { measuredOn, table, writeReport } from '#proofs/report.ts';
 import { startBalancer } from '#proofs/balancer.ts';
 import { brokenPromises, conclude, databaseOf, settle } from '#proofs/verdict.ts';
@@ -44,10 +44,7 @@ const env = {
   LOG_LEVEL: 'fatal',
   // Each press of Resend sends: so that the limit for an address can be reached.
   RESEND_SECONDS: '0',
-  DATABASE_URL: databaseUrl,
-  SMTP_URL: inbox.url,
-  MAIL_FROM: 'Guide <guide@example.com>',
-  APP_SECRET: TEST_SECRET,
+  ...siteSettings(databaseUrl, inbox),
 };
 const start = (port = 0) => startSiteProcess({ ...env, PORT: String(port) }, folder);
 

@@ -5,11 +5,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
-import { createPostgresDatabase, ENGINES, type Engine } from '#testing/databases.ts';
+import { ENGINES, type Engine } from '#testing/databases.ts';
 import { startInbox } from '#testing/inbox.ts';
 import { startPostgres } from '#testing/postgres-server.ts';
-import { TEST_SECRET } from '#testing/server-under-test.ts';
-import { startSiteProcess } from '#testing/start-site.ts';
+import { siteDatabaseUrl, siteSettings, startSiteProcess } from '#testing/start-site.ts';
 import { measuredOn, table, writeReport } from '#proofs/report.ts';
 import { brokenPromises, conclude, settle } from '#proofs/verdict.ts';
 import { keepWalking, newLedger, WITHOUT_LIMITS } from '#proofs/visitors.ts';
@@ -33,14 +32,10 @@ async function crash(engine: Engine): Promise<void> {
       return null;
     },
   });
-  const databaseUrl =
-    engine === 'sqlite' ? 'file:./data/leads.db' : await createPostgresDatabase(postgres.url);
+  const databaseUrl = await siteDatabaseUrl(engine, postgres.url);
   const env = {
     ...WITHOUT_LIMITS,
-    DATABASE_URL: databaseUrl,
-    SMTP_URL: inbox.url,
-    MAIL_FROM: 'Guide <guide@example.com>',
-    APP_SECRET: TEST_SECRET,
+    ...siteSettings(databaseUrl, inbox),
   };
   let server = await startSiteProcess(env, folder);
   const { port, url } = server;

@@ -12,8 +12,8 @@ import { API } from '#shared/api.ts';
 import { createPostgresDatabase } from '#testing/databases.ts';
 import { startInbox } from '#testing/inbox.ts';
 import { startPostgres } from '#testing/postgres-server.ts';
-import { filledForm, TEST_SECRET } from '#testing/server-under-test.ts';
-import { startSiteProcess } from '#testing/start-site.ts';
+import { filledForm } from '#testing/server-under-test.ts';
+import { siteSettings, startSiteProcess } from '#testing/start-site.ts';
 import { measuredOn, table, writeReport } from '#proofs/report.ts';
 import { brokenPromises, conclude, settle } from '#proofs/verdict.ts';
 import { newAddress, newLedger, post, walk, WITHOUT_LIMITS } from '#proofs/visitors.ts';
@@ -126,10 +126,7 @@ async function suffer(name: string, makePlace: () => Promise<Place>): Promise<vo
     {
       ...WITHOUT_LIMITS,
       LOG_LEVEL: 'fatal',
-      DATABASE_URL: databaseUrl,
-      SMTP_URL: inbox.url,
-      MAIL_FROM: 'Guide <guide@example.com>',
-      APP_SECRET: TEST_SECRET,
+      ...siteSettings(databaseUrl, inbox),
     },
     folder,
   );

@@ -7,13 +7,12 @@ import { setTimeout } from 'node:timers/promises';
 
 import { sql } from 'kysely';
 
-import { openDatabase, type Db } from '#server/db/connect.ts';
-import { migrate } from '#server/db/migrate.ts';
-import { createPostgresDatabase, ENGINES, type Engine } from '#testing/databases.ts';
+import type { Db } from '#server/db/connect.ts';
+import { ENGINES, type Engine } from '#testing/databases.ts';
 import { startInbox, type Inbox } from '#testing/inbox.ts';
 import { startPostgres } from '#testing/postgres-server.ts';
-import { TEST_SECRET } from '#testing/server-under-test.ts';
-import { startSiteProcess, type SiteProcess } from '#testing/start-site.ts';
+import { openTestService } from '#testing/open-test-service.ts';
+import { type SiteProcess, siteDatabaseUrl, siteSettings, startSiteProcess } from '#testing/start-site.ts';
 import { measuredOn, median, table, writeReport } from '#proofs/report.ts';
 import { conclude } from '#proofs/verdict.ts';
 import { keepWalking, newLedger } from '#proofs/visitors.ts';
@@ -96,43 +95,29 @@ type Contestant = {
 
 async function prepare(engine: Engine, leads: number, inbox: Inbox): Promise<Contestant> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'load-'));
-  const databaseUrl =
-    engine === 'sqlite' ? 'file:./data/leads.db' : await createPostgresDatabase(postgres.url);
-  const file = path.join(folder, 'data', 'leads.db');
-  const database = openDatabase(
-    engine === 'sqlite' ? { engine, file } : { engine, url: databaseUrl },
-    () => {},
-  );
-  await migrate(database);
-  await database.db
-    .insertInto('consent_wordings')
-    .values({ version: 'past', text: 'past', first_used_at: 0 })
-    .execute();
+  const env = {
+    // As in production behind a proxy: every limit is counted, none is reached.
+    TRUST_PROXY: '1',
+    LEADS_PER_IP_PER_HOUR: '1000000',
+    VERIFY_PER_IP_PER_HOUR: '1000000',
+    BREAKER_CODES_PER_MINUTE: '1000000',
+    LOG_LEVEL: 'error',
+    ...siteSettings(await siteDatabaseUrl(engine, postgres.url), inbox),
+  };
+  const service = await openTestService(folder, env);
+  const { database } = service;
   const start = performance.now();
   await database.db.connection().execute(async (connection) => {
     if (engine === 'postgres') await sql`set statement_timeout = 0`.execute(connection);
     await fillHistory(connection, engine, leads);
   });
-  await database.close();
+  await service.close();
+  const file = path.join(folder, 'data', 'leads.db');
   const size = engine === 'sqlite' ? `${Math.round(statSync(file).size / 1e6)} MB` : '';
   process.stdout.write(
     `${engine}: ${leads} leads written in ${((performance.now() - start) / 1000).toFixed(0)} s ${size}\n`,
   );
-  const server = await startSiteProcess(
-    {
-      // As in production behind a proxy: every limit is counted, none is reached.
-      TRUST_PROXY: '1',
-      LEADS_PER_IP_PER_HOUR: '1000000',
-      VERIFY_PER_IP_PER_HOUR: '1000000',
-      BREAKER_CODES_PER_MINUTE: '1000000',
-      LOG_LEVEL: 'error',
-      DATABASE_URL: databaseUrl,
-      SMTP_URL: inbox.url,
-      MAIL_FROM: 'Guide <guide@example.com>',
-      APP_SECRET: TEST_SECRET,
-    },
-    folder,
-  );
+  const server = await startSiteProcess(env, folder);
   return {
     server,
     size,

@@ -6,8 +6,7 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
 import { startInbox } from '#testing/inbox.ts';
-import { TEST_SECRET } from '#testing/server-under-test.ts';
-import { startSiteProcess } from '#testing/start-site.ts';
+import { siteSettings, startSiteProcess } from '#testing/start-site.ts';
 import { measuredOn, median, table, writeReport } from '#proofs/report.ts';
 import { brokenPromises, conclude, settle } from '#proofs/verdict.ts';
 import { newLedger, walk } from '#proofs/visitors.ts';
@@ -39,10 +38,7 @@ const server = await startSiteProcess(
     LEADS_PER_IP_PER_HOUR: '1000000',
     VERIFY_PER_IP_PER_HOUR: '1000000',
     BREAKER_CODES_PER_MINUTE: '1000000',
-    DATABASE_URL: databaseUrl,
-    SMTP_URL: inbox.url,
-    MAIL_FROM: 'Guide <guide@example.com>',
-    APP_SECRET: TEST_SECRET,
+    ...siteSettings(databaseUrl, inbox),
     LOG_LEVEL: 'error',
   },
   folder,

@@ -6,11 +6,11 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
 import { API } from '#shared/api.ts';
-import { createPostgresDatabase, ENGINES, type Engine } from '#testing/databases.ts';
+import { ENGINES, type Engine } from '#testing/databases.ts';
 import { codeIn, startInbox, type InboxBehaviour } from '#testing/inbox.ts';
 import { startPostgres } from '#testing/postgres-server.ts';
-import { filledForm, TEST_SECRET } from '#testing/server-under-test.ts';
-import { startSiteProcess } from '#testing/start-site.ts';
+import { filledForm } from '#testing/server-under-test.ts';
+import { siteDatabaseUrl, siteSettings, startSiteProcess } from '#testing/start-site.ts';
 import { measuredOn, table, writeReport } from '#proofs/report.ts';
 import { conclude, databaseOf, settle } from '#proofs/verdict.ts';
 import { newAddress, newLedger, post, walk, WITHOUT_LIMITS } from '#proofs/visitors.ts';
@@ -44,17 +44,13 @@ async function suffer(fault: Fault, engine: Engine): Promise<void> {
     onMessage: () => (faulty && fault.while !== 'down' ? fault.while() : null),
   };
   let inbox = await startInbox(behaviour);
-  const databaseUrl =
-    engine === 'sqlite' ? 'file:./data/leads.db' : await createPostgresDatabase(postgres.url);
+  const databaseUrl = await siteDatabaseUrl(engine, postgres.url);
   const server = await startSiteProcess(
     {
       ...WITHOUT_LIMITS,
       LOG_LEVEL: 'silent',
       RESEND_SECONDS: String(RESEND_SECONDS),
-      DATABASE_URL: databaseUrl,
-      SMTP_URL: inbox.url,
-      MAIL_FROM: 'Guide <guide@example.com>',
-      APP_SECRET: TEST_SECRET,
+      ...siteSettings(databaseUrl, inbox),
     },
     folder,
   );

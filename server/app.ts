@@ -1,55 +1,55 @@
-// The HTTP application as a plain function of what it is given. It starts nothing: main.ts does, and tests do.
-import type { Socket } from 'node:net';
-
+// The HTTP application as a plain function of the service (server/service.ts). It listens nowhere: main.ts does, and tests do.
 import fastifyCookie from '@fastify/cookie';
 import { v7 as uuid } from 'uuid';
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 
 import { createCookies } from '#server/access/cookies.ts';
 import { addArticleRoutes } from '#server/article/routes.ts';
-import type { Config } from '#server/config.ts';
+import { answerBrokenRequest } from '#server/http/broken-requests.ts';
 import { boundConnections, type ConnectionLimits } from '#server/http/connections.ts';
-import { handleError, sendError } from '#server/http/errors.ts';
+import { createHandleError, createSendError } from '#server/http/errors.ts';
 import { addHealthRoute, addLiveRoute } from '#server/http/health.ts';
+import { refuseOtherMethods } from '#server/http/other-methods.ts';
 import { refuseOtherOrigins } from '#server/http/same-origin.ts';
 import { addSecurityHeaders } from '#server/http/security-headers.ts';
 import type { Release } from '#server/http/releases.ts';
-import { createIsProxy, createVisitorAddress } from '#server/http/visitor-address.ts';
+import {
+  createIsProxy,
+  createVisitorAddress,
+  warnAboutForgottenProxy,
+} from '#server/http/visitor-address.ts';
 import { serveSite } from '#server/http/static-files.ts';
 import { addLoadShedding, type LoadLimits } from '#server/http/load-shedding.ts';
-import { addLeadRoutes, type LeadRouteParts } from '#server/leads/routes.ts';
-import { createMailBacklog } from '#server/mail/backlog.ts';
+import { addLeadRoutes } from '#server/leads/routes.ts';
+import { createMailBacklog } from '#server/outbox/backlog.ts';
 import { createProofOfWork } from '#server/limits/proof-of-work.ts';
-import type { Metrics } from '#server/observability/metrics.ts';
-import { API } from '#shared/api.ts';
-import type { Article } from '#shared/api.ts';
+import type { Service } from '#server/service.ts';
 
-export type AppParts = Omit<
-  LeadRouteParts,
-  | 'codeTtlSeconds'
-  | 'resendSeconds'
-  | 'cookies'
-  | 'policies'
-  | 'proofOfWork'
-  | 'visitorAddress'
+/** What the application takes from the service. */
+export type AppService = Pick<
+  Service,
+  | 'config'
+  | 'campaign'
+  | 'database'
+  | 'secrets'
+  | 'limits'
+  | 'breaker'
   | 'metrics'
-  | 'mailBacklog'
-> & {
-  readonly config: Pick<
-    Config,
-    'publicUrl' | 'secure' | 'trustProxy' | 'codeTtlSeconds' | 'resendSeconds' | 'freeMail' | 'disposableMail'
-  >;
-  readonly metrics: Metrics;
+  | 'clock'
+  | 'logger'
+  | 'wakeWorker'
+>;
+
+/** What concerns HTTP alone. */
+export type AppOptions = {
+  /** The built site; null serves the API alone. */
+  readonly release: Release | null;
   /** True once the process has been told to stop. */
   readonly isStopping: () => boolean;
   /** Where load shedding begins, if not where it usually does. */
   readonly loadLimits?: LoadLimits;
   /** How many connections there may be, if not as many as usual. */
   readonly connectionLimits?: ConnectionLimits;
-  readonly article: Article;
-  readonly logger: FastifyBaseLogger;
-  /** The built site; null serves the API alone. */
-  readonly release: Release | null;
 };
 
 /** The largest body a form can honestly need: four fields of at most a few hundred characters. */
@@ -65,9 +65,13 @@ const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 const URL_MAX_LENGTH = 2_048;
 
 /** Builds the application; the caller listens or injects. */
-export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
-  const { config, logger } = parts;
+export async function buildApp(service: AppService, options: AppOptions): Promise<FastifyInstance> {
+  const { config, campaign, database, secrets, limits, breaker, metrics, clock, wakeWorker } = service;
+  const { release, isStopping } = options;
+  const logger: FastifyBaseLogger = service.logger;
   const isProxy = createIsProxy(config.trustProxy);
+  const sendError = createSendError(campaign);
+  const handleError = createHandleError(sendError);
   const app = Fastify({
     loggerInstance: logger,
     // Fastify's own lines carry addresses and full URLs; ours (below) carry neither.
@@ -95,12 +99,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     clientErrorHandler: answerBrokenRequest,
   });
 
-  boundConnections(app.server, {
-    limits: parts.connectionLimits,
-    isProxy,
-    metrics: parts.metrics,
-    logger,
-  });
+  boundConnections(app.server, { limits: options.connectionLimits, isProxy, metrics, logger });
   app.setErrorHandler(handleError);
   addSecurityHeaders(app, config.secure);
   app.addHook('onResponse', async (request, reply) => {
@@ -109,109 +108,59 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     const { method } = request;
     const status = reply.statusCode;
     request.log.info({ method, route, status, ms: Math.round(reply.elapsedTime) });
-    parts.metrics.requestAnswered({ method, route, status, ms: reply.elapsedTime });
+    metrics.requestAnswered({ method, route, status, ms: reply.elapsedTime });
   });
   app.addHook('onSend', async (request, reply) => {
     void reply.header('x-request-id', request.id);
     // A connection that is kept alive learns this way that its next request has to go elsewhere.
-    if (parts.isStopping()) void reply.header('connection', 'close');
+    if (isStopping()) void reply.header('connection', 'close');
   });
-  await addLoadShedding(app, parts.loadLimits);
+  await addLoadShedding(app, sendError, options.loadLimits);
   warnAboutForgottenProxy(app, config.trustProxy);
   app.addHook('onRequest', async (request, reply) => {
     if (request.url.length > URL_MAX_LENGTH) return sendError(reply, 'uri-too-long');
   });
-  refuseOtherOrigins(app, config.publicUrl);
+  refuseOtherOrigins(app, config.publicUrl, sendError);
 
   await app.register(fastifyCookie);
   // JSON is all we read; a text/plain body (Fastify's other default) is what a cross-site form could send.
   app.removeContentTypeParser('text/plain');
 
-  const cookies = createCookies(parts.secrets, config.secure);
+  const cookies = createCookies(secrets, config.secure);
   const mailBacklog = createMailBacklog(config.codeTtlSeconds);
   addLeadRoutes(app, {
-    ...parts,
+    database,
+    secrets,
+    limits,
+    breaker,
+    metrics,
+    clock,
+    wakeWorker,
+    sendError,
+    inputWords: campaign.interface,
     mailBacklog,
+    cookies,
     codeTtlSeconds: config.codeTtlSeconds,
     resendSeconds: config.resendSeconds,
-    cookies,
+    consentVersion: campaign.consent.version,
     visitorAddress: createVisitorAddress(isProxy),
     policies: config,
-    proofOfWork: createProofOfWork({
-      db: parts.database.db,
-      secrets: parts.secrets,
-      clock: parts.clock,
-    }),
+    freeMailDomains: campaign.freeMailDomains,
+    proofOfWork: createProofOfWork({ db: database.db, secrets, clock }),
   });
-  addArticleRoutes(app, { db: parts.database.db, cookies, clock: parts.clock, article: parts.article });
-  const { database, clock, isStopping } = parts;
+  addArticleRoutes(app, { db: database.db, cookies, clock, article: campaign.article, sendError });
   addLiveRoute(app);
-  addHealthRoute(app, { database, mailBacklog, clock, isStopping });
-  refuseOtherMethods(app);
+  addHealthRoute(app, { database, mailBacklog, clock, isStopping, sendError });
+  refuseOtherMethods(app, sendError);
 
   const site =
-    parts.release === null
+    release === null
       ? null
-      : serveSite(app, { release: parts.release, publicUrl: config.publicUrl, secure: config.secure });
+      : serveSite(app, { release, publicUrl: config.publicUrl, secure: config.secure, sendError });
   app.setNotFoundHandler((request, reply) =>
     site === null || request.url.startsWith('/api/')
       ? sendError(reply, 'not-found')
       : site.answerUnknown(request, reply),
   );
   return app;
-}
-
-/**
- * Behind a proxy that is not trusted, every visitor seems to come from the proxy, and the limits of one are the limits of
- * all. That goes unnoticed until the page is popular, so it is said at the first request that shows it.
- */
-function warnAboutForgottenProxy(app: FastifyInstance, trust: Config['trustProxy']): void {
-  if (trust !== false) return;
-  let warned = false;
-  app.addHook('onRequest', async (request) => {
-    if (warned || request.headers['x-forwarded-for'] === undefined) return;
-    warned = true;
-    request.log.warn(
-      'X-FORWARDED-FOR ARRIVES, BUT TRUST_PROXY IS OFF: all visitors are counted as one. Set TRUST_PROXY to the number ' +
-        'of proxies in front of this server, or to their networks.',
-    );
-  });
-}
-
-/** What is not even HTTP is told so on the bare socket, before there is a request to answer. */
-function answerBrokenRequest(this: FastifyInstance, error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const [status, reason] =
-    error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-      ? [408, 'Request Timeout']
-      : error.code === 'HPE_HEADER_OVERFLOW'
-        ? [431, 'Request Header Fields Too Large']
-        : [400, 'Bad Request'];
-  const sentence = 'The request could not be read. Please check the program that sent it.';
-  socket.write(
-    `HTTP/1.1 ${status} ${reason}\r\ncontent-type: text/plain; charset=utf-8\r\nx-content-type-options: nosniff\r\n` +
-      `content-length: ${Buffer.byteLength(sentence)}\r\nconnection: close\r\n\r\n${sentence}`,
-  );
-  // Not "end": a peer that does not end its half would keep the socket for ever.
-  socket.destroySoon();
-}
-
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
-
-/** A known address with another method answers 405 and says which methods there are (RFC 9110, section 15.5.6). */
-function refuseOtherMethods(app: FastifyInstance): void {
-  for (const url of Object.values(API)) {
-    const allowed = METHODS.filter((method) => app.hasRoute({ method, url }));
-    app.route({
-      method: METHODS.filter((method) => !allowed.includes(method)),
-      url,
-      // Before the body is read: what it holds does not matter.
-      onRequest: async (_request, reply) =>
-        sendError(reply.header('allow', allowed.join(', ')), 'method-not-allowed'),
-      handler: async (_request, reply) => sendError(reply, 'method-not-allowed'),
-    });
-  }
 }

@@ -59,31 +59,116 @@ describe('the words of the operator', () => {
     withContent({ 'consent.yaml': () => 'text: I agree to receive emails in {year}.' }, (result) => {
       assert(result.type === 'complaints');
       assert.deepEqual(result.complaints, [
-        'campaign/consent.yaml: text: must not contain {year}: each receipt keeps the sentence as it is written here.',
+        'campaign/consent.yaml:1: text: must not contain {year}: each receipt keeps the sentence as it is written here.',
       ]);
     }));
 
-  it('are complained about by file and entry, all at once', () =>
+  it('are complained about by file, line and entry, all at once', () =>
     withContent(
       {
-        'site.yaml': (text) => text.replace(/^title: .*$/m, 'title: 5').replace(/^language: .*$/m, ''),
-        'consent.yaml': () => 'text: [unfinished',
+        'site.yaml': () =>
+          [
+            '# Comments and empty lines count.',
+            '',
+            'titel: The guide',
+            'pageTitle: [a, list]',
+            'description: ""',
+            'language: german words',
+            'publisher:',
+            '  5',
+            'footerLinks:',
+            '  - label: Privacy Policy',
+            '    href: "#"',
+            '  - href: "#"',
+            '    lable: Terms',
+            'shareText:',
+            'colour: green',
+          ].join('\n'),
+        'consent.yaml': () => '# The sentence.\ntext: [unfinished',
         'emails/code.yaml': (text) =>
           text
             .replace(/^subject: .*$/m, 'subject: Your {cod}')
-            .replace('for {minutes} minutes', 'for {minuts} minutes'),
-        'article/article.md': () => 'No title here',
+            .replace('for {minutes} minutes', 'for {minuts} minutes')
+            .replace(/^signature: .*$/m, "signature: '{code}'"),
+        'emails/breaker.yaml': (text) => text.replace(/^ {2}tooFewEntered: .*$/m, ''),
+        'errors.yaml': (text) =>
+          text
+            .replace(/^not-found: .*$/m, '')
+            .replace(/^wrong-code: .*$/m, 'wrong-code: That code is wrong. Try again {when}.')
+            .replace(/^no-session: .*$/m, 'no-session: |\n  Two\n  lines.')
+            .replace(/^unavailable: /m, 'unavailible: '),
+        'article/article.md': () => '\n\nNo title here',
+        'interface.yaml': (text) =>
+          text
+            .replaceAll('{address}', '{adress}')
+            .replace(/^  send: .*$/m, '  sent: Send')
+            .replace(/^  resendIn: .*$/m, "  resendIn: { several: 'In {seconds}', other: 'In {seconds}' }"),
       },
       (result) => {
         assert(result.type === 'complaints');
-        const text = result.complaints.join('\n');
-        assert.match(text, /^campaign\/site\.yaml: title: must be a text\.$/m);
-        assert.match(text, /^campaign\/site\.yaml: language: must be a text\.$/m);
-        assert.match(text, /^campaign\/consent\.yaml cannot be read: /m);
-        assert.match(text, /^campaign\/emails\/code\.yaml: subject: there is no \{cod\}; use one of/m);
-        assert.match(text, /^campaign\/emails\/code\.yaml: validity: there is no \{minuts\}/m);
-        assert.match(text, /^campaign\/emails\/code\.yaml: subject: must contain \{code\}/m);
-        assert.match(text, /^campaign\/article\/article\.md: must begin with a title/m);
+        const lineOf = (file: string, text: string) =>
+          readFileSync(path.join(CONTENT, file), 'utf8')
+            .split('\n')
+            .findIndex((line) => line.startsWith(text)) + 1;
+        const code = (entry: string) =>
+          `campaign/emails/code.yaml:${lineOf('emails/code.yaml', entry)}: ${entry}`;
+        const words = (line: string, entry: string) =>
+          `campaign/interface.yaml:${lineOf('interface.yaml', line === 'title' ? 'form:' : `  ${line}:`)}: ${entry}`;
+        const errors = (line: string, entry = line) =>
+          `campaign/errors.yaml:${lineOf('errors.yaml', `${line}:`)}: ${entry}`;
+        assert.deepEqual(
+          result.complaints
+            .map((complaint) => complaint.replace(/ the entries here are .*/, ' …'))
+            .toSorted(),
+          [
+            'campaign/site.yaml:3: copyright: is missing.',
+            'campaign/site.yaml:3: title: is missing.',
+            'campaign/site.yaml:3: titel: unknown entry; did you mean title?',
+            'campaign/site.yaml:4: pageTitle: must be a text.',
+            'campaign/site.yaml:5: description: must not be empty.',
+            'campaign/site.yaml:6: language: must be the tag of a language, such as en, de or pt-BR.',
+            'campaign/site.yaml:8: publisher: must be a text.',
+            'campaign/site.yaml:12: footerLinks.1.label: is missing.',
+            'campaign/site.yaml:13: footerLinks.1.lable: unknown entry; did you mean label?',
+            'campaign/site.yaml:14: shareText: must not be empty.',
+            'campaign/site.yaml:15: colour: unknown entry; did you mean colors?',
+            'campaign/consent.yaml:2: cannot be read: Flow sequence in block collection must be sufficiently indented and end with a ].',
+            `${code('subject')}: there is no {cod}; use one of {code}, {reference}, {minutes}, {title}.`,
+            `${code('subject')}: must contain {code}, so that the code shows in the inbox.`,
+            `${code('validity')}: there is no {minuts}; use one of {code}, {reference}, {minutes}, {title}.`,
+            `${code('signature')}: must not contain {code}; the body shows it once already.`,
+            `campaign/emails/breaker.yaml:${lineOf('emails/breaker.yaml', 'reasons:')}: reasons.tooFewEntered: is missing.`,
+            `${errors('invalid-input', 'not-found')}: is missing.`,
+            `${errors('invalid-input', 'unavailable')}: is missing.`,
+            `${errors('wrong-code')}: there is no {when}; nothing is filled in here.`,
+            `${errors('no-session')}: must be one line.`,
+            `${errors('unavailable', 'unavailible').replace(/\d+/, (line) => String(Number(line) + 2))}: unknown entry; did you mean unavailable?`,
+            `${words('title', 'form.send')}: is missing.`,
+            `${words('suggestion', 'form.suggestion')}: must contain {address}.`,
+            `${words('suggestion', 'form.suggestion')}: there is no {adress}; use one of {address}.`,
+            `${words('resendIn', 'verification.resendIn.several')}: unknown entry; …`,
+            `${words('send', 'form.sent')}: unknown entry; did you mean send?`,
+            'campaign/article/article.md:3: must begin with a title: a line such as "# Title".',
+          ].toSorted(),
+        );
+      },
+    ));
+
+  it('are complained about when a name stands there twice, or a file is empty', () =>
+    withContent(
+      {
+        'site.yaml': (text) => `${text}title: Again\n`,
+        'errors.yaml': () => '# Nothing here.\n',
+        'consent.yaml': () => 'text: *unknown\n',
+      },
+      (result) => {
+        assert(result.type === 'complaints');
+        const end = readFileSync(path.join(CONTENT, 'site.yaml'), 'utf8').split('\n').length;
+        assert.deepEqual(result.complaints, [
+          `campaign/site.yaml:${end}: cannot be read: Map keys must be unique.`,
+          'campaign/errors.yaml:1: the file: must not be empty.',
+          'campaign/consent.yaml:1: cannot be read: there is no &unknown before this.',
+        ]);
       },
     ));
 

@@ -3,19 +3,30 @@ import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-import { parse, YAMLParseError } from 'yaml';
-import * as z from 'zod/mini';
+import type * as z from 'zod/mini';
 
 import { renderArticle } from '#server/article/render-article.ts';
+import { parseWords, type ParsedWords } from '#server/words-file.ts';
 import type { Article } from '#shared/api.ts';
-import { CodeEmail, Consent, campaignComplaints, Site } from '#shared/campaign-schema.ts';
+import {
+  BreakerEmail,
+  CodeEmail,
+  Consent,
+  Errors,
+  Interface,
+  Landing,
+  Site,
+} from '#shared/campaign-schema.ts';
 
 /** The sentence beside the checkbox, and the version made from it. */
 export type ConsentWording = { readonly text: string; readonly version: string };
 
 export type Campaign = {
   readonly site: Site;
-  readonly codeEmail: CodeEmail & { readonly language: string };
+  readonly interface: Interface;
+  readonly codeEmail: CodeEmail;
+  readonly breakerEmail: BreakerEmail;
+  readonly errors: Errors;
   readonly consent: ConsentWording;
   readonly article: Article;
   readonly freeMailDomains: ReadonlySet<string>;
@@ -45,16 +56,23 @@ export function readCampaign(folder: string): CampaignResult {
   };
 
   const site = read('site.yaml', Site);
+  const interfaceWords = read('interface.yaml', Interface);
   const codeEmail = read('emails/code.yaml', CodeEmail);
+  const breakerEmail = read('emails/breaker.yaml', BreakerEmail);
+  const errors = read('errors.yaml', Errors);
   const consent = readConsent(folder);
   if (consent.type === 'complaints') complaints.push(...consent.complaints);
-  if (codeEmail) complaints.push(...codeEmailComplaints(codeEmail));
 
   let article: Article | null = null;
   try {
-    article = renderArticle(readFileSync(path.join(folder, 'article/article.md'), 'utf8'));
-    if (article === null)
-      complaints.push('campaign/article/article.md: must begin with a title: a line such as "# Title".');
+    const markdown = readFileSync(path.join(folder, 'article/article.md'), 'utf8');
+    article = renderArticle(markdown);
+    if (article === null) {
+      const line = markdown.slice(0, markdown.search(/\S|$/)).split('\n').length;
+      complaints.push(
+        `campaign/article/article.md:${line}: must begin with a title: a line such as "# Title".`,
+      );
+    }
   } catch (error) {
     if (!isMissing(error)) throw error;
     complaints.push(`campaign/article/article.md cannot be read: ${error.message}`);
@@ -67,18 +85,40 @@ export function readCampaign(folder: string): CampaignResult {
       .filter((line) => line !== '' && !line.startsWith('#')),
   );
 
-  if (!site || !codeEmail || consent.type === 'complaints' || !article || complaints.length > 0)
+  if (
+    !site ||
+    !interfaceWords ||
+    !codeEmail ||
+    !breakerEmail ||
+    !errors ||
+    consent.type === 'complaints' ||
+    !article ||
+    complaints.length > 0
+  )
     return { type: 'complaints', complaints };
   return {
     type: 'campaign',
     campaign: {
       site,
-      codeEmail: { ...codeEmail, language: site.language },
+      interface: interfaceWords,
+      codeEmail,
+      breakerEmail,
+      errors,
       article,
       freeMailDomains,
       consent: consent.words,
     },
   };
+}
+
+/**
+ * Looks at the words that only the page shows, which the build reads.
+ * @param folder the campaign folder
+ * @returns one sentence for each complaint
+ */
+export function pageComplaints(folder: string): string[] {
+  const landing = readWords(folder, 'landing.yaml', Landing);
+  return landing.type === 'complaints' ? landing.complaints : [];
 }
 
 /**
@@ -113,14 +153,11 @@ export function readWords<Words>(
   folder: string,
   file: string,
   schema: z.ZodMiniType<Words>,
-): { type: 'words'; words: Words } | { type: 'complaints'; complaints: string[] } {
+): ParsedWords<Words> {
   try {
-    const result = z.safeParse(schema, parse(readFileSync(path.join(folder, file), 'utf8')));
-    return result.success
-      ? { type: 'words', words: result.data }
-      : { type: 'complaints', complaints: campaignComplaints(`campaign/${file}`, result.error.issues) };
+    return parseWords(`campaign/${file}`, readFileSync(path.join(folder, file), 'utf8'), schema);
   } catch (error) {
-    if (!(error instanceof YAMLParseError) && !isMissing(error)) throw error;
+    if (!isMissing(error)) throw error;
     return { type: 'complaints', complaints: [`campaign/${file} cannot be read: ${error.message}`] };
   }
 }
@@ -131,29 +168,3 @@ const isMissing = (error: unknown): error is Error & { code: 'ENOENT' } =>
 /** The version of a consent wording: made from the words themselves, so it cannot be forgotten. */
 export const consentVersion = (text: string): string =>
   createHash('sha256').update(text).digest('hex').slice(0, 12);
-
-const PLACEHOLDERS = ['code', 'reference', 'minutes', 'title'];
-
-function codeEmailComplaints(words: CodeEmail): string[] {
-  const complaints = Object.entries(words).flatMap(([entry, text]) =>
-    Array.from(text.matchAll(/\{(\w+)\}/g), ([, name = '']) => name)
-      .filter((name) => !PLACEHOLDERS.includes(name))
-      .map(
-        (name) =>
-          `campaign/emails/code.yaml: ${entry}: there is no {${name}}; use one of {${PLACEHOLDERS.join('}, {')}}.`,
-      ),
-  );
-  if (!words.subject.includes('{code}')) {
-    complaints.push(
-      'campaign/emails/code.yaml: subject: must contain {code}, so that the code shows in the inbox.',
-    );
-  }
-  for (const [entry, text] of Object.entries(words)) {
-    if (entry !== 'subject' && text.includes('{code}')) {
-      complaints.push(
-        `campaign/emails/code.yaml: ${entry}: must not contain {code}; the body shows it once already.`,
-      );
-    }
-  }
-  return complaints;
-}

@@ -1,13 +1,16 @@
 // What `npm start` looks at before it builds the site: settings, words and ports. A build takes seconds, and a second start
 // has no business with the files of the first.
-import { readCampaign } from '#server/campaign.ts';
-import { readCampaignFolder, readSettings } from '#server/settings.ts';
-import { portComplaints, refuseStart } from '#server/start-failures.ts';
+import { pageComplaints } from '#server/campaign.ts';
+import { readInstance } from '#server/service.ts';
+import { readCampaignFolder } from '#server/settings.ts';
+import { portComplaints, sayRefusal } from '#server/start-failures.ts';
 
-const settings = readSettings();
-const words = readCampaign(readCampaignFolder());
+const instance = readInstance();
 const complaints = [
-  ...(settings.type === 'complaints' ? settings.complaints : await portComplaints(settings.config)),
-  ...(words.type === 'complaints' ? words.complaints : []),
+  ...(instance.type === 'complaints' ? instance.complaints : await portComplaints(instance.config)),
+  ...pageComplaints(readCampaignFolder()),
 ];
-if (complaints.length > 0) refuseStart(complaints);
+if (complaints.length > 0) {
+  process.stderr.write(sayRefusal(complaints));
+  process.exit(1);
+}

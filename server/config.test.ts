@@ -34,11 +34,28 @@ describe('settings', () => {
       codeTtlSeconds: 600,
       resendSeconds: 60,
       breaker: { codesPerMinute: 1000, unenteredPercent: 70 },
+      retention: { unverifiedDays: 30, mailDays: 30 },
       operatorEmail: null,
       freeMail: 'off',
       disposableMail: 'off',
       metrics: null,
     });
+  });
+
+  it('keep no mail for longer than its code, and nothing for a time that the breaker looks back on', () => {
+    assert.deepEqual(configOf({ RETENTION_DAYS: '9' }).retention, { unverifiedDays: 9, mailDays: 9 });
+    assert.deepEqual(configOf({ RETENTION_DAYS: '0', MAIL_RETENTION_DAYS: '10' }).retention, {
+      unverifiedDays: 0,
+      mailDays: 10,
+    });
+    for (const days of ['8', '-1', '30.5', 'a month'])
+      assert.deepEqual(complaintsOf({ RETENTION_DAYS: days }), [
+        'RETENTION_DAYS must be a whole number of days from 9, or 0 for ever: limits and the breaker look back so far.',
+      ]);
+    for (const days of ['31', '0'])
+      assert.deepEqual(complaintsOf({ MAIL_RETENTION_DAYS: days }), [
+        'MAIL_RETENTION_DAYS must not be more than RETENTION_DAYS: a mail is not kept for longer than its code.',
+      ]);
   });
 
   it('are taken from the environment, empty ones count as unset', () => {

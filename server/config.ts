@@ -4,6 +4,15 @@ import path from 'node:path';
 import * as z from 'zod';
 
 import { hasBareAt, isLoopback, loginSlip } from '#server/addresses.ts';
+import {
+  ASKS_FROM_NETWORK,
+  BREAKER,
+  CODE_LIFE_SECONDS,
+  QUIET,
+  SENDS_TO_ADDRESS,
+  TRIES,
+  TRIES_FROM_NETWORK,
+} from '#server/limits/numbers.ts';
 
 type DatabaseConfig =
   | { readonly engine: 'sqlite'; readonly file: string }
@@ -49,6 +58,13 @@ export type Config = {
     readonly codesPerMinute: number;
     readonly unenteredPercent: number;
   };
+  /** How long is kept what need not stay (server/housekeeping.ts); 0: for ever. */
+  readonly retention: {
+    /** Forms that nobody verified, challenges and codes. */
+    readonly unverifiedDays: number;
+    /** Mail that was sent, or came to nothing. */
+    readonly mailDays: number;
+  };
   /** Told when the breaker opens; null: nobody. */
   readonly operatorEmail: string | null;
   readonly freeMail: DomainPolicy;
@@ -78,6 +94,18 @@ const wholeNumber = (fallback: number, { min = 0, max }: { min?: number; max: nu
     .transform(Number)
     .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`)
     .default(fallback);
+
+/** The breaker compares with the eight days before, and a day's limits reach back for one more. */
+const RETENTION_MIN_DAYS = 9;
+const RETENTION_DAYS = 30;
+
+const retentionDays = z
+  .string()
+  .transform((text) => (/^\d{1,5}$/.test(text) ? Number(text) : -1))
+  .refine(
+    (days) => days === 0 || days >= RETENTION_MIN_DAYS,
+    `must be a whole number of days from ${RETENTION_MIN_DAYS}, or 0 for ever: limits and the breaker look back so far`,
+  );
 
 const url = (protocols: readonly string[], example: string) =>
   z.string().refine((text) => {
@@ -145,14 +173,16 @@ const Environment = z.object({
       'must be info, warn, error, debug, fatal or silent',
     )
     .default('info'),
-  LEADS_PER_IP_PER_HOUR: wholeNumber(100, { max: 1_000_000 }),
-  LEADS_PER_EMAIL_PER_HOUR: wholeNumber(5, { max: 1_000_000 }),
-  VERIFY_PER_IP_PER_HOUR: wholeNumber(300, { max: 1_000_000 }),
-  CODE_ATTEMPTS: wholeNumber(5, { max: 1_000 }),
-  CODE_TTL_SECONDS: wholeNumber(600, { min: 1, max: 86_400 }),
-  RESEND_SECONDS: wholeNumber(60, { max: 3_600 }),
-  BREAKER_CODES_PER_MINUTE: wholeNumber(1_000, { max: 1_000_000 }),
-  BREAKER_UNENTERED_PERCENT: wholeNumber(70, { max: 100 }),
+  LEADS_PER_IP_PER_HOUR: wholeNumber(ASKS_FROM_NETWORK.most, { max: 1_000_000 }),
+  LEADS_PER_EMAIL_PER_HOUR: wholeNumber(SENDS_TO_ADDRESS.most, { max: 1_000_000 }),
+  VERIFY_PER_IP_PER_HOUR: wholeNumber(TRIES_FROM_NETWORK.most, { max: 1_000_000 }),
+  CODE_ATTEMPTS: wholeNumber(TRIES.most, { max: 1_000 }),
+  CODE_TTL_SECONDS: wholeNumber(CODE_LIFE_SECONDS, { min: 1, max: 86_400 }),
+  RESEND_SECONDS: wholeNumber(QUIET.seconds, { max: 3_600 }),
+  BREAKER_CODES_PER_MINUTE: wholeNumber(BREAKER.codesPerMinute, { max: 1_000_000 }),
+  BREAKER_UNENTERED_PERCENT: wholeNumber(BREAKER.unenteredPercent, { max: 100 }),
+  RETENTION_DAYS: retentionDays.default(RETENTION_DAYS),
+  MAIL_RETENTION_DAYS: retentionDays.optional(),
   OPERATOR_EMAIL: z
     .string()
     .regex(/^[^\s<>@]+@[^\s<>@]+$/, 'must be an address such as you@example.com')
@@ -224,6 +254,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       breaker: {
         codesPerMinute: settings.BREAKER_CODES_PER_MINUTE,
         unenteredPercent: settings.BREAKER_UNENTERED_PERCENT,
+      },
+      retention: {
+        unverifiedDays: settings.RETENTION_DAYS,
+        mailDays: settings.MAIL_RETENTION_DAYS ?? settings.RETENTION_DAYS,
       },
       operatorEmail: settings.OPERATOR_EMAIL ?? null,
       freeMail: settings.FREE_MAIL,
@@ -386,6 +420,13 @@ function complaintsAcrossSettings(
   if (/^postgres(ql)?:/.test(database) && !present['APP_SECRET']) {
     complaints.push(
       `APP_SECRET must be set when DATABASE_URL names PostgreSQL: every process needs the same one, of at least ${SECRET_MIN_LENGTH} random characters.`,
+    );
+  }
+  const days = Number(present['RETENTION_DAYS'] ?? RETENTION_DAYS);
+  const mailDays = Number(present['MAIL_RETENTION_DAYS'] ?? days);
+  if (days > 0 && (mailDays === 0 || mailDays > days)) {
+    complaints.push(
+      'MAIL_RETENTION_DAYS must not be more than RETENTION_DAYS: a mail is not kept for longer than its code.',
     );
   }
   const missing = DKIM_NAMES.filter((name) => !present[name]);

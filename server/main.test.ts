@@ -26,6 +26,7 @@ import type { Config } from '#server/config.ts';
 import { openDatabase } from '#server/db/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
 import { createPostgresDatabase, ENGINES } from '#testing/databases.ts';
+import { copyProject } from '#testing/project-copy.ts';
 import { filledForm, TEST_SECRET } from '#testing/server-under-test.ts';
 import { startSite, startSiteProcess, type Site } from '#testing/start-site.ts';
 import { codeIn, startInbox } from '#testing/inbox.ts';
@@ -102,6 +103,30 @@ describe('the start', () => {
       assert.equal(existsSync(path.join(folder, 'data')), false);
     } finally {
       rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('tells slips in settings and in words by file and line, all at once, before anything is built', () => {
+    const copy = copyProject();
+    try {
+      for (const [file, slip] of [
+        ['site.yaml', 'titel: A'],
+        ['landing.yaml', 'heroe: B'],
+      ] as const)
+        writeFileSync(path.join(copy.folder, 'campaign', file), `${slip}\n`, { flag: 'a' });
+      const { status, stderr } = spawnSync(process.execPath, ['server/start.js', '--check'], {
+        cwd: copy.folder,
+        env: { PORT: 'http', INSTANCE_FOLDER: copy.folder },
+        encoding: 'utf8',
+      });
+      assert.equal(status, 1);
+      assert.match(
+        stderr,
+        /^The server cannot start:\n {2}- PORT must be .*\n {2}- campaign\/site\.yaml:\d+: titel: .* title\?\n {2}- campaign\/landing\.yaml:\d+: heroe: .* hero\?\n$/,
+      );
+      assert.equal(existsSync(path.join(copy.folder, 'dist')), false);
+    } finally {
+      copy.remove();
     }
   });
 
@@ -483,10 +508,11 @@ describe('Ctrl-C', { concurrency: true }, () => {
     try {
       const stopped = site.stop('SIGINT');
       while (!site.output().includes('"msg":"Stopping."')) await setTimeout(5);
-      site.child.kill('SIGINT');
       // Signals that wait together count once.
-      await setTimeout(50);
-      site.child.kill('SIGINT');
+      while (site.child.exitCode === null && site.child.signalCode === null) {
+        site.child.kill('SIGINT');
+        await setTimeout(5);
+      }
       assert.equal(await stopped, 130);
       assert.doesNotMatch(site.output(), /"msg":"Stopped\."/);
     } finally {
@@ -517,7 +543,8 @@ for (const engine of ENGINES) {
         assert.equal((await ask(site)).status, 202);
         await inHand;
         const stopped = site.stop('SIGTERM');
-        void setTimeout(200).then(release);
+        while (!site.output().includes('"msg":"Stopping."')) await setTimeout(5);
+        release();
         assert.equal(await stopped, 0);
         assert.equal(site.inbox.mails.length, 1);
         assert.equal((await outboxRow(site)).state, 'sent');
@@ -574,9 +601,11 @@ describe('a server among rude neighbours', { concurrency: true }, () => {
       socket.on('error', () => {});
       await once(socket, 'connect');
       socket.write(
-        'POST /api/leads HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n',
+        'POST /api/leads HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n' +
+          'expect: 100-continue\r\n\r\n',
       );
-      await setTimeout(200);
+      // "100 Continue": the request has begun.
+      await once(socket, 'data');
       assert.equal(await site.stop('SIGTERM'), 0);
       assert.match(site.output(), /"msg":"Stopped\."/);
     } finally {

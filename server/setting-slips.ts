@@ -3,6 +3,7 @@
 import { parseEnv } from 'node:util';
 
 import { SETTING_NAMES } from '#server/config.ts';
+import { nearestName } from '#server/nearest-name.ts';
 
 /** Names of other programs that are one slip away from one of ours. */
 const NOT_OURS = new Set(['API_SECRET', 'LOGLEVEL']);
@@ -10,13 +11,8 @@ const NOT_OURS = new Set(['API_SECRET', 'LOGLEVEL']);
 const SHORTEST_JUDGED = 6;
 
 /** The setting whose name is nearest to another one, and by how many slips. */
-function nearestSetting(name: string): { setting: string; slips: number } {
-  const nearest = SETTING_NAMES.map((setting) => ({
-    setting,
-    slips: countSlips(name.toUpperCase(), setting),
-  }));
-  return nearest.reduce((best, candidate) => (candidate.slips < best.slips ? candidate : best));
-}
+const nearestSetting = (name: string): { name: string; slips: number } =>
+  nearestName(name.toUpperCase(), SETTING_NAMES);
 
 /**
  * Looks for names in the environment that were meant for us.
@@ -26,7 +22,7 @@ function nearestSetting(name: string): { setting: string; slips: number } {
 export function slipsInEnvironment(env: Readonly<Record<string, string | undefined>>): string[] {
   return Object.keys(env).flatMap((name) => {
     if (SETTING_NAMES.includes(name) || NOT_OURS.has(name)) return [];
-    const { setting, slips } = nearestSetting(name);
+    const { name: setting, slips } = nearestSetting(name);
     if (slips > 1 || setting.length < SHORTEST_JUDGED || env[setting]) return [];
     return [`${name} is no setting. Did you mean ${setting}?`];
   });
@@ -41,7 +37,7 @@ export function slipsInEnvFile(text: string): { complaints: string[]; warnings: 
   const warnings: string[] = [];
   for (const name of Object.keys(parseEnv(text))) {
     if (SETTING_NAMES.includes(name)) continue;
-    const { setting, slips } = nearestSetting(name);
+    const { name: setting, slips } = nearestSetting(name);
     if (slips <= 2 && slips < name.length / 2)
       complaints.push(`${name} in .env is no setting. Did you mean ${setting}?`);
     else warnings.push(`${name} in .env is no setting of this page; it is ignored.`);
@@ -66,23 +62,4 @@ export function slipsInEnvFile(text: string): { complaints: string[]; warnings: 
     );
   }
   return { complaints: [...new Set(complaints)], warnings };
-}
-
-/** How many letters are wrong, missing, too many or swapped with their neighbour (optimal string alignment). */
-function countSlips(one: string, other: string): number {
-  const rows = [Array.from({ length: other.length + 1 }, (_, column) => column)];
-  for (let row = 1; row <= one.length; row += 1) {
-    const line = [row];
-    for (let column = 1; column <= other.length; column += 1) {
-      const [above = 0, aslant = 0] = [rows[row - 1]?.[column], rows[row - 1]?.[column - 1]];
-      const same = one[row - 1] === other[column - 1];
-      let least = Math.min(above + 1, (line[column - 1] ?? 0) + 1, aslant + (same ? 0 : 1));
-      if (row > 1 && column > 1 && one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1]) {
-        least = Math.min(least, (rows[row - 2]?.[column - 2] ?? 0) + 1);
-      }
-      line.push(least);
-    }
-    rows.push(line);
-  }
-  return rows[one.length]?.[other.length] ?? 0;
 }

@@ -15,7 +15,7 @@ export type Settings = {
   /** The folder with .env and data/: where relative names in settings start. The project's own, unless INSTANCE_FOLDER says otherwise. */
   readonly folder: string;
   /** To be said at start, one sentence each. */
-  readonly warnings: string[];
+  readonly warnings: readonly string[];
 };
 
 /**

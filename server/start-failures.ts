@@ -152,28 +152,6 @@ async function isThisPage(host: string, port: number): Promise<boolean> {
   }
 }
 
-/** Says why the server cannot start, one line for each sentence, and ends the process. */
-export function refuseStart(complaints: readonly string[]): never {
-  process.stderr.write(
-    `The server cannot start:\n${complaints.map((complaint) => `  - ${complaint}\n`).join('')}`,
-  );
-  process.exit(1);
-}
-
-/**
- * Does one step of the start.
- * @param explain one sentence about what was thrown, or null to let it through with its stack
- * @returns what the step returned; when it failed for a known reason, the process ends with the sentence
- */
-export async function orRefuse<Result>(
-  step: () => Result | Promise<Result>,
-  explain: (error: unknown) => string | null,
-): Promise<Result> {
-  try {
-    return await step();
-  } catch (error) {
-    const sentence = explain(error);
-    if (sentence === null) throw error;
-    return refuseStart([sentence]);
-  }
-}
+/** What to write on standard error when the server cannot start: one line for each sentence. */
+export const sayRefusal = (complaints: readonly string[]): string =>
+  `The server cannot start:\n${complaints.map((complaint) => `  - ${complaint}\n`).join('')}`;

@@ -30,6 +30,8 @@ export const OpenChallenge = z.object({
   email: z.string(),
   reference: z.string(),
   resendSeconds: z.number(),
+  /** Since it was asked for last, with or without a new code: a countdown that began then goes on. */
+  askedSecondsAgo: z.number(),
   /** The wording of the consent that was agreed to, for a resend to state again; empty when none was stated. */
   consentVersion: z.string(),
 });

@@ -1,31 +1,22 @@
 // The shape of every file of words in campaign/. A file that does not fit stops the build and the start with a
-// sentence that names the file and the entry, so that an operator's slip never reaches a visitor.
+// sentence that names the file, the line and the entry, so that an operator's slip never reaches a visitor.
 import * as z from 'zod/mini';
 
 import { colourComplaints, type Colours } from '#shared/colours.ts';
+import { API_ERRORS, type ApiErrorCode } from '#shared/errors.ts';
+import { isSingleLine } from '#shared/text.ts';
 
 const words = z.string({ error: 'must be a text' }).check(z.trim(), z.minLength(1, 'must not be empty'));
-const link = z.object({ label: words, href: words });
+const link = z.strictObject({ label: words, href: words });
 /** How many is the folder's to choose. */
 const items = <Item extends z.core.SomeType>(item: Item) =>
   z.array(item).check(z.minLength(1, 'must have at least one entry'));
 
-const language = words.check(
-  z.refine(isLanguage, "must be a language as browsers write it, such as 'en', 'de' or 'pt-BR'"),
-);
-function isLanguage(tag: string): boolean {
-  try {
-    return Intl.DisplayNames.supportedLocalesOf(tag).length > 0;
-  } catch {
-    return false;
-  }
-}
-
 const colour = z
   .string({ error: "must be a colour such as '#0e5a43', in quotes" })
   .check(z.regex(/^#[\da-f]{6}$/i, "must be a colour such as '#0e5a43', in quotes"));
-const colourPair = z.object({ light: colour, dark: colour });
-const colours = z.object({ accent: colourPair, plate: colourPair }).check(
+const colourPair = z.strictObject({ light: colour, dark: colour });
+const colours = z.strictObject({ accent: colourPair, plate: colourPair }).check(
   z.superRefine((pairs: Colours, context) => {
     for (const { entry, complaint } of colourComplaints(pairs))
       context.addIssue({ code: 'custom', path: entry, message: complaint });
@@ -36,12 +27,21 @@ const svg = words.check(
   z.regex(/^[\w.-]+\.svg$/, "must be the name of a file in media/ that ends with .svg, such as 'logo.svg'"),
 );
 
+/** Whether browsers and Intl take it (BCP 47). */
+function isLanguage(tag: string): boolean {
+  try {
+    return Intl.DisplayNames.supportedLocalesOf(tag).length > 0;
+  } catch {
+    return false;
+  }
+}
+
 /** campaign/site.yaml */
-export const Site = z.object({
+export const Site = z.strictObject({
   title: words,
   pageTitle: words,
   description: words,
-  language,
+  language: words.check(z.refine(isLanguage, 'must be the tag of a language, such as en, de or pt-BR')),
   publisher: words,
   copyright: words,
   footerLinks: z.array(link),
@@ -55,8 +55,8 @@ const BENEFIT_ICONS = ['prompt', 'knowledge', 'drivers', 'deliverability', 'refi
 export type BenefitIcon = (typeof BENEFIT_ICONS)[number];
 
 /** campaign/landing.yaml */
-export const Landing = z.object({
-  hero: z.object({
+export const Landing = z.strictObject({
+  hero: z.strictObject({
     badge: words,
     headline: words,
     subtext: words,
@@ -65,43 +65,43 @@ export const Landing = z.object({
     // Without it there is no picture.
     imageAlt: z.optional(words),
   }),
-  benefits: z.object({
+  benefits: z.strictObject({
     title: words,
     intro: words,
-    cards: items(z.object({ icon: z.enum(BENEFIT_ICONS), title: words, description: words })),
+    cards: items(z.strictObject({ icon: z.enum(BENEFIT_ICONS), title: words, description: words })),
   }),
-  howItWorks: z.object({
+  howItWorks: z.strictObject({
     title: words,
     intro: words,
-    points: items(z.object({ title: words, description: words })),
+    points: items(z.strictObject({ title: words, description: words })),
   }),
   // Without it there is no film.
-  video: z.optional(z.object({ label: words, playLabel: words, caption: words })),
-  problems: z.object({
+  video: z.optional(z.strictObject({ label: words, playLabel: words, caption: words })),
+  problems: z.strictObject({
     title: words,
     intro: words,
-    cards: items(z.object({ title: words, description: words })),
+    cards: items(z.strictObject({ title: words, description: words })),
   }),
-  solution: z.object({
+  solution: z.strictObject({
     title: words,
     text: words,
-    qualities: items(z.object({ title: words, description: words })),
+    qualities: items(z.strictObject({ title: words, description: words })),
     proof: words,
   }),
-  testimonials: z.object({
+  testimonials: z.strictObject({
     title: words,
     // Without a picture, a person's initials stand.
     cards: items(
-      z.object({ name: words, role: words, image: z.optional(words), quote: words, metric: words }),
+      z.strictObject({ name: words, role: words, image: z.optional(words), quote: words, metric: words }),
     ),
   }),
-  closing: z.object({ title: words, text: words, button: words, note: words }),
+  closing: z.strictObject({ title: words, text: words, button: words, note: words }),
   withoutScript: words,
 });
 export type Landing = z.infer<typeof Landing>;
 
 /** campaign/consent.yaml */
-export const Consent = z.object({
+export const Consent = z.strictObject({
   text: words.check(
     z.refine(
       (text) => !text.includes('{year}'),
@@ -111,21 +111,157 @@ export const Consent = z.object({
 });
 export type Consent = z.infer<typeof Consent>;
 
+/** Words in which `{name}` stands for something. Another name is a slip that visitors would read. */
+const wordsWith = (...names: readonly string[]) =>
+  words.check((payload) => {
+    for (const [, name = ''] of payload.value.matchAll(/\{(\w+)\}/g)) {
+      if (names.includes(name)) continue;
+      const known = names.length === 0 ? 'nothing is filled in here' : `use one of {${names.join('}, {')}}`;
+      payload.issues.push({
+        code: 'custom',
+        input: payload.value,
+        message: `there is no {${name}}; ${known}`,
+        continue: true,
+      });
+    }
+  });
+
+/** What a toast or the subject of a mail shows. */
+const oneLine = z.refine<string>(isSingleLine, 'must be one line');
+
+const bodyOfCodeEmail = wordsWith('code', 'reference', 'minutes', 'title').check(
+  z.refine((text) => !text.includes('{code}'), 'must not contain {code}; the body shows it once already'),
+);
+
 /** campaign/emails/code.yaml */
-export const CodeEmail = z.object({
-  subject: words,
-  greeting: words,
-  instruction: words,
-  validity: words,
-  notYou: words,
-  signature: words,
+export const CodeEmail = z.strictObject({
+  subject: wordsWith('code', 'reference', 'minutes', 'title').check(
+    oneLine,
+    z.refine((text) => text.includes('{code}'), 'must contain {code}, so that the code shows in the inbox'),
+  ),
+  greeting: bodyOfCodeEmail,
+  instruction: bodyOfCodeEmail,
+  validity: bodyOfCodeEmail,
+  notYou: bodyOfCodeEmail,
+  signature: bodyOfCodeEmail,
 });
 export type CodeEmail = z.infer<typeof CodeEmail>;
 
-/**
- * Every complaint about a content file, one sentence each.
- * @param file the file as the operator knows it, such as `campaign/site.yaml`
- */
-export function campaignComplaints(file: string, issues: readonly z.core.$ZodIssue[]): string[] {
-  return issues.map((issue) => `${file}: ${issue.path.join('.') || 'the file'}: ${issue.message}.`);
-}
+/** campaign/emails/breaker.yaml */
+export const BreakerEmail = z.strictObject({
+  subject: wordsWith('title', 'reason').check(oneLine),
+  text: wordsWith('title', 'reason'),
+  reasons: z.strictObject({ tooManyCodes: wordsWith(), tooFewEntered: wordsWith() }),
+});
+export type BreakerEmail = z.infer<typeof BreakerEmail>;
+
+/** The statuses whose answers say when to try again (RFC 9110, section 10.2.3; RFC 6585, section 4). */
+const WITH_WAIT: ReadonlySet<number> = new Set([429, 503]);
+
+type ErrorSentences = Readonly<Record<ApiErrorCode, typeof words>>;
+
+/** campaign/errors.yaml: the sentence of each error. */
+export const Errors = z.strictObject(
+  Object.fromEntries(
+    Object.entries(API_ERRORS).map(([code, status]) => [
+      code,
+      wordsWith(...(WITH_WAIT.has(status) ? ['when'] : [])).check(oneLine),
+    ]),
+  ) as ErrorSentences,
+);
+export type Errors = z.infer<typeof Errors>;
+
+/** Words in which each of the names must be filled in, and no other. */
+const wordsWithAll = (...names: readonly string[]) =>
+  wordsWith(...names).check(
+    ...names.map((name) => z.refine<string>((text) => text.includes(`{${name}}`), `must contain {${name}}`)),
+  );
+
+/** A text that counts something: one, or one for each plural form (words.ts chooses). */
+const countedWords = (name: string) => {
+  const form = z.optional(wordsWith(name));
+  const forms = z.strictObject({
+    zero: form,
+    one: form,
+    two: form,
+    few: form,
+    many: form,
+    other: wordsWithAll(name),
+  });
+  return z.union([wordsWithAll(name), forms], {
+    error: 'must be a text, or one for each plural form, "other" among them',
+  });
+};
+
+const plain = wordsWith();
+const toast = z.strictObject({ title: plain, description: plain });
+
+/** campaign/interface.yaml */
+export const Interface = z.strictObject({
+  header: z.strictObject({ toggleTheme: plain, toggleThemeTip: plain }),
+  form: z.strictObject({
+    title: plain,
+    intro: plain,
+    name: plain,
+    company: plain,
+    email: plain,
+    suggestion: wordsWithAll('address'),
+    send: plain,
+    sending: plain,
+    leaveEmpty: plain,
+  }),
+  validation: z.strictObject({
+    nameTooShort: wordsWithAll('minimum'),
+    nameTooLong: wordsWithAll('maximum'),
+    nameNotOneLine: plain,
+    companyTooShort: wordsWithAll('minimum'),
+    companyTooLong: wordsWithAll('maximum'),
+    companyNotOneLine: plain,
+    email: plain,
+    consent: plain,
+  }),
+  otherInput: z.strictObject({
+    required: plain,
+    invalid: plain,
+    checkField: wordsWithAll('message', 'field'),
+  }),
+  verification: z.strictObject({
+    title: plain,
+    sentTo: wordsWithAll('digits', 'email'),
+    wrongAddress: plain,
+    code: wordsWithAll('digits'),
+    digit: wordsWithAll('number', 'digits'),
+    verifying: plain,
+    reference: wordsWithAll('reference'),
+    resendIn: countedWords('seconds'),
+    resend: plain,
+    canResendIn: countedWords('seconds'),
+    canResendNow: plain,
+    lookInSpam: plain,
+  }),
+  content: z.strictObject({
+    back: plain,
+    backTip: plain,
+    share: plain,
+    shareTip: plain,
+    readingProgress: plain,
+    opening: plain,
+    accessEnded: plain,
+    getNewCode: plain,
+    notLoaded: plain,
+    tryAgain: plain,
+  }),
+  toasts: z.strictObject({
+    region: wordsWithAll('hotkey'),
+    close: plain,
+    codeSent: toast,
+    verified: toast,
+    submissionFailed: toast,
+    verificationFailed: toast,
+    linkCopied: toast,
+    shareFailed: toast,
+  }),
+  notFound: z.strictObject({ title: plain, text: plain, link: plain, pageTitle: wordsWithAll('title') }),
+  loadFailure: z.strictObject({ text: wordsWithAll('link'), link: plain }),
+});
+export type Interface = z.infer<typeof Interface>;

@@ -51,7 +51,7 @@ describe('the schemas', () => {
       if (!lead.success)
         assert.deepEqual(
           lead.error.issues.map(({ message }) => message),
-          ['Please enter a valid email address'],
+          ['email'],
         );
       return lead.success;
     };

@@ -1,4 +1,5 @@
-// The two messages a visitor sends, one schema each: the form, the server and the tests all use these.
+// The two messages a visitor sends, one schema each: the form, the server and the tests all use these. What is wrong is
+// told by an entry of campaign/interface.yaml; complaintIn says it in its words.
 import * as z from 'zod/mini';
 
 import {
@@ -10,28 +11,32 @@ import {
   NAME_MAX_LENGTH,
   NAME_MIN_LENGTH,
 } from '#shared/limits.ts';
+import type { Interface } from '#shared/campaign-schema.ts';
 import { isSingleLine } from '#shared/text.ts';
+import { fill } from '#shared/words.ts';
 
-/** The generic messages of the specification, section 8, for input that no form could have produced. */
-const typeMessage = (issue: { readonly input?: unknown }): string =>
-  issue.input === undefined ? 'Required' : 'Invalid input';
+/** What can be wrong with a field of the form. */
+export type Complaint = keyof Interface['validation'];
+/** What can be wrong with input that no form of ours could have produced (specification, section 8). */
+export type OtherComplaint = Exclude<keyof Interface['otherInput'], 'checkField'>;
+
+const typeComplaint = (issue: { readonly input?: unknown }): OtherComplaint =>
+  issue.input === undefined ? 'required' : 'invalid';
+const INVALID: OtherComplaint = 'invalid';
 
 /** Text such as a name: trimmed, one line, 2 to 200 characters. */
-const lineOfText = (label: string) =>
-  z.string({ error: typeMessage }).check(
-    z.trim(),
-    z.minLength(NAME_MIN_LENGTH, {
-      error: `${label} must be at least ${NAME_MIN_LENGTH} characters`,
-      abort: true,
-    }),
-    z.maxLength(NAME_MAX_LENGTH, {
-      error: `${label} must be at most ${NAME_MAX_LENGTH} characters`,
-      abort: true,
-    }),
-    z.refine(isSingleLine, { error: `${label} must be one line of plain text` }),
-  );
+const lineOfText = (tooShort: Complaint, tooLong: Complaint, notOneLine: Complaint) =>
+  z
+    .string({ error: typeComplaint })
+    .check(
+      z.trim(),
+      z.minLength(NAME_MIN_LENGTH, { error: tooShort, abort: true }),
+      z.maxLength(NAME_MAX_LENGTH, { error: tooLong, abort: true }),
+      z.refine(isSingleLine, { error: notOneLine }),
+    );
 
-const EMAIL_MESSAGE = 'Please enter a valid email address';
+const EMAIL: Complaint = 'email';
+const CONSENT: Complaint = 'consent';
 
 /** Of UTF-8: what takes more than one character in an address of the web takes so many of them. */
 const octets = (text: string): number => encodeURIComponent(text).replace(/%../g, '.').length;
@@ -47,31 +52,42 @@ const fitsMailServers = (address: string): boolean => {
   );
 };
 
-const email = z.string({ error: typeMessage }).check(
+const email = z.string({ error: typeComplaint }).check(
   z.trim(),
   // Checked before the expression, so that it never meets a long text.
-  z.maxLength(EMAIL_MAX_LENGTH, { error: EMAIL_MESSAGE, abort: true }),
-  z.regex(z.regexes.email, { error: EMAIL_MESSAGE, abort: true }),
-  z.refine(fitsMailServers, { error: EMAIL_MESSAGE }),
+  z.maxLength(EMAIL_MAX_LENGTH, { error: EMAIL, abort: true }),
+  z.regex(z.regexes.email, { error: EMAIL, abort: true }),
+  z.refine(fitsMailServers, { error: EMAIL }),
 );
 
 /** What the form sends to `POST /api/leads` (specification, sections 3 and 5). */
 export const Lead = z.object({
-  name: lineOfText('Name'),
-  company: lineOfText('Company name'),
+  name: lineOfText('nameTooShort', 'nameTooLong', 'nameNotOneLine'),
+  company: lineOfText('companyTooShort', 'companyTooLong', 'companyNotOneLine'),
   email,
-  consent: z.literal(true, { error: 'You must agree to receive emails' }),
+  consent: z.literal(true, { error: CONSENT }),
 });
 export type Lead = z.infer<typeof Lead>;
 
 /** What the code screen sends to `POST /api/verify`. */
 export const Verification = z.object({
   email,
-  code: z
-    .string({ error: typeMessage })
-    .check(z.regex(new RegExp(`^[0-9]{${CODE_LENGTH}}$`), 'Invalid input')),
+  code: z.string({ error: typeComplaint }).check(z.regex(new RegExp(`^[0-9]{${CODE_LENGTH}}$`), INVALID)),
 });
 export type Verification = z.infer<typeof Verification>;
+
+const NUMBERS = { minimum: NAME_MIN_LENGTH, maximum: NAME_MAX_LENGTH };
+
+/**
+ * What a complaint of the schemas above says.
+ * @param words the operator's, by what is wrong
+ * @param complaint the `message` of an issue
+ * @returns null when these words have no such entry
+ */
+export function complaintIn(words: Readonly<Record<string, string>>, complaint: string): string | null {
+  const text = words[complaint];
+  return text === undefined ? null : fill(text, NUMBERS);
+}
 
 /**
  * The form of an address under which it is compared, counted and stored once: trimmed and lower case. The

@@ -1,5 +1,5 @@
 // The numbers that browser and server both rely on (specification, section 9). Limits that only the server
-// knows (how often, how many) live in server/limits/limits.ts.
+// knows (how often, how many) stand on one page, server/limits/numbers.ts.
 
 export const CODE_LENGTH = 6;
 export const NAME_MIN_LENGTH = 2;
@@ -10,4 +10,5 @@ export const EMAIL_MAX_LENGTH = 254;
 export const EMAIL_LOCAL_PART_MAX_OCTETS = 64;
 export const DOMAIN_MAX_OCTETS = 255;
 export const DOMAIN_LABEL_MAX_OCTETS = 63;
+/** What the page counts down before it offers another code, and the server's default for how soon it sends one. */
 export const RESEND_COUNTDOWN_SECONDS = 60;

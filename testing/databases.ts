@@ -34,6 +34,10 @@ export async function createPostgresDatabase(server: string = serverUrl()): Prom
   return url.href;
 }
 
+/** The address of an empty database for DATABASE_URL: in memory, or on the PostgreSQL of the tests. */
+export const freshDatabaseUrl = async (engine: Engine): Promise<string> =>
+  engine === 'sqlite' ? 'file::memory:' : createPostgresDatabase();
+
 /**
  * Opens a fresh, migrated database that only this test uses.
  * @param file where SQLite keeps it; in memory if not given

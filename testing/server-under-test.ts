@@ -1,28 +1,24 @@
-// The whole server in one process, with a clock the test moves: application, worker, database, a real SMTP server.
-// Requests go through Fastify's inject; everything behind it is what production runs.
-import assert from 'node:assert/strict';
+// The whole server in one process, with a clock the test moves: the service (server/service.ts), its worker and application,
+// and a real SMTP server. Requests go through Fastify's inject; everything behind it is what production runs.
+import os from 'node:os';
+import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 
-import { deriveSecrets } from '#server/access/secrets.ts';
 import { buildApp } from '#server/app.ts';
-import { readConfig, type Config } from '#server/config.ts';
-import { readCampaign, type Campaign } from '#server/campaign.ts';
+import type { Config } from '#server/config.ts';
+import type { Campaign } from '#server/campaign.ts';
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
-import { keepConsentWording } from '#server/db/submissions.ts';
 import type { ConnectionLimits } from '#server/http/connections.ts';
 import { newestRelease } from '#server/http/releases.ts';
-import { createBreaker } from '#server/limits/breaker.ts';
-import { createLimits } from '#server/limits/limits.ts';
-import { createSmtpMailer } from '#server/mail/mailer.ts';
-import { startMailWorker, type MailEvent } from '#server/mail/worker.ts';
+import type { MailEvent } from '#server/outbox/worker.ts';
 import { createLogger } from '#server/observability/logger.ts';
-import { createMetrics, type Metrics } from '#server/observability/metrics.ts';
-import { TEST_CAMPAIGN } from '#testing/built-site.ts';
-import { freshDatabase, type Engine } from '#testing/databases.ts';
+import type { Metrics } from '#server/observability/metrics.ts';
+import { freshDatabaseUrl, type Engine } from '#testing/databases.ts';
 import { startInbox, type Inbox, type InboxBehaviour } from '#testing/inbox.ts';
+import { openTestService } from '#testing/open-test-service.ts';
 
 export const TEST_SECRET = 'a-secret-for-tests-only-0123456789abcdef';
 
@@ -75,55 +71,35 @@ async function startServer({
   maxResidentBytes,
   database: givenDatabase,
 }: ServerOptions): Promise<ServerUnderTest> {
-  const settings = readConfig({ APP_SECRET: TEST_SECRET, ...env });
-  assert(settings.type === 'config', JSON.stringify(settings));
-  const words = readCampaign(TEST_CAMPAIGN);
-  assert(words.type === 'campaign', JSON.stringify(words));
-  const { config } = settings;
-  const { campaign } = words;
-
   const inbox = await startInbox(behaviour);
-  const database = givenDatabase ?? (await freshDatabase(engine));
   let now = Date.UTC(2026, 10, 20, 12);
   const clock = () => now;
-  await keepConsentWording(database.db, { ...campaign.consent, now });
-
   const logLines: string[] = [];
-  const logger = createLogger('debug', { write: (line: string) => void logLines.push(line) });
-  const secrets = deriveSecrets(config.appSecrets);
-  const mailer = createSmtpMailer({
-    url: smtpUrl ?? inbox.url,
-    dkim: null,
-    from: 'Guide <guide@example.com>',
-  });
   const mailEvents: MailEvent[] = [];
-  const metrics = createMetrics(database.db, clock, config.codeTtlSeconds);
-  const worker = startMailWorker({
-    database,
-    mailer,
-    secrets,
-    codeEmail: campaign.codeEmail,
-    title: campaign.site.title,
-    codeTtlSeconds: config.codeTtlSeconds,
-    clock,
-    random: () => 0.5,
-    onEvent: (event) => {
-      mailEvents.push(event);
-      metrics.mail(event);
-    },
-    onError: (error) => logger.error({ err: error }, 'worker'),
-  });
   const breakerReasons: string[] = [];
-  const app = await buildApp({
-    config,
-    breaker: createBreaker({
-      db: database.db,
-      config,
+  const service = await openTestService(
+    // Nothing is kept in files here.
+    path.join(os.tmpdir(), 'no-such-instance'),
+    {
+      APP_SECRET: TEST_SECRET,
+      DATABASE_URL: givenDatabase ? 'file::memory:' : await freshDatabaseUrl(engine),
+      SMTP_URL: smtpUrl ?? inbox.url,
+      MAIL_FROM: 'Guide <guide@example.com>',
+      ...env,
+    },
+    {
       clock,
-      onOpened: (reason) => breakerReasons.push(reason),
-    }),
-    freeMailDomains: campaign.freeMailDomains,
-    metrics,
+      random: () => 0.5,
+      logger: createLogger('debug', { write: (line: string) => void logLines.push(line) }),
+      database: givenDatabase,
+      onMailEvent: (event) => mailEvents.push(event),
+      onBreakerOpened: (reason) => breakerReasons.push(reason),
+    },
+  );
+  const { config, campaign, database, metrics } = service;
+  service.startWorker();
+  const app = await buildApp(service, {
+    release: siteFolder === undefined ? null : newestRelease(siteFolder),
     isStopping: () => false,
     // Tests share two cores with everything; how late their loop is says nothing.
     loadLimits: {
@@ -132,15 +108,6 @@ async function startServer({
       ...(maxResidentBytes !== undefined && { maxResidentBytes }),
     },
     ...(connectionLimits && { connectionLimits }),
-    database,
-    secrets,
-    limits: createLimits(config),
-    clock,
-    consentVersion: campaign.consent.version,
-    wakeWorker: worker.wake,
-    article: campaign.article,
-    logger,
-    release: siteFolder === undefined ? null : newestRelease(siteFolder),
   });
   await app.ready();
 
@@ -162,7 +129,7 @@ async function startServer({
     setClock: (to) => {
       now = to;
     },
-    wakeWorker: worker.wake,
+    wakeWorker: service.wakeWorker,
     countRows: async (table) => {
       const row = await database.db
         .selectFrom(table)
@@ -172,9 +139,8 @@ async function startServer({
     },
     close: async () => {
       await app.close();
-      await worker.stop();
-      mailer.close();
-      await database.close();
+      await service.close();
+      await givenDatabase?.close();
       await inbox.close();
     },
   };

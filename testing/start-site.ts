@@ -94,6 +94,21 @@ export type Site = SiteProcess & {
   readonly close: () => Promise<void>;
 };
 
+/**
+ * The address of an empty database for a site: a file in its folder, or a database made for it.
+ * @param server the PostgreSQL on which it is made; that of the tests if not given
+ */
+export const siteDatabaseUrl = async (engine: Engine, server?: string): Promise<string> =>
+  engine === 'sqlite' ? 'file:./data/leads.db' : createPostgresDatabase(server);
+
+/** The settings that every site of a test or a proof has. */
+export const siteSettings = (databaseUrl: string, inbox: Pick<Inbox, 'url'>) => ({
+  DATABASE_URL: databaseUrl,
+  SMTP_URL: inbox.url,
+  MAIL_FROM: 'Guide <guide@example.com>',
+  APP_SECRET: TEST_SECRET,
+});
+
 /** Starts a site with everything it needs, and takes it all down again on close. */
 export async function startSite({
   engine = 'sqlite',
@@ -109,16 +124,9 @@ export async function startSite({
 } = {}): Promise<Site> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'lead-page-site-'));
   const inbox = await startInbox(behaviour);
-  const databaseUrl = engine === 'sqlite' ? 'file:./data/leads.db' : await createPostgresDatabase();
+  const databaseUrl = await siteDatabaseUrl(engine);
   const site = await startSiteProcess(
-    {
-      DATABASE_URL: databaseUrl,
-      SMTP_URL: inbox.url,
-      MAIL_FROM: 'Guide <guide@example.com>',
-      APP_SECRET: TEST_SECRET,
-      CAMPAIGN_FOLDER: campaign,
-      ...env,
-    },
+    { ...siteSettings(databaseUrl, inbox), CAMPAIGN_FOLDER: campaign, ...env },
     folder,
   );
   return {

@@ -7,31 +7,37 @@ import {
   OpenChallenge,
   PROOF_OF_WORK_HEADER,
 } from '#shared/api.ts';
+import { ERROR_CODE_HEADER, type ApiErrorCode } from '#shared/errors.ts';
 import type { Lead, Verification } from '#shared/lead.ts';
 import type { ProofOfWorkModule } from '#web/proof-of-work.ts';
 
 /** A file of its own (build/build.ts), because hardly any visitor ever needs it. */
 const PROOF_OF_WORK_MODULE = '/proof-of-work.js';
-/** Only one answer has this status: the code must be paid for first (docs/api.md). */
-const PROOF_OF_WORK_REQUIRED = 428;
 
 /** An answer that was not a success. Its message is the specification's: `STATUS: body`, or the status text. */
 export class ApiError extends Error {
   readonly status: number;
   /** The server's sentence; empty when it sent none. */
   readonly body: string;
+  /** Which error it is; null when the answer did not come from our server. */
+  readonly code: string | null;
 
-  constructor(status: number, body: string, statusText: string) {
-    super(`${status}: ${body || statusText}`);
+  constructor(response: Pick<Response, 'status' | 'statusText' | 'headers'>, body: string) {
+    super(`${response.status}: ${body || response.statusText}`);
     this.name = 'ApiError';
-    this.status = status;
+    this.status = response.status;
     this.body = body;
+    this.code = response.headers.get(ERROR_CODE_HEADER);
   }
 }
 
+/** Whether a call failed with a certain error of the catalogue. */
+export const failedWith = (error: unknown, code: ApiErrorCode): error is ApiError =>
+  error instanceof ApiError && error.code === code;
+
 async function call(url: string, init: RequestInit): Promise<Response> {
   const response = await fetch(url, { ...init, credentials: 'include' });
-  if (!response.ok) throw new ApiError(response.status, (await response.text()).trim(), response.statusText);
+  if (!response.ok) throw new ApiError(response, (await response.text()).trim());
   return response;
 }
 
@@ -56,7 +62,7 @@ export async function requestCode(
   const body = { ...lead, ...trap };
   const stated = consentVersion === '' ? {} : { [CONSENT_VERSION_HEADER]: consentVersion };
   const response = await post(API.leads, body, stated).catch(async (error: unknown) => {
-    if (!(error instanceof ApiError && error.status === PROOF_OF_WORK_REQUIRED)) throw error;
+    if (!failedWith(error, 'proof-of-work-required')) throw error;
     return post(API.leads, body, { ...stated, [PROOF_OF_WORK_HEADER]: await earnProof(error) });
   });
   const answer = CodeRequested.safeParse(await response.json().catch(() => null));

@@ -4,10 +4,10 @@
 declare module '#campaign/site.yaml' {
   type Site = import('#shared/campaign-schema.ts').Site;
   export const title: Site['title'];
+  export const language: Site['language'];
   export const copyright: Site['copyright'];
   export const footerLinks: Site['footerLinks'];
   export const shareText: Site['shareText'];
-  export const language: Site['language'];
   /** What the language calls itself. */
   export const languageName: string;
   /** The logo, as high as the mark it stands for; sizes in CSS pixels. */
@@ -25,6 +25,17 @@ declare module '#campaign/landing.yaml' {
   export const testimonials: Landing['testimonials'];
   export const closing: Landing['closing'];
   export const withoutScript: Landing['withoutScript'];
+}
+
+declare module '#campaign/interface.yaml' {
+  type Interface = import('#shared/campaign-schema.ts').Interface;
+  export const header: Interface['header'];
+  export const form: Interface['form'];
+  export const validation: Interface['validation'];
+  export const verification: Interface['verification'];
+  export const content: Interface['content'];
+  export const toasts: Interface['toasts'];
+  export const notFound: Interface['notFound'];
 }
 
 declare module '#campaign/consent.yaml' {

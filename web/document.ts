@@ -1,12 +1,14 @@
 // The HTML around the prerendered markup. Runs at build time only. The origin of the public page is filled in when the
 // server starts, because one build may be served under any name.
-import type { Site } from '#shared/campaign-schema.ts';
+import type { Interface, Site } from '#shared/campaign-schema.ts';
+import { fill } from '#shared/words.ts';
 
 /** Replaced by the origin of the public page (server/http/static-files.ts). */
 const ORIGIN = '__PUBLIC_URL__';
 
 export type DocumentParts = {
   readonly site: Site;
+  readonly words: Pick<Interface, 'notFound' | 'loadFailure'>;
   /** What is prerendered inside #root. */
   readonly markup: string;
   readonly css: string;
@@ -21,22 +23,17 @@ export type DocumentParts = {
 };
 
 /** The whole page. */
-export function renderDocument({
-  site,
-  markup,
-  css,
-  bootScript,
-  appUrl,
-  icon,
-  page,
-  hasPicture,
-}: DocumentParts): string {
+export function renderDocument(parts: DocumentParts): string {
+  const { site, words, markup, css, bootScript, appUrl, icon, page, hasPicture } = parts;
+  const title = page === 'home' ? site.pageTitle : fill(words.notFound.pageTitle, { title: site.title });
+  const { text, link } = words.loadFailure;
+  const failure = fill(escape(text), { link: `<a href="">${escape(link)}</a>` });
   return `<!doctype html>
 <html lang="${escape(site.language)}" class="light">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escape(page === 'home' ? site.pageTitle : `404 Page Not Found · ${site.title}`)}</title>
+<title>${escape(title)}</title>
 ${page === 'home' ? homeMeta(site, hasPicture) : '<meta name="robots" content="noindex">'}
 <link rel="icon" href="data:image/svg+xml,${icon.replaceAll('#', '%23').replaceAll('"', "'")}">
 <script data-app="${escape(appUrl)}">${bootScript}</script>
@@ -44,7 +41,7 @@ ${page === 'home' ? homeMeta(site, hasPicture) : '<meta name="robots" content="n
 </head>
 <body>
 <div id="root">${markup}</div>
-<div id="load-failure" role="alert" hidden><p>This page could not be loaded completely. Please check your connection, then <a href="">try again</a>.</p></div>
+<div id="load-failure" role="alert" hidden><p>${failure}</p></div>
 </body>
 </html>
 `;

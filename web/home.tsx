@@ -15,11 +15,14 @@ import { VerificationStage } from '#web/verification/verification-stage.tsx';
 export function Home({ initial }: { readonly initial: StageState }) {
   const { state, send, hasMoved } = useStage(initial);
   // What was typed outlives the form, so that going back and forth loses nothing.
-  const draft = useDraft(initial.lead);
+  const draft = useDraft(initial.waiting?.lead);
   const queryClient = useQueryClient();
 
   const onCodeRequested = (lead: Lead, consentVersion: string, answer: CodeRequested | null) =>
-    send({ type: 'code requested', lead, challenge: challengeOf(answer, consentVersion, Date.now()) });
+    send({
+      type: 'code requested',
+      waiting: { lead, challenge: challengeOf(answer, consentVersion, Date.now()) },
+    });
 
   const onHome = () => send({ type: 'history moved', stage: 'landing' });
 
@@ -38,10 +41,9 @@ export function Home({ initial }: { readonly initial: StageState }) {
         />
       );
     case 'verification':
-      return state.lead && state.challenge ? (
+      return (
         <VerificationStage
-          lead={state.lead}
-          challenge={state.challenge}
+          {...state.waiting}
           onCodeRequested={onCodeRequested}
           onWrongAddress={() => send({ type: 'address to be corrected' })}
           onVerified={() => {
@@ -50,7 +52,7 @@ export function Home({ initial }: { readonly initial: StageState }) {
           }}
           onHome={onHome}
         />
-      ) : null;
+      );
     case 'content':
       return (
         <ContentStage

@@ -1,4 +1,5 @@
 // The 404 page: any path but "/".
+import { notFound } from '#campaign/interface.yaml';
 import { SiteHeader } from '#web/frame/site-header.tsx';
 import styles from '#web/not-found.module.css';
 import button from '#web/ui/button.module.css';
@@ -9,11 +10,11 @@ export function NotFound() {
     <>
       <SiteHeader />
       <main className={styles.main}>
-        <h1>404 Page Not Found</h1>
-        <p>There is nothing at this address. The guide is one click away.</p>
+        <h1>{notFound.title}</h1>
+        <p>{notFound.text}</p>
         <p>
           <a className={`${button.button} ${button.primary}`} href="/">
-            Go to the guide
+            {notFound.link}
           </a>
         </p>
       </main>

@@ -16,29 +16,30 @@ const CHALLENGE = { id: 'c', reference: 'QFX', resendAt: 60_000, askedAt: 0, con
 const after = (...events: StageEvent[]): StageState => events.reduce(stageReducer, INITIAL_STATE);
 
 const PRESSED: StageEvent = { type: 'call to action pressed' };
-const REQUESTED: StageEvent = { type: 'code requested', lead: LEAD, challenge: CHALLENGE };
+const WAITING = { lead: LEAD, challenge: CHALLENGE };
+const REQUESTED: StageEvent = { type: 'code requested', waiting: WAITING };
 const VERIFIED: StageEvent = { type: 'code verified' };
 
 describe('the stage', () => {
   it('goes from landing to form, verification, content and back, and Back clears the lead', () => {
     assert.equal(after().stage, 'landing');
     assert.equal(after(PRESSED).stage, 'form');
-    assert.deepEqual(after(PRESSED, REQUESTED), { stage: 'verification', lead: LEAD, challenge: CHALLENGE });
+    assert.deepEqual(after(PRESSED, REQUESTED), { stage: 'verification', waiting: WAITING });
     assert.equal(after(PRESSED, REQUESTED, VERIFIED).stage, 'content');
     assert.deepEqual(after(PRESSED, REQUESTED, VERIFIED, { type: 'article left' }), INITIAL_STATE);
   });
 
   it('stays in verification when the code is sent again', () => {
     const challenge = { ...CHALLENGE, reference: 'NEW' };
-    const state = after(PRESSED, REQUESTED, { ...REQUESTED, challenge });
+    const state = after(PRESSED, REQUESTED, { type: 'code requested', waiting: { lead: LEAD, challenge } });
     assert.equal(state.stage, 'verification');
-    assert.equal(state.challenge?.reference, 'NEW');
+    assert.equal(state.waiting?.challenge.reference, 'NEW');
   });
 
   it('keeps the lead for correcting the address', () => {
     const state = after(PRESSED, REQUESTED, { type: 'address to be corrected' });
     assert.equal(state.stage, 'form');
-    assert.deepEqual(state.lead, LEAD);
+    assert.deepEqual(state.waiting?.lead, LEAD);
   });
 
   it('follows the browser back and forward, and never to a code screen without a code', () => {
@@ -67,24 +68,33 @@ describe('a challenge', () => {
     });
   });
 
-  it('goes on after a reload where it was', () => {
-    const open = {
-      name: 'Ada',
-      company: 'Engines',
-      email: 'a@example.com',
-      reference: 'QFX',
-      resendSeconds: 25,
-      consentVersion: 'of the form, not of this page',
-    };
-    const state = restoredState(open, 'c', 100_000);
-    assert.equal(state.stage, 'verification');
-    assert.equal(state.lead?.email, 'a@example.com');
-    assert.deepEqual(state.challenge, {
-      id: 'c',
-      reference: 'QFX',
-      resendAt: 125_000,
-      askedAt: 65_000,
-      consentVersion: 'of the form, not of this page',
-    });
+  it('goes on after a reload where it was, however long the server waits', () => {
+    const ASKED = 1_000;
+    for (const resendSeconds of [0, 30, 60, 120]) {
+      const answer = { challengeId: 'c', reference: 'QFX', resendSeconds };
+      const before = challengeOf(answer, 'of the form, not of this page', ASKED);
+      for (const askedSecondsAgo of [0, 20, 45, 59.5, 60, 119, 300]) {
+        const open = {
+          name: 'Ada Lovelace',
+          company: 'Engines',
+          email: 'ada@example.com',
+          reference: 'QFX',
+          resendSeconds: Math.max(0, resendSeconds - askedSecondsAgo),
+          askedSecondsAgo,
+          consentVersion: 'of the form, not of this page',
+        };
+        const reloaded = restoredState(open, 'c', ASKED + askedSecondsAgo * 1000);
+        // Once the time has come, it does not matter since when.
+        const now = ASKED + askedSecondsAgo * 1000;
+        const restored = reloaded.waiting?.challenge;
+        assert.deepEqual(
+          { ...restored, resendAt: Math.max(restored?.resendAt ?? 0, now) },
+          { ...before, resendAt: Math.max(before.resendAt, now) },
+          `${resendSeconds} s, ${askedSecondsAgo} s later`,
+        );
+        assert.deepEqual(reloaded.waiting?.lead, LEAD);
+        assert.equal(reloaded.stage, 'verification');
+      }
+    }
   });
 });

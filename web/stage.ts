@@ -20,45 +20,55 @@ export type Challenge = {
   readonly consentVersion: string;
 };
 
-export type StageState = {
-  readonly stage: Stage;
-  /** What was submitted last. Kept until Back leaves the article. */
-  readonly lead: Lead | null;
-  readonly challenge: Challenge | null;
-};
+/** What a code screen is about: the form that was taken, and the code that was promised for it. */
+export type Waiting = { readonly lead: Lead; readonly challenge: Challenge };
+
+/** A code screen waits for a code; elsewhere there may be one to come back to. */
+export type StageState =
+  | { readonly stage: 'verification'; readonly waiting: Waiting }
+  | { readonly stage: Exclude<Stage, 'verification'>; readonly waiting: Waiting | null };
 
 export type StageEvent =
   | { readonly type: 'call to action pressed' }
   /** The server took the form, or took it again from the code screen. */
-  | { readonly type: 'code requested'; readonly lead: Lead; readonly challenge: Challenge }
+  | { readonly type: 'code requested'; readonly waiting: Waiting }
   | { readonly type: 'address to be corrected' }
   | { readonly type: 'code verified' }
   | { readonly type: 'article left' }
   /** The browser's Back or Forward. */
   | { readonly type: 'history moved'; readonly stage: Stage };
 
-export const INITIAL_STATE: StageState = { stage: 'landing', lead: null, challenge: null };
+export const INITIAL_STATE = { stage: 'landing', waiting: null } as const satisfies StageState;
 
 /** The next state (specification, section 4). */
 export function stageReducer(state: StageState, event: StageEvent): StageState {
   switch (event.type) {
     case 'call to action pressed':
     case 'address to be corrected':
-      return { ...state, stage: 'form' };
+      return { stage: 'form', waiting: state.waiting };
     case 'code requested':
-      return { stage: 'verification', lead: event.lead, challenge: event.challenge };
+      return { stage: 'verification', waiting: event.waiting };
     case 'code verified':
-      return { ...state, stage: 'content', challenge: null };
+      return { stage: 'content', waiting: null };
     case 'article left':
       return INITIAL_STATE;
     case 'history moved':
+      if (event.stage !== 'verification') return { stage: event.stage, waiting: state.waiting };
       // A code screen without a code to wait for is of no use: its visitor starts from the form.
-      return {
-        ...state,
-        stage: event.stage === 'verification' && state.challenge === null ? 'form' : event.stage,
-      };
+      return state.waiting === null
+        ? { stage: 'form', waiting: null }
+        : { stage: 'verification', waiting: state.waiting };
   }
 }
+
+/**
+ * When another code may be asked for: after the specification's countdown, or the server's where an operator set a longer
+ * one. One rule for a fresh answer and for a reload, so that a reload goes on where it was.
+ * @param askedAt when the code was asked for; this and the rest in milliseconds since 1970
+ * @param serverSaysAt when the server will send another one; 0 when it did not say
+ */
+export const resendAt = (askedAt: number, serverSaysAt = 0): number =>
+  Math.max(askedAt + RESEND_COUNTDOWN_SECONDS * 1000, serverSaysAt);
 
 /**
  * The challenge the server's answer describes.
@@ -67,12 +77,10 @@ export function stageReducer(state: StageState, event: StageEvent): StageState {
  * @param now milliseconds since 1970
  */
 export function challengeOf(answer: CodeRequested | null, consentVersion: string, now: number): Challenge {
-  // The specification's countdown, or the server's where an operator set a longer one.
-  const seconds = Math.max(RESEND_COUNTDOWN_SECONDS, answer?.resendSeconds ?? 0);
   return {
     id: answer?.challengeId ?? '',
     reference: answer?.reference ?? null,
-    resendAt: now + seconds * 1000,
+    resendAt: resendAt(now, now + (answer?.resendSeconds ?? 0) * 1000),
     askedAt: now,
     consentVersion,
   };
@@ -80,15 +88,18 @@ export function challengeOf(answer: CodeRequested | null, consentVersion: string
 
 /** The state of a code screen that was reloaded: its countdown goes on where it was. */
 export function restoredState(open: OpenChallenge, id: string, now: number): StageState {
+  const askedAt = now - open.askedSecondsAgo * 1000;
   return {
     stage: 'verification',
-    lead: { name: open.name, company: open.company, email: open.email, consent: true },
-    challenge: {
-      id,
-      reference: open.reference,
-      resendAt: now + open.resendSeconds * 1000,
-      askedAt: now - Math.max(0, RESEND_COUNTDOWN_SECONDS - open.resendSeconds) * 1000,
-      consentVersion: open.consentVersion,
+    waiting: {
+      lead: { name: open.name, company: open.company, email: open.email, consent: true },
+      challenge: {
+        id,
+        reference: open.reference,
+        resendAt: resendAt(askedAt, now + open.resendSeconds * 1000),
+        askedAt,
+        consentVersion: open.consentVersion,
+      },
     },
   };
 }

@@ -29,7 +29,7 @@ const isStage = (value: unknown): value is Stage => typeof value === 'string' &&
 
 const entryOf = (state: StageState): HistoryEntry => ({
   stage: state.stage,
-  challengeId: state.challenge?.id ?? null,
+  challengeId: state.waiting?.challenge.id ?? null,
 });
 
 /**

@@ -3,10 +3,8 @@
 import { randomBytes } from 'node:crypto';
 
 import { sign, unsign, type Secrets } from '#server/access/secrets.ts';
+import { SESSION_LIFE_MS } from '#server/limits/numbers.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-
-/** A stolen cookie must not open the article for ever. */
-const SESSION_MAX_AGE_MS = 30 * 24 * 3_600_000;
 
 export type Cookies = {
   /** The browser's id from its challenge cookie; null without one, or with one we did not sign. */
@@ -47,7 +45,7 @@ export function createCookies(secrets: Secrets, secure: boolean): Cookies {
       const [leadId, openedAt] = read(request, sessionCookie, 'session')?.split(':') ?? [];
       if (leadId === undefined || openedAt === undefined) return null;
       // Opened ahead of the clock: it was set back, which is no fault of the visitor's, but must not prolong it for ever.
-      return Math.abs(now - Number(openedAt)) < SESSION_MAX_AGE_MS ? leadId : null;
+      return Math.abs(now - Number(openedAt)) < SESSION_LIFE_MS ? leadId : null;
     },
     openSession: (reply, leadId, now) => {
       void reply.setCookie(sessionCookie, sign(secrets, `session:${leadId}:${now}`), attributes);

@@ -7,7 +7,7 @@ import path from 'node:path';
 
 import { makePrivate, makePrivateFolder } from '#server/private-files.ts';
 
-type Purpose = 'one-time code' | 'cookie' | 'reference' | 'proof of work';
+type Purpose = 'one-time code' | 'cookie' | 'reference' | 'proof of work' | 'pseudonym';
 
 type Secret = {
   /** Names the secret without telling it: stored beside each code, so that verifying needs one key, not all. */
@@ -33,6 +33,7 @@ export function deriveSecrets(appSecrets: readonly string[]): Secrets {
       cookie: deriveKey(secret, 'cookie', 32),
       reference: deriveKey(secret, 'reference', 32),
       'proof of work': deriveKey(secret, 'proof of work', 32),
+      pseudonym: deriveKey(secret, 'pseudonym', 32),
     },
   }));
   if (first === undefined) throw new Error('At least one APP_SECRET is needed.');

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Cookies } from '#server/access/cookies.ts';
 import type { Db } from '#server/db/connect.ts';
 import { leadExists } from '#server/db/leads.ts';
-import { sendError } from '#server/http/errors.ts';
+import type { SendError } from '#server/http/errors.ts';
 import { API, type Article } from '#shared/api.ts';
 
 type ArticleParts = {
@@ -12,10 +12,14 @@ type ArticleParts = {
   readonly cookies: Cookies;
   readonly clock: () => number;
   readonly article: Article;
+  readonly sendError: SendError;
 };
 
 /** Adds the route of the article feature. */
-export function addArticleRoutes(app: FastifyInstance, { db, cookies, clock, article }: ArticleParts): void {
+export function addArticleRoutes(
+  app: FastifyInstance,
+  { db, cookies, clock, article, sendError }: ArticleParts,
+): void {
   app.get(API.article, async (request, reply) => {
     const leadId = cookies.readSession(request, clock());
     // An erased lead has no access any more, whatever its cookie says.

@@ -1,5 +1,5 @@
 // One browser's claim to an address: opened by asking for a code, closed by entering it or by time.
-import { sql, type ExpressionBuilder, type Selectable } from 'kysely';
+import { sql, type ExpressionBuilder, type Insertable, type Selectable } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
@@ -12,6 +12,9 @@ export type Challenge = Selectable<Schema['challenges']>;
  */
 export const hasCodeOfItsOwn = (challenge: Challenge | undefined): challenge is Challenge =>
   challenge !== undefined && challenge.codes_sent > 0;
+
+/** The same in SQL, and the other way round. */
+const ridesOnAnother = (eb: ExpressionBuilder<Schema, 'challenges'>) => eb('codes_sent', '=', 0);
 
 /**
  * Makes others who ask for the same address wait until this transaction ends, so that counting and then sending
@@ -61,28 +64,8 @@ export async function findChallengeById(db: Db, id: string): Promise<Challenge |
   return db.selectFrom('challenges').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-export async function insertChallenge(
-  db: Db,
-  challenge: {
-    id: string;
-    browserId: string;
-    email: string;
-    codesSent: 0 | 1;
-    now: number;
-    expiresAt: number;
-  },
-): Promise<void> {
-  await db
-    .insertInto('challenges')
-    .values({
-      id: challenge.id,
-      browser_id: challenge.browserId,
-      email: challenge.email,
-      codes_sent: challenge.codesSent,
-      created_at: challenge.now,
-      expires_at: challenge.expiresAt,
-    })
-    .execute();
+export async function insertChallenge(db: Db, challenge: Insertable<Schema['challenges']>): Promise<void> {
+  await db.insertInto('challenges').values(challenge).execute();
 }
 
 /** Notes that another code was mailed: the challenge lives as long as its newest code. Wrong tries stay. */
@@ -113,7 +96,7 @@ export async function prolongChallenges(
       .where('submissions.email', '=', code.email)
       .where('submissions.created_at', '>=', code.created_at);
   await shorter
-    .where('codes_sent', '=', 0)
+    .where(ridesOnAnother)
     .where((eb) => eb('id', 'in', riding(eb)))
     .execute();
 }

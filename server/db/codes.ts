@@ -1,6 +1,6 @@
 // The codes that were mailed: when, for whom, and whether they were entered. Never their digits. A code is live while its
 // life has not ended and it was not entered.
-import type { Selectable } from 'kysely';
+import type { Insertable, Selectable } from 'kysely';
 
 import { hasCodeOfItsOwn, prolongChallenges, type Challenge } from '#server/db/challenges.ts';
 import { CLOCKS_DIFFER_MS } from '#server/db/clocks.ts';
@@ -10,33 +10,8 @@ import type { Schema } from '#server/db/schema.ts';
 
 export type Code = Selectable<Schema['codes']>;
 
-/** A slow e-mail must not strand somebody who pressed Resend: the newest code and the one before it count. */
-export const ACCEPTED_CODES = 2;
-
-export async function insertCode(
-  db: Db,
-  code: {
-    id: string;
-    challengeId: string;
-    email: string;
-    clientAddress: string;
-    secretId: string;
-    now: number;
-    expiresAt: number;
-  },
-): Promise<void> {
-  await db
-    .insertInto('codes')
-    .values({
-      id: code.id,
-      challenge_id: code.challengeId,
-      email: code.email,
-      client_address: code.clientAddress,
-      secret_id: code.secretId,
-      created_at: code.now,
-      expires_at: code.expiresAt,
-    })
-    .execute();
+export async function insertCode(db: Db, code: Insertable<Schema['codes']>): Promise<void> {
+  await db.insertInto('codes').values(code).execute();
 }
 
 /** Whether a code can still be entered. */
@@ -61,16 +36,20 @@ export async function codeThatAnswers(
 }
 
 /**
- * The codes a try is compared with: the two newest live ones of a challenge that has its own, or else of the address.
+ * The codes a try is compared with: so many of the newest live ones of a challenge that has its own, or else of the address.
  */
-export async function acceptedCodes(db: Db, { challenge, email }: Claim, now: number): Promise<Code[]> {
+export async function acceptedCodes(
+  db: Db,
+  { challenge, email, most }: Claim & { readonly most: number },
+  now: number,
+): Promise<Code[]> {
   const query = newestLiveCodes(db, now);
   return (
     hasCodeOfItsOwn(challenge)
       ? query.where('challenge_id', '=', challenge.id)
       : query.where('email', '=', email)
   )
-    .limit(ACCEPTED_CODES)
+    .limit(most)
     .execute();
 }
 
@@ -112,17 +91,18 @@ const newestLiveCodes = (db: Db, now: number) =>
 /**
  * The newest codes of an address that were live at some time since then, newest first: when they were sent, and when
  * their lives end.
+ * @param emails the address, and its pseudonyms
  * @param most at most so many
  */
 export async function codesAliveSince(
   db: Db,
-  { email, since, most }: { email: string; since: number; most: number },
+  { emails, since, most }: { emails: readonly string[]; since: number; most: number },
   now: number,
 ): Promise<{ sentAt: number; endsAt: number }[]> {
   const rows = await db
     .selectFrom('codes')
     .select(['created_at', 'expires_at'])
-    .where('email', '=', email)
+    .where('email', 'in', emails)
     .where('expires_at', '>', since)
     .where('created_at', '<=', now + CLOCKS_DIFFER_MS)
     .orderBy('created_at', 'desc')

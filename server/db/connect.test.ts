@@ -4,7 +4,8 @@ import { setTimeout } from 'node:timers/promises';
 
 import { sql } from 'kysely';
 
-import { isOutage } from '#server/http/errors.ts';
+import type { Db } from '#server/db/connect.ts';
+import { isOutage } from '#server/db/outages.ts';
 import { freshDatabase } from '#testing/databases.ts';
 
 it('the error that made SQLite give up a transaction is the one that is thrown', async () => {
@@ -30,6 +31,9 @@ it('the error that made SQLite give up a transaction is the one that is thrown',
   }
 });
 
+const isConnected = async (db: Db, pid: number | undefined): Promise<boolean> =>
+  (await sql`select 1 from pg_stat_activity where pid = ${pid}`.execute(db)).rows.length > 0;
+
 it('a PostgreSQL connection that breaks inside a transaction fails that transaction and nothing else', async () => {
   const { db, close } = await freshDatabase('postgres');
   try {
@@ -38,7 +42,7 @@ it('a PostgreSQL connection that breaks inside a transaction fails that transact
         const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx);
         await sql`select pg_terminate_backend(${rows[0]?.pid})`.execute(db);
         // Nobody asks anything while it breaks: the error has no statement to belong to.
-        await setTimeout(100);
+        while (await isConnected(db, rows[0]?.pid)) await setTimeout(5);
         await sql`select 1`.execute(tx);
       }),
       isOutage,

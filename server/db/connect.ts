@@ -75,11 +75,16 @@ const logTo = ({ onStatement }: DatabaseOptions) =>
 function openSqlite(file: string, options: DatabaseOptions): OpenDatabase {
   if (file !== ':memory:') makeFilesPrivate(path.resolve(file));
   const sqlite = new DatabaseSync(file, { timeout: OPENING_TIMEOUT_MS, enableForeignKeyConstraints: true });
-  sqlite.exec('pragma journal_mode = wal');
-  // With WAL the default would be allowed to lose the newest commits in a power cut. A 202 is a promise.
-  sqlite.exec('pragma synchronous = full');
-  // From here on nobody waits inside SQLite, where the event loop would wait as well.
-  sqlite.exec('pragma busy_timeout = 0');
+  try {
+    sqlite.exec('pragma journal_mode = wal');
+    // With WAL the default would be allowed to lose the newest commits in a power cut. A 202 is a promise.
+    sqlite.exec('pragma synchronous = full');
+    // From here on nobody waits inside SQLite, where the event loop would wait as well.
+    sqlite.exec('pragma busy_timeout = 0');
+  } catch (error) {
+    sqlite.close();
+    throw error;
+  }
   const isFileOurs = file === ':memory:' ? () => true : watchFiles(path.resolve(file));
   const db: Db = new Kysely({
     dialect: createSqliteDialect({ sqlite, patienceMs: options.patienceMs ?? PATIENCE_MS, isFileOurs }),

@@ -1,6 +1,4 @@
 // Counting within a window of time, in one statement, so that processes that share the database share the count.
-import { setImmediate } from 'node:timers/promises';
-
 import { CLOCKS_DIFFER_MS } from '#server/db/clocks.ts';
 import type { Db } from '#server/db/connect.ts';
 
@@ -70,27 +68,33 @@ export async function readWindow(
   return { count: row?.count ?? 0, endsAt: row?.ends_at ?? now };
 }
 
-const DELETE_AT_ONCE = 2_000;
-
-/** Forgets windows that have ended: a few at a time, so that a million of them neither blocks nor times out. */
-export async function deleteEndedWindows(db: Db, now: number): Promise<void> {
-  for (;;) {
-    const { numDeletedRows } = await db
-      .deleteFrom('limit_windows')
-      .where('key', 'in', (eb) =>
-        eb.selectFrom('limit_windows').select('key').where('ends_at', '<=', now).limit(DELETE_AT_ONCE),
-      )
-      .executeTakeFirstOrThrow();
-    if (numDeletedRows < DELETE_AT_ONCE) return;
-    // Others have their turn.
-    await setImmediate();
-  }
+/**
+ * Forgets windows that have ended, some of them.
+ * @param most at most so many
+ * @returns how many
+ */
+export async function deleteEndedWindows(
+  db: Db,
+  { most, now }: { most: number; now: number },
+): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('limit_windows')
+    .where('key', 'in', (eb) =>
+      eb.selectFrom('limit_windows').select('key').where('ends_at', '<=', now).orderBy('ends_at').limit(most),
+    )
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
 }
 
 /** A sliding window is counted in so many slices; it is one slice longer than asked for at most, and never shorter. */
 const SLICES = 24;
 
-export type SlidingWindow = { readonly key: string; readonly windowMs: number };
+export type SlidingWindow = {
+  readonly key: string;
+  /** Under which it was counted with secrets of the past: read, and no longer written. */
+  readonly formerKeys?: readonly string[];
+  readonly windowMs: number;
+};
 
 /** What a sliding window holds now. */
 export type SlidingCount = {
@@ -100,7 +104,7 @@ export type SlidingCount = {
 };
 
 const sliceAt = ({ windowMs }: SlidingWindow, now: number): number => Math.floor(now / (windowMs / SLICES));
-const sliceKey = ({ key }: SlidingWindow, slice: number): string => `${key} #${slice}`;
+const sliceKey = (key: string, slice: number): string => `${key} #${slice}`;
 
 /** Counts one event in each of some windows that slide: unlike the others, they cannot hold twice as many around their end. */
 export async function countInSlidingWindows(
@@ -111,7 +115,7 @@ export async function countInSlidingWindows(
   const slices = windows.map((window) => {
     const slice = sliceAt(window, now);
     return {
-      key: sliceKey(window, slice),
+      key: sliceKey(window.key, slice),
       endsAt: Math.ceil((slice + 1) * (window.windowMs / SLICES)) + window.windowMs,
     };
   });
@@ -131,7 +135,9 @@ export async function readSlidingWindows(
 ): Promise<readonly SlidingCount[]> {
   const keysOf = windows.map((window) => {
     const current = sliceAt(window, now);
-    return Array.from({ length: SLICES + 1 }, (_, age) => sliceKey(window, current - age));
+    return [window.key, ...(window.formerKeys ?? [])].flatMap((key) =>
+      Array.from({ length: SLICES + 1 }, (_, age) => sliceKey(key, current - age)),
+    );
   });
   const rows = await db
     .selectFrom('limit_windows')
@@ -166,7 +172,7 @@ export async function uncountInSlidingWindows(
   windows: readonly SlidingWindow[],
   now: number,
 ): Promise<void> {
-  const keys = windows.map((window) => sliceKey(window, sliceAt(window, now)));
+  const keys = windows.map((window) => sliceKey(window.key, sliceAt(window, now)));
   await db
     .updateTable('limit_windows')
     .set((eb) => ({ count: eb('count', '-', 1) }))

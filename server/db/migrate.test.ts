@@ -50,6 +50,8 @@ for (const engine of ENGINES) {
             '2026-11-21-consent-proof',
             '2026-11-21-known-secrets',
             '2026-11-21-mail-turns',
+            '2026-11-22-outbox-kinds',
+            '2026-11-22-retention',
           ],
         );
       } finally {

@@ -9,6 +9,8 @@ import * as firstTables from '#server/db/migrations/2026-11-20-first-tables.ts';
 import * as consentProof from '#server/db/migrations/2026-11-21-consent-proof.ts';
 import * as knownSecrets from '#server/db/migrations/2026-11-21-known-secrets.ts';
 import * as mailTurns from '#server/db/migrations/2026-11-21-mail-turns.ts';
+import * as outboxKinds from '#server/db/migrations/2026-11-22-outbox-kinds.ts';
+import * as retention from '#server/db/migrations/2026-11-22-retention.ts';
 
 /** In the order in which they run. A new one goes to the end. */
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -16,6 +18,8 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '2026-11-21-consent-proof': consentProof,
   '2026-11-21-known-secrets': knownSecrets,
   '2026-11-21-mail-turns': mailTurns,
+  '2026-11-22-outbox-kinds': outboxKinds,
+  '2026-11-22-retention': retention,
 };
 
 const BEGIN_PATIENCE_MS = 60_000;

@@ -8,7 +8,7 @@ import { sql, type Selectable } from 'kysely';
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
 import type { OutboxState, Schema } from '#server/db/schema.ts';
 
-export type OutboxMail = Selectable<Schema['outbox']>;
+export type OutboxRow = Selectable<Schema['outbox']>;
 
 /** Whose mail it is, and when its turn comes. */
 export type PlaceInQueue = {
@@ -64,41 +64,44 @@ const isQueued = sql<boolean>`state = 'queued'`;
 const isUntried = sql<boolean>`attempts = 0`;
 const isSent = sql<boolean>`state = 'sent'`;
 
-/** Queues the e-mail that carries a code. */
-export async function queueCodeMail(
+/**
+ * Queues a message, in the transaction of its cause. What there is to know about a kind, server/outbox/ knows.
+ * @param payload what its kind needs to make it: never a code's digits, and nothing personal that is known elsewhere
+ * @param codeId the code it carries
+ * @param place in the order of sending; without one, its turn is now
+ */
+export async function queueMessage(
   tx: Db,
-  mail: { id: string; codeId: string; recipient: string; place: PlaceInQueue; now: number },
+  {
+    id,
+    kind,
+    payload,
+    codeId,
+    recipient,
+    place,
+    now,
+  }: {
+    id: string;
+    kind: string;
+    payload: Readonly<Record<string, unknown>>;
+    codeId?: string;
+    recipient: string;
+    place?: PlaceInQueue;
+    now: number;
+  },
 ): Promise<void> {
-  const { id, codeId, recipient, place, now } = mail;
   await tx
     .insertInto('outbox')
     .values({
       id,
-      code_id: codeId,
+      kind,
+      payload: JSON.stringify(payload),
+      code_id: codeId ?? null,
       recipient,
-      network: place.network,
-      recipient_domain: place.domain,
+      network: place?.network ?? null,
+      recipient_domain: place?.domain ?? null,
       due_at: now,
-      turn_at: place.turnAt,
-      created_at: now,
-    })
-    .execute();
-}
-
-/** Queues a notice to the operator. */
-export async function queueNotice(
-  db: Db,
-  mail: { id: string; recipient: string; subject: string; text: string; now: number },
-): Promise<void> {
-  const { id, recipient, subject, text, now } = mail;
-  await db
-    .insertInto('outbox')
-    .values({
-      id,
-      notice: JSON.stringify({ subject, text }),
-      recipient,
-      due_at: now,
-      turn_at: now,
+      turn_at: place?.turnAt ?? now,
       created_at: now,
     })
     .execute();
@@ -118,7 +121,7 @@ export async function outboxBacklog(db: Db): Promise<{ depth: number; oldestCrea
 export async function findMailOfCode(
   db: Db,
   codeId: string,
-): Promise<Pick<OutboxMail, 'state' | 'finished_at'> | undefined> {
+): Promise<Pick<OutboxRow, 'state' | 'finished_at'> | undefined> {
   return db
     .selectFrom('outbox')
     .select(['state', 'finished_at'])
@@ -271,7 +274,7 @@ export async function leaseDueMail(
     now,
     full = { networks: [], domains: [] },
   }: { leaseId: string; most: number; leaseMs: number; now: number; full?: FullLanes },
-): Promise<OutboxMail[]> {
+): Promise<OutboxRow[]> {
   // One parameter, however long the list: the statement's text stays the same.
   const isAmong = (column: 'network' | 'recipient_domain', list: readonly string[]) =>
     engine === 'postgres'
@@ -373,7 +376,7 @@ export async function finishMail(
 /** Gives a mail back, to be tried again at `dueAt`. Only the holder of the lease may. */
 export async function releaseMail(
   db: Db,
-  mail: Pick<OutboxMail, 'id' | 'turn_at'> & {
+  mail: Pick<OutboxRow, 'id' | 'turn_at'> & {
     leaseId: string;
     dueAt: number;
     reply: string;

@@ -12,7 +12,7 @@ import { sql } from 'kysely';
 import type { DatabaseOptions, OpenDatabase } from '#server/db/connect.ts';
 import { deleteEndedWindows } from '#server/db/limit-windows.ts';
 import { migrate } from '#server/db/migrate.ts';
-import { isOutage } from '#server/http/errors.ts';
+import { isOutage } from '#server/db/outages.ts';
 import { API } from '#shared/api.ts';
 import { TEST_DIST } from '#testing/built-site.ts';
 import { freshDatabase } from '#testing/databases.ts';
@@ -94,7 +94,7 @@ describe('while somebody else holds the write lock', () => {
       lock();
       let answered = 0;
       const forms = emails.map((email) => sendForm(server, email).finally(() => (answered += 1)));
-      const housekeeping = deleteEndedWindows(server.database.db, server.now());
+      const housekeeping = deleteEndedWindows(server.database.db, { most: 100, now: server.now() });
       for (let round = 0; round < 20; round += 1) {
         await setTimeout(1);
         assert.equal((await server.app.inject('/')).statusCode, 200);
@@ -168,7 +168,7 @@ it('a start waits for the migrations of another process, however long a visitor 
     const migrated = migrate(database).finally(() => (done = true));
     // So many times the lock outlasts the patience of a visitor's statement.
     for (let round = 0; round < 5; round += 1) {
-      await assert.rejects(deleteEndedWindows(database.db, 0), isOutage);
+      await assert.rejects(deleteEndedWindows(database.db, { most: 100, now: 0 }), isOutage);
       assert.equal(done, false);
     }
     unlock();

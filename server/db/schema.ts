@@ -5,6 +5,9 @@ import type { ColumnType, Generated } from 'kysely';
 /** Set when the row is made, never changed. */
 type Fixed<T> = ColumnType<T, T, never>;
 
+/** The same, until it is erased (personal-data.ts). */
+type Erasable<T> = ColumnType<T, T, T>;
+
 /**
  * The exact sentence beside the checkbox; a new wording gets a row of its own and older rows stay. One row is no
  * operator's: NOT_STATED.
@@ -36,8 +39,9 @@ type Submissions = {
 /** One browser's claim to one address, and the wrong tries it has used up. */
 type Challenges = {
   id: Fixed<string>;
-  browser_id: Fixed<string>;
-  email: Fixed<string>;
+  browser_id: Erasable<string>;
+  /** Its pseudonym, once it was erased. */
+  email: Erasable<string>;
   /** How many codes were mailed for this challenge. 0: it rides on a code that another one asked for. */
   codes_sent: Generated<number>;
   wrong_tries: Generated<number>;
@@ -51,8 +55,9 @@ type Challenges = {
 type Codes = {
   id: Fixed<string>;
   challenge_id: Fixed<string>;
-  email: Fixed<string>;
-  client_address: Fixed<string>;
+  /** Its pseudonym, once it was erased. */
+  email: Erasable<string>;
+  client_address: Erasable<string>;
   secret_id: Fixed<string>;
   created_at: Fixed<number>;
   /** A lifetime after its mailing, which is at most a lifetime after its making; or earlier when it is no longer wanted. */
@@ -61,13 +66,17 @@ type Codes = {
   used_at: Generated<number | null>;
 };
 
-/** Mail to be sent, written in the transaction of its cause. */
+/** Messages to be sent, written in the transaction of their cause. */
 type Outbox = {
   id: Fixed<string>;
-  /** The code it carries; null for a notice to the operator. */
+  /** Who makes the message: the kinds are in server/outbox/kinds.ts. */
+  kind: ColumnType<string, string | undefined, never>;
+  /** JSON: what its kind needs to make it. Never a code's digits. */
+  payload: ColumnType<string, string | undefined, never>;
+  /** The code it carries, if it carries one: a column, so that it is found by its code and refers to one that is there. */
   code_id: Fixed<string | null>;
-  /** JSON: subject and text of a notice; null for a code, whose words are made when it is sent. */
-  notice: Fixed<string | null>;
+  /** Null in every row made since there are kinds; processes of the release before ask for it. */
+  notice: Generated<string | null>;
   recipient: Fixed<string>;
   state: Generated<OutboxState>;
   attempts: Generated<number>;

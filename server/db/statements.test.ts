@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { it } from 'node:test';
 
-import { deleteEndedWindows } from '#server/db/limit-windows.ts';
 import { createStatementCache } from '#server/db/sqlite-dialect.ts';
+import { createHousekeeping } from '#server/housekeeping.ts';
 import { API } from '#shared/api.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';
@@ -22,6 +22,12 @@ for (const engine of ENGINES) {
       return Object.assign(new Error('Later'), { responseCode: 451 });
     };
     await withServer({ engine, database, inbox: { onRecipient } }, async (server) => {
+      const keepHouse = createHousekeeping({
+        database,
+        config: server.config,
+        clock: server.now,
+        onExpired: () => {},
+      });
       const flow = async (number: number) => {
         const email = `visitor-${number}@example.com`;
         const visitor = createVisitor(server, `198.51.100.${number}`);
@@ -46,7 +52,7 @@ for (const engine of ENGINES) {
         await server.app.inject(API.proofOfWork);
         await server.metrics.render();
         await server.advance(1_800 + number);
-        await deleteEndedWindows(database.db, server.now());
+        await keepHouse();
       };
       for (let number = 1; number <= 10; number += 1) await flow(number);
       const usual = texts.size;

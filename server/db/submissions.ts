@@ -1,5 +1,5 @@
 // What visitors typed, with the exact wording they agreed to.
-import type { Selectable } from 'kysely';
+import type { Insertable, Selectable } from 'kysely';
 
 import type { Db } from '#server/db/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
@@ -31,40 +31,8 @@ export async function isKnownConsentWording(db: Db, version: string): Promise<bo
   return row !== undefined;
 }
 
-export async function insertSubmission(
-  db: Db,
-  submission: {
-    id: string;
-    challengeId: string;
-    name: string;
-    company: string;
-    emailTyped: string;
-    email: string;
-    consentVersion: string;
-    clientAddress: string;
-    userAgent: string | null;
-    attribution: string;
-    flags: string;
-    now: number;
-  },
-): Promise<void> {
-  await db
-    .insertInto('submissions')
-    .values({
-      id: submission.id,
-      challenge_id: submission.challengeId,
-      name: submission.name,
-      company: submission.company,
-      email_typed: submission.emailTyped,
-      email: submission.email,
-      consent_version: submission.consentVersion,
-      client_address: submission.clientAddress,
-      user_agent: submission.userAgent,
-      attribution: submission.attribution,
-      flags: submission.flags,
-      created_at: submission.now,
-    })
-    .execute();
+export async function insertSubmission(db: Db, submission: Insertable<Schema['submissions']>): Promise<void> {
+  await db.insertInto('submissions').values(submission).execute();
 }
 
 /** The newest submission of a challenge: somebody who corrected their name means the correction. */

@@ -7,6 +7,7 @@ import type { FastifyBaseLogger } from 'fastify';
 
 import { peerAddress, type IsProxy } from '#server/http/visitor-address.ts';
 import { networkOf } from '#server/limits/limits.ts';
+import { CONNECTIONS } from '#server/limits/numbers.ts';
 import type { Metrics } from '#server/observability/metrics.ts';
 
 export type ConnectionLimits = {
@@ -15,13 +16,6 @@ export type ConnectionLimits = {
   /** From one network, as the other limits count networks. Proxies that are trusted are exempt. */
   readonly maxPerNetwork: number;
 };
-
-/**
- * In all: well below what a process may have open. From one network: a browser opens up to six and
- * keeps them for 72 s, so this is 80 browsers at once behind one address; an office or a phone network with more of them
- * loses connections that nobody is using, and none that somebody is. Ten such networks fill the process.
- */
-const USUAL_LIMITS: ConnectionLimits = { maxOpen: 5_000, maxPerNetwork: 500 };
 
 /** At most one line in the log in this time. */
 const LOG_EVERY_MS = 60_000;
@@ -63,7 +57,7 @@ type ConnectionParts = {
  */
 export function boundConnections(
   server: Server,
-  { limits = USUAL_LIMITS, isProxy, metrics, logger }: ConnectionParts,
+  { limits = CONNECTIONS, isProxy, metrics, logger }: ConnectionParts,
 ): void {
   const connections = new Map<Socket, Connection>();
   const networks = new Map<string, Group>();

@@ -1,51 +1,58 @@
 // The one place where a failure becomes an answer: a status, one sentence as text/plain, and its code in a header.
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 
+import type { Campaign } from '#server/campaign.ts';
+import { isOutage } from '#server/db/outages.ts';
 import { API_ERRORS, ERROR_CODE_HEADER, type ApiErrorCode } from '#shared/errors.ts';
 
-/**
- * Answers with an error of the catalogue.
- * @param details a sentence to use instead of the catalogue's, for 429 and 503 the seconds to wait, and the seconds
- *   until a new code can be asked for where the sentence tells that instead
- */
-export function sendError(
-  reply: FastifyReply,
-  code: ApiErrorCode,
-  details: {
-    readonly sentence?: string;
-    readonly retryAfterSeconds?: number;
-    readonly newCodeInSeconds?: number;
-  } = {},
-): FastifyReply {
-  const { status, sentence } = API_ERRORS[code];
-  const { retryAfterSeconds } = details;
-  if (retryAfterSeconds !== undefined) void reply.header('retry-after', String(retryAfterSeconds));
-  return reply
-    .code(status)
-    .header(ERROR_CODE_HEADER, code)
-    .header('cache-control', 'no-store')
-    .type('text/plain; charset=utf-8')
-    .send(
-      (details.sentence ?? sentence).replace(
-        '{when}',
-        waitInWords(details.newCodeInSeconds ?? retryAfterSeconds ?? 60),
-      ),
-    );
+/** What the answers are made of: the sentences, and the language in which a wait is told. */
+export type ErrorWords = {
+  readonly errors: Campaign['errors'];
+  readonly site: Pick<Campaign['site'], 'language'>;
+};
+
+type ErrorDetails = {
+  /** To use instead of the operator's: what only monitors read, or what has been filled in already. */
+  readonly sentence?: string;
+  /** For 429 and 503. */
+  readonly retryAfterSeconds?: number;
+  /** When a new code can be asked for, where the sentence tells that instead. */
+  readonly newCodeInSeconds?: number;
+};
+
+/** Answers with an error: its status, its sentence and its code. */
+export type SendError = (reply: FastifyReply, code: ApiErrorCode, details?: ErrorDetails) => FastifyReply;
+
+/** How long to wait where nobody has said it. */
+const USUAL_WAIT_SECONDS = 60;
+
+/** Makes the one way in which errors are answered, in the words of a campaign. */
+export function createSendError({ errors, site }: ErrorWords): SendError {
+  const waitInWords = createWaitInWords(site.language);
+  return (reply, code, { sentence = errors[code], retryAfterSeconds, newCodeInSeconds } = {}) => {
+    if (retryAfterSeconds !== undefined) void reply.header('retry-after', String(retryAfterSeconds));
+    const wait = newCodeInSeconds ?? retryAfterSeconds ?? USUAL_WAIT_SECONDS;
+    return reply
+      .code(API_ERRORS[code])
+      .header(ERROR_CODE_HEADER, code)
+      .header('cache-control', 'no-store')
+      .type('text/plain; charset=utf-8')
+      .send(sentence.replaceAll('{when}', () => waitInWords(wait)));
+  };
 }
 
 /**
  * How long to wait, in words a person uses: "now", "in 40 seconds", "in 12 minutes", "in 3 hours".
- * @param seconds whole seconds
+ * @param language in which to tell it, as in site.yaml
+ * @returns for whole seconds
  */
-export function waitInWords(seconds: number): string {
-  if (seconds <= 0) return 'now';
-  const [amount, unit] =
-    seconds < 90
-      ? [seconds, 'second']
-      : seconds < 90 * 60
-        ? [Math.ceil(seconds / 60), 'minute']
-        : [Math.ceil(seconds / 3600), 'hour'];
-  return `in ${amount} ${unit}${amount === 1 ? '' : 's'}`;
+export function createWaitInWords(language: string): (seconds: number) => string {
+  const words = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
+  return (seconds) => {
+    if (seconds < 90) return words.format(Math.max(0, seconds), 'second');
+    if (seconds < 90 * 60) return words.format(Math.ceil(seconds / 60), 'minute');
+    return words.format(Math.ceil(seconds / 3600), 'hour');
+  };
 }
 
 /** Fastify's own refusals, by what they mean to the caller. */
@@ -60,34 +67,20 @@ const BY_STATUS: Readonly<Record<number, ApiErrorCode>> = {
 /** How long a visitor is asked to wait when we are the ones who failed. */
 const RETRY_AFTER_FAILURE_SECONDS = 30;
 
-/** Turns what was thrown into an answer. What the database or the code said is logged, never sent. */
-export function handleError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const status = error.statusCode ?? 500;
-  const known = BY_STATUS[status] ?? (status < 500 ? 'malformed-body' : undefined);
-  if (known) return sendError(reply, known);
-  const code = isOutage(error) ? 'unavailable' : 'internal-error';
-  request.log.error(
-    { err: error },
-    code === 'unavailable' ? 'The database is not available.' : 'A request failed.',
-  );
-  return sendError(reply, code, { retryAfterSeconds: RETRY_AFTER_FAILURE_SECONDS });
-}
-
-// PostgreSQL's classes for "not now" (57P0x: shutting down or starting, 53xxx: no room, 08xxx: connection lost,
-// 55P03 and 57014: a wait was cut short), the ways a socket fails, and SQLite's busy, full, read-only and I/O errors.
-const POSTGRES_OUTAGE = /^(57P0\d|53\d{3}|08\d{3}|55P03|57014|25006)$/;
-const SOCKET_OUTAGE = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/;
-const CONNECTION_OUTAGE =
-  /connection (terminated|timeout)|timeout exceeded when trying to connect|client has encountered a connection error/i;
-const SQLITE_OUTAGE = new Set([5, 6, 8, 10, 13, 14]);
-
-/** Whether the database could not be used just now, as opposed to used wrongly. */
-export function isOutage(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  if (error instanceof AggregateError && error.errors.some(isOutage)) return true;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  if (POSTGRES_OUTAGE.test(code) || SOCKET_OUTAGE.test(code) || CONNECTION_OUTAGE.test(error.message))
-    return true;
-  // node:sqlite puts SQLite's extended result code into errcode; its low byte is the primary one.
-  return 'errcode' in error && typeof error.errcode === 'number' && SQLITE_OUTAGE.has(error.errcode & 0xff);
+/**
+ * Makes what turns a thrown error into an answer. What the database or the code said is logged, never sent.
+ * @returns for Fastify's error handlers
+ */
+export function createHandleError(sendError: SendError) {
+  return (error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const status = error.statusCode ?? 500;
+    const known = BY_STATUS[status] ?? (status < 500 ? 'malformed-body' : undefined);
+    if (known) return sendError(reply, known);
+    const code = isOutage(error) ? 'unavailable' : 'internal-error';
+    request.log.error(
+      { err: error },
+      code === 'unavailable' ? 'The database is not available.' : 'A request failed.',
+    );
+    return sendError(reply, code, { retryAfterSeconds: RETRY_AFTER_FAILURE_SECONDS });
+  };
 }

@@ -4,8 +4,8 @@ import type { FastifyInstance } from 'fastify';
 import type { OpenDatabase } from '#server/db/connect.ts';
 import { pingDatabase } from '#server/db/health.ts';
 import { findStandstill } from '#server/db/outbox.ts';
-import { sendError } from '#server/http/errors.ts';
-import type { MailBacklog } from '#server/mail/backlog.ts';
+import type { SendError } from '#server/http/errors.ts';
+import type { MailBacklog } from '#server/outbox/backlog.ts';
 import { API } from '#shared/api.ts';
 
 const RETRY_AFTER_SECONDS = 5;
@@ -20,6 +20,7 @@ type HealthParts = {
   readonly clock: () => number;
   /** True once the process has been told to stop. */
   readonly isStopping: () => boolean;
+  readonly sendError: SendError;
 };
 
 /** Adds `GET /api/live`: 200 as long as the process runs, also while it stops or sheds load; a restart would not help. */
@@ -31,11 +32,12 @@ export function addLiveRoute(app: FastifyInstance): void {
 
 /**
  * Adds `GET /api/health`: 200, or 503 when the database does not answer or its file is gone, mail is stuck or so slow that
- * forms are refused, or the process stops.
+ * forms are refused, or the process stops. Its sentences are for monitors and whoever runs the server: they are English in
+ * every campaign.
  */
 export function addHealthRoute(
   app: FastifyInstance,
-  { database, mailBacklog, clock, isStopping }: HealthParts,
+  { database, mailBacklog, clock, isStopping, sendError }: HealthParts,
 ): void {
   app.get(API.health, async (request, reply) => {
     const sick = (sentence: string) =>

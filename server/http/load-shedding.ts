@@ -5,7 +5,7 @@ import { getHeapStatistics } from 'node:v8';
 import underPressure, { TYPE_RSS_BYTES } from '@fastify/under-pressure';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-import { sendError } from '#server/http/errors.ts';
+import type { SendError } from '#server/http/errors.ts';
 import { API } from '#shared/api.ts';
 
 /** A loop that is this late on average over a second serves nobody well. */
@@ -18,6 +18,7 @@ const MAX_OUTSIDE_HEAP_BYTES = 512 * 1024 * 1024;
 /** More requests in hand than this wait for the database longer than a visitor waits for us. */
 const MAX_IN_HAND = 1_000;
 const RETRY_AFTER_SECONDS = 5;
+/** For monitors, as all that health says. */
 const TOO_MUCH_MEMORY = 'This process holds more memory than it should. Please restart it.';
 
 export type LoadLimits = {
@@ -58,6 +59,7 @@ export function mostResidentBytes({
 /** Sheds load on everything but the probes of monitors. */
 export async function addLoadShedding(
   app: FastifyInstance,
+  sendError: SendError,
   { maxInHand, maxEventLoopDelayMs, maxResidentBytes = mostResidentBytes() }: LoadLimits = USUAL_LIMITS,
 ): Promise<void> {
   await app.register(underPressure, {

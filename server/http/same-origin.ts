@@ -2,7 +2,7 @@
 // the third lock on the same door; it is also the one that says clearly why.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-import { sendError } from '#server/http/errors.ts';
+import type { SendError } from '#server/http/errors.ts';
 
 /**
  * Where a request that changes something comes from: our page, our page under a name that is not PUBLIC_URL's, or
@@ -27,7 +27,7 @@ function originOf({ headers }: FastifyRequest, publicUrl: string): Origin {
 const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
 
 /** Refuses what another site sends, before its body is read. */
-export function refuseOtherOrigins(app: FastifyInstance, publicUrl: string): void {
+export function refuseOtherOrigins(app: FastifyInstance, publicUrl: string, sendError: SendError): void {
   let warned = false;
   app.addHook('onRequest', async (request, reply) => {
     if (request.method === 'GET' || request.method === 'HEAD') return;

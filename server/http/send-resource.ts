@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import Negotiator from 'negotiator';
 import { createHash } from 'node:crypto';
 
-import { sendError } from '#server/http/errors.ts';
+import type { SendError } from '#server/http/errors.ts';
 
 /** What a resource can be sent as, the smallest first. */
 const ENCODINGS = ['br', 'gzip', 'identity'] as const;
@@ -31,7 +31,12 @@ export const representation = (body: Buffer): Representation => ({
  * Answers a GET or HEAD with a resource. If the reply has another status than 200 already, it is sent whole.
  * Errors: 412 `precondition-failed`, 416 `range-not-satisfiable`.
  */
-export function sendResource(request: FastifyRequest, reply: FastifyReply, resource: Resource): FastifyReply {
+export function sendResource(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  resource: Resource,
+  sendError: SendError,
+): FastifyReply {
   const { type, cacheControl, representations } = resource;
   const { headers, method } = request;
   const available = ENCODINGS.filter((encoding) => representations[encoding] !== undefined);

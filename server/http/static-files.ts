@@ -5,7 +5,7 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
-import { sendError } from '#server/http/errors.ts';
+import type { SendError } from '#server/http/errors.ts';
 import { filesFolder, releaseNames, type Release } from '#server/http/releases.ts';
 import { contentSecurityPolicy } from '#server/http/security-headers.ts';
 import { representation, sendResource, type Resource } from '#server/http/send-resource.ts';
@@ -125,7 +125,12 @@ const PATTERN = /[:*?]/;
  */
 export function serveSite(
   app: FastifyInstance,
-  { release, publicUrl, secure }: { release: Release; publicUrl: string; secure: boolean },
+  {
+    release,
+    publicUrl,
+    secure,
+    sendError,
+  }: { release: Release; publicUrl: string; secure: boolean; sendError: SendError },
 ): Pages {
   const policy = contentSecurityPolicy(release.inlineHashes, secure);
   const page = (name: string, type: string) =>
@@ -142,13 +147,14 @@ export function serveSite(
   for (const [name, file] of pages) {
     app.get(`/${name}`, (request, reply) => {
       if (file === home) void reply.header('content-security-policy', policy);
-      return sendResource(request, reply, file);
+      return sendResource(request, reply, file, sendError);
     });
   }
 
   const files = readFiles(filesFolder(release.dist, release.name));
   for (const [name, file] of files) {
-    if (!PATTERN.test(name)) app.get(`/${name}`, (request, reply) => sendResource(request, reply, file));
+    if (!PATTERN.test(name))
+      app.get(`/${name}`, (request, reply) => sendResource(request, reply, file, sendError));
   }
 
   const findOther = createOthers(release, files);
@@ -161,13 +167,13 @@ export function serveSite(
           : sendNotFound(request, reply);
       }
       const file = files.get(name) ?? findOther(name, request.log);
-      return file ? sendResource(request, reply, file) : sendNotFound(request, reply);
+      return file ? sendResource(request, reply, file, sendError) : sendNotFound(request, reply);
     },
   };
 
   function sendNotFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
     void reply.code(404).header('content-security-policy', policy).header('x-robots-tag', 'noindex');
-    return sendResource(request, reply, notFound);
+    return sendResource(request, reply, notFound, sendError);
   }
 }
 

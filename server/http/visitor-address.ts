@@ -3,7 +3,7 @@
 import { BlockList, isIP, type Socket } from 'node:net';
 
 import ipaddr from 'ipaddr.js';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import type { Config } from '#server/config.ts';
 
@@ -39,6 +39,23 @@ const NAMED_NETWORKS: Readonly<Record<string, readonly string[]>> = {
   linklocal: ['169.254.0.0/16', 'fe80::/10'],
   uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
 };
+
+/**
+ * Behind a proxy that is not trusted, every visitor seems to come from the proxy, and the limits of one are the limits of
+ * all. That goes unnoticed until the page is popular, so it is said at the first request that shows it.
+ */
+export function warnAboutForgottenProxy(app: FastifyInstance, trust: Config['trustProxy']): void {
+  if (trust !== false) return;
+  let warned = false;
+  app.addHook('onRequest', async (request) => {
+    if (warned || request.headers['x-forwarded-for'] === undefined) return;
+    warned = true;
+    request.log.warn(
+      'X-FORWARDED-FOR ARRIVES, BUT TRUST_PROXY IS OFF: all visitors are counted as one. Set TRUST_PROXY to the number ' +
+        'of proxies in front of this server, or to their networks.',
+    );
+  });
+}
 
 /**
  * X-Forwarded-For is read from right to left, as far as proxies vouch for it. What is no address ends the way: the

@@ -31,6 +31,8 @@ export async function findChallengeInProgress(
     email: submission.email_typed,
     reference: codeReference(parts.secrets, { id: code.id, secretId: code.secret_id }),
     resendSeconds: await resendInSeconds(db, parts, code, now),
+    // 0 for what a clock that was wrong stored.
+    askedSecondsAgo: Math.max(0, now - submission.created_at) / 1000,
     consentVersion: submission.consent_version === NOT_STATED ? '' : submission.consent_version,
   };
 }

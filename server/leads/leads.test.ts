@@ -631,6 +631,7 @@ for (const engine of ENGINES) {
           email: EMAIL,
           reference,
           resendSeconds: 40,
+          askedSecondsAgo: 20,
           consentVersion: '',
         });
         await newestCode(server);

@@ -16,11 +16,12 @@ import {
 import { isRecent } from '#server/db/clocks.ts';
 import { codeThatAnswers, endCodes, insertCode, isLive, type Code } from '#server/db/codes.ts';
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
-import { findPlaceInQueue, queueCodeMail } from '#server/db/outbox.ts';
+import { findPlaceInQueue } from '#server/db/outbox.ts';
 import { insertSubmission } from '#server/db/submissions.ts';
 import { mailingTime } from '#server/leads/mailing-time.ts';
 import { networkOf, type Limits } from '#server/limits/limits.ts';
-import type { MailBacklog } from '#server/mail/backlog.ts';
+import type { MailBacklog } from '#server/outbox/backlog.ts';
+import { queueCodeMail } from '#server/outbox/code.ts';
 import type { CodeRequested } from '#shared/api.ts';
 import type { ApiErrorCode } from '#shared/errors.ts';
 import { normaliseEmail, type Lead } from '#shared/lead.ts';
@@ -128,7 +129,15 @@ async function answer(tx: Db, parts: RequestCodeParts, ask: Ask): Promise<Reques
   await storeSubmission(tx, ask, challengeId);
   // The id tells the time, by which codes are counted (codeStatistics).
   const code = { id: uuid({ msecs: now }), secretId: parts.secrets[0].id };
-  await insertCode(tx, { ...code, challengeId, email, clientAddress: visitor.clientAddress, now, expiresAt });
+  await insertCode(tx, {
+    id: code.id,
+    challenge_id: challengeId,
+    email,
+    client_address: visitor.clientAddress,
+    secret_id: code.secretId,
+    created_at: now,
+    expires_at: expiresAt,
+  });
   const mail = { id: uuid({ msecs: now }), codeId: code.id, recipient: ask.lead.email };
   await queueCodeMail(tx, { ...mail, place, now });
   return requested(parts, challengeId, code, parts.resendSeconds);
@@ -156,7 +165,14 @@ async function openChallenge(
   { codesSent, expiresAt }: { codesSent: 0 | 1; expiresAt: number },
 ): Promise<string> {
   const id = uuid();
-  await insertChallenge(tx, { id, browserId: visitor.browserId, email, codesSent, now, expiresAt });
+  await insertChallenge(tx, {
+    id,
+    browser_id: visitor.browserId,
+    email,
+    codes_sent: codesSent,
+    created_at: now,
+    expires_at: expiresAt,
+  });
   return id;
 }
 
@@ -164,17 +180,17 @@ async function storeSubmission(tx: Db, ask: Ask, challengeId: string): Promise<v
   const { lead, visitor } = ask;
   await insertSubmission(tx, {
     id: uuid(),
-    challengeId,
+    challenge_id: challengeId,
     name: lead.name,
     company: lead.company,
-    emailTyped: lead.email,
+    email_typed: lead.email,
     email: ask.email,
-    consentVersion: visitor.consentVersion,
-    clientAddress: visitor.clientAddress,
-    userAgent: visitor.userAgent,
+    consent_version: visitor.consentVersion,
+    client_address: visitor.clientAddress,
+    user_agent: visitor.userAgent,
     attribution: JSON.stringify(visitor.attribution),
     flags: visitor.flags.join(' '),
-    now: ask.now,
+    created_at: ask.now,
   });
 }
 

@@ -5,7 +5,7 @@ import type * as z from 'zod/mini';
 
 import { newBrowserId, type Cookies } from '#server/access/cookies.ts';
 import type { Config } from '#server/config.ts';
-import { sendError } from '#server/http/errors.ts';
+import type { SendError } from '#server/http/errors.ts';
 import { dropRequest, type VisitorAddress } from '#server/http/visitor-address.ts';
 import { findChallengeInProgress, isWaiting } from '#server/leads/challenge-in-progress.ts';
 import { attributionOf } from '#server/leads/attribution.ts';
@@ -17,7 +17,9 @@ import type { Breaker } from '#server/limits/breaker.ts';
 import type { ProofOfWork } from '#server/limits/proof-of-work.ts';
 import type { Metrics } from '#server/observability/metrics.ts';
 import { API, CONSENT_VERSION_HEADER, PROOF_OF_WORK_HEADER } from '#shared/api.ts';
-import { HONEYPOT_FIELD, Lead, normaliseEmail, Verification } from '#shared/lead.ts';
+import type { Interface } from '#shared/campaign-schema.ts';
+import { complaintIn, HONEYPOT_FIELD, Lead, normaliseEmail, Verification } from '#shared/lead.ts';
+import { fill } from '#shared/words.ts';
 
 const USER_AGENT_MAX_LENGTH = 500;
 /** The nil UUID (RFC 9562, section 5.9): nothing has it. */
@@ -33,15 +35,18 @@ export type LeadRouteParts = RequestCodeParts &
     /** What to do about free-mail and disposable addresses. */
     readonly policies: Pick<Config, 'freeMail' | 'disposableMail'>;
     readonly freeMailDomains: ReadonlySet<string>;
+    /** What is said of input that cannot be used. */
+    readonly inputWords: Pick<Interface, 'validation' | 'otherInput'>;
+    readonly sendError: SendError;
   };
 
 /** Adds the routes of the leads feature. */
 export function addLeadRoutes(app: FastifyInstance, parts: LeadRouteParts): void {
-  const { cookies, visitorAddress, breaker, proofOfWork, metrics } = parts;
+  const { cookies, visitorAddress, breaker, proofOfWork, metrics, sendError } = parts;
 
   app.post(API.leads, async (request, reply) => {
     const parsed = Lead.safeParse(request.body);
-    if (!parsed.success) return sendInvalidInput(reply, parsed.error);
+    if (!parsed.success) return sendInvalidInput(parts, reply, parsed.error);
     const clientAddress = visitorAddress(request);
     if (clientAddress === null) return dropRequest(reply);
     const verdict = judgeDomain(parsed.data.email, parts.policies, parts.freeMailDomains);
@@ -85,7 +90,7 @@ export function addLeadRoutes(app: FastifyInstance, parts: LeadRouteParts): void
 
   app.post(API.verify, async (request, reply) => {
     const parsed = Verification.safeParse(request.body);
-    if (!parsed.success) return sendInvalidInput(reply, parsed.error);
+    if (!parsed.success) return sendInvalidInput(parts, reply, parsed.error);
     const clientAddress = visitorAddress(request);
     if (clientAddress === null) return dropRequest(reply);
     const outcome = await verifyCode(parts, parsed.data, {
@@ -118,15 +123,21 @@ const sendJson = (reply: FastifyReply, body: object): FastifyReply =>
   reply.header('cache-control', 'no-store').send(body);
 
 /** The first complaint is the sentence; the generic ones of the specification name their field as well. */
-function sendInvalidInput(reply: FastifyReply, error: z.core.$ZodError): FastifyReply {
+function sendInvalidInput(
+  { inputWords: { validation, otherInput }, sendError }: Pick<LeadRouteParts, 'inputWords' | 'sendError'>,
+  reply: FastifyReply,
+  error: z.core.$ZodError,
+): FastifyReply {
   const [issue] = error.issues;
-  const field = issue?.path[0];
-  const generic = issue?.message === 'Required' || issue?.message === 'Invalid input';
+  const [field] = issue?.path ?? [];
+  // A body that is no object at all has no field, and a sentence of its own.
+  if (issue === undefined || field === undefined) return sendError(reply, 'invalid-input');
+  const message = complaintIn(otherInput, issue.message);
   const sentence =
-    issue === undefined || (generic && field === undefined)
-      ? {}
-      : { sentence: generic ? `${issue.message}: please check the field ${String(field)}.` : issue.message };
-  return sendError(reply, 'invalid-input', sentence);
+    message === null
+      ? complaintIn(validation, issue.message)
+      : fill(otherInput.checkField, { message, field: String(field) });
+  return sendError(reply, 'invalid-input', sentence === null ? {} : { sentence });
 }
 
 const isRobot = (body: unknown): boolean =>

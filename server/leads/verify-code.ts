@@ -15,18 +15,12 @@ import {
   unburnTry,
   type Challenge,
 } from '#server/db/challenges.ts';
-import {
-  ACCEPTED_CODES,
-  acceptedCodes,
-  codeItWasVerifiedWith,
-  endCodes,
-  enterCode,
-  type Code,
-} from '#server/db/codes.ts';
+import { acceptedCodes, codeItWasVerifiedWith, endCodes, enterCode, type Code } from '#server/db/codes.ts';
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
 import { findLeadId, mergeLead } from '#server/db/leads.ts';
 import { firstLikeNewestSubmission } from '#server/db/submissions.ts';
 import type { Limits } from '#server/limits/limits.ts';
+import { ACCEPTED_CODES } from '#server/limits/numbers.ts';
 import type { ApiErrorCode } from '#shared/errors.ts';
 import { normaliseEmail, type Verification } from '#shared/lead.ts';
 
@@ -147,7 +141,11 @@ async function countOwnTry(
   challenge: Challenge,
   now: number,
 ): Promise<CountedTry> {
-  const compareWith = await acceptedCodes(db, { challenge, email: challenge.email }, now);
+  const compareWith = await acceptedCodes(
+    db,
+    { challenge, email: challenge.email, most: ACCEPTED_CODES },
+    now,
+  );
   const tries = await burnTry(db, challenge.id, limits.triesPerChallenge);
   if (tries !== null) return { compareWith, ifWrong: WRONG_CODE, last: tries === limits.triesPerChallenge };
   // No code will do in this challenge any more: only a new one helps, as soon as it may be sent.
@@ -185,7 +183,7 @@ async function countSharedTry(
 ): Promise<CountedTry> {
   return db.transaction().execute(async (tx) => {
     await lockAddress(tx, engine, email);
-    const live = await acceptedCodes(tx, { challenge: undefined, email }, now);
+    const live = await acceptedCodes(tx, { challenge: undefined, email, most: ACCEPTED_CODES }, now);
     const atLiveCodes = live.length > 0;
     const { mayCompare, ifWrong } = await limits.tryWithoutChallenge(tx, email, { atLiveCodes }, now);
     return {
@@ -239,8 +237,8 @@ async function openLead(
   }
   if (!entered) return WRONG_CODE;
   const submission = await firstLikeNewestSubmission(tx, challengeId);
-  if (submission === undefined)
-    throw new Error('A challenge without a submission: the two are stored together.');
+  // The two are stored together: the address was erased a moment ago.
+  if (submission === undefined) return WRONG_CODE;
   await closeChallenge(tx, challengeId, now);
   const leadId = await mergeLead(tx, submission, {
     leadId: uuid(),

@@ -8,43 +8,10 @@ import { codeStatistics, newestCodes } from '#server/db/codes.ts';
 import type { Db } from '#server/db/connect.ts';
 import { countInWindow, readWindow } from '#server/db/limit-windows.ts';
 import { networkOf } from '#server/limits/limits.ts';
+import { BREAKER, DAY_MS, FREE_STRANGERS_OF_NETWORK, HOUR_MS } from '#server/limits/numbers.ts';
 import { strangersByNetwork, tallyByDomain, type MailedCode, type Tally } from '#server/limits/strangers.ts';
 
 const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
-
-/** How long it stays open; if the reason lasts, it opens again at once. */
-const OPEN_MS = 10 * MINUTE_MS;
-/** How long one process trusts its last look at the database. */
-const LOOK_EVERY_MS = 2_000;
-/** No look reads more codes than this, the newest. */
-const SAMPLE = 2_000;
-
-/** So many strangers an hour open it, where they are too many for the codes that are entered beside them. */
-const MANY_STRANGERS = 100;
-/** Chance alone makes a few too many, at one domain or another. */
-const NOT_BY_CHANCE = 10;
-/** A share says something from so many people a day on. */
-const DAY_MIN = 25;
-const USUAL_DAYS = 8;
-/** How long one process trusts what it found to be usual. */
-const USUAL_FOR_MS = 10 * MINUTE_MS;
-/** What a page without a past is measured by. */
-const UNKNOWN_USUAL_PERCENT = 40;
-/** "Far above": so many percentage points over the usual share of people who enter no code. */
-const FAR_ABOVE_PERCENT = 25;
-/** No page is so forgetful: whoever makes a storm usual must not talk the breaker out of it. */
-const ALWAYS_TOO_MANY_PERCENT = 90;
-/** Most visitors have entered their code by now. If hardly anybody has, there is no need to wait until it expires. */
-const EARLY_MS = 3 * MINUTE_MS;
-
-/** A network pays alone from this share of LEADS_PER_IP_PER_HOUR on, in addresses that entered nothing. */
-const FREE_SHARE_OF_A_NETWORK = 1 / 5;
-const FREE_FOR_A_NETWORK_AT_LEAST = 5;
-/** Of the codes of a busy minute, a network counts for this share at most. */
-const MINUTE_SHARE_OF_A_NETWORK = 1 / 100;
-
 const OPEN_KEY = 'breaker is open';
 
 export type BreakerReason = 'too many codes a minute' | 'too few codes entered';
@@ -76,8 +43,8 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
   // Whoever lifts the limit on networks says that addresses tell nothing here, as behind a proxy that hides them.
   const addressesTell = leadsPerIpPerHour > 0;
   const freeForANetwork = Math.max(
-    FREE_FOR_A_NETWORK_AT_LEAST,
-    Math.ceil(leadsPerIpPerHour * FREE_SHARE_OF_A_NETWORK),
+    FREE_STRANGERS_OF_NETWORK.least,
+    Math.ceil(leadsPerIpPerHour * FREE_STRANGERS_OF_NETWORK.share),
   );
   // A limit that is lower anyway refuses first, and says for how long.
   const networksPayAlone = addressesTell && unenteredPercent > 0 && freeForANetwork < leadsPerIpPerHour;
@@ -91,52 +58,52 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
   const networkOfCode = (code: MailedCode): string =>
     addressesTell ? siteOf(code.client_address) : code.email;
   const readTallies = async (from: number, to: number) =>
-    tallyByDomain(await newestCodes(db, { from, to, most: SAMPLE }), networkOfCode);
+    tallyByDomain(await newestCodes(db, { from, to, most: BREAKER.sample }), networkOfCode);
 
   /** The medians of the last eight days, so that one bad day does not pass for usual. */
   const findUsualBar = async (until: number): Promise<Bar> => {
     const shares = new Map<string, number[]>();
     const ofPage: number[] = [];
-    for (let day = 0; day < USUAL_DAYS; day += 1) {
+    for (let day = 0; day < BREAKER.usualDays; day += 1) {
       const to = until - day * DAY_MS;
       const tallies = await readTallies(to - DAY_MS, to);
       for (const [domain, tally] of tallies) {
-        if (sizeOf(tally) >= DAY_MIN)
+        if (sizeOf(tally) >= BREAKER.dayMin)
           shares.set(domain, [...(shares.get(domain) ?? []), percentStrangers(tally)]);
       }
       const page = sumOf(tallies);
-      if (sizeOf(page) >= DAY_MIN) ofPage.push(percentStrangers(page));
+      if (sizeOf(page) >= BREAKER.dayMin) ofPage.push(percentStrangers(page));
     }
-    const usualOfPage = median(ofPage) ?? UNKNOWN_USUAL_PERCENT;
+    const usualOfPage = median(ofPage) ?? BREAKER.unknownUsualPercent;
     return (domain) => {
-      const percent = (median(shares.get(domain) ?? []) ?? usualOfPage) + FAR_ABOVE_PERCENT;
-      return Math.max(unenteredPercent, Math.min(percent, ALWAYS_TOO_MANY_PERCENT));
+      const percent = (median(shares.get(domain) ?? []) ?? usualOfPage) + BREAKER.farAbovePercent;
+      return Math.max(unenteredPercent, Math.min(percent, BREAKER.alwaysTooManyPercent));
     };
   };
 
   const usualBar = async (now: number, until: number): Promise<Bar> => {
-    if (usual === null || Math.abs(now - usual.foundAt) >= USUAL_FOR_MS)
+    if (usual === null || Math.abs(now - usual.foundAt) >= BREAKER.usualForMs)
       usual = { foundAt: now, bar: await findUsualBar(until) };
     return usual.bar;
   };
 
   const areTooFewEntered = async (now: number): Promise<boolean> => {
-    const early = await readTallies(now - HOUR_MS, now - Math.min(EARLY_MS, decidedAfterMs));
-    const gross = Math.max(unenteredPercent, ALWAYS_TOO_MANY_PERCENT);
-    if (strangersAbove(early, () => gross) >= MANY_STRANGERS) return true;
+    const early = await readTallies(now - HOUR_MS, now - Math.min(BREAKER.earlyMs, decidedAfterMs));
+    const gross = Math.max(unenteredPercent, BREAKER.alwaysTooManyPercent);
+    if (strangersAbove(early, () => gross) >= BREAKER.manyStrangers) return true;
     // Only codes whose time is over: a code of a minute ago may still be entered.
     const decided = now - decidedAfterMs;
     const recent = await readTallies(decided - HOUR_MS, decided);
-    if (strangersAbove(recent, () => unenteredPercent) < MANY_STRANGERS) return false;
-    return strangersAbove(recent, await usualBar(now, decided - HOUR_MS)) >= MANY_STRANGERS;
+    if (strangersAbove(recent, () => unenteredPercent) < BREAKER.manyStrangers) return false;
+    return strangersAbove(recent, await usualBar(now, decided - HOUR_MS)) >= BREAKER.manyStrangers;
   };
 
   const areTooManyAMinute = async (now: number): Promise<boolean> => {
     const span = { from: now - MINUTE_MS, to: now + MINUTE_MS };
     if ((await codeStatistics(db, { ...span, most: codesPerMinute })).sent < codesPerMinute) return false;
     // Not for everybody if a few networks made most of them: those pay alone, and reach their limits.
-    const codes = await newestCodes(db, { ...span, most: SAMPLE });
-    const most = Math.max(1, codes.length * MINUTE_SHARE_OF_A_NETWORK);
+    const codes = await newestCodes(db, { ...span, most: BREAKER.sample });
+    const most = Math.max(1, codes.length * BREAKER.minuteShareOfANetwork);
     const counts = new Map<string, number>();
     for (const code of codes) {
       const network = networkOfCode(code);
@@ -155,16 +122,16 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
   const look = async (now: number): Promise<void> => {
     const state = await readWindow(db, OPEN_KEY, now);
     // An end further away than that was written before the clock was set back.
-    open = state.count > 0 && state.endsAt - now <= OPEN_MS;
+    open = state.count > 0 && state.endsAt - now <= BREAKER.openMs;
     if (open) return;
     if (networksPayAlone) {
-      const codes = await newestCodes(db, { from: now - HOUR_MS, to: now + MINUTE_MS, most: SAMPLE });
+      const codes = await newestCodes(db, { from: now - HOUR_MS, to: now + MINUTE_MS, most: BREAKER.sample });
       strangersOf = strangersByNetwork(codes, networkOfCode);
     }
     const reason = await findReason(now);
     if (reason === null) return;
     // Several processes may see it at once; the one that counts first tells.
-    const { count } = await countInWindow(db, OPEN_KEY, OPEN_MS, now);
+    const { count } = await countInWindow(db, OPEN_KEY, BREAKER.openMs, now);
     if (count === 1) onOpened(reason);
     open = true;
   };
@@ -181,7 +148,7 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
     isOpen: async (clientAddress) => {
       if (codesPerMinute === 0 && unenteredPercent === 0) return false;
       const now = clock();
-      if (Math.abs(now - lastLook) >= LOOK_EVERY_MS) {
+      if (Math.abs(now - lastLook) >= BREAKER.lookEveryMs) {
         lastLook = now;
         await look(now);
       }
@@ -203,7 +170,7 @@ const strangersAbove = (tallies: ReadonlyMap<string, Tally>, bar: Bar): number =
   const tooMany = [...tallies].filter(([domain, { strangers, entered }]) => {
     const percent = bar(domain);
     const answeredFor = entered === 0 ? 0 : (entered * percent) / (100 - percent);
-    return strangers - answeredFor >= NOT_BY_CHANCE;
+    return strangers - answeredFor >= BREAKER.notByChance;
   });
   return Math.round(sumOf(new Map(tooMany)).strangers);
 };

@@ -3,12 +3,14 @@ import { describe, it } from 'node:test';
 
 import { v7 as uuid } from 'uuid';
 
+import { deriveSecrets } from '#server/access/secrets.ts';
 import { insertChallenge } from '#server/db/challenges.ts';
 import { insertCode } from '#server/db/codes.ts';
 import type { Db } from '#server/db/connect.ts';
-import { waitInWords } from '#server/http/errors.ts';
+import { createWaitInWords } from '#server/http/errors.ts';
 import { createLimits, networkOf } from '#server/limits/limits.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
+import { TEST_SECRET } from '#testing/server-under-test.ts';
 
 describe('the network of an address', () => {
   it('is the address itself in IPv4, also when written as IPv6', () => {
@@ -32,7 +34,7 @@ describe('the network of an address', () => {
 
 describe('a wait', () => {
   it('is told in words a person uses', () => {
-    const words = ([0, 1, 40, 89, 90, 600, 5399, 5400, 86_400] as const).map(waitInWords);
+    const words = [0, 1, 40, 89, 90, 600, 5399, 5400, 86_400].map(createWaitInWords('en'));
     assert.deepEqual(words, [
       'now',
       'in 1 second',
@@ -45,9 +47,19 @@ describe('a wait', () => {
       'in 24 hours',
     ]);
   });
+
+  it('is told in the language of the campaign', () => {
+    assert.deepEqual([0, 1, 120, 7200].map(createWaitInWords('de')), [
+      'jetzt',
+      'in 1 Sekunde',
+      'in 2 Minuten',
+      'in 2 Stunden',
+    ]);
+  });
 });
 
 const HOUR_MS = 3_600_000;
+const SECRETS = deriveSecrets([TEST_SECRET]);
 const SETTINGS = {
   limits: { leadsPerIpPerHour: 0, leadsPerEmailPerHour: 0, verifyPerIpPerHour: 0, codeAttempts: 5 },
   codeTtlSeconds: 600,
@@ -59,16 +71,36 @@ async function storeCode(
   { email, at, livesMs }: { email: string; at: number; livesMs: number },
 ): Promise<void> {
   const [id, expiresAt] = [uuid(), at + livesMs];
-  await insertChallenge(db, { id, browserId: 'b', email, codesSent: 1, now: at, expiresAt });
-  const code = { id: uuid(), challengeId: id, email, clientAddress: '192.0.2.1', secretId: 's' };
-  await insertCode(db, { ...code, now: at, expiresAt });
+  const times = { created_at: at, expires_at: expiresAt };
+  await insertChallenge(db, { id, browser_id: 'b', email, codes_sent: 1, ...times });
+  const code = { id: uuid(), challenge_id: id, email, client_address: '192.0.2.1', secret_id: 's' };
+  await insertCode(db, { ...code, ...times });
 }
 
 for (const engine of ENGINES) {
+  it(`tries are counted under no address, and go on counting when the secret is changed, on ${engine}`, async () => {
+    const { db, close } = await freshDatabase(engine);
+    const now = Date.UTC(2026, 10, 20, 12);
+    const changed = deriveSecrets(['a-new-secret-for-tests-0123456789abcdef', TEST_SECRET]);
+    const old = createLimits(SETTINGS, SECRETS);
+    for (let count = 0; count < 5; count += 1)
+      await old.tryWithoutChallenge(db, 'ada@example.com', { atLiveCodes: true }, now);
+    const rows = await db.selectFrom('limit_windows').select('key').execute();
+    assert.ok(rows.length > 0 && rows.every(({ key }) => !key.includes('ada')));
+    const outcome = await createLimits(SETTINGS, changed).tryWithoutChallenge(
+      db,
+      'ada@example.com',
+      { atLiveCodes: true },
+      now,
+    );
+    assert.equal(outcome.mayCompare, false);
+    await close();
+  });
+
   it(`tries without a challenge are twenty in any 24 hours, on ${engine}`, async () => {
     const { db, close } = await freshDatabase(engine);
     try {
-      const limits = createLimits(SETTINGS);
+      const limits = createLimits(SETTINGS, SECRETS);
       const start = Date.UTC(2026, 10, 20, 12, 34, 56);
       const tryAt = (hours: number, atLiveCodes = true) =>
         limits.tryWithoutChallenge(db, 'ada@example.com', { atLiveCodes }, start + hours * HOUR_MS);
@@ -100,7 +132,7 @@ for (const engine of ENGINES) {
   it(`tries at nothing leave those at live codes untouched, and are answered the same, on ${engine}`, async () => {
     const { db, close } = await freshDatabase(engine);
     try {
-      const limits = createLimits(SETTINGS);
+      const limits = createLimits(SETTINGS, SECRETS);
       const now = Date.UTC(2026, 10, 20, 12, 34, 56);
       const answers = async (email: string, atLiveCodes: (index: number) => boolean) => {
         const tries = [];
@@ -129,7 +161,10 @@ for (const engine of ENGINES) {
   it(`a window that a wrong clock began ends when the clock is set back, on ${engine}`, async () => {
     const { db, close } = await freshDatabase(engine);
     try {
-      const limits = createLimits({ ...SETTINGS, limits: { ...SETTINGS.limits, leadsPerIpPerHour: 2 } });
+      const limits = createLimits(
+        { ...SETTINGS, limits: { ...SETTINGS.limits, leadsPerIpPerHour: 2 } },
+        SECRETS,
+      );
       const now = Date.UTC(2026, 10, 20, 12);
       const ask = (at: number) => limits.askFromNetwork(db, '203.0.113.7', at);
       for (let i = 0; i < 3; i += 1) await ask(now + 24 * HOUR_MS);
@@ -147,7 +182,10 @@ for (const engine of ENGINES) {
   it(`codes that a wrong clock dated ahead keep nobody from a new one, on ${engine}`, async () => {
     const { db, close } = await freshDatabase(engine);
     try {
-      const limits = createLimits({ ...SETTINGS, limits: { ...SETTINGS.limits, leadsPerEmailPerHour: 1 } });
+      const limits = createLimits(
+        { ...SETTINGS, limits: { ...SETTINGS.limits, leadsPerEmailPerHour: 1 } },
+        SECRETS,
+      );
       const now = Date.UTC(2026, 10, 20, 12);
       await storeCode(db, { email: 'ada@example.com', at: now + 24 * HOUR_MS, livesMs: 600_000 });
       assert.equal((await limits.sendToAddress(db, 'ada@example.com', now)).type, 'allowed');
@@ -160,7 +198,10 @@ for (const engine of ENGINES) {
   it(`no more than ten codes of an address are live at any time in any 24 hours, on ${engine}`, async () => {
     const { db, close } = await freshDatabase(engine);
     try {
-      const limits = createLimits({ ...SETTINGS, limits: { ...SETTINGS.limits, leadsPerEmailPerHour: 5 } });
+      const limits = createLimits(
+        { ...SETTINGS, limits: { ...SETTINGS.limits, leadsPerEmailPerHour: 5 } },
+        SECRETS,
+      );
       const start = Date.UTC(2026, 10, 20, 12);
       const email = 'ada@example.com';
       const lives: { from: number; to: number }[] = [];

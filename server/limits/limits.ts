@@ -1,7 +1,9 @@
-// Every limit on one page: what is counted, over how long, and what it is for. The counts live in the database, so
-// all processes share them. Each limit is a setting (server/config.ts) or follows from one; 0 lifts it.
+// Counts what is limited. The numbers stand in numbers.ts, or are settings in their place (server/config.ts); the counts live
+// in the database, so all processes share them.
 import ipaddr from 'ipaddr.js';
 
+import { pseudonymsOf } from '#server/access/pseudonyms.ts';
+import type { Secrets } from '#server/access/secrets.ts';
 import type { Config } from '#server/config.ts';
 import { hasCodeOfItsOwn, type Challenge } from '#server/db/challenges.ts';
 import { codesAliveSince } from '#server/db/codes.ts';
@@ -14,16 +16,13 @@ import {
   uncountInSlidingWindows,
   type SlidingWindow,
 } from '#server/db/limit-windows.ts';
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
-
-/** Of what one address may receive: this many times the hourly limit in a day. */
-const DAILY_SENDS_PER_HOURLY = 2;
-/** Of what may be tried on one address without a challenge of one's own: this many times CODE_ATTEMPTS in a day. */
-const DAILY_TRIES_PER_ATTEMPT = 4;
-/** Clocks differ and answers take a while: a visitor who presses Resend at zero is not early. A share of RESEND_SECONDS. */
-const RESEND_TOLERANCE = 1 / 20;
+import {
+  ASKS_FROM_NETWORK,
+  QUIET,
+  SENDS_TO_ADDRESS,
+  TRIES,
+  TRIES_FROM_NETWORK,
+} from '#server/limits/numbers.ts';
 
 type LimitOutcome =
   { readonly type: 'allowed' } | { readonly type: 'exceeded'; readonly retryAfterSeconds: number };
@@ -36,18 +35,18 @@ const exceededUntil = (endsAt: number, now: number): LimitOutcome => ({
 });
 
 export type Limits = {
-  /** How often a network may ask for codes: 100 an hour, because offices and phone networks share addresses. */
+  /** How often a network may ask for codes. */
   readonly askFromNetwork: (db: Db, clientAddress: string, now: number) => Promise<LimitOutcome>;
   /**
-   * How many codes an e-mail address is sent, whoever asks: 5 an hour, 10 a day. Read-only: sends are counted. A day is
-   * over for a code 24 hours after its life, so no more than 10 were live at any time in any 24 hours.
+   * How many codes an e-mail address is sent, whoever asks, in an hour and in a day. Read-only: sends are counted. A day is
+   * over for a code 24 hours after its life, so no more than a day's were live at any time in any 24 hours.
    */
   readonly sendToAddress: (db: Db, email: string, now: number) => Promise<LimitOutcome>;
-  /** How often a network may enter codes: 300 an hour. */
+  /** How often a network may enter codes. */
   readonly verifyFromNetwork: (db: Db, clientAddress: string, now: number) => Promise<LimitOutcome>;
   /**
-   * Counts a try that no challenge of its own pays for, before the comparison: 5 in the time a code lives, and 20 in 24
-   * hours. To be called in a transaction that holds the address (lockAddress), and committed before comparing.
+   * Counts a try that no challenge of its own pays for, before the comparison: some in the time a code lives, and
+   * some in 24 hours. To be called in a transaction that holds the address (lockAddress), and committed before comparing.
    *
    * Two things are counted. What was tried while a code was live decides whether this try is compared; so nobody uses up
    * what is there for a later code. All that was tried decides how a wrong code is answered; so the answers do not
@@ -71,11 +70,17 @@ export type Limits = {
   readonly resendQuietMs: number;
 };
 
-/** Makes the limits out of the settings. */
-export function createLimits(config: Pick<Config, 'limits' | 'codeTtlSeconds' | 'resendSeconds'>): Limits {
+/**
+ * Makes the limits out of the settings.
+ * @param secrets what is counted for an e-mail address is counted under its pseudonym: it holds when the address is erased
+ */
+export function createLimits(
+  config: Pick<Config, 'limits' | 'codeTtlSeconds' | 'resendSeconds'>,
+  secrets: Secrets,
+): Limits {
   const { leadsPerIpPerHour, leadsPerEmailPerHour, verifyPerIpPerHour, codeAttempts } = config.limits;
   const codeTtlMs = config.codeTtlSeconds * 1000;
-  const triesPerDay = codeAttempts * DAILY_TRIES_PER_ATTEMPT;
+  const triesPerDay = codeAttempts * TRIES.sharedTimesInADay;
 
   const countUpTo = async (db: Db, key: string, limit: number, windowMs: number, now: number) => {
     if (limit === 0) return ALLOWED;
@@ -87,9 +92,15 @@ export function createLimits(config: Pick<Config, 'limits' | 'codeTtlSeconds' | 
   };
 
   const sharedTries = (email: string) => {
+    const [pseudonym, ...former] = pseudonymsOf(secrets, email);
+    const window = (what: string, windowMs: number): SlidingWindow => ({
+      key: `${what}: ${pseudonym}`,
+      formerKeys: former.map((name) => `${what}: ${name}`),
+      windowMs,
+    });
     const windows = (what: string): readonly [SlidingWindow, SlidingWindow] => [
-      { key: `${what}: ${email}`, windowMs: codeTtlMs },
-      { key: `${what} a day: ${email}`, windowMs: DAY_MS },
+      window(what, codeTtlMs),
+      window(`${what} a day`, TRIES.dayMs),
     ];
     return {
       tried: windows('tries without challenge'),
@@ -100,25 +111,34 @@ export function createLimits(config: Pick<Config, 'limits' | 'codeTtlSeconds' | 
 
   return {
     askFromNetwork: (db, clientAddress, now) =>
-      countUpTo(db, `asks: ${networkOf(clientAddress)}`, leadsPerIpPerHour, HOUR_MS, now),
+      countUpTo(db, `asks: ${networkOf(clientAddress)}`, leadsPerIpPerHour, ASKS_FROM_NETWORK.windowMs, now),
 
     sendToAddress: async (db, email, now) => {
       if (leadsPerEmailPerHour === 0) return ALLOWED;
-      const leadsPerEmailPerDay = leadsPerEmailPerHour * DAILY_SENDS_PER_HOURLY;
-      const codes = await codesAliveSince(db, { email, since: now - DAY_MS, most: leadsPerEmailPerDay }, now);
+      const { windowMs, timesInADay, dayMs } = SENDS_TO_ADDRESS;
+      const leadsPerEmailPerDay = leadsPerEmailPerHour * timesInADay;
+      // What was sent before the address was erased counts on.
+      const emails = [email, ...pseudonymsOf(secrets, email)];
+      const codes = await codesAliveSince(db, { emails, since: now - dayMs, most: leadsPerEmailPerDay }, now);
       // The windows slide: when as many as are allowed lie within one, the oldest of them says when one more may go.
       const lastOfHour = codes[leadsPerEmailPerHour - 1];
-      const hourEndsAt = lastOfHour === undefined ? 0 : lastOfHour.sentAt + HOUR_MS;
+      const hourEndsAt = lastOfHour === undefined ? 0 : lastOfHour.sentAt + windowMs;
       const dayEndsAt =
         codes.length < leadsPerEmailPerDay
           ? 0
-          : codes.reduce((first, { endsAt: end }) => Math.min(first, end), Infinity) + DAY_MS;
+          : codes.reduce((first, { endsAt: end }) => Math.min(first, end), Infinity) + dayMs;
       const endsAt = Math.max(hourEndsAt, dayEndsAt);
       return endsAt > now ? exceededUntil(endsAt, now) : ALLOWED;
     },
 
     verifyFromNetwork: (db, clientAddress, now) =>
-      countUpTo(db, `tries: ${networkOf(clientAddress)}`, verifyPerIpPerHour, HOUR_MS, now),
+      countUpTo(
+        db,
+        `tries: ${networkOf(clientAddress)}`,
+        verifyPerIpPerHour,
+        TRIES_FROM_NETWORK.windowMs,
+        now,
+      ),
 
     tryWithoutChallenge: async (tx, email, { atLiveCodes }, now) => {
       if (codeAttempts === 0) return { mayCompare: true, ifWrong: ALLOWED };
@@ -150,7 +170,7 @@ export function createLimits(config: Pick<Config, 'limits' | 'codeTtlSeconds' | 
     triesPerChallenge: codeAttempts,
     isExhausted: (challenge) =>
       hasCodeOfItsOwn(challenge) && codeAttempts > 0 && challenge.wrong_tries >= codeAttempts,
-    resendQuietMs: config.resendSeconds * 1000 * (1 - RESEND_TOLERANCE),
+    resendQuietMs: config.resendSeconds * 1000 * (1 - QUIET.toleranceShare),
   };
 }
 

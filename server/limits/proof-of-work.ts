@@ -8,11 +8,9 @@ import type { Secrets } from '#server/access/secrets.ts';
 import { CLOCKS_DIFFER_MS } from '#server/db/clocks.ts';
 import { countInWindow } from '#server/db/limit-windows.ts';
 import type { Db } from '#server/db/connect.ts';
+import { PROOF_OF_WORK } from '#server/limits/numbers.ts';
 
-/** Some 0.7 s on a desktop, and 3 s on a processor four times slower (docs/decisions/0009). */
-const ITERATIONS = 1_000;
-const TRIES = { least: 2_000, most: 4_000 };
-const VALID_MS = 5 * 60_000;
+const { iterations: ITERATIONS, tries: TRIES, lifeMs: VALID_MS } = PROOF_OF_WORK;
 const ALGORITHM = 'PBKDF2/SHA-256';
 const KEY_BYTES = 32;
 const UINT32_MAX = 0xffff_ffff;

@@ -2,6 +2,8 @@
 // and a code entered at one domain says nothing about strangers at another.
 import { getDomain } from 'tldts';
 
+import { WEIGHTS } from '#server/limits/numbers.ts';
+
 /** A code as it is counted here. */
 export type MailedCode = {
   readonly email: string;
@@ -12,12 +14,6 @@ export type MailedCode = {
 /** Addresses that entered none of their codes, and mailboxes that entered one. Weighed, so not whole numbers. */
 export type Tally = { readonly strangers: number; readonly entered: number };
 
-/** So many strangers of a network count, and so many that entered a code. */
-const MOST_OF_A_NETWORK = 5;
-/** A domain with fewer people than this says nothing alone; all such domains are looked at together. */
-const SMALL_DOMAIN = 10;
-/** So many entered codes of a small domain count: who owns one must not answer for all the others. */
-const MOST_ENTERED_OF_A_SMALL_DOMAIN = 3;
 /** The name under which small domains stand together; no domain has it. */
 const SMALL_DOMAINS = '';
 
@@ -67,9 +63,9 @@ export function tallyByDomain(
   const enteredOf = countBy(people.entered, 'network');
   // Of a network with many strangers and many entered codes the proportion is kept: an office is no alarm.
   const strangerWeight = (network: string) =>
-    Math.min(1, MOST_OF_A_NETWORK / (strangersOf.get(network) ?? 0));
+    Math.min(1, WEIGHTS.mostOfANetwork / (strangersOf.get(network) ?? 0));
   const enteredWeight = (network: string) =>
-    Math.min(strangerWeight(network), MOST_OF_A_NETWORK / (enteredOf.get(network) ?? 0));
+    Math.min(strangerWeight(network), WEIGHTS.mostOfANetwork / (enteredOf.get(network) ?? 0));
 
   const domains = new Map<string, { strangers: number; entered: number }>();
   const tallyOf = (domain: string) => {
@@ -82,9 +78,9 @@ export function tallyByDomain(
 
   const small = { strangers: 0, entered: 0 };
   for (const [domain, tally] of domains) {
-    if (tally.strangers + tally.entered >= SMALL_DOMAIN) continue;
+    if (tally.strangers + tally.entered >= WEIGHTS.smallDomain) continue;
     small.strangers += tally.strangers;
-    small.entered += Math.min(tally.entered, MOST_ENTERED_OF_A_SMALL_DOMAIN);
+    small.entered += Math.min(tally.entered, WEIGHTS.mostEnteredOfASmallDomain);
     domains.delete(domain);
   }
   return domains.set(SMALL_DOMAINS, small);

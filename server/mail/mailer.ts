@@ -18,7 +18,7 @@ export type Mail = {
   readonly html: string;
 };
 
-type SendOutcome =
+export type SendOutcome =
   /** Replies and reasons are as the server worded them; the outbox keeps what is fit to be kept. */
   | { readonly type: 'sent'; readonly reply: string }
   /** Worth another try: the server is away, busy, or misconfigured on our side. */

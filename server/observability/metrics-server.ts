@@ -11,7 +11,7 @@ const TEXT_TYPE = { 'content-type': 'text/plain; charset=utf-8', 'cache-control'
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
 
 /**
- * Starts it; resolves when it listens.
+ * Starts it, and begins to watch the process; resolves when it listens.
  * @param app whose health is told: the answer is that of its own route
  */
 export async function startMetricsServer(
@@ -19,6 +19,7 @@ export async function startMetricsServer(
   app: Pick<FastifyInstance, 'inject'>,
   { port, host }: { port: number; host: string },
 ): Promise<{ port: number; close: () => Promise<void> }> {
+  metrics.watchProcess();
   const pages = new Map<string | undefined, (response: ServerResponse) => Promise<unknown>>(
     Object.entries({
       '/metrics': async (response) => {

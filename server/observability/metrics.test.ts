@@ -18,7 +18,10 @@ const valueIn = (page: string, name: string): number | undefined => {
   return line === undefined ? undefined : Number(line.slice(name.length + 1));
 };
 
-const scrape = async ({ metrics }: ServerUnderTest): Promise<string> => (await metrics.render()).body;
+const scrape = async ({ metrics }: ServerUnderTest): Promise<string> => {
+  metrics.watchProcess();
+  return (await metrics.render()).body;
+};
 
 it('the dashboard asks only for metrics that exist', () =>
   withServer({ engine: 'sqlite' }, async (server) => {

@@ -4,7 +4,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { codeStatistics } from '#server/db/codes.ts';
 import type { Db } from '#server/db/connect.ts';
 import { outboxBacklog } from '#server/db/outbox.ts';
-import type { MailEvent } from '#server/mail/worker.ts';
+import type { MailEvent } from '#server/outbox/worker.ts';
 
 export type Metrics = {
   readonly requestAnswered: (request: { method: string; route: string; status: number; ms: number }) => void;
@@ -12,8 +12,12 @@ export type Metrics = {
   readonly codeEntered: (afterMs: number) => void;
   readonly mail: (event: MailEvent) => void;
   readonly breakerOpened: (reason: string) => void;
+  /** Rows that housekeeping deleted, by table. */
+  readonly expired: (rows: Readonly<Record<string, number>>) => void;
   readonly connectionsOpen: (count: number) => void;
   readonly connectionRefused: (reason: string) => void;
+  /** Begins to watch this process: memory, garbage collection, event-loop lag. Once; it lasts as long as the process. */
+  readonly watchProcess: () => void;
   /** The page Prometheus scrapes. */
   readonly render: () => Promise<{ contentType: string; body: string }>;
 };
@@ -22,12 +26,11 @@ const HOUR_MS = 3_600_000;
 /** Looking at more codes than this would make a scrape slow; their share is as telling. */
 const CODES_LOOKED_AT = 10_000;
 
-/** Makes the metrics of one process. */
+/** Makes the metrics of one service. */
 export function createMetrics(db: Db, clock: () => number, codeTtlSeconds: number): Metrics {
   const registry = new Registry();
   const registers = [registry];
-  // Memory, garbage collection and event-loop lag of this process.
-  collectDefaultMetrics({ register: registry });
+  let watching = false;
 
   const requests = new Histogram({
     name: 'lead_page_request_seconds',
@@ -72,6 +75,12 @@ export function createMetrics(db: Db, clock: () => number, codeTtlSeconds: numbe
     labelNames: ['reason'],
     registers,
   });
+  const expired = new Counter({
+    name: 'lead_page_expired_rows_total',
+    help: 'Rows deleted because they had had their time, by table.',
+    labelNames: ['table'],
+    registers,
+  });
   const connections = new Gauge({
     name: 'lead_page_connections_open',
     help: 'Connections open to this process.',
@@ -114,8 +123,15 @@ export function createMetrics(db: Db, clock: () => number, codeTtlSeconds: numbe
       if ('errorClass' in event) smtpErrors.inc({ class: event.errorClass });
     },
     breakerOpened: (reason) => breaker.inc({ reason }),
+    expired: (rows) => {
+      for (const [table, count] of Object.entries(rows)) expired.inc({ table }, count);
+    },
     connectionsOpen: (count) => connections.set(count),
     connectionRefused: (reason) => refusedConnections.inc({ reason }),
+    watchProcess: () => {
+      if (!watching) collectDefaultMetrics({ register: registry });
+      watching = true;
+    },
     render: async () => {
       try {
         const backlog = await outboxBacklog(db);

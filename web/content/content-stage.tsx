@@ -2,8 +2,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 
+import { content as words, toasts as toastWords } from '#campaign/interface.yaml';
 import * as site from '#campaign/site.yaml';
-import { ApiError, ARTICLE_KEY, parseArticle } from '#web/api-client.ts';
+import { ARTICLE_KEY, failedWith, parseArticle } from '#web/api-client.ts';
 import styles from '#web/content/content-stage.module.css';
 import { readingProgress } from '#web/content/reading-progress.ts';
 import { sharePage } from '#web/content/share-page.ts';
@@ -27,10 +28,10 @@ export function ContentStage({ onBack, onStartAgain }: ContentStageProps) {
   return (
     <div className={styles.content} onContextMenu={(event) => event.preventDefault()}>
       <SiteHeader>
-        <Tooltip text="Back to the first page">
+        <Tooltip text={words.backTip}>
           <Button look="text" className={styles.back} onClick={onBack}>
             <ArrowLeftIcon />
-            <span>Back</span>
+            <span>{words.back}</span>
           </Button>
         </Tooltip>
         <ShareButton />
@@ -51,26 +52,22 @@ function ArticleText({ onStartAgain }: Pick<ContentStageProps, 'onStartAgain'>) 
   if (article.isPending) {
     return (
       <p className={styles.notice} role="status">
-        Opening the guide...
+        {words.opening}
       </p>
     );
   }
   if (article.isError) {
-    const locked = article.error instanceof ApiError && article.error.status === 401;
+    const locked = failedWith(article.error, 'no-session');
     return (
       <div className={styles.notice} role="alert">
-        <p>
-          {locked
-            ? 'Your access has ended. Please verify your email address again to go on reading.'
-            : 'The guide could not be loaded. Please check your connection and try again.'}
-        </p>
+        <p>{locked ? words.accessEnded : words.notLoaded}</p>
         {locked ? (
           <Button look="primary" onClick={onStartAgain}>
-            Get a new code
+            {words.getNewCode}
           </Button>
         ) : (
           <Button look="primary" onClick={() => void article.refetch()}>
-            Try again
+            {words.tryAgain}
           </Button>
         )}
       </div>
@@ -88,19 +85,12 @@ function ShareButton() {
       text: site.shareText,
       url: new URL('/', location.href).href,
     });
-    if (outcome === 'copied')
-      toasts.add({ title: 'Link copied', description: 'Paste it wherever you like.' });
-    if (outcome === 'failed') {
-      toasts.add({
-        title: 'Could not share',
-        description: 'Please copy the address of this page from your browser.',
-        variant: 'destructive',
-      });
-    }
+    if (outcome === 'copied') toasts.add(toastWords.linkCopied);
+    if (outcome === 'failed') toasts.add({ ...toastWords.shareFailed, variant: 'destructive' });
   };
   return (
-    <Tooltip text="Share this guide">
-      <Button look="icon" className={styles.share} aria-label="Share" onClick={() => void share()}>
+    <Tooltip text={words.shareTip}>
+      <Button look="icon" className={styles.share} aria-label={words.share} onClick={() => void share()}>
         <ShareIcon />
       </Button>
     </Tooltip>
@@ -127,7 +117,7 @@ function ReadingProgress() {
     <div
       className={styles.progress}
       role="progressbar"
-      aria-label="Reading progress"
+      aria-label={words.readingProgress}
       aria-valuemin={0}
       aria-valuemax={100}
       aria-valuenow={Math.round(percent)}

@@ -3,8 +3,10 @@ import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type SubmitEvent } from 'react';
 
 import * as consent from '#campaign/consent.yaml';
+import { form as words, toasts as toastWords, validation } from '#campaign/interface.yaml';
 import type { CodeRequested } from '#shared/api.ts';
 import { HONEYPOT_FIELD, type Lead } from '#shared/lead.ts';
+import { fill } from '#shared/words.ts';
 import { requestCode } from '#web/api-client.ts';
 import { SiteFooter } from '#web/frame/site-footer.tsx';
 import { SiteHeader } from '#web/frame/site-header.tsx';
@@ -17,7 +19,7 @@ import {
   type LeadErrors,
   type LeadField,
 } from '#web/form/lead-form.ts';
-import { CODE_SENT_TOAST, failureToast } from '#web/messages.ts';
+import { failureToast } from '#web/messages.ts';
 import { Button } from '#web/ui/button.tsx';
 import { CheckboxField, TextField } from '#web/ui/field.tsx';
 import { useFocusOnMount } from '#web/ui/use-focus-on-mount.ts';
@@ -27,7 +29,7 @@ import { useToasts } from '#web/ui/toaster.tsx';
 const SCROLL_DELAY_MS = 100;
 
 type FormStageProps = {
-  /** What the form starts with: empty, or what was typed before. */
+  /** What stands in the form. */
   readonly draft: LeadDraft;
   readonly onDraftChange: (draft: LeadDraft) => void;
   readonly onCodeRequested: (lead: Lead, consentVersion: string, answer: CodeRequested | null) => void;
@@ -50,9 +52,9 @@ export function FormStage({ draft, onDraftChange, onCodeRequested, onHome }: For
       <main className={styles.main}>
         <section ref={section} className={styles.section} aria-labelledby="form-title">
           <h1 id="form-title" ref={heading} tabIndex={-1}>
-            Get Your Free Copy
+            {words.title}
           </h1>
-          <p className={styles.intro}>Four fields, then a code by email, then the guide.</p>
+          <p className={styles.intro}>{words.intro}</p>
           <LeadForm draft={draft} onDraftChange={onDraftChange} onCodeRequested={onCodeRequested} />
         </section>
       </main>
@@ -61,9 +63,8 @@ export function FormStage({ draft, onDraftChange, onCodeRequested, onHome }: For
   );
 }
 
-function LeadForm({ draft: initialDraft, onDraftChange, onCodeRequested }: Omit<FormStageProps, 'onHome'>) {
+function LeadForm({ draft, onDraftChange, onCodeRequested }: Omit<FormStageProps, 'onHome'>) {
   const toasts = useToasts();
-  const [draft, setDraft] = useState(initialDraft);
   // Complaints wait for the first attempt to send; from then on they follow the typing.
   const [attempted, setAttempted] = useState(false);
   const trap = useRef<HTMLInputElement>(null);
@@ -75,15 +76,15 @@ function LeadForm({ draft: initialDraft, onDraftChange, onCodeRequested }: Omit<
       return requestCode(lead, consent.version, trapped ? { [HONEYPOT_FIELD]: trapped } : {});
     },
     onSuccess: (answer, lead) => {
-      toasts.add(CODE_SENT_TOAST);
+      toasts.add(toastWords.codeSent);
       onCodeRequested(lead, consent.version, answer);
     },
     onError: (error) => {
-      toasts.add(failureToast('submission', error));
+      toasts.add(failureToast(toastWords.submissionFailed, error));
     },
   });
 
-  const check = checkDraft(draft);
+  const check = checkDraft(draft, validation);
   const errors: LeadErrors = attempted && check.type === 'errors' ? check.errors : {};
 
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
@@ -98,9 +99,7 @@ function LeadForm({ draft: initialDraft, onDraftChange, onCodeRequested }: Omit<
   };
 
   const change = (field: LeadField, value: string | boolean) => {
-    const changed = { ...draft, [field]: value };
-    setDraft(changed);
-    onDraftChange(changed);
+    onDraftChange({ ...draft, [field]: value });
     if (field === 'email') setSuggestion(null);
   };
 
@@ -115,10 +114,10 @@ function LeadForm({ draft: initialDraft, onDraftChange, onCodeRequested }: Omit<
 
   return (
     <form className={styles.form} noValidate onSubmit={submit}>
-      <TextField label="Full Name *" autoComplete="name" {...textField('name')} />
-      <TextField label="Company Name *" autoComplete="organization" {...textField('company')} />
+      <TextField label={words.name} autoComplete="name" {...textField('name')} />
+      <TextField label={words.company} autoComplete="organization" {...textField('company')} />
       <TextField
-        label="Work Email *"
+        label={words.email}
         type="email"
         inputMode="email"
         autoComplete="email"
@@ -131,7 +130,7 @@ function LeadForm({ draft: initialDraft, onDraftChange, onCodeRequested }: Omit<
           <div className={styles.suggestion} aria-live="polite">
             {suggestion !== null && (
               <Button look="text" onClick={() => change('email', suggestion)}>
-                {`Did you mean ${suggestion}?`}
+                {fill(words.suggestion, { address: suggestion })}
               </Button>
             )}
           </div>
@@ -147,12 +146,12 @@ function LeadForm({ draft: initialDraft, onDraftChange, onCodeRequested }: Omit<
       />
       <div className={styles.trap} aria-hidden>
         <label>
-          Leave this empty
+          {words.leaveEmpty}
           <input ref={trap} name={HONEYPOT_FIELD} type="url" tabIndex={-1} autoComplete="off" />
         </label>
       </div>
       <Button look="primary" type="submit" disabled={submission.isPending}>
-        <span>{submission.isPending ? 'Sending Code...' : 'Send Verification Code'}</span>
+        <span>{submission.isPending ? words.sending : words.send}</span>
       </Button>
     </form>
   );

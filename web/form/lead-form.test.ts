@@ -3,10 +3,21 @@ import { describe, it } from 'node:test';
 
 import { checkDraft, EMPTY_DRAFT, firstInvalidField } from '#web/form/lead-form.ts';
 
+const WORDS = {
+  nameTooShort: 'Name must be at least {minimum} characters',
+  nameTooLong: 'Name must be at most {maximum} characters',
+  nameNotOneLine: 'Name must be one line',
+  companyTooShort: 'Company name must be at least {minimum} characters',
+  companyTooLong: 'Company name must be at most {maximum} characters',
+  companyNotOneLine: 'Company name must be one line',
+  email: 'Please enter a valid email address',
+  consent: 'You must agree to receive emails',
+};
+
 describe('the form', () => {
   it('starts empty, without consent, and complains about everything', () => {
     assert.deepEqual(EMPTY_DRAFT, { name: '', company: '', email: '', consent: false });
-    assert.deepEqual(checkDraft(EMPTY_DRAFT), {
+    assert.deepEqual(checkDraft(EMPTY_DRAFT, WORDS), {
       type: 'errors',
       errors: {
         name: 'Name must be at least 2 characters',
@@ -18,15 +29,24 @@ describe('the form', () => {
   });
 
   it('hands on what is right, trimmed', () => {
-    const check = checkDraft({
-      name: ' Ada ',
-      company: ' Engines',
-      email: ' Ada@example.com ',
-      consent: true,
-    });
+    const typed = { name: ' Ada ', company: ' Engines', email: ' Ada@example.com ', consent: true };
+    const check = checkDraft(typed, WORDS);
     assert.deepEqual(check, {
       type: 'lead',
       lead: { name: 'Ada', company: 'Engines', email: 'Ada@example.com', consent: true },
+    });
+  });
+
+  it('says what is wrong with each field in the words it is given', () => {
+    const line = (name: string, company: string) =>
+      checkDraft({ name, company, email: 'ada@example.com', consent: true }, WORDS);
+    assert.deepEqual(line('a'.repeat(201), 'a\nb'), {
+      type: 'errors',
+      errors: { name: 'Name must be at most 200 characters', company: 'Company name must be one line' },
+    });
+    assert.deepEqual(line('a\nb', 'a'.repeat(201)), {
+      type: 'errors',
+      errors: { name: 'Name must be one line', company: 'Company name must be at most 200 characters' },
     });
   });
 

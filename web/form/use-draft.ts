@@ -17,7 +17,7 @@ export type DraftControl = {
 };
 
 /** @param lead what a reloaded code screen was waiting for, where the tab kept nothing */
-export function useDraft(lead: Lead | null): DraftControl {
+export function useDraft(lead: Lead | undefined): DraftControl {
   const [draft, setDraft] = useState<LeadDraft>(
     () => readDraft(tabStorage) ?? { ...(lead ?? EMPTY_DRAFT), consent: false },
   );

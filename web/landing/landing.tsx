@@ -39,7 +39,7 @@ export function LandingStage({ onCallToAction, hasMoved }: LandingStageProps) {
   }, []);
 
   // `import.meta.env` is known to the build: what only the prerendering needs is not in the browser's chunk.
-  const prerendering = import.meta.env.SSR || import.meta.env.DEV;
+  const prerendering = import.meta.env.SSR;
   return (
     <>
       <SiteHeader />

@@ -1,4 +1,5 @@
 // The light/dark switch in the header.
+import { header } from '#campaign/interface.yaml';
 import { toggleTheme } from '#web/theme/theme.ts';
 import styles from '#web/theme/theme-toggle.module.css';
 import { Button } from '#web/ui/button.tsx';
@@ -11,8 +12,12 @@ import { Tooltip } from '#web/ui/tooltip.tsx';
  */
 export function ThemeToggle() {
   return (
-    <Tooltip text="Switch between light and dark">
-      <Button look="icon" aria-label="Toggle theme" onClick={() => toggleTheme(document.documentElement)}>
+    <Tooltip text={header.toggleThemeTip}>
+      <Button
+        look="icon"
+        aria-label={header.toggleTheme}
+        onClick={() => toggleTheme(document.documentElement)}
+      >
         <MoonIcon className={styles.moon} />
         <SunIcon className={styles.sun} />
       </Button>

@@ -3,6 +3,7 @@
 import * as RadixToast from '@radix-ui/react-toast';
 import { createContext, useContext, useSyncExternalStore, type ReactNode } from 'react';
 
+import { toasts as words } from '#campaign/interface.yaml';
 import { Button } from '#web/ui/button.tsx';
 import { CloseIcon } from '#web/ui/icons.tsx';
 import type { Toast } from '#web/ui/toast-state.ts';
@@ -41,7 +42,7 @@ export function Toaster() {
       {toasts.map((toast) => (
         <ToastCard key={toast.id} toast={toast} onDismiss={() => store.dismiss(toast.id)} />
       ))}
-      <RadixToast.Viewport className={styles.viewport} hotkey={['F8']} label="Notifications ({hotkey})" />
+      <RadixToast.Viewport className={styles.viewport} hotkey={['F8']} label={words.region} />
     </RadixToast.Provider>
   );
 }
@@ -63,7 +64,7 @@ function ToastCard({ toast, onDismiss }: { readonly toast: Toast; readonly onDis
         <span>{toast.description}</span>
       </RadixToast.Description>
       <RadixToast.Close asChild>
-        <Button look="icon" className={styles.close} aria-label="Close notification">
+        <Button look="icon" className={styles.close} aria-label={words.close}>
           <CloseIcon size={18} />
         </Button>
       </RadixToast.Close>

@@ -1,6 +1,9 @@
 // The six boxes. What each key does is in code-entry.ts; this is its picture.
 import { useEffect, useEffectEvent, useReducer, useRef, type KeyboardEvent } from 'react';
 
+import { verification as words } from '#campaign/interface.yaml';
+import { CODE_LENGTH } from '#shared/limits.ts';
+import { fill } from '#shared/words.ts';
 import {
   codeEntryReducer,
   completeCode,
@@ -97,7 +100,7 @@ export function CodeBoxes({ refusals, disabled, onComplete }: CodeBoxesProps) {
   };
 
   return (
-    <div className={styles.boxes} role="group" aria-label="6-digit code">
+    <div className={styles.boxes} role="group" aria-label={fill(words.code, { digits: CODE_LENGTH })}>
       {entry.digits.map((digit, box) => (
         <input
           key={box}
@@ -110,7 +113,7 @@ export function CodeBoxes({ refusals, disabled, onComplete }: CodeBoxesProps) {
           inputMode="numeric"
           pattern="[0-9]*"
           autoComplete="one-time-code"
-          aria-label={`Digit ${box + 1} of ${entry.digits.length}`}
+          aria-label={fill(words.digit, { number: box + 1, digits: CODE_LENGTH })}
           // Until something new is typed, the boxes show that the code was refused.
           aria-invalid={refusals > 0 && entry.digits.every((one) => one === '')}
           value={digit}

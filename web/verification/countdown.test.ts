@@ -3,6 +3,13 @@ import { describe, it } from 'node:test';
 
 import { announcement, countdownText, secondsLeft } from '#web/verification/countdown.ts';
 
+const WORDS = {
+  language: 'en',
+  resendIn: 'Resend in {seconds} seconds',
+  canResendIn: 'You can ask for a new code in {seconds} seconds.',
+  canResendNow: 'You can ask for a new code now.',
+};
+
 describe('the resend countdown', () => {
   it('begins with 60, shows each second, and ends at zero', () => {
     assert.equal(secondsLeft(60_000, 0), 60);
@@ -11,11 +18,22 @@ describe('the resend countdown', () => {
     assert.equal(secondsLeft(60_000, 59_999), 1);
     assert.equal(secondsLeft(60_000, 60_000), 0);
     assert.equal(secondsLeft(60_000, 3_600_000), 0, 'a tab that slept');
-    assert.equal(countdownText(60), 'Resend in 60 seconds');
+    assert.equal(countdownText(WORDS, 60), 'Resend in 60 seconds');
+  });
+
+  it('has the plural forms of its language', () => {
+    const german = {
+      ...WORDS,
+      language: 'de',
+      resendIn: { one: 'Noch eine Sekunde', other: 'Noch {seconds} Sekunden' },
+    };
+    assert.equal(countdownText(german, 2), 'Noch 2 Sekunden');
+    assert.equal(countdownText(german, 1), 'Noch eine Sekunde');
+    assert.equal(countdownText(WORDS, 1), 'Resend in 1 seconds');
   });
 
   it('is announced each half minute and at the end, not each second', () => {
-    const said = new Set(Array.from({ length: 61 }, (_, seconds) => announcement(seconds)));
+    const said = new Set(Array.from({ length: 61 }, (_, seconds) => announcement(WORDS, seconds)));
     assert.deepEqual(
       [...said],
       [

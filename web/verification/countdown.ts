@@ -1,4 +1,6 @@
 // The resend countdown: how many seconds are left, and what a screen reader is told of them.
+import type { Interface } from '#shared/campaign-schema.ts';
+import { fill, pluralForm } from '#shared/words.ts';
 
 /**
  * Whole seconds left, counted so that a 60-second countdown begins with 60 and ends with 0.
@@ -9,14 +11,23 @@ export function secondsLeft(until: number, now: number): number {
   return Math.max(0, Math.ceil((until - now) / 1000));
 }
 
+/** Of campaign/interface.yaml, and their language. */
+export type CountdownWords = Pick<Interface['verification'], 'resendIn' | 'canResendIn' | 'canResendNow'> & {
+  readonly language: string;
+};
+
+const inSeconds = (words: CountdownWords, entry: 'resendIn' | 'canResendIn', seconds: number): string =>
+  fill(pluralForm(words[entry], seconds, words.language), { seconds });
+
 /** What is shown while it runs (specification, section 4). */
-export const countdownText = (seconds: number): string => `Resend in ${seconds} seconds`;
+export const countdownText = (words: CountdownWords, seconds: number): string =>
+  inSeconds(words, 'resendIn', seconds);
 
 const ANNOUNCED_EVERY_SECONDS = 30;
 
 /** What is announced: not each second, which nobody could listen to, but each half minute and the end. */
-export function announcement(seconds: number): string {
-  if (seconds === 0) return 'You can ask for a new code now.';
+export function announcement(words: CountdownWords, seconds: number): string {
+  if (seconds === 0) return words.canResendNow;
   const rounded = Math.ceil(seconds / ANNOUNCED_EVERY_SECONDS) * ANNOUNCED_EVERY_SECONDS;
-  return `You can ask for a new code in ${rounded} seconds.`;
+  return inSeconds(words, 'canResendIn', rounded);
 }

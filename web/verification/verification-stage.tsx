@@ -2,14 +2,17 @@
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 
+import { toasts as toastWords, verification as words } from '#campaign/interface.yaml';
+import { language } from '#campaign/site.yaml';
 import type { CodeRequested } from '#shared/api.ts';
 import type { Lead } from '#shared/lead.ts';
-import { RESEND_COUNTDOWN_SECONDS } from '#shared/limits.ts';
+import { CODE_LENGTH } from '#shared/limits.ts';
+import { fill } from '#shared/words.ts';
 import { requestCode, verifyCode } from '#web/api-client.ts';
 import { SiteFooter } from '#web/frame/site-footer.tsx';
 import { SiteHeader } from '#web/frame/site-header.tsx';
-import { CODE_SENT_TOAST, failureToast, VERIFIED_TOAST } from '#web/messages.ts';
-import type { Challenge } from '#web/stage.ts';
+import { failureToast } from '#web/messages.ts';
+import { resendAt, type Waiting } from '#web/stage.ts';
 import { Button } from '#web/ui/button.tsx';
 import { useFocusOnMount } from '#web/ui/use-focus-on-mount.ts';
 import { useToasts } from '#web/ui/toaster.tsx';
@@ -17,13 +20,19 @@ import { CodeBoxes } from '#web/verification/code-boxes.tsx';
 import { announcement, countdownText, secondsLeft } from '#web/verification/countdown.ts';
 import styles from '#web/verification/verification-stage.module.css';
 
-type VerificationStageProps = {
-  readonly lead: Lead;
-  readonly challenge: Challenge;
+type VerificationStageProps = Waiting & {
   readonly onCodeRequested: (lead: Lead, consentVersion: string, answer: CodeRequested | null) => void;
   readonly onWrongAddress: () => void;
   readonly onVerified: () => void;
   readonly onHome: () => void;
+};
+
+const [beforeEmail, afterEmail] = fill(words.sentTo, { digits: CODE_LENGTH }).split('{email}');
+const COUNTDOWN_WORDS = {
+  language,
+  resendIn: words.resendIn,
+  canResendIn: words.canResendIn,
+  canResendNow: words.canResendNow,
 };
 
 /** The verification stage. */
@@ -43,11 +52,11 @@ export function VerificationStage({
   const verification = useMutation({
     mutationFn: (code: string) => verifyCode({ email: lead.email, code }),
     onSuccess: () => {
-      toasts.add(VERIFIED_TOAST);
+      toasts.add(toastWords.verified);
       onVerified();
     },
     onError: (error) => {
-      toasts.add(failureToast('verification', error));
+      toasts.add(failureToast(toastWords.verificationFailed, error));
       setRefusals((count) => count + 1);
     },
   });
@@ -62,15 +71,15 @@ export function VerificationStage({
       <main className={styles.main}>
         <section className={styles.section} aria-labelledby="verification-title">
           <h1 id="verification-title" ref={heading} tabIndex={-1}>
-            Verify Your Email
+            {words.title}
           </h1>
           <p className={styles.intro}>
-            <span>We sent a 6-digit code to </span>
+            <span>{beforeEmail}</span>
             <strong>{lead.email}</strong>
-            <span>.</span>
+            <span>{afterEmail}</span>
           </p>
           <Button look="text" onClick={onWrongAddress}>
-            Wrong address?
+            {words.wrongAddress}
           </Button>
           <CodeBoxes
             key={challenge.id}
@@ -81,12 +90,10 @@ export function VerificationStage({
             }}
           />
           <p className={styles.status} role="status">
-            {verification.isPending ? 'Verifying code...' : ''}
+            {verification.isPending ? words.verifying : ''}
           </p>
           {challenge.reference && (
-            <p
-              className={styles.reference}
-            >{`The newest email carries the reference ${challenge.reference}.`}</p>
+            <p className={styles.reference}>{fill(words.reference, { reference: challenge.reference })}</p>
           )}
           <ResendArea lead={lead} challenge={challenge} onCodeRequested={onCodeRequested} />
         </section>
@@ -110,18 +117,18 @@ function ResendArea({
   const resend = useMutation({
     mutationFn: () => requestCode(lead, challenge.consentVersion),
     onSuccess: (answer) => {
-      toasts.add(CODE_SENT_TOAST);
+      toasts.add(toastWords.codeSent);
       onCodeRequested(lead, challenge.consentVersion, answer);
     },
     onError: (error) => {
-      toasts.add(failureToast('submission', error));
+      toasts.add(failureToast(toastWords.submissionFailed, error));
     },
   });
   // From the press on, not from the answer: the countdown restarts at once.
   const [pressedAt, setPressedAt] = useState<number | null>(null);
   const waiting = resend.isPending && pressedAt !== null;
   const [startedAt, until] = waiting
-    ? [pressedAt, pressedAt + RESEND_COUNTDOWN_SECONDS * 1000]
+    ? [pressedAt, resendAt(pressedAt)]
     : [challenge.askedAt, challenge.resendAt];
   // The tick may be older than the press: a countdown must not begin with 61.
   const seconds = secondsLeft(until, Math.max(now, startedAt));
@@ -129,7 +136,7 @@ function ResendArea({
   return (
     <div className={styles.resend}>
       {seconds > 0 ? (
-        <p>{countdownText(seconds)}</p>
+        <p>{countdownText(COUNTDOWN_WORDS, seconds)}</p>
       ) : (
         <Button
           onClick={() => {
@@ -137,18 +144,13 @@ function ResendArea({
             resend.mutate();
           }}
         >
-          Resend Code
+          {words.resend}
         </Button>
       )}
       <p className={styles.announcement} aria-live="polite">
-        {announcement(seconds)}
+        {announcement(COUNTDOWN_WORDS, seconds)}
       </p>
-      {now - challenge.askedAt >= SPAM_HINT_AFTER_MS && (
-        <p className={styles.hint}>
-          Nothing yet? Please look in your spam or quarantine folder. Company mail filters can take a minute
-          or two.
-        </p>
-      )}
+      {now - challenge.askedAt >= SPAM_HINT_AFTER_MS && <p className={styles.hint}>{words.lookInSpam}</p>}
     </div>
   );
 }

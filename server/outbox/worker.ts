@@ -1,22 +1,12 @@
 // Takes mail out of the outbox and sends it. The request path wakes it and never waits for SMTP.
 import { v7 as uuid } from 'uuid';
 
-import { codeDigits, codeReference } from '#server/access/one-time-code.ts';
-import type { Secrets } from '#server/access/secrets.ts';
 import { CLOCKS_DIFFER_MS } from '#server/db/clocks.ts';
-import { findCodeById, isLive, prolongCode } from '#server/db/codes.ts';
 import type { OpenDatabase } from '#server/db/connect.ts';
-import {
-  dropFutureTimes,
-  finishMail,
-  leaseDueMail,
-  releaseMail,
-  type OutboxMail,
-} from '#server/db/outbox.ts';
-import { composeCodeEmail, escapeHtml } from '#server/mail/code-email.ts';
-import { createLaneBook } from '#server/mail/lanes.ts';
-import { SMTP_CONNECTIONS, type Mail, type Mailer } from '#server/mail/mailer.ts';
-import type { Campaign } from '#server/campaign.ts';
+import { dropFutureTimes, finishMail, leaseDueMail, releaseMail, type OutboxRow } from '#server/db/outbox.ts';
+import { SMTP_CONNECTIONS, type Mailer, type SendOutcome } from '#server/mail/mailer.ts';
+import { findKind, type KindParts, type Message } from '#server/outbox/kinds.ts';
+import { createLaneBook } from '#server/outbox/lanes.ts';
 
 /** The lease outlives the longest delivery, so nobody takes up a mail that is still being sent. */
 const DELIVERY_TIMEOUT_MS = 25_000;
@@ -28,11 +18,8 @@ const STOP_PATIENCE_MS = 5_000;
 /** Seconds until the next try, by tries made. A code lives for minutes, so waits stay short. */
 const BACKOFF_SECONDS = [1, 2, 5, 10, 20, 30];
 
-/** A code that is mailed later than this has its lifetime from then on. Sooner, nobody can tell the difference. */
-const LATE_MS = 1_000;
-
-/** What an operator is told later than this is no news. */
-const NOTICE_VALID_MS = 3_600_000;
+/** What a newer release queued waits for a process of it; this one looks again now and then. */
+const UNKNOWN_KIND_MS = 30_000;
 
 export type MailEvent =
   | { readonly type: 'sent'; readonly queuedForMs: number }
@@ -45,13 +32,9 @@ export type MailEvent =
     }
   | { readonly type: 'refused'; readonly reason: string; readonly errorClass: string };
 
-export type MailWorkerParts = {
+export type MailWorkerParts = Omit<KindParts, 'db'> & {
   readonly database: OpenDatabase;
   readonly mailer: Mailer;
-  readonly secrets: Secrets;
-  readonly codeEmail: Campaign['codeEmail'];
-  readonly title: string;
-  readonly codeTtlSeconds: number;
   readonly clock: () => number;
   /** From 0 up to 1, for jitter. */
   readonly random: () => number;
@@ -70,6 +53,7 @@ export type MailWorker = {
 /** Starts sending. */
 export function startMailWorker(parts: MailWorkerParts): MailWorker {
   const { database, mailer, clock, onError } = parts;
+  const kindParts: KindParts = { ...parts, db: database.db };
   const leaseId = uuid();
   const inHand = new Set<Promise<void>>();
   const lanes = createLaneBook(SMTP_CONNECTIONS, clock);
@@ -121,8 +105,30 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
     }
   };
 
-  const deliver = async (mail: OutboxMail): Promise<void> => {
-    const message = await composeIfRelevant(parts, mail);
+  const handOver = async (message: Message, signal: AbortSignal): Promise<SendOutcome> => {
+    // A kind that goes another way has its case here.
+    switch (message.way) {
+      case 'mail':
+        return mailer.send(message.mail, signal);
+    }
+  };
+
+  const deliver = async (mail: OutboxRow): Promise<void> => {
+    const kind = findKind(mail.kind);
+    if (kind === undefined) {
+      await releaseMail(database.db, {
+        id: mail.id,
+        turn_at: mail.turn_at,
+        leaseId,
+        dueAt: clock() + UNKNOWN_KIND_MS,
+        reply: `no process that looked knows the kind "${mail.kind}"`,
+        errorClass: 'unknown kind',
+      });
+      return;
+    }
+    const madeAt = clock();
+    const isWorthIt = madeAt - mail.created_at < kind.mayWaitMs(kindParts);
+    const message = isWorthIt ? await kind.compose(kindParts, mail, madeAt) : null;
     if (message === null) {
       await finishMail(database.db, {
         id: mail.id,
@@ -135,7 +141,7 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
       return;
     }
     const signal = AbortSignal.any([AbortSignal.timeout(DELIVERY_TIMEOUT_MS), aborted.signal]);
-    const outcome = await mailer.send(message, signal);
+    const outcome = await handOver(message, signal);
     const now = clock();
     switch (outcome.type) {
       case 'sent':
@@ -185,43 +191,6 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
       await Promise.all(inHand);
       clearTimeout(patience);
     },
-  };
-}
-
-/** The message, or null when there is no point in sending it any more: the row is read again when its turn comes. */
-async function composeIfRelevant(parts: MailWorkerParts, mail: OutboxMail): Promise<Mail | null> {
-  if (mail.notice !== null) {
-    return parts.clock() - mail.created_at > NOTICE_VALID_MS ? null : composeNotice(mail, mail.notice);
-  }
-  if (mail.code_id === null) return null;
-  const code = await findCodeById(parts.database.db, mail.code_id);
-  const now = parts.clock();
-  if (code === undefined || !isLive(code, now)) return null;
-  const lifeMs = parts.codeTtlSeconds * 1000;
-  const lateMs = now - code.created_at;
-  if (lateMs >= lifeMs) return null;
-  // Before it is handed over, not after: whatever happens next, the mail says what is true. It is never handed over later
-  // than a lifetime after its making, so a code lives for two at most.
-  const expiresAt = Math.max(code.expires_at, lateMs > LATE_MS ? now + lifeMs : 0);
-  if (expiresAt > code.expires_at) await prolongCode(parts.database.db, code, { expiresAt, now });
-  const validForMs = expiresAt - now;
-  const key = { id: code.id, secretId: code.secret_id };
-  const digits = codeDigits(parts.secrets, key);
-  if (digits === null) return null;
-  const reference = codeReference(parts.secrets, key);
-  const words = composeCodeEmail(parts.codeEmail, { digits, reference, validForMs, title: parts.title });
-  return { id: mail.id, to: mail.recipient, ...words };
-}
-
-/** A notice to the operator: plain words, in both parts. */
-function composeNotice(mail: OutboxMail, notice: string): Mail {
-  const { subject, text } = JSON.parse(notice) as { subject: string; text: string };
-  return {
-    id: mail.id,
-    to: mail.recipient,
-    subject,
-    text: `${text}\n`,
-    html: `<p>${escapeHtml(text)}</p>\n`,
   };
 }
 

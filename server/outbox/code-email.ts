@@ -1,5 +1,6 @@
 // The e-mail that carries a one-time code. It holds no link, no picture and nothing a visitor typed: a stranger's
 // words never travel in our mail, and filters find nothing to dislike.
+import { fill } from '#shared/words.ts';
 import type { CodeEmail } from '#shared/campaign-schema.ts';
 
 type Facts = {
@@ -8,39 +9,41 @@ type Facts = {
   /** Milliseconds until the code expires. */
   readonly validForMs: number;
   readonly title: string;
+  /** Of the words: screen readers and translators go by it. */
+  readonly language: string;
 };
 
 /** Composes subject, plain text and HTML from the operator's words. */
 export function composeCodeEmail(
-  words: CodeEmail & { readonly language: string },
+  words: CodeEmail,
   facts: Facts,
 ): { subject: string; text: string; html: string } {
-  const values: Readonly<Record<string, string>> = {
+  const values = {
     code: facts.digits,
     reference: facts.reference,
     // How long, never until when: the reader's clock and zone are not ours.
-    minutes: new Intl.NumberFormat(words.language).format(Math.max(1, Math.ceil(facts.validForMs / 60_000))),
+    minutes: new Intl.NumberFormat(facts.language).format(Math.max(1, Math.ceil(facts.validForMs / 60_000))),
     title: facts.title,
   };
-  const fill = (text: string) => text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
+  const filled = (text: string) => fill(text, values);
   const before = [words.greeting];
-  const after = [words.instruction, words.validity, words.notYou, words.signature].map(fill);
+  const after = [words.instruction, words.validity, words.notYou, words.signature].map(filled);
 
-  const text = [...before.map(fill), `    ${facts.digits}`, ...after].join('\n\n');
+  const text = [...before.map(filled), `    ${facts.digits}`, ...after].join('\n\n');
   const paragraph = (content: string) => `<p style="margin:0 0 16px">${escapeHtml(content)}</p>`;
   const html = `<!doctype html>
-<html lang="${escapeHtml(words.language)}">
+<html lang="${escapeHtml(facts.language)}">
 <head><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>${escapeHtml(facts.title)}</title></head>
 <body style="margin:0;padding:32px 20px">
 <div style="max-width:480px;margin:0 auto;font:16px/1.5 Georgia,serif">
-${before.map(fill).map(paragraph).join('\n')}
+${before.map(filled).map(paragraph).join('\n')}
 <p style="margin:24px 0;font:600 32px/1.2 ui-monospace,Menlo,Consolas,monospace;letter-spacing:6px">${facts.digits}</p>
 ${after.map(paragraph).join('\n')}
 </div>
 </body>
 </html>
 `;
-  return { subject: fill(words.subject), text: `${text}\n`, html };
+  return { subject: filled(words.subject), text: `${text}\n`, html };
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { createLaneBook } from '#server/mail/lanes.ts';
+import { createLaneBook } from '#server/outbox/lanes.ts';
 
 const mail = (network: string, domain: string) => ({ network, recipient_domain: domain });
 

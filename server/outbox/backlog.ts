@@ -3,12 +3,11 @@
 import { countDeliveries, findStandstill, newestDeliveries, waitingMail } from '#server/db/outbox.ts';
 import type { PlaceInQueue, Standstill, WaitingMail } from '#server/db/outbox.ts';
 import type { Db } from '#server/db/connect.ts';
+import { BACKLOG_SHARE_OF_CODE_LIFE } from '#server/limits/numbers.ts';
 import { SMTP_CONNECTIONS } from '#server/mail/mailer.ts';
 
 /** How long one process trusts its last look at the database; what it queues itself meanwhile, it counts. */
 const LOOK_EVERY_MS = 1_000;
-/** A mail may wait for this share of a code's life. */
-const SHARE_OF_LIFE = 1 / 4;
 const MINUTE_MS = 60_000;
 /** So many of the newest deliveries tell the pace. */
 const SAMPLE = 50;
@@ -60,7 +59,7 @@ const IN_TIME: BacklogVerdict = { type: 'in time' };
 
 /** Makes the judge of one process. */
 export function createMailBacklog(codeTtlSeconds: number): MailBacklog {
-  const mostWaitMs = codeTtlSeconds * 1000 * SHARE_OF_LIFE;
+  const mostWaitMs = codeTtlSeconds * 1000 * BACKLOG_SHARE_OF_CODE_LIFE;
   const told = createTally();
   let lookedAt = Number.NEGATIVE_INFINITY;
   let last: Look | undefined;

@@ -1,0 +1,385 @@
+// Who owns personal data: every column of every table is known here, with what it may tell about somebody. What is known
+// about an address can be listed and erased, and what has had its time goes, a little at a time. A test compares this with
+// the columns that the migrated database really has.
+import { sql, type Kysely, type Selectable } from 'kysely';
+
+import { lockAddress } from '#server/db/challenges.ts';
+import type { Db, OpenDatabase } from '#server/db/connect.ts';
+import { lowestIdAt } from '#server/db/ids.ts';
+import { deleteEndedWindows } from '#server/db/limit-windows.ts';
+import type { Schema } from '#server/db/schema.ts';
+import { normaliseEmail } from '#shared/lead.ts';
+
+/**
+ * `personal`: tells something about somebody. `key`: ties rows to each other, and with them to somebody. `not`: tells nothing
+ * about anybody once the personal columns are gone.
+ */
+type Kind = 'personal' | 'key' | 'not';
+
+type Classification = { readonly [Table in keyof Schema]: Readonly<Record<keyof Schema[Table], Kind>> };
+
+/** Every column. Whoever adds one says here what it is, and below how it is erased and when it expires. */
+export const COLUMNS: Classification = {
+  submissions: {
+    id: 'key',
+    challenge_id: 'key',
+    name: 'personal',
+    company: 'personal',
+    email_typed: 'personal',
+    email: 'personal',
+    consent_version: 'not',
+    client_address: 'personal',
+    user_agent: 'personal',
+    attribution: 'personal',
+    flags: 'personal',
+    created_at: 'not',
+  },
+  challenges: {
+    id: 'key',
+    browser_id: 'personal',
+    email: 'personal',
+    codes_sent: 'not',
+    wrong_tries: 'not',
+    created_at: 'not',
+    expires_at: 'not',
+    verified_at: 'not',
+  },
+  codes: {
+    id: 'key',
+    challenge_id: 'key',
+    email: 'personal',
+    client_address: 'personal',
+    secret_id: 'not',
+    created_at: 'not',
+    expires_at: 'not',
+    used_at: 'not',
+  },
+  outbox: {
+    id: 'key',
+    kind: 'not',
+    payload: 'personal',
+    code_id: 'key',
+    notice: 'personal',
+    recipient: 'personal',
+    state: 'not',
+    attempts: 'not',
+    network: 'personal',
+    recipient_domain: 'personal',
+    due_at: 'not',
+    turn_at: 'not',
+    leased_until: 'not',
+    lease_id: 'not',
+    created_at: 'not',
+    finished_at: 'not',
+    // Mail servers like to repeat the address.
+    reply: 'personal',
+    error_class: 'not',
+  },
+  leads: {
+    id: 'key',
+    email: 'personal',
+    name: 'personal',
+    company: 'personal',
+    first_verified_at: 'not',
+    last_verified_at: 'not',
+    attribution: 'personal',
+    flags: 'personal',
+  },
+  consent_receipts: {
+    id: 'key',
+    lead_id: 'key',
+    submission_id: 'key',
+    consent_version: 'not',
+    given_at: 'not',
+    verified_at: 'not',
+    client_address: 'personal',
+    verified_from_address: 'personal',
+    user_agent: 'personal',
+    same_browser: 'not',
+  },
+  limit_windows: {
+    // A network address for an hour, or the pseudonym of an e-mail address for two days at most.
+    key: 'personal',
+    started_at: 'not',
+    ends_at: 'not',
+    count: 'not',
+  },
+  consent_wordings: { version: 'key', text: 'not', first_used_at: 'not' },
+  known_secrets: { id: 'not', first_used_at: 'not' },
+};
+
+/** The tables whose rows are about an e-mail address, those that refer to others first. */
+const ABOUT_AN_ADDRESS = [
+  'consent_receipts',
+  'leads',
+  'submissions',
+  'outbox',
+  'codes',
+  'challenges',
+] as const satisfies readonly (keyof Schema)[];
+type AboutAnAddress = (typeof ABOUT_AN_ADDRESS)[number];
+
+/** All rows about an address, by table. */
+export type PersonalData = { readonly [Table in AboutAnAddress]: readonly Selectable<Schema[Table]>[] };
+
+/** Which rows of a table are about an address. */
+const isAbout = (table: AboutAnAddress, email: string) => {
+  switch (table) {
+    case 'consent_receipts':
+      return sql<boolean>`lead_id in (select id from leads where email = ${email})`;
+    case 'outbox':
+      // Mail goes to the address as it was typed.
+      return sql<boolean>`(lower(recipient) = ${email} or code_id in (select id from codes where email = ${email}))`;
+    case 'challenges':
+      // The same address as its submissions; they have an index.
+      return sql<boolean>`id in (select challenge_id from submissions where email = ${email} union select challenge_id from codes where email = ${email})`;
+    case 'leads':
+    case 'submissions':
+    case 'codes':
+      return sql<boolean>`email = ${email}`;
+  }
+};
+
+/**
+ * Lists what is known about an address. Limits are not listed: they know pseudonyms and networks, for two days at most.
+ * @param typedEmail in any case of letters
+ */
+export async function listPersonalData(db: Db, typedEmail: string): Promise<PersonalData> {
+  const email = normaliseEmail(typedEmail);
+  const rowsOf = <Table extends AboutAnAddress>(table: Table) =>
+    (db as unknown as Kysely<Record<Table, Schema[Table]>>)
+      .selectFrom(table as never)
+      .selectAll()
+      .where(isAbout(table, email))
+      .execute() as Promise<Selectable<Schema[Table]>[]>;
+  return {
+    consent_receipts: await rowsOf('consent_receipts'),
+    leads: await rowsOf('leads'),
+    submissions: await rowsOf('submissions'),
+    outbox: await rowsOf('outbox'),
+    codes: await rowsOf('codes'),
+    challenges: await rowsOf('challenges'),
+  };
+}
+
+/** The browser of an erased challenge: no cookie names it. */
+const NO_BROWSER = '';
+const NO_ADDRESS = '';
+
+/**
+ * Erases an address everywhere, in one transaction. Sessions of its lead end, mail to it is not sent. When codes were made
+ * stays, under a pseudonym, so that asking again begins no new day: these rows expire like others.
+ * @param pseudonym of the address (server/access/pseudonyms.ts), the newest
+ * @returns how many rows of each table were erased
+ */
+export async function erasePersonalData(
+  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
+  { email: typedEmail, pseudonym, now }: { email: string; pseudonym: string; now: number },
+): Promise<Readonly<Record<AboutAnAddress, number>>> {
+  const email = normaliseEmail(typedEmail);
+  return db.transaction().execute(async (tx) => {
+    // A form of this address, or a code, may be under way.
+    await lockAddress(tx, engine, email);
+    const erase = async (table: 'consent_receipts' | 'outbox' | 'submissions' | 'leads') => {
+      const { numDeletedRows } = await tx
+        .deleteFrom(table)
+        .where(isAbout(table, email))
+        .executeTakeFirstOrThrow();
+      return Number(numDeletedRows);
+    };
+    const receipts = await erase('consent_receipts');
+    const leads = await erase('leads');
+    const outbox = await erase('outbox');
+    const challenges = await tx
+      .updateTable('challenges')
+      .set((eb) => ({
+        browser_id: NO_BROWSER,
+        email: pseudonym,
+        // It goes with those that came to nothing.
+        verified_at: null,
+        expires_at: eb.case().when('expires_at', '>', now).then(now).else(eb.ref('expires_at')).end(),
+      }))
+      .where(isAbout('challenges', email))
+      .executeTakeFirstOrThrow();
+    const codes = await tx
+      .updateTable('codes')
+      .set((eb) => ({
+        email: pseudonym,
+        client_address: NO_ADDRESS,
+        expires_at: eb.case().when('expires_at', '>', now).then(now).else(eb.ref('expires_at')).end(),
+      }))
+      .where(isAbout('codes', email))
+      .executeTakeFirstOrThrow();
+    return {
+      consent_receipts: receipts,
+      leads,
+      submissions: await erase('submissions'),
+      outbox,
+      codes: Number(codes.numUpdatedRows),
+      challenges: Number(challenges.numUpdatedRows),
+    };
+  });
+}
+
+/** Up to when what was made has had its time. Milliseconds since 1970; null: it stays. */
+export type Cutoffs = {
+  /** Forms that nobody verified, challenges and codes. */
+  readonly unverified: number | null;
+  /** Mail, whatever became of it. */
+  readonly mail: number | null;
+  /** Windows that have ended by then. */
+  readonly windows: number;
+};
+
+/** Where the look through the verified challenges has come to; 0 at the start of a process. */
+export type Place = { verifiedUntil: number };
+
+export type ExpiringTable = 'outbox' | 'codes' | 'submissions' | 'challenges' | 'limit_windows';
+
+type Step = {
+  readonly table: ExpiringTable;
+  /** Deletes at most so many rows. `done` when there are no more. */
+  readonly some: (tx: Db, most: number) => Promise<{ readonly deleted: number; readonly done: boolean }>;
+};
+
+/**
+ * What has had its time, in steps that are repeated until each is done; rows that refer to others come first. Verified
+ * submissions stay, and their challenges, leads and receipts with them.
+ */
+export function expirySteps({ unverified, mail, windows }: Cutoffs, place: Place): readonly Step[] {
+  return [
+    {
+      table: 'limit_windows',
+      some: async (tx, most) => doneBelow(most, await deleteEndedWindows(tx, { most, now: windows })),
+    },
+    ...(mail === null ? [] : [mailStep(mail)]),
+    ...(unverified === null ? [] : unverifiedSteps(unverified, place)),
+  ];
+}
+
+const doneBelow = (most: number, deleted: number) => ({ deleted, done: deleted < most });
+
+const mailStep = (until: number): Step => ({
+  table: 'outbox',
+  some: async (tx, most) => {
+    const { numDeletedRows } = await tx
+      .deleteFrom('outbox')
+      // Ids begin with their time: the oldest come first in the primary key.
+      .where('id', 'in', (eb) =>
+        eb
+          .selectFrom('outbox')
+          .select('outbox.id')
+          .where('outbox.id', '<', lowestIdAt(until))
+          .orderBy('outbox.id')
+          .limit(most),
+      )
+      .executeTakeFirstOrThrow();
+    return doneBelow(most, Number(numDeletedRows));
+  },
+});
+
+function unverifiedSteps(until: number, place: Place): Step[] {
+  const hasReceipt = sql<boolean>`exists (select 1 from consent_receipts where submission_id = s.id)`;
+  return [
+    {
+      table: 'codes',
+      some: async (tx, most) => {
+        const oldest = sql<string>`select id from codes where id < ${lowestIdAt(until)} order by id limit ${most}`;
+        // Mail is never kept for longer than its code; what has no time of its own goes here.
+        await tx
+          .deleteFrom('outbox')
+          .where(sql<boolean>`code_id in (${oldest})`)
+          .execute();
+        const { numDeletedRows } = await tx
+          .deleteFrom('codes')
+          .where(sql<boolean>`id in (${oldest})`)
+          .executeTakeFirstOrThrow();
+        return doneBelow(most, Number(numDeletedRows));
+      },
+    },
+    {
+      table: 'submissions',
+      some: async (tx, most) => {
+        const { numDeletedRows } = await tx
+          .deleteFrom('submissions')
+          .where(
+            sql<boolean>`id in (
+              select s.id from challenges c join submissions s on s.challenge_id = c.id
+              where c.verified_at is null and c.expires_at < ${until} order by c.expires_at, c.id limit ${most}
+            )`,
+          )
+          .executeTakeFirstOrThrow();
+        return doneBelow(most, Number(numDeletedRows));
+      },
+    },
+    {
+      table: 'challenges',
+      some: async (tx, most) => {
+        const { numDeletedRows } = await tx
+          .deleteFrom('challenges')
+          .where(
+            sql<boolean>`id in (
+              select c.id from challenges c where c.verified_at is null and c.expires_at < ${until}
+              and not exists (select 1 from submissions where challenge_id = c.id)
+              and not exists (select 1 from codes where challenge_id = c.id)
+              order by c.expires_at, c.id limit ${most}
+            )`,
+          )
+          .executeTakeFirstOrThrow();
+        return doneBelow(most, Number(numDeletedRows));
+      },
+    },
+    {
+      // Whoever pressed Resend sent the form more than once; one of them was verified. Nothing is added to a verified
+      // challenge, so each is looked at once in the life of a process.
+      table: 'submissions',
+      some: async (tx, most) => {
+        const last = await tx
+          .selectFrom('challenges')
+          .select('verified_at')
+          .where('verified_at', '>', place.verifiedUntil)
+          .where('verified_at', '<', until)
+          .orderBy('verified_at')
+          .offset(most - 1)
+          .limit(1)
+          .executeTakeFirst();
+        const pageEnd = last?.verified_at ?? until - 1;
+        if (pageEnd <= place.verifiedUntil) return { deleted: 0, done: true };
+        const { numDeletedRows } = await tx
+          .deleteFrom('submissions')
+          .where(
+            sql<boolean>`id in (
+              select s.id from challenges c join submissions s on s.challenge_id = c.id
+              where c.verified_at > ${place.verifiedUntil} and c.verified_at <= ${pageEnd}
+              and not ${hasReceipt} limit ${most}
+            )`,
+          )
+          .executeTakeFirstOrThrow();
+        const deleted = Number(numDeletedRows);
+        if (deleted === most) return { deleted, done: false };
+        place.verifiedUntil = pageEnd;
+        return { deleted, done: last === undefined };
+      },
+    },
+  ];
+}
+
+/**
+ * Takes one step, in a transaction of its own.
+ * @returns null when another process is at it
+ */
+export async function takeStep(
+  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
+  step: Step,
+  most: number,
+): Promise<{ readonly deleted: number; readonly done: boolean } | null> {
+  return db.transaction().execute(async (tx) => {
+    if (engine === 'postgres') {
+      const { rows } = await sql<{ ours: boolean }>`
+        select pg_try_advisory_xact_lock(hashtextextended('housekeeping', 0)) as ours
+      `.execute(tx);
+      if (rows[0]?.ours !== true) return null;
+    }
+    return step.some(tx, most);
+  });
+}

@@ -1,0 +1,29 @@
+// What Node's parser could not make a request of. There is no request, so nothing that knows requests has a say in it.
+import type { Socket } from 'node:net';
+
+import type { FastifyInstance } from 'fastify';
+
+/** What is not even HTTP is told so on the bare socket, before there is a request to answer. */
+export function answerBrokenRequest(
+  this: FastifyInstance,
+  error: Error & { code?: string },
+  socket: Socket,
+): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [status, reason] =
+    error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+      ? [408, 'Request Timeout']
+      : error.code === 'HPE_HEADER_OVERFLOW'
+        ? [431, 'Request Header Fields Too Large']
+        : [400, 'Bad Request'];
+  const sentence = 'The request could not be read. Please check the program that sent it.';
+  socket.write(
+    `HTTP/1.1 ${status} ${reason}\r\ncontent-type: text/plain; charset=utf-8\r\nx-content-type-options: nosniff\r\n` +
+      `content-length: ${Buffer.byteLength(sentence)}\r\nconnection: close\r\n\r\n${sentence}`,
+  );
+  // Not "end": a peer that does not end its half would keep the socket for ever.
+  socket.destroySoon();
+}

@@ -1,0 +1,25 @@
+// What an address of the API answers to a method that it does not take.
+import type { FastifyInstance } from 'fastify';
+
+import type { SendError } from '#server/http/errors.ts';
+import { API } from '#shared/api.ts';
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+
+/**
+ * A known address with another method answers 405 and says which methods there are (RFC 9110, section 15.5.6). To be called
+ * after all routes were added.
+ */
+export function refuseOtherMethods(app: FastifyInstance, sendError: SendError): void {
+  for (const url of Object.values(API)) {
+    const allowed = METHODS.filter((method) => app.hasRoute({ method, url }));
+    app.route({
+      method: METHODS.filter((method) => !allowed.includes(method)),
+      url,
+      // Before the body is read: what it holds does not matter.
+      onRequest: async (_request, reply) =>
+        sendError(reply.header('allow', allowed.join(', ')), 'method-not-allowed'),
+      handler: async (_request, reply) => sendError(reply, 'method-not-allowed'),
+    });
+  }
+}

@@ -1,0 +1,327 @@
+// The one place where the parts are put together: words, database, secrets, limits, breaker, outbox, mail, metrics, clock and
+// log. main.ts, the tests, the proofs and every command that works beside a live server open a service. It starts nothing and
+// serves nothing: no port, no timer, no mail before it is told to, and it needs no built site. Whoever opened it closes it.
+import path from 'node:path';
+
+import type { Logger } from 'pino';
+import { v7 as uuid } from 'uuid';
+
+import { deriveSecrets, makeSecretFile, readSecretFile, type Secrets } from '#server/access/secrets.ts';
+import { readCampaign, type Campaign } from '#server/campaign.ts';
+import type { Config } from '#server/config.ts';
+import { openDatabase, type Db, type OpenDatabase } from '#server/db/connect.ts';
+import { knownSecretIds, rememberSecretIds } from '#server/db/known-secrets.ts';
+import { migrate } from '#server/db/migrate.ts';
+import { keepConsentWording } from '#server/db/submissions.ts';
+import { createBreaker, type Breaker, type BreakerReason } from '#server/limits/breaker.ts';
+import { createLimits, type Limits } from '#server/limits/limits.ts';
+import { composeBreakerNotice } from '#server/mail/breaker-email.ts';
+import { createMailer, dkimComplaint, type Mailer } from '#server/mail/mailer.ts';
+import { queueNotice } from '#server/outbox/notice.ts';
+import { startMailWorker, type MailEvent, type MailWorker } from '#server/outbox/worker.ts';
+import { createLogger } from '#server/observability/logger.ts';
+import { createMetrics, type Metrics } from '#server/observability/metrics.ts';
+import { makePrivate, openToOthers, sayOpenToOthers } from '#server/private-files.ts';
+import { readCampaignFolder, readSettings, type Settings } from '#server/settings.ts';
+import { explainDatabaseFailure, explainFileFailure } from '#server/start-failures.ts';
+
+/** What an operator decided: settings and words. */
+export type Instance = Settings & { readonly campaign: Campaign };
+
+export type Service = {
+  readonly config: Config;
+  readonly campaign: Campaign;
+  readonly database: OpenDatabase;
+  readonly secrets: Secrets;
+  readonly limits: Limits;
+  readonly breaker: Breaker;
+  readonly mailer: Mailer;
+  /** Where mail is written to while there is no mail account; null when there is one. */
+  readonly mailFolder: string | null;
+  readonly metrics: Metrics;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  readonly logger: Logger;
+  /** What the operator should know, one sentence each: of the settings, the secret, and files that others can read. */
+  readonly warnings: readonly string[];
+  /** Begins to send what is in the outbox. To be called once; {@link close} ends it. */
+  readonly startWorker: () => MailWorker;
+  /** Tells the mail worker that something was queued. Without one, it waits for the worker of another process. */
+  readonly wakeWorker: () => void;
+  /** Ends the worker after the mail in hand, then closes mail and database. Does nothing the second time. */
+  readonly close: () => Promise<void>;
+};
+
+/** What is as in production if it is not given. */
+export type ServiceReplacements = {
+  readonly clock?: () => number;
+  /** From 0 up to 1, for jitter. */
+  readonly random?: () => number;
+  readonly logger?: Logger;
+  /** One that is open already. It is brought up to date, and stays open after the service: it is the giver's to close. */
+  readonly database?: OpenDatabase | undefined;
+  /** Tells whoever sits at the terminal. */
+  readonly say?: (line: string) => void;
+  /** Told what became of each mail, after log and metrics were. */
+  readonly onMailEvent?: (event: MailEvent) => void;
+  /** Told each time the breaker opens, after log and metrics were. */
+  readonly onBreakerOpened?: (reason: BreakerReason) => void;
+};
+
+type Refusal = { readonly type: 'complaints'; readonly complaints: readonly string[] };
+
+/**
+ * Reads settings and words, and touches nothing.
+ * @returns both, or one sentence for each complaint about either
+ */
+export function readInstance(): ({ readonly type: 'instance' } & Instance) | Refusal {
+  const settings = readSettings();
+  const words = readCampaign(readCampaignFolder());
+  if (settings.type === 'settings' && words.type === 'campaign') {
+    const { config, folder, warnings } = settings;
+    return { type: 'instance', config, folder, warnings, campaign: words.campaign };
+  }
+  return {
+    type: 'complaints',
+    complaints: [
+      ...(settings.type === 'complaints' ? settings.complaints : []),
+      ...(words.type === 'complaints' ? words.complaints : []),
+    ],
+  };
+}
+
+/**
+ * Opens the service of an instance: its database is brought up to date, its secret and the wording of its consent are kept.
+ * @returns the service, or a sentence about what has to be mended first; then nothing is left open. What nobody foresaw is
+ * thrown, and nothing is left open either
+ */
+export async function openService(
+  instance: Instance,
+  replacements: ServiceReplacements = {},
+): Promise<{ readonly type: 'service'; readonly service: Service } | Refusal> {
+  await using opened = new AsyncDisposableStack();
+  try {
+    const parts = await openParts(instance, replacements, opened);
+    // From here on they are closed with the service, in the opposite order.
+    const closing = opened.move();
+    return { type: 'service', service: { ...parts, close: () => closing.disposeAsync() } };
+  } catch (error) {
+    if (error instanceof CannotOpen) return { type: 'complaints', complaints: [error.message] };
+    throw error;
+  }
+}
+
+/** The message is a sentence for the operator. Never leaves this file. */
+class CannotOpen extends Error {}
+
+async function openParts(
+  { config, campaign, folder, warnings }: Instance,
+  replacements: ServiceReplacements,
+  opened: AsyncDisposableStack,
+): Promise<Omit<Service, 'close'>> {
+  const {
+    clock = () => Date.now(),
+    random = () => Math.random(),
+    logger = createLogger(config.logLevel),
+    say = (line) => process.stdout.write(`${line}\n`),
+    onMailEvent,
+    onBreakerOpened,
+  } = replacements;
+  const { title } = campaign.site;
+  await refuseUnsignedMail(config.mail);
+
+  const dataFolder = path.join(folder, 'data');
+  // Ours, whoever made it; a folder that DATABASE_URL names elsewhere is the operator's.
+  makePrivate(dataFolder);
+  const database = await openMigrated(config.database, { given: replacements.database, logger, opened });
+  const { db } = database;
+  await keepConsentWording(db, { ...campaign.consent, now: clock() });
+
+  const secretFolder = secretFolderOf(config.database, dataFolder);
+  const { secrets, warning } = await openSecrets(db, { config, folder: secretFolder, now: clock() });
+
+  const mailFolder = path.join(dataFolder, 'mail');
+  const mailer = await orRefuse(
+    () =>
+      createMailer(config, {
+        title,
+        folder: mailFolder,
+        announce: (mail, file) => say(`Mail: "${mail.subject}", written to ${asSeenFromHere(file)}`),
+      }),
+    (error) => explainFileFailure(error, mailFolder, 'Give this user the right to, or set SMTP_URL.'),
+  );
+  opened.defer(() => mailer.close());
+  const metrics = createMetrics(db, clock, config.codeTtlSeconds);
+
+  let worker: MailWorker | null = null;
+  const wakeWorker = () => worker?.wake();
+  const startWorker = () => {
+    if (worker !== null) throw new Error('The mail worker of this service was started already.');
+    const started = startMailWorker({
+      database,
+      mailer,
+      secrets,
+      codeEmail: campaign.codeEmail,
+      title,
+      language: campaign.site.language,
+      codeTtlSeconds: config.codeTtlSeconds,
+      clock,
+      random,
+      onEvent: (event) => {
+        logMailEvent(logger, event);
+        metrics.mail(event);
+        onMailEvent?.(event);
+      },
+      onError: (error) =>
+        logger.error({ err: error }, 'The mail worker could not do its work; it will try again.'),
+    });
+    worker = started;
+    return started;
+  };
+  opened.defer(() => worker?.stop());
+
+  const announceBreaker = (reason: BreakerReason) => {
+    logger.warn(
+      { reason },
+      'THE LIST-BOMB BREAKER OPENED: new codes need a proof of work for the next ten minutes.',
+    );
+    metrics.breakerOpened(reason);
+    onBreakerOpened?.(reason);
+    if (config.operatorEmail === null) return;
+    queueNotice(db, {
+      id: uuid(),
+      recipient: config.operatorEmail,
+      ...composeBreakerNotice(campaign.breakerEmail, { reason, title }),
+      now: clock(),
+    }).then(wakeWorker, (error: unknown) => logger.error({ err: error }, 'The operator could not be told.'));
+  };
+
+  return {
+    config,
+    campaign,
+    database,
+    secrets,
+    limits: createLimits(config, secrets),
+    breaker: createBreaker({ db, config, clock, onOpened: announceBreaker }),
+    mailer,
+    mailFolder: config.mail.kind === 'files' ? mailFolder : null,
+    metrics,
+    clock,
+    logger,
+    warnings: [
+      ...warnings,
+      ...(warning === null ? [] : [warning]),
+      ...openFilesOf(config, secretFolder).map(sayOpenToOthers),
+    ],
+    startWorker,
+    wakeWorker,
+  };
+}
+
+/** Before anything is touched: nodemailer would send unsigned mail. */
+async function refuseUnsignedMail(mail: Config['mail']): Promise<void> {
+  const complaint = mail.kind === 'smtp' && mail.dkim ? await dkimComplaint(mail.dkim) : null;
+  if (complaint !== null) throw new CannotOpen(complaint);
+}
+
+async function openMigrated(
+  config: Config['database'],
+  {
+    given,
+    logger,
+    opened,
+  }: { given: OpenDatabase | undefined; logger: Logger; opened: AsyncDisposableStack },
+): Promise<OpenDatabase> {
+  const explain = (error: unknown) => explainDatabaseFailure(error, config);
+  const open = () =>
+    openDatabase(config, (error) => logger.warn({ err: error }, 'A database connection broke.'));
+  const database = given ?? (await orRefuse(open, explain));
+  if (given === undefined) opened.defer(() => database.close());
+  await orRefuse(() => migrate(database), explain);
+  return database;
+}
+
+/**
+ * The secrets of APP_SECRET, or the one that is kept beside the database: without it, the codes and sessions of that
+ * database mean nothing, so a database that knows a secret is not given another one by accident.
+ */
+async function openSecrets(
+  db: Db,
+  { config, folder, now }: { config: Pick<Config, 'appSecrets'>; folder: string; now: number },
+): Promise<{ secrets: Secrets; warning: string | null }> {
+  // Asked before the file is read: another process that starts for the first time makes the file first.
+  const known = await knownSecretIds(db);
+  const secrets = deriveSecrets(
+    config.appSecrets.length > 0 ? config.appSecrets : [await keptSecret(folder, known.length > 0)],
+  );
+  const ids = secrets.map(({ id }) => id);
+  const isStranger = known.length > 0 && !ids.some((id) => known.includes(id));
+  await rememberSecretIds(db, ids, now);
+  return {
+    secrets,
+    warning: isStranger
+      ? 'The secret is none that this database was used with: whoever is signed in or waits for a code must ask for a new one. If that is not what you want, stop and put the old secret behind the new one: APP_SECRET=new,old'
+      : null,
+  };
+}
+
+async function keptSecret(folder: string, databaseKnowsOne: boolean): Promise<string> {
+  const file = path.join(folder, 'app-secret');
+  const explain = (error: unknown) =>
+    explainFileFailure(error, file, 'Give this user the right to, or set APP_SECRET.');
+  const kept = await orRefuse(() => readSecretFile(file), explain);
+  if (kept.type === 'secret') return kept.secret;
+  if (kept.type === 'unusable') throw new CannotOpen(kept.sentence);
+  if (databaseKnowsOne) {
+    throw new CannotOpen(
+      `${file} is missing, though this database was used with a secret before. Put the file back from a backup, or set APP_SECRET to that secret. To go on without it, set APP_SECRET to a new one (openssl rand -base64 32): whoever is signed in or waits for a code must then ask for a new one.`,
+    );
+  }
+  return orRefuse(() => makeSecretFile(file), explain);
+}
+
+/** Beside the database, if that is a file. */
+const secretFolderOf = (database: Config['database'], dataFolder: string): string =>
+  database.engine === 'sqlite' && database.file !== ':memory:' ? path.dirname(database.file) : dataFolder;
+
+/** Which of our files other users of the machine can read or enter. */
+function openFilesOf({ database, mail }: Config, secretFolder: string): string[] {
+  const names = mail.kind === 'smtp' && mail.dkim ? [mail.dkim.privateKeyFile] : [];
+  if (database.engine === 'sqlite' && database.file !== ':memory:') {
+    names.push(secretFolder, database.file, path.join(secretFolder, 'app-secret'));
+  }
+  return openToOthers(names);
+}
+
+/** How somebody who looks at this terminal would name a file. */
+export function asSeenFromHere(file: string): string {
+  const relative = path.relative('.', file);
+  return relative.startsWith('..') ? file : relative;
+}
+
+function logMailEvent(logger: Logger, event: MailEvent): void {
+  if (event.type === 'sent') logger.info(event, 'A code was mailed.');
+  else if (event.type === 'dropped')
+    logger.warn('A mail was dropped: its code was used or had expired before its turn.');
+  else {
+    // The reason stays in the outbox: mail servers like to repeat the address in it.
+    const { type, errorClass } = event;
+    logger.warn({ type, errorClass }, 'A mail could not be delivered. The outbox has the reason.');
+  }
+}
+
+/**
+ * Does one step of the opening.
+ * @param explain one sentence about what was thrown, or null to let it through
+ */
+async function orRefuse<Result>(
+  step: () => Result | Promise<Result>,
+  explain: (error: unknown) => string | null,
+): Promise<Result> {
+  try {
+    return await step();
+  } catch (error) {
+    const sentence = explain(error);
+    throw sentence === null ? error : new CannotOpen(sentence);
+  }
+}

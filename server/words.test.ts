@@ -1,0 +1,151 @@
+// Whatever a visitor reads stands in campaign/. This looks for prose in the code of the server; what is none, or is said to
+// somebody else, is listed here with the reason.
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+import { parseSync } from 'vite';
+
+const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
+
+/** Files all of whose prose is for whoever runs the server, at the terminal, in the log or in a monitor: English. */
+const FOR_OPERATORS: Readonly<Record<string, string>> = {
+  'server/access/secrets.ts': 'why a secret cannot be used',
+  'server/addresses.ts': 'settings',
+  'server/campaign.ts': 'slips in campaign/',
+  'server/config.ts': 'settings',
+  'server/http/health.ts': 'for monitors',
+  'server/http/releases.ts': 'why the built site cannot be served',
+  'server/mail/mailer.ts': 'why the mail account or the DKIM key does not work',
+  'server/observability/logger.ts': 'the log',
+  'server/observability/metrics-server.ts': 'for monitors',
+  'server/private-files.ts': 'files that others can read',
+  'server/setting-slips.ts': 'settings',
+  'server/settings.ts': 'settings',
+  'server/start-failures.ts': 'why the server cannot start',
+  'server/words-file.ts': 'slips in campaign/',
+};
+
+/** Calls whose arguments are for operators too, or for programs. */
+const SAID_TO_OTHERS =
+  /^(?:(?:.+\.)?(?:log|logger)\.(?:debug|info|warn|error|fatal)|say|refuseStart|explainFileFailure|(?:warnings|complaints)\.push|(?:[A-Z]\w*)?Error|Counter|Gauge|Histogram|[^]+\.header)$/;
+
+/** Prose of other files that no visitor reads. */
+const ALLOWED: Readonly<Record<string, readonly string[]>> = {
+  // Written to a bare socket, before there is a request, for the author of a broken program.
+  'server/http/broken-requests.ts': [
+    'Request Timeout',
+    'Request Header Fields Too Large',
+    'Bad Request',
+    'The request could not be read. Please check the program that sent it.',
+  ],
+  // Health says it to monitors.
+  'server/http/load-shedding.ts': ['This process holds more memory than it should. Please restart it.'],
+  // The name of a key.
+  'server/access/one-time-code.ts': ['one-time code'],
+  // Names of rows that count.
+  'server/limits/breaker.ts': ['breaker is open'],
+  'server/limits/limits.ts': ['tries without challenge', 'tries at live codes', 'tries at nothing'],
+  'server/limits/proof-of-work.ts': ['proof of work', 'challenge …', 'solution …', 'proof of work: …'],
+  // Kept in the outbox.
+  'server/outbox/worker.ts': ['no process that looked knows the kind "…"', 'unknown kind', 'no longer valid'],
+  // Said to the operator at the start.
+  'server/service.ts': [
+    'The secret is none that this database was used with: whoever is signed in or waits for a code must ask for a new one. If that is not what you want, stop and put the old secret behind the new one: APP_SECRET=new,old',
+    '… is missing, though this database was used with a secret before. Put the file back from a backup, or set APP_SECRET to that secret. To go on without it, set APP_SECRET to a new one (openssl rand -base64 32): whoever is signed in or waits for a code must then ask for a new one.',
+  ],
+};
+
+type Tree = { readonly type: string; readonly start: number; readonly end: number } & Record<string, unknown>;
+
+const isTree = (value: unknown): value is Tree =>
+  typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
+
+/** The nodes of a program from the outside in; `enters` says whether to look into one. */
+function walk(value: unknown, enters: (node: Tree) => boolean): void {
+  if (Array.isArray(value)) for (const item of value) walk(item, enters);
+  else if (isTree(value) && enters(value)) for (const part of Object.values(value)) walk(part, enters);
+}
+
+/** A word, or what is filled in, and then another. */
+const TWO_WORDS = /(?:\p{L}{2,}|…) (?:\p{L}{2,}|…)/u;
+
+/** The prose that a file holds, and the names that its types are made of: a state such as 'failed for now'. */
+function proseIn(source: string): { prose: string[]; names: string[] } {
+  const prose: string[] = [];
+  const names: string[] = [];
+  walk(parseSync('file.ts', source).program, look);
+  return { prose, names };
+
+  function look(node: Tree): boolean {
+    if (node.type === 'TSLiteralType') {
+      if (isTree(node['literal'])) names.push(String(node['literal']['value']));
+      return false;
+    }
+    if (node.type === 'CallExpression' || node.type === 'NewExpression') {
+      const callee = node['callee'] as Tree;
+      if (!SAID_TO_OTHERS.test(source.slice(callee.start, callee.end))) return true;
+      walk(callee, look);
+      return false;
+    }
+    const text =
+      node.type === 'Literal' && typeof node['value'] === 'string'
+        ? node['value']
+        : node.type === 'TemplateLiteral'
+          ? (node['quasis'] as { value: { cooked: string } }[]).map(({ value }) => value.cooked).join('…')
+          : '';
+    // Markup and the lines of a header are no prose.
+    if (text.split(/<[^>]*>|\r\n/).some((part) => TWO_WORDS.test(part) && !part.startsWith('HTTP/')))
+      prose.push(text);
+    return true;
+  }
+}
+
+describe('the words of the server', () => {
+  it('stand in campaign/, and not in its code', () => {
+    const files = globSync(['server/**/*.ts', 'shared/errors.ts'], { cwd: PROJECT_FOLDER })
+      .map((file) => file.replaceAll(path.sep, '/'))
+      // db/ speaks SQL.
+      .filter((file) => !file.endsWith('.test.ts') && !file.startsWith('server/db/'))
+      .map((file) => ({ file, ...proseIn(readFileSync(path.join(PROJECT_FOLDER, file), 'utf8')) }));
+    const names = new Set(files.flatMap((file) => file.names));
+    const found = files.flatMap(({ file, prose }) =>
+      prose
+        .filter((text) => !names.has(text) && !(file in FOR_OPERATORS) && !ALLOWED[file]?.includes(text))
+        .map((text) => `${file}: ${text}`),
+    );
+    assert.deepEqual(found, [], 'move them to campaign/, or say here who reads them');
+
+    const known = new Set(
+      files.flatMap(({ file, prose }) => [file, ...prose.map((text) => `${file}: ${text}`)]),
+    );
+    const listed = [
+      ...Object.keys(FOR_OPERATORS),
+      ...Object.entries(ALLOWED).flatMap(([file, texts]) => texts.map((text) => `${file}: ${text}`)),
+    ];
+    assert.deepEqual(
+      listed.filter((entry) => !known.has(entry)),
+      [],
+      'are listed and no longer there',
+    );
+  });
+
+  it('are noticed when they come back', () => {
+    const noticed = [
+      `sendError(reply, 'unavailable', { sentence: 'Please try again.' });`,
+      `reply.send('Not here');`,
+      'const wait = `in ${amount} ${unit}`;',
+      'const subject = `The breaker of ${title} opened`;',
+      'const html = `<!doctype html>\n<p>${greeting}</p>\n<p>Type it on the page.</p>`;',
+      'const ERRORS = { gone: { status: 410, sentence: "It is gone." } };',
+    ];
+    for (const source of noticed) assert.equal(proseIn(source).prose.length, 1, source);
+    const others = [
+      `request.log.warn('The database is away.');`,
+      `reply.header('cache-control', 'private, no-store').type('text/plain; charset=utf-8');`,
+      'const html = `<!doctype html>\n<html lang="${language}"><p style="margin:0 0 16px">${greeting}</p>\n${rest}`;',
+    ];
+    for (const source of others) assert.deepEqual(proseIn(source).prose, [], source);
+  });
+});

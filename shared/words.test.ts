@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { Interface } from '#shared/campaign-schema.ts';
+import { fill, pluralForm } from '#shared/words.ts';
+
+describe('words', () => {
+  it('have their places filled in, and what is filled in is not looked at again', () => {
+    assert.equal(fill('Digit {number} of {digits}', { number: 1, digits: 6 }), 'Digit 1 of 6');
+    assert.equal(fill('To {email} and {other}', { email: '{other}' }), 'To {other} and {other}');
+  });
+
+  it('have the plural form that their language wants', () => {
+    const german = { one: 'Noch {n} Sekunde', other: 'Noch {n} Sekunden' };
+    assert.equal(pluralForm(german, 1, 'de'), german.one);
+    assert.equal(pluralForm(german, 2, 'de'), german.other);
+    const polish = { one: 'sekunda', few: 'sekundy', many: 'sekund', other: 'sekundy' };
+    assert.deepEqual(
+      [1, 3, 5, 22].map((count) => pluralForm(polish, count, 'pl')),
+      ['sekunda', 'sekundy', 'sekund', 'sekundy'],
+    );
+    assert.equal(pluralForm({ other: 'always' }, 1, 'en'), 'always');
+    assert.equal(pluralForm('Resend in {seconds} seconds', 1, 'en'), 'Resend in {seconds} seconds');
+  });
+});
+
+describe('the words of the interface', () => {
+  const complaintsAbout = (section: 'form' | 'verification', words: Record<string, unknown>) =>
+    Interface.shape[section]
+      .safeParse(words)
+      .error?.issues.filter(({ path }) => String(path[0]) in words)
+      .map(({ path, message }) => `${path.join('.')}: ${message}`);
+
+  it('keep every place that is filled in, and have no other', () => {
+    assert.deepEqual(complaintsAbout('form', { suggestion: 'Did you mean {adress}?' }), [
+      'suggestion: there is no {adress}; use one of {address}',
+      'suggestion: must contain {address}',
+    ]);
+    assert.deepEqual(complaintsAbout('form', { send: 'Send to {email}' }), [
+      'send: there is no {email}; nothing is filled in here',
+    ]);
+  });
+
+  it('may count in several forms, which may do without the number; the rest keeps it', () => {
+    assert.deepEqual(
+      complaintsAbout('verification', { resendIn: { one: 'In a second', other: 'In {seconds} seconds' } }),
+      [],
+    );
+    assert.deepEqual(complaintsAbout('verification', { resendIn: { one: 'In a second', other: 'Later' } }), [
+      'resendIn.other: must contain {seconds}',
+    ]);
+    assert.deepEqual(
+      complaintsAbout('verification', { resendIn: { one: 'In {second}', other: 'In {seconds}' } }),
+      ['resendIn.one: there is no {second}; use one of {seconds}'],
+    );
+    for (const unusable of [5, { one: 'In a second' }]) {
+      assert.deepEqual(complaintsAbout('verification', { resendIn: unusable }), [
+        'resendIn: must be a text, or one for each plural form, "other" among them',
+      ]);
+    }
+  });
+});

@@ -1,0 +1,134 @@
+// Finds words that a visitor would read and that stand in the code, where they belong into campaign/. It reads the syntax
+// tree, so comments, types, class names and styles are not mistaken for words, and a text in two halves is one text.
+import { parseSync } from 'vite';
+
+/** Attributes that are read, by eyes or by a screen reader. What stands in any other is for the machine. */
+const READ_ATTRIBUTES = new Set(
+  ['description', 'label', 'placeholder', 'roledescription', 'valuetext']
+    .map((name) => `aria-${name}`)
+    .concat('alt', 'label', 'placeholder', 'text', 'title'),
+);
+/** Properties that toasts, errors and the like are told by. */
+const READ_PROPERTIES = new Set(['description', 'label', 'message', 'sentence', 'text', 'title']);
+/** What a value is called in the code: events of our reducers, kinds of structured data. */
+const NAMING_PROPERTIES = new Set(['type', '@type']);
+const COMPARISONS = new Set(['===', '!==', 'in', 'instanceof']);
+
+/** Stands for a value that is filled in. */
+const VALUE = '\0';
+const WORD = String.raw`(?:\p{L}{2,}|${VALUE}(?!\p{L}))`;
+/** Two words in a row, or one that begins like a sentence. */
+const LIKE_WORDS = new RegExp(
+  String.raw`\p{L}{2,}[,.;:!?]?\s+${WORD}|${VALUE}\s+\p{L}{2,}|^\s*\p{Lu}\p{Ll}+[.!?…]*\s*$`,
+  'u',
+);
+const LETTERS = /\p{L}/u;
+
+type Node = { readonly type: string; readonly start: number } & Readonly<Record<string, unknown>>;
+
+const isNode = (value: unknown): value is Node =>
+  typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
+
+const childrenOf = (node: Node): Node[] => Object.values(node).flat().filter(isNode);
+
+/** The text of a literal or a template; null for anything else. */
+function textOf(node: Node): string | null {
+  if (node.type === 'Literal') return typeof node['value'] === 'string' ? node['value'] : null;
+  if (node.type !== 'TemplateLiteral') return null;
+  const parts = node['quasis'] as readonly { readonly value: { readonly cooked: string } }[];
+  return parts.map((part) => part.value.cooked).join(VALUE);
+}
+
+/** The expressions whose value an expression may have. */
+function resultsOf(node: Node): Node[] {
+  switch (node.type) {
+    case 'ConditionalExpression':
+      return [node['consequent'], node['alternate']].filter(isNode).flatMap(resultsOf);
+    case 'LogicalExpression':
+    case 'BinaryExpression':
+      if (COMPARISONS.has(String(node['operator']))) return [];
+      return [node['left'], node['right']].filter(isNode).flatMap(resultsOf);
+    case 'ParenthesizedExpression':
+    case 'TSAsExpression':
+    case 'TSSatisfiesExpression':
+    case 'JSXExpressionContainer':
+      return [node['expression']].filter(isNode).flatMap(resultsOf);
+    default:
+      return [node];
+  }
+}
+
+const nameOf = (node: unknown): string => {
+  if (!isNode(node)) return '';
+  const name = node['name'] ?? node['value'];
+  return typeof name === 'string' ? name : '';
+};
+
+/**
+ * The texts in a piece of code that a visitor would read: JSX text, attributes and properties that are read, and
+ * whatever else reads like words.
+ * @param file its name; the ending says which language it is
+ * @returns each with its line, counted from 1
+ */
+export function visibleWords(file: string, code: string): { line: number; text: string }[] {
+  const found = new Map<number, string>();
+  const report = (node: Node, text: string) => {
+    // Tags of HTML are no words.
+    const shown = text.replace(/<[^>]*>/g, ' ');
+    if (LETTERS.test(shown)) found.set(node.start, shown.replaceAll(VALUE, '{}').replace(/\s+/g, ' ').trim());
+  };
+  const reportResults = (value: unknown) => {
+    if (!isNode(value)) return;
+    for (const result of resultsOf(value)) report(result, textOf(result) ?? '');
+  };
+
+  const walk = (node: Node): void => {
+    const text = textOf(node);
+    if (text !== null && LIKE_WORDS.test(text.replace(/<[^>]*>/g, ' '))) report(node, text);
+    switch (node.type) {
+      case 'ImportDeclaration':
+      case 'ImportExpression':
+      // Nobody but a developer reads an error that is thrown; what a visitor is told of it is said elsewhere.
+      case 'ThrowStatement':
+        return;
+      case 'ExportNamedDeclaration':
+      case 'ExportAllDeclaration':
+        if (node['source']) return;
+        break;
+      case 'BinaryExpression':
+        if (COMPARISONS.has(String(node['operator']))) return;
+        break;
+      case 'SwitchCase':
+        for (const child of node['consequent'] as Node[]) walk(child);
+        return;
+      case 'JSXText':
+        report(node, String(node['value']));
+        return;
+      case 'JSXElement':
+      case 'JSXFragment':
+        for (const child of node['children'] as Node[])
+          if (child.type === 'JSXExpressionContainer') reportResults(child);
+        break;
+      case 'JSXAttribute': {
+        const value = node['value'];
+        if (READ_ATTRIBUTES.has(nameOf(node['name']))) reportResults(value);
+        else if (isNode(value) && value.type === 'Literal') return;
+        break;
+      }
+      case 'Property': {
+        const key = nameOf(node['key']);
+        if (READ_PROPERTIES.has(key)) reportResults(node['value']);
+        if (NAMING_PROPERTIES.has(key)) return;
+        break;
+      }
+      default:
+        if (/^TS(?!AsExpression|SatisfiesExpression|NonNullExpression)/.test(node.type)) return;
+    }
+    for (const child of childrenOf(node)) walk(child);
+  };
+
+  const { program, errors } = parseSync(file, code);
+  if (errors.length > 0) throw new Error(`${file} cannot be parsed: ${errors[0]?.message}`);
+  walk(program as unknown as Node);
+  return Array.from(found, ([start, text]) => ({ line: code.slice(0, start).split('\n').length, text }));
+}

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+import { visibleWords } from '#testing/visible-words.ts';
+
+const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
+
+/** What looks like words and is none for a visitor, and why. */
+const NO_WORDS: Readonly<Record<string, string>> = {
+  Newsreader: 'the name of the font, in web/boot.ts',
+  'User-agent: * Disallow: /api/ Sitemap: {}/sitemap.xml': 'robots.txt, in web/document.ts',
+};
+
+describe('the words of the page', () => {
+  it('stand in campaign/, and none in the code', () => {
+    const files = globSync(['web/**/*.{ts,tsx}', 'shared/*.ts'], {
+      cwd: PROJECT_FOLDER,
+      // campaign-schema.ts and colours.ts speak to the operator.
+      exclude: ['**/*.test.ts', '**/*.d.ts', 'shared/campaign-schema.ts', 'shared/colours.ts'],
+    });
+    assert.ok(files.length > 50, 'the files were found');
+    const left = files.flatMap((file) =>
+      visibleWords(file, readFileSync(path.join(PROJECT_FOLDER, file), 'utf8'))
+        .filter(({ text }) => !(text in NO_WORDS))
+        .map(({ line, text }) => `${file}:${line} ${text}`),
+    );
+    assert.deepEqual(left, []);
+  });
+
+  const foundIn = (code: string) => visibleWords('part.tsx', code).map(({ text }) => text);
+
+  it('are found wherever somebody could put one back', () => {
+    const cases: readonly (readonly [code: string, ...words: string[]])[] = [
+      ['const a = <p>Hello</p>;', 'Hello'],
+      ["const a = <p>{locked ? 'Ended' : open && `again ${n}`}</p>;", 'Ended', 'again {}'],
+      ['const a = <b aria-label="close" />;', 'close'],
+      ['const a = <b alt={open ? `digit ${n}` : picture} />;', 'digit {}'],
+      ["const a = <b title={'tip' + n} />;", 'tip'],
+      ["const a = <b onClick={() => toasts.add({ title: 'oh', text: words })} />;", 'oh'],
+      ["const a = () => 'You can ask now.';", 'You can ask now.'],
+      ['const a = (n: number) => `Resend in ${n}`;', 'Resend in {}'],
+      ["const a = pending ? 'Sending...' : 'Send';", 'Sending...', 'Send'],
+      ["const a = z.literal(true, { error: 'You must agree' });", 'You must agree'],
+      ['const a = `<html><title>${x}</title><p>Look here</p></html>`;', '{} Look here'],
+    ];
+    for (const [code, ...words] of cases) assert.deepEqual(foundIn(code), words, code);
+  });
+
+  it('are not taken for words when they are names, types, styles, addresses or errors of ours', () => {
+    const cases = [
+      "import a from 'some where';",
+      "type A = 'code requested';",
+      "const a = { type: 'code requested' };",
+      "const a = key === 'Backspace';",
+      "switch (a) { case 'history moved': break; }",
+      '// Some words\nconst a = 1;',
+      "throw new Error('Something is wrong.');",
+      'const a = <b className="two words" sizes="(min-width: 1px) 30rem, 44vw" aria-hidden />;',
+      'const a = <b className={`${styles.a} ${styles.b}`}>{words.title}</b>;',
+      "const a = [`/media/hero-${n}.avif ${n}w`, 'x-error-code'];",
+    ];
+    for (const code of cases) assert.deepEqual(foundIn(code), [], code);
+  });
+});
