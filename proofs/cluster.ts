@@ -97,9 +97,13 @@ report(
 const busy = newAddress();
 const sends: number[] = [];
 for (let count = 0; count < 6; count += 1) {
-  sends.push(
-    (await post(`${servers[count % PROCESSES]?.url}${API.leads}`, filledForm({ email: busy }))).status,
+  const { status } = await post(
+    `${servers[count % PROCESSES]?.url}${API.leads}`,
+    filledForm({ email: busy }),
   );
+  sends.push(status);
+  // While a code waits to be mailed, asking again mails no second one.
+  if (status === 202) await inbox.waitForMail(busy, count + 1);
 }
 report(
   'six codes for one address, asked at each process in turn',
