@@ -120,12 +120,15 @@ test('a resend from a newer page still speaks of the words that were agreed to',
   visitor,
   site,
 }) => {
+  await page.clock.install();
   const old = otherWording('I agree to receive emails, as it read in spring.');
   // As a start of the server with these words did.
   await inDatabase(site, (db) => keepConsentWording(db, { ...old, now: Date.now() }));
   await openOldTab(page, old);
   await visitor.askForCode();
   await reloadToday(page);
+  await expect(page.getByText(/^Resend in \d+ seconds$/)).toBeVisible();
+  await page.clock.fastForward(60_000);
   const sent = page.waitForRequest('**/api/leads');
   await page.getByRole('button', { name: 'Resend Code' }).click();
   expect((await sent).headers()[CONSENT_VERSION_HEADER]).toBe(old.version);
