@@ -2,7 +2,7 @@
 import os from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 
-import underPressure, { TYPE_RSS_BYTES } from '@fastify/under-pressure';
+import underPressure, { TYPE_EVENT_LOOP_DELAY, TYPE_RSS_BYTES } from '@fastify/under-pressure';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import type { SendError } from '#server/http/errors.ts';
@@ -10,6 +10,8 @@ import { API } from '#shared/api.ts';
 
 /** A loop that is this late on average over a second serves nobody well. */
 const MAX_EVENT_LOOP_DELAY_MS = 1_000;
+/** Between two looks at the loop and at memory. */
+const LOOK_INTERVAL_MS = 1_000;
 const MAX_HEAP_SHARE = 0.85;
 /** Of what the process may have. The rest is for what comes between two looks, a second apart, and for the system's cache. */
 const MAX_RESIDENT_SHARE = 0.8;
@@ -62,11 +64,22 @@ export async function addLoadShedding(
   sendError: SendError,
   { maxInHand, maxEventLoopDelayMs, maxResidentBytes = mostResidentBytes() }: LoadLimits = USUAL_LIMITS,
 ): Promise<void> {
+  // The first look after the start still sees the start, which may block the loop for longer than any load: the first
+  // visitor must not be sent away for it.
+  let startIsOver = false;
+  app.addHook('onReady', async () => {
+    setTimeout(() => {
+      startIsOver = true;
+    }, 2 * LOOK_INTERVAL_MS).unref();
+  });
+
   await app.register(underPressure, {
+    sampleInterval: LOOK_INTERVAL_MS,
     maxEventLoopDelay: maxEventLoopDelayMs,
     maxHeapUsedBytes: getHeapStatistics().heap_size_limit * MAX_HEAP_SHARE,
     maxRssBytes: maxResidentBytes,
     pressureHandler: (request, reply, type) => {
+      if (type === TYPE_EVENT_LOOP_DELAY && !startIsOver) return;
       if (!isProbe(request)) sendError(reply, 'unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS });
       // A late loop recovers. Memory outside the heap is given back by a restart alone, so a balancer has to hear of it.
       else if (type === TYPE_RSS_BYTES && request.routeOptions.url === API.health)

@@ -5,7 +5,10 @@ import { connect } from 'node:net';
 import { describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 
-import { mostResidentBytes } from '#server/http/load-shedding.ts';
+import type {} from '@fastify/under-pressure';
+import Fastify, { type FastifyInstance } from 'fastify';
+
+import { addLoadShedding, mostResidentBytes } from '#server/http/load-shedding.ts';
 import { API } from '#shared/api.ts';
 import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
 
@@ -36,6 +39,37 @@ describe('load shedding', () => {
       const later = await createVisitor(server).post(API.leads, filledForm({ email: 'later@example.com' }));
       assert.equal(later.statusCode, 202);
     }));
+});
+
+describe('a late event loop', () => {
+  const block = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+
+  async function appThatSheds(maxEventLoopDelayMs: number): Promise<FastifyInstance> {
+    const app = Fastify();
+    await addLoadShedding(app, (reply) => reply.code(503).send(), { maxInHand: 10, maxEventLoopDelayMs });
+    app.get('/', async () => 'hello');
+    return app;
+  }
+
+  it('is shed', async () => {
+    const app = await appThatSheds(20);
+    while ((await app.inject('/')).statusCode !== 503) {
+      block(100);
+      await setTimeout(1);
+    }
+    await app.close();
+  });
+
+  it('is not held against the first visitor when it was the start that made it late', async () => {
+    const app = await appThatSheds(1_000);
+    // Longer than the second between two looks: at the first look there is nothing yet to reckon with.
+    block(1_200);
+    await app.ready();
+    while (app.memoryUsage().eventLoopDelay === 0) await setTimeout(1);
+    assert.ok(app.isUnderPressure(), 'the start was late');
+    assert.equal((await app.inject('/')).statusCode, 200);
+    await app.close();
+  });
 });
 
 describe('a process that holds too much memory', () => {
