@@ -1,11 +1,10 @@
 // Lets the page import the operator's words: checked at build time, so that the page carries data and no schema.
-import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import type { Plugin } from 'vite';
 import type * as z from 'zod/mini';
 
-import { readConsent, readWords } from '#server/campaign.ts';
+import { landingOf, readConsent, readWords, siteOf, svgSize } from '#server/campaign.ts';
 import { Interface, Landing, Site } from '#shared/campaign-schema.ts';
 
 /** Each file that the page may import, and its entries: what is left out is undefined, and no mistake. */
@@ -37,47 +36,13 @@ function wordsOrThrow<Words>(
 
 export type PageWords = { readonly site: Site; readonly landing: Landing; readonly interface: Interface };
 
-/** Reads the words of the page, and looks for the pictures they speak of. Throws all complaints. */
+/** Reads the words of the page. Throws all complaints. */
 export function readPageWords(folder: string): PageWords {
-  const site = readWordsOrThrow(folder, 'site.yaml', Site);
-  const landing = readWordsOrThrow(folder, 'landing.yaml', Landing);
-  const interfaceWords = readWordsOrThrow(folder, 'interface.yaml', Interface);
-  const missing = neededMedia({ site, landing }).filter(
-    ({ file }) => !existsSync(path.join(folder, 'media', file)),
-  );
-  if (missing.length > 0) {
-    const complaints = missing.map(
-      ({ entry, file }) =>
-        `${entry}: needs media/${file}, which is not there. Put it there, or take the entry out.`,
-    );
-    throw new Error(`The words cannot be used:\n${complaints.join('\n')}`);
-  }
-  return { site, landing, interface: interfaceWords };
-}
-
-/** The files in media/ that each entry needs. */
-function neededMedia({
-  site,
-  landing,
-}: Pick<PageWords, 'site' | 'landing'>): { entry: string; file: string }[] {
-  const need = (entry: string, files: readonly string[]) => files.map((file) => ({ entry, file }));
-  const both = (names: readonly string[]) => names.flatMap((name) => [`${name}.avif`, `${name}.webp`]);
-  return [
-    ...need('site.yaml: logo', site.logo === undefined ? [] : [site.logo]),
-    ...need(
-      'landing.yaml: hero.imageAlt',
-      landing.hero.imageAlt === undefined ? [] : both(['hero-640', 'hero-960', 'hero-1280']),
-    ),
-    ...need(
-      'landing.yaml: video',
-      landing.video === undefined
-        ? []
-        : ['film.mp4', 'film.webm', 'film.vtt', ...both(['poster-640', 'poster-960'])],
-    ),
-    ...landing.testimonials.cards.flatMap(({ image }, at) =>
-      need(`landing.yaml: testimonials.cards.${at}.image`, image === undefined ? [] : both([image])),
-    ),
-  ];
+  return {
+    site: readWordsOrThrow(folder, 'site.yaml', siteOf(folder)),
+    landing: readWordsOrThrow(folder, 'landing.yaml', landingOf(folder)),
+    interface: readWordsOrThrow(folder, 'interface.yaml', Interface),
+  };
 }
 
 /** As high as the mark it stands for (web/frame/mark.tsx), in CSS pixels. */
@@ -85,15 +50,11 @@ const LOGO_HEIGHT = 24;
 
 function logoOf(folder: string, { logo }: Site): { src: string; width: number; height: number } | undefined {
   if (logo === undefined) return undefined;
-  const [, width, height] =
-    /<svg[^>]*\sviewBox=["'][-\d.]+[\s,]+[-\d.]+[\s,]+([\d.]+)[\s,]+([\d.]+)["']/.exec(
-      readFileSync(path.join(folder, 'media', logo), 'utf8'),
-    ) ?? [];
-  if (width === undefined || height === undefined)
-    throw new Error(`The words cannot be used:\nsite.yaml: logo: media/${logo} must have a viewBox.`);
+  const size = svgSize(folder, logo);
+  if (size === null) throw new Error(`media/${logo} has lost its viewBox.`);
   return {
     src: `/media/${logo}`,
-    width: Math.round((LOGO_HEIGHT * Number(width)) / Number(height)),
+    width: Math.round((LOGO_HEIGHT * size.width) / size.height),
     height: LOGO_HEIGHT,
   };
 }

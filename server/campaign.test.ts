@@ -4,15 +4,15 @@ import os from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
-import { consentVersion, readCampaign } from '#server/campaign.ts';
+import { consentVersion, pageComplaints, readCampaign } from '#server/campaign.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 
 const CONTENT = TEST_CAMPAIGN;
 
-/** Runs with a copy of the tests' campaign in which files were changed. */
+/** Runs with a copy of the tests' campaign in which files were changed; complaints call the copy campaign. */
 function withContent(
   changes: Record<string, (text: string) => string>,
-  test: (result: ReturnType<typeof readCampaign>) => void,
+  test: (result: ReturnType<typeof readCampaign>, folder: string) => void,
 ) {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'campaign-'));
   try {
@@ -21,7 +21,13 @@ function withContent(
       const place = path.join(folder, file);
       writeFileSync(place, change(readFileSync(place, 'utf8')));
     }
-    test(readCampaign(folder));
+    const result = readCampaign(folder);
+    test(
+      result.type === 'campaign'
+        ? result
+        : { ...result, complaints: result.complaints.map((text) => text.replace(folder, 'campaign')) },
+      folder,
+    );
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -34,6 +40,44 @@ describe('a campaign folder', () => {
       complaints: ['CAMPAIGN_FOLDER names /no/such/folder, and there is no such folder.'],
     });
   });
+});
+
+describe('complaints', () => {
+  it('name the file as the operator finds it, in the project or elsewhere', () => {
+    const noSite = (folder: string) => {
+      const result = readCampaign(folder);
+      assert(result.type === 'complaints');
+      return result.complaints.find((complaint) => complaint.includes('site.yaml'))?.split(' ')[0];
+    };
+    assert.equal(noSite(path.join(CONTENT, 'article')), 'testing/campaign/article/site.yaml');
+    assert.equal(noSite(os.tmpdir()), path.join(os.tmpdir(), 'site.yaml'));
+  });
+
+  it('tell a picture, a film or a logo that the words speak of and that is not there', () =>
+    withContent({ 'site.yaml': (text) => `${text}logo: our-logo.svg\n` }, (result, folder) => {
+      assert(result.type === 'complaints');
+      const line =
+        readFileSync(path.join(folder, 'site.yaml'), 'utf8').split('\n').indexOf('logo: our-logo.svg') + 1;
+      assert.deepEqual(result.complaints, [
+        `campaign/site.yaml:${line}: logo: needs media/our-logo.svg; put it there, or take the entry out.`,
+      ]);
+
+      writeFileSync(path.join(folder, 'media/our-logo.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>');
+      const again = readCampaign(folder);
+      assert(again.type === 'complaints');
+      assert.match(again.complaints.join(), /logo: media\/our-logo\.svg must have a viewBox\.$/);
+
+      assert.deepEqual(pageComplaints(folder), []);
+      rmSync(path.join(folder, 'media/film.webm'));
+      rmSync(path.join(folder, 'media/hero-640.avif'));
+      const landing = readFileSync(path.join(folder, 'landing.yaml'), 'utf8').split('\n');
+      const at = (start: string) =>
+        `${folder}/landing.yaml:${landing.findIndex((text) => text.startsWith(start)) + 1}`;
+      assert.deepEqual(pageComplaints(folder), [
+        `${at('  imageAlt')}: hero.imageAlt: needs media/hero-640.avif; put it there, or take the entry out.`,
+        `${at('video:')}: video: needs media/film.webm; put it there, or take the entry out.`,
+      ]);
+    }));
 });
 
 describe('the words of the operator', () => {
@@ -88,7 +132,7 @@ describe('the words of the operator', () => {
         'emails/code.yaml': (text) =>
           text
             .replace(/^subject: .*$/m, 'subject: Your {cod}')
-            .replace('for {minutes} minutes', 'for {minuts} minutes')
+            .replace('for {lifetime}', 'for {lifetme}')
             .replace(/^signature: .*$/m, "signature: '{code}'"),
         'emails/breaker.yaml': (text) => text.replace(/^ {2}tooFewEntered: .*$/m, ''),
         'errors.yaml': (text) =>
@@ -133,9 +177,9 @@ describe('the words of the operator', () => {
             'campaign/site.yaml:14: shareText: must not be empty.',
             'campaign/site.yaml:15: colour: unknown entry; did you mean colors?',
             'campaign/consent.yaml:2: cannot be read: Flow sequence in block collection must be sufficiently indented and end with a ].',
-            `${code('subject')}: there is no {cod}; use one of {code}, {reference}, {minutes}, {title}.`,
+            `${code('subject')}: there is no {cod}; use one of {code}, {reference}, {lifetime}, {title}.`,
             `${code('subject')}: must contain {code}, so that the code shows in the inbox.`,
-            `${code('validity')}: there is no {minuts}; use one of {code}, {reference}, {minutes}, {title}.`,
+            `${code('validity')}: there is no {lifetme}; use one of {code}, {reference}, {lifetime}, {title}.`,
             `${code('signature')}: must not contain {code}; the body shows it once already.`,
             `campaign/emails/breaker.yaml:${lineOf('emails/breaker.yaml', 'reasons:')}: reasons.tooFewEntered: is missing.`,
             `${errors('invalid-input', 'not-found')}: is missing.`,

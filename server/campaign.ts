@@ -1,11 +1,12 @@
 // Reads what the operator wrote in campaign/. Checked at start, all complaints at once, like the settings.
 import { createHash } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-import type * as z from 'zod/mini';
+import * as z from 'zod/mini';
 
 import { renderArticle } from '#server/article/render-article.ts';
+import { PROJECT_FOLDER } from '#server/settings.ts';
 import { parseWords, type ParsedWords } from '#server/words-file.ts';
 import type { Article } from '#shared/api.ts';
 import {
@@ -55,7 +56,7 @@ export function readCampaign(folder: string): CampaignResult {
     return null;
   };
 
-  const site = read('site.yaml', Site);
+  const site = read('site.yaml', siteOf(folder));
   const interfaceWords = read('interface.yaml', Interface);
   const codeEmail = read('emails/code.yaml', CodeEmail);
   const breakerEmail = read('emails/breaker.yaml', BreakerEmail);
@@ -70,12 +71,12 @@ export function readCampaign(folder: string): CampaignResult {
     if (article === null) {
       const line = markdown.slice(0, markdown.search(/\S|$/)).split('\n').length;
       complaints.push(
-        `campaign/article/article.md:${line}: must begin with a title: a line such as "# Title".`,
+        `${nameOf(folder, 'article/article.md')}:${line}: must begin with a title: a line such as "# Title".`,
       );
     }
   } catch (error) {
     if (!isMissing(error)) throw error;
-    complaints.push(`campaign/article/article.md cannot be read: ${error.message}`);
+    complaints.push(`${nameOf(folder, 'article/article.md')} cannot be read: ${error.message}`);
   }
 
   const freeMailDomains = new Set(
@@ -117,7 +118,7 @@ export function readCampaign(folder: string): CampaignResult {
  * @returns one sentence for each complaint
  */
 export function pageComplaints(folder: string): string[] {
-  const landing = readWords(folder, 'landing.yaml', Landing);
+  const landing = readWords(folder, 'landing.yaml', landingOf(folder));
   return landing.type === 'complaints' ? landing.complaints : [];
 }
 
@@ -133,6 +134,63 @@ export function readConsent(
   if (result.type === 'complaints') return result;
   const { text } = result.words;
   return { type: 'words', words: { text, version: consentVersion(text) } };
+}
+
+/** How the operator calls a file: from the project's folder, or in full when the campaign lies elsewhere. */
+function nameOf(folder: string, file: string): string {
+  const fromProject = path.relative(PROJECT_FOLDER, folder);
+  return path.join(fromProject.startsWith('..') ? folder : fromProject, file);
+}
+
+/** A picture comes in two formats, of which each browser takes one. */
+const both = (names: readonly string[]) => names.flatMap((name) => [`${name}.avif`, `${name}.webp`]);
+
+/** The words of site.yaml, and the logo they speak of. */
+export const siteOf = (folder: string) =>
+  Site.check(
+    z.superRefine(({ logo }, context) => {
+      if (logo === undefined) return;
+      const complain = (message: string) => context.addIssue({ code: 'custom', path: ['logo'], message });
+      if (!isMedia(folder, logo)) complain(needs([logo]));
+      else if (svgSize(folder, logo) === null) complain(`media/${logo} must have a viewBox`);
+    }),
+  );
+
+/** The words of landing.yaml, and the pictures they speak of. */
+export const landingOf = (folder: string) =>
+  Landing.check(
+    z.superRefine(({ hero, video, testimonials }, context) => {
+      const need = (entry: PropertyKey[], files: readonly string[]) => {
+        const missing = files.filter((file) => !isMedia(folder, file));
+        if (missing.length > 0) context.addIssue({ code: 'custom', path: entry, message: needs(missing) });
+      };
+      if (hero.imageAlt !== undefined)
+        need(['hero', 'imageAlt'], both(['hero-640', 'hero-960', 'hero-1280']));
+      if (video !== undefined)
+        need(['video'], ['film.mp4', 'film.webm', 'film.vtt', ...both(['poster-640', 'poster-960'])]);
+      for (const [at, { image }] of testimonials.cards.entries())
+        if (image !== undefined) need(['testimonials', 'cards', at, 'image'], both([image]));
+    }),
+  );
+
+const isMedia = (folder: string, file: string): boolean => existsSync(path.join(folder, 'media', file));
+
+const needs = (files: readonly string[]): string =>
+  `needs ${files.map((file) => `media/${file}`).join(', ')}; put it there, or take the entry out`;
+
+/**
+ * The size of a drawing, from its viewBox.
+ * @param file its name in media/ of the campaign folder
+ * @returns in its own units; null when it does not say
+ */
+export function svgSize(folder: string, file: string): { width: number; height: number } | null {
+  const [, width, height] =
+    /<svg[^>]*\sviewBox=["'][-\d.]+[\s,]+[-\d.]+[\s,]+([\d.]+)[\s,]+([\d.]+)["']/.exec(
+      readFileSync(path.join(folder, 'media', file), 'utf8'),
+    ) ?? [];
+  return width === undefined || height === undefined
+    ? null
+    : { width: Number(width), height: Number(height) };
 }
 
 function readTextIfThere(file: string): string | null {
@@ -155,10 +213,10 @@ export function readWords<Words>(
   schema: z.ZodMiniType<Words>,
 ): ParsedWords<Words> {
   try {
-    return parseWords(`campaign/${file}`, readFileSync(path.join(folder, file), 'utf8'), schema);
+    return parseWords(nameOf(folder, file), readFileSync(path.join(folder, file), 'utf8'), schema);
   } catch (error) {
     if (!isMissing(error)) throw error;
-    return { type: 'complaints', complaints: [`campaign/${file} cannot be read: ${error.message}`] };
+    return { type: 'complaints', complaints: [`${nameOf(folder, file)} cannot be read: ${error.message}`] };
   }
 }
 

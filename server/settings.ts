@@ -8,7 +8,7 @@ import { readConfig, resolvePaths, type Config } from '#server/config.ts';
 import { openToOthers, sayOpenToOthers } from '#server/private-files.ts';
 import { slipsInEnvFile, slipsInEnvironment } from '#server/setting-slips.ts';
 
-const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
+export const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 
 export type Settings = {
   readonly config: Config;

@@ -129,13 +129,13 @@ const wordsWith = (...names: readonly string[]) =>
 /** What a toast or the subject of a mail shows. */
 const oneLine = z.refine<string>(isSingleLine, 'must be one line');
 
-const bodyOfCodeEmail = wordsWith('code', 'reference', 'minutes', 'title').check(
+const bodyOfCodeEmail = wordsWith('code', 'reference', 'lifetime', 'title').check(
   z.refine((text) => !text.includes('{code}'), 'must not contain {code}; the body shows it once already'),
 );
 
 /** campaign/emails/code.yaml */
 export const CodeEmail = z.strictObject({
-  subject: wordsWith('code', 'reference', 'minutes', 'title').check(
+  subject: wordsWith('code', 'reference', 'lifetime', 'title').check(
     oneLine,
     z.refine((text) => text.includes('{code}'), 'must contain {code}, so that the code shows in the inbox'),
   ),

@@ -17,6 +17,21 @@ describe('a mail', () => {
     assert.match(composeCodeEmail(codeEmail, { ...facts, language: 'en' }).html, /^<html lang="en">$/m);
   });
 
+  it('with a code says for how long it is valid, in the plural its language asks for', () => {
+    const validity = (minutes: number, language: string) =>
+      composeCodeEmail(
+        { ...codeEmail, validity: '{lifetime}.' },
+        { digits: '123456', reference: 'QFX', validForMs: minutes * 60_000, title: 'Guide', language },
+      )
+        .text.match(/^.*\.$/gm)
+        ?.at(-2);
+    assert.equal(validity(10, 'en'), '10 minutes.');
+    assert.equal(validity(1, 'en'), '1 minute.');
+    assert.equal(validity(2.5, 'de'), '3 Minuten.');
+    assert.equal(validity(2, 'pl'), '2 minuty.');
+    assert.equal(validity(5, 'pl'), '5 minut.');
+  });
+
   it('about the breaker tells the operator its reason, in the words of the campaign', () => {
     assert.deepEqual(
       composeBreakerNotice(

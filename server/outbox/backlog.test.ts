@@ -1,7 +1,6 @@
 // A 202 promises a code in time: who is refused, who goes first, and how long a code lives that had to wait.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 
 import { v7 as uuid } from 'uuid';
 
@@ -9,6 +8,7 @@ import { API, type CodeRequested, type OpenChallenge } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { codeIn, startInbox } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
 
 const WITHOUT_LIMITS = {
   LEADS_PER_IP_PER_HOUR: '0',
@@ -36,14 +36,6 @@ function createGate() {
     open = () => resolve(null);
   });
   return { opened, open };
-}
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let i = 0; i < 400; i += 1) {
-    if (await holds()) return;
-    await setTimeout(10);
-  }
-  assert.fail('It did not come to hold.');
 }
 
 /** Writes mail that has waited since some seconds ago, and mail that was sent since. Nobody takes it up. */

@@ -22,7 +22,11 @@ export function composeCodeEmail(
     code: facts.digits,
     reference: facts.reference,
     // How long, never until when: the reader's clock and zone are not ours.
-    minutes: new Intl.NumberFormat(facts.language).format(Math.max(1, Math.ceil(facts.validForMs / 60_000))),
+    lifetime: new Intl.NumberFormat(facts.language, {
+      style: 'unit',
+      unit: 'minute',
+      unitDisplay: 'long',
+    }).format(Math.max(1, Math.ceil(facts.validForMs / 60_000))),
     title: facts.title,
   };
   const filled = (text: string) => fill(text, values);

@@ -15,6 +15,7 @@ import { queueNotice } from '#server/outbox/notice.ts';
 import { API } from '#shared/api.ts';
 import { createPostgresDatabase, ENGINES } from '#testing/databases.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
 
 const OPERATOR = 'you@example.com';
 
@@ -22,12 +23,8 @@ const rowOf = ({ database }: ServerUnderTest, id: string) =>
   database.db.selectFrom('outbox').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
 
 async function untilState(server: ServerUnderTest, id: string, isSo: (state: string) => boolean) {
-  for (let count = 0; count < 400; count += 1) {
-    const row = await rowOf(server, id);
-    if (isSo(row.state)) return row;
-    await setTimeout(10);
-  }
-  return assert.fail('The row did not come to that state.');
+  await until(async () => isSo((await rowOf(server, id)).state));
+  return await rowOf(server, id);
 }
 
 for (const engine of ENGINES) {

@@ -2,26 +2,17 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 
 import { leaseDueMail } from '#server/db/outbox.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
 
 const smtpError = (responseCode: number, message: string): Error =>
   Object.assign(new Error(message), { responseCode });
 
 const outboxRow = (server: ServerUnderTest) =>
   server.database.db.selectFrom('outbox').selectAll().executeTakeFirstOrThrow();
-
-/** Waits until something holds; real time, because a real SMTP server is on the other side. */
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let i = 0; i < 400; i += 1) {
-    if (await holds()) return;
-    await setTimeout(10);
-  }
-  assert.fail('It did not come to hold.');
-}
 
 /** A mail server that says after the message whatever it is told to say, as no library would. */
 async function startRawSmtpServer(afterMessage: string) {

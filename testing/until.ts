@@ -1,0 +1,15 @@
+// Waiting for what a real worker, a real database or a real mail server does in its own time.
+import assert from 'node:assert/strict';
+import { setTimeout } from 'node:timers/promises';
+
+const PATIENCE_MS = 10_000;
+const LOOK_EVERY_MS = 10;
+
+/** Waits until something holds; fails when it does not come to hold. */
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + PATIENCE_MS;
+  while (!(await holds())) {
+    if (performance.now() > end) assert.fail('It did not come to hold.');
+    await setTimeout(LOOK_EVERY_MS);
+  }
+}
