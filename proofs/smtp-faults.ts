@@ -67,7 +67,9 @@ async function suffer(fault: Fault, engine: Engine): Promise<void> {
     const answer = await post(`${url}${API.leads}`, filledForm({ email }));
     slowest = Math.max(slowest, performance.now() - start);
     if (answer.status !== 202)
-      broken.push(`${fault.name}, ${engine}: the form was answered ${answer.status} ${answer.headers.get('x-error-code')}`);
+      broken.push(
+        `${fault.name}, ${engine}: the form was answered ${answer.status} ${answer.headers.get('x-error-code')}`,
+      );
     asked.push({ email, cookie: answer.cookie });
     await setTimeout((SECONDS * 1000) / VISITORS);
   }

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 
-import type {} from '@fastify/under-pressure';
+import '@fastify/under-pressure';
 import Fastify, { type FastifyInstance } from 'fastify';
 
 import { addLoadShedding, mostResidentBytes } from '#server/http/load-shedding.ts';
