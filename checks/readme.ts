@@ -1,5 +1,5 @@
-// Keeps the documents honest: every relative link in them leads to a file, every npm script they name exists, and
-// .ci/run calls exactly the test command that README gives.
+// Keeps the documents honest: every relative link in them leads to a file, every npm script and every test they name
+// exists, and .ci/run calls exactly the test command that README gives.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -11,10 +11,18 @@ const complaints: string[] = [];
 const { scripts } = JSON.parse(read('package.json')) as {
   readonly scripts: Readonly<Record<string, string>>;
 };
-const documents = globSync(['*.md', 'docs/**/*.md', 'tools/**/*.md'], { cwd: PROJECT_FOLDER });
+const documents = globSync(['*.md', 'docs/**/*.md'], { cwd: PROJECT_FOLDER });
+
+/** A test in a document: its file without endings, and the beginning of its title. */
+const NAMED_TEST = /`([\w-]+(?:\/[\w-]+)+)` "([^"]+)"/g;
 
 for (const document of documents) {
   const text = read(document);
+  for (const [, name = '', title = ''] of text.matchAll(NAMED_TEST)) {
+    const [file] = globSync([`${name}.spec.ts`, `${name}.test.ts`], { cwd: PROJECT_FOLDER });
+    if (file === undefined || !read(file).includes(title))
+      complaints.push(`${document} names the test "${title}" in ${name}, which is not there.`);
+  }
   for (const [, target = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
     if (/^(https?:|mailto:|#)/.test(target)) continue;
     const [file = ''] = target.split('#');

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import * as z from 'zod';
 
-import { hasBareAt, isLoopback, loginSlip } from '#server/addresses.ts';
+import { hasBareAt, isLoopback, loginSlip } from '#server/setting-addresses.ts';
 import {
   ASKS_FROM_NETWORK,
   BREAKER,

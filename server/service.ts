@@ -15,7 +15,7 @@ import { migrate } from '#server/db/migrate.ts';
 import { keepConsentWording } from '#server/db/submissions.ts';
 import { createBreaker, type Breaker, type BreakerReason } from '#server/limits/breaker.ts';
 import { createLimits, type Limits } from '#server/limits/limits.ts';
-import { composeBreakerNotice } from '#server/mail/breaker-email.ts';
+import { composeBreakerNotice } from '#server/outbox/breaker-email.ts';
 import { createMailer, dkimComplaint, type Mailer } from '#server/mail/mailer.ts';
 import { queueNotice } from '#server/outbox/notice.ts';
 import { startMailWorker, type MailEvent, type MailWorker } from '#server/outbox/worker.ts';

@@ -12,7 +12,7 @@ const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 /** Files all of whose prose is for whoever runs the server, at the terminal, in the log or in a monitor: English. */
 const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/access/secrets.ts': 'why a secret cannot be used',
-  'server/addresses.ts': 'settings',
+  'server/setting-addresses.ts': 'settings',
   'server/campaign.ts': 'slips in campaign/',
   'server/config.ts': 'settings',
   'server/http/health.ts': 'for monitors',

@@ -2,7 +2,7 @@
 // mail servers, and each single request looks like a visitor's. What shows is the whole: far more codes than usual, or
 // strangers whom nobody answers for (strangers.ts). Then the breaker opens, and for a while every code must be paid for
 // with a proof of work. A single network that asks for strangers pays alone, and opens it for nobody else.
-import { isLoopback } from '#server/addresses.ts';
+import { isLoopback } from '#server/setting-addresses.ts';
 import type { Config } from '#server/config.ts';
 import { codeStatistics, newestCodes } from '#server/db/codes.ts';
 import type { Db } from '#server/db/connect.ts';

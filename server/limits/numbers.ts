@@ -1,9 +1,9 @@
-// Every limit on one page: the number, over how long it counts, what it is for, and what lifts it. Where a setting of the
+// Every limit on asking, entering and reading, on one page: the number, over how long it counts, what it is for, and what lifts it. Where a setting of the
 // operator's takes its place, the number here is the setting's default (server/config.ts), and 0 lifts the limit. What
 // applies them: limits.ts, breaker.ts with strangers.ts, proof-of-work.ts, and the places that are named below.
 //
 // Not here: what browser and server both know (shared/limits.ts: lengths of a code and of names), how large or slow a request
-// may be and how full a process (http/), and the pace at which mail is sent and tried again (mail/).
+// may be and how full a process (http/), and the pace at which mail is sent and tried again (outbox/worker.ts).
 import { RESEND_COUNTDOWN_SECONDS } from '#shared/limits.ts';
 
 const SECOND_MS = 1_000;
@@ -46,7 +46,7 @@ export const CODE_LIFE_SECONDS = 600;
  */
 export const QUIET = { seconds: RESEND_COUNTDOWN_SECONDS, toleranceShare: 1 / 20 } as const;
 
-/** A mail may wait for this share of a code's life; a form whose mail would wait longer is refused (mail/backlog.ts). Nothing lifts it. */
+/** A mail may wait for this share of a code's life; a form whose mail would wait longer is refused (outbox/backlog.ts). Nothing lifts it. */
 export const BACKLOG_SHARE_OF_CODE_LIFE = 1 / 4;
 
 /** How long an opened article stays open: a stolen cookie must not open it for ever. Nothing lifts it. */

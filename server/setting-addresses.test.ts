@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { hasBareAt, isLoopback, loginSlip } from '#server/addresses.ts';
+import { hasBareAt, isLoopback, loginSlip } from '#server/setting-addresses.ts';
 
 describe('an address in a setting', () => {
   it('is of this machine or of another one', () => {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 
 import { readCampaign } from '#server/campaign.ts';
-import { composeBreakerNotice } from '#server/mail/breaker-email.ts';
+import { composeBreakerNotice } from '#server/outbox/breaker-email.ts';
 import { composeCodeEmail } from '#server/outbox/code-email.ts';
 
 const words = readCampaign(path.resolve(import.meta.dirname, '../../campaign'));
