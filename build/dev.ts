@@ -15,8 +15,9 @@ const STATIC = [CAMPAIGN_FOLDER, path.join(PROJECT_FOLDER, 'web', 'landing')].ma
   (folder) => folder + path.sep,
 );
 
-const PORT = 5173;
-const API_PORT = 3001;
+const HOST = '127.0.0.1';
+const PORT = Number(process.env['PORT'] ?? 5173);
+const API_PORT = Number(process.env['API_PORT'] ?? 3001);
 
 const { site } = readPageWords(CAMPAIGN_FOLDER);
 
@@ -85,27 +86,31 @@ const serveMedia: Plugin = {
   },
 };
 
-const api = spawn(
-  process.execPath,
-  ['--watch', path.join(PROJECT_FOLDER, 'server', 'main.ts'), '--api-only'],
-  {
-    cwd: PROJECT_FOLDER,
-    env: { ...process.env, PORT: String(API_PORT), PUBLIC_URL: `http://localhost:${PORT}` },
-    stdio: 'inherit',
-  },
-);
 const vite = await createServer({
   ...viteConfig,
   appType: 'custom',
   plugins: [...(viteConfig.plugins ?? []), servePage, serveMedia],
   // Class names that say where they come from.
   css: { modules: { generateScopedName: '[name]_[local]' } },
-  server: { host: '127.0.0.1', port: PORT, proxy: { '/api/': `http://127.0.0.1:${API_PORT}` } },
+  server: { host: HOST, port: PORT, strictPort: true, proxy: { '/api/': `http://${HOST}:${API_PORT}` } },
 });
 await vite.listen();
 vite.printUrls();
 
-process.once('SIGINT', () => {
-  api.kill();
-  void vite.close();
-});
+// Once the page has its port: a start that is refused leaves nothing behind.
+const api = spawn(
+  process.execPath,
+  ['--watch', path.join(PROJECT_FOLDER, 'server', 'main.ts'), '--api-only'],
+  {
+    cwd: PROJECT_FOLDER,
+    env: { ...process.env, PORT: String(API_PORT), PUBLIC_URL: `http://${HOST}:${PORT}` },
+    stdio: 'inherit',
+  },
+);
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    api.kill();
+    void vite.close();
+  });
+}
