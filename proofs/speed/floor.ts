@@ -1,0 +1,178 @@
+// The floor: the least a server can do for a flow that is as durable as ours. Plain node:http, the same databases and the same
+// mail library; no limits, no outbox, no validation, no framework. One transaction of three inserts and a mail for a form, one
+// transaction for a code. Settings come by the environment: DATABASE_URL, SMTP_URL. Prints its address when it is ready.
+import { randomInt, randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { DatabaseSync } from 'node:sqlite';
+import { brotliCompressSync } from 'node:zlib';
+
+import { createTransport } from 'nodemailer';
+import { Pool } from 'pg';
+
+const { DATABASE_URL = '', SMTP_URL = '' } = process.env;
+
+type Form = { readonly email: string; readonly name: string; readonly company: string };
+type Entry = { readonly email: string; readonly code: string };
+type Store = {
+  readonly keep: (form: Form, code: string) => Promise<void>;
+  /** Whether the code was right. */
+  readonly verify: (entry: Entry) => Promise<boolean>;
+};
+
+const TABLES = `
+  create table submissions (id text primary key, email text not null, name text not null, company text not null, at bigint not null);
+  create table challenges (id text primary key, email text not null, at bigint not null);
+  create table codes (id text primary key, email text not null, code text not null, at bigint not null, used_at bigint);
+  create table leads (email text primary key, code_id text not null, at bigint not null);
+  create index codes_by_email on codes (email, at);
+`;
+
+function createSqliteStore(file: string): Store {
+  const db = new DatabaseSync(file);
+  db.exec('pragma journal_mode = wal; pragma synchronous = full');
+  db.exec(TABLES);
+  const submission = db.prepare('insert into submissions values (?, ?, ?, ?, ?)');
+  const challenge = db.prepare('insert into challenges values (?, ?, ?)');
+  const newCode = db.prepare('insert into codes values (?, ?, ?, ?, null)');
+  const newest = db.prepare(
+    'select id, code from codes where email = ? and used_at is null order by at desc limit 1',
+  );
+  const use = db.prepare('update codes set used_at = ? where id = ?');
+  const lead = db.prepare(
+    'insert into leads values (?, ?, ?) on conflict (email) do update set at = excluded.at',
+  );
+  const transaction = <Result>(work: () => Result): Result => {
+    db.exec('begin immediate');
+    const result = work();
+    db.exec('commit');
+    return result;
+  };
+  return {
+    keep: async ({ email, name, company }, code) =>
+      transaction(() => {
+        const now = Date.now();
+        submission.run(randomUUID(), email, name, company, now);
+        challenge.run(randomUUID(), email, now);
+        newCode.run(randomUUID(), email, code, now);
+      }),
+    verify: async ({ email, code }) =>
+      transaction(() => {
+        const found = newest.get(email);
+        if (found?.['code'] !== code) return false;
+        use.run(Date.now(), found['id'] ?? null);
+        lead.run(email, found['id'] ?? null, Date.now());
+        return true;
+      }),
+  };
+}
+
+async function createPostgresStore(url: string): Promise<Store> {
+  const pool = new Pool({ connectionString: url, max: 10 });
+  await pool.query(TABLES);
+  const transaction = async <Result>(
+    work: (
+      query: (name: string, text: string, values: unknown[]) => Promise<{ rows: Record<string, string>[] }>,
+    ) => Promise<Result>,
+  ): Promise<Result> => {
+    const client = await pool.connect();
+    try {
+      await client.query('begin');
+      const result = await work((name, text, values) => client.query({ name, text, values }));
+      await client.query('commit');
+      return result;
+    } finally {
+      client.release();
+    }
+  };
+  return {
+    keep: ({ email, name, company }, code) =>
+      transaction(async (query) => {
+        const now = Date.now();
+        await query('submission', 'insert into submissions values ($1, $2, $3, $4, $5)', [
+          randomUUID(),
+          email,
+          name,
+          company,
+          now,
+        ]);
+        await query('challenge', 'insert into challenges values ($1, $2, $3)', [randomUUID(), email, now]);
+        await query('code', 'insert into codes values ($1, $2, $3, $4, null)', [
+          randomUUID(),
+          email,
+          code,
+          now,
+        ]);
+      }),
+    verify: ({ email, code }) =>
+      transaction(async (query) => {
+        const { rows } = await query(
+          'newest',
+          'select id, code from codes where email = $1 and used_at is null order by at desc limit 1',
+          [email],
+        );
+        const [found] = rows;
+        if (found === undefined || found['code'] !== code) return false;
+        await query('use', 'update codes set used_at = $1 where id = $2', [Date.now(), found['id']]);
+        await query(
+          'lead',
+          'insert into leads values ($1, $2, $3) on conflict (email) do update set at = excluded.at',
+          [email, found['id'], Date.now()],
+        );
+        return true;
+      }),
+  };
+}
+
+async function readJson(request: IncomingMessage): Promise<unknown> {
+  let text = '';
+  for await (const chunk of request.setEncoding('utf8')) text += chunk;
+  return JSON.parse(text);
+}
+
+const store = DATABASE_URL.startsWith('file:')
+  ? createSqliteStore(DATABASE_URL.slice('file:'.length))
+  : await createPostgresStore(DATABASE_URL);
+const mailer = createTransport({
+  url: SMTP_URL,
+  pool: true,
+  maxConnections: 5,
+  maxMessages: Number.POSITIVE_INFINITY,
+});
+const page = brotliCompressSync(Buffer.alloc(40_000, 'The landing page. '));
+
+const server = createServer((request, response) => {
+  if (request.method === 'GET') {
+    response
+      .writeHead(200, {
+        'content-type': 'text/html; charset=utf-8',
+        'content-encoding': 'br',
+        'content-length': page.length,
+      })
+      .end(page);
+    return;
+  }
+  const answer = async () => {
+    const body = await readJson(request);
+    if (request.url === '/api/leads') {
+      const form = body as Form;
+      const code = String(randomInt(1_000_000)).padStart(6, '0');
+      await store.keep(form, code);
+      void mailer.sendMail({
+        from: 'Guide <guide@example.com>',
+        to: form.email,
+        subject: `${code} is your code`,
+        text: `Here is your one-time code.\n\n    ${code}\n\nIt is valid for ten minutes.\n`,
+        html: `<p>Here is your one-time code.</p><p>${code}</p><p>It is valid for ten minutes.</p>`,
+      });
+      response.writeHead(202, { 'set-cookie': `challenge=${randomUUID()}; HttpOnly` }).end('{}');
+    } else {
+      const right = await store.verify(body as Entry);
+      response.writeHead(right ? 200 : 400).end('{}');
+    }
+  };
+  answer().catch(() => response.writeHead(500).end());
+});
+server.listen(0, '127.0.0.1', () => {
+  process.stdout.write(`Ready on http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
+});

@@ -1,0 +1,83 @@
+// A mail server that takes whatever comes as fast as it comes, and tells who waits for it which code arrived: RFC 5321 as far as
+// a mail library speaks it. The tests' inbox reads whole messages as a mail program would; that costs more than sending them.
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+
+export type Sink = {
+  readonly url: string;
+  /** The code that was mailed to an address: the six digits of the subject. */
+  readonly codeFor: (email: string) => Promise<string>;
+  readonly close: () => void;
+};
+
+const END_OF_MESSAGE = '\r\n.\r\n';
+
+/** Starts one on a loopback port. */
+export async function startSink(): Promise<Sink> {
+  const waiting = new Map<string, (code: string) => void>();
+  const arrived = new Map<string, string>();
+  const sockets = new Set<Socket>();
+
+  const receive = (recipient: string, message: string): void => {
+    const code = /^Subject: \D*(\d{6})/m.exec(message)?.[1];
+    if (code === undefined) return;
+    const resolve = waiting.get(recipient);
+    waiting.delete(recipient);
+    if (resolve) resolve(code);
+    else arrived.set(recipient, code);
+  };
+
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('error', () => {});
+    socket.setNoDelay(true).setEncoding('latin1');
+    socket.write('220 sink ESMTP\r\n');
+    let text = '';
+    let recipient = '';
+    let inMessage = false;
+    socket.on('data', (chunk: string) => {
+      text += chunk;
+      for (;;) {
+        const end = text.indexOf(inMessage ? END_OF_MESSAGE : '\r\n');
+        if (end < 0) return;
+        if (inMessage) {
+          receive(recipient, text.slice(0, end));
+          text = text.slice(end + END_OF_MESSAGE.length);
+          inMessage = false;
+          socket.write('250 OK\r\n');
+          continue;
+        }
+        const line = text.slice(0, end);
+        text = text.slice(end + 2);
+        const verb = line.slice(0, 4).toUpperCase();
+        if (verb === 'EHLO') socket.write('250-sink\r\n250-PIPELINING\r\n250 8BITMIME\r\n');
+        else if (verb === 'RCPT') {
+          recipient = /<([^>]*)>/.exec(line)?.[1] ?? '';
+          socket.write('250 OK\r\n');
+        } else if (verb === 'DATA') {
+          inMessage = true;
+          socket.write('354 Go on\r\n');
+        } else if (verb === 'QUIT') socket.end('221 Bye\r\n');
+        else socket.write('250 OK\r\n');
+      }
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    codeFor: (email) => {
+      const code = arrived.get(email);
+      if (code !== undefined) {
+        arrived.delete(email);
+        return Promise.resolve(code);
+      }
+      return new Promise((resolve) => waiting.set(email, resolve));
+    },
+    close: () => {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
