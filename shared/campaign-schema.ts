@@ -262,6 +262,7 @@ export const Interface = z.strictObject({
     shareFailed: toast,
   }),
   notFound: z.strictObject({ title: plain, text: plain, link: plain, pageTitle: wordsWithAll('title') }),
+  nextStep: z.strictObject({ loading: plain, notLoaded: plain, tryAgain: plain }),
   loadFailure: z.strictObject({ text: wordsWithAll('link'), link: plain }),
 });
 export type Interface = z.infer<typeof Interface>;

@@ -1,12 +1,12 @@
 // The only script that runs before a visitor does anything; it stands inline in the page's head. It sets the theme before
-// the first paint, and loads the application at the first sign of intent. That first click, key or hover is kept and given
+// the first paint, and loads the application at the first sign of intent. That first click or key is kept and given
 // to the application once it is there, so it is never lost. Every byte counts here: it delays the first paint.
 import { readTheme, showTheme, toggleTheme } from '#web/theme/theme.ts';
 
 type AppModule = { readonly start: () => Promise<void> };
 
 const root = document.documentElement;
-const appUrl = document.currentScript?.dataset['app'] ?? '';
+const { app: appUrl = '', later: laterUrl = '' } = document.currentScript?.dataset ?? {};
 showTheme(
   root,
   readTheme(() => localStorage),
@@ -23,7 +23,6 @@ let pressed = -1;
 /** The button under a finger that is still down, and its place. */
 let held: HTMLButtonElement | null = null;
 let heldAt = -1;
-let hover: Event | null = null;
 let shortcut: KeyboardEvent | null = null;
 
 const INTENTS = ['click', 'pointerdown', 'pointermove', 'pointerup', 'pointercancel', 'keydown', 'focusin'];
@@ -37,8 +36,7 @@ const onIntent = (event: Event): void => {
     // The theme needs no application.
     if (button.closest('header')) toggleTheme(root);
     else pressed = buttons().indexOf(button);
-  } else if (type === 'pointermove') hover = event;
-  else if (type.startsWith('pointer')) {
+  } else if (type.startsWith('pointer') && type !== 'pointermove') {
     held = type === 'pointerdown' ? buttonAt(event) : null;
     heldAt = held ? buttons().indexOf(held) : -1;
   } else if (event instanceof KeyboardEvent && event.key === 'F8') shortcut = event;
@@ -66,9 +64,6 @@ async function begin(): Promise<void> {
 
 function repeat(): void {
   for (const type of INTENTS) document.removeEventListener(type, onIntent, true);
-  const bubbles = true;
-  hover?.target?.dispatchEvent(new PointerEvent('pointermove', { bubbles, pointerType: 'mouse' }));
-  document.activeElement?.dispatchEvent(new FocusEvent('focusin', { bubbles }));
   if (shortcut) document.dispatchEvent(new KeyboardEvent('keydown', shortcut));
   buttons()[pressed]?.click();
   // Between press and release the button was replaced: the browser will find nothing to click, so we do.
@@ -118,5 +113,7 @@ const { stage = 'landing' } = (history.state ?? {}) as { readonly stage?: unknow
 if (stage !== 'landing') {
   // A reload of a later stage: the prerendered landing page stays hidden (base.css) until that stage is back.
   root.dataset['restoring'] = '';
+  // The code screen and the article are in the second file (web/later/).
+  if (stage !== 'form') addLink('modulepreload', laterUrl);
   document.addEventListener('DOMContentLoaded', () => void begin());
 }

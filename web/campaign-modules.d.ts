@@ -32,6 +32,7 @@ declare module '#campaign/interface.yaml' {
   export const header: Interface['header'];
   export const form: Interface['form'];
   export const validation: Interface['validation'];
+  export const nextStep: Interface['nextStep'];
   export const verification: Interface['verification'];
   export const content: Interface['content'];
   export const toasts: Interface['toasts'];
