@@ -13,7 +13,7 @@ showTheme(
 );
 
 /** What a visitor can press before the application is there. */
-const buttons = () => Array.from(document.querySelectorAll('button'));
+const buttons = () => [...document.querySelectorAll('button')];
 const buttonAt = ({ target }: Event) => (target instanceof Element ? target.closest('button') : null);
 const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
@@ -35,7 +35,11 @@ const onIntent = (event: Event): void => {
     event.preventDefault();
     // The theme needs no application.
     if (button.closest('header')) toggleTheme(root);
-    else pressed = buttons().indexOf(button);
+    else {
+      pressed = buttons().indexOf(button);
+      // A sign of life while the application loads (critical styles).
+      button.ariaBusy = 'true';
+    }
   } else if (type.startsWith('pointer') && type !== 'pointermove') {
     held = type === 'pointerdown' ? buttonAt(event) : null;
     heldAt = held ? buttons().indexOf(held) : -1;
@@ -59,13 +63,19 @@ async function begin(): Promise<void> {
   }
   started = false;
   pressed = -1;
+  calm();
   document.getElementById('load-failure')?.removeAttribute('hidden');
 }
+
+const calm = (): void => {
+  for (const button of buttons()) button.ariaBusy = null;
+};
 
 function repeat(): void {
   for (const type of INTENTS) document.removeEventListener(type, onIntent, true);
   if (shortcut) document.dispatchEvent(new KeyboardEvent('keydown', shortcut));
   buttons()[pressed]?.click();
+  calm();
   // Between press and release the button was replaced: the browser will find nothing to click, so we do.
   if (held?.isConnected === false) {
     addEventListener('pointerup', () => buttons()[heldAt]?.click(), { once: true });
@@ -113,7 +123,7 @@ const { stage = 'landing' } = (history.state ?? {}) as { readonly stage?: unknow
 if (stage !== 'landing') {
   // A reload of a later stage: the prerendered landing page stays hidden (base.css) until that stage is back.
   root.dataset['restoring'] = '';
-  // The code screen and the article are in the second file (web/later/).
-  if (stage !== 'form') addLink('modulepreload', laterUrl);
+  // The code screen and the article are in the second file (web/later/), and come right after the form.
+  addLink('modulepreload', laterUrl);
   document.addEventListener('DOMContentLoaded', () => void begin());
 }

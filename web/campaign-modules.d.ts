@@ -8,6 +8,7 @@ declare module '#campaign/site.yaml' {
   export const copyright: Site['copyright'];
   export const footerLinks: Site['footerLinks'];
   export const shareText: Site['shareText'];
+  export const readOn: Site['readOn'];
   /** What the language calls itself. */
   export const languageName: string;
   /** The logo, as high as the mark it stands for; sizes in CSS pixels. */

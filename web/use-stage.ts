@@ -11,6 +11,7 @@ import {
   type StageEvent,
   type StageState,
 } from '#web/stage.ts';
+import { withTransition } from '#web/stage-transition.ts';
 
 const STAGES: readonly string[] = ['landing', 'form', 'verification', 'content'] satisfies Stage[];
 
@@ -82,7 +83,8 @@ export function useStage(initial: StageState): StageControl {
     const inPlace = next.stage === state.stage || event.type === 'code verified';
     history[inPlace ? 'replaceState' : 'pushState'](entryOf(next), '');
     moved.current = true;
-    dispatch(event);
+    if (next.stage === state.stage) dispatch(event);
+    else withTransition(() => dispatch(event));
   };
   return { state, send, hasMoved: () => moved.current };
 }

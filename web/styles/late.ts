@@ -1,7 +1,8 @@
 // The styles that travel with the application's first file, not with the page.
 import form from '#web/form/form-stage.module.css?inline';
 import later from '#web/later/later-stage.module.css?inline';
+import transitions from '#web/styles/transitions.css?inline';
 import field from '#web/ui/field.module.css?inline';
 import toaster from '#web/ui/toaster.module.css?inline';
 
-export const lateStyles = [field, form, later, toaster].join('\n');
+export const lateStyles = [field, form, later, toaster, transitions].join('\n');
