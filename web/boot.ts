@@ -6,7 +6,7 @@ import { readTheme, showTheme, toggleTheme } from '#web/theme/theme.ts';
 type AppModule = { readonly start: () => Promise<void> };
 
 const root = document.documentElement;
-const { app: appUrl = '', later: laterUrl = '' } = document.currentScript?.dataset ?? {};
+const { app: appUrl = '', later: laterUrl = '' } = (document.currentScript as HTMLElement).dataset;
 showTheme(
   root,
   readTheme(() => localStorage),
@@ -63,19 +63,14 @@ async function begin(): Promise<void> {
   }
   started = false;
   pressed = -1;
-  calm();
+  for (const button of buttons()) button.ariaBusy = null;
   document.getElementById('load-failure')?.removeAttribute('hidden');
 }
-
-const calm = (): void => {
-  for (const button of buttons()) button.ariaBusy = null;
-};
 
 function repeat(): void {
   for (const type of INTENTS) document.removeEventListener(type, onIntent, true);
   if (shortcut) document.dispatchEvent(new KeyboardEvent('keydown', shortcut));
   buttons()[pressed]?.click();
-  calm();
   // Between press and release the button was replaced: the browser will find nothing to click, so we do.
   if (held?.isConnected === false) {
     addEventListener('pointerup', () => buttons()[heldAt]?.click(), { once: true });

@@ -49,5 +49,9 @@ export async function start(): Promise<void> {
   });
   delete document.documentElement.dataset['restoring'];
   // When the form, if that was asked for, is painted and nothing else is to do.
-  setTimeout(() => void askForLater(), SETTLED_MS);
+  setTimeout(() => {
+    void askForLater();
+    // The boot script's sign of life; most of these buttons are gone by now.
+    for (const button of document.querySelectorAll('[aria-busy]')) button.ariaBusy = null;
+  }, SETTLED_MS);
 }
