@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 import subsetFont from 'subset-font';
-import { build, createLogger, mergeConfig, type InlineConfig, type Rolldown } from 'vite';
+import { build, createLogger, mergeConfig, type InlineConfig, type Plugin, type Rolldown } from 'vite';
 
 import {
   beginRelease,
@@ -53,9 +53,35 @@ async function run(config: InlineConfig): Promise<Output> {
   return result.output;
 }
 
-/** The application: one chunk. Its styles travel in it, or in the page. */
-async function buildApp(): Promise<string> {
+/**
+ * The second file takes its imports from the module that runs and not from an address: the boot script may have loaded
+ * the first one from another address, and two of it would be two applications. And each time the second file is asked for
+ * again (web/later/load-later.ts), it has another address.
+ */
+const joinFiles: Plugin = {
+  name: 'join-files',
+  renderChunk(code, { fileName, isEntry }) {
+    const replace = (what: RegExp, by: (...found: string[]) => string): string => {
+      if (!what.test(code)) throw new Error(`${fileName} is not as expected: it has nothing like ${what}.`);
+      return code.replace(what, by);
+    };
+    return isEntry
+      ? replace(
+          // Vite's helper would preload what the second file needs, and that is the first one.
+          /\((\w+)\) => __vitePreload\(\(\) => import\((["'][^"']+["'])\), __VITE_PRELOAD__\)/,
+          (_, query = '', address = '') => `(${query}) => import(${address} + ${query})`,
+        )
+      : replace(
+          /^import \{(.*?)\} from ["'][^"']+["'];/ms,
+          (_, names = '') => `const {${names.replaceAll(' as ', ': ')}} = await appModule;`,
+        );
+  },
+};
+
+/** The application in two files: what the form needs, and what is only needed after it. Its styles travel in them, or in the page. */
+async function buildApp(): Promise<{ appUrl: string; laterUrl: string }> {
   const output = await run({
+    plugins: [joinFiles],
     build: {
       outDir: FILES,
       emptyOutDir: true,
@@ -64,22 +90,23 @@ async function buildApp(): Promise<string> {
       cssCodeSplit: false,
       rolldownOptions: {
         input: path.join(WEB, 'entry-client.tsx'),
-        preserveEntrySignatures: 'strict',
-        output: { entryFileNames: 'assets/app-[hash].js' },
+        preserveEntrySignatures: 'allow-extension',
+        output: { entryFileNames: 'assets/app-[hash].js', chunkFileNames: 'assets/later-[hash].js' },
         // Words that are used once stand where they are used.
         optimization: { inlineConst: { mode: 'all', pass: 3 } },
       },
     },
   });
   const scripts = output.filter((file) => file.type === 'chunk');
-  const [app] = scripts;
-  if (app === undefined || scripts.length !== 1) {
+  const app = scripts.find(({ isEntry }) => isEntry);
+  const later = scripts.find(({ isDynamicEntry }) => isDynamicEntry);
+  if (app === undefined || later === undefined || scripts.length !== 2) {
     throw new Error(
-      `The application must be one chunk, not ${scripts.map((file) => file.fileName).join(', ')}.`,
+      `The application must be two files, not ${scripts.map((file) => file.fileName).join(', ')}.`,
     );
   }
   for (const { fileName } of output) if (fileName.endsWith('.css')) rmSync(path.join(FILES, fileName));
-  return `/${app.fileName}`;
+  return { appUrl: `/${app.fileName}`, laterUrl: `/${later.fileName}` };
 }
 
 /**
@@ -204,7 +231,7 @@ async function buildShapes(page: string): Promise<string> {
 
 const { site, landing, interface: words } = readPageWords(CAMPAIGN_FOLDER);
 const { hero } = landing;
-const appUrl = await buildApp();
+const { appUrl, laterUrl } = await buildApp();
 takeCampaignFiles();
 await buildProofOfWork();
 const critical = (await buildCriticalStyles('critical.ts')) + (site.colors ? colourStyles(site.colors) : '');
@@ -226,7 +253,18 @@ mkdirSync(PAGES, { recursive: true });
 const pages = [
   [
     'index.html',
-    renderDocument({ site, words, markup, css, bootScript, appUrl, icon, page: 'home', hasPicture }),
+    renderDocument({
+      site,
+      words,
+      markup,
+      css,
+      bootScript,
+      appUrl,
+      laterUrl,
+      icon,
+      page: 'home',
+      hasPicture,
+    }),
   ],
   [
     '404.html',
@@ -237,6 +275,7 @@ const pages = [
       css: notFoundCss,
       bootScript,
       appUrl,
+      laterUrl,
       icon,
       page: '404',
       hasPicture,

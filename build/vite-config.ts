@@ -27,6 +27,10 @@ export const viteConfig: InlineConfig = {
   root: path.join(PROJECT_FOLDER, 'web'),
   publicDir: path.join(PROJECT_FOLDER, 'web', 'public'),
   plugins: [campaignPlugin(CAMPAIGN_FOLDER), react()],
-  build: { cssTarget: ['chrome123', 'safari17.5', 'firefox121'] },
+  build: {
+    cssTarget: ['chrome123', 'safari17.5', 'firefox121'],
+    // A slow machine is no mistake in the code.
+    rolldownOptions: { checks: { pluginTimings: false } },
+  },
   css: { modules: { generateScopedName: shortClassName } },
 };

@@ -39,8 +39,9 @@ function brotliOfCode(file: string): number {
   return brotliCompressSync(code).length;
 }
 
-const [app, ...others] = globSync('assets/*.js', { cwd: FILES });
-if (app === undefined || others.length > 0) throw new Error('The application must be one chunk.');
+const [app, later, ...others] = globSync('assets/*.js', { cwd: FILES }).toSorted();
+if (app === undefined || later === undefined || others.length > 0)
+  throw new Error('The application must be two files.');
 const home = brotli(path.join(release.folder, 'pages', 'index.html'));
 const chunk = brotli(path.join(FILES, app));
 const shared = home + chunk + size('fonts/newsreader.woff2') + size('media/poster-640.avif');
@@ -56,7 +57,13 @@ const BUDGET: readonly (readonly [
   code: { readonly bytes: number; readonly limitKb: number } | null,
 ])[] = [
   ['landing HTML with its CSS and boot script', home, 10, { bytes: brotliOfCode(page), limitKb: 5.93 }],
-  ['application chunk', chunk, 105, { bytes: brotliOfCode(path.join(FILES, app)), limitKb: 104.5 }],
+  ['application, first file', chunk, 105, { bytes: brotliOfCode(path.join(FILES, app)), limitKb: 90 }],
+  [
+    'application, second file',
+    brotli(path.join(FILES, later)),
+    25,
+    { bytes: brotliOfCode(path.join(FILES, later)), limitKb: 24.5 },
+  ],
   ['whole landing page on a phone', shared + avatars, 160, null],
   ['whole landing page on a desktop', shared + avatars + size('media/hero-1280.avif'), 250, null],
 ];

@@ -46,6 +46,7 @@ export const Site = z.strictObject({
   copyright: words,
   footerLinks: z.array(link),
   shareText: words,
+  readOn: z.optional(link),
   colors: z.optional(colours),
   logo: z.optional(svg),
 });
@@ -76,7 +77,7 @@ export const Landing = z.strictObject({
     points: items(z.strictObject({ title: words, description: words })),
   }),
   // Without it there is no film.
-  video: z.optional(z.strictObject({ label: words, playLabel: words, caption: words })),
+  video: z.optional(z.strictObject({ label: words, playLabel: words, caption: words, notPlayable: words })),
   problems: z.strictObject({
     title: words,
     intro: words,
@@ -250,6 +251,8 @@ export const Interface = z.strictObject({
     getNewCode: plain,
     notLoaded: plain,
     tryAgain: plain,
+    endTitle: plain,
+    endText: plain,
   }),
   toasts: z.strictObject({
     region: wordsWithAll('hotkey'),
@@ -262,6 +265,7 @@ export const Interface = z.strictObject({
     shareFailed: toast,
   }),
   notFound: z.strictObject({ title: plain, text: plain, link: plain, pageTitle: wordsWithAll('title') }),
+  nextStep: z.strictObject({ loading: plain, notLoaded: plain, tryAgain: plain }),
   loadFailure: z.strictObject({ text: wordsWithAll('link'), link: plain }),
 });
 export type Interface = z.infer<typeof Interface>;

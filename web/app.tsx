@@ -3,12 +3,12 @@ import { QueryClientProvider, type QueryClient } from '@tanstack/react-query';
 import { useEffect, useSyncExternalStore, type ReactNode } from 'react';
 
 import { Home } from '#web/home.tsx';
+import { LaterTooltips } from '#web/later/later-stage.tsx';
 import { StaticMarkupContext, type StaticMarkup } from '#web/landing/static-part.tsx';
 import { NotFound } from '#web/not-found.tsx';
 import type { StageState } from '#web/stage.ts';
 import type { ToastStore } from '#web/ui/toast-store.ts';
 import { Toaster, ToastProvider } from '#web/ui/toaster.tsx';
-import { TooltipProvider } from '#web/ui/tooltip.tsx';
 
 export type AppProps = {
   readonly queryClient: QueryClient;
@@ -30,14 +30,13 @@ export function App({ queryClient, toasts, initial, staticMarkup, path, onReady 
   return (
     <QueryClientProvider client={queryClient}>
       <ToastProvider store={toasts}>
-        <TooltipProvider>
-          <StaticMarkupContext value={staticMarkup ?? NO_MARKUP}>
-            {path === '/' ? <Home initial={initial} /> : <NotFound />}
-          </StaticMarkupContext>
-          <InBrowser>
-            <Toaster />
-          </InBrowser>
-        </TooltipProvider>
+        <StaticMarkupContext value={staticMarkup ?? NO_MARKUP}>
+          {path === '/' ? <Home initial={initial} /> : <NotFound />}
+        </StaticMarkupContext>
+        <InBrowser>
+          <Toaster />
+          <LaterTooltips />
+        </InBrowser>
       </ToastProvider>
     </QueryClientProvider>
   );

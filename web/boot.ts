@@ -1,19 +1,19 @@
 // The only script that runs before a visitor does anything; it stands inline in the page's head. It sets the theme before
-// the first paint, and loads the application at the first sign of intent. That first click, key or hover is kept and given
+// the first paint, and loads the application at the first sign of intent. That first click or key is kept and given
 // to the application once it is there, so it is never lost. Every byte counts here: it delays the first paint.
 import { readTheme, showTheme, toggleTheme } from '#web/theme/theme.ts';
 
 type AppModule = { readonly start: () => Promise<void> };
 
 const root = document.documentElement;
-const appUrl = document.currentScript?.dataset['app'] ?? '';
+const { app: appUrl = '', later: laterUrl = '' } = (document.currentScript as HTMLElement).dataset;
 showTheme(
   root,
   readTheme(() => localStorage),
 );
 
 /** What a visitor can press before the application is there. */
-const buttons = () => Array.from(document.querySelectorAll('button'));
+const buttons = () => [...document.querySelectorAll('button')];
 const buttonAt = ({ target }: Event) => (target instanceof Element ? target.closest('button') : null);
 const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
@@ -23,7 +23,6 @@ let pressed = -1;
 /** The button under a finger that is still down, and its place. */
 let held: HTMLButtonElement | null = null;
 let heldAt = -1;
-let hover: Event | null = null;
 let shortcut: KeyboardEvent | null = null;
 
 const INTENTS = ['click', 'pointerdown', 'pointermove', 'pointerup', 'pointercancel', 'keydown', 'focusin'];
@@ -36,9 +35,12 @@ const onIntent = (event: Event): void => {
     event.preventDefault();
     // The theme needs no application.
     if (button.closest('header')) toggleTheme(root);
-    else pressed = buttons().indexOf(button);
-  } else if (type === 'pointermove') hover = event;
-  else if (type.startsWith('pointer')) {
+    else {
+      pressed = buttons().indexOf(button);
+      // A sign of life while the application loads (critical styles).
+      button.ariaBusy = 'true';
+    }
+  } else if (type.startsWith('pointer') && type !== 'pointermove') {
     held = type === 'pointerdown' ? buttonAt(event) : null;
     heldAt = held ? buttons().indexOf(held) : -1;
   } else if (event instanceof KeyboardEvent && event.key === 'F8') shortcut = event;
@@ -61,14 +63,12 @@ async function begin(): Promise<void> {
   }
   started = false;
   pressed = -1;
+  for (const button of buttons()) button.ariaBusy = null;
   document.getElementById('load-failure')?.removeAttribute('hidden');
 }
 
 function repeat(): void {
   for (const type of INTENTS) document.removeEventListener(type, onIntent, true);
-  const bubbles = true;
-  hover?.target?.dispatchEvent(new PointerEvent('pointermove', { bubbles, pointerType: 'mouse' }));
-  document.activeElement?.dispatchEvent(new FocusEvent('focusin', { bubbles }));
   if (shortcut) document.dispatchEvent(new KeyboardEvent('keydown', shortcut));
   buttons()[pressed]?.click();
   // Between press and release the button was replaced: the browser will find nothing to click, so we do.
@@ -118,5 +118,7 @@ const { stage = 'landing' } = (history.state ?? {}) as { readonly stage?: unknow
 if (stage !== 'landing') {
   // A reload of a later stage: the prerendered landing page stays hidden (base.css) until that stage is back.
   root.dataset['restoring'] = '';
+  // The code screen and the article are in the second file (web/later/), and come right after the form.
+  addLink('modulepreload', laterUrl);
   document.addEventListener('DOMContentLoaded', () => void begin());
 }

@@ -8,6 +8,7 @@ declare module '#campaign/site.yaml' {
   export const copyright: Site['copyright'];
   export const footerLinks: Site['footerLinks'];
   export const shareText: Site['shareText'];
+  export const readOn: Site['readOn'];
   /** What the language calls itself. */
   export const languageName: string;
   /** The logo, as high as the mark it stands for; sizes in CSS pixels. */
@@ -32,6 +33,7 @@ declare module '#campaign/interface.yaml' {
   export const header: Interface['header'];
   export const form: Interface['form'];
   export const validation: Interface['validation'];
+  export const nextStep: Interface['nextStep'];
   export const verification: Interface['verification'];
   export const content: Interface['content'];
   export const toasts: Interface['toasts'];

@@ -3,10 +3,15 @@ import { createRoot, hydrateRoot } from 'react-dom/client';
 
 import { App } from '#web/app.tsx';
 import { collectStaticMarkup } from '#web/landing/static-part.tsx';
+import { askForLater } from '#web/later/load-later.ts';
 import { createQueryClient } from '#web/query-client.ts';
-import { adoptLateStyles } from '#web/styles/late.ts';
+import { adoptStyles } from '#web/styles/adopt.ts';
+import { lateStyles } from '#web/styles/late.ts';
 import { createToastStore } from '#web/ui/toast-store.ts';
-import { initialStageState } from '#web/use-stage.ts';
+import { initialStageState, readEntry } from '#web/use-stage.ts';
+
+/** A press that started the application has opened the form by then. */
+const SETTLED_MS = 50;
 
 /**
  * Starts the application on the prerendered page.
@@ -16,8 +21,13 @@ export async function start(): Promise<void> {
   const root = document.getElementById('root');
   if (root === null) throw new Error('There is no #root to start in.');
   const staticMarkup = collectStaticMarkup(root);
-  adoptLateStyles(document);
+  adoptStyles(document, lateStyles);
+  globalThis.appModule = import(/* @vite-ignore */ import.meta.url);
+  const { stage: shown } = readEntry(history.state);
+  // A reloaded code screen or article is in the second file.
+  const later = shown === 'verification' || shown === 'content' ? askForLater() : null;
   const initial = await initialStageState();
+  await later;
 
   await new Promise<void>((resolve) => {
     const app = (
@@ -38,4 +48,10 @@ export async function start(): Promise<void> {
     }
   });
   delete document.documentElement.dataset['restoring'];
+  // When the form, if that was asked for, is painted and nothing else is to do.
+  setTimeout(() => {
+    void askForLater();
+    // The boot script's sign of life; most of these buttons are gone by now.
+    for (const button of document.querySelectorAll('[aria-busy]')) button.ariaBusy = null;
+  }, SETTLED_MS);
 }

@@ -3,13 +3,12 @@ import { useQueryClient } from '@tanstack/react-query';
 
 import type { CodeRequested } from '#shared/api.ts';
 import type { Lead } from '#shared/lead.ts';
-import { ContentStage } from '#web/content/content-stage.tsx';
 import { FormStage } from '#web/form/form-stage.tsx';
 import { useDraft } from '#web/form/use-draft.ts';
 import { LandingStage } from '#web/landing/landing.tsx';
+import { LaterStage } from '#web/later/later-stage.tsx';
 import { challengeOf, type StageState } from '#web/stage.ts';
 import { useStage } from '#web/use-stage.ts';
-import { VerificationStage } from '#web/verification/verification-stage.tsx';
 
 /** @param initial where the page starts: landing, or what a reload restores */
 export function Home({ initial }: { readonly initial: StageState }) {
@@ -42,27 +41,35 @@ export function Home({ initial }: { readonly initial: StageState }) {
       );
     case 'verification':
       return (
-        <VerificationStage
-          {...state.waiting}
-          onCodeRequested={onCodeRequested}
-          onWrongAddress={() => send({ type: 'address to be corrected' })}
-          onVerified={() => {
-            draft.forget();
-            send({ type: 'code verified' });
-          }}
-          onHome={onHome}
-        />
+        <LaterStage onHome={onHome}>
+          {({ VerificationStage }) => (
+            <VerificationStage
+              {...state.waiting}
+              onCodeRequested={onCodeRequested}
+              onWrongAddress={() => send({ type: 'address to be corrected' })}
+              onVerified={() => {
+                draft.forget();
+                send({ type: 'code verified' });
+              }}
+              onHome={onHome}
+            />
+          )}
+        </LaterStage>
       );
     case 'content':
       return (
-        <ContentStage
-          onBack={() => {
-            draft.clear();
-            queryClient.clear();
-            send({ type: 'article left' });
-          }}
-          onStartAgain={() => send({ type: 'call to action pressed' })}
-        />
+        <LaterStage onHome={onHome}>
+          {({ ContentStage }) => (
+            <ContentStage
+              onBack={() => {
+                draft.clear();
+                queryClient.clear();
+                send({ type: 'article left' });
+              }}
+              onStartAgain={() => send({ type: 'call to action pressed' })}
+            />
+          )}
+        </LaterStage>
       );
   }
 }

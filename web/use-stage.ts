@@ -11,12 +11,14 @@ import {
   type StageEvent,
   type StageState,
 } from '#web/stage.ts';
+import { withTransition } from '#web/stage-transition.ts';
 
 const STAGES: readonly string[] = ['landing', 'form', 'verification', 'content'] satisfies Stage[];
 
 type HistoryEntry = { readonly stage: Stage; readonly challengeId: string | null };
 
-function readEntry(state: unknown): HistoryEntry {
+/** What an entry of the browser's history says; the landing page where it is none of ours. */
+export function readEntry(state: unknown): HistoryEntry {
   if (typeof state === 'object' && state !== null && 'stage' in state && isStage(state.stage)) {
     const challengeId =
       'challengeId' in state && typeof state.challengeId === 'string' ? state.challengeId : null;
@@ -81,7 +83,8 @@ export function useStage(initial: StageState): StageControl {
     const inPlace = next.stage === state.stage || event.type === 'code verified';
     history[inPlace ? 'replaceState' : 'pushState'](entryOf(next), '');
     moved.current = true;
-    dispatch(event);
+    if (next.stage === state.stage) dispatch(event);
+    else withTransition(() => dispatch(event));
   };
   return { state, send, hasMoved: () => moved.current };
 }

@@ -8,6 +8,7 @@ import { ARTICLE_KEY, failedWith, parseArticle } from '#web/api-client.ts';
 import styles from '#web/content/content-stage.module.css';
 import { readingProgress } from '#web/content/reading-progress.ts';
 import { sharePage } from '#web/content/share-page.ts';
+import { SiteFooter } from '#web/frame/site-footer.tsx';
 import { SiteHeader } from '#web/frame/site-header.tsx';
 import { Button } from '#web/ui/button.tsx';
 import { ArrowLeftIcon, ShareIcon } from '#web/ui/icons.tsx';
@@ -43,6 +44,7 @@ export function ContentStage({ onBack, onStartAgain }: ContentStageProps) {
         </h1>
         <ArticleText onStartAgain={onStartAgain} />
       </main>
+      <SiteFooter />
     </div>
   );
 }
@@ -74,10 +76,34 @@ function ArticleText({ onStartAgain }: Pick<ContentStageProps, 'onStartAgain'>) 
     );
   }
   // Rendered by our server from the operator's Markdown, which may not contain HTML (server/article/render-article.ts).
-  return <article className={styles.article} dangerouslySetInnerHTML={{ __html: article.data.html }} />;
+  return (
+    <>
+      <article className={styles.article} dangerouslySetInnerHTML={{ __html: article.data.html }} />
+      <ArticleEnd />
+    </>
+  );
 }
 
-function ShareButton() {
+/** What to do next, for whoever read to the end. */
+function ArticleEnd() {
+  const share = useShare();
+  return (
+    <section className={styles.end} aria-labelledby="article-end">
+      <h2 id="article-end">{words.endTitle}</h2>
+      <p>{words.endText}</p>
+      <div>
+        <Button look="primary" onClick={share}>
+          <ShareIcon />
+          <span>{words.shareTip}</span>
+        </Button>
+        {site.readOn && <a href={site.readOn.href}>{site.readOn.label}</a>}
+      </div>
+    </section>
+  );
+}
+
+/** Shares the public page, and says what came of it. */
+function useShare(): () => void {
   const toasts = useToasts();
   const share = async () => {
     const outcome = await sharePage(navigator, {
@@ -88,9 +114,14 @@ function ShareButton() {
     if (outcome === 'copied') toasts.add(toastWords.linkCopied);
     if (outcome === 'failed') toasts.add({ ...toastWords.shareFailed, variant: 'destructive' });
   };
+  return () => void share();
+}
+
+function ShareButton() {
+  const share = useShare();
   return (
     <Tooltip text={words.shareTip}>
-      <Button look="icon" className={styles.share} aria-label={words.share} onClick={() => void share()}>
+      <Button look="icon" className={styles.share} aria-label={words.share} onClick={share}>
         <ShareIcon />
       </Button>
     </Tooltip>

@@ -1,5 +1,5 @@
 // The film: a thumbnail with a play button, and after a press the player (specification, section 2).
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
 
 import * as site from '#campaign/site.yaml';
 import styles from '#web/landing/landing.module.css';
@@ -8,19 +8,25 @@ import { PlayIcon } from '#web/ui/icons.tsx';
 /** Specification, section 9. */
 const START_DELAY_MS = 100;
 
-type VideoCardProps = { readonly label: string; readonly playLabel: string; readonly caption: string };
+type VideoCardProps = {
+  readonly label: string;
+  readonly playLabel: string;
+  readonly caption: string;
+  readonly notPlayable: string;
+};
 
 /** Starts as a picture, so that nothing of the film is downloaded before somebody wants to see it. */
-export function VideoCard({ label, playLabel, caption }: VideoCardProps) {
+export function VideoCard({ label, playLabel, caption, notPlayable }: VideoCardProps) {
   const [playing, setPlaying] = useState(false);
+  const [failed, setFailed] = useState(false);
   return (
     <figure className={styles.video}>
       {playing ? (
-        <Player label={label} />
+        <Player label={label} onFailure={() => setFailed(true)} />
       ) : (
         <Thumbnail playLabel={playLabel} onPlay={() => setPlaying(true)} />
       )}
-      <figcaption>{caption}</figcaption>
+      <figcaption>{failed ? <span role="alert">{notPlayable}</span> : caption}</figcaption>
     </figure>
   );
 }
@@ -43,14 +49,26 @@ function Thumbnail({ playLabel, onPlay }: { readonly playLabel: string; readonly
   );
 }
 
-function Player({ label }: { readonly label: string }) {
+type PlayerProps = {
+  readonly label: string;
+  /** Told when no file of the film can be played. */
+  readonly onFailure: () => void;
+};
+
+function Player({ label, onFailure }: PlayerProps) {
   const video = useRef<HTMLVideoElement>(null);
+  const notPlayable = useEffectEvent(onFailure);
 
   useEffect(() => {
     video.current?.focus({ preventScroll: true });
+    // WebKit leaves it to the system's settings whether a default track is shown; the card promises captions.
+    const captions = video.current?.textTracks[0];
+    if (captions) captions.mode = 'showing';
     const timer = setTimeout(() => {
-      // A browser may refuse to start by itself; the controls are there.
-      video.current?.play().catch(() => {});
+      video.current?.play().catch((error: unknown) => {
+        // A browser may also refuse to start by itself; the controls are there.
+        if (error instanceof DOMException && error.name === 'NotSupportedError') notPlayable();
+      });
     }, START_DELAY_MS);
     return () => clearTimeout(timer);
   }, []);
@@ -67,10 +85,13 @@ function Player({ label }: { readonly label: string }) {
       poster="/media/poster-960.webp"
       width={1280}
       height={720}
+      // Of a file that breaks off.
+      onError={onFailure}
       onContextMenu={(event) => event.preventDefault()}
     >
       <source src="/media/film.webm" type="video/webm" />
-      <source src="/media/film.mp4" type="video/mp4" />
+      {/* The last one: what could not play it either is the end. */}
+      <source src="/media/film.mp4" type="video/mp4" onError={onFailure} />
       <track
         kind="captions"
         src="/media/film.vtt"

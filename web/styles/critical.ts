@@ -1,6 +1,6 @@
 // The styles of the prerendered landing page: they stand inline in it. Exported, because the build leaves out a module of
-// styles that nobody uses. A test keeps this list, critical-not-found.ts, critical-shapes.ts and late.ts
-// complete.
+// styles that nobody uses. A test keeps this list, critical-not-found.ts, critical-shapes.ts, late.ts
+// and later.ts complete.
 import '#web/styles/tokens.css';
 import '#web/styles/base.css';
 

@@ -1,14 +1,8 @@
-// The styles of the stages that come later: they travel with the application, not with the page.
-import content from '#web/content/content-stage.module.css?inline';
+// The styles that travel with the application's first file, not with the page.
 import form from '#web/form/form-stage.module.css?inline';
+import later from '#web/later/later-stage.module.css?inline';
+import transitions from '#web/styles/transitions.css?inline';
 import field from '#web/ui/field.module.css?inline';
 import toaster from '#web/ui/toaster.module.css?inline';
-import tooltip from '#web/ui/tooltip.module.css?inline';
-import verification from '#web/verification/verification-stage.module.css?inline';
 
-/** Adds them to the document. A constructed style sheet needs no permission from the Content-Security-Policy. */
-export function adoptLateStyles(root: Document): void {
-  const sheet = new CSSStyleSheet();
-  sheet.replaceSync([field, form, verification, content, toaster, tooltip].join('\n'));
-  root.adoptedStyleSheets.push(sheet);
-}
+export const lateStyles = [field, form, later, toaster, transitions].join('\n');

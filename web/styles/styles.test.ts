@@ -19,6 +19,7 @@ describe('the styles', () => {
         ...listed('critical-not-found.ts'),
         ...listed('critical-shapes.ts'),
         ...listed('late.ts'),
+        ...listed('later.ts'),
       ].toSorted(),
       all.toSorted(),
     );

@@ -1,36 +1,43 @@
-// Tooltips (specification, section 2): they open after 700 ms of hovering, at once within 300 ms of another one, 4 px
-// away, and close on blur, click, pointer down, scroll or Escape.
-import * as RadixTooltip from '@radix-ui/react-tooltip';
-import type { ReactElement, ReactNode } from 'react';
+// Which controls have a tooltip. What shows them comes with the application's second file (tooltips.tsx), and leaves the
+// control itself as it is: a control that was rendered anew would lose the focus.
+import { cloneElement, useEffect, useState, type ReactElement, type Ref } from 'react';
 
-import styles from '#web/ui/tooltip.module.css';
+export type Tip = { readonly target: HTMLElement; readonly text: string };
 
-const DELAY_MS = 700;
-const SKIP_DELAY_MS = 300;
-const OFFSET_PX = 4;
+let tips: readonly Tip[] = [];
+const listeners = new Set<() => void>();
 
-/** Lets the tooltips inside it share the skip-delay window. */
-export function TooltipProvider({ children }: { readonly children: ReactNode }) {
-  return (
-    <RadixTooltip.Provider delayDuration={DELAY_MS} skipDelayDuration={SKIP_DELAY_MS}>
-      {children}
-    </RadixTooltip.Provider>
-  );
+function setTips(next: readonly Tip[]): void {
+  tips = next;
+  for (const listener of listeners) listener();
 }
+
+/** The controls on the screen that have one, for useSyncExternalStore. */
+export const tipStore = {
+  subscribe: (listener: () => void) => {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  },
+  getTips: () => tips,
+};
 
 /**
  * A short explanation of a control.
  * @param children one control that has an accessible name of its own
  */
-export function Tooltip({ text, children }: { readonly text: string; readonly children: ReactElement }) {
-  return (
-    <RadixTooltip.Root>
-      <RadixTooltip.Trigger asChild>{children}</RadixTooltip.Trigger>
-      <RadixTooltip.Portal>
-        <RadixTooltip.Content className={styles.tooltip} sideOffset={OFFSET_PX} collisionPadding={8}>
-          <span>{text}</span>
-        </RadixTooltip.Content>
-      </RadixTooltip.Portal>
-    </RadixTooltip.Root>
-  );
+export function Tooltip({
+  text,
+  children,
+}: {
+  readonly text: string;
+  readonly children: ReactElement<{ readonly ref?: Ref<HTMLElement> }>;
+}) {
+  const [target, setTarget] = useState<HTMLElement | null>(null);
+  useEffect(() => {
+    if (target === null) return undefined;
+    const tip = { target, text };
+    setTips([...tips, tip]);
+    return () => setTips(tips.filter((other) => other !== tip));
+  }, [target, text]);
+  return cloneElement(children, { ref: setTarget });
 }

@@ -1,0 +1,75 @@
+import { expect, test } from './fixtures.ts';
+
+const LATER = '**/assets/later-*';
+
+test('the second file is asked for once the page wakes up, and not before', async ({ page }) => {
+  const asked: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().includes('/assets/')) asked.push(request.url().replace(/.*\/(\w+)-.*/, '$1'));
+  });
+  await page.goto('/');
+  await page.waitForLoadState('networkidle');
+  expect(asked).toEqual(['app']);
+  await page.getByRole('button', { name: 'Get Your Free Copy', exact: true }).focus();
+  await expect.poll(() => asked).toEqual(['app', 'later']);
+});
+
+test('where the second file cannot be had, an accepted form says so and leads to the code screen', async ({
+  page,
+  visitor,
+  expectedComplaints,
+}) => {
+  expectedComplaints.push(/assets\/later-/);
+  await page.route(LATER, (route) => route.abort());
+  await page.goto('/');
+  await visitor.openForm();
+  await visitor.fillForm();
+  await visitor.sendForm();
+  await expect(visitor.toast).toContainText('Please check your email');
+  await expect(page.getByRole('main')).toBeFocused();
+  const again = page.getByRole('button', { name: 'Try again' });
+  await expect(again).toBeVisible({ timeout: 15_000 });
+  await expect(
+    page.getByRole('status').filter({ hasText: 'The next step could not be loaded' }),
+  ).toBeVisible();
+  await page.unroute(LATER);
+  await again.click();
+  await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+  expect(await page.evaluate(() => document.activeElement?.tagName)).not.toBe('BODY');
+  await visitor.enterCode(await visitor.mailedCode());
+  await expect(page.getByRole('article')).toBeVisible();
+});
+
+test('a first file that came at its second address has one application with the second one', async ({
+  page,
+  visitor,
+  expectedComplaints,
+}) => {
+  expectedComplaints.push(/assets\/app-/);
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
+  let failures = 2;
+  await page.route('**/assets/app-*', (route) => (failures-- > 0 ? route.abort() : route.continue()));
+  await page.goto('/');
+  await visitor.askForCode();
+  await visitor.enterCode(await visitor.mailedCode());
+  await expect(page.getByRole('article')).toBeVisible();
+  expect(asked.filter((url) => url.includes('/assets/later-')).length).toBe(1);
+});
+
+test('a reloaded code screen asks for both files at once', async ({ page, visitor }) => {
+  await page.goto('/');
+  await visitor.askForCode();
+  let answer = () => {};
+  const held = new Promise<void>((resolve) => (answer = resolve));
+  // The first file does not come yet.
+  await page.route('**/assets/app-*', async (route) => {
+    await held;
+    await route.continue();
+  });
+  const asked = page.waitForRequest(LATER);
+  await page.reload({ waitUntil: 'commit' });
+  await asked;
+  answer();
+  await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+});

@@ -1,0 +1,61 @@
+import { expect, test } from './fixtures.ts';
+
+for (const reducedMotion of ['no-preference', 'reduce'] as const) {
+  test(`stages and their focus are right where motion is ${reducedMotion}`, async ({ page, visitor }) => {
+    await page.emulateMedia({ reducedMotion });
+    await page.addInitScript(() => {
+      const plain = document.startViewTransition.bind(document);
+      const fades = window as unknown as { fades: number };
+      fades.fades = 0;
+      document.startViewTransition = (...options) => {
+        fades.fades += 1;
+        return plain(...options);
+      };
+    });
+    await page.goto('/');
+    // Awake before the press: a press that was repeated does not fade.
+    await page.getByRole('button', { name: 'Get Your Free Copy', exact: true }).focus();
+    await expect(page.getByRole('region', { name: /^Notifications/ })).toBeAttached();
+    await visitor.openForm();
+    await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeFocused();
+    await visitor.fillForm();
+    await visitor.sendForm();
+    const code = page.getByRole('heading', { name: 'Verify Your Email' });
+    await expect(code).toBeVisible();
+    await expect
+      .poll(() => page.evaluate(() => document.querySelector('main')?.contains(document.activeElement)))
+      .toBe(true);
+    const fades = () => page.evaluate(() => (window as unknown as { fades: number }).fades);
+    expect(await fades()).toBe(reducedMotion === 'reduce' ? 0 : 2);
+    // The browser's own movements have no fade of ours.
+    await page.goBack();
+    await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');
+    await page.goForward();
+    await expect(code).toBeVisible();
+    expect(await fades()).toBe(reducedMotion === 'reduce' ? 0 : 2);
+  });
+}
+
+test('a press on the button shows at once that it was felt, while the application still loads', async ({
+  page,
+}) => {
+  let answer = () => {};
+  const held = new Promise<void>((resolve) => (answer = resolve));
+  await page.route('**/assets/app-*', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.goto('/');
+  const button = page.getByRole('button', { name: 'Get Your Free Copy', exact: true });
+  const opacity = () => button.evaluate((element) => getComputedStyle(element).opacity);
+  expect(await opacity()).toBe('1');
+  // Within the press itself, so no clock is needed.
+  const felt = await button.evaluate((element) => {
+    (element as HTMLElement).click();
+    return `${element.ariaBusy} ${getComputedStyle(element).opacity}`;
+  });
+  expect(felt).toBe('true 0.65');
+  answer();
+  await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeFocused();
+  await expect(page.locator('[aria-busy]')).toHaveCount(0);
+});

@@ -1,0 +1,9 @@
+// The second file of the application: what no visitor needs before the form.
+import { adoptStyles } from '#web/styles/adopt.ts';
+import { laterStyles } from '#web/styles/later.ts';
+
+export { ContentStage } from '#web/content/content-stage.tsx';
+export { Tooltips } from '#web/ui/tooltips.tsx';
+export { VerificationStage } from '#web/verification/verification-stage.tsx';
+
+adoptStyles(document, laterStyles);

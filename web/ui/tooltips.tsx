@@ -1,0 +1,83 @@
+// Tooltips (specification, section 2): they open after 700 ms of hovering, at once within 300 ms of another one, 4 px
+// away, and close on blur, click, pointer down, scroll or Escape.
+import * as RadixTooltip from '@radix-ui/react-tooltip';
+import { useEffect, useEffectEvent, useLayoutEffect, useSyncExternalStore, type ComponentProps } from 'react';
+
+import styles from '#web/ui/tooltip.module.css';
+import { tipStore } from '#web/ui/tooltip.tsx';
+
+const DELAY_MS = 700;
+const SKIP_DELAY_MS = 300;
+const OFFSET_PX = 4;
+
+/** The tooltips of all controls that have one (tooltip.tsx); they share the skip-delay window. */
+export function Tooltips() {
+  const tips = useSyncExternalStore(tipStore.subscribe, tipStore.getTips);
+  return (
+    <RadixTooltip.Provider delayDuration={DELAY_MS} skipDelayDuration={SKIP_DELAY_MS}>
+      {tips.map(({ target, text }) => (
+        <RadixTooltip.Root key={text}>
+          <RadixTooltip.Trigger asChild>
+            <Control target={target} />
+          </RadixTooltip.Trigger>
+          <RadixTooltip.Portal>
+            <RadixTooltip.Content className={styles.tooltip} sideOffset={OFFSET_PX} collisionPadding={8}>
+              <span>{text}</span>
+            </RadixTooltip.Content>
+          </RadixTooltip.Portal>
+        </RadixTooltip.Root>
+      ))}
+    </RadixTooltip.Provider>
+  );
+}
+
+/** What the trigger of a tooltip listens to, and React's name for it. */
+const HANDLERS = {
+  pointermove: 'onPointerMove',
+  pointerleave: 'onPointerLeave',
+  pointerdown: 'onPointerDown',
+  focus: 'onFocus',
+  blur: 'onBlur',
+  click: 'onClick',
+} as const;
+const EVENTS = Object.keys(HANDLERS) as (keyof typeof HANDLERS)[];
+
+type ControlProps = Pick<
+  ComponentProps<'button'>,
+  'ref' | 'aria-describedby' | (typeof HANDLERS)['click']
+> & {
+  readonly [Handler in (typeof HANDLERS)[keyof typeof HANDLERS]]?: (event: Event) => void;
+};
+
+/** A control that is on the screen already, as the library's trigger: it renders nothing and passes everything on. */
+function Control({ target, ref, ...props }: ControlProps & { readonly target: HTMLElement }) {
+  const giveRef = useEffectEvent((element: HTMLElement | null) => {
+    if (typeof ref === 'function') ref(element as HTMLButtonElement | null);
+  });
+  useLayoutEffect(() => {
+    giveRef(target);
+    return () => giveRef(null);
+  }, [target]);
+
+  const onEvent = useEffectEvent((event: Event) =>
+    props[HANDLERS[event.type as keyof typeof HANDLERS]]?.(event),
+  );
+  useEffect(() => {
+    for (const type of EVENTS) target.addEventListener(type, onEvent);
+    // The hover or the focus may be older than this file.
+    if (target.matches(':hover') && matchMedia('(hover: hover)').matches)
+      onEvent(new PointerEvent('pointermove'));
+    if (target.matches(':focus-visible')) onEvent(new FocusEvent('focus'));
+    return () => {
+      for (const type of EVENTS) target.removeEventListener(type, onEvent);
+    };
+  }, [target]);
+
+  const describedBy = props['aria-describedby'];
+  useEffect(() => {
+    if (describedBy === undefined) return undefined;
+    target.setAttribute('aria-describedby', describedBy);
+    return () => target.removeAttribute('aria-describedby');
+  }, [target, describedBy]);
+  return null;
+}
