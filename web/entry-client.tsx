@@ -17,7 +17,7 @@ export async function start(): Promise<void> {
   if (root === null) throw new Error('There is no #root to start in.');
   const staticMarkup = collectStaticMarkup(root);
   adoptLateStyles(document);
-  const initial = await initialStageState();
+  const initial = initialStageState();
 
   await new Promise<void>((resolve) => {
     const app = (
@@ -38,4 +38,6 @@ export async function start(): Promise<void> {
     }
   });
   delete document.documentElement.dataset['restoring'];
+  // Of an earlier attempt.
+  document.getElementById('load-failure')?.setAttribute('hidden', '');
 }

@@ -1,5 +1,6 @@
 // The page at "/": the stage decides which screen is shown.
 import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 
 import type { CodeRequested } from '#shared/api.ts';
 import type { Lead } from '#shared/lead.ts';
@@ -9,20 +10,22 @@ import { useDraft } from '#web/form/use-draft.ts';
 import { LandingStage } from '#web/landing/landing.tsx';
 import { challengeOf, type StageState } from '#web/stage.ts';
 import { useStage } from '#web/use-stage.ts';
+import { Restoring } from '#web/verification/restoring.tsx';
 import { VerificationStage } from '#web/verification/verification-stage.tsx';
 
 /** @param initial where the page starts: landing, or what a reload restores */
 export function Home({ initial }: { readonly initial: StageState }) {
   const { state, send, hasMoved } = useStage(initial);
   // What was typed outlives the form, so that going back and forth loses nothing.
-  const draft = useDraft(initial.waiting?.lead);
+  const draft = useDraft();
+  // A code was right, and the article has yet to show that the browser kept the cookie.
+  const [justVerified, setJustVerified] = useState(false);
   const queryClient = useQueryClient();
 
-  const onCodeRequested = (lead: Lead, consentVersion: string, answer: CodeRequested | null) =>
-    send({
-      type: 'code requested',
-      waiting: { lead, challenge: challengeOf(answer, consentVersion, Date.now()) },
-    });
+  const onAnswer =
+    (type: 'code requested' | 'code sent again') =>
+    (lead: Lead, consentVersion: string, answer: CodeRequested | null) =>
+      send({ type, waiting: { lead, challenge: challengeOf(answer, consentVersion, Date.now()) } });
 
   const onHome = () => send({ type: 'history moved', stage: 'landing' });
 
@@ -36,17 +39,34 @@ export function Home({ initial }: { readonly initial: StageState }) {
         <FormStage
           draft={draft.draft}
           onDraftChange={draft.change}
-          onCodeRequested={onCodeRequested}
+          onCodeRequested={onAnswer('code requested')}
           onHome={onHome}
         />
       );
     case 'verification':
+      if (state.waiting === null)
+        return (
+          <Restoring
+            key={state.challengeId}
+            challengeId={state.challengeId}
+            onRestored={(restored) => {
+              if (restored.waiting !== null) draft.restore(restored.waiting.lead);
+              send({ type: 'restored', state: restored });
+            }}
+            onHome={onHome}
+          />
+        );
       return (
         <VerificationStage
           {...state.waiting}
-          onCodeRequested={onCodeRequested}
+          onCodeSentAgain={onAnswer('code sent again')}
           onWrongAddress={() => send({ type: 'address to be corrected' })}
           onVerified={() => {
+            draft.forget();
+            setJustVerified(true);
+            send({ type: 'code verified' });
+          }}
+          onOpenAlready={() => {
             draft.forget();
             send({ type: 'code verified' });
           }}
@@ -56,8 +76,10 @@ export function Home({ initial }: { readonly initial: StageState }) {
     case 'content':
       return (
         <ContentStage
+          justVerified={justVerified}
           onBack={() => {
             draft.clear();
+            setJustVerified(false);
             queryClient.clear();
             send({ type: 'article left' });
           }}
