@@ -8,7 +8,7 @@ import { ContentStage } from '#web/content/content-stage.tsx';
 import { FormStage } from '#web/form/form-stage.tsx';
 import { useDraft } from '#web/form/use-draft.ts';
 import { LandingStage } from '#web/landing/landing.tsx';
-import { challengeOf, type StageState } from '#web/stage.ts';
+import { challengeOf, type StageState, type Waiting } from '#web/stage.ts';
 import { useStage } from '#web/use-stage.ts';
 import { Restoring } from '#web/verification/restoring.tsx';
 import { VerificationStage } from '#web/verification/verification-stage.tsx';
@@ -22,10 +22,10 @@ export function Home({ initial }: { readonly initial: StageState }) {
   const [justVerified, setJustVerified] = useState(false);
   const queryClient = useQueryClient();
 
-  const onAnswer =
-    (type: 'code requested' | 'code sent again') =>
-    (lead: Lead, consentVersion: string, answer: CodeRequested | null) =>
-      send({ type, waiting: { lead, challenge: challengeOf(answer, consentVersion, Date.now()) } });
+  const waitingFor = (lead: Lead, consentVersion: string, answer: CodeRequested | null): Waiting => ({
+    lead,
+    challenge: challengeOf(answer, consentVersion, Date.now()),
+  });
 
   const onHome = () => send({ type: 'history moved', stage: 'landing' });
 
@@ -39,7 +39,7 @@ export function Home({ initial }: { readonly initial: StageState }) {
         <FormStage
           draft={draft.draft}
           onDraftChange={draft.change}
-          onCodeRequested={onAnswer('code requested')}
+          onCodeRequested={(...taken) => send({ type: 'code requested', waiting: waitingFor(...taken) })}
           onHome={onHome}
         />
       );
@@ -59,7 +59,7 @@ export function Home({ initial }: { readonly initial: StageState }) {
       return (
         <VerificationStage
           {...state.waiting}
-          onCodeSentAgain={onAnswer('code sent again')}
+          onCodeSentAgain={(...taken) => send({ type: 'code sent again', waiting: waitingFor(...taken) })}
           onWrongAddress={() => send({ type: 'address to be corrected' })}
           onVerified={() => {
             draft.forget();

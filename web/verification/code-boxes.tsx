@@ -72,11 +72,13 @@ export function CodeBoxes({ refusals, disabled, onEdit, onComplete }: CodeBoxesP
   // The stage begins with the focus on its heading; whoever types or pastes there means the boxes.
   const onStrayInput = useEffectEvent((event: globalThis.KeyboardEvent | ClipboardEvent) => {
     if (disabled || event.target instanceof HTMLInputElement) return;
+    // A full row that could not be checked is typed over from its beginning.
+    const box = completeCode(entry) === null ? entry.focus : 0;
     if (event instanceof ClipboardEvent) {
-      apply({ type: 'paste', box: entry.focus, text: event.clipboardData?.getData('text') ?? '' });
+      apply({ type: 'paste', box, text: event.clipboardData?.getData('text') ?? '' });
     } else if (/^[0-9]$/.test(event.key) && !event.ctrlKey && !event.metaKey && !event.altKey) {
       event.preventDefault();
-      apply({ type: 'input', box: entry.focus, value: event.key });
+      apply({ type: 'input', box, value: event.key });
     }
   });
   useEffect(() => {

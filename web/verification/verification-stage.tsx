@@ -68,10 +68,10 @@ export function VerificationStage({
     mutationFn: async (code: string) => {
       try {
         await verifyCode({ email: lead.email, code });
-        return 'verified';
+        return { type: 'verified' } as const;
       } catch (error) {
         if (failedWith(error, 'wrong-code') && (await isOpenAlready(queryClient, challenge.id)))
-          return 'open already';
+          return { type: 'open already' } as const;
         throw error;
       }
     },
@@ -82,7 +82,7 @@ export function VerificationStage({
     if (verification.isPending) return;
     verification.mutate(code, {
       onSuccess: (outcome) => {
-        if (outcome === 'open already') {
+        if (outcome.type === 'open already') {
           onOpenAlready();
           return;
         }
