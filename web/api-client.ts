@@ -124,8 +124,8 @@ function readJson(text: string): unknown {
 async function earnProof(refusal: ApiError): Promise<string> {
   try {
     // The address is not the bundler's to resolve.
-    const module: ProofOfWorkModule = await withinLimit(
-      () => import(/* @vite-ignore */ PROOF_OF_WORK_MODULE),
+    const module = await withinLimit(
+      () => import(/* @vite-ignore */ PROOF_OF_WORK_MODULE) as Promise<ProofOfWorkModule>,
     );
     return await module.earnProof((await call(API.proofOfWork)).text);
   } catch {
