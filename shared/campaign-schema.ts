@@ -196,6 +196,7 @@ const countedWords = (name: string) => {
 
 const plain = wordsWith();
 const toast = z.strictObject({ title: plain, description: plain });
+const failure = z.strictObject({ title: plain, description: plain, timedOut: plain });
 
 /** campaign/interface.yaml */
 export const Interface = z.strictObject({
@@ -233,6 +234,10 @@ export const Interface = z.strictObject({
     code: wordsWithAll('digits'),
     digit: wordsWithAll('number', 'digits'),
     verifying: plain,
+    notChecked: plain,
+    tryAgain: plain,
+    restoring: plain,
+    notRestored: plain,
     reference: wordsWithAll('reference'),
     resendIn: countedWords('seconds'),
     resend: plain,
@@ -248,6 +253,7 @@ export const Interface = z.strictObject({
     readingProgress: plain,
     opening: plain,
     accessEnded: plain,
+    cookiesRefused: plain,
     getNewCode: plain,
     notLoaded: plain,
     tryAgain: plain,
@@ -259,8 +265,8 @@ export const Interface = z.strictObject({
     close: plain,
     codeSent: toast,
     verified: toast,
-    submissionFailed: toast,
-    verificationFailed: toast,
+    submissionFailed: failure,
+    verificationFailed: failure,
     linkCopied: toast,
     shareFailed: toast,
   }),

@@ -14,11 +14,20 @@ import type { ProofOfWorkModule } from '#web/proof-of-work.ts';
 /** A file of its own (build/build.ts), because hardly any visitor ever needs it. */
 const PROOF_OF_WORK_MODULE = '/proof-of-work.js';
 
+/**
+ * How long a call may take. Generous: our server answers in a fraction of a second, or in a few when it is drowning, and a
+ * phone that changes networks takes some ten seconds to find its way again. Who waits longer believes nothing any more.
+ */
+const CALL_LIMIT_MS = 30_000;
+
+/** A call that was not answered in time. Whether it arrived is not known. */
+export class TimeLimitError extends Error {}
+
 /** An answer that was not a success. Its message is the specification's: `STATUS: body`, or the status text. */
 export class ApiError extends Error {
   readonly status: number;
-  /** The server's sentence; empty when it sent none. */
-  readonly body: string;
+  /** The server's sentence; empty when it sent none, null for an HTML document: a proxy or a portal, which is not our server. */
+  readonly body: string | null;
   /** Which error it is; null when the answer did not come from our server. */
   readonly code: string | null;
 
@@ -26,7 +35,7 @@ export class ApiError extends Error {
     super(`${response.status}: ${body || response.statusText}`);
     this.name = 'ApiError';
     this.status = response.status;
-    this.body = body;
+    this.body = isDocument(response, body) ? null : body;
     this.code = response.headers.get(ERROR_CODE_HEADER);
   }
 }
@@ -35,13 +44,47 @@ export class ApiError extends Error {
 export const failedWith = (error: unknown, code: ApiErrorCode): error is ApiError =>
   error instanceof ApiError && error.code === code;
 
-async function call(url: string, init: RequestInit): Promise<Response> {
-  const response = await fetch(url, { ...init, credentials: 'include' });
-  if (!response.ok) throw new ApiError(response, (await response.text()).trim());
-  return response;
+/**
+ * Whether a code was refused for what it is, so that the same digits would be refused again; anything else (no answer, a
+ * limit, an error) says nothing about it. An answer without one of our error codes is judged by its status.
+ */
+export const isDeadCode = (error: unknown): boolean =>
+  failedWith(error, 'wrong-code') ||
+  failedWith(error, 'invalid-input') ||
+  // Its codes have ended with the challenge (server/leads/verify-code.ts).
+  failedWith(error, 'too-many-tries') ||
+  (error instanceof ApiError && error.code === null && error.status === 400 && error.body !== null);
+
+/** Whether an answer is HTML, which no answer of our API is: a proxy's error page, a portal's welcome. */
+const isDocument = ({ headers }: Pick<Response, 'headers'>, body: string): boolean =>
+  /^<(!doctype|html|head|body|!--|\?xml)/i.test(body) ||
+  (body.startsWith('<') && (headers.get('content-type') ?? '').includes('html'));
+
+/** Gives up on what takes longer than a call may. The signal is for ending what can be ended. */
+function withinLimit<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const limit = new AbortController();
+  let timer: ReturnType<typeof setTimeout>;
+  const timeIsUp = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(new TimeLimitError());
+      limit.abort();
+    }, CALL_LIMIT_MS);
+  });
+  return Promise.race([work(limit.signal), timeIsUp]).finally(() => clearTimeout(timer));
 }
 
-const post = (url: string, body: object, headers: Record<string, string> = {}): Promise<Response> =>
+/** A success, its body read to the end. */
+type Answer = { readonly status: number; readonly text: string };
+
+const call = (url: string, init: RequestInit = {}): Promise<Answer> =>
+  withinLimit(async (signal) => {
+    const response = await fetch(url, { ...init, credentials: 'include', signal });
+    const text = (await response.text()).trim();
+    if (!response.ok || isDocument(response, text)) throw new ApiError(response, text);
+    return { status: response.status, text };
+  });
+
+const post = (url: string, body: object, headers: Record<string, string> = {}): Promise<Answer> =>
   call(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
@@ -61,20 +104,30 @@ export async function requestCode(
 ): Promise<CodeRequested | null> {
   const body = { ...lead, ...trap };
   const stated = consentVersion === '' ? {} : { [CONSENT_VERSION_HEADER]: consentVersion };
-  const response = await post(API.leads, body, stated).catch(async (error: unknown) => {
+  const { text } = await post(API.leads, body, stated).catch(async (error: unknown) => {
     if (!failedWith(error, 'proof-of-work-required')) throw error;
     return post(API.leads, body, { ...stated, [PROOF_OF_WORK_HEADER]: await earnProof(error) });
   });
-  const answer = CodeRequested.safeParse(await response.json().catch(() => null));
+  const answer = CodeRequested.safeParse(readJson(text));
   return answer.success ? answer.data : null;
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 /** @param refusal told to the visitor when the proof cannot be made: an old browser, a lost connection */
 async function earnProof(refusal: ApiError): Promise<string> {
   try {
     // The address is not the bundler's to resolve.
-    const module = (await import(/* @vite-ignore */ PROOF_OF_WORK_MODULE)) as ProofOfWorkModule;
-    return await module.earnProof();
+    const module = await withinLimit(
+      () => import(/* @vite-ignore */ PROOF_OF_WORK_MODULE) as Promise<ProofOfWorkModule>,
+    );
+    return await module.earnProof((await call(API.proofOfWork)).text);
   } catch {
     throw refusal;
   }
@@ -85,22 +138,19 @@ export async function verifyCode(verification: Verification): Promise<void> {
   await post(API.verify, verification);
 }
 
-/** The code this browser is waiting for; null when there is none, or when the server cannot say. */
+/**
+ * The code this browser is waiting for; null when there is none. Throws when the server could not be asked.
+ * @param id of the challenge; empty for the browser's newest, where the page was not told which
+ */
 export async function fetchOpenChallenge(id: string): Promise<OpenChallenge | null> {
-  try {
-    const response = await call(`${API.challenge}?id=${encodeURIComponent(id)}`, {});
-    const open = OpenChallenge.safeParse(response.status === 200 ? await response.json() : null);
-    return open.success ? open.data : null;
-  } catch {
-    // Without it the visitor starts from the form, which says what to do.
-    return null;
-  }
+  const query = id === '' ? '' : `?id=${encodeURIComponent(id)}`;
+  const { status, text } = await call(API.challenge + query);
+  return status === 204 ? null : OpenChallenge.parse(JSON.parse(text));
 }
 
 /** The generic fetcher (specification, section 7): the key's parts joined by "/". Throws on 401 like on any failure. */
 export async function fetchByKey({ queryKey }: { readonly queryKey: readonly unknown[] }): Promise<unknown> {
-  const response = await call(queryKey.join('/'), {});
-  return response.json();
+  return JSON.parse((await call(queryKey.join('/'))).text);
 }
 
 /** The key under which the article is fetched and kept. */

@@ -8,7 +8,7 @@ import { createQueryClient } from '#web/query-client.ts';
 import { adoptStyles } from '#web/styles/adopt.ts';
 import { lateStyles } from '#web/styles/late.ts';
 import { createToastStore } from '#web/ui/toast-store.ts';
-import { initialStageState, readEntry } from '#web/use-stage.ts';
+import { initialStageState } from '#web/use-stage.ts';
 
 /** A press that started the application has opened the form by then. */
 const SETTLED_MS = 50;
@@ -23,11 +23,9 @@ export async function start(): Promise<void> {
   const staticMarkup = collectStaticMarkup(root);
   adoptStyles(document, lateStyles);
   globalThis.appModule = import(/* @vite-ignore */ import.meta.url);
-  const { stage: shown } = readEntry(history.state);
+  const initial = initialStageState();
   // A reloaded code screen or article is in the second file.
-  const later = shown === 'verification' || shown === 'content' ? askForLater() : null;
-  const initial = await initialStageState();
-  await later;
+  if (initial.stage === 'verification' || initial.stage === 'content') await askForLater();
 
   await new Promise<void>((resolve) => {
     const app = (
@@ -48,6 +46,8 @@ export async function start(): Promise<void> {
     }
   });
   delete document.documentElement.dataset['restoring'];
+  // Of an earlier attempt.
+  document.getElementById('load-failure')?.setAttribute('hidden', '');
   // When the form, if that was asked for, is painted and nothing else is to do.
   setTimeout(() => {
     void askForLater();

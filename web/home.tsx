@@ -1,5 +1,6 @@
 // The page at "/": the stage decides which screen is shown.
 import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 
 import type { CodeRequested } from '#shared/api.ts';
 import type { Lead } from '#shared/lead.ts';
@@ -7,21 +8,22 @@ import { FormStage } from '#web/form/form-stage.tsx';
 import { useDraft } from '#web/form/use-draft.ts';
 import { LandingStage } from '#web/landing/landing.tsx';
 import { LaterStage } from '#web/later/later-stage.tsx';
-import { challengeOf, type StageState } from '#web/stage.ts';
+import { challengeOf, type StageState, type Waiting } from '#web/stage.ts';
 import { useStage } from '#web/use-stage.ts';
 
 /** @param initial where the page starts: landing, or what a reload restores */
 export function Home({ initial }: { readonly initial: StageState }) {
   const { state, send, hasMoved } = useStage(initial);
   // What was typed outlives the form, so that going back and forth loses nothing.
-  const draft = useDraft(initial.waiting?.lead);
+  const draft = useDraft();
+  // A code was right, and the article has yet to show that the browser kept the cookie.
+  const [justVerified, setJustVerified] = useState(false);
   const queryClient = useQueryClient();
 
-  const onCodeRequested = (lead: Lead, consentVersion: string, answer: CodeRequested | null) =>
-    send({
-      type: 'code requested',
-      waiting: { lead, challenge: challengeOf(answer, consentVersion, Date.now()) },
-    });
+  const waitingFor = (lead: Lead, consentVersion: string, answer: CodeRequested | null): Waiting => ({
+    lead,
+    challenge: challengeOf(answer, consentVersion, Date.now()),
+  });
 
   const onHome = () => send({ type: 'history moved', stage: 'landing' });
 
@@ -35,25 +37,44 @@ export function Home({ initial }: { readonly initial: StageState }) {
         <FormStage
           draft={draft.draft}
           onDraftChange={draft.change}
-          onCodeRequested={onCodeRequested}
+          onCodeRequested={(...taken) => send({ type: 'code requested', waiting: waitingFor(...taken) })}
           onHome={onHome}
         />
       );
     case 'verification':
       return (
         <LaterStage onHome={onHome}>
-          {({ VerificationStage }) => (
-            <VerificationStage
-              {...state.waiting}
-              onCodeRequested={onCodeRequested}
-              onWrongAddress={() => send({ type: 'address to be corrected' })}
-              onVerified={() => {
-                draft.forget();
-                send({ type: 'code verified' });
-              }}
-              onHome={onHome}
-            />
-          )}
+          {({ Restoring, VerificationStage }) =>
+            state.waiting === null ? (
+              <Restoring
+                key={state.challengeId}
+                challengeId={state.challengeId}
+                onRestored={(restored) => {
+                  if (restored.waiting !== null) draft.restore(restored.waiting.lead);
+                  send({ type: 'restored', state: restored });
+                }}
+                onHome={onHome}
+              />
+            ) : (
+              <VerificationStage
+                {...state.waiting}
+                onCodeSentAgain={(...taken) =>
+                  send({ type: 'code sent again', waiting: waitingFor(...taken) })
+                }
+                onWrongAddress={() => send({ type: 'address to be corrected' })}
+                onVerified={() => {
+                  draft.forget();
+                  setJustVerified(true);
+                  send({ type: 'code verified' });
+                }}
+                onOpenAlready={() => {
+                  draft.forget();
+                  send({ type: 'code verified' });
+                }}
+                onHome={onHome}
+              />
+            )
+          }
         </LaterStage>
       );
     case 'content':
@@ -61,8 +82,10 @@ export function Home({ initial }: { readonly initial: StageState }) {
         <LaterStage onHome={onHome}>
           {({ ContentStage }) => (
             <ContentStage
+              justVerified={justVerified}
               onBack={() => {
                 draft.clear();
+                setJustVerified(false);
                 queryClient.clear();
                 send({ type: 'article left' });
               }}

@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { ApiError } from '#web/api-client.ts';
+import { ApiError, isDeadCode, TimeLimitError } from '#web/api-client.ts';
 import { failureToast } from '#web/messages.ts';
 
-const WORDS = { title: 'Error', description: 'Failed to submit form. Please try again.' };
+const WORDS = {
+  title: 'Error',
+  description: 'Failed to submit form. Please try again.',
+  timedOut: 'No answer came in time.',
+};
+const FALLBACK = { title: WORDS.title, description: WORDS.description, variant: 'destructive' };
 
-const apiError = (status: number, body: string, statusText: string) =>
-  new ApiError(new Response(null, { status, statusText }), body);
+const apiError = (status: number, body: string, statusText: string, headers = {}) =>
+  new ApiError(new Response(null, { status, statusText, headers }), body);
 
 describe('a failed call', () => {
   it('has the message of the specification: status, colon, space, body, or the status text without one', () => {
@@ -25,7 +30,45 @@ describe('a failed call', () => {
 
   it('is told with a sentence of its own when the server sent none or did not answer', () => {
     for (const error of [apiError(500, '', 'Internal Server Error'), new TypeError('Failed to fetch')]) {
-      assert.deepEqual(failureToast(WORDS, error), { ...WORDS, variant: 'destructive' });
+      assert.deepEqual(failureToast(WORDS, error), FALLBACK);
     }
+  });
+
+  it('has an HTML document in its message, and the sentence of its own in the toast; any other body is shown', () => {
+    const html = { 'content-type': 'text/html; charset=utf-8' };
+    const documents: readonly (readonly [body: string, headers?: object])[] = [
+      ['<html><body><h1>502 Bad Gateway</h1></body></html>'],
+      ['<!DOCTYPE HTML PUBLIC "-//IETF//DTD HTML 2.0//EN"><title>Busy</title>'],
+      ['<!-- a portal --><html></html>'],
+      ['<?xml version="1.0"?><!DOCTYPE html>'],
+      ['<h1>Busy</h1>', html],
+    ];
+    for (const [body, headers] of documents) {
+      const error = apiError(502, body, 'Bad Gateway', headers);
+      assert.equal(error.message, `502: ${body}`);
+      assert.deepEqual(failureToast(WORDS, error), FALLBACK, body);
+    }
+    for (const [body, headers] of [['<h1>Busy</h1>'], ['{"error":1}'], ['Not <html> now.', html]] as const)
+      assert.equal(failureToast(WORDS, apiError(502, body, '', headers)).description, body);
+  });
+
+  it('is told with another sentence when no answer came in time', () => {
+    assert.equal(failureToast(WORDS, new TimeLimitError()).description, 'No answer came in time.');
+  });
+
+  it('is a dead code only when the digits are to blame', () => {
+    const coded = (status: number, code: string) => apiError(status, 'No.', '', { 'x-error-code': code });
+    for (const error of [coded(400, 'wrong-code'), coded(429, 'too-many-tries'), apiError(400, 'No.', '')])
+      assert.equal(isDeadCode(error), true, error.message);
+    const others = [
+      coded(429, 'too-many-requests'),
+      coded(503, 'unavailable'),
+      coded(400, 'malformed-body'),
+      apiError(400, '<html></html>', ''),
+      apiError(429, 'Slow down.', ''),
+      new TypeError('Failed to fetch'),
+      new TimeLimitError(),
+    ];
+    for (const error of others) assert.equal(isDeadCode(error), false, error.message);
   });
 });

@@ -1,4 +1,5 @@
-// How calls behave (specification, section 7): no retries, no refetching, data never stale.
+// How calls behave (specification, section 7): no retries, no refetching, data never stale. Offline they fail at once: the
+// library's own mode keeps them, and sends them when the visitor is long elsewhere.
 import { QueryClient } from '@tanstack/react-query';
 
 import { fetchByKey } from '#web/api-client.ts';
@@ -9,12 +10,14 @@ export function createQueryClient(): QueryClient {
     defaultOptions: {
       queries: {
         queryFn: fetchByKey,
+        networkMode: 'always',
         retry: false,
         refetchInterval: false,
         refetchOnWindowFocus: false,
+        refetchOnReconnect: false,
         staleTime: Infinity,
       },
-      mutations: { retry: false },
+      mutations: { networkMode: 'always', retry: false },
     },
   });
 }

@@ -36,6 +36,34 @@ describe('the stage', () => {
     assert.equal(state.waiting?.challenge.reference, 'NEW');
   });
 
+  it('knows the newest code after a resend whose answer comes late, and pulls nobody back', () => {
+    const again = {
+      type: 'code sent again',
+      waiting: { lead: LEAD, challenge: { ...CHALLENGE, reference: 'NEW' } },
+    } as const;
+    const state = after(PRESSED, REQUESTED, { type: 'address to be corrected' }, again);
+    assert.equal(state.stage, 'form');
+    assert.equal(state.waiting?.challenge.reference, 'NEW');
+    const elsewhere = { lead: { ...LEAD }, challenge: CHALLENGE };
+    assert.deepEqual(
+      after(PRESSED, { type: 'code requested', waiting: elsewhere }, again).waiting,
+      elsewhere,
+    );
+    assert.deepEqual(after(PRESSED, REQUESTED, VERIFIED, again), { stage: 'content', waiting: null });
+  });
+
+  it('is asked for from the server where only the challenge is known, and the form where there is none', () => {
+    const moved = stageReducer(INITIAL_STATE, {
+      type: 'history moved',
+      stage: 'verification',
+      challengeId: 'c',
+    });
+    assert.deepEqual(moved, { stage: 'verification', waiting: null, challengeId: 'c' });
+    const restored = (state: StageState) => stageReducer(moved, { type: 'restored', state });
+    assert.deepEqual(restored({ stage: 'verification', waiting: WAITING }).waiting, WAITING);
+    assert.deepEqual(restored(restoredState(null, 'c', 0)), { stage: 'form', waiting: null });
+  });
+
   it('keeps the lead for correcting the address', () => {
     const state = after(PRESSED, REQUESTED, { type: 'address to be corrected' });
     assert.equal(state.stage, 'form');

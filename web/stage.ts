@@ -26,19 +26,31 @@ export type Waiting = { readonly lead: Lead; readonly challenge: Challenge };
 /** A code screen waits for a code; elsewhere there may be one to come back to. */
 export type StageState =
   | { readonly stage: 'verification'; readonly waiting: Waiting }
+  /** After a reload: which code it waits for the server has to be asked. */
+  | { readonly stage: 'verification'; readonly waiting: null; readonly challengeId: string }
   | { readonly stage: Exclude<Stage, 'verification'>; readonly waiting: Waiting | null };
 
 export type StageEvent =
   | { readonly type: 'call to action pressed' }
-  /** The server took the form, or took it again from the code screen. */
+  /** The server took the form. */
   | { readonly type: 'code requested'; readonly waiting: Waiting }
+  /** The server took it again from the code screen, which the visitor may have left since. */
+  | { readonly type: 'code sent again'; readonly waiting: Waiting }
+  /** The server said what a reloaded code screen waits for, or that there is nothing to wait for. */
+  | { readonly type: 'restored'; readonly state: StageState }
   | { readonly type: 'address to be corrected' }
   | { readonly type: 'code verified' }
   | { readonly type: 'article left' }
   /** The browser's Back or Forward. */
-  | { readonly type: 'history moved'; readonly stage: Stage };
+  | { readonly type: 'history moved'; readonly stage: Stage; readonly challengeId?: string | null };
 
 export const INITIAL_STATE = { stage: 'landing', waiting: null } as const satisfies StageState;
+
+/** A code screen of which no more is known than its challenge: where there is none either, its visitor starts from the form. */
+export const forgottenState = (challengeId: string | null | undefined): StageState =>
+  typeof challengeId === 'string'
+    ? { stage: 'verification', waiting: null, challengeId }
+    : { stage: 'form', waiting: null };
 
 /** The next state (specification, section 4). */
 export function stageReducer(state: StageState, event: StageEvent): StageState {
@@ -48,15 +60,18 @@ export function stageReducer(state: StageState, event: StageEvent): StageState {
       return { stage: 'form', waiting: state.waiting };
     case 'code requested':
       return { stage: 'verification', waiting: event.waiting };
+    case 'code sent again':
+      return state.waiting?.lead === event.waiting.lead ? { ...state, waiting: event.waiting } : state;
+    case 'restored':
+      return event.state;
     case 'code verified':
       return { stage: 'content', waiting: null };
     case 'article left':
       return INITIAL_STATE;
     case 'history moved':
       if (event.stage !== 'verification') return { stage: event.stage, waiting: state.waiting };
-      // A code screen without a code to wait for is of no use: its visitor starts from the form.
       return state.waiting === null
-        ? { stage: 'form', waiting: null }
+        ? forgottenState(event.challengeId)
         : { stage: 'verification', waiting: state.waiting };
   }
 }
@@ -86,8 +101,9 @@ export function challengeOf(answer: CodeRequested | null, consentVersion: string
   };
 }
 
-/** The state of a code screen that was reloaded: its countdown goes on where it was. */
-export function restoredState(open: OpenChallenge, id: string, now: number): StageState {
+/** The state of a code screen that was reloaded: its countdown goes on where it was. Null: there is nothing to wait for. */
+export function restoredState(open: OpenChallenge | null, id: string, now: number): StageState {
+  if (open === null) return forgottenState(null);
   const askedAt = now - open.askedSecondsAgo * 1000;
   return {
     stage: 'verification',

@@ -2,10 +2,9 @@
 // Forward move between stages and a reload comes back to the one that was shown.
 import { useEffect, useEffectEvent, useReducer, useRef } from 'react';
 
-import { fetchOpenChallenge } from '#web/api-client.ts';
 import {
+  forgottenState,
   INITIAL_STATE,
-  restoredState,
   stageReducer,
   type Stage,
   type StageEvent,
@@ -31,24 +30,19 @@ const isStage = (value: unknown): value is Stage => typeof value === 'string' &&
 
 const entryOf = (state: StageState): HistoryEntry => ({
   stage: state.stage,
-  challengeId: state.waiting?.challenge.id ?? null,
+  challengeId: state.waiting?.challenge.id ?? ('challengeId' in state ? state.challengeId : null),
 });
 
 /**
  * The state a page starts with: the landing page, or after a reload the stage that was shown. A code screen is
- * restored from the server (its challenge cookie says whose it is); nothing is sent again.
+ * restored from the server (verification/restoring.tsx); nothing is sent again.
  */
-export async function initialStageState(): Promise<StageState> {
+export function initialStageState(): StageState {
   const entry = readEntry(history.state);
   const { stage, challengeId } = entry;
   // From here on every entry that is a stage of ours says so; one that does not is a link within the page.
   history.replaceState(entry, '');
-  if (stage !== 'verification') return { ...INITIAL_STATE, stage };
-  const open = challengeId ? await fetchOpenChallenge(challengeId) : null;
-  const state: StageState =
-    open && challengeId ? restoredState(open, challengeId, Date.now()) : { ...INITIAL_STATE, stage: 'form' };
-  history.replaceState(entryOf(state), '');
-  return state;
+  return stage === 'verification' ? forgottenState(challengeId) : { ...INITIAL_STATE, stage };
 }
 
 export type StageControl = {
@@ -62,6 +56,11 @@ export type StageControl = {
 export function useStage(initial: StageState): StageControl {
   const [state, dispatch] = useReducer(stageReducer, initial);
   const moved = useRef(false);
+  // Answers come at their own time: what they change is the state of then, not the one they were asked in.
+  const latest = useRef(state);
+  useEffect(() => {
+    latest.current = state;
+  }, [state]);
 
   const onPopState = useEffectEvent((event: PopStateEvent) => {
     if (event.state === null) {
@@ -70,7 +69,7 @@ export function useStage(initial: StageState): StageControl {
       return;
     }
     moved.current = true;
-    dispatch({ type: 'history moved', stage: readEntry(event.state).stage });
+    dispatch({ type: 'history moved', ...readEntry(event.state) });
   });
   useEffect(() => {
     window.addEventListener('popstate', onPopState);
@@ -78,9 +77,11 @@ export function useStage(initial: StageState): StageControl {
   }, []);
 
   const send = (event: StageEvent): void => {
-    const next = stageReducer(state, event);
+    const current = latest.current;
+    const next = stageReducer(current, event);
     // A used code screen is not worth coming back to, so the article takes its place.
-    const inPlace = next.stage === state.stage || event.type === 'code verified';
+    const inPlace =
+      next.stage === current.stage || event.type === 'code verified' || event.type === 'restored';
     history[inPlace ? 'replaceState' : 'pushState'](entryOf(next), '');
     moved.current = true;
     if (next.stage === state.stage) dispatch(event);

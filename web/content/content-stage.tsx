@@ -17,10 +17,15 @@ import { Tooltip } from '#web/ui/tooltip.tsx';
 import { useFocusOnMount } from '#web/ui/use-focus-on-mount.ts';
 import { useToasts } from '#web/ui/toaster.tsx';
 
-type ContentStageProps = { readonly onBack: () => void; readonly onStartAgain: () => void };
+type ContentStageProps = {
+  /** Whether a code was entered a moment ago: an article that is locked all the same tells of a cookie that was refused. */
+  readonly justVerified: boolean;
+  readonly onBack: () => void;
+  readonly onStartAgain: () => void;
+};
 
 /** The content stage. */
-export function ContentStage({ onBack, onStartAgain }: ContentStageProps) {
+export function ContentStage({ justVerified, onBack, onStartAgain }: ContentStageProps) {
   const heading = useFocusOnMount<HTMLHeadingElement>();
   useEffect(() => {
     window.scrollTo({ top: 0 });
@@ -42,15 +47,23 @@ export function ContentStage({ onBack, onStartAgain }: ContentStageProps) {
         <h1 ref={heading} tabIndex={-1}>
           <Unbroken text={site.title} />
         </h1>
-        <ArticleText onStartAgain={onStartAgain} />
+        <ArticleText justVerified={justVerified} onStartAgain={onStartAgain} />
       </main>
       <SiteFooter />
     </div>
   );
 }
 
-function ArticleText({ onStartAgain }: Pick<ContentStageProps, 'onStartAgain'>) {
+function ArticleText({ justVerified, onStartAgain }: Omit<ContentStageProps, 'onBack'>) {
+  const toasts = useToasts();
   const article = useQuery({ queryKey: ARTICLE_KEY, select: parseArticle });
+  const locked = failedWith(article.error, 'no-session');
+  const cookiesRefused = locked && justVerified;
+  useEffect(() => {
+    if (!cookiesRefused) return;
+    // "Access granted" is not so.
+    for (const { id } of toasts.getState()) toasts.dismiss(id);
+  }, [cookiesRefused, toasts]);
   if (article.isPending) {
     return (
       <p className={styles.notice} role="status">
@@ -59,10 +72,10 @@ function ArticleText({ onStartAgain }: Pick<ContentStageProps, 'onStartAgain'>) 
     );
   }
   if (article.isError) {
-    const locked = failedWith(article.error, 'no-session');
+    const ended = justVerified ? words.cookiesRefused : words.accessEnded;
     return (
       <div className={styles.notice} role="alert">
-        <p>{locked ? words.accessEnded : words.notLoaded}</p>
+        <p>{locked ? ended : words.notLoaded}</p>
         {locked ? (
           <Button look="primary" onClick={onStartAgain}>
             {words.getNewCode}

@@ -75,14 +75,19 @@ function LeadForm({ draft, onDraftChange, onCodeRequested }: Omit<FormStageProps
       const trapped = trap.current?.value;
       return requestCode(lead, consent.version, trapped ? { [HONEYPOT_FIELD]: trapped } : {});
     },
-    onSuccess: (answer, lead) => {
-      toasts.add(toastWords.codeSent);
-      onCodeRequested(lead, consent.version, answer);
-    },
-    onError: (error) => {
-      toasts.add(failureToast(toastWords.submissionFailed, error));
-    },
   });
+
+  /** The answer finds whoever still waits for it here: told at the call, and not at the mutation, it ends with the form. */
+  const send = (lead: Lead) =>
+    submission.mutate(lead, {
+      onSuccess: (answer) => {
+        toasts.add(toastWords.codeSent);
+        onCodeRequested(lead, consent.version, answer);
+      },
+      onError: (error) => {
+        toasts.add(failureToast(toastWords.submissionFailed, error));
+      },
+    });
 
   const check = checkDraft(draft, validation);
   const errors: LeadErrors = attempted && check.type === 'errors' ? check.errors : {};
@@ -91,7 +96,7 @@ function LeadForm({ draft, onDraftChange, onCodeRequested }: Omit<FormStageProps
     event.preventDefault();
     setAttempted(true);
     if (check.type === 'lead') {
-      if (!submission.isPending) submission.mutate(check.lead);
+      if (!submission.isPending) send(check.lead);
       return;
     }
     const invalid = event.currentTarget.elements.namedItem(firstInvalidField(check.errors) ?? '');

@@ -11,16 +11,16 @@ const tabStorage = () => sessionStorage;
 export type DraftControl = {
   readonly draft: LeadDraft;
   readonly change: (draft: LeadDraft) => void;
+  /** Takes up what a reloaded code screen was waiting for, where the tab kept nothing. */
+  readonly restore: (lead: Lead) => void;
   /** The code was entered: a reload shall not bring the draft back. The page still has it. */
   readonly forget: () => void;
   readonly clear: () => void;
 };
 
-/** @param lead what a reloaded code screen was waiting for, where the tab kept nothing */
-export function useDraft(lead: Lead | undefined): DraftControl {
-  const [draft, setDraft] = useState<LeadDraft>(
-    () => readDraft(tabStorage) ?? { ...(lead ?? EMPTY_DRAFT), consent: false },
-  );
+/** The draft of this page. */
+export function useDraft(): DraftControl {
+  const [draft, setDraft] = useState<LeadDraft>(() => readDraft(tabStorage) ?? EMPTY_DRAFT);
   const forget = () => forgetDraft(tabStorage);
   return {
     draft,
@@ -28,6 +28,8 @@ export function useDraft(lead: Lead | undefined): DraftControl {
       setDraft(changed);
       keepDraft(tabStorage, changed);
     },
+    restore: (lead) =>
+      setDraft((current) => (current === EMPTY_DRAFT ? { ...lead, consent: false } : current)),
     forget,
     clear: () => {
       setDraft(EMPTY_DRAFT);

@@ -4,6 +4,7 @@ import { laterStyles } from '#web/styles/later.ts';
 
 export { ContentStage } from '#web/content/content-stage.tsx';
 export { Tooltips } from '#web/ui/tooltips.tsx';
+export { Restoring } from '#web/verification/restoring.tsx';
 export { VerificationStage } from '#web/verification/verification-stage.tsx';
 
 adoptStyles(document, laterStyles);

@@ -16,6 +16,8 @@ type CodeBoxesProps = {
   /** How often a code was refused. When it grows, the boxes are emptied and the first one takes the focus. */
   readonly refusals: number;
   readonly disabled: boolean;
+  /** The digits are no longer those that were completed. */
+  readonly onEdit: () => void;
   /** Called once each time all six boxes become filled. */
   readonly onComplete: (code: string) => void;
 };
@@ -28,7 +30,7 @@ const MOVES: Readonly<Record<string, Extract<CodeEntryEvent, { type: 'move' }>['
 };
 
 /** The one-time code, one digit a box. */
-export function CodeBoxes({ refusals, disabled, onComplete }: CodeBoxesProps) {
+export function CodeBoxes({ refusals, disabled, onEdit, onComplete }: CodeBoxesProps) {
   const [entry, dispatch] = useReducer(codeEntryReducer, EMPTY_CODE_ENTRY);
   const boxes = useRef<(HTMLInputElement | null)[]>([]);
   const submitted = useRef<string | null>(null);
@@ -43,6 +45,7 @@ export function CodeBoxes({ refusals, disabled, onComplete }: CodeBoxesProps) {
     dispatch(event);
     focusBox(next.focus);
     const code = completeCode(next);
+    if (code !== completeCode(entry)) onEdit();
     // Filling boxes that were full already (a second autofill of the same code) is not another attempt.
     if (code !== null && code !== submitted.current) {
       submitted.current = code;
@@ -57,21 +60,25 @@ export function CodeBoxes({ refusals, disabled, onComplete }: CodeBoxesProps) {
     dispatch({ type: 'reset' });
   }, [refusals]);
 
-  // The boxes take the focus as soon as they are usable again: they lost it when they were disabled.
+  // The boxes take the focus as soon as they are usable again, unless something else has it: they lost it when they were
+  // disabled.
   const wasDisabled = useRef(false);
   useEffect(() => {
-    if (wasDisabled.current && !disabled) boxes.current[0]?.focus();
+    if (wasDisabled.current && !disabled && document.activeElement === document.body)
+      boxes.current[0]?.focus();
     wasDisabled.current = disabled;
   }, [disabled]);
 
   // The stage begins with the focus on its heading; whoever types or pastes there means the boxes.
   const onStrayInput = useEffectEvent((event: globalThis.KeyboardEvent | ClipboardEvent) => {
     if (disabled || event.target instanceof HTMLInputElement) return;
+    // A full row that could not be checked is typed over from its beginning.
+    const box = completeCode(entry) === null ? entry.focus : 0;
     if (event instanceof ClipboardEvent) {
-      apply({ type: 'paste', box: entry.focus, text: event.clipboardData?.getData('text') ?? '' });
+      apply({ type: 'paste', box, text: event.clipboardData?.getData('text') ?? '' });
     } else if (/^[0-9]$/.test(event.key) && !event.ctrlKey && !event.metaKey && !event.altKey) {
       event.preventDefault();
-      apply({ type: 'input', box: entry.focus, value: event.key });
+      apply({ type: 'input', box, value: event.key });
     }
   });
   useEffect(() => {

@@ -35,6 +35,12 @@ describe('typing into the code boxes', () => {
     assert.equal(shown(after(entryOf('123___', 1), input(1, '2x'))), '123___ 2');
   });
 
+  it('begins anew over the first digit of a full row, and corrects any other alone', () => {
+    assert.equal(shown(after(entryOf('123456', 0), input(0, '71'))), '7_____ 1');
+    assert.equal(shown(after(entryOf('123456', 0), input(0, '1'))), '1_____ 1');
+    assert.equal(shown(after(entryOf('123456', 3), input(3, '7'))), '123756 4');
+  });
+
   it('empties a box that is emptied, and stays there', () => {
     assert.equal(shown(after(entryOf('123___', 1), input(1, ''))), '1_3___ 1');
   });

@@ -61,7 +61,9 @@ function enter(entry: CodeEntry, box: number, typed: string): CodeEntry {
   // A whole code fills all boxes, wherever it was put.
   const start = typed.length >= CODE_LENGTH ? 0 : box;
   const characters = typed.slice(0, CODE_LENGTH - start).split('');
-  const digits = entry.digits.map((digit, index) => characters[index - start] ?? digit);
+  // A code that could not be checked stays; who types over its first digit begins another one.
+  const anew = start === 0 && completeCode(entry) !== null;
+  const digits = entry.digits.map((digit, index) => characters[index - start] ?? (anew ? '' : digit));
   return { digits, focus: clamp(start + characters.length) };
 }
 

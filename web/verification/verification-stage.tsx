@@ -1,6 +1,6 @@
 // The verification stage: six boxes, a resend area and a status text (specification, sections 2 and 4).
-import { useMutation } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useMutation, useQueryClient, type QueryClient } from '@tanstack/react-query';
+import { useEffect, useState, type ComponentProps } from 'react';
 
 import { toasts as toastWords, verification as words } from '#campaign/interface.yaml';
 import { language } from '#campaign/site.yaml';
@@ -8,7 +8,14 @@ import type { CodeRequested } from '#shared/api.ts';
 import type { Lead } from '#shared/lead.ts';
 import { CODE_LENGTH } from '#shared/limits.ts';
 import { fill } from '#shared/words.ts';
-import { requestCode, verifyCode } from '#web/api-client.ts';
+import {
+  ARTICLE_KEY,
+  failedWith,
+  fetchOpenChallenge,
+  isDeadCode,
+  requestCode,
+  verifyCode,
+} from '#web/api-client.ts';
 import { SiteFooter } from '#web/frame/site-footer.tsx';
 import { SiteHeader } from '#web/frame/site-header.tsx';
 import { failureToast } from '#web/messages.ts';
@@ -21,9 +28,13 @@ import { announcement, countdownText, secondsLeft } from '#web/verification/coun
 import styles from '#web/verification/verification-stage.module.css';
 
 type VerificationStageProps = Waiting & {
-  readonly onCodeRequested: (lead: Lead, consentVersion: string, answer: CodeRequested | null) => void;
+  /** Told wherever the visitor is by then. */
+  readonly onCodeSentAgain: (lead: Lead, consentVersion: string, answer: CodeRequested | null) => void;
   readonly onWrongAddress: () => void;
+  /** The code was right. */
   readonly onVerified: () => void;
+  /** It was used already, and the article opens all the same. */
+  readonly onOpenAlready: () => void;
   readonly onHome: () => void;
 };
 
@@ -39,27 +50,53 @@ const COUNTDOWN_WORDS = {
 export function VerificationStage({
   lead,
   challenge,
-  onCodeRequested,
+  onCodeSentAgain,
   onWrongAddress,
   onVerified,
+  onOpenAlready,
   onHome,
 }: VerificationStageProps) {
   const toasts = useToasts();
   const heading = useFocusOnMount<HTMLHeadingElement>();
   // Counts refusals: each one empties the boxes.
   const [refusals, setRefusals] = useState(0);
+  // The code that was neither right nor wrong. It stands in the boxes of its challenge until something else is typed.
+  const [unchecked, setUnchecked] = useState<{ readonly code: string; readonly of: string } | null>(null);
+  const queryClient = useQueryClient();
 
   const verification = useMutation({
-    mutationFn: (code: string) => verifyCode({ email: lead.email, code }),
-    onSuccess: () => {
-      toasts.add(toastWords.verified);
-      onVerified();
-    },
-    onError: (error) => {
-      toasts.add(failureToast(toastWords.verificationFailed, error));
-      setRefusals((count) => count + 1);
+    mutationFn: async (code: string) => {
+      try {
+        await verifyCode({ email: lead.email, code });
+        return { type: 'verified' } as const;
+      } catch (error) {
+        if (failedWith(error, 'wrong-code') && (await isOpenAlready(queryClient, challenge.id)))
+          return { type: 'open already' } as const;
+        throw error;
+      }
     },
   });
+
+  /** As in the form, an answer finds only whoever still waits for it here. */
+  const verify = (code: string) => {
+    if (verification.isPending) return;
+    verification.mutate(code, {
+      onSuccess: (outcome) => {
+        if (outcome.type === 'open already') {
+          onOpenAlready();
+          return;
+        }
+        toasts.add(toastWords.verified);
+        onVerified();
+      },
+      onError: (error) => {
+        toasts.add(failureToast(toastWords.verificationFailed, error));
+        const dead = isDeadCode(error);
+        if (dead) setRefusals((count) => count + 1);
+        setUnchecked(dead ? null : { code, of: challenge.id });
+      },
+    });
+  };
 
   useEffect(() => {
     window.scrollTo({ top: 0 });
@@ -85,22 +122,48 @@ export function VerificationStage({
             key={challenge.id}
             refusals={refusals}
             disabled={verification.isPending}
-            onComplete={(code) => {
-              if (!verification.isPending) verification.mutate(code);
-            }}
+            onEdit={() => setUnchecked(null)}
+            onComplete={verify}
           />
+          {unchecked?.of === challenge.id && (
+            <div className={styles.unchecked}>
+              <p id="unchecked">{words.notChecked}</p>
+              <FirstButton aria-describedby="unchecked" onClick={() => verify(unchecked.code)}>
+                {words.tryAgain}
+              </FirstButton>
+            </div>
+          )}
           <p className={styles.status} role="status">
             {verification.isPending ? words.verifying : ''}
           </p>
           {challenge.reference && (
             <p className={styles.reference}>{fill(words.reference, { reference: challenge.reference })}</p>
           )}
-          <ResendArea lead={lead} challenge={challenge} onCodeRequested={onCodeRequested} />
+          <ResendArea lead={lead} challenge={challenge} onCodeSentAgain={onCodeSentAgain} />
         </section>
       </main>
       <SiteFooter />
     </>
   );
+}
+
+/**
+ * Whether another tab of this browser has used up the code: this one no longer waits for any, and the article opens.
+ * A wrong code opens nothing, whatever was verified before.
+ */
+async function isOpenAlready(queryClient: QueryClient, challengeId: string): Promise<boolean> {
+  try {
+    if ((await fetchOpenChallenge(challengeId)) !== null) return false;
+    await queryClient.fetchQuery({ queryKey: ARTICLE_KEY, staleTime: 0 });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A button that is what to do next: it takes the focus when it appears. */
+function FirstButton(props: ComponentProps<typeof Button>) {
+  return <Button ref={useFocusOnMount<HTMLButtonElement>()} {...props} />;
 }
 
 /** When the hint about the spam folder appears. */
@@ -110,19 +173,14 @@ const TICK_MS = 250;
 function ResendArea({
   lead,
   challenge,
-  onCodeRequested,
-}: Pick<VerificationStageProps, 'lead' | 'challenge' | 'onCodeRequested'>) {
+  onCodeSentAgain,
+}: Pick<VerificationStageProps, 'lead' | 'challenge' | 'onCodeSentAgain'>) {
   const toasts = useToasts();
   const now = useNow();
   const resend = useMutation({
     mutationFn: () => requestCode(lead, challenge.consentVersion),
-    onSuccess: (answer) => {
-      toasts.add(toastWords.codeSent);
-      onCodeRequested(lead, challenge.consentVersion, answer);
-    },
-    onError: (error) => {
-      toasts.add(failureToast(toastWords.submissionFailed, error));
-    },
+    // Also when the visitor has left: coming back, they shall find the newest mail's reference.
+    onSuccess: (answer) => onCodeSentAgain(lead, challenge.consentVersion, answer),
   });
   // From the press on, not from the answer: the countdown restarts at once.
   const [pressedAt, setPressedAt] = useState<number | null>(null);
@@ -141,7 +199,14 @@ function ResendArea({
         <Button
           onClick={() => {
             setPressedAt(Date.now());
-            resend.mutate();
+            resend.mutate(undefined, {
+              onSuccess: () => {
+                toasts.add(toastWords.codeSent);
+              },
+              onError: (error) => {
+                toasts.add(failureToast(toastWords.submissionFailed, error));
+              },
+            });
           }}
         >
           {words.resend}

@@ -1,0 +1,122 @@
+// A page that is loaded anew while the network fails: nothing the visitor had is lost, and there is a way on.
+import type { Page } from '@playwright/test';
+
+import { expect, test } from './fixtures.ts';
+
+const codeScreen = (page: Page) => page.getByRole('heading', { name: 'Verify Your Email' });
+const form = (page: Page) => page.getByRole('heading', { name: 'Get Your Free Copy' });
+
+const ANSWERS = [
+  null,
+  { status: 503, contentType: 'text/plain', body: 'Not now.' },
+  { status: 200, contentType: 'text/html', body: '<!doctype html><p>Please sign in.' },
+];
+
+test('a code screen that could not be restored says so, and comes back at a press', async ({
+  page,
+  visitor,
+  site,
+}) => {
+  await page.goto('/');
+  await visitor.askForCode();
+  const code = await visitor.mailedCode();
+  for (const answer of ANSWERS) {
+    let asked = 0;
+    await page.route(
+      '**/api/challenge**',
+      (route) => {
+        asked += 1;
+        return answer ? route.fulfill(answer) : route.abort();
+      },
+      { times: 2 },
+    );
+    await page.reload();
+    const sentence = page.getByText('Your code screen could not be brought back.');
+    await expect(sentence).toBeVisible();
+    await expect(codeScreen(page)).toBeVisible();
+    const tryAgain = page.getByRole('button', { name: 'Try again' });
+    await tryAgain.click();
+    await expect.poll(() => asked).toBe(2);
+    await expect(sentence).toBeVisible();
+    await expect(tryAgain).toBeFocused();
+    await tryAgain.click();
+    await expect(page.getByText(visitor.email)).toBeVisible();
+    await expect(visitor.box(1)).toBeVisible();
+  }
+  await page.getByRole('button', { name: 'Wrong address?' }).click();
+  await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');
+  await page.goBack();
+  await visitor.enterCode(code);
+  await expect(page.getByRole('article')).toBeVisible();
+  expect(site.inbox.mailsTo(visitor.email)).toHaveLength(1);
+});
+
+test('the code screen is found again with Forward after a reload of the form', async ({ page, visitor }) => {
+  await page.goto('/');
+  await visitor.askForCode();
+  await page.goBack();
+  await expect(form(page)).toBeVisible();
+  await page.reload();
+  await expect(form(page)).toBeVisible();
+  await page.goForward();
+  await expect(page.getByText(visitor.email)).toBeVisible();
+  await visitor.enterCode(await visitor.mailedCode());
+  await expect(page.getByRole('article')).toBeVisible();
+});
+
+test('a code screen whose code is gone begins at the form, with what the tab kept', async ({
+  page,
+  visitor,
+  context,
+}) => {
+  await page.goto('/');
+  await visitor.askForCode();
+  await context.clearCookies();
+  await page.reload();
+  await expect(form(page)).toBeVisible();
+  await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');
+  await page.reload();
+  await expect(form(page)).toBeVisible();
+});
+
+test('where storage is forbidden, a restored code screen still knows what was typed', async ({
+  page,
+  visitor,
+}) => {
+  await page.addInitScript(() => {
+    Object.defineProperty(window, 'sessionStorage', {
+      get: () => {
+        throw new DOMException('Forbidden', 'SecurityError');
+      },
+    });
+  });
+  await page.goto('/');
+  await visitor.askForCode();
+  await page.reload();
+  await page.getByRole('button', { name: 'Wrong address?' }).click();
+  await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');
+});
+
+test('the notice that the page did not load goes when it loads after all', async ({
+  page,
+  visitor,
+  expectedComplaints,
+}) => {
+  expectedComplaints.push(/assets\/app-/);
+  let failures = 0;
+  await page.route('**/assets/app-*', (route) => {
+    failures += 1;
+    return route.abort();
+  });
+  await page.goto('/');
+  const button = page.getByRole('button', { name: 'Get Your Free Copy', exact: true });
+  await button.click();
+  const alert = page.getByRole('alert').filter({ hasText: 'could not be loaded completely' });
+  await expect(alert).toBeVisible();
+  expect(failures).toBeGreaterThanOrEqual(3);
+  await page.unroute('**/assets/app-*');
+  await button.click();
+  await expect(form(page)).toBeVisible();
+  await expect(alert).toBeHidden();
+  await visitor.fillForm();
+});

@@ -1,0 +1,57 @@
+// A code screen after a reload: asks the server what it waits for (the challenge cookie says whose it is), and sends nothing.
+// Where the server cannot be asked, it says so and stays what it is; the form is for those who wait for nothing.
+import { useMutation } from '@tanstack/react-query';
+import { useEffect, useEffectEvent, useState } from 'react';
+
+import { verification as words } from '#campaign/interface.yaml';
+import { fetchOpenChallenge } from '#web/api-client.ts';
+import { SiteHeader } from '#web/frame/site-header.tsx';
+import { restoredState, type StageState } from '#web/stage.ts';
+import { Button } from '#web/ui/button.tsx';
+import { useFocusOnMount } from '#web/ui/use-focus-on-mount.ts';
+import styles from '#web/verification/verification-stage.module.css';
+
+type RestoringProps = {
+  /** Of the challenge; empty when the page was never told. */
+  readonly challengeId: string;
+  readonly onRestored: (state: StageState) => void;
+  readonly onHome: () => void;
+};
+
+/** The verification stage before it is known what it waits for. */
+export function Restoring({ challengeId, onRestored, onHome }: RestoringProps) {
+  const heading = useFocusOnMount<HTMLHeadingElement>();
+  // Once it has failed the button stays, so that its press loses no focus.
+  const [failed, setFailed] = useState(false);
+  const lookup = useMutation({ mutationFn: () => fetchOpenChallenge(challengeId) });
+  const ask = () => {
+    if (lookup.isPending) return;
+    lookup.mutate(undefined, {
+      onSuccess: (open) => onRestored(restoredState(open, challengeId, Date.now())),
+      onError: () => setFailed(true),
+    });
+  };
+  const askFirst = useEffectEvent(ask);
+  useEffect(() => askFirst(), []);
+
+  return (
+    <>
+      <SiteHeader onHome={onHome} />
+      <main className={styles.main}>
+        <section className={styles.section} aria-labelledby="verification-title">
+          <h1 id="verification-title" ref={heading} tabIndex={-1}>
+            {words.title}
+          </h1>
+          <p className={styles.intro} role="status">
+            {lookup.isError ? words.notRestored : words.restoring}
+          </p>
+          {failed && (
+            <Button look="primary" className={styles.again} onClick={ask}>
+              {words.tryAgain}
+            </Button>
+          )}
+        </section>
+      </main>
+    </>
+  );
+}
