@@ -8,6 +8,7 @@ import {
   codeEntryReducer,
   completeCode,
   EMPTY_CODE_ENTRY,
+  isDigit,
   type CodeEntryEvent,
 } from '#web/verification/code-entry.ts';
 import styles from '#web/verification/verification-stage.module.css';
@@ -69,7 +70,7 @@ export function CodeBoxes({ refusals, disabled, onComplete }: CodeBoxesProps) {
     if (disabled || event.target instanceof HTMLInputElement) return;
     if (event instanceof ClipboardEvent) {
       apply({ type: 'paste', box: entry.focus, text: event.clipboardData?.getData('text') ?? '' });
-    } else if (/^[0-9]$/.test(event.key) && !event.ctrlKey && !event.metaKey && !event.altKey) {
+    } else if (isDigit(event.key) && !event.ctrlKey && !event.metaKey && !event.altKey) {
       event.preventDefault();
       apply({ type: 'input', box: entry.focus, value: event.key });
     }
