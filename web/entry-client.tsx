@@ -18,6 +18,10 @@ export async function start(): Promise<void> {
   const staticMarkup = collectStaticMarkup(root);
   adoptLateStyles(document);
   const initial = await initialStageState();
+  const landing = initial.stage === 'landing' && root.hasChildNodes();
+  if (!landing) root.replaceChildren();
+  // Before anything is shown: what is hidden cannot take the focus.
+  delete document.documentElement.dataset['restoring'];
 
   await new Promise<void>((resolve) => {
     const app = (
@@ -30,12 +34,11 @@ export async function start(): Promise<void> {
         onReady={resolve}
       />
     );
-    if (initial.stage === 'landing' && root.hasChildNodes()) {
+    if (landing) {
       // A translation tool may have rewritten the page before; React then renders it anew, which is what we want.
       hydrateRoot(root, app, { onRecoverableError: () => {} });
     } else {
       createRoot(root).render(app);
     }
   });
-  delete document.documentElement.dataset['restoring'];
 }

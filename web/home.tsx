@@ -1,5 +1,6 @@
 // The page at "/": the stage decides which screen is shown.
 import { useQueryClient } from '@tanstack/react-query';
+import { useRef } from 'react';
 
 import type { CodeRequested } from '#shared/api.ts';
 import type { Lead } from '#shared/lead.ts';
@@ -17,6 +18,7 @@ export function Home({ initial }: { readonly initial: StageState }) {
   // What was typed outlives the form, so that going back and forth loses nothing.
   const draft = useDraft(initial.waiting?.lead);
   const queryClient = useQueryClient();
+  const correctsAddress = useRef(false);
 
   const onCodeRequested = (lead: Lead, consentVersion: string, answer: CodeRequested | null) =>
     send({
@@ -38,6 +40,11 @@ export function Home({ initial }: { readonly initial: StageState }) {
           onDraftChange={draft.change}
           onCodeRequested={onCodeRequested}
           onHome={onHome}
+          correctsAddress={() => {
+            const corrects = correctsAddress.current;
+            correctsAddress.current = false;
+            return corrects;
+          }}
         />
       );
     case 'verification':
@@ -45,7 +52,10 @@ export function Home({ initial }: { readonly initial: StageState }) {
         <VerificationStage
           {...state.waiting}
           onCodeRequested={onCodeRequested}
-          onWrongAddress={() => send({ type: 'address to be corrected' })}
+          onWrongAddress={() => {
+            correctsAddress.current = true;
+            send({ type: 'address to be corrected' });
+          }}
           onVerified={() => {
             draft.forget();
             send({ type: 'code verified' });

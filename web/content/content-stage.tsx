@@ -1,6 +1,6 @@
 // The content stage: the article, a way back, a share button and the reading progress (specification, section 2).
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useEffect, useState, type RefObject } from 'react';
 
 import { content as words, toasts as toastWords } from '#campaign/interface.yaml';
 import * as site from '#campaign/site.yaml';
@@ -41,14 +41,24 @@ export function ContentStage({ onBack, onStartAgain }: ContentStageProps) {
         <h1 ref={heading} tabIndex={-1}>
           <Unbroken text={site.title} />
         </h1>
-        <ArticleText onStartAgain={onStartAgain} />
+        <ArticleText heading={heading} onStartAgain={onStartAgain} />
       </main>
     </div>
   );
 }
 
-function ArticleText({ onStartAgain }: Pick<ContentStageProps, 'onStartAgain'>) {
+type ArticleTextProps = Pick<ContentStageProps, 'onStartAgain'> & {
+  readonly heading: RefObject<HTMLElement | null>;
+};
+
+function ArticleText({ heading, onStartAgain }: ArticleTextProps) {
   const article = useQuery({ queryKey: ARTICLE_KEY, select: parseArticle });
+  // "Try again" goes when it is pressed; the focus then waits at the title.
+  useEffect(() => {
+    if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true });
+    // With each status, which is what takes the button away.
+    // oxlint-disable-next-line react-hooks/exhaustive-deps
+  }, [article.status]);
   if (article.isPending) {
     return (
       <p className={styles.notice} role="status">

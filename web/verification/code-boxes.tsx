@@ -1,9 +1,19 @@
 // The six boxes. What each key does is in code-entry.ts; this is its picture.
-import { useEffect, useEffectEvent, useReducer, useRef, type KeyboardEvent } from 'react';
+import {
+  useEffect,
+  useEffectEvent,
+  useId,
+  useReducer,
+  useRef,
+  useState,
+  type KeyboardEvent,
+  type Ref,
+} from 'react';
 
 import { verification as words } from '#campaign/interface.yaml';
 import { CODE_LENGTH } from '#shared/limits.ts';
 import { fill } from '#shared/words.ts';
+import type { ToastContent } from '#web/ui/toast-state.ts';
 import {
   codeEntryReducer,
   completeCode,
@@ -14,8 +24,12 @@ import {
 import styles from '#web/verification/verification-stage.module.css';
 
 type CodeBoxesProps = {
+  /** The group of boxes. */
+  readonly ref: Ref<HTMLDivElement>;
   /** How often a code was refused. When it grows, the boxes are emptied and the first one takes the focus. */
   readonly refusals: number;
+  /** What was said when the last code failed; it stands under the boxes until something is typed. */
+  readonly failure: ToastContent | null;
   readonly disabled: boolean;
   /** Called once each time all six boxes become filled. */
   readonly onComplete: (code: string) => void;
@@ -29,10 +43,14 @@ const MOVES: Readonly<Record<string, Extract<CodeEntryEvent, { type: 'move' }>['
 };
 
 /** The one-time code, one digit a box. */
-export function CodeBoxes({ refusals, disabled, onComplete }: CodeBoxesProps) {
+export function CodeBoxes({ ref, refusals, failure, disabled, onComplete }: CodeBoxesProps) {
   const [entry, dispatch] = useReducer(codeEntryReducer, EMPTY_CODE_ENTRY);
   const boxes = useRef<(HTMLInputElement | null)[]>([]);
   const submitted = useRef<string | null>(null);
+  const failureId = useId();
+  // The failure that was answered by typing.
+  const [answered, setAnswered] = useState<ToastContent | null>(null);
+  const complaint = disabled || failure === answered ? null : failure;
 
   const focusBox = (box: number) => {
     boxes.current[box]?.focus();
@@ -42,6 +60,7 @@ export function CodeBoxes({ refusals, disabled, onComplete }: CodeBoxesProps) {
   const apply = (event: CodeEntryEvent) => {
     const next = codeEntryReducer(entry, event);
     dispatch(event);
+    if (next.digits !== entry.digits) setAnswered(failure);
     focusBox(next.focus);
     const code = completeCode(next);
     // Filling boxes that were full already (a second autofill of the same code) is not another attempt.
@@ -57,6 +76,11 @@ export function CodeBoxes({ refusals, disabled, onComplete }: CodeBoxesProps) {
     submitted.current = null;
     dispatch({ type: 'reset' });
   }, [refusals]);
+
+  // Boxes that take the place of others, for a new challenge, take their focus as well.
+  useEffect(() => {
+    if (document.activeElement === document.body) boxes.current[0]?.focus();
+  }, []);
 
   // The boxes take the focus as soon as they are usable again: they lost it when they were disabled.
   const wasDisabled = useRef(false);
@@ -101,36 +125,50 @@ export function CodeBoxes({ refusals, disabled, onComplete }: CodeBoxesProps) {
   };
 
   return (
-    <div className={styles.boxes} role="group" aria-label={fill(words.code, { digits: CODE_LENGTH })}>
-      {entry.digits.map((digit, box) => (
-        <input
-          key={box}
-          ref={(element) => {
-            boxes.current[box] = element;
-          }}
-          className={styles.box}
-          // No maxlength: it would cut off an autofill that puts all six digits into one box.
-          type="text"
-          inputMode="numeric"
-          pattern="[0-9]*"
-          autoComplete="one-time-code"
-          aria-label={fill(words.digit, { number: box + 1, digits: CODE_LENGTH })}
-          // Until something new is typed, the boxes show that the code was refused.
-          aria-invalid={refusals > 0 && entry.digits.every((one) => one === '')}
-          value={digit}
-          disabled={disabled}
-          onChange={(event) => apply({ type: 'input', box, value: event.currentTarget.value })}
-          onKeyDown={(event) => onKeyDown(box, event)}
-          onPaste={(event) => {
-            event.preventDefault();
-            apply({ type: 'paste', box, text: event.clipboardData.getData('text') });
-          }}
-          onFocus={(event) => {
-            event.currentTarget.select();
-            dispatch({ type: 'focus', box });
-          }}
-        />
-      ))}
-    </div>
+    <>
+      <div
+        ref={ref}
+        className={styles.boxes}
+        role="group"
+        aria-label={fill(words.code, { digits: CODE_LENGTH })}
+      >
+        {entry.digits.map((digit, box) => (
+          <input
+            key={box}
+            ref={(element) => {
+              boxes.current[box] = element;
+            }}
+            className={styles.box}
+            // No maxlength: it would cut off an autofill that puts all six digits into one box.
+            type="text"
+            inputMode="numeric"
+            pattern="[0-9]*"
+            autoComplete="one-time-code"
+            aria-label={fill(words.digit, { number: box + 1, digits: CODE_LENGTH })}
+            // Until something new is typed, the boxes show that the code was refused.
+            aria-invalid={complaint !== null && refusals > 0 && entry.digits.every((one) => one === '')}
+            aria-describedby={complaint === null ? undefined : failureId}
+            value={digit}
+            disabled={disabled}
+            onChange={(event) => apply({ type: 'input', box, value: event.currentTarget.value })}
+            onKeyDown={(event) => onKeyDown(box, event)}
+            onPaste={(event) => {
+              event.preventDefault();
+              apply({ type: 'paste', box, text: event.clipboardData.getData('text') });
+            }}
+            onFocus={(event) => {
+              event.currentTarget.select();
+              dispatch({ type: 'focus', box });
+            }}
+          />
+        ))}
+      </div>
+      {complaint && (
+        <p className={styles.failure} id={failureId}>
+          {complaint.prefix && <span className={styles.prefix}>{complaint.prefix}</span>}
+          <span>{complaint.description}</span>
+        </p>
+      )}
+    </>
   );
 }

@@ -1,6 +1,6 @@
 // The verification stage: six boxes, a resend area and a status text (specification, sections 2 and 4).
 import { useMutation } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 
 import { toasts as toastWords, verification as words } from '#campaign/interface.yaml';
 import { language } from '#campaign/site.yaml';
@@ -15,6 +15,7 @@ import { failureToast } from '#web/messages.ts';
 import { resendAt, type Waiting } from '#web/stage.ts';
 import { Button } from '#web/ui/button.tsx';
 import { useFocusOnMount } from '#web/ui/use-focus-on-mount.ts';
+import type { ToastContent } from '#web/ui/toast-state.ts';
 import { useToasts } from '#web/ui/toaster.tsx';
 import { CodeBoxes } from '#web/verification/code-boxes.tsx';
 import { announcement, countdownText, secondsLeft } from '#web/verification/countdown.ts';
@@ -48,6 +49,8 @@ export function VerificationStage({
   const heading = useFocusOnMount<HTMLHeadingElement>();
   // Counts refusals: each one empties the boxes.
   const [refusals, setRefusals] = useState(0);
+  const boxes = useRef<HTMLDivElement>(null);
+  const [failure, setFailure] = useState<ToastContent | null>(null);
 
   const verification = useMutation({
     mutationFn: (code: string) => verifyCode({ email: lead.email, code }),
@@ -56,7 +59,9 @@ export function VerificationStage({
       onVerified();
     },
     onError: (error) => {
-      toasts.add(failureToast(toastWords.verificationFailed, error));
+      const told = failureToast(toastWords.verificationFailed, error);
+      toasts.add({ ...told, spokenThere: true });
+      setFailure(told);
       setRefusals((count) => count + 1);
     },
   });
@@ -83,7 +88,9 @@ export function VerificationStage({
           </Button>
           <CodeBoxes
             key={challenge.id}
+            ref={boxes}
             refusals={refusals}
+            failure={failure}
             disabled={verification.isPending}
             onComplete={(code) => {
               if (!verification.isPending) verification.mutate(code);
@@ -95,7 +102,16 @@ export function VerificationStage({
           {challenge.reference && (
             <p className={styles.reference}>{fill(words.reference, { reference: challenge.reference })}</p>
           )}
-          <ResendArea lead={lead} challenge={challenge} onCodeRequested={onCodeRequested} />
+          <ResendArea
+            lead={lead}
+            challenge={challenge}
+            // The button goes, and this is where the code goes.
+            onPressed={() => boxes.current?.querySelector('input')?.focus()}
+            onCodeRequested={(...asked) => {
+              setFailure(null);
+              onCodeRequested(...asked);
+            }}
+          />
         </section>
       </main>
       <SiteFooter />
@@ -110,8 +126,11 @@ const TICK_MS = 250;
 function ResendArea({
   lead,
   challenge,
+  onPressed,
   onCodeRequested,
-}: Pick<VerificationStageProps, 'lead' | 'challenge' | 'onCodeRequested'>) {
+}: Pick<VerificationStageProps, 'lead' | 'challenge' | 'onCodeRequested'> & {
+  readonly onPressed: () => void;
+}) {
   const toasts = useToasts();
   const now = useNow();
   const resend = useMutation({
@@ -142,6 +161,7 @@ function ResendArea({
           onClick={() => {
             setPressedAt(Date.now());
             resend.mutate();
+            onPressed();
           }}
         >
           {words.resend}
