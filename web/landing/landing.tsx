@@ -38,14 +38,17 @@ export function LandingStage({ onCallToAction, hasMoved }: LandingStageProps) {
   useEffect(() => {
     if (!hasMoved()) return;
     const left = placeIn(history.state);
-    window.scrollTo({ top: left?.scrollY ?? 0 });
-    (left ? actions[left.action] : headline).current?.focus({ preventScroll: true });
+    const arrival = left ? actions[left.action].current : headline.current;
+    // Where the page stood, even if a font or a picture changed its height meanwhile.
+    if (left && arrival) window.scrollBy({ top: arrival.getBoundingClientRect().top - left.top });
+    else window.scrollTo({ top: 0 });
+    arrival?.focus({ preventScroll: true });
     // Only on arrival.
     // oxlint-disable-next-line react-hooks/exhaustive-deps
   }, []);
 
   const press = (action: Action) => () => {
-    keepPlace({ action, scrollY: window.scrollY });
+    keepPlace({ action, top: actions[action].current?.getBoundingClientRect().top ?? 0 });
     onCallToAction();
   };
 

@@ -7,8 +7,8 @@ export type Action = 'hero' | 'closing';
 export type PlaceLeft = {
   /** The one that was pressed. */
   readonly action: Action;
-  /** How far the page was scrolled; CSS pixels. */
-  readonly scrollY: number;
+  /** How far below the top of the screen it stood; CSS pixels. */
+  readonly top: number;
 };
 
 /** Keeps the place in the landing page's own entry; to be called before another one is added. */

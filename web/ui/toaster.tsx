@@ -84,6 +84,7 @@ function useFocusBeside(viewport: RefObject<HTMLElement | null>, shown: string |
     document.addEventListener('focusin', onFocus);
     return () => document.removeEventListener('focusin', onFocus);
     // A new toast as well as a new focus.
+    // oxlint-disable-next-line react-hooks/exhaustive-deps
   }, [viewport, shown]);
 
   return () => {
