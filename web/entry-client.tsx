@@ -26,6 +26,10 @@ export async function start(): Promise<void> {
   const initial = initialStageState();
   // A reloaded code screen or article is in the second file.
   if (initial.stage === 'verification' || initial.stage === 'content') await askForLater();
+  const landing = initial.stage === 'landing' && root.hasChildNodes();
+  if (!landing) root.replaceChildren();
+  // Before anything is shown: what is hidden cannot take the focus.
+  delete document.documentElement.dataset['restoring'];
 
   await new Promise<void>((resolve) => {
     const app = (
@@ -38,14 +42,13 @@ export async function start(): Promise<void> {
         onReady={resolve}
       />
     );
-    if (initial.stage === 'landing' && root.hasChildNodes()) {
+    if (landing) {
       // A translation tool may have rewritten the page before; React then renders it anew, which is what we want.
       hydrateRoot(root, app, { onRecoverableError: () => {} });
     } else {
       createRoot(root).render(app);
     }
   });
-  delete document.documentElement.dataset['restoring'];
   // Of an earlier attempt.
   document.getElementById('load-failure')?.setAttribute('hidden', '');
   // When the form, if that was asked for, is painted and nothing else is to do.

@@ -1,6 +1,6 @@
 // The page at "/": the stage decides which screen is shown.
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 
 import type { CodeRequested } from '#shared/api.ts';
 import type { Lead } from '#shared/lead.ts';
@@ -19,6 +19,7 @@ export function Home({ initial }: { readonly initial: StageState }) {
   // A code was right, and the article has yet to show that the browser kept the cookie.
   const [justVerified, setJustVerified] = useState(false);
   const queryClient = useQueryClient();
+  const correctsAddress = useRef(false);
 
   const waitingFor = (lead: Lead, consentVersion: string, answer: CodeRequested | null): Waiting => ({
     lead,
@@ -39,6 +40,11 @@ export function Home({ initial }: { readonly initial: StageState }) {
           onDraftChange={draft.change}
           onCodeRequested={(...taken) => send({ type: 'code requested', waiting: waitingFor(...taken) })}
           onHome={onHome}
+          correctsAddress={() => {
+            const corrects = correctsAddress.current;
+            correctsAddress.current = false;
+            return corrects;
+          }}
         />
       );
     case 'verification':
@@ -61,7 +67,10 @@ export function Home({ initial }: { readonly initial: StageState }) {
                 onCodeSentAgain={(...taken) =>
                   send({ type: 'code sent again', waiting: waitingFor(...taken) })
                 }
-                onWrongAddress={() => send({ type: 'address to be corrected' })}
+                onWrongAddress={() => {
+                  correctsAddress.current = true;
+                  send({ type: 'address to be corrected' });
+                }}
                 onVerified={() => {
                   draft.forget();
                   setJustVerified(true);

@@ -17,7 +17,7 @@ const STAGES: readonly string[] = ['landing', 'form', 'verification', 'content']
 type HistoryEntry = { readonly stage: Stage; readonly challengeId: string | null };
 
 /** What an entry of the browser's history says; the landing page where it is none of ours. */
-export function readEntry(state: unknown): HistoryEntry {
+function readEntry(state: unknown): HistoryEntry {
   if (typeof state === 'object' && state !== null && 'stage' in state && isStage(state.stage)) {
     const challengeId =
       'challengeId' in state && typeof state.challengeId === 'string' ? state.challengeId : null;

@@ -1,6 +1,6 @@
 // The content stage: the article, a way back, a share button and the reading progress (specification, section 2).
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useEffect, useState, type RefObject } from 'react';
 
 import { content as words, toasts as toastWords } from '#campaign/interface.yaml';
 import * as site from '#campaign/site.yaml';
@@ -47,14 +47,18 @@ export function ContentStage({ justVerified, onBack, onStartAgain }: ContentStag
         <h1 ref={heading} tabIndex={-1}>
           <Unbroken text={site.title} />
         </h1>
-        <ArticleText justVerified={justVerified} onStartAgain={onStartAgain} />
+        <ArticleText heading={heading} justVerified={justVerified} onStartAgain={onStartAgain} />
       </main>
       <SiteFooter />
     </div>
   );
 }
 
-function ArticleText({ justVerified, onStartAgain }: Omit<ContentStageProps, 'onBack'>) {
+type ArticleTextProps = Omit<ContentStageProps, 'onBack'> & {
+  readonly heading: RefObject<HTMLElement | null>;
+};
+
+function ArticleText({ heading, justVerified, onStartAgain }: ArticleTextProps) {
   const toasts = useToasts();
   const article = useQuery({ queryKey: ARTICLE_KEY, select: parseArticle });
   const locked = failedWith(article.error, 'no-session');
@@ -64,6 +68,12 @@ function ArticleText({ justVerified, onStartAgain }: Omit<ContentStageProps, 'on
     // "Access granted" is not so.
     for (const { id } of toasts.getState()) toasts.dismiss(id);
   }, [cookiesRefused, toasts]);
+  // "Try again" goes when it is pressed; the focus then waits at the title.
+  useEffect(() => {
+    if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true });
+    // With each status, which is what takes the button away.
+    // oxlint-disable-next-line react-hooks/exhaustive-deps
+  }, [article.status]);
   if (article.isPending) {
     return (
       <p className={styles.notice} role="status">

@@ -34,16 +34,31 @@ type FormStageProps = {
   readonly onDraftChange: (draft: LeadDraft) => void;
   readonly onCodeRequested: (lead: Lead, consentVersion: string, answer: CodeRequested | null) => void;
   readonly onHome: () => void;
+  /** Whether the visitor came to correct the address: the focus then goes there. Asked once, on arrival. */
+  readonly correctsAddress: () => boolean;
 };
 
 /** The form stage. */
-export function FormStage({ draft, onDraftChange, onCodeRequested, onHome }: FormStageProps) {
+export function FormStage({
+  draft,
+  onDraftChange,
+  onCodeRequested,
+  onHome,
+  correctsAddress,
+}: FormStageProps) {
   const section = useRef<HTMLElement>(null);
   const heading = useFocusOnMount<HTMLHeadingElement>();
 
   useEffect(() => {
-    const timer = setTimeout(() => section.current?.scrollIntoView({ behavior: 'smooth' }), SCROLL_DELAY_MS);
+    const email = correctsAddress() ? section.current?.querySelector<HTMLInputElement>('[name=email]') : null;
+    email?.focus({ preventScroll: true });
+    const timer = setTimeout(() => {
+      if (email) email.scrollIntoView({ behavior: 'smooth', block: 'center' });
+      else section.current?.scrollIntoView({ behavior: 'smooth' });
+    }, SCROLL_DELAY_MS);
     return () => clearTimeout(timer);
+    // Only on arrival.
+    // oxlint-disable-next-line react-hooks/exhaustive-deps
   }, []);
 
   return (
@@ -63,7 +78,11 @@ export function FormStage({ draft, onDraftChange, onCodeRequested, onHome }: For
   );
 }
 
-function LeadForm({ draft, onDraftChange, onCodeRequested }: Omit<FormStageProps, 'onHome'>) {
+function LeadForm({
+  draft,
+  onDraftChange,
+  onCodeRequested,
+}: Omit<FormStageProps, 'onHome' | 'correctsAddress'>) {
   const toasts = useToasts();
   // Complaints wait for the first attempt to send; from then on they follow the typing.
   const [attempted, setAttempted] = useState(false);
@@ -76,6 +95,12 @@ function LeadForm({ draft, onDraftChange, onCodeRequested }: Omit<FormStageProps
       return requestCode(lead, consent.version, trapped ? { [HONEYPOT_FIELD]: trapped } : {});
     },
   });
+
+  // While it sends, the button is disabled and so loses the focus it was pressed with.
+  const sendButton = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (submission.isError && document.activeElement === document.body) sendButton.current?.focus();
+  }, [submission.isError]);
 
   /** The answer finds whoever still waits for it here: told at the call, and not at the mutation, it ends with the form. */
   const send = (lead: Lead) =>
@@ -134,7 +159,14 @@ function LeadForm({ draft, onDraftChange, onCodeRequested }: Omit<FormStageProps
         {errors.email === undefined && (
           <div className={styles.suggestion} aria-live="polite">
             {suggestion !== null && (
-              <Button look="text" onClick={() => change('email', suggestion)}>
+              <Button
+                look="text"
+                onClick={({ currentTarget }) => {
+                  change('email', suggestion);
+                  // The button goes.
+                  currentTarget.form?.querySelector<HTMLInputElement>('[name=email]')?.focus();
+                }}
+              >
                 {fill(words.suggestion, { address: suggestion })}
               </Button>
             )}
@@ -155,7 +187,7 @@ function LeadForm({ draft, onDraftChange, onCodeRequested }: Omit<FormStageProps
           <input ref={trap} name={HONEYPOT_FIELD} type="url" tabIndex={-1} autoComplete="off" />
         </label>
       </div>
-      <Button look="primary" type="submit" disabled={submission.isPending}>
+      <Button ref={sendButton} look="primary" type="submit" disabled={submission.isPending}>
         <span>{submission.isPending ? words.sending : words.send}</span>
       </Button>
     </form>

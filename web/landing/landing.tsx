@@ -13,6 +13,7 @@ import {
   Solution,
   Testimonials,
 } from '#web/landing/sections.tsx';
+import { keepPlace, placeIn, type Action } from '#web/landing/place-left.ts';
 import shapes from '#web/landing/shapes.module.css';
 import { StaticPart } from '#web/landing/static-part.tsx';
 import { VideoCard } from '#web/landing/video-card.tsx';
@@ -23,20 +24,33 @@ import { Unbroken } from '#web/ui/unbroken.tsx';
 type LandingStageProps = {
   /** Either of the two buttons that lead to the form was pressed. */
   readonly onCallToAction: () => void;
-  /** Whether the visitor comes back from another stage; the focus then goes to the headline. */
+  /**
+   * Whether the visitor comes back from another stage. The focus then goes to the call to action that was pressed, where
+   * the page stood, or to the headline.
+   */
   readonly hasMoved: () => boolean;
 };
 
 /** The landing stage. */
 export function LandingStage({ onCallToAction, hasMoved }: LandingStageProps) {
   const headline = useRef<HTMLHeadingElement>(null);
+  const actions = { hero: useRef<HTMLButtonElement>(null), closing: useRef<HTMLButtonElement>(null) };
   useEffect(() => {
     if (!hasMoved()) return;
-    window.scrollTo({ top: 0 });
-    headline.current?.focus({ preventScroll: true });
+    const left = placeIn(history.state);
+    const arrival = left ? actions[left.action].current : headline.current;
+    // Where the page stood, even if a font or a picture changed its height meanwhile.
+    if (left && arrival) window.scrollBy({ top: arrival.getBoundingClientRect().top - left.top });
+    else window.scrollTo({ top: 0 });
+    arrival?.focus({ preventScroll: true });
     // Only on arrival.
     // oxlint-disable-next-line react-hooks/exhaustive-deps
   }, []);
+
+  const press = (action: Action) => () => {
+    keepPlace({ action, top: actions[action].current?.getBoundingClientRect().top ?? 0 });
+    onCallToAction();
+  };
 
   // `import.meta.env` is known to the build: what only the prerendering needs is not in the browser's chunk.
   const prerendering = import.meta.env.SSR;
@@ -44,7 +58,7 @@ export function LandingStage({ onCallToAction, hasMoved }: LandingStageProps) {
     <>
       <SiteHeader />
       <main>
-        <Hero headlineRef={headline} onCallToAction={onCallToAction} />
+        <Hero headlineRef={headline} buttonRef={actions.hero} onCallToAction={press('hero')} />
         <StaticPart id="benefits">{prerendering ? <Benefits /> : null}</StaticPart>
         <section className={styles.section} aria-labelledby="how-it-works">
           <StaticPart id="how-it-works-head">
@@ -70,14 +84,17 @@ export function LandingStage({ onCallToAction, hasMoved }: LandingStageProps) {
             </>
           ) : null}
         </StaticPart>
-        <Closing onCallToAction={onCallToAction} />
+        <Closing buttonRef={actions.closing} onCallToAction={press('closing')} />
       </main>
       <SiteFooter />
     </>
   );
 }
 
-type CallToAction = { readonly onCallToAction: () => void };
+type CallToAction = {
+  readonly buttonRef: RefObject<HTMLButtonElement | null>;
+  readonly onCallToAction: () => void;
+};
 
 // One transparent pixel: what the picture element shows, and all it downloads, below the medium breakpoint.
 const NOTHING = 'data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==';
@@ -88,6 +105,7 @@ const HERO_SIZES = '(min-width: 1120px) 30rem, 44vw';
 
 function Hero({
   headlineRef,
+  buttonRef,
   onCallToAction,
 }: CallToAction & { readonly headlineRef: RefObject<HTMLHeadingElement | null> }) {
   const { badge, headline, subtext, button, trustLines, imageAlt } = landing.hero;
@@ -99,7 +117,7 @@ function Hero({
       </h1>
       <div className={imageAlt ? styles.heroText : `${styles.heroText} ${shapes.alone}`}>
         <p className={styles.lead}>{subtext}</p>
-        <Button look="primary" onClick={onCallToAction}>
+        <Button ref={buttonRef} look="primary" onClick={onCallToAction}>
           <span>{button}</span>
           <ArrowRightIcon size={18} />
         </Button>
@@ -132,7 +150,7 @@ function WithoutScript() {
   );
 }
 
-function Closing({ onCallToAction }: CallToAction) {
+function Closing({ buttonRef, onCallToAction }: CallToAction) {
   const { title, text, button, note } = landing.closing;
   return (
     <section className={styles.closing} aria-labelledby="closing">
@@ -140,7 +158,7 @@ function Closing({ onCallToAction }: CallToAction) {
         <Unbroken text={title} />
       </h2>
       <p>{text}</p>
-      <Button look="primary" onClick={onCallToAction}>
+      <Button ref={buttonRef} look="primary" onClick={onCallToAction}>
         <span>{button}</span>
         <ArrowRightIcon size={18} />
       </Button>

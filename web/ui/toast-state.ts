@@ -6,6 +6,8 @@ export type ToastContent = {
   /** A part before the description, set in a muted tone, such as "400: ". */
   readonly prefix?: string;
   readonly variant?: 'default' | 'destructive';
+  /** The description also stands beside what has the focus and is read out there: the toast speaks its title alone. */
+  readonly spokenThere?: boolean;
 };
 
 export type Toast = ToastContent & {

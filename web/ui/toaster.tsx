@@ -1,7 +1,15 @@
 // Shows the toasts (specification, section 4): closes by itself after 5000 ms, by a swipe to the right of 50 px, or
 // by its button; F8 moves the focus to the region.
 import * as RadixToast from '@radix-ui/react-toast';
-import { createContext, useContext, useSyncExternalStore, type ReactNode } from 'react';
+import {
+  createContext,
+  useContext,
+  useEffect,
+  useRef,
+  useSyncExternalStore,
+  type ReactNode,
+  type RefObject,
+} from 'react';
 
 import { toasts as words } from '#campaign/interface.yaml';
 import { Button } from '#web/ui/button.tsx';
@@ -37,14 +45,71 @@ export function useToasts(): ToastStore {
 export function Toaster() {
   const store = useToasts();
   const toasts = useSyncExternalStore(store.subscribe, store.getState, store.getState);
+  const viewport = useRef<HTMLOListElement>(null);
+  const giveFocusBack = useFocusBeside(viewport, toasts[0]?.id);
   return (
     <RadixToast.Provider duration={AUTO_CLOSE_MS} swipeDirection="right" swipeThreshold={SWIPE_THRESHOLD_PX}>
       {toasts.map((toast) => (
-        <ToastCard key={toast.id} toast={toast} onDismiss={() => store.dismiss(toast.id)} />
+        <ToastCard
+          key={toast.id}
+          toast={toast}
+          onDismiss={() => {
+            store.dismiss(toast.id);
+            giveFocusBack();
+          }}
+        />
       ))}
-      <RadixToast.Viewport className={styles.viewport} hotkey={['F8']} label={words.region} />
+      <RadixToast.Viewport ref={viewport} className={styles.viewport} hotkey={['F8']} label={words.region} />
     </RadixToast.Provider>
   );
+}
+
+/**
+ * Keeps the toast and what has the focus apart: the page moves when one would lie over the other.
+ * @param shown the toast's id
+ * @returns gives the focus, when it is among the toasts, back to what had it before
+ */
+function useFocusBeside(viewport: RefObject<HTMLElement | null>, shown: string | undefined): () => void {
+  const before = useRef<Element | null>(null);
+
+  useEffect(() => {
+    const onFocus = () => {
+      const region = regionOf(viewport);
+      if (region?.contains(document.activeElement)) return;
+      before.current = document.activeElement;
+      // After the browser's own scrolling to it.
+      requestAnimationFrame(() => region && uncoverFocus(region));
+    };
+    onFocus();
+    document.addEventListener('focusin', onFocus);
+    return () => document.removeEventListener('focusin', onFocus);
+    // A new toast as well as a new focus.
+    // oxlint-disable-next-line react-hooks/exhaustive-deps
+  }, [viewport, shown]);
+
+  return () => {
+    if (!regionOf(viewport)?.contains(document.activeElement)) return;
+    const to = before.current?.isConnected ? before.current : document.querySelector('h1');
+    if (to instanceof HTMLElement) to.focus({ preventScroll: true });
+  };
+}
+
+/** The list and what Radix puts around it to catch the Tab key. */
+const regionOf = (viewport: RefObject<HTMLElement | null>) => viewport.current?.parentElement;
+
+/** Between toast and focus; more than the way the toast still has to go while it arrives. */
+const GAP_PX = 24;
+
+/** Scrolls so far that the toast does not lie over what has the focus (WCAG 2.4.11). */
+function uncoverFocus(region: Element): void {
+  const focused = document.activeElement;
+  const toast = region.querySelector('li')?.getBoundingClientRect();
+  // A heading has the focus without being of use to a keyboard.
+  if (!toast || !(focused instanceof HTMLElement) || focused.tabIndex < 0 || region.contains(focused)) return;
+  const { top, bottom, left, right } = focused.getBoundingClientRect();
+  if (bottom <= toast.top || top >= toast.bottom || right <= toast.left || left >= toast.right) return;
+  const atTop = toast.bottom < window.innerHeight - toast.top;
+  window.scrollBy({ top: atTop ? top - toast.bottom - GAP_PX : bottom - toast.top + GAP_PX });
 }
 
 function ToastCard({ toast, onDismiss }: { readonly toast: Toast; readonly onDismiss: () => void }) {
@@ -58,11 +123,16 @@ function ToastCard({ toast, onDismiss }: { readonly toast: Toast; readonly onDis
         if (!open) onDismiss();
       }}
     >
-      <RadixToast.Title className={styles.title}>{toast.title}</RadixToast.Title>
-      <RadixToast.Description className={styles.description}>
-        {toast.prefix && <span className={styles.prefix}>{toast.prefix}</span>}
-        <span>{toast.description}</span>
-      </RadixToast.Description>
+      <div className={styles.text}>
+        <RadixToast.Title className={styles.title}>{toast.title}</RadixToast.Title>
+        <RadixToast.Description
+          className={styles.description}
+          data-radix-toast-announce-exclude={toast.spokenThere ? '' : undefined}
+        >
+          {toast.prefix && <span className={styles.prefix}>{toast.prefix}</span>}
+          <span>{toast.description}</span>
+        </RadixToast.Description>
+      </div>
       <RadixToast.Close asChild>
         <Button look="icon" className={styles.close} aria-label={words.close}>
           <CloseIcon size={18} />

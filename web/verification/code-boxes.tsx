@@ -1,20 +1,35 @@
 // The six boxes. What each key does is in code-entry.ts; this is its picture.
-import { useEffect, useEffectEvent, useReducer, useRef, type KeyboardEvent } from 'react';
+import {
+  useEffect,
+  useEffectEvent,
+  useId,
+  useReducer,
+  useRef,
+  useState,
+  type KeyboardEvent,
+  type Ref,
+} from 'react';
 
 import { verification as words } from '#campaign/interface.yaml';
 import { CODE_LENGTH } from '#shared/limits.ts';
 import { fill } from '#shared/words.ts';
+import type { ToastContent } from '#web/ui/toast-state.ts';
 import {
   codeEntryReducer,
   completeCode,
   EMPTY_CODE_ENTRY,
+  isDigit,
   type CodeEntryEvent,
 } from '#web/verification/code-entry.ts';
 import styles from '#web/verification/verification-stage.module.css';
 
 type CodeBoxesProps = {
+  /** The group of boxes. */
+  readonly ref: Ref<HTMLDivElement>;
   /** How often a code was refused. When it grows, the boxes are emptied and the first one takes the focus. */
   readonly refusals: number;
+  /** What was said when the last code failed; it stands under the boxes until something is typed. */
+  readonly failure: ToastContent | null;
   readonly disabled: boolean;
   /** The digits are no longer those that were completed. */
   readonly onEdit: () => void;
@@ -30,10 +45,14 @@ const MOVES: Readonly<Record<string, Extract<CodeEntryEvent, { type: 'move' }>['
 };
 
 /** The one-time code, one digit a box. */
-export function CodeBoxes({ refusals, disabled, onEdit, onComplete }: CodeBoxesProps) {
+export function CodeBoxes({ ref, refusals, failure, disabled, onEdit, onComplete }: CodeBoxesProps) {
   const [entry, dispatch] = useReducer(codeEntryReducer, EMPTY_CODE_ENTRY);
   const boxes = useRef<(HTMLInputElement | null)[]>([]);
   const submitted = useRef<string | null>(null);
+  const failureId = useId();
+  // The failure that was answered by typing.
+  const [answered, setAnswered] = useState<ToastContent | null>(null);
+  const complaint = disabled || failure === answered ? null : failure;
 
   const focusBox = (box: number) => {
     boxes.current[box]?.focus();
@@ -43,6 +62,7 @@ export function CodeBoxes({ refusals, disabled, onEdit, onComplete }: CodeBoxesP
   const apply = (event: CodeEntryEvent) => {
     const next = codeEntryReducer(entry, event);
     dispatch(event);
+    if (next.digits !== entry.digits) setAnswered(failure);
     focusBox(next.focus);
     const code = completeCode(next);
     if (code !== completeCode(entry)) onEdit();
@@ -60,6 +80,11 @@ export function CodeBoxes({ refusals, disabled, onEdit, onComplete }: CodeBoxesP
     dispatch({ type: 'reset' });
   }, [refusals]);
 
+  // Boxes that take the place of others, for a new challenge, take their focus as well.
+  useEffect(() => {
+    if (document.activeElement === document.body) boxes.current[0]?.focus();
+  }, []);
+
   // The boxes take the focus as soon as they are usable again, unless something else has it: they lost it when they were
   // disabled.
   const wasDisabled = useRef(false);
@@ -76,7 +101,7 @@ export function CodeBoxes({ refusals, disabled, onEdit, onComplete }: CodeBoxesP
     const box = completeCode(entry) === null ? entry.focus : 0;
     if (event instanceof ClipboardEvent) {
       apply({ type: 'paste', box, text: event.clipboardData?.getData('text') ?? '' });
-    } else if (/^[0-9]$/.test(event.key) && !event.ctrlKey && !event.metaKey && !event.altKey) {
+    } else if (isDigit(event.key) && !event.ctrlKey && !event.metaKey && !event.altKey) {
       event.preventDefault();
       apply({ type: 'input', box, value: event.key });
     }
@@ -107,36 +132,50 @@ export function CodeBoxes({ refusals, disabled, onEdit, onComplete }: CodeBoxesP
   };
 
   return (
-    <div className={styles.boxes} role="group" aria-label={fill(words.code, { digits: CODE_LENGTH })}>
-      {entry.digits.map((digit, box) => (
-        <input
-          key={box}
-          ref={(element) => {
-            boxes.current[box] = element;
-          }}
-          className={styles.box}
-          // No maxlength: it would cut off an autofill that puts all six digits into one box.
-          type="text"
-          inputMode="numeric"
-          pattern="[0-9]*"
-          autoComplete="one-time-code"
-          aria-label={fill(words.digit, { number: box + 1, digits: CODE_LENGTH })}
-          // Until something new is typed, the boxes show that the code was refused.
-          aria-invalid={refusals > 0 && entry.digits.every((one) => one === '')}
-          value={digit}
-          disabled={disabled}
-          onChange={(event) => apply({ type: 'input', box, value: event.currentTarget.value })}
-          onKeyDown={(event) => onKeyDown(box, event)}
-          onPaste={(event) => {
-            event.preventDefault();
-            apply({ type: 'paste', box, text: event.clipboardData.getData('text') });
-          }}
-          onFocus={(event) => {
-            event.currentTarget.select();
-            dispatch({ type: 'focus', box });
-          }}
-        />
-      ))}
-    </div>
+    <>
+      <div
+        ref={ref}
+        className={styles.boxes}
+        role="group"
+        aria-label={fill(words.code, { digits: CODE_LENGTH })}
+      >
+        {entry.digits.map((digit, box) => (
+          <input
+            key={box}
+            ref={(element) => {
+              boxes.current[box] = element;
+            }}
+            className={styles.box}
+            // No maxlength: it would cut off an autofill that puts all six digits into one box.
+            type="text"
+            inputMode="numeric"
+            pattern="[0-9]*"
+            autoComplete="one-time-code"
+            aria-label={fill(words.digit, { number: box + 1, digits: CODE_LENGTH })}
+            // Until something new is typed, the boxes show that the code was refused.
+            aria-invalid={complaint !== null && refusals > 0 && entry.digits.every((one) => one === '')}
+            aria-describedby={complaint === null ? undefined : failureId}
+            value={digit}
+            disabled={disabled}
+            onChange={(event) => apply({ type: 'input', box, value: event.currentTarget.value })}
+            onKeyDown={(event) => onKeyDown(box, event)}
+            onPaste={(event) => {
+              event.preventDefault();
+              apply({ type: 'paste', box, text: event.clipboardData.getData('text') });
+            }}
+            onFocus={(event) => {
+              event.currentTarget.select();
+              dispatch({ type: 'focus', box });
+            }}
+          />
+        ))}
+      </div>
+      {complaint && (
+        <p className={styles.failure} id={failureId}>
+          {complaint.prefix && <span className={styles.prefix}>{complaint.prefix}</span>}
+          <span>{complaint.description}</span>
+        </p>
+      )}
+    </>
   );
 }

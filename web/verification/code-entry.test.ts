@@ -5,6 +5,7 @@ import {
   codeEntryReducer,
   completeCode,
   EMPTY_CODE_ENTRY,
+  isDigit,
   type CodeEntry,
   type CodeEntryEvent,
 } from '#web/verification/code-entry.ts';
@@ -45,8 +46,28 @@ describe('typing into the code boxes', () => {
     assert.equal(shown(after(entryOf('123___', 1), input(1, ''))), '1_3___ 1');
   });
 
-  it('takes digits of other scripts that are compatible', () => {
+  it('takes the digits of every script as 0 to 9', () => {
     assert.equal(shown(after(EMPTY_CODE_ENTRY, input(0, '１'))), '1_____ 1');
+    assert.equal(shown(after(EMPTY_CODE_ENTRY, input(0, '٣'))), '3_____ 1');
+    assert.equal(shown(after(entryOf('3_____', 0), input(0, '3٣'))), '3_____ 1');
+    for (const system of Intl.supportedValuesOf('numberingSystem')) {
+      const digits = new Intl.NumberFormat('en', { numberingSystem: system, useGrouping: false });
+      const typed = [3, 0, 9, 1, 7, 5].map((digit) => digits.format(digit));
+      // Chinese numerals and the like are words, not digits a keyboard types.
+      if (!typed.every((digit) => /^\p{Nd}$/u.test(digit))) continue;
+      assert.equal(shown(after(EMPTY_CODE_ENTRY, input(0, typed.join('')))), '309175 5', system);
+      assert.equal(shown(after(EMPTY_CODE_ENTRY, paste(0, `‏${typed.join('')}‏.`))), '309175 5', system);
+    }
+  });
+
+  it('knows a key that types a digit from one that is named after a number', () => {
+    assert.deepEqual(['7', '٣', '𝟗', 'F8', '12', 'x', '½'].filter(isDigit), ['7', '٣', '𝟗']);
+  });
+
+  it('does not take signs that merely decompose into digits', () => {
+    for (const sign of ['½', '²', '①', '₃', '⒈', '㉑', 'Ⅷ', '三'])
+      assert.equal(shown(after(EMPTY_CODE_ENTRY, input(0, sign), paste(0, sign))), '______ 0', sign);
+    assert.equal(shown(after(EMPTY_CODE_ENTRY, paste(0, '½ 123456²'))), '123456 5');
   });
 
   it('fills all boxes from one input event, in any box', () => {

@@ -67,8 +67,25 @@ function enter(entry: CodeEntry, box: number, typed: string): CodeEntry {
   return { digits, focus: clamp(start + characters.length) };
 }
 
-/** Full-width and other digits of the world become 0 to 9 where Unicode says they are compatible. */
-const asciiDigits = (text: string): string => text.normalize('NFKC').replace(/[^0-9]/g, '');
+const DIGIT = /\p{Nd}/u;
+const DIGITS = /\p{Nd}/gu;
+
+/** Whether a key types a digit, in whatever script. */
+export const isDigit = (key: string): boolean => /^\p{Nd}$/u.test(key);
+
+/**
+ * 0 to 9 for a decimal digit of any script: Arabic-Indic, Devanagari, full width ... Unicode keeps each script's ten in a
+ * row from zero on, and where rows touch they are whole, so the place in the row is the value.
+ */
+function asciiDigit(digit: string): string {
+  const own = digit.codePointAt(0) ?? 0;
+  let before = own;
+  while (DIGIT.test(String.fromCodePoint(before - 1))) before -= 1;
+  return String((own - before) % 10);
+}
+
+/** The digits alone, as 0 to 9. Signs that only decompose into digits, such as "½" and "²", are none. */
+const asciiDigits = (text: string): string => Array.from(text.match(DIGITS) ?? [], asciiDigit).join('');
 
 /** What was typed into a box that held a digit already: the new digit, wherever the caret stood. */
 function typedDigits(value: string, previous: string): string {
@@ -82,7 +99,7 @@ function typedDigits(value: string, previous: string): string {
  * whatever digits there are.
  */
 function digitsIn(text: string): string {
-  const plain = text.normalize('NFKC');
-  const [, first, second] = /(?<!\d)(\d{3})[\s\u2010-\u2015-]?(\d{3})(?!\d)/.exec(plain) ?? [];
+  const plain = text.replace(DIGITS, asciiDigit);
+  const [, first, second] = /(?<!\d)(\d{3})[\s\p{Pd}]?(\d{3})(?!\d)/u.exec(plain) ?? [];
   return first !== undefined && second !== undefined ? first + second : asciiDigits(plain);
 }

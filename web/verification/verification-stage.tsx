@@ -1,6 +1,6 @@
 // The verification stage: six boxes, a resend area and a status text (specification, sections 2 and 4).
 import { useMutation, useQueryClient, type QueryClient } from '@tanstack/react-query';
-import { useEffect, useState, type ComponentProps } from 'react';
+import { useEffect, useRef, useState, type ComponentProps } from 'react';
 
 import { toasts as toastWords, verification as words } from '#campaign/interface.yaml';
 import { language } from '#campaign/site.yaml';
@@ -22,6 +22,7 @@ import { failureToast } from '#web/messages.ts';
 import { resendAt, type Waiting } from '#web/stage.ts';
 import { Button } from '#web/ui/button.tsx';
 import { useFocusOnMount } from '#web/ui/use-focus-on-mount.ts';
+import type { ToastContent } from '#web/ui/toast-state.ts';
 import { useToasts } from '#web/ui/toaster.tsx';
 import { CodeBoxes } from '#web/verification/code-boxes.tsx';
 import { announcement, countdownText, secondsLeft } from '#web/verification/countdown.ts';
@@ -60,6 +61,8 @@ export function VerificationStage({
   const heading = useFocusOnMount<HTMLHeadingElement>();
   // Counts refusals: each one empties the boxes.
   const [refusals, setRefusals] = useState(0);
+  const boxes = useRef<HTMLDivElement>(null);
+  const [failure, setFailure] = useState<ToastContent | null>(null);
   // The code that was neither right nor wrong. It stands in the boxes of its challenge until something else is typed.
   const [unchecked, setUnchecked] = useState<{ readonly code: string; readonly of: string } | null>(null);
   const queryClient = useQueryClient();
@@ -90,8 +93,11 @@ export function VerificationStage({
         onVerified();
       },
       onError: (error) => {
-        toasts.add(failureToast(toastWords.verificationFailed, error));
+        const told = failureToast(toastWords.verificationFailed, error);
         const dead = isDeadCode(error);
+        // The sentence about dead digits stands, and is spoken, where they were typed.
+        toasts.add(dead ? { ...told, spokenThere: true } : told);
+        setFailure(dead ? told : null);
         if (dead) setRefusals((count) => count + 1);
         setUnchecked(dead ? null : { code, of: challenge.id });
       },
@@ -120,7 +126,9 @@ export function VerificationStage({
           </Button>
           <CodeBoxes
             key={challenge.id}
+            ref={boxes}
             refusals={refusals}
+            failure={failure}
             disabled={verification.isPending}
             onEdit={() => setUnchecked(null)}
             onComplete={verify}
@@ -139,7 +147,16 @@ export function VerificationStage({
           {challenge.reference && (
             <p className={styles.reference}>{fill(words.reference, { reference: challenge.reference })}</p>
           )}
-          <ResendArea lead={lead} challenge={challenge} onCodeSentAgain={onCodeSentAgain} />
+          <ResendArea
+            lead={lead}
+            challenge={challenge}
+            // The button goes, and this is where the code goes.
+            onPressed={() => boxes.current?.querySelector('input')?.focus()}
+            onCodeSentAgain={(...asked) => {
+              setFailure(null);
+              onCodeSentAgain(...asked);
+            }}
+          />
         </section>
       </main>
       <SiteFooter />
@@ -173,8 +190,11 @@ const TICK_MS = 250;
 function ResendArea({
   lead,
   challenge,
+  onPressed,
   onCodeSentAgain,
-}: Pick<VerificationStageProps, 'lead' | 'challenge' | 'onCodeSentAgain'>) {
+}: Pick<VerificationStageProps, 'lead' | 'challenge' | 'onCodeSentAgain'> & {
+  readonly onPressed: () => void;
+}) {
   const toasts = useToasts();
   const now = useNow();
   const resend = useMutation({
@@ -207,6 +227,7 @@ function ResendArea({
                 toasts.add(failureToast(toastWords.submissionFailed, error));
               },
             });
+            onPressed();
           }}
         >
           {words.resend}

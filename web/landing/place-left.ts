@@ -1,0 +1,22 @@
+// Where the landing page was left for the form. It is kept in the browser's history entry, so that Back finds it there, after
+// a reload as well.
+
+/** Either of the two calls to action. */
+export type Action = 'hero' | 'closing';
+
+export type PlaceLeft = {
+  /** The one that was pressed. */
+  readonly action: Action;
+  /** How far below the top of the screen it stood; CSS pixels. */
+  readonly top: number;
+};
+
+/** Keeps the place in the landing page's own entry; to be called before another one is added. */
+export function keepPlace(place: PlaceLeft): void {
+  history.replaceState({ ...(history.state as object | null), left: place }, '');
+}
+
+/** The place in an entry's state, or null where none was kept. */
+export function placeIn(state: unknown): PlaceLeft | null {
+  return typeof state === 'object' && state !== null && 'left' in state ? (state.left as PlaceLeft) : null;
+}
