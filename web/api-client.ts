@@ -5,6 +5,7 @@ import {
   CodeRequested,
   CONSENT_VERSION_HEADER,
   OpenChallenge,
+  type MailFate,
   PROOF_OF_WORK_HEADER,
 } from '#shared/api.ts';
 import { ERROR_CODE_HEADER, type ApiErrorCode } from '#shared/errors.ts';
@@ -93,6 +94,18 @@ export async function fetchOpenChallenge(id: string): Promise<OpenChallenge | nu
     return open.success ? open.data : null;
   } catch {
     // Without it the visitor starts from the form, which says what to do.
+    return null;
+  }
+}
+
+/** What became of the newest mail of a challenge of this browser; null when there is none, or the server cannot say. */
+export async function fetchMailFate(id: string): Promise<MailFate | null> {
+  try {
+    const response = await call(`${API.challenge}?id=${encodeURIComponent(id)}`, {});
+    const open = OpenChallenge.safeParse(response.status === 200 ? await response.json() : null);
+    return open.data?.mail ?? null;
+  } catch {
+    // Nothing is said then; it is asked again later.
     return null;
   }
 }

@@ -85,7 +85,9 @@ for (const engine of ENGINES) {
         { engine, inbox: { onRecipient: () => smtpError(550, 'No such user here') } },
         async (server) => {
           const visitor = createVisitor(server, '203.0.113.7');
-          const { challengeId } = (await visitor.post(API.leads, filledForm())).json<{ challengeId: string }>();
+          const { challengeId } = (await visitor.post(API.leads, filledForm())).json<{
+            challengeId: string;
+          }>();
           await events(server, 1);
           // Asks at the same network for the same address, and is mailed nothing: it is the mail that it waits for, too.
           const rider = createVisitor(server, '203.0.113.7');
@@ -122,9 +124,11 @@ for (const engine of ENGINES) {
         await events(server, 3);
         const [known, unknown] = await Promise.all(
           answers.map(async (stranger) => {
-            const { email: _email, reference: _reference, ...rest } = (
-              await stranger.get(API.challenge)
-            ).json<OpenChallenge>();
+            const {
+              email: _email,
+              reference: _reference,
+              ...rest
+            } = (await stranger.get(API.challenge)).json<OpenChallenge>();
             return rest;
           }),
         );
@@ -133,15 +137,18 @@ for (const engine of ENGINES) {
       }));
 
     it('can be asked for as often as a page does, and counts against nobody', () =>
-      withServer({ engine, env: { LEADS_PER_IP_PER_HOUR: '2', VERIFY_PER_IP_PER_HOUR: '2' } }, async (server) => {
-        const visitor = createVisitor(server);
-        await visitor.post(API.leads, filledForm());
-        await events(server, 1);
-        const limitsBefore = await server.countRows('limit_windows');
-        for (let asks = 0; asks < 20; asks += 1) assert.equal(await fateOf(visitor), 'sent');
-        assert.equal(await server.countRows('limit_windows'), limitsBefore);
-        assert.equal((await visitor.post(API.leads, filledForm())).statusCode, 202);
-      }));
+      withServer(
+        { engine, env: { LEADS_PER_IP_PER_HOUR: '2', VERIFY_PER_IP_PER_HOUR: '2' } },
+        async (server) => {
+          const visitor = createVisitor(server);
+          await visitor.post(API.leads, filledForm());
+          await events(server, 1);
+          const limitsBefore = await server.countRows('limit_windows');
+          for (let asks = 0; asks < 20; asks += 1) assert.equal(await fateOf(visitor), 'sent');
+          assert.equal(await server.countRows('limit_windows'), limitsBefore);
+          assert.equal((await visitor.post(API.leads, filledForm())).statusCode, 202);
+        },
+      ));
   });
 }
 
@@ -169,7 +176,10 @@ describe('the sender', () => {
 
   it('is told to a robot in the honeypot as to everybody else', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
-      const robot = await createVisitor(server).post(API.leads, filledForm({ website: 'https://spam.example' }));
+      const robot = await createVisitor(server).post(
+        API.leads,
+        filledForm({ website: 'https://spam.example' }),
+      );
       const visitor = await createVisitor(server).post(API.leads, filledForm());
       assert.deepEqual(Object.keys(robot.json<object>()), Object.keys(visitor.json<object>()));
     }));

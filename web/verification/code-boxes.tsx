@@ -13,6 +13,9 @@ import {
 import styles from '#web/verification/verification-stage.module.css';
 
 type CodeBoxesProps = {
+  /** The elements that a screen reader tells when the caret comes into the boxes: whose heading, and what was sent where. */
+  readonly headingId: string;
+  readonly introId: string;
   /** How often a code was refused. When it grows, the boxes are emptied and the first one takes the focus. */
   readonly refusals: number;
   readonly disabled: boolean;
@@ -27,8 +30,10 @@ const MOVES: Readonly<Record<string, Extract<CodeEntryEvent, { type: 'move' }>['
   End: 'last',
 };
 
+const BOXES_ID = 'verification-boxes';
+
 /** The one-time code, one digit a box. */
-export function CodeBoxes({ refusals, disabled, onComplete }: CodeBoxesProps) {
+export function CodeBoxes({ headingId, introId, refusals, disabled, onComplete }: CodeBoxesProps) {
   const [entry, dispatch] = useReducer(codeEntryReducer, EMPTY_CODE_ENTRY);
   const boxes = useRef<(HTMLInputElement | null)[]>([]);
   const submitted = useRef<string | null>(null);
@@ -64,7 +69,12 @@ export function CodeBoxes({ refusals, disabled, onComplete }: CodeBoxesProps) {
     wasDisabled.current = disabled;
   }, [disabled]);
 
-  // The stage begins with the focus on its heading; whoever types or pastes there means the boxes.
+  // The stage begins with the caret in the first box.
+  useEffect(() => {
+    boxes.current[0]?.focus({ preventScroll: true });
+  }, []);
+
+  // Whoever types or pastes elsewhere means the boxes.
   const onStrayInput = useEffectEvent((event: globalThis.KeyboardEvent | ClipboardEvent) => {
     if (disabled || event.target instanceof HTMLInputElement) return;
     if (event instanceof ClipboardEvent) {
@@ -100,7 +110,14 @@ export function CodeBoxes({ refusals, disabled, onComplete }: CodeBoxesProps) {
   };
 
   return (
-    <div className={styles.boxes} role="group" aria-label={fill(words.code, { digits: CODE_LENGTH })}>
+    <div
+      className={styles.boxes}
+      role="group"
+      id={BOXES_ID}
+      aria-label={fill(words.code, { digits: CODE_LENGTH })}
+      aria-labelledby={`${headingId} ${BOXES_ID}`}
+      aria-describedby={introId}
+    >
       {entry.digits.map((digit, box) => (
         <input
           key={box}

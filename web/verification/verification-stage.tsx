@@ -14,10 +14,11 @@ import { SiteHeader } from '#web/frame/site-header.tsx';
 import { failureToast } from '#web/messages.ts';
 import { resendAt, type Waiting } from '#web/stage.ts';
 import { Button } from '#web/ui/button.tsx';
-import { useFocusOnMount } from '#web/ui/use-focus-on-mount.ts';
 import { useToasts } from '#web/ui/toaster.tsx';
 import { CodeBoxes } from '#web/verification/code-boxes.tsx';
 import { announcement, countdownText, secondsLeft } from '#web/verification/countdown.ts';
+import { MailHelp, NothingCame } from '#web/verification/mail-help.tsx';
+import { useMailFate } from '#web/verification/use-mail-fate.ts';
 import styles from '#web/verification/verification-stage.module.css';
 
 type VerificationStageProps = Waiting & {
@@ -45,7 +46,7 @@ export function VerificationStage({
   onHome,
 }: VerificationStageProps) {
   const toasts = useToasts();
-  const heading = useFocusOnMount<HTMLHeadingElement>();
+  const fate = useMailFate(challenge);
   // Counts refusals: each one empties the boxes.
   const [refusals, setRefusals] = useState(0);
 
@@ -69,11 +70,10 @@ export function VerificationStage({
     <>
       <SiteHeader onHome={onHome} />
       <main className={styles.main}>
-        <section className={styles.section} aria-labelledby="verification-title">
-          <h1 id="verification-title" ref={heading} tabIndex={-1}>
-            {words.title}
-          </h1>
-          <p className={styles.intro}>
+        {/* No aria-labelledby: the caret goes into the boxes at once, and their group has the heading in its name. */}
+        <section className={styles.section}>
+          <h1 id="verification-title">{words.title}</h1>
+          <p className={styles.intro} id="verification-intro">
             <span>{beforeEmail}</span>
             <strong>{lead.email}</strong>
             <span>{afterEmail}</span>
@@ -83,6 +83,8 @@ export function VerificationStage({
           </Button>
           <CodeBoxes
             key={challenge.id}
+            headingId="verification-title"
+            introId="verification-intro"
             refusals={refusals}
             disabled={verification.isPending}
             onComplete={(code) => {
@@ -95,7 +97,18 @@ export function VerificationStage({
           {challenge.reference && (
             <p className={styles.reference}>{fill(words.reference, { reference: challenge.reference })}</p>
           )}
-          <ResendArea lead={lead} challenge={challenge} onCodeRequested={onCodeRequested} />
+          <MailHelp
+            email={lead.email}
+            sender={challenge.sender}
+            fate={fate}
+            onWrongAddress={onWrongAddress}
+          />
+          <ResendArea
+            lead={lead}
+            challenge={challenge}
+            mayStillCome={fate !== 'refused' && fate !== 'delayed'}
+            onCodeRequested={onCodeRequested}
+          />
         </section>
       </main>
       <SiteFooter />
@@ -103,15 +116,19 @@ export function VerificationStage({
   );
 }
 
-/** When the hint about the spam folder appears. */
-const SPAM_HINT_AFTER_MS = 30_000;
+/** When somebody who got the mail would have entered its code. */
+const NOTHING_CAME_AFTER_MS = 20_000;
 const TICK_MS = 250;
 
 function ResendArea({
   lead,
   challenge,
+  mayStillCome,
   onCodeRequested,
-}: Pick<VerificationStageProps, 'lead' | 'challenge' | 'onCodeRequested'>) {
+}: Pick<VerificationStageProps, 'lead' | 'challenge' | 'onCodeRequested'> & {
+  /** Whether the mail may be in the visitor's hands, as far as we know. */
+  readonly mayStillCome: boolean;
+}) {
   const toasts = useToasts();
   const now = useNow();
   const resend = useMutation({
@@ -150,7 +167,7 @@ function ResendArea({
       <p className={styles.announcement} aria-live="polite">
         {announcement(COUNTDOWN_WORDS, seconds)}
       </p>
-      {now - challenge.askedAt >= SPAM_HINT_AFTER_MS && <p className={styles.hint}>{words.lookInSpam}</p>}
+      {mayStillCome && now - challenge.askedAt >= NOTHING_CAME_AFTER_MS && <NothingCame />}
     </div>
   );
 }
