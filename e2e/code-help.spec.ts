@@ -61,8 +61,7 @@ const listen = ({ page }: Visitor, words: RegExp) =>
     }).observe(document.body, { subtree: true, childList: true, characterData: true });
   }, words.source);
 
-const heard = ({ page }: Visitor) =>
-  page.evaluate(() => (window as unknown as { heard: string[] }).heard);
+const heard = ({ page }: Visitor) => page.evaluate(() => (window as unknown as { heard: string[] }).heard);
 
 test('the code screen opens with the caret in the first box, whose group tells heading and address', async ({
   page,
@@ -149,7 +148,10 @@ test('a link opens the mailbox of the address, and only where it is known', asyn
   }
 });
 
-test('a mail that was refused is told, once, with the way to correct the address', async ({ page, visitor }) => {
+test('a mail that was refused is told, once, with the way to correct the address', async ({
+  page,
+  visitor,
+}) => {
   await page.clock.install();
   const asks = countAsks(visitor);
   await visitor.openForm();
