@@ -32,7 +32,8 @@ export async function mailFate(db: Db, code: Pick<Code, 'id'>, now: number): Pro
     case 'queued':
       return mail.error_class !== null || now - mail.created_at >= LATE_MS ? 'delayed' : 'waiting';
     // Dropped, or no longer remembered: its code has ended, and nothing can be said.
-    default:
+    case 'dropped':
+    case undefined:
       return 'waiting';
   }
 }
