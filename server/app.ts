@@ -21,6 +21,7 @@ import {
 import { serveSite } from '#server/http/static-files.ts';
 import { addLoadShedding, type LoadLimits } from '#server/http/load-shedding.ts';
 import { addLeadRoutes } from '#server/leads/routes.ts';
+import { senderAddress } from '#server/mail/mailer.ts';
 import { createMailBacklog } from '#server/outbox/backlog.ts';
 import { createProofOfWork } from '#server/limits/proof-of-work.ts';
 import type { Service } from '#server/service.ts';
@@ -142,6 +143,7 @@ export async function buildApp(service: AppService, options: AppOptions): Promis
     cookies,
     codeTtlSeconds: config.codeTtlSeconds,
     resendSeconds: config.resendSeconds,
+    sender: senderAddress(config),
     consentVersion: campaign.consent.version,
     visitorAddress: createVisitorAddress(isProxy),
     policies: config,

@@ -20,8 +20,17 @@ export const CodeRequested = z.object({
   reference: z.string(),
   /** Seconds until the server will send another code to this browser. */
   resendSeconds: z.number(),
+  /** The address our mail comes from, for the visitor to look for. A server of an earlier release does not tell. */
+  sender: z.optional(z.string()),
 });
 export type CodeRequested = z.infer<typeof CodeRequested>;
+
+/**
+ * What became of the mail that carries a visitor's own code: not yet sent, taken by a mail server, put off (it will be
+ * tried again, or has waited for longer than usual), refused for good.
+ */
+const MailFate = z.enum(['waiting', 'sent', 'delayed', 'refused']);
+export type MailFate = z.infer<typeof MailFate>;
 
 /** 200 to `GET /api/challenge`: what this browser asked for and has not yet verified. */
 export const OpenChallenge = z.object({
@@ -34,6 +43,10 @@ export const OpenChallenge = z.object({
   askedSecondsAgo: z.number(),
   /** The wording of the consent that was agreed to, for a resend to state again; empty when none was stated. */
   consentVersion: z.string(),
+  /** Of the newest code. Like the sender: a server of an earlier release does not tell. */
+  mail: z.optional(MailFate),
+  /** As in {@link CodeRequested}. */
+  sender: z.optional(z.string()),
 });
 export type OpenChallenge = z.infer<typeof OpenChallenge>;
 

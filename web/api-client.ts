@@ -5,6 +5,7 @@ import {
   CodeRequested,
   CONSENT_VERSION_HEADER,
   OpenChallenge,
+  type MailFate,
   PROOF_OF_WORK_HEADER,
 } from '#shared/api.ts';
 import { ERROR_CODE_HEADER, type ApiErrorCode } from '#shared/errors.ts';
@@ -146,6 +147,16 @@ export async function fetchOpenChallenge(id: string): Promise<OpenChallenge | nu
   const query = id === '' ? '' : `?id=${encodeURIComponent(id)}`;
   const { status, text } = await call(API.challenge + query);
   return status === 204 ? null : OpenChallenge.parse(JSON.parse(text));
+}
+
+/** What became of the newest mail of a challenge of this browser; null when there is none, or the server cannot say. */
+export async function fetchMailFate(id: string): Promise<MailFate | null> {
+  try {
+    return (await fetchOpenChallenge(id))?.mail ?? null;
+  } catch {
+    // Nothing is said then; it is asked again later.
+    return null;
+  }
 }
 
 /** The generic fetcher (specification, section 7): the key's parts joined by "/". Throws on 401 like on any failure. */

@@ -11,7 +11,14 @@ import {
 } from '#web/stage.ts';
 
 const LEAD = { name: 'Ada Lovelace', company: 'Engines', email: 'ada@example.com', consent: true } as const;
-const CHALLENGE = { id: 'c', reference: 'QFX', resendAt: 60_000, askedAt: 0, consentVersion: 'abc' };
+const CHALLENGE = {
+  id: 'c',
+  reference: 'QFX',
+  resendAt: 60_000,
+  askedAt: 0,
+  consentVersion: 'abc',
+  sender: '',
+};
 
 const after = (...events: StageEvent[]): StageState => events.reduce(stageReducer, INITIAL_STATE);
 
@@ -93,13 +100,14 @@ describe('a challenge', () => {
       resendAt: 61_000,
       askedAt: 1000,
       consentVersion: 'abc',
+      sender: '',
     });
   });
 
   it('goes on after a reload where it was, however long the server waits', () => {
     const ASKED = 1_000;
     for (const resendSeconds of [0, 30, 60, 120]) {
-      const answer = { challengeId: 'c', reference: 'QFX', resendSeconds };
+      const answer = { challengeId: 'c', reference: 'QFX', resendSeconds, sender: 'guide@example.com' };
       const before = challengeOf(answer, 'of the form, not of this page', ASKED);
       for (const askedSecondsAgo of [0, 20, 45, 59.5, 60, 119, 300]) {
         const open = {
@@ -110,6 +118,8 @@ describe('a challenge', () => {
           resendSeconds: Math.max(0, resendSeconds - askedSecondsAgo),
           askedSecondsAgo,
           consentVersion: 'of the form, not of this page',
+          mail: 'sent' as const,
+          sender: 'guide@example.com',
         };
         const reloaded = restoredState(open, 'c', ASKED + askedSecondsAgo * 1000);
         // Once the time has come, it does not matter since when.

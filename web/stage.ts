@@ -18,6 +18,8 @@ export type Challenge = {
   readonly askedAt: number;
   /** The wording that stood beside the box when it was ticked, for a resend; empty when none was stated. */
   readonly consentVersion: string;
+  /** The address the mail comes from; empty when the server did not say. */
+  readonly sender: string;
 };
 
 /** What a code screen is about: the form that was taken, and the code that was promised for it. */
@@ -98,6 +100,7 @@ export function challengeOf(answer: CodeRequested | null, consentVersion: string
     resendAt: resendAt(now, now + (answer?.resendSeconds ?? 0) * 1000),
     askedAt: now,
     consentVersion,
+    sender: answer?.sender ?? '',
   };
 }
 
@@ -115,6 +118,7 @@ export function restoredState(open: OpenChallenge | null, id: string, now: numbe
         resendAt: resendAt(askedAt, now + open.resendSeconds * 1000),
         askedAt,
         consentVersion: open.consentVersion,
+        sender: open.sender ?? '',
       },
     },
   };

@@ -17,8 +17,15 @@ describe('the words of the page', () => {
   it('stand in campaign/, and none in the code', () => {
     const files = globSync(['web/**/*.{ts,tsx}', 'shared/*.ts'], {
       cwd: PROJECT_FOLDER,
-      // campaign-schema.ts and colours.ts speak to the operator.
-      exclude: ['**/*.test.ts', '**/*.d.ts', 'shared/campaign-schema.ts', 'shared/colours.ts'],
+      exclude: [
+        '**/*.test.ts',
+        '**/*.d.ts',
+        // These speak to the operator.
+        'shared/campaign-schema.ts',
+        'shared/colours.ts',
+        // Names of companies, and domains.
+        'web/verification/mail-providers.ts',
+      ],
     });
     assert.ok(files.length > 50, 'the files were found');
     const left = files.flatMap((file) =>

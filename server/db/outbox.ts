@@ -121,10 +121,10 @@ export async function outboxBacklog(db: Db): Promise<{ depth: number; oldestCrea
 export async function findMailOfCode(
   db: Db,
   codeId: string,
-): Promise<Pick<OutboxRow, 'state' | 'finished_at'> | undefined> {
+): Promise<Pick<OutboxRow, 'state' | 'created_at' | 'finished_at' | 'error_class'> | undefined> {
   return db
     .selectFrom('outbox')
-    .select(['state', 'finished_at'])
+    .select(['state', 'created_at', 'finished_at', 'error_class'])
     .where('code_id', '=', codeId)
     .executeTakeFirst();
 }

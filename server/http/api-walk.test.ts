@@ -393,5 +393,5 @@ for (const engine of ENGINES) {
 it('names of the answer to a request are those of the shared schema', () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     const answer = (await createVisitor(server).post('/api/leads', filledForm())).json<CodeRequested>();
-    assert.deepEqual(Object.keys(answer).toSorted(), ['challengeId', 'reference', 'resendSeconds']);
+    assert.deepEqual(Object.keys(answer).toSorted(), ['challengeId', 'reference', 'resendSeconds', 'sender']);
   }));

@@ -3,6 +3,7 @@ import { codeReference } from '#server/access/one-time-code.ts';
 import { findOpenChallenge, hasCodeOfItsOwn } from '#server/db/challenges.ts';
 import { codeThatAnswers } from '#server/db/codes.ts';
 import { newestSubmission, NOT_STATED } from '#server/db/submissions.ts';
+import { mailFate } from '#server/leads/mailing-time.ts';
 import { resendInSeconds, type RequestCodeParts } from '#server/leads/request-code.ts';
 import type { OpenChallenge } from '#shared/api.ts';
 
@@ -34,6 +35,8 @@ export async function findChallengeInProgress(
     // 0 for what a clock that was wrong stored.
     askedSecondsAgo: Math.max(0, now - submission.created_at) / 1000,
     consentVersion: submission.consent_version === NOT_STATED ? '' : submission.consent_version,
+    mail: await mailFate(db, code, now),
+    sender: parts.sender,
   };
 }
 

@@ -11,6 +11,7 @@ import {
   type ServerUnderTest,
   type Visitor,
 } from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
 
 const EMAIL = 'ada@example.com';
 
@@ -624,6 +625,7 @@ for (const engine of ENGINES) {
           reference: string;
         }>();
         await server.advance(20);
+        await until(() => server.mailEvents.length === 1);
         const open = await visitor.get(`/api/challenge?id=${challengeId}`);
         assert.deepEqual(open.json<OpenChallenge>(), {
           name: 'Ada Lovelace',
@@ -633,6 +635,8 @@ for (const engine of ENGINES) {
           resendSeconds: 40,
           askedSecondsAgo: 20,
           consentVersion: '',
+          mail: 'sent',
+          sender: 'guide@example.com',
         });
         await newestCode(server);
         assert.equal(server.inbox.mails.length, 1, 'a reload sends nothing');

@@ -34,6 +34,8 @@ export type RequestCodeParts = {
   readonly clock: () => number;
   readonly codeTtlSeconds: number;
   readonly resendSeconds: number;
+  /** The address our mail comes from. */
+  readonly sender: string;
   /** Tells the mail worker that something waits. */
   readonly wakeWorker: () => void;
 };
@@ -209,7 +211,12 @@ function requested(
 ): RequestCodeOutcome {
   return {
     type: 'requested',
-    requested: { challengeId, reference: codeReference(parts.secrets, code), resendSeconds },
+    requested: {
+      challengeId,
+      reference: codeReference(parts.secrets, code),
+      resendSeconds,
+      sender: parts.sender,
+    },
   };
 }
 

@@ -235,6 +235,14 @@ function parseKey(pem: string): ReturnType<typeof createPrivateKey> | null {
   }
 }
 
+/** Who our mail is from, as its header says it. */
+const senderOf = ({ mailFrom, publicUrl }: Pick<Config, 'mailFrom' | 'publicUrl'>, title: string): string =>
+  mailFrom ?? `${title} <guide@${new URL(publicUrl).hostname}>`;
+
+/** The address alone. MAIL_FROM is one, or ends with one in angle brackets. */
+export const senderAddress = (config: Pick<Config, 'mailFrom' | 'publicUrl'>): string =>
+  /[^\s<>]+(?=>?$)/.exec(senderOf(config, ''))?.[0] ?? '';
+
 /** The Mailer the settings ask for. */
 export function createMailer(
   config: Pick<Config, 'mail' | 'mailFrom' | 'publicUrl'>,
@@ -244,7 +252,7 @@ export function createMailer(
     announce,
   }: { title: string; folder: string; announce: (mail: Mail, file: string) => void },
 ): Mailer {
-  const from = config.mailFrom ?? `${title} <guide@${new URL(config.publicUrl).hostname}>`;
+  const from = senderOf(config, title);
   return config.mail.kind === 'smtp'
     ? createSmtpMailer({ url: config.mail.url, dkim: config.mail.dkim, from })
     : createFileMailer(folder, from, announce);

@@ -26,6 +26,9 @@ import styles from '#web/verification/verification-stage.module.css';
 type CodeBoxesProps = {
   /** The group of boxes. */
   readonly ref: Ref<HTMLDivElement>;
+  /** The elements that a screen reader tells when the caret comes into the boxes: whose heading, and what was sent where. */
+  readonly headingId: string;
+  readonly introId: string;
   /** How often a code was refused. When it grows, the boxes are emptied and the first one takes the focus. */
   readonly refusals: number;
   /** What was said when the last code failed; it stands under the boxes until something is typed. */
@@ -44,8 +47,19 @@ const MOVES: Readonly<Record<string, Extract<CodeEntryEvent, { type: 'move' }>['
   End: 'last',
 };
 
+const BOXES_ID = 'verification-boxes';
+
 /** The one-time code, one digit a box. */
-export function CodeBoxes({ ref, refusals, failure, disabled, onEdit, onComplete }: CodeBoxesProps) {
+export function CodeBoxes({
+  ref,
+  headingId,
+  introId,
+  refusals,
+  failure,
+  disabled,
+  onEdit,
+  onComplete,
+}: CodeBoxesProps) {
   const [entry, dispatch] = useReducer(codeEntryReducer, EMPTY_CODE_ENTRY);
   const boxes = useRef<(HTMLInputElement | null)[]>([]);
   const submitted = useRef<string | null>(null);
@@ -80,11 +94,6 @@ export function CodeBoxes({ ref, refusals, failure, disabled, onEdit, onComplete
     dispatch({ type: 'reset' });
   }, [refusals]);
 
-  // Boxes that take the place of others, for a new challenge, take their focus as well.
-  useEffect(() => {
-    if (document.activeElement === document.body) boxes.current[0]?.focus();
-  }, []);
-
   // The boxes take the focus as soon as they are usable again, unless something else has it: they lost it when they were
   // disabled.
   const wasDisabled = useRef(false);
@@ -94,7 +103,12 @@ export function CodeBoxes({ ref, refusals, failure, disabled, onEdit, onComplete
     wasDisabled.current = disabled;
   }, [disabled]);
 
-  // The stage begins with the focus on its heading; whoever types or pastes there means the boxes.
+  // The stage begins with the caret in the first box, and so do boxes that take the place of others.
+  useEffect(() => {
+    boxes.current[0]?.focus({ preventScroll: true });
+  }, []);
+
+  // Whoever types or pastes elsewhere means the boxes.
   const onStrayInput = useEffectEvent((event: globalThis.KeyboardEvent | ClipboardEvent) => {
     if (disabled || event.target instanceof HTMLInputElement) return;
     // A full row that could not be checked is typed over from its beginning.
@@ -137,7 +151,10 @@ export function CodeBoxes({ ref, refusals, failure, disabled, onEdit, onComplete
         ref={ref}
         className={styles.boxes}
         role="group"
+        id={BOXES_ID}
         aria-label={fill(words.code, { digits: CODE_LENGTH })}
+        aria-labelledby={`${headingId} ${BOXES_ID}`}
+        aria-describedby={introId}
       >
         {entry.digits.map((digit, box) => (
           <input

@@ -26,6 +26,8 @@ import type { ToastContent } from '#web/ui/toast-state.ts';
 import { useToasts } from '#web/ui/toaster.tsx';
 import { CodeBoxes } from '#web/verification/code-boxes.tsx';
 import { announcement, countdownText, secondsLeft } from '#web/verification/countdown.ts';
+import { MailHelp, NothingCame } from '#web/verification/mail-help.tsx';
+import { useMailFate } from '#web/verification/use-mail-fate.ts';
 import styles from '#web/verification/verification-stage.module.css';
 
 type VerificationStageProps = Waiting & {
@@ -58,7 +60,7 @@ export function VerificationStage({
   onHome,
 }: VerificationStageProps) {
   const toasts = useToasts();
-  const heading = useFocusOnMount<HTMLHeadingElement>();
+  const fate = useMailFate(challenge);
   // Counts refusals: each one empties the boxes.
   const [refusals, setRefusals] = useState(0);
   const boxes = useRef<HTMLDivElement>(null);
@@ -112,11 +114,10 @@ export function VerificationStage({
     <>
       <SiteHeader onHome={onHome} />
       <main className={styles.main}>
-        <section className={styles.section} aria-labelledby="verification-title">
-          <h1 id="verification-title" ref={heading} tabIndex={-1}>
-            {words.title}
-          </h1>
-          <p className={styles.intro}>
+        {/* No aria-labelledby: the caret goes into the boxes at once, and their group has the heading in its name. */}
+        <section className={styles.section}>
+          <h1 id="verification-title">{words.title}</h1>
+          <p className={styles.intro} id="verification-intro">
             <span>{beforeEmail}</span>
             <strong>{lead.email}</strong>
             <span>{afterEmail}</span>
@@ -127,6 +128,8 @@ export function VerificationStage({
           <CodeBoxes
             key={challenge.id}
             ref={boxes}
+            headingId="verification-title"
+            introId="verification-intro"
             refusals={refusals}
             failure={failure}
             disabled={verification.isPending}
@@ -147,9 +150,16 @@ export function VerificationStage({
           {challenge.reference && (
             <p className={styles.reference}>{fill(words.reference, { reference: challenge.reference })}</p>
           )}
+          <MailHelp
+            email={lead.email}
+            sender={challenge.sender}
+            fate={fate}
+            onWrongAddress={onWrongAddress}
+          />
           <ResendArea
             lead={lead}
             challenge={challenge}
+            mayStillCome={fate !== 'refused' && fate !== 'delayed'}
             // The button goes, and this is where the code goes.
             onPressed={() => boxes.current?.querySelector('input')?.focus()}
             onCodeSentAgain={(...asked) => {
@@ -183,16 +193,19 @@ function FirstButton(props: ComponentProps<typeof Button>) {
   return <Button ref={useFocusOnMount<HTMLButtonElement>()} {...props} />;
 }
 
-/** When the hint about the spam folder appears. */
-const SPAM_HINT_AFTER_MS = 30_000;
+/** When somebody who got the mail would have entered its code. */
+const NOTHING_CAME_AFTER_MS = 20_000;
 const TICK_MS = 250;
 
 function ResendArea({
   lead,
   challenge,
+  mayStillCome,
   onPressed,
   onCodeSentAgain,
 }: Pick<VerificationStageProps, 'lead' | 'challenge' | 'onCodeSentAgain'> & {
+  /** Whether the mail may be in the visitor's hands, as far as we know. */
+  readonly mayStillCome: boolean;
   readonly onPressed: () => void;
 }) {
   const toasts = useToasts();
@@ -236,7 +249,7 @@ function ResendArea({
       <p className={styles.announcement} aria-live="polite">
         {announcement(COUNTDOWN_WORDS, seconds)}
       </p>
-      {now - challenge.askedAt >= SPAM_HINT_AFTER_MS && <p className={styles.hint}>{words.lookInSpam}</p>}
+      {mayStillCome && now - challenge.askedAt >= NOTHING_CAME_AFTER_MS && <NothingCame />}
     </div>
   );
 }

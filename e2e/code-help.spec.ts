@@ -1,0 +1,264 @@
+// What the code screen does for somebody whose code has not been entered yet: caret, mailbox, fate of the mail, advice.
+import { startSite, type Site } from '#testing/start-site.ts';
+import { expect, stopClock, test as base, type Visitor } from './fixtures.ts';
+
+const smtpError = (responseCode: number, message: string): Error =>
+  Object.assign(new Error(message), { responseCode });
+
+/** Its mail server refuses nobody@ and puts off later@ for as long as it is in this set. */
+const putOff = new Set<string>();
+const onRecipient = (address: string): Error | null => {
+  if (address.startsWith('nobody')) return smtpError(550, 'No such user here');
+  return putOff.has(address) ? smtpError(451, 'Greylisted, come back later') : null;
+};
+
+const test = base.extend<object, { readonly site: Site }>({
+  site: [
+    // oxlint-disable-next-line no-empty-pattern -- Playwright reads the fixture's needs from this pattern
+    async ({}, use) => {
+      const site = await startSite({
+        env: { LEADS_PER_IP_PER_HOUR: '0', LEADS_PER_EMAIL_PER_HOUR: '0', VERIFY_PER_IP_PER_HOUR: '0' },
+        inbox: { onRecipient },
+      });
+      await use(site);
+      await site.close();
+    },
+    { scope: 'worker' },
+  ],
+});
+
+test.beforeEach(async ({ page }) => {
+  await page.goto('/');
+});
+
+const askFor = async (visitor: Visitor, email: string) => {
+  await visitor.openForm();
+  await visitor.fillForm({ email });
+  await visitor.sendForm();
+  await expect(visitor.page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+};
+
+/** How often the page asked what became of the mail. */
+const countAsks = ({ page }: Visitor) => {
+  const asks: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().includes('/api/challenge')) asks.push(request.url());
+  });
+  return asks;
+};
+
+/** Notes each text that a live region with such words becomes. */
+const listen = ({ page }: Visitor, words: RegExp) =>
+  page.evaluate((source) => {
+    const heard: string[] = [];
+    Object.assign(window, { heard });
+    new MutationObserver((changes) => {
+      for (const { target } of changes) {
+        const element = target instanceof Element ? target : target.parentElement;
+        const region = element?.closest('[role=status], [aria-live]');
+        if (region && new RegExp(source).test(region.textContent)) heard.push(region.textContent);
+      }
+    }).observe(document.body, { subtree: true, childList: true, characterData: true });
+  }, words.source);
+
+const heard = ({ page }: Visitor) => page.evaluate(() => (window as unknown as { heard: string[] }).heard);
+
+test('the code screen opens with the caret in the first box, whose group tells heading and address', async ({
+  page,
+  visitor,
+}) => {
+  await visitor.askForCode();
+  await expect(visitor.box(1)).toBeFocused();
+  const group = page.getByRole('group', { name: 'Verify Your Email 6-digit code' });
+  await expect(group).toHaveAccessibleDescription(`We sent a 6-digit code to ${visitor.email}.`);
+  await page.keyboard.type(await visitor.mailedCode());
+  await expect(page.getByRole('article')).toBeVisible();
+});
+
+test('at 375 x 430, with the keyboard open, sentence, boxes, status and the button below are in sight', async ({
+  page,
+  visitor,
+}) => {
+  await page.setViewportSize({ width: 375, height: 430 });
+  await askFor(visitor, `somebody-with-a-long-name-${process.pid}@googlemail.com`);
+  const inSight = async () => {
+    const { height } = page.viewportSize() ?? { height: 0 };
+    for (const part of [
+      page.getByText('We sent a 6-digit code to'),
+      visitor.box(1),
+      visitor.box(6),
+      page.getByRole('link', { name: 'Open Gmail' }),
+    ]) {
+      const box = await part.boundingBox();
+      expect(box?.y).toBeGreaterThanOrEqual(64);
+      expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(height);
+    }
+  };
+  await inSight();
+
+  let release = (): void => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route('**/api/verify', async (route) => {
+    await held;
+    await route.continue();
+  });
+  const reference = page.getByText('The newest email carries');
+  const placeOfTheLink = await page.getByRole('link', { name: 'Open Gmail' }).boundingBox();
+  await visitor.enterCode('123456');
+  const status = page.getByRole('status').filter({ hasText: 'Verifying code...' });
+  await expect(status).toBeInViewport({ ratio: 1 });
+  await expect(reference).toBeHidden();
+  // Readable: not small, and in the ink of the text.
+  expect(Number.parseFloat(await status.evaluate((element) => getComputedStyle(element).fontSize))).toBe(16);
+  expect(await status.evaluate((element) => getComputedStyle(element).color)).toBe(
+    await page.getByRole('heading', { level: 1 }).evaluate((element) => getComputedStyle(element).color),
+  );
+  expect(await page.getByRole('link', { name: 'Open Gmail' }).boundingBox()).toEqual(placeOfTheLink);
+  release();
+  await expect(visitor.toast).toContainText('Verification Failed');
+});
+
+test('a link opens the mailbox of the address, and only where it is known', async ({ page, visitor }) => {
+  const own = `ada-${process.pid}@gmail.com`;
+  await askFor(visitor, own);
+  const link = page.getByRole('link', { name: 'Open Gmail (opens in a new tab)' });
+  await expect(link).toHaveAttribute('target', '_blank');
+  await expect(link).toHaveAttribute('rel', /noopener/);
+  await expect(link).toHaveAttribute(
+    'href',
+    `https://mail.google.com/mail/?authuser=${encodeURIComponent(own)}#search/from%3Aguide%40example.com+in%3Aanywhere+newer_than%3A1d`,
+  );
+  await page.reload();
+  await expect(link).toBeVisible();
+
+  for (const [address, name] of [
+    [`ada-${process.pid}@outlook.de`, 'Open Outlook'],
+    [`ada-${process.pid}@me.com`, 'Open iCloud'],
+    [`ada-${process.pid}@gmail.com.evil.example`, null],
+  ] as const) {
+    await page.getByRole('button', { name: 'Wrong address?' }).click();
+    await visitor.fillForm({ email: address });
+    await visitor.sendForm();
+    await expect(page.getByText(address, { exact: true })).toBeVisible();
+    const links = page.getByRole('main').getByRole('link');
+    if (name === null) await expect(links).toHaveCount(0);
+    else await expect(links).toHaveText(new RegExp(`^${name}`));
+  }
+});
+
+test('a mail that was refused is told, once, with the way to correct the address', async ({
+  page,
+  visitor,
+}) => {
+  await page.clock.install();
+  const asks = countAsks(visitor);
+  await visitor.openForm();
+  await visitor.fillForm({ email: `nobody-${process.pid}@yahoo.de` });
+  await listen(visitor, /did not accept/);
+  await visitor.sendForm();
+  await expect(page.getByRole('link', { name: 'Open Yahoo' })).toBeVisible();
+  const sentence = 'The mail server did not accept our email to yahoo.de. Is the address right?';
+  await expect(page.getByText(sentence)).toHaveCount(0);
+  await page.clock.fastForward(3_000);
+  await expect(page.getByRole('status').filter({ hasText: sentence })).toBeVisible();
+  // The mailbox is empty: nothing to open there, and no advice to wait.
+  await expect(page.getByRole('link', { name: 'Open Yahoo' })).toHaveCount(0);
+  await page.clock.fastForward(200_000);
+  await expect(page.getByRole('button', { name: 'Resend Code' })).toBeVisible();
+  await expect(page.getByText('Nothing yet?')).toHaveCount(0);
+  expect(asks).toHaveLength(1);
+  expect(await heard(visitor)).toEqual([sentence]);
+  await page.getByRole('button', { name: 'Correct the address' }).click();
+  await expect(page.getByLabel('Work Email *')).toHaveValue(/^nobody/);
+});
+
+test('a mail that is held up is told, and again when it went out', async ({ page, visitor, site }) => {
+  await page.clock.install();
+  const email = `later-${process.pid}@example.com`;
+  putOff.add(email);
+  await askFor(visitor, email);
+  await expect
+    .poll(async () => {
+      await page.clock.fastForward(3_000);
+      return page.getByText('Our email to example.com is held up at the mail server.').count();
+    })
+    .toBe(1);
+  await expect(page.getByText('Nothing yet?')).toHaveCount(0);
+  putOff.delete(email);
+  await site.inbox.waitForMail(email, 1, 30_000);
+  await page.clock.fastForward(180_000);
+  await expect(
+    page.getByRole('status').filter({ hasText: 'Our email to example.com is on its way now.' }),
+  ).toBeVisible();
+  await expect(page.getByText('held up')).toHaveCount(0);
+});
+
+test('the page asks about the mail six times at most, and not while hidden or offline', async ({
+  page,
+  visitor,
+  context,
+}) => {
+  await page.clock.install();
+  // The mail waits as long as the page asks.
+  const asks: string[] = [];
+  await page.route('**/api/challenge?*', async (route) => {
+    asks.push(route.request().url());
+    const answer = await route.fetch();
+    await route.fulfill({
+      response: answer,
+      json: { ...((await answer.json()) as object), mail: 'waiting' },
+    });
+  });
+  await visitor.openForm();
+  await visitor.fillForm();
+  await stopClock(page);
+  await visitor.sendForm();
+  await expect(page.getByText('Resend in 60 seconds')).toBeVisible();
+
+  const hide = (hidden: boolean) =>
+    page.evaluate((value) => {
+      Object.defineProperty(document, 'hidden', { configurable: true, get: () => value });
+      document.dispatchEvent(new Event('visibilitychange'));
+    }, hidden);
+  await page.clock.runFor(2_900);
+  expect(asks).toHaveLength(0);
+  await page.clock.runFor(200);
+  await expect.poll(() => asks.length).toBe(1);
+
+  await hide(true);
+  await page.clock.runFor(30_000);
+  expect(asks).toHaveLength(1);
+  await hide(false);
+  await page.clock.runFor(100);
+  await expect.poll(() => asks.length).toBe(2);
+
+  await context.setOffline(true);
+  await page.clock.runFor(30_000);
+  expect(asks).toHaveLength(2);
+  await context.setOffline(false);
+  await expect
+    .poll(async () => {
+      await page.clock.runFor(100);
+      return asks.length;
+    })
+    .toBe(3);
+
+  await page.clock.runFor(30_000);
+  await expect.poll(() => asks.length).toBe(4);
+  await page.clock.runFor(90_000);
+  await expect.poll(() => asks.length).toBe(5);
+  await page.clock.runFor(600_000);
+  expect(asks).toHaveLength(5);
+});
+
+test('after twenty seconds the page says what to do when nothing came', async ({ page, visitor }) => {
+  await page.clock.install();
+  await visitor.askForCode();
+  await expect(page.getByRole('heading', { name: 'Nothing yet?' })).toHaveCount(0);
+  await page.clock.fastForward(20_000);
+  await expect(page.getByRole('heading', { name: 'Nothing yet?' })).toBeVisible();
+  await expect(page.getByRole('main').getByRole('listitem')).toHaveCount(4);
+  await expect(visitor.box(1)).toBeFocused();
+});

@@ -1,0 +1,186 @@
+// What a browser is told of its own code's mail: while it waits, when a mail server defers or refuses it, when it is sent.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { API, type OpenChallenge } from '#shared/api.ts';
+import { ENGINES } from '#testing/databases.ts';
+import {
+  createVisitor,
+  filledForm,
+  withServer,
+  type ServerUnderTest,
+  type Visitor,
+} from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
+
+const smtpError = (responseCode: number, message: string): Error =>
+  Object.assign(new Error(message), { responseCode });
+
+const fateOf = async (visitor: Visitor) => (await visitor.get(API.challenge)).json<OpenChallenge>().mail;
+
+const events = (server: ServerUnderTest, count: number) => until(() => server.mailEvents.length === count);
+
+for (const engine of ENGINES) {
+  describe(`the fate of a code's mail on ${engine}`, () => {
+    it('is delayed while a mail server defers it, and sent once it was taken', async () => {
+      let deferrals = 1;
+      const onRecipient = () => (deferrals-- > 0 ? smtpError(451, 'Greylisted, come back later') : null);
+      await withServer({ engine, inbox: { onRecipient } }, async (server) => {
+        const visitor = createVisitor(server);
+        await visitor.post(API.leads, filledForm());
+        await events(server, 1);
+        assert.equal(await fateOf(visitor), 'delayed');
+        await server.advance(2);
+        server.wakeWorker();
+        await events(server, 2);
+        assert.equal(await fateOf(visitor), 'sent');
+      });
+    });
+
+    it('is waiting at first, and delayed once it has waited for longer than usual', async () => {
+      let answer = (): void => {};
+      const answered = new Promise<null>((resolve) => {
+        answer = () => resolve(null);
+      });
+      let asked = (): void => {};
+      const inHand = new Promise<void>((resolve) => {
+        asked = resolve;
+      });
+      const onRecipient = async () => {
+        asked();
+        return answered;
+      };
+      await withServer({ engine, inbox: { onRecipient } }, async (server) => {
+        const visitor = createVisitor(server);
+        await visitor.post(API.leads, filledForm());
+        await inHand;
+        assert.equal(await fateOf(visitor), 'waiting');
+        server.setClock(server.now() + 20_000);
+        assert.equal(await fateOf(visitor), 'delayed');
+        answer();
+        await events(server, 1);
+        assert.equal(await fateOf(visitor), 'sent');
+      });
+    });
+
+    it('is refused when a mail server refuses it for good, until another code is asked for', async () => {
+      let refusals = 1;
+      const onRecipient = () => (refusals-- > 0 ? smtpError(550, 'No such user here') : null);
+      await withServer({ engine, inbox: { onRecipient } }, async (server) => {
+        const visitor = createVisitor(server);
+        await visitor.post(API.leads, filledForm());
+        await events(server, 1);
+        const open = await visitor.get(API.challenge);
+        assert.equal(open.json<OpenChallenge>().mail, 'refused');
+        assert.doesNotMatch(open.body, /No such user/, 'the server’s own words are the operator’s');
+        await server.advance(60);
+        await visitor.post(API.leads, filledForm());
+        await events(server, 2);
+        assert.equal(await fateOf(visitor), 'sent');
+      });
+    });
+
+    it('is told to the browser that asked, to who rides on its code, and to no stranger', () =>
+      withServer(
+        { engine, inbox: { onRecipient: () => smtpError(550, 'No such user here') } },
+        async (server) => {
+          const visitor = createVisitor(server, '203.0.113.7');
+          const { challengeId } = (await visitor.post(API.leads, filledForm())).json<{
+            challengeId: string;
+          }>();
+          await events(server, 1);
+          // Asks at the same network for the same address, and is mailed nothing: it is the mail that it waits for, too.
+          const rider = createVisitor(server, '203.0.113.7');
+          await rider.post(API.leads, filledForm());
+          assert.equal(await fateOf(rider), 'refused');
+          assert.equal(server.mailEvents.length, 1);
+
+          const cookieless = createVisitor(server, '203.0.113.7');
+          assert.equal((await cookieless.get(`${API.challenge}?id=${challengeId}`)).statusCode, 204);
+          // Waits for a code of its own to another address.
+          const stranger = createVisitor(server, '198.51.100.9');
+          await stranger.post(API.leads, filledForm({ email: 'grace@example.com' }));
+          assert.equal((await stranger.get(`${API.challenge}?id=${challengeId}`)).statusCode, 204);
+          assert.equal((await stranger.get(API.challenge)).json<OpenChallenge>().email, 'grace@example.com');
+        },
+      ));
+
+    it('reads the same for the address of a lead as for one never seen', () =>
+      withServer({ engine }, async (server) => {
+        const lead = createVisitor(server, '203.0.113.7');
+        await lead.post(API.leads, filledForm());
+        const mail = await server.inbox.waitForMail('ada@example.com');
+        const code = /^\s*(\d{6})\s*$/m.exec(mail.parsed.text ?? '')?.[1];
+        assert.equal((await lead.post(API.verify, { email: 'ada@example.com', code })).statusCode, 200);
+        await server.advance(3600);
+
+        const answers = await Promise.all(
+          ['ada@example.com', 'grace@example.com'].map(async (email, index) => {
+            const stranger = createVisitor(server, `198.51.100.${index + 1}`);
+            await stranger.post(API.leads, filledForm({ email }));
+            return stranger;
+          }),
+        );
+        await events(server, 3);
+        const [known, unknown] = await Promise.all(
+          answers.map(async (stranger) => {
+            const {
+              email: _email,
+              reference: _reference,
+              ...rest
+            } = (await stranger.get(API.challenge)).json<OpenChallenge>();
+            return rest;
+          }),
+        );
+        assert.deepEqual(known, unknown);
+        assert.equal(known?.mail, 'sent');
+      }));
+
+    it('can be asked for as often as a page does, and counts against nobody', () =>
+      withServer(
+        { engine, env: { LEADS_PER_IP_PER_HOUR: '2', VERIFY_PER_IP_PER_HOUR: '2' } },
+        async (server) => {
+          const visitor = createVisitor(server);
+          await visitor.post(API.leads, filledForm());
+          await events(server, 1);
+          const limitsBefore = await server.countRows('limit_windows');
+          for (let asks = 0; asks < 20; asks += 1) assert.equal(await fateOf(visitor), 'sent');
+          assert.equal(await server.countRows('limit_windows'), limitsBefore);
+          assert.equal((await visitor.post(API.leads, filledForm())).statusCode, 202);
+        },
+      ));
+  });
+}
+
+describe('the sender', () => {
+  it('is told with the code that was promised, and after a reload: its address alone', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      const visitor = createVisitor(server);
+      const requested = await visitor.post(API.leads, filledForm());
+      assert.equal(requested.json<{ sender: string }>().sender, 'guide@example.com');
+      assert.equal((await visitor.get(API.challenge)).json<OpenChallenge>().sender, 'guide@example.com');
+    }));
+
+  it('is the one that our mail says, where no MAIL_FROM is set', () =>
+    withServer(
+      { engine: 'sqlite', env: { MAIL_FROM: '', PUBLIC_URL: 'http://guide.example.org' } },
+      async (server) => {
+        const visitor = createVisitor(server);
+        const { sender } = (
+          await visitor.post(API.leads, filledForm(), { headers: { host: 'guide.example.org' } })
+        ).json<{ sender: string }>();
+        assert.equal(sender, 'guide@guide.example.org');
+        assert.equal((await server.inbox.waitForMail('ada@example.com')).parsed.from?.address, sender);
+      },
+    ));
+
+  it('is told to a robot in the honeypot as to everybody else', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      const robot = await createVisitor(server).post(
+        API.leads,
+        filledForm({ website: 'https://spam.example' }),
+      );
+      const visitor = await createVisitor(server).post(API.leads, filledForm());
+      assert.deepEqual(Object.keys(robot.json<object>()), Object.keys(visitor.json<object>()));
+    }));
+});

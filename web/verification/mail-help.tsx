@@ -1,0 +1,68 @@
+// What helps a visitor to the mail: a link to their mailbox, what became of the mail where that is known, and, after a while,
+// what to do when nothing came.
+import { verification as words } from '#campaign/interface.yaml';
+import { fill } from '#shared/words.ts';
+import { Button } from '#web/ui/button.tsx';
+import button from '#web/ui/button.module.css';
+import { mailProviderOf } from '#web/verification/mail-providers.ts';
+import type { ShownFate } from '#web/verification/use-mail-fate.ts';
+import styles from '#web/verification/verification-stage.module.css';
+
+type MailHelpProps = {
+  /** Where the code was sent to. */
+  readonly email: string;
+  /** Whom it is from; empty when the server did not say. */
+  readonly sender: string;
+  readonly fate: ShownFate;
+  readonly onWrongAddress: () => void;
+};
+
+const SENTENCES: Partial<Record<ShownFate, string>> = {
+  refused: words.mailRefused,
+  delayed: words.mailDelayed,
+  late: words.mailSentLate,
+};
+
+/** The link, and the sentence about the mail, which is spoken once each time it becomes another one. */
+export function MailHelp({ email, sender, fate, onWrongAddress }: MailHelpProps) {
+  const sentence = SENTENCES[fate];
+  const held = fate === 'refused' || fate === 'delayed';
+  const provider = held || sender === '' ? null : mailProviderOf(email, sender);
+  return (
+    <>
+      <div className={sentence && styles.note} data-refused={fate === 'refused' || undefined}>
+        <p role="status">{sentence && fill(sentence, { domain: email.slice(email.lastIndexOf('@') + 1) })}</p>
+        {fate === 'refused' && (
+          <Button look="text" onClick={onWrongAddress}>
+            {words.correctAddress}
+          </Button>
+        )}
+      </div>
+      {provider && (
+        <a
+          className={`${button.button} ${button.plain} ${styles.mailbox}`}
+          href={provider.href}
+          target="_blank"
+          rel="noopener noreferrer"
+        >
+          {fill(words.openMail, { provider: provider.name })}
+          <span className={styles.announcement}> {words.newTab}</span>
+        </a>
+      )}
+    </>
+  );
+}
+
+/** What to do when nothing came. */
+export function NothingCame() {
+  return (
+    <div className={styles.nothingCame}>
+      <h2>{words.nothingCame.title}</h2>
+      <ul>
+        {words.nothingCame.advice.map((advice) => (
+          <li key={advice}>{advice}</li>
+        ))}
+      </ul>
+    </div>
+  );
+}

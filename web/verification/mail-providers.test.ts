@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { mailProviderOf } from '#web/verification/mail-providers.ts';
+
+const SENDER = 'guide+codes@example.com';
+const nameFor = (domain: string) => mailProviderOf(`ada@${domain}`, SENDER)?.name ?? null;
+
+describe('the provider of an address', () => {
+  it('is known by its domain, in every country', () => {
+    const cases = {
+      Gmail: ['gmail.com', 'googlemail.com', 'GMail.com'],
+      Outlook: [
+        'outlook.com',
+        'outlook.de',
+        'outlook.com.br',
+        'hotmail.fr',
+        'hotmail.co.uk',
+        'live.nl',
+        'msn.com',
+      ],
+      Yahoo: ['yahoo.com', 'yahoo.co.uk', 'yahoo.com.br', 'yahoo.de', 'ymail.com', 'rocketmail.com'],
+      iCloud: ['icloud.com', 'me.com', 'mac.com'],
+    };
+    for (const [name, domains] of Object.entries(cases))
+      for (const domain of domains) assert.equal(nameFor(domain), name, domain);
+  });
+
+  it('is nobody’s for a company, and for a domain that only looks like one', () => {
+    const domains = [
+      'example.com',
+      'gmail.com.evil.example',
+      'evil-gmail.com',
+      'mail.gmail.com',
+      'gmail.co',
+      'gmail.de',
+      'outlook.com.evil.example',
+      'outlook.evil',
+      'live.example',
+      'yahoo.co.jp',
+      'yahoo.com.com',
+      'com',
+      'gmail',
+      '.com',
+      'me.org',
+      '',
+    ];
+    for (const domain of domains) assert.equal(nameFor(domain), null, domain);
+    assert.equal(mailProviderOf('ada@gmail.com@evil.example', SENDER), null);
+  });
+
+  it('opens a search for the sender where there is one, and nothing of an address becomes part of another', () => {
+    assert.equal(
+      mailProviderOf('ada+x&y#z@gmail.com', SENDER)?.href,
+      'https://mail.google.com/mail/?authuser=ada%2Bx%26y%23z%40gmail.com#search/from%3Aguide%2Bcodes%40example.com+in%3Aanywhere+newer_than%3A1d',
+    );
+    assert.equal(
+      mailProviderOf('ada@yahoo.de', SENDER)?.href,
+      'https://mail.yahoo.com/d/search/keyword=from%253Aguide%252Bcodes%2540example.com',
+    );
+    assert.equal(mailProviderOf('ada@outlook.de', SENDER)?.href, 'https://outlook.live.com/mail/0/');
+    assert.equal(mailProviderOf('ada@me.com', SENDER)?.href, 'https://www.icloud.com/mail/');
+  });
+});
