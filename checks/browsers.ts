@@ -18,6 +18,7 @@ const MAY_BE_MISSING: Readonly<Record<string, string>> = {
   'text-wrap': 'lines break elsewhere',
   'text-wrap: balance': 'lines break elsewhere',
   'text-wrap: pretty': 'lines break elsewhere',
+  'break-after: avoid': 'a heading may be printed last on its sheet',
   'cursor: pointer': 'a telephone has none',
   'cursor: default': 'a telephone has none',
 };

@@ -200,6 +200,7 @@ const toast = z.strictObject({ title: plain, description: plain });
 export const Interface = z.strictObject({
   header: z.strictObject({ toggleTheme: plain, toggleThemeTip: plain }),
   form: z.strictObject({
+    pageTitle: wordsWithAll('title'),
     title: plain,
     intro: plain,
     name: plain,
@@ -226,6 +227,7 @@ export const Interface = z.strictObject({
     checkField: wordsWithAll('message', 'field'),
   }),
   verification: z.strictObject({
+    pageTitle: wordsWithAll('title'),
     title: plain,
     sentTo: wordsWithAll('digits', 'email'),
     wrongAddress: plain,
@@ -240,6 +242,7 @@ export const Interface = z.strictObject({
     lookInSpam: plain,
   }),
   content: z.strictObject({
+    pageTitle: wordsWithAll('title'),
     back: plain,
     backTip: plain,
     share: plain,

@@ -1,13 +1,14 @@
 // The colours a campaign may choose, and what follows from them. The paper is the page's own, so whether words can be read
 // is known before anybody looks.
 
+import { PAPER } from '#shared/paper.ts';
+
 /** One colour for the light theme and one for the dark, each as #rrggbb. */
 type ColourPair = { readonly light: string; readonly dark: string };
 /** Links, buttons and ornaments; and the dark plate that 'The Solution' stands on. */
 export type Colours = { readonly accent: ColourPair; readonly plate: ColourPair };
 
 /** As in web/styles/tokens.css. */
-const PAPER: ColourPair = { light: '#faf7f0', dark: '#12130f' };
 const CARD: ColourPair = { light: '#fffdf8', dark: '#1a1c17' };
 const ON_PLATE = '#f6f1e4';
 const ON_ACCENT: ColourPair = { light: '#ffffff', dark: '#10110d' };

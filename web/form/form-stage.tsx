@@ -42,7 +42,9 @@ export function FormStage({ draft, onDraftChange, onCodeRequested, onHome }: For
   const heading = useFocusOnMount<HTMLHeadingElement>();
 
   useEffect(() => {
-    const timer = setTimeout(() => section.current?.scrollIntoView({ behavior: 'smooth' }), SCROLL_DELAY_MS);
+    // What a script asks for is not slowed by styles; whoever wants less motion is taken there at once.
+    const behavior = matchMedia('(prefers-reduced-motion: reduce)').matches ? 'instant' : 'smooth';
+    const timer = setTimeout(() => section.current?.scrollIntoView({ behavior }), SCROLL_DELAY_MS);
     return () => clearTimeout(timer);
   }, []);
 
@@ -110,12 +112,19 @@ function LeadForm({ draft, onDraftChange, onCodeRequested }: Omit<FormStageProps
     onChange: (event: { readonly currentTarget: HTMLInputElement }) =>
       change(field, event.currentTarget.value),
     required: true,
+    // The last field's key sends; the others' go on.
+    enterKeyHint: field === 'email' ? ('send' as const) : ('next' as const),
   });
 
   return (
     <form className={styles.form} noValidate onSubmit={submit}>
-      <TextField label={words.name} autoComplete="name" {...textField('name')} />
-      <TextField label={words.company} autoComplete="organization" {...textField('company')} />
+      <TextField label={words.name} autoComplete="name" autoCapitalize="words" {...textField('name')} />
+      <TextField
+        label={words.company}
+        autoComplete="organization"
+        autoCapitalize="words"
+        {...textField('company')}
+      />
       <TextField
         label={words.email}
         type="email"

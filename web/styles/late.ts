@@ -2,6 +2,7 @@
 import content from '#web/content/content-stage.module.css?inline';
 import form from '#web/form/form-stage.module.css?inline';
 import field from '#web/ui/field.module.css?inline';
+import preferences from '#web/styles/preferences.css?inline';
 import toaster from '#web/ui/toaster.module.css?inline';
 import tooltip from '#web/ui/tooltip.module.css?inline';
 import verification from '#web/verification/verification-stage.module.css?inline';
@@ -9,6 +10,6 @@ import verification from '#web/verification/verification-stage.module.css?inline
 /** Adds them to the document. A constructed style sheet needs no permission from the Content-Security-Policy. */
 export function adoptLateStyles(root: Document): void {
   const sheet = new CSSStyleSheet();
-  sheet.replaceSync([field, form, verification, content, toaster, tooltip].join('\n'));
+  sheet.replaceSync([field, form, verification, content, toaster, tooltip, preferences].join('\n'));
   root.adoptedStyleSheets.push(sheet);
 }
