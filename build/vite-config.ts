@@ -31,7 +31,12 @@ export const viteConfig: InlineConfig = {
   root: path.join(PROJECT_FOLDER, 'web'),
   publicDir: path.join(PROJECT_FOLDER, 'web', 'public'),
   plugins: [campaignPlugin(CAMPAIGN_FOLDER), react()],
-  build: { target: [...BUILD_TARGET], cssTarget: [...BUILD_TARGET] },
+  build: {
+    target: [...BUILD_TARGET],
+    cssTarget: [...BUILD_TARGET],
+    // A busy machine is no mistake of ours, and a warning stops the build.
+    rolldownOptions: { checks: { bundlerTimings: false } },
+  },
   css: {
     modules: { generateScopedName: shortClassName },
     lightningcss: { exclude: LIGHT_DARK },

@@ -43,7 +43,7 @@ export function FormStage({ draft, onDraftChange, onCodeRequested, onHome }: For
 
   useEffect(() => {
     // What a script asks for is not slowed by styles; whoever wants less motion is taken there at once.
-    const behavior = matchMedia('(prefers-reduced-motion: reduce)').matches ? 'instant' : 'smooth';
+    const behavior = matchMedia('(prefers-reduced-motion:reduce)').matches ? 'instant' : 'smooth';
     const timer = setTimeout(() => section.current?.scrollIntoView({ behavior }), SCROLL_DELAY_MS);
     return () => clearTimeout(timer);
   }, []);
