@@ -34,7 +34,7 @@ const page = (markup: string) => `<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Development</title>
-<style>${site.colors ? colourStyles(site.colors).replace(':root', ':root:root') : ''}</style>
+<style>${site.colors ? colourStyles(site.colors).replace(/:root|\.dark/g, '$&$&') : ''}</style>
 </head>
 <body>
 <div id="root">${markup}</div>

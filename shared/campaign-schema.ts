@@ -202,6 +202,7 @@ const failure = z.strictObject({ title: plain, description: plain, timedOut: pla
 export const Interface = z.strictObject({
   header: z.strictObject({ toggleTheme: plain, toggleThemeTip: plain }),
   form: z.strictObject({
+    pageTitle: wordsWithAll('title'),
     title: plain,
     intro: plain,
     name: plain,
@@ -228,6 +229,7 @@ export const Interface = z.strictObject({
     checkField: wordsWithAll('message', 'field'),
   }),
   verification: z.strictObject({
+    pageTitle: wordsWithAll('title'),
     title: plain,
     sentTo: wordsWithAll('digits', 'email'),
     wrongAddress: plain,
@@ -252,6 +254,7 @@ export const Interface = z.strictObject({
     nothingCame: z.strictObject({ title: plain, advice: items(plain) }),
   }),
   content: z.strictObject({
+    pageTitle: wordsWithAll('title'),
     back: plain,
     backTip: plain,
     share: plain,

@@ -60,8 +60,10 @@ describe('the colours of a campaign', () => {
     for (const [, token = ''] of colourStyles(GREEN).matchAll(/--([\w-]+):/g))
       if (token !== 'play-mark') assert.match(TOKENS, new RegExp(`--${token}: `), token);
     for (const ground of [
-      '--paper: light-dark(#faf7f0, #12130f)',
-      '--card: light-dark(#fffdf8, #1a1c17)',
+      '--paper: #faf7f0',
+      '--paper: #12130f',
+      '--card: #fffdf8',
+      '--card: #1a1c17',
       '--on-plate: #f6f1e4',
     ])
       assert.ok(TOKENS.includes(ground), ground);

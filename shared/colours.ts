@@ -1,13 +1,14 @@
 // The colours a campaign may choose, and what follows from them. The paper is the page's own, so whether words can be read
 // is known before anybody looks.
 
+import { PAPER } from '#shared/paper.ts';
+
 /** One colour for the light theme and one for the dark, each as #rrggbb. */
 type ColourPair = { readonly light: string; readonly dark: string };
 /** Links, buttons and ornaments; and the dark plate that 'The Solution' stands on. */
 export type Colours = { readonly accent: ColourPair; readonly plate: ColourPair };
 
 /** As in web/styles/tokens.css. */
-const PAPER: ColourPair = { light: '#faf7f0', dark: '#12130f' };
 const CARD: ColourPair = { light: '#fffdf8', dark: '#1a1c17' };
 const ON_PLATE = '#f6f1e4';
 const ON_ACCENT: ColourPair = { light: '#ffffff', dark: '#10110d' };
@@ -75,19 +76,20 @@ const say = (contrast: number): string => (Math.floor(contrast * 10) / 10).toFix
 
 /** The styles that put a campaign's colours in the place of those of web/styles/tokens.css. */
 export function colourStyles({ accent, plate }: Colours): string {
-  const pair = (of: (theme: keyof ColourPair) => string) => `light-dark(${of('light')},${of('dark')})`;
   const towards: ColourPair = { light: '#000000', dark: '#ffffff' };
-  const tokens = {
-    accent: pair((theme) => accent[theme]),
-    'accent-strong': pair((theme) => mix(accent[theme], 0.8, towards[theme])),
-    'on-accent': pair((theme) => ON_ACCENT[theme]),
-    tint: pair((theme) => tintOf(accent[theme], theme)),
-    plate: pair((theme) => plate[theme]),
-    'on-plate-muted': pair((theme) => mutedOn(plate[theme])),
+  const tokens = (theme: keyof ColourPair) => ({
+    accent: accent[theme],
+    'accent-strong': mix(accent[theme], 0.8, towards[theme]),
+    'on-accent': ON_ACCENT[theme],
+    tint: tintOf(accent[theme], theme),
+    plate: plate[theme],
+    'on-plate-muted': mutedOn(plate[theme]),
     // The sign on the film's white button.
     'play-mark': plate.light,
-  };
-  return `:root{${Object.entries(tokens)
-    .map(([name, value]) => `--${name}:${value}`)
-    .join(';')}}`;
+  });
+  const rule = (selector: string, theme: keyof ColourPair) =>
+    `${selector}{${Object.entries(tokens(theme))
+      .map(([name, value]) => `--${name}:${value}`)
+      .join(';')}}`;
+  return rule(':root', 'light') + rule('.dark', 'dark');
 }

@@ -4,6 +4,7 @@
 declare module '#campaign/site.yaml' {
   type Site = import('#shared/campaign-schema.ts').Site;
   export const title: Site['title'];
+  export const pageTitle: Site['pageTitle'];
   export const language: Site['language'];
   export const copyright: Site['copyright'];
   export const footerLinks: Site['footerLinks'];

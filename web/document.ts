@@ -1,6 +1,7 @@
 // The HTML around the prerendered markup. Runs at build time only. The origin of the public page is filled in when the
 // server starts, because one build may be served under any name.
 import type { Interface, Site } from '#shared/campaign-schema.ts';
+import { PAPER } from '#shared/paper.ts';
 import { fill } from '#shared/words.ts';
 
 /** Replaced by the origin of the public page (server/http/static-files.ts). */
@@ -34,7 +35,8 @@ export function renderDocument(parts: DocumentParts): string {
 <html lang="${escape(site.language)}" class="light">
 <head>
 <meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="viewport" content="width=device-width, initial-scale=1,viewport-fit=cover">
+<meta name="theme-color">
 <title>${escape(title)}</title>
 ${page === 'home' ? homeMeta(site, hasPicture) : '<meta name="robots" content="noindex">'}
 <link rel="icon" href="data:image/svg+xml,${icon.replaceAll('#', '%23').replaceAll('"', "'")}">
@@ -106,8 +108,8 @@ export function renderManifest(site: Site): string {
     lang: site.language,
     start_url: '/',
     display: 'browser',
-    background_color: '#faf7f0',
-    theme_color: '#faf7f0',
+    background_color: PAPER.light,
+    theme_color: PAPER.light,
     icons: [
       { src: '/icon-192.png', sizes: '192x192', type: 'image/png' },
       { src: '/icon-512.png', sizes: '512x512', type: 'image/png' },

@@ -1,9 +1,12 @@
 // The page at "/": the stage decides which screen is shown.
 import { useQueryClient } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 
+import { content, form, verification } from '#campaign/interface.yaml';
+import * as site from '#campaign/site.yaml';
 import type { CodeRequested } from '#shared/api.ts';
 import type { Lead } from '#shared/lead.ts';
+import { fill } from '#shared/words.ts';
 import { FormStage } from '#web/form/form-stage.tsx';
 import { useDraft } from '#web/form/use-draft.ts';
 import { LandingStage } from '#web/landing/landing.tsx';
@@ -11,9 +14,20 @@ import { LaterStage } from '#web/later/later-stage.tsx';
 import { challengeOf, type StageState, type Waiting } from '#web/stage.ts';
 import { useStage } from '#web/use-stage.ts';
 
+/** What the browser's tab and history call each stage. */
+const TITLES = {
+  landing: site.pageTitle,
+  form: form.pageTitle,
+  verification: verification.pageTitle,
+  content: content.pageTitle,
+} as const;
+
 /** @param initial where the page starts: landing, or what a reload restores */
 export function Home({ initial }: { readonly initial: StageState }) {
   const { state, send, hasMoved } = useStage(initial);
+  useEffect(() => {
+    document.title = fill(TITLES[state.stage], { title: site.title });
+  }, [state.stage]);
   // What was typed outlives the form, so that going back and forth loses nothing.
   const draft = useDraft();
   // A code was right, and the article has yet to show that the browser kept the cookie.

@@ -52,9 +52,11 @@ export function FormStage({
   useEffect(() => {
     const email = correctsAddress() ? section.current?.querySelector<HTMLInputElement>('[name=email]') : null;
     email?.focus({ preventScroll: true });
+    // What a script asks for is not slowed by styles; whoever wants less motion is taken there at once.
+    const behavior = matchMedia('(prefers-reduced-motion:reduce)').matches ? 'instant' : 'smooth';
     const timer = setTimeout(() => {
-      if (email) email.scrollIntoView({ behavior: 'smooth', block: 'center' });
-      else section.current?.scrollIntoView({ behavior: 'smooth' });
+      if (email) email.scrollIntoView({ behavior, block: 'center' });
+      else section.current?.scrollIntoView({ behavior });
     }, SCROLL_DELAY_MS);
     return () => clearTimeout(timer);
     // Only on arrival.
@@ -140,12 +142,19 @@ function LeadForm({
     onChange: (event: { readonly currentTarget: HTMLInputElement }) =>
       change(field, event.currentTarget.value),
     required: true,
+    // The last field's key sends; the others' go on.
+    enterKeyHint: field === 'email' ? ('send' as const) : ('next' as const),
   });
 
   return (
     <form className={styles.form} noValidate onSubmit={submit}>
-      <TextField label={words.name} autoComplete="name" {...textField('name')} />
-      <TextField label={words.company} autoComplete="organization" {...textField('company')} />
+      <TextField label={words.name} autoComplete="name" autoCapitalize="words" {...textField('name')} />
+      <TextField
+        label={words.company}
+        autoComplete="organization"
+        autoCapitalize="words"
+        {...textField('company')}
+      />
       <TextField
         label={words.email}
         type="email"

@@ -22,10 +22,24 @@ const ICONS: Readonly<Record<BenefitIcon, typeof PromptIcon>> = {
   results: ResultsIcon,
 };
 
-/** What keeps a number of cards from leaving one alone in a row, where up to three stand in one. */
+// What keeps a number of cards from leaving one alone in a row. Without a shape the cards stand as landing.module.css says:
+// benefits in rows of three, two or one, problems and qualities of three or one, testimonials of two or one.
+
+const leavesOne = (count: number, columns: number): boolean => count > 1 && count % columns === 1;
+
+/** Of cards that stand in rows of three or one. */
 function shapeOf(count: number): string | undefined {
-  if (count > 3 && count % 2 === 1) return shapes.three;
-  return count > 3 && count % 3 === 1 ? shapes.two : undefined;
+  if (!leavesOne(count, 3)) return undefined;
+  if (!leavesOne(count, 2)) return shapes.two;
+  return leavesOne(count, 4) ? shapes.one : shapes.four;
+}
+
+const shapeOfBenefits = (count: number): string | undefined =>
+  shapeOf(count) ?? (leavesOne(count, 2) ? shapes.three : undefined);
+
+function shapeOfTestimonials(count: number): string | undefined {
+  if (!leavesOne(count, 2)) return undefined;
+  return leavesOne(count, 3) ? shapes.one : shapes.threeWide;
 }
 
 const classes = (...names: readonly (string | undefined)[]) => names.filter(Boolean).join(' ');
@@ -48,7 +62,7 @@ export function Benefits() {
   return (
     <section className={styles.section} aria-labelledby="benefits">
       <SectionHead id="benefits" title={title} intro={intro} />
-      <ul className={classes(styles.benefits, shapeOf(cards.length))}>
+      <ul className={classes(styles.benefits, shapeOfBenefits(cards.length))}>
         {cards.map(({ icon, title: cardTitle, description }) => {
           const Icon = ICONS[icon];
           return (
@@ -122,12 +136,7 @@ export function Testimonials() {
   return (
     <section className={styles.section} aria-labelledby="testimonials">
       <SectionHead id="testimonials" title={title} />
-      <ul
-        className={classes(
-          styles.testimonials,
-          cards.length > 1 && cards.length % 2 === 1 ? shapes.threeWide : undefined,
-        )}
-      >
+      <ul className={classes(styles.testimonials, shapeOfTestimonials(cards.length))}>
         {cards.map(({ name, role, image, quote, metric }) => (
           <li key={name}>
             <figure>

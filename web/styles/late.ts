@@ -3,6 +3,8 @@ import form from '#web/form/form-stage.module.css?inline';
 import later from '#web/later/later-stage.module.css?inline';
 import transitions from '#web/styles/transitions.css?inline';
 import field from '#web/ui/field.module.css?inline';
+import preferences from '#web/styles/preferences.css?inline';
 import toaster from '#web/ui/toaster.module.css?inline';
 
-export const lateStyles = [field, form, later, toaster, transitions].join('\n');
+/** Last what a visitor's system asks for: it goes before all the others. */
+export const lateStyles = [field, form, later, toaster, transitions, preferences].join('\n');

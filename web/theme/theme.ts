@@ -1,5 +1,7 @@
 // Light and dark (specification, section 4): light unless chosen otherwise, kept under the key 'theme'.
 
+import { PAPER } from '#shared/paper.ts';
+
 export type Theme = 'light' | 'dark';
 
 const THEME_KEY = 'theme';
@@ -33,8 +35,9 @@ export function toggleTheme(root: HTMLElement): void {
   keepTheme(() => localStorage, theme);
 }
 
-/** Shows a theme: the class on the root element decides (styles/tokens.css). */
+/** Shows a theme: the class on the root element decides (styles/tokens.css); the browser's own frame takes the paper's colour. */
 export function showTheme(root: HTMLElement, theme: Theme): void {
   root.classList.toggle('dark', theme === 'dark');
   root.classList.toggle('light', theme === 'light');
+  root.querySelector('[name=theme-color]')?.setAttribute('content', PAPER[theme]);
 }

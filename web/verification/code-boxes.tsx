@@ -166,6 +166,7 @@ export function CodeBoxes({
             // No maxlength: it would cut off an autofill that puts all six digits into one box.
             type="text"
             inputMode="numeric"
+            enterKeyHint={box === CODE_LENGTH - 1 ? 'done' : 'next'}
             pattern="[0-9]*"
             autoComplete="one-time-code"
             aria-label={fill(words.digit, { number: box + 1, digits: CODE_LENGTH })}

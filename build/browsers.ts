@@ -1,0 +1,15 @@
+// Which browsers the page is made for (docs/browsers.md has why). The build writes for these, and checks/browsers.ts holds
+// what was built against them.
+
+/** The oldest release of each family, by the names of @mdn/browser-compat-data. */
+export const SERVED_BROWSERS = {
+  chrome: '111',
+  edge: '111',
+  firefox: '115',
+  safari: '16.4',
+} as const;
+
+/** The same, as the bundler and its CSS compiler want to be told. */
+export const BUILD_TARGET: readonly string[] = Object.entries(SERVED_BROWSERS).map(
+  ([name, version]) => `${name}${version}`,
+);

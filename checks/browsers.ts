@@ -1,0 +1,300 @@
+// Holds what was built against the browsers it is made for (build/browsers.ts), by MDN's compatibility data. In styles, what
+// one of them does not know needs a plain declaration before it in the same rule, @supports around it, or a reason below; in
+// scripts, the code has to ask whether it is there, or needs a reason below as well.
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import data from '@mdn/browser-compat-data' with { type: 'json' };
+import type { CompatStatement, Identifier, SimpleSupportStatement } from '@mdn/browser-compat-data';
+import postcss, { type Container, type Declaration } from 'postcss';
+import { parseAst, transformWithOxc } from 'vite';
+
+import { BUILD_TARGET, SERVED_BROWSERS } from '#build/browsers.ts';
+import { CAMPAIGN_FOLDER, PROJECT_FOLDER } from '#build/vite-config.ts';
+import { distFolder, newestRelease } from '#server/http/releases.ts';
+
+/** What may be missing: the page is as usable without it. */
+const MAY_BE_MISSING: Readonly<Record<string, string>> = {
+  'text-wrap': 'lines break elsewhere',
+  'text-wrap: balance': 'lines break elsewhere',
+  'text-wrap: pretty': 'lines break elsewhere',
+  'break-after: avoid': 'a heading may be printed last on its sheet',
+  'cursor: pointer': 'a telephone has none',
+  'cursor: default': 'a telephone has none',
+};
+/** Members of the platform whose names things of the libraries have as well, or that these ask for in ways not seen here. */
+const IN_LIBRARIES: Readonly<Record<string, string>> = {
+  delay: 'the option of a scheduled task, and of a tooltip',
+  fallback: 'of a Suspense boundary',
+  marginLeft: 'of a computed style, which is not a CSSPageDescriptors',
+  marginRight: 'of a computed style, which is not a CSSPageDescriptors',
+  skipTransition: "React's own view transitions, which nothing here starts",
+  startViewTransition: "React's own view transitions, which nothing here starts",
+  currentEntry: 'React asks for navigation first',
+  downlink: 'React asks for navigator.connection first',
+};
+
+/** The families, and those of the same engine and version on telephones. */
+const BROWSERS = Object.entries(SERVED_BROWSERS).flatMap(([name, version]) => {
+  const mobile = { chrome: 'chrome_android', firefox: 'firefox_android', safari: 'safari_ios' }[name];
+  return [name, ...(mobile === undefined ? [] : [mobile])].map((browser) => ({ browser, version }));
+});
+
+const parts = (version: string): number[] => version.replace('≤', '').split('.').map(Number);
+const isAtMost = (version: string, limit: string): boolean => {
+  const [major = 0, minor = 0] = parts(version);
+  const [limitMajor = 0, limitMinor = 0] = parts(limit);
+  return major < limitMajor || (major === limitMajor && minor <= limitMinor);
+};
+
+/** The families that do not know it, or only by a name of their own that is not among `names`. */
+function missingIn(compat: CompatStatement, names: readonly string[] = []): string[] {
+  const knows = (one: SimpleSupportStatement, limit: string) =>
+    typeof one.version_added === 'string' &&
+    one.version_added !== 'preview' &&
+    isAtMost(one.version_added, limit) &&
+    one.version_removed === undefined &&
+    one.flags === undefined &&
+    (one.prefix === undefined || names.some((name) => name.startsWith(one.prefix ?? ''))) &&
+    (one.alternative_name === undefined || names.includes(one.alternative_name));
+  return BROWSERS.filter(({ browser, version }) => {
+    const support = (compat.support as Readonly<Record<string, unknown>>)[browser];
+    const statements = (Array.isArray(support) ? support : [support]) as (
+      SimpleSupportStatement | undefined
+    )[];
+    return !statements.some((one) => one !== undefined && knows(one, version));
+  }).map(({ browser, version }) => `${browser} ${version}`);
+}
+
+/** Every entry of that name below, at any depth. */
+function* entriesBelow(root: Identifier): Generator<readonly [name: string, compat: CompatStatement]> {
+  for (const name of Object.keys(root)) {
+    const entry = root[name];
+    if (name === '__compat' || entry === undefined) continue;
+    if (entry.__compat) yield [name, entry.__compat];
+    yield* entriesBelow(entry);
+  }
+}
+
+function indexOf(roots: readonly Identifier[]): ReadonlyMap<string, readonly CompatStatement[]> {
+  const index = new Map<string, CompatStatement[]>();
+  for (const root of roots)
+    for (const [name, compat] of entriesBelow(root)) {
+      const known = index.get(name);
+      if (known) known.push(compat);
+      else index.set(name, [compat]);
+    }
+  return index;
+}
+
+/** Whether no meaning of a name is known to all: a name that an old thing has as well proves nothing. */
+function missingEverywhere(
+  meanings: readonly CompatStatement[] | undefined,
+  names?: readonly string[],
+): string[] {
+  const missing = (meanings ?? []).map((compat) => missingIn(compat, names));
+  return missing.every((browsers) => browsers.length > 0) ? (missing[0] ?? []) : [];
+}
+
+const { properties = {}, selectors = {}, types = {}, 'at-rules': atRules = {} } = data.css;
+const CSS = { properties, selectors, types, atRules };
+const FUNCTIONS = indexOf([CSS.types]);
+const UNITS: Readonly<Record<string, string>> = { s: 'small', l: 'large', d: 'dynamic' };
+
+/** What a declaration uses, and who does not know it. `names` are the properties of the same rule. */
+function missingInDeclaration(
+  { prop, value }: Declaration,
+  names: readonly string[],
+): { feature: string; browsers: string[] }[] {
+  const property = CSS.properties[prop];
+  const words = value.replace(/url\([^)]*\)|"[^"]*"|'[^']*'/g, '');
+  const custom = prop.startsWith('--');
+  return [
+    { feature: prop, browsers: property?.__compat && !custom ? missingIn(property.__compat, names) : [] },
+    ...Array.from(words.matchAll(/(?<![\w-])([a-z][\w-]*)(\(?)/gi), ([, word = '', bracket]) => ({
+      feature: bracket ? `${word}()` : `${prop}: ${word}`,
+      browsers: property?.[word]?.__compat
+        ? missingIn(property[word].__compat)
+        : bracket
+          ? missingEverywhere(FUNCTIONS.get(word))
+          : [],
+    })),
+    ...Array.from(words.matchAll(/\d([sld])v(?:[whib]|min|max)\b/g), ([unit, size = '']) => {
+      const { [`viewport_percentage_units_${UNITS[size]}`]: entry } = CSS.types['length'] ?? {};
+      return { feature: unit.slice(1), browsers: entry?.__compat ? missingIn(entry.__compat) : [] };
+    }),
+  ].filter(({ browsers }) => browsers.length > 0);
+}
+
+const sayMissing = (feature: string, where: string, browsers: readonly string[]): string[] =>
+  browsers.length === 0 || feature in MAY_BE_MISSING || feature in IN_LIBRARIES
+    ? []
+    : [`${feature} (${where}): not in ${browsers.join(', ')}`];
+
+function complaintsAboutStyles(css: string): string[] {
+  const complaints: string[] = [];
+  const visit = (container: Container): void => {
+    const declarations = (container.nodes ?? []).filter((node) => node.type === 'decl');
+    const names = declarations.map(({ prop }) => prop);
+    for (const node of container.nodes ?? []) {
+      if (node.type === 'atrule') {
+        if (node.name === 'supports') continue;
+        const rule = CSS.atRules[node.name]?.__compat;
+        complaints.push(...sayMissing(`@${node.name}`, node.params, rule ? missingIn(rule) : []));
+        if (node.name === 'media' && /[<>]/.test(node.params)) {
+          const range = CSS.atRules['media']?.['range_syntax']?.__compat;
+          complaints.push(...sayMissing('media ranges', node.params, range ? missingIn(range) : []));
+        }
+        visit(node);
+      } else if (node.type === 'rule') {
+        for (const [, name = ''] of node.selector.matchAll(/::?([a-z-]+)/g)) {
+          const selector = CSS.selectors[name]?.__compat;
+          complaints.push(...sayMissing(`:${name}`, node.selector, selector ? missingIn(selector) : []));
+        }
+        visit(node);
+      } else if (node.type === 'decl') {
+        const earlier = declarations.slice(0, declarations.indexOf(node));
+        const hasPlain = earlier.some(
+          (other) => other.prop === node.prop && missingInDeclaration(other, names).length === 0,
+        );
+        if (hasPlain) continue;
+        for (const { feature, browsers } of missingInDeclaration(node, names))
+          complaints.push(...sayMissing(feature, `${node.prop}: ${node.value}`, browsers));
+      }
+    }
+  };
+  visit(postcss.parse(css));
+  return complaints;
+}
+
+type Tree = { readonly type: string } & Readonly<Record<string, unknown>>;
+const isTree = (value: unknown): value is Tree =>
+  typeof value === 'object' && value !== null && 'type' in value;
+
+function walk(node: Tree, see: (node: Tree) => void): void {
+  see(node);
+  for (const value of Object.values(node))
+    for (const child of Array.isArray(value) ? value : [value]) if (isTree(child)) walk(child, see);
+}
+
+const nameOf = (node: unknown): string | undefined => {
+  if (!isTree(node)) return undefined;
+  if (node.type === 'Identifier') return String(node['name']);
+  if (node.type === 'MemberExpression' && node['computed'] === false) return nameOf(node['property']);
+  return node.type === 'ChainExpression' ? nameOf(node['expression']) : undefined;
+};
+
+const { builtins = {} } = data.javascript;
+const MEMBERS = indexOf([data.api, builtins]);
+/** Styles that travel in a script. */
+const STYLES = /\{[\w-]+:[^{}]*\}/;
+
+type Findings = { readonly styles: readonly string[]; readonly complaints: readonly string[] };
+
+/** What a script uses of the platform. Names that it gives to things itself, or asks for before it uses them, are no matter. */
+function readScript(code: string): Findings {
+  const used = new Set<string>();
+  const own = new Set<string>();
+  const styles: string[] = [];
+  walk(parseAst(code) as unknown as Tree, (node) => {
+    const add = (names: Set<string>, ...nodes: readonly unknown[]) => {
+      for (const name of nodes.map(nameOf)) if (name !== undefined) names.add(name);
+    };
+    if (node.type === 'MemberExpression') {
+      add(used, node['object'], node);
+      if (node['optional']) add(own, node['object']);
+    } else if (node.type === 'NewExpression' || node.type === 'CallExpression') {
+      add(used, node['callee']);
+      if (node['optional']) add(own, node['callee']);
+    } else if (
+      node.type === 'Property' ||
+      node.type === 'PropertyDefinition' ||
+      node.type === 'MethodDefinition'
+    )
+      add(own, node['key']);
+    else if (node.type === 'VariableDeclarator' || node.type === 'FunctionDeclaration') add(own, node['id']);
+    else if (node.type === 'AssignmentExpression') add(own, node['left']);
+    else if (node.type === 'UnaryExpression') add(own, node['argument']);
+    else if (node.type === 'IfStatement' || node.type === 'ConditionalExpression') add(own, node['test']);
+    else if (node.type === 'LogicalExpression') add(own, node['left']);
+    else if (node.type === 'Literal' && typeof node['value'] === 'string') {
+      own.add(node['value']);
+      if (STYLES.test(node['value'])) styles.push(node['value']);
+    } else if (node.type === 'TemplateElement') {
+      const text = (node['value'] as { readonly cooked?: string }).cooked ?? '';
+      own.add(text);
+      if (STYLES.test(text)) styles.push(text);
+    }
+  });
+  const complaints = [...used]
+    .filter((name) => !own.has(name))
+    .flatMap((name) => sayMissing(name, 'script', missingEverywhere(MEMBERS.get(name))));
+  return { styles, complaints };
+}
+
+/** Whether syntax is there that one of the browsers cannot read: what a compiler for them would write otherwise. */
+async function complaintsAboutSyntax(code: string, name: string): Promise<string[]> {
+  const [theirs, newest] = await Promise.all(
+    [[...BUILD_TARGET], 'esnext'].map((target) => transformWithOxc(code, 'script.js', { target })),
+  );
+  return theirs?.code === newest?.code
+    ? []
+    : [`${name} has syntax that is too new for ${BUILD_TARGET.join(', ')}.`];
+}
+
+async function complaintsAboutScript(code: string, name: string): Promise<string[]> {
+  const { styles, complaints } = readScript(code);
+  return [
+    ...(await complaintsAboutSyntax(code, name)),
+    ...complaints,
+    ...styles.flatMap(complaintsAboutStyles),
+  ];
+}
+
+// A check that finds nothing proves nothing, so it is shown first what it has to find, and what it has to let pass.
+const SAMPLES: readonly (readonly [sample: string, faults: number])[] = [
+  [':root{--ink:light-dark(#000,#fff)}', 1],
+  ['p{color:#000;color:light-dark(#000,#fff)}', 0],
+  ['p:has(a){color:#000}', 1],
+  ['@supports selector(:has(a)){p:has(a){color:#000}}', 0],
+  ['p{height:100vh;height:100svh;translate:0 1px}', 0],
+  ['p{backdrop-filter:blur(1px)}', 1],
+  ['p{-webkit-backdrop-filter:blur(1px);backdrop-filter:blur(1px)}', 0],
+  ['p{position-anchor:--a}', 1],
+  ['@starting-style{p{color:#000}}', 1],
+  ['Object.groupBy(words, first)', 1],
+  ["''.isWellFormed()", 1],
+  ['new URLPattern()', 1],
+  ['globalThis.URLPattern && new URLPattern()', 0],
+  ['[].toSorted()', 0],
+  ['using file = open();', 1],
+];
+const faultsIn = async (sample: string): Promise<number> =>
+  STYLES.test(sample)
+    ? complaintsAboutStyles(sample).length
+    : (await complaintsAboutScript(sample, 'a sample')).length;
+for (const [sample, faults] of SAMPLES) {
+  const found = await faultsIn(sample);
+  if (found !== faults) throw new Error(`The check finds ${found} faults in "${sample}", and not ${faults}.`);
+}
+
+const release = newestRelease(distFolder(PROJECT_FOLDER, CAMPAIGN_FOLDER));
+if (release === null) throw new Error('The site is not built yet. Run "npm run build" first.');
+const complaints = new Set<string>();
+for (const name of globSync('**/*.{html,js}', { cwd: release.folder })) {
+  const text = readFileSync(path.join(release.folder, name), 'utf8');
+  const ofType = (element: string) =>
+    text.matchAll(new RegExp(`<${element}(?: data-app[^>]*)?>(.*?)</${element}>`, 'gs'));
+  const found = name.endsWith('.js')
+    ? [await complaintsAboutScript(text, name)]
+    : await Promise.all([
+        ...Array.from(ofType('style'), async ([, css = '']) => complaintsAboutStyles(css)),
+        ...Array.from(ofType('script'), ([, code = '']) => complaintsAboutScript(code, name)),
+      ]);
+  for (const complaint of found.flat()) complaints.add(`${name}: ${complaint}`);
+}
+for (const complaint of complaints) process.stderr.write(`${complaint}\n`);
+if (complaints.size > 0) {
+  process.stderr.write('docs/browsers.md says which browsers are served, and what to do about it.\n');
+  process.exit(1);
+}

@@ -1,0 +1,74 @@
+// Between the telephone and the desktop, and with letters twice as large: nothing is squeezed, nothing stands alone.
+import { expect, test, type Visitor } from './fixtures.ts';
+
+const WIDTHS = [600, 700, 767, 768, 820, 900, 1000, 1024, 1100];
+/**
+ * The size of a letter that a browser starts from, in pixels: the usual one, and twice as much; and the narrowest column
+ * of words. With letters twice as large, 600 px are what 300 px are otherwise: a small telephone.
+ */
+const LETTERS = [
+  [16, 22],
+  [32, 15],
+] as const;
+
+/** Sets a browser's own size of letters, as its settings would: media queries in rem and em follow it in a browser, not here. */
+const setLetters = (visitor: Visitor, pixels: number) =>
+  visitor.page.evaluate((size) => {
+    document.documentElement.style.fontSize = `${size}px`;
+  }, pixels);
+
+/** How far the page can be scrolled sideways. */
+const overflow = (visitor: Visitor) =>
+  visitor.page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+/** The narrowest columns of running words, in so many widths of a letter "0". */
+const narrowColumns = (visitor: Visitor, least: number) =>
+  visitor.page.evaluate((leastCh) => {
+    const ruler = document.createElement('span');
+    ruler.textContent = '0000000000';
+    ruler.style.position = 'absolute';
+    return Array.from(document.querySelectorAll<HTMLElement>('main p, main blockquote, main h1, main h2'))
+      .filter((element) => element.checkVisibility() && (element.textContent ?? '').length > 60)
+      .flatMap((element) => {
+        element.append(ruler);
+        const column = element.clientWidth / (ruler.getBoundingClientRect().width / 10);
+        ruler.remove();
+        return column < leastCh ? [`${column.toFixed(0)} ch: ${element.textContent?.slice(0, 40)}`] : [];
+      });
+  }, least);
+
+/** The lists of cards whose last row holds one card alone, where the others hold more. */
+const aloneInLastRow = (visitor: Visitor) =>
+  visitor.page.evaluate(() =>
+    Array.from(document.querySelectorAll('main ul, main ol')).flatMap((list) => {
+      const rows = Map.groupBy(Array.from(list.children), (card) =>
+        Math.round(card.getBoundingClientRect().top),
+      );
+      const counts = Array.from(rows.values(), (cards) => cards.length);
+      return Math.max(...counts) > 1 && counts.at(-1) === 1
+        ? [`${counts.join('+')}: ${list.textContent?.slice(0, 40)}`]
+        : [];
+    }),
+  );
+
+for (const [letters, leastCh] of LETTERS) {
+  test(`from 600 to 1100 px nothing is squeezed, with letters of ${letters} px`, async ({
+    page,
+    visitor,
+  }) => {
+    test.slow();
+    await page.goto('/');
+    const faults: string[] = [];
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 900 });
+      await setLetters(visitor, letters);
+      const found = [
+        ...(await narrowColumns(visitor, leastCh)),
+        ...(await aloneInLastRow(visitor)),
+        ...((await overflow(visitor)) > 0 ? ['scrolls sideways'] : []),
+      ];
+      faults.push(...found.map((fault) => `${width} px: ${fault}`));
+    }
+    expect(faults).toEqual([]);
+  });
+}
