@@ -2,21 +2,38 @@
 import { useEffect, useRef, useState } from 'react';
 
 import * as site from '#campaign/site.yaml';
+import end from '#web/landing/film-end.module.css';
 import styles from '#web/landing/landing.module.css';
+import { Button } from '#web/ui/button.tsx';
 import { PlayIcon } from '#web/ui/icons.tsx';
 
 /** Specification, section 9. */
 const START_DELAY_MS = 100;
 
-type VideoCardProps = { readonly label: string; readonly playLabel: string; readonly caption: string };
+type VideoCardProps = {
+  readonly label: string;
+  readonly playLabel: string;
+  readonly caption: string;
+  /** Of the button over the film when it has ended; without it there is none. */
+  readonly button?: string | undefined;
+  readonly onCallToAction: () => void;
+};
 
 /** Starts as a picture, so that nothing of the film is downloaded before somebody wants to see it. */
-export function VideoCard({ label, playLabel, caption }: VideoCardProps) {
+export function VideoCard({ label, playLabel, caption, button, onCallToAction }: VideoCardProps) {
   const [playing, setPlaying] = useState(false);
+  const [ended, setEnded] = useState(false);
   return (
     <figure className={styles.video}>
       {playing ? (
-        <Player label={label} />
+        <div className={end.film}>
+          <Player label={label} onEnded={setEnded} />
+          {ended && button && (
+            <Button className={end.button} onClick={onCallToAction}>
+              {button}
+            </Button>
+          )}
+        </div>
       ) : (
         <Thumbnail playLabel={playLabel} onPlay={() => setPlaying(true)} />
       )}
@@ -43,7 +60,9 @@ function Thumbnail({ playLabel, onPlay }: { readonly playLabel: string; readonly
   );
 }
 
-function Player({ label }: { readonly label: string }) {
+type PlayerProps = { readonly label: string; readonly onEnded: (ended: boolean) => void };
+
+function Player({ label, onEnded }: PlayerProps) {
   const video = useRef<HTMLVideoElement>(null);
 
   useEffect(() => {
@@ -68,6 +87,8 @@ function Player({ label }: { readonly label: string }) {
       width={1280}
       height={720}
       onContextMenu={(event) => event.preventDefault()}
+      onEnded={() => onEnded(true)}
+      onSeeking={() => onEnded(false)}
     >
       <source src="/media/film.webm" type="video/webm" />
       <source src="/media/film.mp4" type="video/mp4" />
