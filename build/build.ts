@@ -47,7 +47,11 @@ type Output = Rolldown.RolldownOutput['output'];
 
 async function run(config: InlineConfig): Promise<Output> {
   const result = await build(
-    mergeConfig({ ...viteConfig, logLevel: 'warn', customLogger: strictLogger }, config),
+    mergeConfig(
+      mergeConfig({ ...viteConfig, logLevel: 'warn', customLogger: strictLogger }, config),
+      // That this machine is busy is no mistake of ours.
+      { build: { rolldownOptions: { checks: { bundlerTimings: false, pluginTimings: false } } } },
+    ),
   );
   if (Array.isArray(result) || !('output' in result)) throw new Error('Vite did not return one bundle.');
   return result.output;

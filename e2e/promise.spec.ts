@@ -34,7 +34,7 @@ for (const width of [320, 375, 768])
     await page.goto('/');
     await visitor.openForm();
     await expect(page.getByRole('complementary')).toHaveCount(0);
-    const line = page.getByText('Six chapters on emails people answer, free.');
+    const line = page.getByText('Six chapters on emails people answer.');
     await expect(line).toBeVisible();
     const lines = await line.evaluate((element) => {
       const range = document.createRange();
