@@ -42,17 +42,12 @@ const strictLogger = createLogger('warn');
 strictLogger.warn = (message) => {
   throw new Error(message);
 };
-/** But how long it took is about the machine: a busy one must be able to build. */
-const NO_TIMINGS: InlineConfig = { build: { rolldownOptions: { checks: { bundlerTimings: false } } } };
 
 type Output = Rolldown.RolldownOutput['output'];
 
 async function run(config: InlineConfig): Promise<Output> {
   const result = await build(
-    mergeConfig(
-      mergeConfig({ ...viteConfig, logLevel: 'warn', customLogger: strictLogger }, NO_TIMINGS),
-      config,
-    ),
+    mergeConfig({ ...viteConfig, logLevel: 'warn', customLogger: strictLogger }, config),
   );
   if (Array.isArray(result) || !('output' in result)) throw new Error('Vite did not return one bundle.');
   return result.output;

@@ -35,7 +35,7 @@ export const viteConfig: InlineConfig = {
     target: [...BUILD_TARGET],
     cssTarget: [...BUILD_TARGET],
     // A busy machine is no mistake of ours, and a warning stops the build.
-    rolldownOptions: { checks: { pluginTimings: false } },
+    rolldownOptions: { checks: { bundlerTimings: false } },
   },
   css: {
     modules: { generateScopedName: shortClassName },

@@ -53,7 +53,7 @@ export type AppOptions = {
   readonly connectionLimits?: ConnectionLimits;
 };
 
-/** The largest body a form can honestly need: four fields of at most a few hundred characters. */
+/** The largest body a form can honestly need: three fields and a consent, of at most a few hundred characters. */
 const BODY_LIMIT_BYTES = 16 * 1024;
 /** A request that has not arrived in full by then is a slow attacker or a lost connection. */
 const REQUEST_TIMEOUT_MS = 15_000;

@@ -159,7 +159,7 @@ export const siteOf = (folder: string) =>
 /** The words of landing.yaml, and the pictures they speak of. */
 export const landingOf = (folder: string) =>
   Landing.check(
-    z.superRefine(({ hero, video, testimonials }, context) => {
+    z.superRefine(({ hero, video, testimonials, promise }, context) => {
       const need = (entry: PropertyKey[], files: readonly string[]) => {
         const missing = files.filter((file) => !isMedia(folder, file));
         if (missing.length > 0) context.addIssue({ code: 'custom', path: entry, message: needs(missing) });
@@ -168,6 +168,7 @@ export const landingOf = (folder: string) =>
         need(['hero', 'imageAlt'], both(['hero-640', 'hero-960', 'hero-1280']));
       if (video !== undefined)
         need(['video'], ['film.mp4', 'film.webm', 'film.vtt', ...both(['poster-640', 'poster-960'])]);
+      if (promise?.imageAlt !== undefined) need(['promise', 'imageAlt'], both(['guide-400', 'guide-800']));
       for (const [at, { image }] of testimonials.cards.entries())
         if (image !== undefined) need(['testimonials', 'cards', at, 'image'], both([image]));
     }),

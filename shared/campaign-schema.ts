@@ -77,7 +77,16 @@ export const Landing = z.strictObject({
     points: items(z.strictObject({ title: words, description: words })),
   }),
   // Without it there is no film.
-  video: z.optional(z.strictObject({ label: words, playLabel: words, caption: words, notPlayable: words })),
+  video: z.optional(
+    z.strictObject({
+      label: words,
+      playLabel: words,
+      caption: words,
+      notPlayable: words,
+      // Without it no button stands over the film when it has ended.
+      button: z.optional(words),
+    }),
+  ),
   problems: z.strictObject({
     title: words,
     intro: words,
@@ -97,6 +106,16 @@ export const Landing = z.strictObject({
     ),
   }),
   closing: z.strictObject({ title: words, text: words, button: words, note: words }),
+  // Without it the form stands alone.
+  promise: z.optional(
+    z.strictObject({
+      title: words,
+      points: items(words),
+      line: words,
+      // Without it there is no picture.
+      imageAlt: z.optional(words),
+    }),
+  ),
   withoutScript: words,
 });
 export type Landing = z.infer<typeof Landing>;

@@ -23,5 +23,5 @@ export const captions: readonly Caption[] = [
   { from: 30.1, to: 32.5, text: ['then warm the domain', 'over four weeks.'] },
   { from: 33.0, to: 35.3, text: ['Measure replies, and change', 'one part at a time:'] },
   { from: 35.4, to: 38.1, text: ['here from a 3.2% reply rate to 11.4%,', 'and ROI from 4:1 to 9.7:1.'] },
-  { from: 38.7, to: 41.4, text: ['The method is in the guide.', 'It is free.'] },
+  { from: 38.7, to: 41.4, text: ['The method is in the guide, for free:', 'press Get Your Free Copy.'] },
 ];

@@ -1,10 +1,11 @@
-// Makes every still picture: hero, film poster, avatars, Open Graph picture and icons.
+// Makes every still picture: hero, film poster, the guide, monograms, Open Graph picture and icons.
 
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Browser } from '@playwright/test';
 import sharp from 'sharp';
-import { openScene, publish, scenesFolder, withBrowser, type SceneSize } from './shared.ts';
+import { initialsOf } from '#web/ui/initials.ts';
+import { campaignPeople, openScene, publish, scenesFolder, withBrowser, type SceneSize } from './shared.ts';
 
 type Quality = {
   readonly avif: number;
@@ -74,9 +75,37 @@ async function drawSvg(scene: string, pixels: number): Promise<Buffer> {
     .toBuffer();
 }
 
-async function makeAvatars(): Promise<void> {
-  for (const name of ['avatar-sarah-lindqvist', 'avatar-marcus-adeyemi']) {
-    await publishBoth(`media/${name}`, await drawSvg(`${name}.svg`, 160), { avif: 72, webp: 88 }, 4000);
+/** The monograms of the people on the landing page: every other one on a pale plate. */
+async function makeAvatars(browser: Browser): Promise<void> {
+  for (const [index, { name, image }] of campaignPeople().entries()) {
+    if (image === undefined) continue;
+    const page = await openScene(browser, 'monogram.html', { width: 160, height: 160 });
+    await page.evaluate(
+      ([initials, look]) => {
+        document.body.className = look;
+        const place = document.querySelector('span');
+        if (place === null) throw new Error('The monogram has no place for initials.');
+        place.textContent = initials;
+        // Some letters are so wide that they would touch the ring.
+        if (place.getBoundingClientRect().width > 100) document.body.classList.add('wide');
+      },
+      [initialsOf(name), index % 2 === 0 ? 'pale' : ''] as const,
+    );
+    const png = await page.screenshot();
+    await page.close();
+    await publishBoth(`media/${image}`, png, { avif: 72, webp: 88 }, 4000);
+  }
+}
+
+/** The guide, on nothing, so that it lies on a plate of any colour. */
+async function makeGuide(browser: Browser): Promise<void> {
+  const limits = { 400: 16_000, 800: 34_000 };
+  for (const [width, limit] of Object.entries(limits)) {
+    const size = { width: 400, height: 300, scale: Number(width) / 400 };
+    const page = await openScene(browser, 'guide.html', size);
+    const png = await page.screenshot({ omitBackground: true });
+    await page.close();
+    await publishBoth(`media/guide-${width}`, png, { avif: 58, webp: 82 }, limit);
   }
 }
 
@@ -122,6 +151,7 @@ await withBrowser(async (browser) => {
   await makeHero(browser);
   await makePoster(browser);
   await makeOpenGraph(browser);
+  await makeGuide(browser);
+  await makeAvatars(browser);
 });
-await makeAvatars();
 await makeIcons();

@@ -7,6 +7,8 @@ import path from 'node:path';
 
 import { chromium, type Browser, type Page } from '@playwright/test';
 
+import { readWords } from '#server/campaign.ts';
+import { Landing, Site } from '#shared/campaign-schema.ts';
 import { chromiumLaunchOptions } from '#testing/chromium.ts';
 
 const mediaTools = import.meta.dirname;
@@ -53,6 +55,34 @@ async function readScenePart(urlPath: string): Promise<Buffer | string> {
   return urlPath.endsWith('.ts') ? stripTypeScriptTypes(await readFile(file, 'utf8')) : readFile(file);
 }
 
+/** The green of the design (web/styles/tokens.css), for a campaign without colours of its own. */
+const designColours = { accent: '#0e5a43', plate: '#123d30' };
+
+/** The campaign's words, whether or not the pictures they speak of are there: these are what is being made. */
+function campaignWords() {
+  const site = readWords(campaignFolder, 'site.yaml', Site);
+  const landing = readWords(campaignFolder, 'landing.yaml', Landing);
+  if (site.type === 'complaints') throw new Error(site.complaints.join('\n'));
+  if (landing.type === 'complaints') throw new Error(landing.complaints.join('\n'));
+  return { site: site.words, landing: landing.words };
+}
+
+/** What the guide shows of the campaign (scenes/guide.ts): so that it can be drawn again when the words have changed. */
+function drawnCampaign() {
+  const { site, landing } = campaignWords();
+  return {
+    title: site.title,
+    badge: landing.hero.badge,
+    button: landing.video?.button ?? landing.hero.button,
+    chapters: landing.benefits.cards.map((card) => card.title),
+    accent: site.colors?.accent.light ?? designColours.accent,
+    plate: site.colors?.plate.light ?? designColours.plate,
+  };
+}
+
+/** Whose words stand on the landing page. */
+export const campaignPeople = () => campaignWords().landing.testimonials.cards;
+
 export type SceneSize = {
   readonly width: number;
   readonly height: number;
@@ -68,6 +98,7 @@ export async function openScene(browser: Browser, scene: string, size: SceneSize
   });
   const problems: string[] = [];
   page.on('pageerror', (error) => problems.push(error.message));
+  await page.addInitScript((words) => Object.assign(globalThis, { campaign: words }), drawnCampaign());
   await page.route('**/*', async (route) => {
     const url = new URL(route.request().url());
     if (url.origin !== scenesOrigin) return route.abort();

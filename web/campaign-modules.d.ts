@@ -25,6 +25,9 @@ declare module '#campaign/landing.yaml' {
   export const problems: Landing['problems'];
   export const solution: Landing['solution'];
   export const testimonials: Landing['testimonials'];
+  /** The first of the testimonials. */
+  export const testimonial: Landing['testimonials']['cards'][number];
+  export const promise: Landing['promise'];
   export const closing: Landing['closing'];
   export const withoutScript: Landing['withoutScript'];
 }

@@ -28,13 +28,9 @@ for (const [index, frame] of frames.entries()) {
   if (next !== undefined) move(frame.selector, { at: next.start, for: deal, y: [0, -90], ease: glide });
 }
 
-/** The words of a frame come in line by line; a second note waits for what it speaks of. */
+/** The words of a frame come in line by line. */
 function riseLines(frame: string, at: number): void {
-  moveEach(`${frame} .line:not(.second)`, 0.12, { at, for: 0.9, y: [26, 0], opacity: [0, 1] });
-}
-
-function riseSecondNote(frame: string, at: number): void {
-  move(`${frame} .second`, { at, for: 0.9, y: [26, 0], opacity: [0, 1] });
+  moveEach(`${frame} .line`, 0.12, { at, for: 0.9, y: [26, 0], opacity: [0, 1] });
 }
 
 function layFilmFan(frame: string, fan: Fan): void {
@@ -75,21 +71,21 @@ function drawSheaf(frame: string, at: number, length: number): void {
   const start = chapters.structure;
   const fan: Fan = {
     cards: [
-      { x: 164, y: 80, angle: 7 },
-      { x: 172, y: 190, angle: 3.6 },
-      { x: 175, y: 304, angle: 0 },
-      { x: 172, y: 418, angle: -3.6 },
-      { x: 164, y: 528, angle: -7 },
+      { x: 158, y: 84, angle: 6 },
+      { x: 166, y: 189, angle: 3 },
+      { x: 168, y: 294, angle: 0 },
+      { x: 166, y: 399, angle: -3 },
+      { x: 158, y: 504, angle: -6 },
     ],
     cardWidth: 250,
-    cardHeight: 90,
-    gather: { x: 408, y: 304 },
+    cardHeight: 96,
+    gather: { x: 406, y: 294 },
   };
   layFilmFan('#structure', fan);
   riseLines('#structure', start + 0.4);
 
   const read = 1.5;
-  const desk = { x: 580, y: 304, scale: 2.05 };
+  const desk = { x: 556, y: 294, scale: 2 };
   for (const [index, card] of all('#structure .index-card').entries()) {
     const place = fan.cards[index];
     if (place === undefined) continue;
@@ -116,20 +112,19 @@ function drawSheaf(frame: string, at: number, length: number): void {
   }
 
   const prompt = start + 0.8 + 5 * read + 0.5;
-  riseSecondNote('#structure', prompt);
   drawSheaf('#structure', prompt, 1);
   move('#structure .prompt', { at: prompt, for: 0.9, x: [520, 0] });
-  moveEach('#structure .prompt em', 0.48, { at: prompt + 1, for: 0.6, reveal: [0, 1], ease: draw });
+  moveEach('#structure .prompt .name', 0.48, { at: prompt + 1, for: 0.6, reveal: [0, 1], ease: draw });
 }
 
 // Two: one offer, turned over into four letters.
 {
   const start = chapters.drivers;
   riseLines('#drivers', start + 0.4);
-  move('#drivers .offer', { at: start + 0.3, for: 0.1, y: [206, 206], scale: [1.4, 1.4] });
-  move('#drivers .offer', { at: start + 2.1, for: 0.8, y: [206, 0], scale: [1.4, 1], ease: glide });
-  const columns = [34, 460];
-  const rows = [196, 406];
+  move('#drivers .offer', { at: start + 0.3, for: 0.1, y: [190, 190], scale: [1.5, 1.5] });
+  move('#drivers .offer', { at: start + 2.1, for: 0.8, y: [190, 0], scale: [1.5, 1], ease: glide });
+  const columns = [26, 426];
+  const rows = [174, 374];
   for (const [index, card] of all('#drivers .persona').entries()) {
     const left = columns[index % 2] ?? 0;
     const top = rows[Math.floor(index / 2)] ?? 0;
@@ -141,8 +136,8 @@ function drawSheaf(frame: string, at: number, length: number): void {
     move(card, {
       at,
       for: 0.75,
-      x: [440 - left - 193, 0],
-      y: [96 - top - 94, 0],
+      x: [412 - left - 186, 0],
+      y: [97 - top - 88, 0],
       turn: [84, 0],
       ease: glide,
     });
@@ -160,7 +155,6 @@ function drawSheaf(frame: string, at: number, length: number): void {
   riseLines('#delivery', start + 0.4);
   moveEach('#delivery .domain path', 0.5, { at: start + 1.2, for: 0.45, ink: [0, 1], ease: draw });
   const warm = start + 2.2;
-  riseSecondNote('#delivery', warm);
   move('#delivery .warming', { at: warm - 0.3, for: 0.9, x: [470, 0], rotate: [4, 0] });
   move('#delivery .curve', { at: warm + 0.4, for: 1.5, ink: [0, 1], ease: draw });
   moveEach('#delivery .amount', 0.45, { at: warm + 0.4, for: 0.4, opacity: [0, 1] });
@@ -178,11 +172,11 @@ function drawSheaf(frame: string, at: number, length: number): void {
   move('#results .roi', { at: rounds + 1.9, for: 0.9, y: [26, 0], opacity: [0, 1] });
 }
 
-// End: the reply.
+// End: the guide itself.
 {
   const start = chapters.end;
   riseLines('#end', start + 0.4);
-  move('#end .reply', { at: start + 0.7, for: 1.3, y: [240, 0] });
+  move('#end .cover', { at: start + 0.5, for: 1.3, y: [420, 0], rotate: [7, 2.5] });
 }
 
 /** A frame that is covered, or not dealt yet, is left out of the layout altogether. */

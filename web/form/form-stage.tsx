@@ -1,4 +1,4 @@
-// The form stage: four fields and one button (specification, sections 2, 4 and 5).
+// The form stage: three fields, a consent and one button (specification, sections 2, 4 and 5).
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type SubmitEvent } from 'react';
 
@@ -19,6 +19,7 @@ import {
   type LeadErrors,
   type LeadField,
 } from '#web/form/lead-form.ts';
+import { PromiseAside, PromiseLine } from '#web/form/promise.tsx';
 import { failureToast } from '#web/messages.ts';
 import { Button } from '#web/ui/button.tsx';
 import { CheckboxField, TextField } from '#web/ui/field.tsx';
@@ -71,9 +72,11 @@ export function FormStage({
           <h1 id="form-title" ref={heading} tabIndex={-1}>
             {words.title}
           </h1>
+          <PromiseLine />
           <p className={styles.intro}>{words.intro}</p>
           <LeadForm draft={draft} onDraftChange={onDraftChange} onCodeRequested={onCodeRequested} />
         </section>
+        <PromiseAside />
       </main>
       <SiteFooter />
     </>

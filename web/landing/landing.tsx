@@ -72,7 +72,7 @@ export function LandingStage({ onCallToAction, hasMoved }: LandingStageProps) {
           </StaticPart>
           <div className={landing.video && styles.how}>
             <StaticPart id="how-it-works-points">{prerendering ? <HowItWorksPoints /> : null}</StaticPart>
-            {landing.video && <VideoCard {...landing.video} />}
+            {landing.video && <VideoCard {...landing.video} onCallToAction={onCallToAction} />}
           </div>
         </section>
         <StaticPart id="problems">

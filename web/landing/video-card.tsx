@@ -2,7 +2,9 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
 
 import * as site from '#campaign/site.yaml';
+import end from '#web/landing/film-end.module.css';
 import styles from '#web/landing/landing.module.css';
+import { Button } from '#web/ui/button.tsx';
 import { PlayIcon } from '#web/ui/icons.tsx';
 
 /** Specification, section 9. */
@@ -13,16 +15,34 @@ type VideoCardProps = {
   readonly playLabel: string;
   readonly caption: string;
   readonly notPlayable: string;
+  /** Of the button over the film when it has ended; without it there is none. */
+  readonly button?: string | undefined;
+  readonly onCallToAction: () => void;
 };
 
 /** Starts as a picture, so that nothing of the film is downloaded before somebody wants to see it. */
-export function VideoCard({ label, playLabel, caption, notPlayable }: VideoCardProps) {
+export function VideoCard({
+  label,
+  playLabel,
+  caption,
+  notPlayable,
+  button,
+  onCallToAction,
+}: VideoCardProps) {
   const [playing, setPlaying] = useState(false);
   const [failed, setFailed] = useState(false);
+  const [ended, setEnded] = useState(false);
   return (
     <figure className={styles.video}>
       {playing ? (
-        <Player label={label} onFailure={() => setFailed(true)} />
+        <div className={end.film}>
+          <Player label={label} onFailure={() => setFailed(true)} onEnded={setEnded} />
+          {ended && button && (
+            <Button className={end.button} onClick={onCallToAction}>
+              {button}
+            </Button>
+          )}
+        </div>
       ) : (
         <Thumbnail playLabel={playLabel} onPlay={() => setPlaying(true)} />
       )}
@@ -53,9 +73,10 @@ type PlayerProps = {
   readonly label: string;
   /** Told when no file of the film can be played. */
   readonly onFailure: () => void;
+  readonly onEnded: (ended: boolean) => void;
 };
 
-function Player({ label, onFailure }: PlayerProps) {
+function Player({ label, onFailure, onEnded }: PlayerProps) {
   const video = useRef<HTMLVideoElement>(null);
   const notPlayable = useEffectEvent(onFailure);
 
@@ -88,6 +109,8 @@ function Player({ label, onFailure }: PlayerProps) {
       // Of a file that breaks off.
       onError={onFailure}
       onContextMenu={(event) => event.preventDefault()}
+      onEnded={() => onEnded(true)}
+      onSeeking={() => onEnded(false)}
     >
       <source src="/media/film.webm" type="video/webm" />
       {/* The last one: what could not play it either is the end. */}
