@@ -114,11 +114,12 @@ function LeadForm({ draft, onDraftChange, onCodeRequested }: Omit<FormStageProps
 
   return (
     <form className={styles.form} noValidate onSubmit={submit}>
-      <TextField label={words.name} autoComplete="name" {...textField('name')} />
-      <TextField label={words.company} autoComplete="organization" {...textField('company')} />
+      <TextField label={words.name} autoComplete="name" dir="auto" {...textField('name')} />
+      <TextField label={words.company} autoComplete="organization" dir="auto" {...textField('company')} />
       <TextField
         label={words.email}
-        type="email"
+        // Not type="email": some engines refuse international domains there, others hand them on rewritten.
+        type="text"
         inputMode="email"
         autoComplete="email"
         autoCapitalize="none"

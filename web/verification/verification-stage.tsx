@@ -75,7 +75,7 @@ export function VerificationStage({
           </h1>
           <p className={styles.intro}>
             <span>{beforeEmail}</span>
-            <strong>{lead.email}</strong>
+            <strong dir="ltr">{lead.email}</strong>
             <span>{afterEmail}</span>
           </p>
           <Button look="text" onClick={onWrongAddress}>
