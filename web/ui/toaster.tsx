@@ -38,7 +38,12 @@ export function Toaster() {
   const store = useToasts();
   const toasts = useSyncExternalStore(store.subscribe, store.getState, store.getState);
   return (
-    <RadixToast.Provider duration={AUTO_CLOSE_MS} swipeDirection="right" swipeThreshold={SWIPE_THRESHOLD_PX}>
+    <RadixToast.Provider
+      label={words.announced}
+      duration={AUTO_CLOSE_MS}
+      swipeDirection="right"
+      swipeThreshold={SWIPE_THRESHOLD_PX}
+    >
       {toasts.map((toast) => (
         <ToastCard key={toast.id} toast={toast} onDismiss={() => store.dismiss(toast.id)} />
       ))}
@@ -58,7 +63,8 @@ function ToastCard({ toast, onDismiss }: { readonly toast: Toast; readonly onDis
         if (!open) onDismiss();
       }}
     >
-      <RadixToast.Title className={styles.title}>{toast.title}</RadixToast.Title>
+      {/* The blank: what is announced is one text after the other. */}
+      <RadixToast.Title className={styles.title}>{`${toast.title} `}</RadixToast.Title>
       <RadixToast.Description className={styles.description}>
         {toast.prefix && <span className={styles.prefix}>{toast.prefix}</span>}
         <span>{toast.description}</span>
