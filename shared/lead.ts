@@ -39,7 +39,7 @@ const EMAIL: Complaint = 'email';
 const CONSENT: Complaint = 'consent';
 
 /** What a domain may be typed with: letters of every script, and the stops that people type for a full stop. */
-const TYPED_DOMAIN = /^[\p{L}\p{M}\p{Nd}\u200C\u200D.\u3002\uFF0E\uFF61-]+$/u;
+const TYPED_DOMAIN = /^[\p{L}\p{M}\p{Nd}\u200C-\u200D.\u3002\uFF0E\uFF61-]+$/u;
 /** Whose ASCII form would hide it. */
 const HYPHEN_AT_EDGE = /(?:^|[.\u3002\uFF0E\uFF61])-|-(?:[.\u3002\uFF0E\uFF61]|$)/;
 /**
