@@ -6,6 +6,8 @@ import { chromiumLaunchOptions } from '#testing/chromium.ts';
 export default defineConfig({
   testDir: '.',
   outputDir: '../test-results',
+  // What a screen reader meets, in words that are the same in every engine and system.
+  snapshotPathTemplate: '{testDir}/screen-reader/{arg}{ext}',
   globalSetup: './global-setup.ts',
   fullyParallel: true,
   workers: 2,

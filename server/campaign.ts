@@ -83,7 +83,9 @@ export function readCampaign(folder: string): CampaignResult {
     (readTextIfThere(path.join(folder, 'free-mail-domains.txt')) ?? '')
       .split('\n')
       .map((line) => line.trim().toLowerCase())
-      .filter((line) => line !== '' && !line.startsWith('#')),
+      .filter((line) => line !== '' && !line.startsWith('#'))
+      // As addresses have them when they are compared.
+      .map((domain) => URL.parse(`http://${domain}`)?.hostname ?? domain),
   );
 
   if (

@@ -473,6 +473,34 @@ describe('an instance', () => {
     }));
 });
 
+describe('housekeeping', () => {
+  it('is done soon after the start, so that a process which is often restarted keeps nothing too long', () =>
+    inFolder(async (folder) => {
+      const start = () => startSiteProcess({ APP_SECRET: TEST_SECRET, MAIL_FROM: 'a@example.com' }, folder);
+      const leftOver = { key: 'left over', started_at: 0, ends_at: 1, count: 1 };
+      const first = await start();
+      await first.stop('SIGINT');
+      const { db, close } = openDatabase(
+        { engine: 'sqlite', file: path.join(folder, 'data', 'leads.db') },
+        () => {},
+      );
+      try {
+        await db.insertInto('limit_windows').values(leftOver).execute();
+      } finally {
+        await close();
+      }
+      const site = await start();
+      try {
+        const patience = AbortSignal.timeout(10_000);
+        while (!site.output().includes('Housekeeping deleted'))
+          await setTimeout(10, null, { signal: patience });
+        assert.match(site.output(), /"expired":\{"limit_windows":1\}/);
+      } finally {
+        await site.stop('SIGINT');
+      }
+    }));
+});
+
 describe('Ctrl-C', { concurrency: true }, () => {
   /** A site with a mail in hand, which keeps a stop waiting until it is released. */
   async function busySite(): Promise<{ site: Site; release: () => void }> {

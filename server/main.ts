@@ -51,9 +51,10 @@ const keepHouse = createHousekeeping({
   },
   shouldStop: () => stopping,
 });
-const housekeeping = setInterval(() => {
+const tryToKeepHouse = () => {
   keepHouse().catch((error: unknown) => logger.warn({ err: error }, 'Housekeeping failed.'));
-}, HOUSEKEEPING_MS);
+};
+const housekeeping = setInterval(tryToKeepHouse, HOUSEKEEPING_MS);
 
 let interrupts = 0;
 process.on('SIGTERM', stop);
@@ -73,6 +74,8 @@ await app.listen({ port: config.port, host: config.host }).catch(async (error: u
 announceStart();
 // Not waited for: the page serves, and the outbox keeps what cannot be sent.
 void tryMailAccount();
+// Not only each hour: a process that is restarted more often would keep everything for ever.
+tryToKeepHouse();
 
 function readInstanceAndSite(): { instance: Instance; release: Release | null } {
   const read = readInstance();

@@ -290,6 +290,7 @@ export const Interface = z.strictObject({
   }),
   toasts: z.strictObject({
     region: wordsWithAll('hotkey'),
+    announced: words,
     close: plain,
     codeSent: toast,
     verified: toast,

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 
 import fc from 'fast-check';
 
-import { Lead, normaliseEmail, Verification } from '#shared/lead.ts';
+import { asciiAddress, Lead, normaliseEmail, Verification } from '#shared/lead.ts';
 import { isSingleLine } from '#shared/text.ts';
 
 describe('the schemas', () => {
@@ -62,6 +62,92 @@ describe('the schemas', () => {
     assert.equal(isTaken(`ada@mail.${'a'.repeat(64)}`), false);
     assert.equal(isTaken(`ada@${'abcdefg.'.repeat(32)}com`), false);
     assert.equal(isTaken('no-address'), false);
+  });
+
+  const parsed = (email: string) => Verification.safeParse({ email, code: '123456' });
+
+  it('take an international domain as it was typed, in whatever script', () => {
+    for (const email of [
+      'info@münchen.de',
+      'INFO@MÜNCHEN.DE',
+      'info@xn--mnchen-3ya.de',
+      'ada@例え.テスト',
+      'ada@例え。jp',
+      'ada@مثال.إختبار',
+      'ada@דוגמה.co.il',
+      'ada@пример.рф',
+      'ada@xn--e1afmkfd.xn--p1ai',
+      'ada@mail.straße.example',
+    ]) {
+      const result = parsed(`  ${email} `);
+      assert.ok(result.success, email);
+      assert.equal(result.data.email, email);
+    }
+  });
+
+  it('refuse what no mail server knows, in one sentence', () => {
+    for (const email of [
+      'jürgen@münchen.de',
+      'ада@пример.рф',
+      'info@mün\u0000chen.de',
+      'info@mün\nchen.de',
+      'info@mün\u202Echen.de',
+      'info@mün chen.de',
+      'info@mün/chen.de',
+      'info@mün%63hen.de',
+      'info@mün:25chen.de',
+      'info@@münchen.de',
+      'info@münchen@münchen.de',
+      'info@münchen..de',
+      'info@.münchen.de',
+      'info@münchen.de.',
+      'info@-münchen.de',
+      'info@münchen-.de',
+      'info@münchen',
+      'info@mün♥chen.de',
+      'info@mün_chen.de',
+      'info@١٢٧.٠.٠.١',
+      'info@１２７.0.0.1',
+      'info@0x7f.1',
+      'info@a\u05D01\u0661.com',
+      'info@xn--.de',
+      `info@${'ü'.repeat(63)}.de`,
+      `info@${'münchen.'.repeat(20)}de`,
+    ]) {
+      const result = parsed(email);
+      assert.equal(result.success, false, email);
+      assert.deepEqual(
+        result.error.issues.map(({ message }) => message),
+        ['email'],
+        email,
+      );
+    }
+  });
+
+  it('know an address by its ASCII form, which mail is sent to and everything is counted under', () => {
+    assert.equal(asciiAddress('Info@MÜNCHEN.de'), 'Info@xn--mnchen-3ya.de');
+    assert.equal(asciiAddress('Ada@Example.COM'), 'Ada@example.com');
+    assert.equal(asciiAddress('ada@münchen'), null);
+    assert.equal(normaliseEmail(' Info@MÜNCHEN.de '), 'info@xn--mnchen-3ya.de');
+    assert.equal(normaliseEmail('info@XN--MNCHEN-3YA.de'), 'info@xn--mnchen-3ya.de');
+    // Composed and decomposed, ideographic stop and full stop, wide and narrow.
+    assert.equal(normaliseEmail('info@mu\u0308nchen。ＤＥ'), 'info@xn--mnchen-3ya.de');
+    assert.equal(normaliseEmail('No Address'), 'no address');
+  });
+
+  it('take nothing that has no ASCII form, whatever is thrown at them', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 20 }), (host) => {
+        for (const email of [`ada@${host}.de`, `ada@m${host}n.de`]) {
+          const result = parsed(email);
+          if (!result.success) continue;
+          const mailed = asciiAddress(result.data.email) ?? '';
+          assert.match(mailed, /^ada@[a-z0-9.-]+$/);
+          assert.equal(normaliseEmail(mailed), normaliseEmail(email));
+        }
+      }),
+      { numRuns: 3000 },
+    );
   });
 
   it('answer long input at once', () => {

@@ -38,26 +38,55 @@ const lineOfText = (tooShort: Complaint, tooLong: Complaint, notOneLine: Complai
 const EMAIL: Complaint = 'email';
 const CONSENT: Complaint = 'consent';
 
-/** Of UTF-8: what takes more than one character in an address of the web takes so many of them. */
-const octets = (text: string): number => encodeURIComponent(text).replace(/%../g, '.').length;
+/** What a domain may be typed with: letters of every script, and the stops that people type for a full stop. */
+const TYPED_DOMAIN = /^[\p{L}\p{M}\p{Nd}\u200C-\u200D.\u3002\uFF0E\uFF61-]+$/u;
+/** Whose ASCII form would hide it. */
+const HYPHEN_AT_EDGE = /(?:^|[.\u3002\uFF0E\uFF61])-|-(?:[.\u3002\uFF0E\uFF61]|$)/;
+/**
+ * What a mail server takes in RCPT TO: the local part as zod's expression has it, labels of letters, digits and hyphens
+ * inside (RFC 5321, section 2.3.5), and an end that is letters or an international one (RFC 5890, section 2.3.2.1).
+ */
+const ASCII_ADDRESS =
+  /^(?:[\w'+-]+\.)*[\w'+-]*[\w+-]@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:[a-z]{2,}|xn--[a-z0-9-]*[a-z0-9])$/i;
 
-/** Whether the parts of an address are short enough for mail servers: a longer one would be refused after our 202. */
-const fitsMailServers = (address: string): boolean => {
-  const at = address.lastIndexOf('@');
-  const domain = address.slice(at + 1);
-  return (
-    octets(address.slice(0, at)) <= EMAIL_LOCAL_PART_MAX_OCTETS &&
-    octets(domain) <= DOMAIN_MAX_OCTETS &&
-    domain.split('.').every((label) => octets(label) <= DOMAIN_LABEL_MAX_OCTETS)
-  );
+/** Browsers and Node have it alike; the types here are of neither. */
+declare const URL: new (url: string) => { readonly hostname: string };
+
+const asciiDomain = (typed: string): string | null => {
+  if (!TYPED_DOMAIN.test(typed) || HYPHEN_AT_EDGE.test(typed)) return null;
+  try {
+    return new URL(`http://${typed}`).hostname;
+  } catch {
+    return null;
+  }
 };
+
+/**
+ * The address that mail is sent to: its domain in ASCII (UTS 46, RFC 5890), which browsers and Node have in URL.
+ * @param address trimmed
+ * @returns null for what is no address a mail server takes. A local part beyond ASCII is none: few servers speak SMTPUTF8
+ * (RFC 6531), and a code that cannot be mailed must not be promised.
+ */
+export function asciiAddress(address: string): string | null {
+  const at = address.lastIndexOf('@');
+  const domain = asciiDomain(address.slice(at + 1));
+  if (domain === null) return null;
+  const ascii = address.slice(0, at + 1) + domain;
+  // A longer one would be refused after our 202.
+  return ASCII_ADDRESS.test(ascii) &&
+    at <= EMAIL_LOCAL_PART_MAX_OCTETS &&
+    ascii.length <= EMAIL_MAX_LENGTH &&
+    domain.length <= DOMAIN_MAX_OCTETS &&
+    domain.split('.').every((label) => label.length <= DOMAIN_LABEL_MAX_OCTETS)
+    ? ascii
+    : null;
+}
 
 const email = z.string({ error: typeComplaint }).check(
   z.trim(),
-  // Checked before the expression, so that it never meets a long text.
+  // Checked before the expressions, so that they never meet a long text.
   z.maxLength(EMAIL_MAX_LENGTH, { error: EMAIL, abort: true }),
-  z.regex(z.regexes.email, { error: EMAIL, abort: true }),
-  z.refine(fitsMailServers, { error: EMAIL }),
+  z.refine((address) => asciiAddress(address) !== null, { error: EMAIL }),
 );
 
 /** What the form sends to `POST /api/leads` (specification, sections 3 and 5). */
@@ -90,11 +119,13 @@ export function complaintIn(words: Readonly<Record<string, string>>, complaint: 
 }
 
 /**
- * The form of an address under which it is compared, counted and stored once: trimmed and lower case. The
- * standard allows case-sensitive mailboxes (RFC 5321, section 2.4); in practice nobody has one.
+ * The form of an address under which it is compared, counted and stored once: trimmed, lower case, and its domain in
+ * ASCII. The standard allows case-sensitive mailboxes (RFC 5321, section 2.4); in practice nobody has one.
+ * @param address in any form; what is no address is only trimmed and in lower case
  */
 export function normaliseEmail(address: string): string {
-  return address.trim().toLowerCase();
+  const trimmed = address.trim();
+  return (asciiAddress(trimmed) ?? trimmed).toLowerCase();
 }
 
 /** A field people never see: whoever fills it in is a robot, is answered like everybody else, and gets no mail. */

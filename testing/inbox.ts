@@ -17,6 +17,8 @@ export type Inbox = {
   readonly url: string;
   readonly port: number;
   readonly mails: readonly ReceivedMail[];
+  /** The RCPT TO commands as they came over the wire: the library hands on international domains decoded. */
+  readonly recipientCommands: readonly string[];
   /** Mail for one recipient, oldest first. */
   readonly mailsTo: (address: string) => ReceivedMail[];
   /** Waits until a recipient has this many mails, and returns the newest. */
@@ -39,6 +41,7 @@ const PATIENCE_MS = 10_000;
 /** Starts it on a free port of 127.0.0.1, or on the one given. */
 export async function startInbox(behaviour: InboxBehaviour = {}, port = 0): Promise<Inbox> {
   const mails: ReceivedMail[] = [];
+  const recipientCommands: string[] = [];
   const byRecipient = new Map<string, ReceivedMail[]>();
   const waiting = new Map<string, Set<() => void>>();
   const mailsTo = (recipient: string) => byRecipient.get(recipient.toLowerCase()) ?? [];
@@ -63,8 +66,19 @@ export async function startInbox(behaviour: InboxBehaviour = {}, port = 0): Prom
       if (connection.session.id === sessionId) connection._socket.destroy();
     }
   };
+  const quiet = () => {};
   const server = new SMTPServer({
     authOptional: true,
+    logger: {
+      trace: quiet,
+      info: quiet,
+      warn: quiet,
+      error: quiet,
+      fatal: quiet,
+      debug: (_entry, _format, line) => {
+        if (typeof line === 'string' && line.startsWith('RCPT TO:')) recipientCommands.push(line);
+      },
+    },
     disabledCommands: ['STARTTLS'],
     disableReverseLookup: true,
     onRcptTo: (address, _session, callback) => {
@@ -87,6 +101,7 @@ export async function startInbox(behaviour: InboxBehaviour = {}, port = 0): Prom
     url: `smtp://127.0.0.1:${actualPort}`,
     port: actualPort,
     mails,
+    recipientCommands,
     mailsTo,
     waitForMail: (recipient, count = 1, patienceMs = PATIENCE_MS) =>
       new Promise((resolve, reject) => {

@@ -128,7 +128,7 @@ const isAbout = (table: AboutAnAddress, email: string) => {
     case 'consent_receipts':
       return sql<boolean>`lead_id in (select id from leads where email = ${email})`;
     case 'outbox':
-      // Mail goes to the address as it was typed.
+      // Mail goes to the address as it was typed, its domain in ASCII.
       return sql<boolean>`(lower(recipient) = ${email} or code_id in (select id from codes where email = ${email}))`;
     case 'challenges':
       // The same address as its submissions; they have an index.

@@ -2,6 +2,7 @@
 import { isDisposableEmail } from 'disposable-email-domains-js';
 
 import type { Config } from '#server/config.ts';
+import { normaliseEmail } from '#shared/lead.ts';
 
 type DomainFlag = 'free-mail' | 'disposable';
 
@@ -10,14 +11,16 @@ export type DomainVerdict =
 
 /**
  * Applies the policies FREE_MAIL and DISPOSABLE_MAIL to an address.
+ * @param typedEmail a valid one, in any form
  * @param freeMailDomains from campaign/free-mail-domains.txt
  */
 export function judgeDomain(
-  email: string,
+  typedEmail: string,
   policies: Pick<Config, 'freeMail' | 'disposableMail'>,
   freeMailDomains: ReadonlySet<string>,
 ): DomainVerdict {
-  const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
+  const email = normaliseEmail(typedEmail);
+  const domain = email.slice(email.lastIndexOf('@') + 1);
   const kinds = [
     { flag: 'free-mail', policy: policies.freeMail, applies: () => freeMailDomains.has(domain) },
     { flag: 'disposable', policy: policies.disposableMail, applies: () => isDisposableEmail(email) },

@@ -24,7 +24,7 @@ import type { MailBacklog } from '#server/outbox/backlog.ts';
 import { queueCodeMail } from '#server/outbox/code.ts';
 import type { CodeRequested } from '#shared/api.ts';
 import type { ApiErrorCode } from '#shared/errors.ts';
-import { normaliseEmail, type Lead } from '#shared/lead.ts';
+import { asciiAddress, normaliseEmail, type Lead } from '#shared/lead.ts';
 
 export type RequestCodeParts = {
   readonly database: OpenDatabase;
@@ -109,9 +109,11 @@ async function answer(tx: Db, parts: RequestCodeParts, ask: Ask): Promise<Reques
     );
   }
 
+  // Mail servers need not know any letters but ASCII's in a domain. Other input never gets here.
+  const recipient = asciiAddress(ask.lead.email) ?? email;
   const place = await findPlaceInQueue(tx, {
     network: networkOf(visitor.clientAddress),
-    recipient: ask.lead.email,
+    recipient,
     now,
     mostBehindMs: parts.mailBacklog.mostBehindMs,
   });
@@ -140,7 +142,7 @@ async function answer(tx: Db, parts: RequestCodeParts, ask: Ask): Promise<Reques
     created_at: now,
     expires_at: expiresAt,
   });
-  const mail = { id: uuid({ msecs: now }), codeId: code.id, recipient: ask.lead.email };
+  const mail = { id: uuid({ msecs: now }), codeId: code.id, recipient };
   await queueCodeMail(tx, { ...mail, place, now });
   return requested(parts, challengeId, code, parts.resendSeconds);
 }

@@ -151,16 +151,24 @@ function LeadForm({
 
   return (
     <form className={styles.form} noValidate onSubmit={submit}>
-      <TextField label={words.name} autoComplete="name" autoCapitalize="words" {...textField('name')} />
+      <TextField
+        label={words.name}
+        autoComplete="name"
+        autoCapitalize="words"
+        dir="auto"
+        {...textField('name')}
+      />
       <TextField
         label={words.company}
         autoComplete="organization"
         autoCapitalize="words"
+        dir="auto"
         {...textField('company')}
       />
       <TextField
         label={words.email}
-        type="email"
+        // Not type="email": some engines refuse international domains there, others hand them on rewritten.
+        type="text"
         inputMode="email"
         autoComplete="email"
         autoCapitalize="none"

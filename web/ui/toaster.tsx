@@ -48,7 +48,12 @@ export function Toaster() {
   const viewport = useRef<HTMLOListElement>(null);
   const giveFocusBack = useFocusBeside(viewport, toasts[0]?.id);
   return (
-    <RadixToast.Provider duration={AUTO_CLOSE_MS} swipeDirection="right" swipeThreshold={SWIPE_THRESHOLD_PX}>
+    <RadixToast.Provider
+      label={words.announced}
+      duration={AUTO_CLOSE_MS}
+      swipeDirection="right"
+      swipeThreshold={SWIPE_THRESHOLD_PX}
+    >
       {toasts.map((toast) => (
         <ToastCard
           key={toast.id}
@@ -125,6 +130,7 @@ function ToastCard({ toast, onDismiss }: { readonly toast: Toast; readonly onDis
     >
       <div className={styles.text}>
         <RadixToast.Title className={styles.title}>{toast.title}</RadixToast.Title>
+        {/* What is announced is one text after the other. */}{' '}
         <RadixToast.Description
           className={styles.description}
           data-radix-toast-announce-exclude={toast.spokenThere ? '' : undefined}

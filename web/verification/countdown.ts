@@ -24,10 +24,12 @@ export const countdownText = (words: CountdownWords, seconds: number): string =>
   inSeconds(words, 'resendIn', seconds);
 
 const ANNOUNCED_EVERY_SECONDS = 30;
+/** Then it is taken away: whoever reads on must not meet 60 seconds beside a countdown that shows 31. */
+const ANNOUNCED_FOR_SECONDS = 3;
 
 /** What is announced: not each second, which nobody could listen to, but each half minute and the end. */
 export function announcement(words: CountdownWords, seconds: number): string {
   if (seconds === 0) return words.canResendNow;
   const rounded = Math.ceil(seconds / ANNOUNCED_EVERY_SECONDS) * ANNOUNCED_EVERY_SECONDS;
-  return inSeconds(words, 'canResendIn', rounded);
+  return rounded - seconds < ANNOUNCED_FOR_SECONDS ? inSeconds(words, 'canResendIn', rounded) : '';
 }

@@ -119,7 +119,7 @@ export function VerificationStage({
           <h1 id="verification-title">{words.title}</h1>
           <p className={styles.intro} id="verification-intro">
             <span>{beforeEmail}</span>
-            <strong>{lead.email}</strong>
+            <strong dir="ltr">{lead.email}</strong>
             <span>{afterEmail}</span>
           </p>
           <Button look="text" onClick={onWrongAddress}>

@@ -1,0 +1,67 @@
+// Addresses at international domains, and names in scripts that run from right to left.
+import { expect, test } from './fixtures.ts';
+
+test('an address at an international domain is taken, shown as typed, and its code arrives', async ({
+  page,
+  visitor,
+  site,
+}) => {
+  const email = 'Info@Münchner-Bücher.example';
+  await page.goto('/');
+  await visitor.openForm();
+  await visitor.fillForm({ email: ` ${email}` });
+  await visitor.sendForm();
+  await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+  await expect(page.getByText(email, { exact: true })).toBeVisible();
+  await page.reload();
+  await expect(page.getByText(email, { exact: true })).toBeVisible();
+  await page.getByRole('button', { name: 'Wrong address?' }).click();
+  await expect(page.getByLabel('Work Email *')).toHaveValue(new RegExp(`^ ?${email}$`));
+  expect(site.inbox.recipientCommands).toContain('RCPT TO:<Info@xn--mnchner-bcher-wobi.example>');
+});
+
+test('a bad international address is refused by the form itself, and a slip in one is mended', async ({
+  page,
+  visitor,
+}) => {
+  const called: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().includes('/api/')) called.push(request.url());
+  });
+  await page.goto('/');
+  await visitor.openForm();
+  for (const email of [
+    'jürgen@münchen.de',
+    'info@mün chen.de',
+    'info@münchen',
+    `info@${'ü'.repeat(63)}.de`,
+  ]) {
+    await visitor.fillForm({ email });
+    await visitor.sendForm();
+    await expect(page.getByLabel('Work Email *')).toHaveAccessibleDescription(
+      'Please enter a valid email address',
+    );
+    await expect(page.getByLabel('Work Email *')).toBeFocused();
+  }
+  await visitor.fillForm({ email: 'info@münchen.con' });
+  await page.getByLabel('Full Name *').focus();
+  await page.getByRole('button', { name: 'Did you mean info@münchen.com?' }).click();
+  await expect(page.getByLabel('Work Email *')).toHaveValue('info@münchen.com');
+  expect(called).toEqual([]);
+});
+
+test('names in Arabic and Hebrew run from right to left in their fields, others from left to right', async ({
+  page,
+  visitor,
+}) => {
+  await page.goto('/');
+  await visitor.openForm();
+  const directionOf = (label: string) =>
+    page.getByLabel(label).evaluate((field) => getComputedStyle(field).direction);
+  await page.getByLabel('Full Name *').fill('محمد علي');
+  await page.getByLabel('Company Name *').fill('חברה בע"מ (2026)');
+  expect(await directionOf('Full Name *')).toBe('rtl');
+  expect(await directionOf('Company Name *')).toBe('rtl');
+  await page.getByLabel('Full Name *').fill('Ada');
+  expect(await directionOf('Full Name *')).toBe('ltr');
+});

@@ -1,0 +1,138 @@
+// What a screen reader meets, in order, on every stage: the accessibility tree beside the kept text of it, in
+// e2e/screen-reader/. When it changes, read it as somebody who does not see the page, and keep it with:
+// npm run test:screen-reader:renew
+import type { Page } from '@playwright/test';
+
+import { expect, stopClock, test, type Visitor } from './fixtures.ts';
+
+const HEAD = `# What a screen reader meets here, in order. Renewed by: npm run test:screen-reader:renew
+`;
+
+/** Compares the whole tree, in the words that stay the same from run to run. */
+async function expectKept({ page, email }: Visitor, stage: string): Promise<void> {
+  const tree = await page.locator('body').ariaSnapshot();
+  const kept = tree
+    .replaceAll(email, 'visitor@example.com')
+    .replace(/reference [A-Z]{3}\b/, 'reference ABC')
+    .replace(/© \d{4}/, '© 2026');
+  expect(`${HEAD}${kept}\n`).toMatchSnapshot(`${stage}.yml`);
+}
+
+test('a screen reader meets every stage in order, with every name and nothing twice', async ({
+  page,
+  visitor,
+  expectedComplaints,
+}) => {
+  test.slow();
+  expectedComplaints.push(/404 \(Not Found\)/);
+  await page.clock.install();
+  await page.goto('/');
+  await expectKept(visitor, 'landing');
+  await visitor.openForm();
+  await expect(page.getByRole('region', { name: /^Notifications/ })).toBeAttached();
+  await expectKept(visitor, 'form');
+  await visitor.sendForm();
+  await expectKept(visitor, 'form-with-errors');
+
+  await visitor.fillForm();
+  await stopClock(page);
+  await visitor.sendForm();
+  const code = await visitor.mailedCode();
+  // Past the toast and the announcements of the beginning.
+  await expect(page.getByText('Resend in 60 seconds')).toBeVisible();
+  await page.clock.runFor(10_000);
+  await expect(visitor.toast).toHaveCount(0);
+  await expectKept(visitor, 'code');
+  await visitor.enterCode(code === '000000' ? '000001' : '000000');
+  await expect(visitor.toast).toContainText('Verification Failed');
+  await page.clock.runFor(2_000);
+  await expect(visitor.box(1)).toBeEnabled();
+  await expectKept(visitor, 'code-refused');
+
+  await page.clock.resume();
+  await page.route('**/api/article', (route) => route.fulfill({ status: 500, body: '' }), { times: 1 });
+  await visitor.enterCode(code);
+  await expect(page.getByRole('alert')).toBeVisible();
+  await page.clock.runFor(10_000);
+  await expect(visitor.toast).toHaveCount(0);
+  await expectKept(visitor, 'article-not-loaded');
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await expect(page.getByRole('article')).toBeVisible();
+  await expectKept(visitor, 'article');
+  await page.goto('/nowhere');
+  await expectKept(visitor, 'not-found');
+});
+
+/** Notes what each live region says: its text whenever that becomes another one. */
+async function listen(page: Page): Promise<void> {
+  await page.addInitScript(() => {
+    const LIVE = '[role=status], [role=alert], [aria-live=polite], [aria-live=assertive]';
+    const said: string[] = [];
+    const texts = new WeakMap<Element, string>();
+    Object.assign(globalThis, { said });
+    new MutationObserver(() => {
+      for (const region of document.querySelectorAll(LIVE)) {
+        if (!region.checkVisibility()) continue;
+        const text = (region.textContent ?? '').replace(/\s+/g, ' ').trim();
+        if (text !== '' && text !== texts.get(region)) said.push(text);
+        texts.set(region, text);
+      }
+    }).observe(document, { childList: true, subtree: true, characterData: true, attributes: true });
+  });
+}
+
+test('what happens is said once, and the countdown twice a minute', async ({ page, visitor }) => {
+  test.slow();
+  const said = () => page.evaluate(() => (globalThis as unknown as { said: string[] }).said);
+  /** What was said since it was last asked. */
+  let heard = 0;
+  const saidSince = async () => {
+    const all = await said();
+    const fresh = all.slice(heard);
+    heard = all.length;
+    return fresh;
+  };
+  await listen(page);
+  await page.clock.install();
+  await page.goto('/');
+  await visitor.openForm();
+  await visitor.fillForm({ email: 'ada@gmial.com' });
+  await page.getByLabel('Full Name *').focus();
+  await expect.poll(said).toEqual(['Did you mean ada@gmail.com?']);
+  await visitor.fillForm();
+  await saidSince();
+  await stopClock(page);
+  await visitor.sendForm();
+  const code = await visitor.mailedCode();
+  await expect(page.getByText('Resend in 60 seconds')).toBeVisible();
+  await page.clock.runFor(1_000);
+  expect((await saidSince()).toSorted()).toEqual([
+    'Notification Success! Please check your email for the verification code.',
+    'You can ask for a new code in 60 seconds.',
+  ]);
+  await page.clock.runFor(55_000);
+  expect(await saidSince()).toEqual(['You can ask for a new code in 30 seconds.']);
+  await page.clock.runFor(10_000);
+  expect(await saidSince()).toEqual(['You can ask for a new code now.']);
+  await page.clock.resume();
+
+  await visitor.enterCode(code === '000000' ? '000001' : '000000');
+  await expect(visitor.toast).toContainText('Verification Failed');
+  await page.clock.runFor(1_000);
+  expect((await saidSince()).filter((text) => !text.startsWith('You can ask'))).toEqual([
+    'Verifying code...',
+    expect.stringMatching(/^Notification Verification Failed 400: That code is wrong/),
+  ]);
+  await page.clock.runFor(10_000);
+
+  await visitor.enterCode(code);
+  await expect(page.getByRole('article')).toBeVisible();
+  await page.clock.runFor(1_000);
+  const last = await saidSince();
+  expect(last.filter((text) => text !== 'Opening the guide...').toSorted()).toEqual([
+    'Notification Verified! Access granted. Enjoy the content!',
+    'Verifying code...',
+  ]);
+  await page.clock.runFor(20_000);
+  expect(await saidSince()).toEqual([]);
+});
