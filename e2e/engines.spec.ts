@@ -159,6 +159,7 @@ for (const name of ENGINE_NAMES) {
       await waitFor(page, 'the focus is in the notifications', toastsHaveFocus, undefined);
       await page.click('button', 'Close notification');
       await waitFor(page, 'the toast is gone', noToast, undefined);
+      // The pointer and the focus were on the toast that was closed; the next one's time runs all the same.
       await page.click('textbox', 'Digit 1 of 6');
       await page.type('000000');
       await seesToast(page, 'Verification Failed');

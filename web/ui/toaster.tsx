@@ -38,7 +38,14 @@ export function Toaster() {
   const store = useToasts();
   const toasts = useSyncExternalStore(store.subscribe, store.getState, store.getState);
   return (
-    <RadixToast.Provider duration={AUTO_CLOSE_MS} swipeDirection="right" swipeThreshold={SWIPE_THRESHOLD_PX}>
+    <RadixToast.Provider
+      // Whoever closes a toast has the pointer or the focus on it, which stops the time of Radix's provider, and nothing
+      // starts it again when the last toast has gone: the next one would stay for ever. So each toast begins afresh.
+      key={toasts[0]?.id}
+      duration={AUTO_CLOSE_MS}
+      swipeDirection="right"
+      swipeThreshold={SWIPE_THRESHOLD_PX}
+    >
       {toasts.map((toast) => (
         <ToastCard key={toast.id} toast={toast} onDismiss={() => store.dismiss(toast.id)} />
       ))}
