@@ -148,8 +148,15 @@ async function scrollThrough(page: Page): Promise<void> {
 
 /** The same walk through the adapter that every engine has. */
 async function walkEngine(page: EnginePage, name: string, theme: string): Promise<void> {
-  const shoot = (stage: string, fullPage = false) =>
-    page.screenshot(path.join(folder, `${stage}-${name}.png`), fullPage);
+  const shoot = async (stage: string, fullPage = false) => {
+    await waitFor(
+      page,
+      'nothing moves',
+      () => document.getAnimations().every((animation) => animation.playState !== 'running'),
+      undefined,
+    );
+    await page.screenshot(path.join(folder, `${stage}-${name}.png`), fullPage);
+  };
   const sees = (words: string) =>
     waitFor(page, `the page says "${words}"`, (wanted) => document.body.innerText.includes(wanted), words);
   const email = `${name}@example.com`;
@@ -160,6 +167,7 @@ async function walkEngine(page: EnginePage, name: string, theme: string): Promis
   await shoot('landing', true);
   await page.click('button', 'Get Your Free Copy');
   await page.click('button', 'Send Verification Code');
+  await sees('You must agree to receive emails');
   await shoot('form-errors', true);
   await page.click('textbox', 'Full Name *');
   await page.type('Ada Lovelace');

@@ -7,7 +7,7 @@ export type EngineName = 'chromium' | 'firefox' | 'webkit';
 /** Something on the page, as a person finds it: by its role and name. */
 export type Role = 'button' | 'checkbox' | 'heading' | 'link' | 'textbox';
 
-export type Box = { readonly x: number; readonly y: number; readonly width: number; readonly height: number };
+type Box = { readonly x: number; readonly y: number; readonly width: number; readonly height: number };
 
 /** One page in a browser profile of its own: no cookie and no stored value of another page is in it. */
 export type EnginePage = {
