@@ -192,6 +192,8 @@ async function resize(driver: WebDriver, width: number, height: number): Promise
   await window.setRect({ x: 0, y: 0, width, height });
   const lost = height - (await inner()).height;
   await window.setRect({ x: 0, y: 0, width, height: height + lost });
+  // The window has its size before the page in it is painted.
+  await driver.executeAsyncScript('requestAnimationFrame(() => requestAnimationFrame(arguments[0]))');
 }
 
 async function screenshot(driver: WebDriver, file: string, fullPage: boolean): Promise<void> {
