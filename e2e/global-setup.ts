@@ -1,12 +1,16 @@
-// Once for all browser tests: the built sites, and PostgreSQL, unless the environment names one.
+// Once for all browser tests: the built sites, and PostgreSQL, unless the environment names one. Last of all, which
+// engines this machine does not have.
 import { DEFAULT_CAMPAIGN, ensureBuilt, GERMAN_CAMPAIGN, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { POSTGRES_URL_VARIABLE } from '#testing/databases.ts';
+import { missingEngines } from '#testing/engines/find-engines.ts';
 import { startPostgres } from '#testing/postgres-server.ts';
 
-export default async function globalSetup(): Promise<(() => Promise<void>) | undefined> {
+export default async function globalSetup(): Promise<() => Promise<void>> {
   for (const campaign of [TEST_CAMPAIGN, DEFAULT_CAMPAIGN, GERMAN_CAMPAIGN]) ensureBuilt(campaign);
-  if (process.env[POSTGRES_URL_VARIABLE]) return undefined;
-  const postgres = await startPostgres();
-  process.env[POSTGRES_URL_VARIABLE] = postgres.url;
-  return postgres.stop;
+  const postgres = process.env[POSTGRES_URL_VARIABLE] ? undefined : await startPostgres();
+  if (postgres !== undefined) process.env[POSTGRES_URL_VARIABLE] = postgres.url;
+  return async () => {
+    await postgres?.stop();
+    for (const line of missingEngines()) process.stderr.write(`${line}\n`);
+  };
 }

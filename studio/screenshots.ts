@@ -1,5 +1,6 @@
 // Walks the whole flow on the built site and photographs every stage, at phone and desktop width, light and dark.
-// Usage: node studio/screenshots.ts [folder] [--keep]: with --keep, README's pictures are made of them.
+// Usage: node studio/screenshots.ts [folder] [--keep] [--engine firefox|webkit]: with --keep, README's pictures are made of
+// them; with --engine, another engine than Chromium takes them (WebKit's browser is no narrower than 447 px).
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -9,10 +10,15 @@ import sharp from 'sharp';
 
 import { DEFAULT_CAMPAIGN } from '#testing/built-site.ts';
 import { chromiumLaunchOptions } from '#testing/chromium.ts';
+import { waitFor, type EnginePage } from '#testing/engines/engine.ts';
+import { ENGINE_NAMES, findEngine } from '#testing/engines/find-engines.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { startSite } from '#testing/start-site.ts';
 
-const { values, positionals } = parseArgs({ options: { keep: { type: 'boolean' } }, allowPositionals: true });
+const { values, positionals } = parseArgs({
+  options: { keep: { type: 'boolean' }, engine: { type: 'string' } },
+  allowPositionals: true,
+});
 const folder = path.resolve(positionals[0] ?? 'screenshots');
 /** The four that README shows, by their width there in pixels. */
 const KEPT = {
@@ -25,25 +31,9 @@ const WIDTHS = { 375: 812, 1440: 900 } as const;
 
 mkdirSync(folder, { recursive: true });
 const site = await startSite({ campaign: DEFAULT_CAMPAIGN, env: { LEADS_PER_EMAIL_PER_HOUR: '0' } });
-const browser = await chromium.launch(chromiumLaunchOptions());
 try {
-  for (const [width, height] of Object.entries(WIDTHS)) {
-    for (const theme of ['light', 'dark']) {
-      const context = await browser.newContext({
-        viewport: { width: Number(width), height },
-        deviceScaleFactor: 2,
-      });
-      await context.addInitScript((value) => localStorage.setItem('theme', value), theme);
-      const page = await context.newPage();
-      page.on('console', (message) => {
-        if (message.type() === 'error') process.stderr.write(`console: ${message.text()}\n`);
-      });
-      await walk(page, `${width}-${theme}`);
-      await context.close();
-    }
-  }
+  await (values.engine === undefined ? photographChromium() : photographEngine(values.engine));
 } finally {
-  await browser.close();
   await site.close();
 }
 
@@ -55,6 +45,47 @@ if (values.keep) {
       .resize({ width })
       .webp({ quality: 84 })
       .toFile(file);
+  }
+}
+
+async function photographChromium(): Promise<void> {
+  const browser = await chromium.launch(chromiumLaunchOptions());
+  try {
+    for (const [width, height] of Object.entries(WIDTHS)) {
+      for (const theme of ['light', 'dark']) {
+        const context = await browser.newContext({
+          viewport: { width: Number(width), height },
+          deviceScaleFactor: 2,
+        });
+        await context.addInitScript((value) => localStorage.setItem('theme', value), theme);
+        const page = await context.newPage();
+        page.on('console', (message) => {
+          if (message.type() === 'error') process.stderr.write(`console: ${message.text()}\n`);
+        });
+        await walk(page, `${width}-${theme}`);
+        await context.close();
+      }
+    }
+  } finally {
+    await browser.close();
+  }
+}
+
+async function photographEngine(wanted: string): Promise<void> {
+  const name = ENGINE_NAMES.find((one) => one === wanted);
+  const engine = name && (await findEngine(name)?.());
+  if (engine === undefined) throw new Error(`There is no engine "${wanted}" here.`);
+  try {
+    for (const [width, height] of Object.entries(WIDTHS)) {
+      for (const theme of ['light', 'dark']) {
+        const page = await engine.newPage();
+        await page.resize(Number(width), height);
+        await walkEngine(page, `${width}-${theme}-${name}`, theme);
+        await page.close();
+      }
+    }
+  } finally {
+    await engine.close();
   }
 }
 
@@ -113,4 +144,51 @@ async function scrollThrough(page: Page): Promise<void> {
     window.scrollTo(0, 0);
     await Promise.all(Array.from(document.images, (image) => image.decode().catch(() => {})));
   });
+}
+
+/** The same walk through the adapter that every engine has. */
+async function walkEngine(page: EnginePage, name: string, theme: string): Promise<void> {
+  const shoot = async (stage: string, fullPage = false) => {
+    await waitFor(
+      page,
+      'nothing moves',
+      () => document.getAnimations().every((animation) => animation.playState !== 'running'),
+      undefined,
+    );
+    await page.screenshot(path.join(folder, `${stage}-${name}.png`), fullPage);
+  };
+  const sees = (words: string) =>
+    waitFor(page, `the page says "${words}"`, (wanted) => document.body.innerText.includes(wanted), words);
+  const email = `${name}@example.com`;
+
+  await page.open(site.url);
+  if (theme === 'dark') await page.click('button', 'Toggle theme');
+  await shoot('landing-top');
+  await shoot('landing', true);
+  await page.click('button', 'Get Your Free Copy');
+  await page.click('button', 'Send Verification Code');
+  await sees('You must agree to receive emails');
+  await shoot('form-errors', true);
+  await page.click('textbox', 'Full Name *');
+  await page.type('Ada Lovelace');
+  await page.press('Tab');
+  await page.type('Analytical Engines');
+  await page.press('Tab');
+  await page.type(email);
+  await page.press('Tab');
+  await page.press(' ');
+  await shoot('form');
+  await page.click('button', 'Send Verification Code');
+  await sees('Verify Your Email');
+  await shoot('verification');
+  await page.type('000000');
+  await sees('Verification Failed');
+  await shoot('verification-refused');
+  await page.type(codeIn(await site.inbox.waitForMail(email)));
+  await sees('Verified!');
+  await page.box('button', 'Back');
+  await shoot('content-top');
+  await shoot('content', true);
+  await page.open(`${site.url}/nowhere`);
+  await shoot('404');
 }

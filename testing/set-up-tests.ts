@@ -1,23 +1,34 @@
-// Makes sure that there is a Chromium to test with: takes the one it finds, else installs one.
+// Makes sure that there is a Chromium to test with: takes the one it finds, else installs one. Firefox and WebKit it
+// installs as well where it can; a run without them passes, and says so.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
 import { findChromium } from '#testing/chromium.ts';
+import { DEBIAN_PACKAGES, findEngine, missingEngines } from '#testing/engines/find-engines.ts';
 
 const run = (command: string, ...parameters: string[]): boolean => {
   process.stdout.write(`> ${command} ${parameters.join(' ')}\n`);
   return spawnSync(command, parameters, { stdio: 'inherit' }).status === 0;
 };
 
-/** In this order: Debian's own, where we may install packages; else Playwright's download. */
+const debianAsRoot = process.getuid?.() === 0 && existsSync('/usr/bin/apt-get');
+
+/** Debian's own, where we may install packages. */
+const installDebian = (...packages: string[]): boolean =>
+  debianAsRoot &&
+  run('apt-get', 'update', '-qq') &&
+  run('apt-get', 'install', '-y', '-qq', '--no-install-recommends', ...packages);
+
+/** In this order: Debian's own; else Playwright's download. */
 function installChromium(): void {
-  const debianAsRoot = process.getuid?.() === 0 && existsSync('/usr/bin/apt-get');
-  if (debianAsRoot && run('apt-get', 'update', '-qq') && run('apt-get', 'install', '-y', '-qq', 'chromium'))
-    return;
+  if (installDebian('chromium')) return;
   run('npx', 'playwright', 'install', ...(debianAsRoot ? ['--with-deps'] : []), 'chromium');
 }
 
 if (findChromium() === undefined) installChromium();
+for (const name of ['firefox', 'webkit'] as const) {
+  if (findEngine(name) === undefined) installDebian(...DEBIAN_PACKAGES[name]);
+}
 const found = findChromium();
 if (found === undefined) {
   process.stderr.write(
@@ -26,3 +37,4 @@ if (found === undefined) {
   process.exit(1);
 }
 process.stdout.write(`Testing with ${found}\n`);
+for (const line of missingEngines()) process.stderr.write(`${line}\n`);

@@ -1,0 +1,256 @@
+// What must work in every engine, written once: see testing/engines/. Whatever needs a held answer, a stopped clock or a
+// finger is tested in Chromium alone, in the other files.
+import { expect, test } from '@playwright/test';
+
+import { ENGINE_NAMES, findEngine } from '#testing/engines/find-engines.ts';
+import { waitFor, type Engine, type EnginePage } from '#testing/engines/engine.ts';
+import { codeIn } from '#testing/inbox.ts';
+import { startSite, type Site } from '#testing/start-site.ts';
+import { until } from '#testing/until.ts';
+
+/** An answer of the API that a test provokes is not a complaint. */
+const API_ANSWER = /\/api\/|status of 4\d\d/;
+
+for (const name of ENGINE_NAMES) {
+  const start = findEngine(name);
+  test.describe(name, () => {
+    // One after the other in one worker: the browser starts once.
+    test.describe.configure({ mode: 'default', timeout: 60_000 });
+    test.skip(start === undefined, `${name.toUpperCase()} WAS NOT TESTED: it is not installed.`);
+
+    let engine: Engine;
+    let site: Site;
+    let page: EnginePage;
+
+    test.beforeAll(async () => {
+      [engine, site] = await Promise.all([
+        start!(),
+        startSite({ env: { LEADS_PER_IP_PER_HOUR: '0', VERIFY_PER_IP_PER_HOUR: '0', RESEND_SECONDS: '0' } }),
+      ]);
+    });
+    test.afterAll(async () => {
+      await engine?.close();
+      await site?.close();
+    });
+    test.beforeEach(async () => {
+      page = await engine.newPage();
+      await page.open(site.url);
+    });
+    test.afterEach(async () => {
+      const complaints = (await page.complaints()).filter((complaint) => !API_ANSWER.test(complaint));
+      await page.close();
+      expect(complaints).toEqual([]);
+    });
+
+    test('a visitor goes from the landing page into the article and back, with a refused code on the way', async () => {
+      const email = `${name}@example.com`;
+      await page.click('button', 'Get Your Free Copy');
+      await page.click('textbox', 'Full Name *');
+      // Somebody who copies a code: it comes to the clipboard by keys, as anywhere.
+      await page.type('The code is 999-998');
+      await page.press('Control+a');
+      await page.press('Control+c');
+      await page.type('Ada Lovelace');
+      await page.press('Tab');
+      await page.type('Analytical Engines');
+      await page.press('Tab');
+      await page.type(email);
+      await page.click('checkbox', CONSENT);
+      await page.click('button', 'Send Verification Code');
+      await sees(page, 'Verify Your Email');
+      await seesToast(page, 'Success!', 'Please check your email for the verification code.');
+      await sees(page, email);
+      const code = codeIn(await site.inbox.waitForMail(email));
+
+      await page.click('textbox', 'Digit 3 of 6');
+      await page.press('Control+v');
+      await seesToast(page, 'Verification Failed', 'That code is wrong or no longer valid.');
+      await boxesAre(page, '______', 1);
+
+      await page.type(code);
+      await seesToast(page, 'Verified!', 'Access granted. Enjoy the content!');
+      await sees(page, 'Response rate = ICP accuracy + deliverability + content/value + offer strength');
+      await page.reload();
+      await sees(page, 'Response rate = ICP accuracy + deliverability + content/value + offer strength');
+      await page.click('button', 'Back');
+      await page.click('button', 'Get Your Free Copy');
+      await page.box('textbox', 'Full Name *');
+      expect(await page.evaluate(() => document.querySelector('input')?.value)).toBe('');
+      expect(site.inbox.mailsTo(email)).toHaveLength(1);
+    });
+
+    test('the form says what is missing, at its fields', async () => {
+      await page.click('button', 'Get Your Free Copy');
+      await page.click('button', 'Send Verification Code');
+      for (const sentence of [
+        'Name must be at least 2 characters',
+        'Company name must be at least 2 characters',
+        'Please enter a valid email address',
+        'You must agree to receive emails',
+      ]) {
+        await sees(page, sentence);
+      }
+      await waitFor(
+        page,
+        'the first field that is wrong has the focus',
+        (label) =>
+          (document.activeElement as HTMLInputElement | null)?.labels?.[0]?.innerText.trim() === label,
+        'Full Name *',
+      );
+    });
+
+    test('the code boxes take digits alone, and keys move between them', async () => {
+      await toCodeScreen(page, `boxes-${name}@example.com`);
+      await page.click('textbox', 'Digit 1 of 6');
+      await page.type('x-');
+      await boxesAre(page, '______', 1);
+      await page.type('1a23');
+      await boxesAre(page, '123___', 4);
+      await page.press('Backspace');
+      await boxesAre(page, '123___', 3);
+      await page.press('Backspace');
+      await boxesAre(page, '12____', 3);
+      await page.press('Home');
+      await boxesAre(page, '12____', 1);
+      await page.press('ArrowRight');
+      await boxesAre(page, '12____', 2);
+      await page.press('ArrowLeft');
+      await boxesAre(page, '12____', 1);
+      await page.press('End');
+      await boxesAre(page, '12____', 6);
+      await page.click('textbox', 'Digit 2 of 6');
+      // The same digit over itself moves on, another one takes its place.
+      await page.type('2');
+      await boxesAre(page, '12____', 3);
+      await page.click('textbox', 'Digit 1 of 6');
+      await page.type('9');
+      await boxesAre(page, '92____', 2);
+    });
+
+    test('the theme is light at first, is toggled, and is kept under "theme"', async () => {
+      const themeIs = (theme: string, kept: string | null) =>
+        waitFor(
+          page,
+          `the theme is ${theme}, and ${kept} is kept`,
+          (wanted) =>
+            document.documentElement.className === wanted.theme &&
+            localStorage.getItem('theme') === wanted.kept,
+          { theme, kept },
+        );
+      const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+      await themeIs('light', null);
+      const light = await paper();
+      await page.click('button', 'Toggle theme');
+      await themeIs('dark', 'dark');
+      const dark = await paper();
+      expect(dark).not.toBe(light);
+      await page.reload();
+      await themeIs('dark', 'dark');
+      expect(await paper()).toBe(dark);
+      await page.click('button', 'Toggle theme');
+      await themeIs('light', 'light');
+    });
+
+    test('a toast is reached by F8, closed by its button or by itself', async () => {
+      const email = `toasts-${name}@example.com`;
+      await toCodeScreen(page, email);
+      await seesToast(page, 'Success!');
+      await page.press('F8');
+      await waitFor(page, 'the focus is in the notifications', toastsHaveFocus, undefined);
+      await page.click('button', 'Close notification');
+      await waitFor(page, 'the toast is gone', noToast, undefined);
+      // The pointer and the focus were on the toast that was closed; the next one's time runs all the same.
+      await page.click('textbox', 'Digit 1 of 6');
+      await page.type('000000');
+      await seesToast(page, 'Verification Failed');
+      await waitFor(page, 'the toast closed by itself', noToast, undefined);
+    });
+
+    test('the film is a thumbnail until it is played, then a player with controls and captions that plays', async () => {
+      expect(await page.evaluate(() => document.querySelector('video'))).toBeNull();
+      await page.click('button', 'Play video');
+      await waitFor(page, 'there is a player', () => document.querySelector('video') !== null, undefined);
+      expect(
+        await page.evaluate(() => {
+          const video = document.querySelector('video')!;
+          return { controls: video.controls, list: video.getAttribute('controlslist') };
+        }),
+      ).toEqual({ controls: true, list: 'nodownload' });
+      await waitFor(
+        page,
+        'the film plays, or none of its files can be played',
+        () => {
+          const video = document.querySelector('video');
+          return video === null || video.currentTime > 0 || video.networkState === 3;
+        },
+        undefined,
+      );
+      const played = await page.evaluate(() => (document.querySelector('video')?.currentTime ?? 0) > 0);
+      if (!played) {
+        process.stderr.write(
+          `!!! THE FILM WAS NOT PLAYED IN ${name.toUpperCase()}: this machine lacks a decoder for webm and mp4.\n`,
+        );
+        return;
+      }
+      await waitFor(
+        page,
+        'the captions are there',
+        () => (document.querySelector('video')?.textTracks[0]?.cues?.length ?? 0) > 3,
+        undefined,
+      );
+      expect(await page.evaluate(() => document.querySelector('video')?.textTracks[0]?.mode)).toBe('showing');
+    });
+  });
+}
+
+const CONSENT =
+  'I agree to receive emails about this guide and related marketing insights. You can unsubscribe anytime.';
+
+async function toCodeScreen(page: EnginePage, email: string): Promise<void> {
+  await page.click('button', 'Get Your Free Copy');
+  await page.click('textbox', 'Full Name *');
+  await page.type('Ada Lovelace');
+  await page.press('Tab');
+  await page.type('Analytical Engines');
+  await page.press('Tab');
+  await page.type(email);
+  await page.click('checkbox', CONSENT);
+  await page.press('Enter');
+  await sees(page, 'Verify Your Email');
+}
+
+const sees = (page: EnginePage, words: string) =>
+  waitFor(
+    page,
+    `the page says "${words}"`,
+    (wanted) => document.body.innerText.replaceAll(/\s+/g, ' ').includes(wanted),
+    words,
+  );
+
+const noToast = () => document.querySelector('[role=region] li') === null;
+const toastsHaveFocus = () => document.activeElement?.closest('[role=region]') !== null;
+
+/** Exactly one toast, that says these things. */
+const seesToast = (page: EnginePage, ...words: string[]) =>
+  waitFor(
+    page,
+    `a toast says "${words.join(' ')}"`,
+    (wanted) => {
+      const toasts = Array.from(document.querySelectorAll<HTMLElement>('[role=region] li'));
+      return toasts.length === 1 && wanted.every((one) => toasts[0]?.innerText.includes(one));
+    },
+    words,
+  );
+
+/** What stands in the six boxes, `_` for nothing, and the box that has the focus, from 1. */
+async function boxesAre(page: EnginePage, values: string, focused: number): Promise<void> {
+  const read = () =>
+    page.evaluate(() => {
+      const boxes = Array.from(document.querySelectorAll<HTMLInputElement>('[role=group] input'));
+      const focus = boxes.indexOf(document.activeElement as HTMLInputElement) + 1;
+      return `${boxes.map((box) => box.value || '_').join('')} ${focus}`;
+    });
+  await until(async () => (await read()) === `${values} ${focused}`).catch(async () => {
+    expect(await read(), 'the boxes, and the one with the focus').toBe(`${values} ${focused}`);
+  });
+}

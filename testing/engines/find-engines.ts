@@ -1,0 +1,64 @@
+// Which engines this machine has, and how each is started.
+import { existsSync, globSync } from 'node:fs';
+import path from 'node:path';
+
+import { chromium, firefox, webkit } from '@playwright/test';
+
+import { chromiumLaunchOptions } from '#testing/chromium.ts';
+import type { Engine, EngineName } from '#testing/engines/engine.ts';
+import { startFirefox } from '#testing/engines/firefox-engine.ts';
+import { startWithPlaywright } from '#testing/engines/playwright-engine.ts';
+import { startWebkit } from '#testing/engines/webkit-engine.ts';
+
+export const ENGINE_NAMES = ['chromium', 'firefox', 'webkit'] as const satisfies readonly EngineName[];
+
+/** What Debian calls what is needed for an engine that is not Chromium. */
+export const DEBIAN_PACKAGES = {
+  firefox: ['firefox-esr'],
+  // The last two decode the film.
+  webkit: ['webkit2gtk-driver', 'xvfb', 'gstreamer1.0-plugins-bad', 'gstreamer1.0-libav'],
+} as const;
+
+// Not /usr/bin/firefox: it may be Ubuntu's snap, which cannot see the profile that a test makes for it.
+const FIREFOX_PATHS = [
+  '/usr/bin/firefox-esr',
+  '/usr/lib/firefox/firefox',
+  '/usr/lib64/firefox/firefox',
+  '/Applications/Firefox.app/Contents/MacOS/firefox',
+];
+
+/** How to start an engine, or undefined when this machine does not have it. FIREFOX_PATH names a Firefox. */
+export function findEngine(name: EngineName): (() => Promise<Engine>) | undefined {
+  if (name === 'chromium') return () => startWithPlaywright(chromium, chromiumLaunchOptions());
+  if (name === 'firefox') {
+    const found = firstThatIs([process.env['FIREFOX_PATH'], ...FIREFOX_PATHS]);
+    if (found !== undefined) return () => startFirefox(found);
+    return existsSync(firefox.executablePath()) ? () => startWithPlaywright(firefox, {}) : undefined;
+  }
+  const driver = onPath('WebKitWebDriver');
+  const screen = onPath('Xvfb');
+  const browser = globSync('/usr/lib/*/{webkit2gtk-4,webkitgtk-6}*/MiniBrowser')[0];
+  if (driver !== undefined && screen !== undefined && browser !== undefined)
+    return () => startWebkit({ driver, screen, browser });
+  return existsSync(webkit.executablePath()) ? () => startWithPlaywright(webkit, {}) : undefined;
+}
+
+/** A loud line for each engine that is not here: the run passes without it, and must not look as if it had not. */
+export function missingEngines(): string[] {
+  return (['firefox', 'webkit'] as const)
+    .filter((name) => findEngine(name) === undefined)
+    .map(
+      (name) =>
+        `!!! ${name.toUpperCase()} WAS NOT TESTED: it is not installed. ` +
+        `On Debian: apt-get install ${DEBIAN_PACKAGES[name].join(' ')}; elsewhere: npx playwright install ${name}`,
+    );
+}
+
+function firstThatIs(paths: readonly (string | undefined)[]): string | undefined {
+  return paths.find((file) => file !== undefined && file !== '' && existsSync(file));
+}
+
+function onPath(program: string): string | undefined {
+  const folders = (process.env['PATH'] ?? '').split(path.delimiter);
+  return firstThatIs(folders.map((folder) => path.join(folder, program)));
+}

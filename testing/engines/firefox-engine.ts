@@ -1,0 +1,64 @@
+// The system's Firefox, over WebDriver BiDi, which it speaks without a driver beside it.
+import { launch, type ElementHandle, type KeyInput } from 'puppeteer-core';
+
+import type { Engine, EnginePage, Role } from '#testing/engines/engine.ts';
+
+const VIEWPORT = { width: 1280, height: 800 };
+const PATIENCE_MS = 10_000;
+
+/** Starts it, without a window. */
+export async function startFirefox(executablePath: string): Promise<Engine> {
+  const browser = await launch({ browser: 'firefox', executablePath, headless: true });
+
+  const newPage = async (): Promise<EnginePage> => {
+    const context = await browser.createBrowserContext();
+    const page = await context.newPage();
+    await page.setViewport(VIEWPORT);
+    const complaints: string[] = [];
+    page.on('console', (message) => {
+      if (message.type() === 'error') complaints.push(`${message.text()} (${message.location().url ?? ''})`);
+    });
+    page.on('pageerror', (error) => complaints.push(error instanceof Error ? error.message : String(error)));
+
+    /** By Firefox's own accessibility tree. */
+    const find = async (role: Role, name: string): Promise<ElementHandle> => {
+      const found = await page.waitForSelector(`::-p-aria([name=${JSON.stringify(name)}][role="${role}"])`, {
+        visible: true,
+        timeout: PATIENCE_MS,
+      });
+      if (found === null) throw new Error(`There is no ${role} "${name}".`);
+      return found;
+    };
+    return {
+      open: async (url) => {
+        await page.goto(url);
+      },
+      reload: async () => {
+        await page.reload();
+      },
+      click: async (role, name) => {
+        const found = await find(role, name);
+        await found.click();
+      },
+      box: async (role, name) => {
+        const box = await (await find(role, name)).boundingBox();
+        if (box === null) throw new Error(`The ${role} "${name}" has no box.`);
+        return box;
+      },
+      type: (text) => page.keyboard.type(text),
+      press: async (keys) => {
+        const pressed = keys.split('+') as KeyInput[];
+        for (const key of pressed) await page.keyboard.down(key);
+        for (const key of pressed.toReversed()) await page.keyboard.up(key);
+      },
+      evaluate: (run, ...argument) => page.evaluate(run as (argument: unknown) => never, argument[0]),
+      resize: (width, height) => page.setViewport({ width, height }),
+      screenshot: async (file, fullPage = false) => {
+        await page.screenshot({ path: file, fullPage });
+      },
+      complaints: () => Promise.resolve(complaints),
+      close: () => context.close(),
+    };
+  };
+  return { name: 'firefox', version: await browser.version(), newPage, close: () => browser.close() };
+}

@@ -1,0 +1,49 @@
+// A browser that Playwright drives: Chromium, and Playwright's own Firefox and WebKit where they are installed.
+import type { BrowserType, LaunchOptions } from '@playwright/test';
+
+import type { Engine, EngineName, EnginePage, Role } from '#testing/engines/engine.ts';
+
+const VIEWPORT = { width: 1280, height: 800 };
+
+/** Starts it. */
+export async function startWithPlaywright(browserType: BrowserType, options: LaunchOptions): Promise<Engine> {
+  const browser = await browserType.launch(options);
+  const name = browserType.name() as EngineName;
+
+  const newPage = async (): Promise<EnginePage> => {
+    const context = await browser.newContext({ viewport: VIEWPORT });
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    context.on('console', (message) => {
+      if (message.type() === 'error') complaints.push(`${message.text()} (${message.location().url})`);
+    });
+    context.on('weberror', (error) => complaints.push(error.error().message));
+    const find = (role: Role, accessibleName: string) =>
+      page.getByRole(role, { name: accessibleName, exact: true });
+    return {
+      open: async (url) => {
+        await page.goto(url);
+      },
+      reload: async () => {
+        await page.reload();
+      },
+      click: (role, accessibleName) => find(role, accessibleName).click(),
+      box: async (role, accessibleName) => {
+        const box = await find(role, accessibleName).boundingBox();
+        if (box === null) throw new Error(`The ${role} "${accessibleName}" has no box.`);
+        return box;
+      },
+      type: (text) => page.keyboard.type(text),
+      press: (keys) => page.keyboard.press(keys),
+      // Playwright's own type asks for an argument that can be sent to the page; ours leaves that to the caller.
+      evaluate: (run, ...argument) => page.evaluate(run as (argument: unknown) => never, argument[0]),
+      resize: (width, height) => page.setViewportSize({ width, height }),
+      screenshot: async (file, fullPage = false) => {
+        await page.screenshot({ path: file, fullPage });
+      },
+      complaints: () => Promise.resolve(complaints),
+      close: () => context.close(),
+    };
+  };
+  return { name, version: `${name} ${browser.version()}`, newPage, close: () => browser.close() };
+}

@@ -1,0 +1,222 @@
+// WebKitGTK's own small browser, over WebDriver. It has no way to run without a screen, so it gets one of its own.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import net from 'node:net';
+
+import { Builder, Capabilities, Key, type WebDriver, type WebElement } from 'selenium-webdriver';
+
+import type { Engine, EnginePage, Role } from '#testing/engines/engine.ts';
+import { until } from '#testing/until.ts';
+
+const VIEWPORT = { width: 1280, height: 800 };
+/** High enough for a whole page in one picture. */
+const SCREEN = '2000x12000x24';
+
+/** Where elements of a role are looked for; the role and the name themselves are asked of the engine. */
+const CANDIDATES: Readonly<Record<Role, string>> = {
+  button: 'button',
+  checkbox: 'input[type=checkbox]',
+  heading: 'h1, h2, h3',
+  link: 'a[href]',
+  textbox: 'input:not([type=checkbox])',
+};
+
+export type WebkitPrograms = {
+  readonly driver: string;
+  readonly browser: string;
+  readonly screen: string;
+};
+
+/** Starts the screen and the driver; each page is a browser of its own, for WebDriver has no profiles. */
+export async function startWebkit(programs: WebkitPrograms): Promise<Engine> {
+  const screen = spawn(programs.screen, ['-displayfd', '3', '-screen', '0', SCREEN, '-nolisten', 'tcp'], {
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+  });
+  const [display] = (await once(screen.stdio[3]!, 'data')) as [Buffer];
+  const port = await freePort();
+  const driverProcess = spawn(programs.driver, [`--port=${port}`], {
+    stdio: 'ignore',
+    env: {
+      ...process.env,
+      DISPLAY: `:${display.toString().trim()}`,
+      // Its sandbox needs rights that a container does not have. Nothing but the page under test is opened.
+      WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1',
+      NO_AT_BRIDGE: '1',
+    },
+  });
+  const driverUrl = `http://127.0.0.1:${port}`;
+  await until(() =>
+    fetch(`${driverUrl}/status`).then(
+      (response) => response.ok,
+      () => false,
+    ),
+  );
+
+  const startBrowser = () =>
+    new Builder()
+      .usingServer(driverUrl)
+      .withCapabilities(
+        new Capabilities({
+          browserName: 'MiniBrowser',
+          'webkitgtk:browserOptions': { binary: programs.browser, args: ['--automation'] },
+        }),
+      )
+      .build();
+
+  let version = '';
+  const newPage = async (): Promise<EnginePage> => {
+    const driver = await startBrowser();
+    version = `WebKitGTK ${(await driver.getCapabilities()).get('browserVersion') as string}`;
+    const complaints: string[] = [];
+    const keepComplaints = async () => {
+      complaints.push(...(await driver.executeScript<string[]>(HEARD)));
+    };
+    await resize(driver, VIEWPORT.width, VIEWPORT.height);
+    return {
+      open: async (url) => {
+        await keepComplaints();
+        await driver.get(url);
+        await driver.executeScript(LISTEN);
+      },
+      reload: async () => {
+        await keepComplaints();
+        await driver.navigate().refresh();
+        await driver.executeScript(LISTEN);
+      },
+      click: async (role, name) => {
+        const found = await find(driver, role, name);
+        await driver.executeScript(
+          'arguments[0].scrollIntoView({ block: "center", behavior: "instant" })',
+          found,
+        );
+        await driver.actions().move({ origin: found }).click().perform();
+      },
+      box: async (role, name) =>
+        driver.executeScript(
+          'const { x, y, width, height } = arguments[0].getBoundingClientRect(); return { x, y, width, height }',
+          await find(driver, role, name),
+        ),
+      type: (text) => driver.actions().sendKeys(text).perform(),
+      press: async (keys) => {
+        const pressed = keys.split('+').map((key) => NAMED_KEYS[key] ?? key);
+        const actions = driver.actions();
+        for (const key of pressed) actions.keyDown(key);
+        for (const key of pressed.toReversed()) actions.keyUp(key);
+        await actions.perform();
+      },
+      evaluate: (run, ...argument) =>
+        driver.executeScript(`return (${run.toString()})(...arguments)`, ...argument),
+      resize: (width, height) => resize(driver, width, height),
+      screenshot: (file, fullPage = false) => screenshot(driver, file, fullPage),
+      complaints: async () => {
+        await keepComplaints();
+        return complaints;
+      },
+      close: () => driver.quit(),
+    };
+  };
+  return {
+    name: 'webkit',
+    get version() {
+      return version;
+    },
+    newPage,
+    close: async () => {
+      await end(driverProcess);
+      await end(screen);
+    },
+  };
+}
+
+const NAMED_KEYS: Readonly<Record<string, string>> = {
+  ArrowLeft: Key.ARROW_LEFT,
+  ArrowRight: Key.ARROW_RIGHT,
+  Backspace: Key.BACK_SPACE,
+  Control: Key.CONTROL,
+  End: Key.END,
+  Enter: Key.ENTER,
+  Escape: Key.ESCAPE,
+  F8: Key.F8,
+  Home: Key.HOME,
+  Shift: Key.SHIFT,
+  Tab: Key.TAB,
+};
+
+/** WebDriver tells nothing of the console: the page is asked to keep what it complains of, and is asked for it. */
+const LISTEN = `
+  window.heard = [];
+  addEventListener('error', (event) => heard.push(event.message));
+  addEventListener('unhandledrejection', (event) => heard.push(String(event.reason)));
+  addEventListener('securitypolicyviolation', (event) => heard.push(event.violatedDirective + ' ' + event.blockedURI));
+  const { error } = console;
+  console.error = (...said) => { heard.push(said.join(' ')); error.apply(console, said); };`;
+const HEARD = 'return (window.heard ?? []).splice(0)';
+
+async function find(driver: WebDriver, role: Role, name: string): Promise<WebElement> {
+  let found: WebElement | undefined;
+  await until(async () => {
+    found = await findNow(driver, role, name);
+    return found !== undefined;
+  }).catch((error: unknown) => {
+    throw new Error(`There is no ${role} "${name}".`, { cause: error });
+  });
+  return found!;
+}
+
+/** The page says which elements could be meant, to save the driver a question for each one; the driver decides. */
+async function findNow(driver: WebDriver, role: Role, name: string): Promise<WebElement | undefined> {
+  try {
+    const candidates = await driver.executeScript<WebElement[]>(MEANT, CANDIDATES[role], name);
+    for (const candidate of candidates) {
+      if ((await candidate.getAccessibleName()) === name && (await candidate.isDisplayed())) return candidate;
+    }
+  } catch {
+    // It left the page while we asked; what took its place is found next time.
+  }
+  return undefined;
+}
+
+const MEANT = `
+  const words = (element) =>
+    [element.ariaLabel, element.innerText, ...Array.from(element.labels ?? [], (label) => label.innerText)].join(' ');
+  return Array.from(document.querySelectorAll(arguments[0])).filter((element) => words(element).includes(arguments[1]));`;
+
+/** The window is larger than the page in it, by what only the page can tell. */
+async function resize(driver: WebDriver, width: number, height: number): Promise<void> {
+  const inner = () =>
+    driver.executeScript<{ width: number; height: number }>(
+      'return { width: innerWidth, height: innerHeight }',
+    );
+  const window = driver.manage().window();
+  await window.setRect({ x: 0, y: 0, width, height });
+  const lost = height - (await inner()).height;
+  await window.setRect({ x: 0, y: 0, width, height: height + lost });
+  // The window has its size before the page in it is painted.
+  await driver.executeAsyncScript('requestAnimationFrame(() => requestAnimationFrame(arguments[0]))');
+}
+
+async function screenshot(driver: WebDriver, file: string, fullPage: boolean): Promise<void> {
+  const before = await driver.executeScript<[number, number, number]>(
+    'return [innerWidth, innerHeight, document.documentElement.scrollHeight]',
+  );
+  if (fullPage) await resize(driver, before[0], before[2]);
+  writeFileSync(file, await driver.takeScreenshot(), 'base64');
+  if (fullPage) await resize(driver, before[0], before[1]);
+}
+
+async function freePort(): Promise<number> {
+  const server = net.createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as net.AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill();
+  await ended;
+}
