@@ -1,6 +1,6 @@
 // Brings the database up to date at start. Safe when several processes start at once: the second waits and finds
 // nothing left to do.
-import { sql, type Kysely } from 'kysely';
+import type { Kysely } from 'kysely';
 import { Migrator, type Migration } from 'kysely/migration';
 
 import type { OpenDatabase } from '#server/db/connect.ts';
@@ -22,34 +22,19 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '2026-11-22-retention': retention,
 };
 
-const BEGIN_PATIENCE_MS = 60_000;
+const PATIENCE_MS = 60_000;
 
 /**
  * Runs the migrations that have not run yet, all or none.
  * @throws what the database said when one of them fails
  */
 export async function migrate({ db, engine }: OpenDatabase): Promise<void> {
-  // PostgreSQL: Kysely takes an advisory lock and one transaction. SQLite: its adapter takes neither.
   if (engine === 'postgres') return runMigrations(db);
-  await db.connection().execute(async (connection) => {
-    await beginPatiently(connection);
-    try {
-      await runMigrations(connection);
-      await sql`commit`.execute(connection);
-    } catch (error) {
-      await sql`rollback`.execute(connection);
-      throw error;
-    }
-  });
-}
-
-/** Another process that migrates a large database takes longer than a visitor is made to wait. */
-async function beginPatiently<Tables>(connection: Kysely<Tables>): Promise<void> {
-  const deadline = Date.now() + BEGIN_PATIENCE_MS;
+  // Another process that migrates a large database takes longer than a visitor is made to wait.
+  const deadline = Date.now() + PATIENCE_MS;
   for (;;) {
     try {
-      await sql`begin immediate`.execute(connection);
-      return;
+      return await runMigrations(db);
     } catch (error) {
       if (!isBusy(error) || Date.now() >= deadline) throw error;
     }

@@ -1,8 +1,7 @@
-// Kysely's way to node:sqlite, whose calls block the event loop. One file handle, one transaction at a time; when the file is
-// locked from outside (a backup, a shell, another process), whoever needs it waits beside the loop and everything else goes
-// on. Kysely's own driver waits inside SQLite, which is inside the loop.
+// Kysely's way to node:sqlite, whose calls block the event loop. One file handle, one transaction at a time, and one commit for
+// those that came together. When the file is locked from outside (a backup, a shell, another process), whoever needs it waits
+// beside the loop and everything else goes on. Kysely's own driver waits inside SQLite, which is inside the loop.
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import { setTimeout as delay } from 'node:timers/promises';
 
 import {
   SqliteAdapter,
@@ -21,6 +20,7 @@ const TRY_EVERY_MS = 5;
 const JITTER_MS = 10;
 
 const SQLITE_BUSY = 5;
+const SQLITE_IOERR = 10;
 const SQLITE_CANTOPEN = 14;
 
 type SqliteParts = {
@@ -34,13 +34,28 @@ type SqliteParts = {
 /** One statement with its values. */
 type Ask = { readonly sql: string; readonly parameters: readonly unknown[] };
 
+/** A transaction that begins, a statement on its own that may write, or one that only reads. */
+type Purpose = 'begin' | 'write' | 'read';
+
 /** A statement that waits for its turn. */
 type Turn = {
   readonly connection: DatabaseConnection;
+  readonly purpose: Purpose;
   readonly ask: Ask;
   readonly resolve: (result: QueryResult<unknown>) => void;
   readonly reject: (error: unknown) => void;
   timer?: NodeJS.Timeout;
+};
+
+/**
+ * Transactions that are committed together, because one commit, with its wait for the disk, costs as much as all the rest of a
+ * transaction. Each is a savepoint: it fails alone. None is told of its success before the commit they share.
+ */
+type Group = {
+  /** Those that have ended well and wait for the commit; also whoever read what is not committed yet. */
+  readonly waiting: { readonly resolve: () => void; readonly reject: (error: unknown) => void }[];
+  /** When a commit that meets a lock gives up; milliseconds since 1970. */
+  readonly deadline: number;
 };
 
 /** Makes the dialect. Destroying the Kysely instance closes the handle, after the statements in hand. */
@@ -48,8 +63,12 @@ export function createSqliteDialect(parts: SqliteParts): Dialect {
   return {
     // Kysely would make connections wait for each other, where nobody can count for how long and a reader has to wait for
     // a writer who waits for somebody else. The driver below does it better.
+    // Its migrations would run without a transaction as well, which SQLite has for them.
     createAdapter: () =>
-      Object.defineProperty(new SqliteAdapter(), 'supportsMultipleConnections', { value: true }),
+      Object.defineProperties(new SqliteAdapter(), {
+        supportsMultipleConnections: { value: true },
+        supportsTransactionalDdl: { value: true },
+      }),
     createDriver: () => createDriver(parts),
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createIntrospector: (db) => new SqliteIntrospector(db),
@@ -58,8 +77,11 @@ export function createSqliteDialect(parts: SqliteParts): Dialect {
 
 function createDriver({ sqlite, patienceMs, isFileOurs }: SqliteParts): Driver {
   const statements = createStatementCache((sql) => sqlite.prepare(sql), MOST_STATEMENTS);
-  /** Who has a transaction open; nobody else may use the handle meanwhile. */
+  /** Whose transaction is under way; nobody else may use the handle meanwhile. */
   let owner: DatabaseConnection | null = null;
+  let group: Group | null = null;
+  /** The group has had its time, and is committed as soon as its owner is done. */
+  let isCommitDue = false;
   /** Waits for the handle, in order. */
   let waiting: Turn[] = [];
   /** Found the file locked. The first of them tries again; when it gets through, the next one does. */
@@ -68,8 +90,6 @@ function createDriver({ sqlite, patienceMs, isFileOurs }: SqliteParts): Driver {
   let tellIdle: (() => void) | null = null;
 
   const run = ({ sql, parameters }: Ask): QueryResult<unknown> => {
-    // A commit into a file that was deleted would be a promise without a lead.
-    if (isBegin(sql) && !isFileOurs()) throw sqliteError(SQLITE_CANTOPEN, 'The database file was deleted.');
     const statement = statements.get(sql);
     const values = parameters.map(toSqlValue);
     if (statement.columns().length > 0) return { rows: statement.all(...values) };
@@ -77,34 +97,93 @@ function createDriver({ sqlite, patienceMs, isFileOurs }: SqliteParts): Driver {
     return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
   };
 
+  const runCommand = (sql: string): void => {
+    statements.get(sql).run();
+  };
+
+  const openGroup = (): void => {
+    // A commit into a file that was deleted would be a promise without a lead.
+    if (!isFileOurs()) throw sqliteError(SQLITE_CANTOPEN, 'The database file was deleted.');
+    // A plain "begin" takes the write lock at the first write, when another process may hold it already and waiting is no
+    // longer allowed. Every group writes, so it asks at once and may wait.
+    runCommand('begin immediate');
+    group = { waiting: [], deadline: Date.now() + patienceMs };
+    // After the requests that have come in meanwhile.
+    setImmediate(commitGroup);
+  };
+
+  const endGroup = (tell: (member: Group['waiting'][number]) => void): void => {
+    const members = group?.waiting ?? [];
+    group = null;
+    isCommitDue = false;
+    members.forEach(tell);
+    giveTurns();
+  };
+
+  const commitGroup = (): void => {
+    if (group === null) return;
+    isCommitDue = true;
+    if (owner !== null) return;
+    try {
+      runCommand('commit');
+    } catch (error) {
+      // A commit can meet a lock, where there is no write-ahead log. The transaction stays as it is.
+      if (isBusy(error) && Date.now() < group.deadline) {
+        setTimeout(commitGroup, soon());
+        return;
+      }
+      if (sqlite.isTransaction) runCommand('rollback');
+      endGroup(({ reject }) => reject(error));
+      return;
+    }
+    endGroup(({ resolve }) => resolve());
+  };
+
+  /** A full disk or an I/O error ends a transaction by itself, and with it all that wait for its commit. */
+  const noticeLoss = (error: unknown): void => {
+    if (group !== null && !sqlite.isTransaction) endGroup(({ reject }) => reject(error));
+  };
+
   const release = (): void => {
     owner = null;
-    giveTurns();
+    if (isCommitDue) commitGroup();
+    else giveTurns();
   };
 
   /** @returns false when the file is locked, and the turn is still to be had */
   const take = (turn: Turn): boolean => {
     try {
-      const result = run(turn.ask);
-      if (sqlite.isTransaction) owner = turn.connection;
-      clearTimeout(turn.timer);
-      turn.resolve(result);
+      if (group === null && turn.purpose !== 'read') openGroup();
     } catch (error) {
       if (isBusy(error)) return false;
       clearTimeout(turn.timer);
       turn.reject(error);
+      return true;
     }
+    try {
+      if (turn.purpose === 'begin') {
+        runCommand('savepoint member');
+        owner = turn.connection;
+        turn.resolve({ rows: [] });
+      } else {
+        const result = run(turn.ask);
+        if (group === null) turn.resolve(result);
+        else group.waiting.push({ resolve: () => turn.resolve(result), reject: turn.reject });
+      }
+    } catch (error) {
+      if (group === null && isBusy(error)) return false;
+      turn.reject(error);
+      noticeLoss(error);
+    }
+    clearTimeout(turn.timer);
     return true;
   };
 
   const tryAgainSoon = (): void => {
-    nextTry ??= setTimeout(
-      () => {
-        nextTry = null;
-        giveTurns();
-      },
-      TRY_EVERY_MS + Math.random() * JITTER_MS,
-    );
+    nextTry ??= setTimeout(() => {
+      nextTry = null;
+      giveTurns();
+    }, soon());
   };
 
   const giveTurns = (): void => {
@@ -118,13 +197,13 @@ function createDriver({ sqlite, patienceMs, isFileOurs }: SqliteParts): Driver {
       const turn = waiting.shift();
       if (turn === undefined) break;
       // Behind those who want to write since longer. Others have their try: who only reads is not held up by a writer.
-      const isBehind = isBegin(turn.ask.sql) && blocked.length > 0;
+      const isBehind = turn.purpose !== 'read' && blocked.length > 0;
       if (isBehind || !take(turn)) {
         blocked.push(turn);
         tryAgainSoon();
       }
     }
-    if (owner === null && waiting.length === 0 && blocked.length === 0) tellIdle?.();
+    if (owner === null && group === null && waiting.length === 0 && blocked.length === 0) tellIdle?.();
   };
 
   const giveUp = (turn: Turn): void => {
@@ -134,9 +213,13 @@ function createDriver({ sqlite, patienceMs, isFileOurs }: SqliteParts): Driver {
     giveTurns();
   };
 
-  const askForTurn = (connection: DatabaseConnection, ask: Ask): Promise<QueryResult<unknown>> =>
+  const askForTurn = (
+    connection: DatabaseConnection,
+    purpose: Purpose,
+    ask: Ask,
+  ): Promise<QueryResult<unknown>> =>
     new Promise((resolve, reject) => {
-      const turn: Turn = { connection, ask, resolve, reject };
+      const turn: Turn = { connection, purpose, ask, resolve, reject };
       waiting.push(turn);
       giveTurns();
       if (waiting.includes(turn) || blocked.includes(turn)) {
@@ -144,35 +227,28 @@ function createDriver({ sqlite, patienceMs, isFileOurs }: SqliteParts): Driver {
       }
     });
 
-  /** A statement of the transaction that is open. */
-  const runOwn = async (ask: Ask): Promise<QueryResult<unknown>> => {
-    const isEnd = isRollback(ask.sql);
-    if (!sqlite.isTransaction) {
-      // A full disk or an I/O error ends a transaction by itself. Then there is nothing to roll back, and failing at it would
-      // hide the error that matters. Anything else would be committed on its own.
-      if (!isEnd) throw new Error('SQLite has given this transaction up.');
-      release();
-      return { rows: [] };
-    }
-    const deadline = Date.now() + patienceMs;
-    for (;;) {
-      try {
-        const result = run(ask);
-        if (!sqlite.isTransaction) release();
-        return result;
-      } catch (error) {
-        // A commit can meet a lock, where there is no write-ahead log. The transaction stays as it is.
-        if (!isBusy(error) || Date.now() >= deadline) throw error;
-        await delay(TRY_EVERY_MS + Math.random() * JITTER_MS);
-      }
+  const execute = async (connection: DatabaseConnection, ask: Ask): Promise<QueryResult<unknown>> => {
+    if (owner !== connection) return askForTurn(connection, isRead(ask.sql) ? 'read' : 'write', ask);
+    // Anything more would be committed on its own.
+    if (group === null) throw new Error('SQLite has given this transaction up.');
+    let failure: unknown = null;
+    try {
+      return run(ask);
+    } catch (error) {
+      failure = error;
+      throw error;
+    } finally {
+      noticeLoss(failure ?? sqliteError(SQLITE_IOERR, 'SQLite gave a transaction up.'));
     }
   };
 
-  const execute = (connection: DatabaseConnection, ask: Ask): Promise<QueryResult<unknown>> =>
-    owner === connection ? runOwn(ask) : askForTurn(connection, ask);
-
-  const command = async (connection: DatabaseConnection, sql: string): Promise<void> => {
-    await execute(connection, { sql, parameters: [] });
+  const rollBack = (): void => {
+    // Without a group there is nothing to roll back, and failing at it would hide the error that matters.
+    if (group !== null) {
+      runCommand('rollback to member');
+      runCommand('release member');
+    }
+    release();
   };
 
   return {
@@ -186,18 +262,23 @@ function createDriver({ sqlite, patienceMs, isFileOurs }: SqliteParts): Driver {
       };
       return connection;
     },
-    // A plain "begin" takes the write lock at the first write, when another process may hold it already and waiting is no
-    // longer allowed. Every transaction here writes, so it asks at once and may wait.
-    beginTransaction: (connection) => command(connection, 'begin immediate'),
-    commitTransaction: (connection) => command(connection, 'commit'),
+    beginTransaction: async (connection) => {
+      await askForTurn(connection, 'begin', { sql: '', parameters: [] });
+    },
+    commitTransaction: (connection) =>
+      new Promise((resolve, reject) => {
+        if (owner !== connection || group === null)
+          return reject(new Error('SQLite has given this transaction up.'));
+        runCommand('release member');
+        group.waiting.push({ resolve, reject });
+        return release();
+      }),
     rollbackTransaction: async (connection) => {
-      if (owner === connection) await command(connection, 'rollback');
+      if (owner === connection) rollBack();
     },
     releaseConnection: async (connection) => {
-      if (owner !== connection) return;
       // Somebody forgot to end it, or could not.
-      if (sqlite.isTransaction) sqlite.exec('rollback');
-      release();
+      if (owner === connection) rollBack();
     },
     destroy: async () => {
       await new Promise<void>((resolve) => {
@@ -210,8 +291,8 @@ function createDriver({ sqlite, patienceMs, isFileOurs }: SqliteParts): Driver {
   };
 }
 
-const isBegin = (sql: string): boolean => /^\s*begin\b/i.test(sql);
-const isRollback = (sql: string): boolean => /^\s*rollback\s*$/i.test(sql);
+const isRead = (sql: string): boolean => /^\s*(select|pragma|explain)\b/i.test(sql);
+const soon = (): number => TRY_EVERY_MS + Math.random() * JITTER_MS;
 
 /** Whether SQLite would have had to wait for somebody else. Its extended codes have the primary one in their low byte. */
 export const isBusy = (error: unknown): boolean =>

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it, mock } from 'node:test';
+
+import { Kysely, sql } from 'kysely';
+
+import { createSqliteDialect } from '#server/db/sqlite-dialect.ts';
+
+type Tables = { readonly parents: { id: number }; readonly children: { id: number; parent: number } };
+
+/** Runs with a database in a file, and another handle that sees what is committed, and nothing else. */
+async function withDatabase(
+  test: (parts: {
+    readonly db: Kysely<Tables>;
+    /** The parents that are committed. */
+    readonly committed: () => unknown[];
+    readonly commits: () => number;
+  }) => Promise<void>,
+): Promise<void> {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'sqlite-dialect-'));
+  const file = path.join(folder, 'test.db');
+  const sqlite = new DatabaseSync(file, { enableForeignKeyConstraints: true });
+  sqlite.exec(`
+    pragma journal_mode = wal;
+    create table parents (id integer primary key);
+    create table children (id integer primary key, parent integer references parents deferrable initially deferred);
+  `);
+  let commits = 0;
+  const prepare = sqlite.prepare.bind(sqlite);
+  mock.method(sqlite, 'prepare', (text: string) => {
+    const statement = prepare(text);
+    if (text === 'commit') {
+      const run = statement.run.bind(statement);
+      mock.method(statement, 'run', () => {
+        commits += 1;
+        return run();
+      });
+    }
+    return statement;
+  });
+  const other = new DatabaseSync(file, { readOnly: true });
+  const db = new Kysely<Tables>({
+    dialect: createSqliteDialect({ sqlite, patienceMs: 1_000, isFileOurs: () => true }),
+  });
+  try {
+    await test({
+      db,
+      committed: () =>
+        other
+          .prepare('select id from parents order by id')
+          .all()
+          .map(({ id }) => id),
+      commits: () => commits,
+    });
+  } finally {
+    await db.destroy();
+    other.close();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const insertIn = (db: Kysely<Tables>, id: number) =>
+  db.transaction().execute((tx) => tx.insertInto('parents').values({ id }).execute());
+
+describe('transactions on SQLite that come together', () => {
+  it('share one commit, and none is told of it before', () =>
+    withDatabase(async ({ db, committed, commits }) => {
+      const seen: unknown[][] = [];
+      await Promise.all([
+        ...[1, 2, 3].map((id) => insertIn(db, id).then(() => seen.push(committed()))),
+        db
+          .insertInto('parents')
+          .values({ id: 4 })
+          .execute()
+          .then(() => seen.push(committed())),
+        // What is read is not committed yet either: nobody may act on it.
+        db
+          .selectFrom('parents')
+          .selectAll()
+          .execute()
+          .then(() => seen.push(committed())),
+      ]);
+      assert.deepEqual(
+        seen,
+        Array.from({ length: 5 }, () => [1, 2, 3, 4]),
+      );
+      assert.equal(commits(), 1);
+    }));
+
+  it('fail alone', () =>
+    withDatabase(async ({ db, committed, commits }) => {
+      const outcomes = await Promise.allSettled([
+        insertIn(db, 1),
+        db.transaction().execute(async (tx) => {
+          await tx.insertInto('parents').values({ id: 2 }).execute();
+          throw new Error('This one changed its mind.');
+        }),
+        insertIn(db, 1),
+        db.insertInto('parents').values({ id: 1 }).execute(),
+        insertIn(db, 3),
+      ]);
+      assert.deepEqual(
+        outcomes.map(({ status }) => status),
+        ['fulfilled', 'rejected', 'rejected', 'rejected', 'fulfilled'],
+      );
+      assert.deepEqual(committed(), [1, 3]);
+      assert.equal(commits(), 1);
+    }));
+
+  it('all fail when their commit does, and the next ones are not touched by it', () =>
+    withDatabase(async ({ db, committed }) => {
+      const outcomes = await Promise.allSettled([
+        insertIn(db, 1),
+        db.selectFrom('parents').selectAll().execute(),
+        // Deferred: only the commit finds that there is no such parent.
+        db.transaction().execute((tx) => tx.insertInto('children').values({ id: 1, parent: 99 }).execute()),
+      ]);
+      assert.deepEqual(
+        outcomes.map(({ status }) => status),
+        ['rejected', 'rejected', 'rejected'],
+      );
+      assert.deepEqual(committed(), []);
+      await insertIn(db, 2);
+      assert.deepEqual(committed(), [2]);
+    }));
+
+  it('all fail when one of them makes SQLite give up, and the next ones are not touched by it', () =>
+    withDatabase(async ({ db, committed }) => {
+      const outcomes = await Promise.allSettled([
+        insertIn(db, 1),
+        db.transaction().execute(async (tx) => {
+          await tx.insertInto('parents').values({ id: 2 }).execute();
+          // As a full disk or an I/O error does by itself.
+          await sql`insert or rollback into parents (id) values (2)`.execute(tx);
+        }),
+        insertIn(db, 3),
+      ]);
+      assert.deepEqual(
+        outcomes.map(({ status }) => status),
+        ['rejected', 'rejected', 'fulfilled'],
+      );
+      assert.deepEqual(committed(), [3]);
+    }));
+
+  it('wait for one that takes its time, and none of it is committed before it has ended', () =>
+    withDatabase(async ({ db, committed }) => {
+      let goOn: () => void = () => {};
+      const pause = new Promise<void>((resolve) => (goOn = resolve));
+      const slow = db.transaction().execute(async (tx) => {
+        await tx.insertInto('parents').values({ id: 1 }).execute();
+        await pause;
+        await tx.insertInto('parents').values({ id: 2 }).execute();
+      });
+      const other = insertIn(db, 3);
+      for (let turns = 0; turns < 5; turns += 1) await new Promise(setImmediate);
+      assert.deepEqual(committed(), []);
+      goOn();
+      await slow;
+      assert.deepEqual(committed(), [1, 2]);
+      await other;
+      assert.deepEqual(committed(), [1, 2, 3]);
+    }));
+});
