@@ -89,6 +89,8 @@ const serveMedia: Plugin = {
 const vite = await createServer({
   ...viteConfig,
   appType: 'custom',
+  // A dependency that is found late makes the page load anew, and takes what was typed with it.
+  optimizeDeps: { entries: ['entry-client.tsx'] },
   plugins: [...(viteConfig.plugins ?? []), servePage, serveMedia],
   // Class names that say where they come from.
   css: { modules: { generateScopedName: '[name]_[local]' } },

@@ -5,7 +5,7 @@ test('the article ends in something to do: share, and the links of the foot', as
   await page.goto('/');
   await visitor.readArticle();
   const end = page.getByRole('region', { name: 'Worth passing on?' });
-  await end.getByRole('button', { name: 'Share this guide' }).click();
+  await end.getByRole('button', { name: 'Send it to a colleague' }).click();
   await expect(visitor.toast).toContainText(/Link copied|Could not share/);
   await expect(page.getByRole('contentinfo').getByRole('link', { name: 'Privacy Policy' })).toBeVisible();
 });

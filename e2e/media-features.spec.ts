@@ -51,7 +51,7 @@ test('with more contrast asked for, quiet words and borders take the ink', async
   await page.goto('/');
   await visitor.openForm();
   const ink = await styleOf(visitor, 'body', 'color');
-  expect(await styleOf(visitor, 'main h1 + p', 'color')).toBe(ink);
+  expect(await styleOf(visitor, 'main p:has(+ form)', 'color')).toBe(ink);
   expect(await styleOf(visitor, 'main input', 'border-top-color')).toBe(ink);
 });
 

@@ -42,7 +42,7 @@ test('the sentence about a refused code stays under the boxes, tied to them, unt
   await expect(visitor.box(1)).toHaveAttribute('aria-invalid', 'false');
 });
 
-test('a failure without an answer is told under the boxes too, and a new code takes the sentence away', async ({
+test('a failure that says nothing about the code is told under the boxes too, until a new code is sent', async ({
   page,
   visitor,
 }) => {
@@ -51,7 +51,8 @@ test('a failure without an answer is told under the boxes too, and a new code ta
   await visitor.askForCode();
   await page.route('**/api/verify', (route) => route.fulfill({ status: 500, body: '' }), { times: 1 });
   await visitor.enterCode('123456');
-  const sentence = page.getByRole('main').getByText('Invalid code. Please try again.');
+  await expect(visitor.toast).toContainText('Invalid code. Please try again.');
+  const sentence = page.getByRole('main').getByText('Your code could not be checked.');
   await expect(sentence).toBeVisible();
   await page.clock.fastForward(60_000);
   await page.getByRole('button', { name: 'Resend Code' }).click();

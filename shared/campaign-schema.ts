@@ -287,6 +287,7 @@ export const Interface = z.strictObject({
     tryAgain: plain,
     endTitle: plain,
     endText: plain,
+    endButton: plain,
   }),
   toasts: z.strictObject({
     region: wordsWithAll('hotkey'),

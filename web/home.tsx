@@ -22,6 +22,11 @@ const TITLES = {
   content: content.pageTitle,
 } as const;
 
+const waitingFor = (lead: Lead, consentVersion: string, answer: CodeRequested | null): Waiting => ({
+  lead,
+  challenge: challengeOf(answer, consentVersion, Date.now()),
+});
+
 /** @param initial where the page starts: landing, or what a reload restores */
 export function Home({ initial }: { readonly initial: StageState }) {
   const { state, send, hasMoved } = useStage(initial);
@@ -34,11 +39,6 @@ export function Home({ initial }: { readonly initial: StageState }) {
   const [justVerified, setJustVerified] = useState(false);
   const queryClient = useQueryClient();
   const correctsAddress = useRef(false);
-
-  const waitingFor = (lead: Lead, consentVersion: string, answer: CodeRequested | null): Waiting => ({
-    lead,
-    challenge: challengeOf(answer, consentVersion, Date.now()),
-  });
 
   const onHome = () => send({ type: 'history moved', stage: 'landing' });
 

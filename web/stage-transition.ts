@@ -9,7 +9,7 @@ import { flushSync } from 'react-dom';
 export function withTransition(update: () => void): void {
   if (
     !('startViewTransition' in document) ||
-    matchMedia('(prefers-reduced-motion: reduce)').matches ||
+    matchMedia('(prefers-reduced-motion:reduce)').matches ||
     // The boot script repeats a press that came early: its visitor has waited, and a fade begins a frame later.
     document.querySelector('[aria-busy]') !== null
   ) {

@@ -13,6 +13,14 @@ const VIEWPORT = { width: 1280, height: 800 };
 /** High enough for a whole page in one picture. */
 const SCREEN = '2000x12000x24';
 
+const always = (): boolean => true;
+const orNot =
+  (name: string) =>
+  (error: unknown): boolean => {
+    if (error instanceof Error && error.name === name) return false;
+    throw error;
+  };
+
 /** Where elements of a role are looked for; the role and the name themselves are asked of the engine. */
 const CANDIDATES: Readonly<Record<Role, string>> = {
   button: 'button',
@@ -90,7 +98,9 @@ export async function startWebkit(programs: WebkitPrograms): Promise<Engine> {
           'arguments[0].scrollIntoView({ block: "center", behavior: "instant" })',
           found,
         );
-        await driver.actions().move({ origin: found }).click().perform();
+        const press = () => driver.actions().move({ origin: found }).click().perform();
+        // While one stage fades into the next, a person's press goes through; the driver sees the pictures that fade.
+        await until(() => press().then(always, orNot('ElementNotInteractableError')));
       },
       box: async (role, name) =>
         driver.executeScript(

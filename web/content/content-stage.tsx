@@ -117,7 +117,7 @@ function ArticleEnd() {
       <div>
         <Button look="primary" onClick={share}>
           <ShareIcon />
-          <span>{words.shareTip}</span>
+          <span>{words.endButton}</span>
         </Button>
         {site.readOn && <a href={site.readOn.href}>{site.readOn.label}</a>}
       </div>

@@ -2,7 +2,7 @@
 // control itself as it is: a control that was rendered anew would lose the focus.
 import { cloneElement, useEffect, useState, type ReactElement, type Ref } from 'react';
 
-export type Tip = { readonly target: HTMLElement; readonly text: string };
+type Tip = { readonly target: HTMLElement; readonly text: string };
 
 let tips: readonly Tip[] = [];
 const listeners = new Set<() => void>();

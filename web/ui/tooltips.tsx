@@ -65,7 +65,7 @@ function Control({ target, ref, ...props }: ControlProps & { readonly target: HT
   useEffect(() => {
     for (const type of EVENTS) target.addEventListener(type, onEvent);
     // The hover or the focus may be older than this file.
-    if (target.matches(':hover') && matchMedia('(hover: hover)').matches)
+    if (target.matches(':hover') && matchMedia('(hover:hover)').matches)
       onEvent(new PointerEvent('pointermove'));
     if (target.matches(':focus-visible')) onEvent(new FocusEvent('focus'));
     return () => {

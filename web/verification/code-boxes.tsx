@@ -98,8 +98,10 @@ export function CodeBoxes({
   // disabled.
   const wasDisabled = useRef(false);
   useEffect(() => {
-    if (wasDisabled.current && !disabled && document.activeElement === document.body)
-      boxes.current[0]?.focus();
+    const focused = document.activeElement;
+    // One that was disabled may seem to have the focus for a moment more.
+    const isFree = focused === document.body || boxes.current.some((box) => box === focused);
+    if (wasDisabled.current && !disabled && isFree) boxes.current[0]?.focus();
     wasDisabled.current = disabled;
   }, [disabled]);
 

@@ -164,6 +164,7 @@ export function VerificationStage({
             onPressed={() => boxes.current?.querySelector('input')?.focus()}
             onCodeSentAgain={(...asked) => {
               setFailure(null);
+              setUnchecked(null);
               onCodeSentAgain(...asked);
             }}
           />
