@@ -31,18 +31,36 @@ type LandingStageProps = {
   readonly hasMoved: () => boolean;
 };
 
+/** What a visitor moves the page with. */
+const MOVEMENTS = ['wheel', 'touchmove', 'keydown', 'pointerdown'];
+
 /** The landing stage. */
 export function LandingStage({ onCallToAction, hasMoved }: LandingStageProps) {
   const headline = useRef<HTMLHeadingElement>(null);
   const actions = { hero: useRef<HTMLButtonElement>(null), closing: useRef<HTMLButtonElement>(null) };
   useEffect(() => {
-    if (!hasMoved()) return;
+    if (!hasMoved()) return undefined;
     const left = placeIn(history.state);
     const arrival = left ? actions[left.action].current : headline.current;
     // Where the page stood, even if a font or a picture changed its height meanwhile.
-    if (left && arrival) window.scrollBy({ top: arrival.getBoundingClientRect().top - left.top });
-    else window.scrollTo({ top: 0 });
+    let unmoved = true;
+    const settle = () => {
+      if (!unmoved) return;
+      if (left && arrival) window.scrollBy({ top: arrival.getBoundingClientRect().top - left.top });
+      else window.scrollTo({ top: 0 });
+    };
+    settle();
     arrival?.focus({ preventScroll: true });
+    // The form may have been scrolling smoothly when it was left, and what is on its way is still added.
+    requestAnimationFrame(() => requestAnimationFrame(settle));
+    // After a reload the font comes later than this, and moves the page under the eyes of who has not moved it yet.
+    document.fonts.addEventListener('loadingdone', settle);
+    const leave = () => {
+      unmoved = false;
+      document.fonts.removeEventListener('loadingdone', settle);
+    };
+    for (const type of MOVEMENTS) addEventListener(type, leave, { once: true });
+    return leave;
     // Only on arrival.
     // oxlint-disable-next-line react-hooks/exhaustive-deps
   }, []);
