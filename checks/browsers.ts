@@ -21,6 +21,9 @@ const MAY_BE_MISSING: Readonly<Record<string, string>> = {
   'break-after: avoid': 'a heading may be printed last on its sheet',
   'cursor: pointer': 'a telephone has none',
   'cursor: default': 'a telephone has none',
+  ':view-transition': 'one stage takes the place of the other without a fade',
+  ':view-transition-old': 'the same',
+  ':view-transition-new': 'the same',
 };
 /** Members of the platform whose names things of the libraries have as well, or that these ask for in ways not seen here. */
 const IN_LIBRARIES: Readonly<Record<string, string>> = {
@@ -29,9 +32,12 @@ const IN_LIBRARIES: Readonly<Record<string, string>> = {
   marginLeft: 'of a computed style, which is not a CSSPageDescriptors',
   marginRight: 'of a computed style, which is not a CSSPageDescriptors',
   skipTransition: "React's own view transitions, which nothing here starts",
-  startViewTransition: "React's own view transitions, which nothing here starts",
+  startViewTransition: "React's own, which nothing here starts; web/stage-transition.ts asks first",
   currentEntry: 'React asks for navigation first',
   downlink: 'React asks for navigator.connection first',
+  createContext: "React's, which is not navigator.ml's",
+  build: "a function of the bundler's, which is not an MLGraphBuilder's",
+  share: 'web/content/share-page.ts asks for it first',
 };
 
 /** The families, and those of the same engine and version on telephones. */

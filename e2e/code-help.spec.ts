@@ -163,12 +163,13 @@ test('a mail that was refused is told, once, with the way to correct the address
   await expect(page.getByText(sentence)).toHaveCount(0);
   await page.clock.fastForward(3_000);
   await expect(page.getByRole('status').filter({ hasText: sentence })).toBeVisible();
+  const asked = asks.length;
   // The mailbox is empty: nothing to open there, and no advice to wait.
   await expect(page.getByRole('link', { name: 'Open Yahoo' })).toHaveCount(0);
   await page.clock.fastForward(200_000);
   await expect(page.getByRole('button', { name: 'Resend Code' })).toBeVisible();
   await expect(page.getByText('Nothing yet?')).toHaveCount(0);
-  expect(asks).toHaveLength(1);
+  expect(asks).toHaveLength(asked);
   expect(await heard(visitor)).toEqual([sentence]);
   await page.getByRole('button', { name: 'Correct the address' }).click();
   await expect(page.getByLabel('Work Email *')).toHaveValue(/^nobody/);

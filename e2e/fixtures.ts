@@ -90,6 +90,17 @@ function watchForComplaints(context: BrowserContext): string[] {
   return complaints;
 }
 
+/** Chromium's shell has a pointer that rests in the corner and tells every new page of it: an intent that nobody has. */
+function forgetRestingPointer(): void {
+  addEventListener(
+    'pointermove',
+    (event) => {
+      if (event.clientX === 0 && event.clientY === 0) event.stopImmediatePropagation();
+    },
+    true,
+  );
+}
+
 type Fixtures = {
   readonly visitor: Visitor;
   /** Complaints that a test provokes on purpose, such as a blocked picture. */
@@ -116,6 +127,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
   noComplaints: [
     async ({ context, expectedComplaints }, use) => {
       const complaints = watchForComplaints(context);
+      await context.addInitScript(forgetRestingPointer);
       await use();
       const unexpected = complaints.filter(
         (complaint) => !expectedComplaints.some((pattern) => pattern.test(complaint)),

@@ -81,6 +81,7 @@ test('after "Try again" one is at the title of the article, and the next key lea
   await again.press('Enter');
   await refused;
   await expect(title).toBeFocused();
+  await expect(again).toBeVisible();
   await page.keyboard.press('Tab');
   await expect(again).toBeFocused();
   await page.keyboard.press('Enter');

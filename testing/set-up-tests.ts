@@ -21,7 +21,7 @@ const installDebian = (...packages: string[]): boolean =>
 
 /** In this order: Debian's own; else Playwright's download. */
 function installChromium(): void {
-  if (installDebian('chromium')) return;
+  if (installDebian('chromium-headless-shell') || installDebian('chromium')) return;
   run('npx', 'playwright', 'install', ...(debianAsRoot ? ['--with-deps'] : []), 'chromium');
 }
 

@@ -88,9 +88,14 @@ function useFocusBeside(viewport: RefObject<HTMLElement | null>, shown: string |
       // After the browser's own scrolling to it.
       requestAnimationFrame(() => region && uncoverFocus(region));
     };
-    onFocus();
+    // The toast comes into its list later than this, and grows with its words.
+    const resized = new ResizeObserver(onFocus);
+    if (viewport.current) resized.observe(viewport.current);
     document.addEventListener('focusin', onFocus);
-    return () => document.removeEventListener('focusin', onFocus);
+    return () => {
+      resized.disconnect();
+      document.removeEventListener('focusin', onFocus);
+    };
     // A new toast as well as a new focus.
     // oxlint-disable-next-line react-hooks/exhaustive-deps
   }, [viewport, shown]);
