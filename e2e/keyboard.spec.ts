@@ -1,0 +1,70 @@
+import type { Page } from '@playwright/test';
+
+import { expect, test } from './fixtures.ts';
+
+/** Presses Tab until it leads to where it began, by way of out of the page; says how many stops there were. */
+async function tabThrough(
+  page: Page,
+): Promise<{ readonly stops: number; readonly unseen: readonly string[] }> {
+  await page.evaluate(() => {
+    for (const stop of document.querySelectorAll('[data-stop]')) stop.removeAttribute('data-stop');
+  });
+  const unseen: string[] = [];
+  let left = false;
+  for (let stops = 0; stops < 100; stops += 1) {
+    await page.keyboard.press('Tab');
+    const stop = await page.evaluate(() => {
+      const focused = document.activeElement;
+      if (!(focused instanceof HTMLElement) || focused === document.body) return 'out';
+      if (focused.dataset['stop'] !== undefined) return 'again';
+      focused.dataset['stop'] = '';
+      const { outlineStyle, outlineWidth } = getComputedStyle(focused);
+      const isSeen = outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 2;
+      return isSeen ? 'seen' : focused.outerHTML.slice(0, 80);
+    });
+    if (stop === 'out') left = true;
+    else if (stop === 'again') {
+      expect(left, 'Tab leads out of the page').toBe(true);
+      return { stops, unseen };
+    } else if (stop !== 'seen') unseen.push(stop);
+  }
+  throw new Error('Tab never came back to where it began.');
+}
+
+/** What can be pressed or filled in, is in sight, and was passed by. */
+const passedBy = (page: Page) =>
+  page.evaluate(() =>
+    Array.from(document.querySelectorAll<HTMLElement>('a[href], button, input, video[controls]'))
+      .filter(
+        (element) => element.tabIndex >= 0 && !element.matches(':disabled') && element.checkVisibility(),
+      )
+      .filter((element) => element.dataset['stop'] === undefined)
+      .map((element) => element.outerHTML.slice(0, 80)),
+  );
+
+test('Tab leads to everything on every stage, shows where it is, and leads out again', async ({
+  page,
+  visitor,
+}) => {
+  const expectAllReached = async (stage: string) => {
+    const { stops, unseen } = await tabThrough(page);
+    expect(stops, stage).toBeGreaterThan(3);
+    expect(unseen, `${stage}: without an outline`).toEqual([]);
+    expect(await passedBy(page), `${stage}: not reached`).toEqual([]);
+  };
+  await page.goto('/');
+  await expectAllReached('landing page');
+  await visitor.openForm();
+  await expectAllReached('form');
+  await visitor.fillForm();
+  await visitor.sendForm();
+  await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+  await page.getByRole('button', { name: 'Close notification' }).click();
+  await expect(visitor.toast).toHaveCount(0);
+  await expectAllReached('code screen');
+  await visitor.enterCode(await visitor.mailedCode());
+  await expect(page.getByRole('article')).toBeVisible();
+  await page.getByRole('button', { name: 'Close notification' }).click();
+  await expect(visitor.toast).toHaveCount(0);
+  await expectAllReached('article');
+});
