@@ -104,7 +104,7 @@ test('at 375 x 430, with the keyboard open, sentence, boxes, status and the butt
     await held;
     await route.continue();
   });
-  const reference = page.getByText('The newest email carries');
+  const reference = page.getByText('Your code is in our newest email');
   const placeOfTheLink = await page.getByRole('link', { name: 'Open Gmail' }).boundingBox();
   await visitor.enterCode('123456');
   const status = page.getByRole('status').filter({ hasText: 'Verifying code...' });

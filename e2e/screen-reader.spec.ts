@@ -116,6 +116,11 @@ test('what happens is said once, and the countdown twice a minute', async ({ pag
   expect(await saidSince()).toEqual(['You can ask for a new code now.']);
   await page.clock.resume();
 
+  // However fast the answer is: it is given once it was said that it is waited for.
+  await page.route('**/api/verify', async (route) => {
+    await page.getByText('Verifying code...').waitFor();
+    await route.continue();
+  });
   await visitor.enterCode(code === '000000' ? '000001' : '000000');
   await expect(visitor.toast).toContainText('Verification Failed');
   await page.clock.runFor(1_000);

@@ -93,23 +93,18 @@ export async function verifyCode(
   const email = normaliseEmail(typedEmail);
   const entry: Entry = { email, typedCode, clientAddress, now };
 
-  const asks = await limits.verifyFromNetwork(db, clientAddress, now);
-  if (asks.type === 'exceeded') return { ...asks, type: 'refused', error: 'too-many-requests' };
-
-  const open = browserId === null ? undefined : await findOpenChallenge(db, { browserId, email, now });
-  const findVerified = async () =>
-    browserId === null ? undefined : findVerifiedChallenge(db, { browserId, email, now });
-  const verified = open ? undefined : await findVerified();
-  const again = verified && (await verifyAgain(parts, verified, entry));
+  // One transaction for all that is counted; nothing is compared before it is committed.
+  const begun = await db.transaction().execute((tx) => countEntry(tx, parts, { entry, browserId }));
+  if (begun.type === 'refused') return begun;
+  const { open, verified } = begun;
+  const again = verified && (await enterAgain(parts, verified, entry));
   if (again) return again;
-
+  const counted = begun.counted ?? (await db.transaction().execute((tx) => countSharedTry(tx, parts, entry)));
   const own = hasCodeOfItsOwn(open);
-  const counted = own ? await countOwnTry(parts, open, now) : await countSharedTry(parts, entry);
   const code = compare(parts, counted.compareWith, typedCode);
   if (code === null) {
     // It may have been verified since we looked, by a call of the same browser that was a moment faster.
-    const meanwhile = open && (await findVerified());
-    const faster = meanwhile && (await verifyAgain(parts, meanwhile, entry));
+    const faster = open && browserId !== null && (await enterMeanwhile(parts, browserId, entry));
     if (faster) return faster;
     if (own && counted.last) await endCodesOf(parts, open, now);
     return counted.ifWrong;
@@ -117,13 +112,47 @@ export async function verifyCode(
 
   return db.transaction().execute(async (tx) => {
     await lockAddress(tx, parts.database.engine, email);
-    const outcome = await openLead(tx, { challenge: open ?? verified, code, entry });
+    const outcome = await openLead(tx, { challenge: open ?? verified?.challenge, code, entry });
     if (outcome.type === 'verified') {
       if (own) await unburnTry(tx, open.id);
       else await limits.forgiveTry(tx, email, now);
     }
     return outcome;
   });
+}
+
+/** What was counted before anything is compared, and for whom. */
+type CountedEntry =
+  | Extract<VerifyCodeOutcome, { type: 'refused' }>
+  | {
+      readonly type: 'counted';
+      readonly open: Challenge | undefined;
+      /** Without an open one: the one that this browser has verified already. */
+      readonly verified: VerifiedChallenge | undefined;
+      /** Null as long as it may be the code that was entered before. */
+      readonly counted: CountedTry | null;
+    };
+
+/** Counts an entry for its network, and for its challenge or its address. */
+async function countEntry(
+  tx: Db,
+  parts: VerifyCodeParts,
+  { entry, browserId }: { entry: Entry; browserId: string | null },
+): Promise<CountedEntry> {
+  const { email, clientAddress, now } = entry;
+  const asks = await parts.limits.verifyFromNetwork(tx, clientAddress, now);
+  if (asks.type === 'exceeded') return { ...asks, type: 'refused', error: 'too-many-requests' };
+
+  const open = browserId === null ? undefined : await findOpenChallenge(tx, { browserId, email, now });
+  const verified =
+    open === undefined && browserId !== null
+      ? await countTryAgain(tx, parts, { browserId, entry })
+      : undefined;
+  if (verified) return { type: 'counted', open, verified, counted: null };
+  const counted = hasCodeOfItsOwn(open)
+    ? await countOwnTry(tx, parts, { challenge: open, now })
+    : await countSharedTry(tx, parts, entry);
+  return { type: 'counted', open, verified, counted };
 }
 
 /** Compares in constant time, always as often. */
@@ -137,19 +166,19 @@ const compare = ({ secrets }: VerifyCodeParts, codes: readonly Code[], typedCode
 
 /** Counts a try that the challenge pays for. */
 async function countOwnTry(
-  { database: { db }, limits }: VerifyCodeParts,
-  challenge: Challenge,
-  now: number,
+  tx: Db,
+  { limits }: VerifyCodeParts,
+  { challenge, now }: { challenge: Challenge; now: number },
 ): Promise<CountedTry> {
   const compareWith = await acceptedCodes(
-    db,
+    tx,
     { challenge, email: challenge.email, most: ACCEPTED_CODES },
     now,
   );
-  const tries = await burnTry(db, challenge.id, limits.triesPerChallenge);
+  const tries = await burnTry(tx, challenge.id, limits.triesPerChallenge);
   if (tries !== null) return { compareWith, ifWrong: WRONG_CODE, last: tries === limits.triesPerChallenge };
   // No code will do in this challenge any more: only a new one helps, as soon as it may be sent.
-  const sends = await limits.sendToAddress(db, challenge.email, now);
+  const sends = await limits.sendToAddress(tx, challenge.email, now);
   const newCodeInSeconds = sends.type === 'exceeded' ? sends.retryAfterSeconds : 0;
   return {
     compareWith: [],
@@ -178,42 +207,63 @@ async function endCodesOf(
 
 /** Counts a try that the address pays for, whoever makes it. */
 async function countSharedTry(
-  { database: { db, engine }, limits }: VerifyCodeParts,
+  tx: Db,
+  { database: { engine }, limits }: VerifyCodeParts,
   { email, now }: Entry,
 ): Promise<CountedTry> {
-  return db.transaction().execute(async (tx) => {
-    await lockAddress(tx, engine, email);
-    const live = await acceptedCodes(tx, { challenge: undefined, email, most: ACCEPTED_CODES }, now);
-    const atLiveCodes = live.length > 0;
-    const { mayCompare, ifWrong } = await limits.tryWithoutChallenge(tx, email, { atLiveCodes }, now);
-    return {
-      compareWith: mayCompare ? live : [],
-      // Whether a code may be sent is not looked up: a stranger would learn from it how many were.
-      ifWrong:
-        ifWrong.type === 'exceeded'
-          ? { ...ifWrong, type: 'refused', error: 'too-many-tries', newCodeInSeconds: 0 }
-          : WRONG_CODE,
-      last: false,
-    };
-  });
+  await lockAddress(tx, engine, email);
+  const live = await acceptedCodes(tx, { challenge: undefined, email, most: ACCEPTED_CODES }, now);
+  const atLiveCodes = live.length > 0;
+  const { mayCompare, ifWrong } = await limits.tryWithoutChallenge(tx, email, { atLiveCodes }, now);
+  return {
+    compareWith: mayCompare ? live : [],
+    // Whether a code may be sent is not looked up: a stranger would learn from it how many were.
+    ifWrong:
+      ifWrong.type === 'exceeded'
+        ? { ...ifWrong, type: 'refused', error: 'too-many-tries', newCodeInSeconds: 0 }
+        : WRONG_CODE,
+    last: false,
+  };
 }
 
-/**
- * The right code from a browser that entered it already: the answer was lost. Null when it is anything else.
- */
-async function verifyAgain(
+/** A challenge that was verified, with the code that did it: null when none may be compared. A try has been counted. */
+type VerifiedChallenge = { readonly challenge: Challenge; readonly code: Code | null };
+
+/** Counts a try at the code that a browser entered already: its answer may have been lost. */
+async function countTryAgain(
+  tx: Db,
+  { limits }: VerifyCodeParts,
+  { browserId, entry: { email, now } }: { browserId: string; entry: Entry },
+): Promise<VerifiedChallenge | undefined> {
+  const challenge = await findVerifiedChallenge(tx, { browserId, email, now });
+  if (challenge === undefined) return undefined;
+  const code = await codeItWasVerifiedWith(tx, challenge, now);
+  const tries = await burnTry(tx, challenge.id, limits.triesPerChallenge);
+  return { challenge, code: tries === null ? null : (code ?? null) };
+}
+
+/** The right code from a browser that entered it already. Null when it is anything else. */
+async function enterAgain(
   parts: VerifyCodeParts,
-  challenge: Challenge,
-  { email, typedCode, now }: Entry,
+  { challenge, code }: VerifiedChallenge,
+  { email, typedCode }: Entry,
 ): Promise<VerifyCodeOutcome | null> {
   const { db } = parts.database;
-  const used = await codeItWasVerifiedWith(db, challenge, now);
-  if ((await burnTry(db, challenge.id, parts.limits.triesPerChallenge)) === null) return null;
-  const code = compare(parts, used === undefined ? [] : [used], typedCode);
-  if (code === null) return null;
+  if (compare(parts, code === null ? [] : [code], typedCode) === null) return null;
   await unburnTry(db, challenge.id);
   const leadId = await findLeadId(db, email);
   return leadId === undefined ? null : { type: 'verified', leadId, afterMs: null };
+}
+
+/** {@link enterAgain} for a challenge that has been verified since it was found open; null when it has not. */
+async function enterMeanwhile(
+  parts: VerifyCodeParts,
+  browserId: string,
+  entry: Entry,
+): Promise<VerifyCodeOutcome | null> {
+  const { db } = parts.database;
+  const verified = await db.transaction().execute((tx) => countTryAgain(tx, parts, { browserId, entry }));
+  return verified ? enterAgain(parts, verified, entry) : null;
 }
 
 /**
