@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { describe, it, mock } from 'node:test';
 
 import { Kysely, sql } from 'kysely';
@@ -18,6 +18,9 @@ async function withDatabase(
     /** The parents that are committed. */
     readonly committed: () => unknown[];
     readonly commits: () => number;
+    /** Makes the next statement of this text fail, as a disk does. */
+    readonly failOnce: (text: string) => void;
+    readonly file: string;
   }) => Promise<void>,
 ): Promise<void> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'sqlite-dialect-'));
@@ -29,16 +32,17 @@ async function withDatabase(
     create table children (id integer primary key, parent integer references parents deferrable initially deferred);
   `);
   let commits = 0;
+  let failing: string | null = null;
   const prepare = sqlite.prepare.bind(sqlite);
   mock.method(sqlite, 'prepare', (text: string) => {
     const statement = prepare(text);
-    if (text === 'commit') {
-      const run = statement.run.bind(statement);
-      mock.method(statement, 'run', () => {
-        commits += 1;
-        return run();
-      });
-    }
+    const run = statement.run.bind(statement);
+    mock.method(statement, 'run', (...values: SQLInputValue[]) => {
+      if (text === 'commit') commits += 1;
+      if (text !== failing) return run(...values);
+      failing = null;
+      throw Object.assign(new Error('disk I/O error'), { code: 'ERR_SQLITE_ERROR', errcode: 10 });
+    });
     return statement;
   });
   const other = new DatabaseSync(file, { readOnly: true });
@@ -54,6 +58,8 @@ async function withDatabase(
           .all()
           .map(({ id }) => id),
       commits: () => commits,
+      failOnce: (text) => (failing = text),
+      file,
     });
   } finally {
     await db.destroy();
@@ -143,6 +149,48 @@ describe('transactions on SQLite that come together', () => {
         ['rejected', 'rejected', 'fulfilled'],
       );
       assert.deepEqual(committed(), [3]);
+    }));
+
+  it('are told of a failure in ending one of them, and the next ones are not touched by it', async () => {
+    for (const text of ['rollback to member', 'release member', 'commit'])
+      await withDatabase(async ({ db, committed, failOnce }) => {
+        const outcomes = Promise.allSettled([
+          insertIn(db, 1),
+          db.transaction().execute(async (tx) => {
+            await tx.insertInto('parents').values({ id: 2 }).execute();
+            failOnce(text);
+            throw new Error('This one changed its mind.');
+          }),
+        ]);
+        assert.deepEqual(
+          (await outcomes).map(({ status }) => status),
+          ['rejected', 'rejected'],
+          text,
+        );
+        assert.deepEqual(committed(), []);
+        await insertIn(db, 3);
+        assert.deepEqual(committed(), [3]);
+      });
+  });
+
+  it('wait for a lock from outside in their order, also behind one that makes SQLite give up', () =>
+    withDatabase(async ({ db, committed, file }) => {
+      await insertIn(db, 1);
+      const other = new DatabaseSync(file);
+      other.exec('begin immediate');
+      const outcomes = Promise.allSettled([
+        sql`insert or rollback into parents (id) values (1)`.execute(db),
+        insertIn(db, 2),
+        insertIn(db, 3),
+      ]);
+      await new Promise(setImmediate);
+      other.exec('commit');
+      other.close();
+      assert.deepEqual(
+        (await outcomes).map(({ status }) => status),
+        ['rejected', 'fulfilled', 'fulfilled'],
+      );
+      assert.deepEqual(committed(), [1, 2, 3]);
     }));
 
   it('wait for one that takes its time, and none of it is committed before it has ended', () =>

@@ -117,7 +117,16 @@ function createDriver({ sqlite, patienceMs, isFileOurs }: SqliteParts): Driver {
     group = null;
     isCommitDue = false;
     members.forEach(tell);
-    giveTurns();
+  };
+
+  /** What cannot be ended as it should must not be committed. */
+  const abandonGroup = (error: unknown): void => {
+    try {
+      if (sqlite.isTransaction) runCommand('rollback');
+    } catch {
+      // The first error is the one that matters.
+    }
+    endGroup(({ reject }) => reject(error));
   };
 
   const commitGroup = (): void => {
@@ -132,11 +141,12 @@ function createDriver({ sqlite, patienceMs, isFileOurs }: SqliteParts): Driver {
         setTimeout(commitGroup, soon());
         return;
       }
-      if (sqlite.isTransaction) runCommand('rollback');
-      endGroup(({ reject }) => reject(error));
+      abandonGroup(error);
+      giveTurns();
       return;
     }
     endGroup(({ resolve }) => resolve());
+    giveTurns();
   };
 
   /** A full disk or an I/O error ends a transaction by itself, and with it all that wait for its commit. */
@@ -243,10 +253,14 @@ function createDriver({ sqlite, patienceMs, isFileOurs }: SqliteParts): Driver {
   };
 
   const rollBack = (): void => {
-    // Without a group there is nothing to roll back, and failing at it would hide the error that matters.
-    if (group !== null) {
-      runCommand('rollback to member');
-      runCommand('release member');
+    try {
+      // Without a group there is nothing to roll back, and failing at it would hide the error that matters.
+      if (group !== null) {
+        runCommand('rollback to member');
+        runCommand('release member');
+      }
+    } catch (error) {
+      abandonGroup(error);
     }
     release();
   };
@@ -282,11 +296,14 @@ function createDriver({ sqlite, patienceMs, isFileOurs }: SqliteParts): Driver {
     },
     destroy: async () => {
       await new Promise<void>((resolve) => {
-        tellIdle = resolve;
+        tellIdle = () => {
+          tellIdle = null;
+          statements.clear();
+          sqlite.close();
+          resolve();
+        };
         giveTurns();
       });
-      statements.clear();
-      sqlite.close();
     },
   };
 }
