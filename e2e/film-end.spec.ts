@@ -36,4 +36,8 @@ test('a button over the ended film leads to the form, and the player stays', asy
   });
   await button.click();
   await expect(page.getByLabel('Full Name *')).toBeVisible();
+  await page.goBack();
+  const play = page.getByRole('button', { name: 'Play video' });
+  await expect(play).toBeFocused();
+  await expect(play).toBeInViewport();
 });

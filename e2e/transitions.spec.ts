@@ -59,3 +59,17 @@ test('a press on the button shows at once that it was felt, while the applicatio
   await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeFocused();
   await expect(page.locator('[aria-busy]')).toHaveCount(0);
 });
+
+test('a press made twice leads one step, and Back leads out of it again', async ({ page, visitor }) => {
+  await page.goto('/');
+  await visitor.openForm();
+  await page.goBack();
+  const button = page.getByRole('button', { name: 'Get Your Free Copy', exact: true });
+  await button.evaluate((element: HTMLButtonElement) => {
+    element.click();
+    element.click();
+  });
+  await expect(page.getByLabel('Full Name *')).toBeVisible();
+  await page.goBack();
+  await expect(button).toBeFocused();
+});

@@ -23,9 +23,13 @@ export async function start(): Promise<void> {
   const staticMarkup = collectStaticMarkup(root);
   adoptStyles(document, lateStyles);
   globalThis.appModule = import(/* @vite-ignore */ import.meta.url);
-  const initial = initialStageState();
+  let initial = initialStageState();
   // A reloaded code screen or article is in the second file.
-  if (initial.stage === 'verification' || initial.stage === 'content') await askForLater();
+  if (initial.stage === 'verification' || initial.stage === 'content') {
+    await askForLater();
+    // Somebody may have gone back meanwhile.
+    initial = initialStageState();
+  }
   const landing = initial.stage === 'landing' && root.hasChildNodes();
   if (!landing) root.replaceChildren();
   // Before anything is shown: what is hidden cannot take the focus.

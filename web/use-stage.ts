@@ -41,7 +41,7 @@ export function initialStageState(): StageState {
   const entry = readEntry(history.state);
   const { stage, challengeId } = entry;
   // From here on every entry that is a stage of ours says so; one that does not is a link within the page.
-  history.replaceState(entry, '');
+  history.replaceState({ ...(history.state as object | null), ...entry }, '');
   return stage === 'verification' ? forgottenState(challengeId) : { ...INITIAL_STATE, stage };
 }
 
@@ -82,9 +82,12 @@ export function useStage(initial: StageState): StageControl {
     // A used code screen is not worth coming back to, so the article takes its place.
     const inPlace =
       next.stage === current.stage || event.type === 'code verified' || event.type === 'restored';
-    history[inPlace ? 'replaceState' : 'pushState'](entryOf(next), '');
+    if (inPlace) history.replaceState({ ...(history.state as object | null), ...entryOf(next) }, '');
+    else history.pushState(entryOf(next), '');
     moved.current = true;
-    if (next.stage === state.stage) dispatch(event);
+    // Before it is shown, which a fade puts off: a second press means what the first one leads to.
+    latest.current = next;
+    if (next.stage === current.stage) dispatch(event);
     else withTransition(() => dispatch(event));
   };
   return { state, send, hasMoved: () => moved.current };

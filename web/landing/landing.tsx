@@ -37,7 +37,12 @@ const MOVEMENTS = ['wheel', 'touchmove', 'keydown', 'pointerdown'];
 /** The landing stage. */
 export function LandingStage({ onCallToAction, hasMoved }: LandingStageProps) {
   const headline = useRef<HTMLHeadingElement>(null);
-  const actions = { hero: useRef<HTMLButtonElement>(null), closing: useRef<HTMLButtonElement>(null) };
+  const film = useRef<HTMLElement>(null);
+  const actions = {
+    hero: useRef<HTMLButtonElement>(null),
+    film,
+    closing: useRef<HTMLButtonElement>(null),
+  };
   useEffect(() => {
     if (!hasMoved()) return undefined;
     const left = placeIn(history.state);
@@ -50,7 +55,9 @@ export function LandingStage({ onCallToAction, hasMoved }: LandingStageProps) {
       else window.scrollTo({ top: 0 });
     };
     settle();
-    arrival?.focus({ preventScroll: true });
+    (arrival === film.current ? film.current?.querySelector('button') : arrival)?.focus({
+      preventScroll: true,
+    });
     // The form may have been scrolling smoothly when it was left, and what is on its way is still added.
     requestAnimationFrame(() => requestAnimationFrame(settle));
     // After a reload the font comes later than this, and moves the page under the eyes of who has not moved it yet.
@@ -90,7 +97,7 @@ export function LandingStage({ onCallToAction, hasMoved }: LandingStageProps) {
           </StaticPart>
           <div className={landing.video && styles.how}>
             <StaticPart id="how-it-works-points">{prerendering ? <HowItWorksPoints /> : null}</StaticPart>
-            {landing.video && <VideoCard {...landing.video} onCallToAction={onCallToAction} />}
+            {landing.video && <VideoCard {...landing.video} ref={film} onCallToAction={press('film')} />}
           </div>
         </section>
         <StaticPart id="problems">

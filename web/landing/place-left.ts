@@ -1,8 +1,8 @@
 // Where the landing page was left for the form. It is kept in the browser's history entry, so that Back finds it there, after
 // a reload as well.
 
-/** Either of the two calls to action. */
-export type Action = 'hero' | 'closing';
+/** One of the two calls to action, or the film, which ends in one. */
+export type Action = 'hero' | 'film' | 'closing';
 
 export type PlaceLeft = {
   /** The one that was pressed. */

@@ -1,5 +1,5 @@
 // The film: a thumbnail with a play button, and after a press the player (specification, section 2).
-import { useEffect, useEffectEvent, useRef, useState } from 'react';
+import { useEffect, useEffectEvent, useRef, useState, type Ref } from 'react';
 
 import * as site from '#campaign/site.yaml';
 import end from '#web/landing/film-end.module.css';
@@ -11,6 +11,7 @@ import { PlayIcon } from '#web/ui/icons.tsx';
 const START_DELAY_MS = 100;
 
 type VideoCardProps = {
+  readonly ref: Ref<HTMLElement>;
   readonly label: string;
   readonly playLabel: string;
   readonly caption: string;
@@ -22,6 +23,7 @@ type VideoCardProps = {
 
 /** Starts as a picture, so that nothing of the film is downloaded before somebody wants to see it. */
 export function VideoCard({
+  ref,
   label,
   playLabel,
   caption,
@@ -33,7 +35,7 @@ export function VideoCard({
   const [failed, setFailed] = useState(false);
   const [ended, setEnded] = useState(false);
   return (
-    <figure className={styles.video}>
+    <figure ref={ref} className={styles.video}>
       {playing ? (
         <div className={end.film}>
           <Player label={label} onFailure={() => setFailed(true)} onEnded={setEnded} />

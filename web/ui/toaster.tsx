@@ -102,7 +102,8 @@ function useFocusBeside(viewport: RefObject<HTMLElement | null>, shown: string |
 
   return () => {
     if (!regionOf(viewport)?.contains(document.activeElement)) return;
-    const to = before.current?.isConnected ? before.current : document.querySelector('h1');
+    const was = before.current;
+    const to = was?.isConnected && was !== document.body ? was : document.querySelector('h1');
     if (to instanceof HTMLElement) to.focus({ preventScroll: true });
   };
 }

@@ -176,8 +176,8 @@ export function VerificationStage({
 }
 
 /**
- * Whether another tab of this browser has used up the code: this one no longer waits for any, and the article opens.
- * A wrong code opens nothing, whatever was verified before.
+ * Whether the article opens though the code was refused: another tab of this browser has used it up, or this browser had
+ * access before and its code has expired. A wrong code for a challenge that still waits opens nothing.
  */
 async function isOpenAlready(queryClient: QueryClient, challengeId: string): Promise<boolean> {
   try {
