@@ -1,6 +1,5 @@
 // How fast the server is, beside the least that the same work costs: in one run, in turns, on both engines. The ratios are the
-// result. Usage: speed.ts [--short] [sqlite|postgres]; npm run measure:server. Replaces a table in docs/performance.md, unless
-// it is short.
+// result. Usage: speed.ts [--short] [sqlite|postgres]; npm run measure:server. Replaces the table in docs/performance.md.
 import { spawn } from 'node:child_process';
 import { readFileSync, rmSync, mkdtempSync } from 'node:fs';
 import os from 'node:os';
@@ -208,12 +207,11 @@ for (const engine of engines) {
   sink.close();
 }
 await postgres.stop();
-if (!SHORT)
-  await writeReport(
-    'performance.md',
-    'server',
-    `${measuredOn()} Server, visitors and mail server on the same cores; medians of ${ROUNDS} turns of ${TURN_MS / 1000} s. Each cell: ours of the floor's (ratio); times in ms.\n\n${table(
-      ['load', 'engine', 'a second', 'processor time each', 'p50', 'p95', 'p99', 'p99.9'],
-      rows,
-    )}\n\n${table(['engine', 'start to ready', 'memory at rest', 'after the loads above'], memory)}`,
-  );
+await writeReport(
+  'performance.md',
+  'server',
+  `${measuredOn()} Server, visitors and mail server on the same cores; medians of ${ROUNDS} turns of ${TURN_MS / 1000} s. Each cell: ours of the floor's (ratio); times in ms.\n\n${table(
+    ['load', 'engine', 'a second', 'processor time each', 'p50', 'p95', 'p99', 'p99.9'],
+    rows,
+  )}\n\n${table(['engine', 'start to ready', 'memory at rest', 'after the loads above'], memory)}`,
+);
