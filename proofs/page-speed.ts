@@ -37,7 +37,7 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 function run(command: string, parameters: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, parameters, {
-      env: { ...process.env, CHROME_PATH: findChromium() },
+      env: { ...process.env, CHROME_PATH: findChromium({ shell: false }) },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     let output = '';
@@ -75,7 +75,7 @@ async function lighthouse(url: string, form: 'mobile' | 'desktop', attempts = 3)
     '--output=json',
     '--only-categories=performance,accessibility,best-practices,seo',
     ...(form === 'desktop' ? ['--preset=desktop'] : []),
-    `--chrome-flags=--headless ${chromiumLaunchOptions().args.join(' ')}`,
+    `--chrome-flags=--headless ${chromiumLaunchOptions({ shell: false }).args.join(' ')}`,
   ]).catch((error: unknown) => {
     if (attempts > 1) return null;
     throw error;
@@ -133,7 +133,7 @@ type Tap = { readonly untilForm: number; readonly worstInteraction: number };
 
 /** One tap on the call to action; times in milliseconds, taken inside the page. */
 async function tap(url: string, when: 'at once' | 'when idle'): Promise<Tap> {
-  const browser = await chromium.launch(chromiumLaunchOptions());
+  const browser = await chromium.launch(chromiumLaunchOptions({ shell: false }));
   try {
     const context = await browser.newContext({
       viewport: { width: 390, height: 844 },
