@@ -20,7 +20,6 @@ const TRY_EVERY_MS = 5;
 const JITTER_MS = 10;
 
 const SQLITE_BUSY = 5;
-const SQLITE_IOERR = 10;
 const SQLITE_CANTOPEN = 14;
 
 type SqliteParts = {
@@ -90,15 +89,15 @@ function createDriver({ sqlite, patienceMs, isFileOurs }: SqliteParts): Driver {
   let tellIdle: (() => void) | null = null;
 
   const run = ({ sql, parameters }: Ask): QueryResult<unknown> => {
-    const statement = statements.get(sql);
+    const { statement, returnsRows } = statements.get(sql);
     const values = parameters.map(toSqlValue);
-    if (statement.columns().length > 0) return { rows: statement.all(...values) };
+    if (returnsRows) return { rows: statement.all(...values) };
     const { changes, lastInsertRowid } = statement.run(...values);
     return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
   };
 
   const runCommand = (sql: string): void => {
-    statements.get(sql).run();
+    statements.get(sql).statement.run();
   };
 
   const openGroup = (): void => {
@@ -241,14 +240,11 @@ function createDriver({ sqlite, patienceMs, isFileOurs }: SqliteParts): Driver {
     if (owner !== connection) return askForTurn(connection, isRead(ask.sql) ? 'read' : 'write', ask);
     // Anything more would be committed on its own.
     if (group === null) throw new Error('SQLite has given this transaction up.');
-    let failure: unknown = null;
     try {
       return run(ask);
     } catch (error) {
-      failure = error;
+      noticeLoss(error);
       throw error;
-    } finally {
-      noticeLoss(failure ?? sqliteError(SQLITE_IOERR, 'SQLite gave a transaction up.'));
     }
   };
 
@@ -322,6 +318,8 @@ export const isBusy = (error: unknown): boolean =>
 const sqliteError = (errcode: number, message: string): Error =>
   Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode });
 
+type Prepared = { readonly statement: StatementSync; readonly returnsRows: boolean };
+
 /**
  * Keeps the statements that were used last. What a statement holds lies outside the JavaScript heap, where nobody sees it
  * grow.
@@ -330,20 +328,31 @@ const sqliteError = (errcode: number, message: string): Error =>
 export function createStatementCache(
   prepare: (sql: string) => StatementSync,
   most: number,
-): { readonly get: (sql: string) => StatementSync; readonly size: () => number; readonly clear: () => void } {
-  const statements = new Map<string, StatementSync>();
+): { readonly get: (sql: string) => Prepared; readonly size: () => number; readonly clear: () => void } {
+  // Two halves: whatever was not used while one of them filled up is forgotten.
+  let recent = new Map<string, Prepared>();
+  let former = new Map<string, Prepared>();
+  const makeReady = (sql: string): Prepared => {
+    const statement = prepare(sql);
+    return { statement, returnsRows: statement.columns().length > 0 };
+  };
   return {
     get: (sql) => {
-      const statement = statements.get(sql) ?? prepare(sql);
-      // A Map remembers the order of insertion: the one used last goes to the end.
-      statements.delete(sql);
-      statements.set(sql, statement);
-      const [oldest] = statements.keys();
-      if (statements.size > most && oldest !== undefined) statements.delete(oldest);
-      return statement;
+      const used = recent.get(sql);
+      if (used !== undefined) return used;
+      const prepared = former.get(sql) ?? makeReady(sql);
+      recent.set(sql, prepared);
+      if (recent.size * 2 >= most) {
+        former = recent;
+        recent = new Map();
+      }
+      return prepared;
     },
-    size: () => statements.size,
-    clear: () => statements.clear(),
+    size: () => recent.size + former.size,
+    clear: () => {
+      recent.clear();
+      former.clear();
+    },
   };
 }
 

@@ -13,6 +13,17 @@ type Facts = {
   readonly language: string;
 };
 
+let minutes: { readonly language: string; readonly format: Intl.NumberFormat } | undefined;
+
+/** How a language says a number of minutes. Kept for the next mail: making a format costs more than the mail. */
+function minutesIn(language: string): Intl.NumberFormat {
+  if (minutes?.language !== language) {
+    const format = new Intl.NumberFormat(language, { style: 'unit', unit: 'minute', unitDisplay: 'long' });
+    minutes = { language, format };
+  }
+  return minutes.format;
+}
+
 /** Composes subject, plain text and HTML from the operator's words. */
 export function composeCodeEmail(
   words: CodeEmail,
@@ -22,11 +33,7 @@ export function composeCodeEmail(
     code: facts.digits,
     reference: facts.reference,
     // How long, never until when: the reader's clock and zone are not ours.
-    lifetime: new Intl.NumberFormat(facts.language, {
-      style: 'unit',
-      unit: 'minute',
-      unitDisplay: 'long',
-    }).format(Math.max(1, Math.ceil(facts.validForMs / 60_000))),
+    lifetime: minutesIn(facts.language).format(Math.max(1, Math.ceil(facts.validForMs / 60_000))),
     title: facts.title,
   };
   const filled = (text: string) => fill(text, values);

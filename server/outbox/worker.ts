@@ -113,6 +113,21 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
     }
   };
 
+  /** Ends it when it takes too long, or the worker stops. Not AbortSignal.timeout: each would be held for all of its time. */
+  const withinTime = async <Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> => {
+    const ending = new AbortController();
+    const end = () => ending.abort();
+    const timer = setTimeout(end, DELIVERY_TIMEOUT_MS);
+    aborted.signal.addEventListener('abort', end);
+    if (aborted.signal.aborted) end();
+    try {
+      return await work(ending.signal);
+    } finally {
+      clearTimeout(timer);
+      aborted.signal.removeEventListener('abort', end);
+    }
+  };
+
   const deliver = async (mail: OutboxRow): Promise<void> => {
     const kind = findKind(mail.kind);
     if (kind === undefined) {
@@ -140,8 +155,7 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
       parts.onEvent({ type: 'dropped' });
       return;
     }
-    const signal = AbortSignal.any([AbortSignal.timeout(DELIVERY_TIMEOUT_MS), aborted.signal]);
-    const outcome = await handOver(message, signal);
+    const outcome = await withinTime((signal) => handOver(message, signal));
     const now = clock();
     switch (outcome.type) {
       case 'sent':
