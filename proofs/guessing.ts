@@ -6,7 +6,7 @@
 // compared with a live code, each time a chance of one in a million; the sum of them bounds the odds.
 import { acceptedCodes } from '#server/db/codes.ts';
 import { ACCEPTED_CODES } from '#server/limits/numbers.ts';
-import { findOpenChallenge, hasCodeOfItsOwn } from '#server/db/challenges.ts';
+import { findOpenChallengeFor, hasCodeOfItsOwn } from '#server/db/challenges.ts';
 import { deriveSecrets, unsign } from '#server/access/secrets.ts';
 import { CODE_LENGTH } from '#shared/limits.ts';
 import { API } from '#shared/api.ts';
@@ -75,7 +75,7 @@ function createAttacker(server: ServerUnderTest) {
     const challenge =
       browserId === null
         ? undefined
-        : await findOpenChallenge(db, { browserId, email: VICTIM, now: server.now() });
+        : await findOpenChallengeFor(db, { browserId, email: VICTIM, now: server.now() });
     const codes = await acceptedCodes(db, { challenge, email: VICTIM, most: ACCEPTED_CODES }, server.now());
     return { codes: codes.length, own: hasCodeOfItsOwn(challenge) };
   };

@@ -1,8 +1,9 @@
 // One browser's claim to an address: opened by asking for a code, closed by entering it or by time.
-import { sql, type ExpressionBuilder, type Insertable, type Selectable } from 'kysely';
+import { sql, type ExpressionBuilder, type Selectable } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
+import { statement, values, type Value } from '#server/db/statement.ts';
 
 export type Challenge = Selectable<Schema['challenges']>;
 
@@ -25,20 +26,48 @@ export async function lockAddress(tx: Db, engine: OpenDatabase['engine'], email:
     await sql`select pg_advisory_xact_lock(hashtextextended(${email}, 0))`.execute(tx);
 }
 
-/** The newest challenge of a browser that can still be answered, if wanted only the one with an id or for an e-mail. */
-export async function findOpenChallenge(
-  db: Db,
-  { browserId, now, id, email }: { browserId: string; now: number; id?: string | undefined; email?: string },
-): Promise<Challenge | undefined> {
-  let query = db
+/** The open challenges of a browser, newest first. */
+const openChallenges = (db: Db, browserId: string, now: number) =>
+  db
     .selectFrom('challenges')
     .selectAll()
     .where('browser_id', '=', browserId)
     .where('expires_at', '>', now)
-    .where('verified_at', 'is', null);
-  if (id !== undefined) query = query.where('id', '=', id);
-  if (email !== undefined) query = query.where('email', '=', email);
-  return query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(1).executeTakeFirst();
+    .where('verified_at', 'is', null)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1);
+
+type OfBrowser = { readonly browserId: string; readonly now: number };
+
+const newestOpen = statement((db, value: Value<OfBrowser>) =>
+  openChallenges(db, value('browserId'), value('now')),
+);
+const openWithId = statement((db, value: Value<OfBrowser & { readonly id: string }>) =>
+  openChallenges(db, value('browserId'), value('now')).where('id', '=', value('id')),
+);
+const newestOpenForEmail = statement((db, value: Value<OfBrowser & { readonly email: string }>) =>
+  openChallenges(db, value('browserId'), value('now')).where('email', '=', value('email')),
+);
+
+/** A challenge of a browser that can still be answered: the one with an id, or the newest if there is none. */
+export async function findOpenChallenge(
+  db: Db,
+  { browserId, now, id }: OfBrowser & { readonly id?: string | undefined },
+): Promise<Challenge | undefined> {
+  const { rows } = await (id === undefined
+    ? newestOpen(db, { browserId, now })
+    : openWithId(db, { browserId, now, id }));
+  return rows[0];
+}
+
+/** The newest challenge of a browser for an e-mail address that can still be answered. */
+export async function findOpenChallengeFor(
+  db: Db,
+  of: OfBrowser & { readonly email: string },
+): Promise<Challenge | undefined> {
+  const { rows } = await newestOpenForEmail(db, of);
+  return rows[0];
 }
 
 /** The newest challenge of a browser for an e-mail address that was verified and, as time goes, could still be open. */
@@ -64,8 +93,19 @@ export async function findChallengeById(db: Db, id: string): Promise<Challenge |
   return db.selectFrom('challenges').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-export async function insertChallenge(db: Db, challenge: Insertable<Schema['challenges']>): Promise<void> {
-  await db.insertInto('challenges').values(challenge).execute();
+type NewChallenge = Pick<
+  Challenge,
+  'id' | 'browser_id' | 'email' | 'codes_sent' | 'created_at' | 'expires_at'
+>;
+
+const insertOne = statement((db, value: Value<NewChallenge>) =>
+  db
+    .insertInto('challenges')
+    .values(values(value, ['id', 'browser_id', 'email', 'codes_sent', 'created_at', 'expires_at'])),
+);
+
+export async function insertChallenge(db: Db, challenge: NewChallenge): Promise<void> {
+  await insertOne(db, challenge);
 }
 
 /** Notes that another code was mailed: the challenge lives as long as its newest code. Wrong tries stay. */
@@ -101,6 +141,18 @@ export async function prolongChallenges(
     .execute();
 }
 
+const countTry = (db: Db, id: string) =>
+  db
+    .updateTable('challenges')
+    .set((eb) => ({ wrong_tries: eb('wrong_tries', '+', 1) }))
+    .where('id', '=', id)
+    .returning('wrong_tries');
+
+const burn = statement((db, value: Value<{ readonly id: string }>) => countTry(db, value('id')));
+const burnUpTo = statement((db, value: Value<{ readonly id: string; readonly limit: number }>) =>
+  countTry(db, value('id')).where('wrong_tries', '<', value('limit')),
+);
+
 /**
  * Counts a try BEFORE the code is compared, in one committed statement: however many arrive at once, no more than
  * the limit get past.
@@ -108,13 +160,8 @@ export async function prolongChallenges(
  * @returns how many tries are used, this one included; null when there is none left
  */
 export async function burnTry(db: Db, id: string, limit: number): Promise<number | null> {
-  let query = db
-    .updateTable('challenges')
-    .set((eb) => ({ wrong_tries: eb('wrong_tries', '+', 1) }))
-    .where('id', '=', id);
-  if (limit > 0) query = query.where('wrong_tries', '<', limit);
-  const row = await query.returning('wrong_tries').executeTakeFirst();
-  return row?.wrong_tries ?? null;
+  const { rows } = await (limit > 0 ? burnUpTo(db, { id, limit }) : burn(db, { id }));
+  return rows[0]?.wrong_tries ?? null;
 }
 
 /** Takes a try back that turned out right. */
@@ -137,7 +184,21 @@ export async function endChallenge(db: Db, id: string, now: number): Promise<voi
     .execute();
 }
 
-/** Closes a challenge: its code was entered. */
-export async function closeChallenge(db: Db, id: string, now: number): Promise<void> {
-  await db.updateTable('challenges').set({ verified_at: now }).where('id', '=', id).execute();
+const close = statement(
+  (db, value: Value<{ readonly id: string; readonly tries: number; readonly now: number }>) =>
+    db
+      .updateTable('challenges')
+      .set((eb) => ({ verified_at: value('now'), wrong_tries: eb('wrong_tries', '-', value('tries')) }))
+      .where('id', '=', value('id'))
+      .where('verified_at', 'is', null),
+);
+
+/**
+ * Closes a challenge: its code was entered.
+ * @param tries to take back, of those that were counted: the one that turned out right, if this challenge paid for it
+ * @returns false when it was closed already, and stays as it is
+ */
+export async function closeChallenge(db: Db, id: string, tries: 0 | 1, now: number): Promise<boolean> {
+  const { numAffectedRows } = await close(db, { id, tries, now });
+  return numAffectedRows !== undefined && numAffectedRows > 0n;
 }

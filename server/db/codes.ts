@@ -1,17 +1,36 @@
 // The codes that were mailed: when, for whom, and whether they were entered. Never their digits. A code is live while its
 // life has not ended and it was not entered.
-import type { Insertable, Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
 
 import { hasCodeOfItsOwn, prolongChallenges, type Challenge } from '#server/db/challenges.ts';
 import { CLOCKS_DIFFER_MS } from '#server/db/clocks.ts';
 import type { Db } from '#server/db/connect.ts';
 import { lowestIdAt } from '#server/db/ids.ts';
 import type { Schema } from '#server/db/schema.ts';
+import { statement, values, type Value } from '#server/db/statement.ts';
 
 export type Code = Selectable<Schema['codes']>;
 
-export async function insertCode(db: Db, code: Insertable<Schema['codes']>): Promise<void> {
-  await db.insertInto('codes').values(code).execute();
+type NewCode = Omit<Code, 'used_at'>;
+
+const insertOne = statement((db, value: Value<NewCode>) =>
+  db
+    .insertInto('codes')
+    .values(
+      values(value, [
+        'id',
+        'challenge_id',
+        'email',
+        'client_address',
+        'secret_id',
+        'created_at',
+        'expires_at',
+      ]),
+    ),
+);
+
+export async function insertCode(db: Db, code: NewCode): Promise<void> {
+  await insertOne(db, code);
 }
 
 /** Whether a code can still be entered. */
@@ -29,10 +48,12 @@ export async function codeThatAnswers(
   { challenge, email, clientAddress }: Claim & { readonly clientAddress: string },
   now: number,
 ): Promise<Code | undefined> {
-  const query = hasCodeOfItsOwn(challenge)
-    ? codesByAge(db, now).where('challenge_id', '=', challenge.id)
-    : newestLiveCodes(db, now).where('email', '=', email).where('client_address', '=', clientAddress);
-  return query.limit(1).executeTakeFirst();
+  if (hasCodeOfItsOwn(challenge)) {
+    const { rows } = await codesOfChallenge(db, { challengeId: challenge.id });
+    return newestFirst(rows, now)[0];
+  }
+  const { rows } = await liveCodesFromAddress(db, { email, clientAddress, now });
+  return newestFirst(rows, now)[0];
 }
 
 /**
@@ -43,14 +64,10 @@ export async function acceptedCodes(
   { challenge, email, most }: Claim & { readonly most: number },
   now: number,
 ): Promise<Code[]> {
-  const query = newestLiveCodes(db, now);
-  return (
-    hasCodeOfItsOwn(challenge)
-      ? query.where('challenge_id', '=', challenge.id)
-      : query.where('email', '=', email)
-  )
-    .limit(most)
-    .execute();
+  const { rows } = hasCodeOfItsOwn(challenge)
+    ? await liveCodesOfChallenge(db, { challengeId: challenge.id, now })
+    : await liveCodesForEmail(db, { email, now });
+  return newestFirst(rows, now).slice(0, most);
 }
 
 /** The code that a challenge was verified with, until its life ends: the two were noted at the same time. */
@@ -69,24 +86,65 @@ export async function codeItWasVerifiedWith(
     .executeTakeFirst();
 }
 
-/** Newest first; after a clock was set back, those made ahead of it come last: they are older, whatever they say. */
-const codesByAge = (db: Db, now: number) =>
+/** More than the limits let anybody ask for in a day. */
+const MOST_LOOKED_AT = 50;
+
+const codesByTime = (db: Db) =>
   db
     .selectFrom('codes')
     .selectAll()
-    .orderBy((eb) =>
-      eb
-        .case()
-        .when('created_at', '>', now + CLOCKS_DIFFER_MS)
-        .then(eb.lit(1))
-        .else(eb.lit(0))
-        .end(),
-    )
     .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc');
+    .orderBy('id', 'desc')
+    .limit(MOST_LOOKED_AT);
 
-const newestLiveCodes = (db: Db, now: number) =>
-  codesByAge(db, now).where('expires_at', '>', now).where('used_at', 'is', null);
+const liveCodes = (db: Db, now: number) =>
+  codesByTime(db).where('expires_at', '>', now).where('used_at', 'is', null);
+
+const codesOfChallenge = statement((db, value: Value<{ readonly challengeId: string }>) =>
+  codesByTime(db).where('challenge_id', '=', value('challengeId')),
+);
+const liveCodesOfChallenge = statement(
+  (db, value: Value<{ readonly challengeId: string; readonly now: number }>) =>
+    liveCodes(db, value('now')).where('challenge_id', '=', value('challengeId')),
+);
+const liveCodesForEmail = statement((db, value: Value<{ readonly email: string; readonly now: number }>) =>
+  liveCodes(db, value('now')).where('email', '=', value('email')),
+);
+const liveCodesFromAddress = statement(
+  (db, value: Value<{ readonly email: string; readonly clientAddress: string; readonly now: number }>) =>
+    liveCodes(db, value('now'))
+      .where('email', '=', value('email'))
+      .where('client_address', '=', value('clientAddress')),
+);
+
+/**
+ * After a clock was set back, codes made ahead of it come last: they are older, whatever they say.
+ * @param codes in the order of their times, the newest first
+ */
+function newestFirst(codes: readonly Code[], now: number): Code[] {
+  const isAhead = (code: Code) => code.created_at > now + CLOCKS_DIFFER_MS;
+  return [...codes.filter((code) => !isAhead(code)), ...codes.filter(isAhead)];
+}
+
+const aliveSince = statement(
+  (
+    db,
+    value: Value<{
+      readonly email: string;
+      readonly since: number;
+      readonly latest: number;
+      readonly most: number;
+    }>,
+  ) =>
+    db
+      .selectFrom('codes')
+      .select(['created_at', 'expires_at'])
+      .where('email', '=', value('email'))
+      .where('expires_at', '>', value('since'))
+      .where('created_at', '<=', value('latest'))
+      .orderBy('created_at', 'desc')
+      .limit(value('most')),
+);
 
 /**
  * The newest codes of an address that were live at some time since then, newest first: when they were sent, and when
@@ -99,43 +157,47 @@ export async function codesAliveSince(
   { emails, since, most }: { emails: readonly string[]; since: number; most: number },
   now: number,
 ): Promise<{ sentAt: number; endsAt: number }[]> {
-  const rows = await db
-    .selectFrom('codes')
-    .select(['created_at', 'expires_at'])
-    .where('email', 'in', emails)
-    .where('expires_at', '>', since)
-    .where('created_at', '<=', now + CLOCKS_DIFFER_MS)
-    .orderBy('created_at', 'desc')
-    .limit(most)
-    .execute();
-  return rows.map((row) => ({ sentAt: row.created_at, endsAt: row.expires_at }));
+  const found = await Promise.all(
+    emails.map((email) => aliveSince(db, { email, since, most, latest: now + CLOCKS_DIFFER_MS })),
+  );
+  return found
+    .flatMap(({ rows }) => rows)
+    .map((row) => ({ sentAt: row.created_at, endsAt: row.expires_at }))
+    .toSorted((a, b) => b.sentAt - a.sentAt)
+    .slice(0, most);
 }
+
+const enter = statement((db, value: Value<{ readonly id: string; readonly now: number }>) =>
+  db
+    .updateTable('codes')
+    .set({ used_at: value('now') })
+    .where('id', '=', value('id'))
+    .where('used_at', 'is', null),
+);
 
 /**
  * Marks a code as entered, and ends the lives of its challenge's others.
  * @returns false when it had been entered already, by a call that was a moment faster
  */
 export async function enterCode(tx: Db, code: Code, now: number): Promise<boolean> {
-  const { numUpdatedRows } = await tx
-    .updateTable('codes')
-    .set({ used_at: now })
-    .where('id', '=', code.id)
-    .where('used_at', 'is', null)
-    .executeTakeFirstOrThrow();
-  if (numUpdatedRows === 0n) return false;
+  const { numAffectedRows } = await enter(tx, { id: code.id, now });
+  if (numAffectedRows === 0n) return false;
   await endCodes(tx, code.challenge_id, now);
   return true;
 }
 
+const end = statement((db, value: Value<{ readonly challengeId: string; readonly now: number }>) =>
+  db
+    .updateTable('codes')
+    .set({ expires_at: value('now') })
+    .where('challenge_id', '=', value('challengeId'))
+    .where('expires_at', '>', value('now'))
+    .where('used_at', 'is', null),
+);
+
 /** Ends the lives of a challenge's codes. They were not entered, and nothing says they were. */
 export async function endCodes(db: Db, challengeId: string, now: number): Promise<void> {
-  await db
-    .updateTable('codes')
-    .set({ expires_at: now })
-    .where('challenge_id', '=', challengeId)
-    .where('expires_at', '>', now)
-    .where('used_at', 'is', null)
-    .execute();
+  await end(db, { challengeId, now });
 }
 
 /**
@@ -160,9 +222,14 @@ export async function prolongCode(
   });
 }
 
+const byId = statement((db, value: Value<{ readonly id: string }>) =>
+  db.selectFrom('codes').selectAll().where('id', '=', value('id')),
+);
+
 /** A code by its id. */
 export async function findCodeById(db: Db, id: string): Promise<Code | undefined> {
-  return db.selectFrom('codes').selectAll().where('id', '=', id).executeTakeFirst();
+  const { rows } = await byId(db, { id });
+  return rows[0];
 }
 
 /**

@@ -1,6 +1,58 @@
 // Verified addresses, and the proof of consent for each.
+import type { Selectable } from 'kysely';
+
 import type { Db } from '#server/db/connect.ts';
+import type { Schema } from '#server/db/schema.ts';
+import { statement, values, type Value } from '#server/db/statement.ts';
 import type { Submission } from '#server/db/submissions.ts';
+
+type Lead = Selectable<Schema['leads']>;
+type Receipt = Selectable<Schema['consent_receipts']>;
+
+const merge = (db: Db, value: Value<Lead>, changed: { name?: string; company?: string }) =>
+  db
+    .insertInto('leads')
+    .values(
+      values(value, [
+        'id',
+        'email',
+        'name',
+        'company',
+        'first_verified_at',
+        'last_verified_at',
+        'attribution',
+        'flags',
+      ]),
+    )
+    .onConflict((conflict) =>
+      conflict.column('email').doUpdateSet({ ...changed, last_verified_at: value('last_verified_at') }),
+    )
+    .returning('id');
+
+const mergeWithNames = statement((db, value: Value<Lead>) =>
+  merge(db, value, { name: value('name'), company: value('company') }),
+);
+/** A code entered in another browser than the form proves the address, not who filled in the form. */
+const mergeWithoutNames = statement((db, value: Value<Lead>) => merge(db, value, {}));
+
+const insertReceipt = statement((db, value: Value<Receipt>) =>
+  db
+    .insertInto('consent_receipts')
+    .values(
+      values(value, [
+        'id',
+        'lead_id',
+        'submission_id',
+        'consent_version',
+        'given_at',
+        'verified_at',
+        'client_address',
+        'verified_from_address',
+        'user_agent',
+        'same_browser',
+      ]),
+    ),
+);
 
 /**
  * Merges a verified submission into the lead of its address, and appends the consent receipt.
@@ -24,42 +76,30 @@ export async function mergeLead(
     now: number;
   },
 ): Promise<string> {
-  const lead = await tx
-    .insertInto('leads')
-    .values({
-      id: leadId,
-      email: submission.email,
-      name: submission.name,
-      company: submission.company,
-      first_verified_at: now,
-      last_verified_at: now,
-      attribution: submission.attribution,
-      flags: submission.flags,
-    })
-    .onConflict((conflict) =>
-      conflict.column('email').doUpdateSet({
-        // A code entered in another browser than the form proves the address, not who filled in the form.
-        ...(sameBrowser && { name: submission.name, company: submission.company }),
-        last_verified_at: now,
-      }),
-    )
-    .returning('id')
-    .executeTakeFirstOrThrow();
-  await tx
-    .insertInto('consent_receipts')
-    .values({
-      id: receiptId,
-      lead_id: lead.id,
-      submission_id: submission.id,
-      consent_version: submission.consent_version,
-      given_at: submission.created_at,
-      verified_at: now,
-      client_address: submission.client_address,
-      verified_from_address: verifiedFromAddress,
-      user_agent: submission.user_agent,
-      same_browser: sameBrowser ? 1 : 0,
-    })
-    .execute();
+  const { rows } = await (sameBrowser ? mergeWithNames : mergeWithoutNames)(tx, {
+    id: leadId,
+    email: submission.email,
+    name: submission.name,
+    company: submission.company,
+    first_verified_at: now,
+    last_verified_at: now,
+    attribution: submission.attribution,
+    flags: submission.flags,
+  });
+  const [lead] = rows;
+  if (lead === undefined) throw new Error('A lead that was merged is not there.');
+  await insertReceipt(tx, {
+    id: receiptId,
+    lead_id: lead.id,
+    submission_id: submission.id,
+    consent_version: submission.consent_version,
+    given_at: submission.created_at,
+    verified_at: now,
+    client_address: submission.client_address,
+    verified_from_address: verifiedFromAddress,
+    user_agent: submission.user_agent,
+    same_browser: sameBrowser ? 1 : 0,
+  });
   return lead.id;
 }
 
@@ -69,8 +109,12 @@ export async function findLeadId(db: Db, email: string): Promise<string | undefi
   return row?.id;
 }
 
+const withId = statement((db, value: Value<{ readonly id: string }>) =>
+  db.selectFrom('leads').select('id').where('id', '=', value('id')),
+);
+
 /** Whether there is such a lead: one that was erased has no access any more. */
 export async function leadExists(db: Db, id: string): Promise<boolean> {
-  const row = await db.selectFrom('leads').select('id').where('id', '=', id).executeTakeFirst();
-  return row !== undefined;
+  const { rows } = await withId(db, { id });
+  return rows.length > 0;
 }

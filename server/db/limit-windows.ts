@@ -1,37 +1,25 @@
 // Counting within a window of time, in one statement, so that processes that share the database share the count.
+import { sql } from 'kysely';
+
 import { CLOCKS_DIFFER_MS } from '#server/db/clocks.ts';
 import type { Db } from '#server/db/connect.ts';
+import { statement, type Value } from '#server/db/statement.ts';
 
-/**
- * Counts one event. The window begins with the first event after the last window ended. One that begins ahead of every
- * clock was counted by a clock that was wrong, and is over.
- * @param windowMs length of the window in milliseconds
- * @param now milliseconds since 1970
- * @returns how many events the window holds, this one included, and when it ends
- */
-export async function countInWindow(
+/** A window, and when it ends if it begins now. */
+type Window = { readonly key: string; readonly endsAt: number };
+
+/** One event in each of some windows; in each that has room, if there is a limit. */
+const countIn = (
   db: Db,
-  key: string,
-  windowMs: number,
-  now: number,
-): Promise<{ count: number; endsAt: number }> {
-  const row = await countIn(db, [{ key, endsAt: now + windowMs }], now)
-    .returning(['count', 'ends_at'])
-    .executeTakeFirstOrThrow();
-  return { count: row.count, endsAt: row.ends_at };
-}
-
-/** One event in each of some windows. */
-const countIn = (db: Db, windows: readonly { key: string; endsAt: number }[], now: number) =>
+  windows: readonly Window[],
+  { now, latestStart, limit }: { now: number; latestStart: number; limit?: number },
+) =>
   db
     .insertInto('limit_windows')
     .values(windows.map(({ key, endsAt }) => ({ key, started_at: now, ends_at: endsAt, count: 1 })))
-    .onConflict((conflict) =>
-      conflict.column('key').doUpdateSet((eb) => {
-        const over = eb.or([
-          eb('limit_windows.ends_at', '<=', now),
-          eb('limit_windows.started_at', '>', now + CLOCKS_DIFFER_MS),
-        ]);
+    .onConflict((conflict) => {
+      const counted = conflict.column('key').doUpdateSet((eb) => {
+        const over = isOver({ now, latestStart });
         const unlessOver = (column: 'started_at' | 'ends_at') =>
           eb
             .case()
@@ -43,14 +31,83 @@ const countIn = (db: Db, windows: readonly { key: string; endsAt: number }[], no
           count: eb
             .case()
             .when(over)
-            .then(1)
+            .then(eb.val(1))
             .else(eb('limit_windows.count', '+', 1))
             .end(),
           started_at: unlessOver('started_at'),
           ends_at: unlessOver('ends_at'),
         };
-      }),
-    );
+      });
+      return limit === undefined
+        ? counted
+        : counted.where((eb) => eb.or([isOver({ now, latestStart }), eb('limit_windows.count', '<', limit)]));
+    });
+
+/** One that begins ahead of every clock was counted by a clock that was wrong, and is over. */
+const isOver = ({ now, latestStart }: { now: number; latestStart: number }) =>
+  sql<boolean>`(limit_windows.ends_at <= ${now} or limit_windows.started_at > ${latestStart})`;
+
+type CountOne = Window & { readonly now: number; readonly latestStart: number };
+
+const countOne = statement((db, value: Value<CountOne>) =>
+  countIn(db, [{ key: value('key'), endsAt: value('endsAt') }], {
+    now: value('now'),
+    latestStart: value('latestStart'),
+  }).returning(['count', 'ends_at']),
+);
+
+const countOneUpTo = statement((db, value: Value<CountOne & { readonly limit: number }>) =>
+  countIn(db, [{ key: value('key'), endsAt: value('endsAt') }], {
+    now: value('now'),
+    latestStart: value('latestStart'),
+    limit: value('limit'),
+  }).returning(['count', 'ends_at']),
+);
+
+/**
+ * Counts one event. The window begins with the first event after the last window ended.
+ * @param windowMs length of the window in milliseconds
+ * @param now milliseconds since 1970
+ * @returns how many events the window holds, this one included, and when it ends
+ */
+export async function countInWindow(
+  db: Db,
+  key: string,
+  windowMs: number,
+  now: number,
+): Promise<{ count: number; endsAt: number }> {
+  const { rows } = await countOne(db, {
+    key,
+    endsAt: now + windowMs,
+    now,
+    latestStart: now + CLOCKS_DIFFER_MS,
+  });
+  const [row] = rows;
+  if (row === undefined) throw new Error('A window that was counted is not there.');
+  return { count: row.count, endsAt: row.ends_at };
+}
+
+/**
+ * Counts one event if the window has room for it, and writes nothing if not: a flood of refusals must not cost what it is to
+ * protect.
+ * @param limit events that one window may hold
+ * @returns when the window ends that has no room; null when the event was counted
+ */
+export async function countInWindowUpTo(
+  db: Db,
+  key: string,
+  { limit, windowMs }: { limit: number; windowMs: number },
+  now: number,
+): Promise<{ endsAt: number } | null> {
+  const { rows } = await countOneUpTo(db, {
+    key,
+    endsAt: now + windowMs,
+    now,
+    latestStart: now + CLOCKS_DIFFER_MS,
+    limit,
+  });
+  return rows.length > 0 ? null : readWindow(db, key, now);
+}
 
 /** How many events the window holds now; 0 when it has ended. */
 export async function readWindow(
@@ -119,7 +176,7 @@ export async function countInSlidingWindows(
       endsAt: Math.ceil((slice + 1) * (window.windowMs / SLICES)) + window.windowMs,
     };
   });
-  await countIn(db, slices, now).execute();
+  await countIn(db, slices, { now, latestStart: now + CLOCKS_DIFFER_MS }).execute();
 }
 
 /** How many events some sliding windows hold now; one query, one answer for each. */

@@ -7,6 +7,7 @@ import { sql, type Selectable } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
 import type { OutboxState, Schema } from '#server/db/schema.ts';
+import { statement, values, type Value } from '#server/db/statement.ts';
 
 export type OutboxRow = Selectable<Schema['outbox']>;
 
@@ -21,6 +22,26 @@ export type PlaceInQueue = {
 const NETWORK_STEP_MS = 1_000;
 /** A recipient domain by less: half of all visitors may be at one. */
 const DOMAIN_STEP_MS = 100;
+
+// Written out, not bound: the partial indexes are found by them.
+const isQueued = sql<boolean>`state = 'queued'`;
+const isUntried = sql<boolean>`attempts = 0`;
+const isSent = sql<boolean>`state = 'sent'`;
+
+const untriedByTurn = (db: Db) =>
+  db
+    .selectFrom('outbox')
+    .select('turn_at')
+    .where(isQueued)
+    .where(isUntried)
+    .orderBy('turn_at', 'desc')
+    .limit(1);
+const lastTurnOfNetwork = statement((db, value: Value<{ readonly network: string }>) =>
+  untriedByTurn(db).where('network', '=', value('network')),
+);
+const lastTurnOfDomain = statement((db, value: Value<{ readonly domain: string }>) =>
+  untriedByTurn(db).where('recipient_domain', '=', value('domain')),
+);
 
 /**
  * The place of a new mail. It is never behind a mail of its own lane that was queued later, and nobody else goes before it
@@ -38,20 +59,10 @@ export async function findPlaceInQueue(
   }: { network: string; recipient: string; now: number; mostBehindMs: number },
 ): Promise<PlaceInQueue> {
   const domain = recipient.slice(recipient.lastIndexOf('@') + 1).toLowerCase();
-  const lastTurnOf = async (column: 'network' | 'recipient_domain', value: string) => {
-    const last = await db
-      .selectFrom('outbox')
-      .select('turn_at')
-      .where(isQueued)
-      .where(isUntried)
-      .where(column, '=', value)
-      .orderBy('turn_at', 'desc')
-      .limit(1)
-      .executeTakeFirst();
-    return last?.turn_at ?? Number.NEGATIVE_INFINITY;
-  };
-  const ownTurn = (await lastTurnOf('network', network)) + NETWORK_STEP_MS;
-  const domainTurn = (await lastTurnOf('recipient_domain', domain)) + DOMAIN_STEP_MS;
+  const lastTurn = ({ rows }: { rows: readonly { readonly turn_at: number }[] }) =>
+    rows[0]?.turn_at ?? Number.NEGATIVE_INFINITY;
+  const ownTurn = lastTurn(await lastTurnOfNetwork(db, { network })) + NETWORK_STEP_MS;
+  const domainTurn = lastTurn(await lastTurnOfDomain(db, { domain })) + DOMAIN_STEP_MS;
   return {
     network,
     domain,
@@ -59,10 +70,42 @@ export async function findPlaceInQueue(
   };
 }
 
-// Written out, not bound: the partial indexes are found by them.
-const isQueued = sql<boolean>`state = 'queued'`;
-const isUntried = sql<boolean>`attempts = 0`;
-const isSent = sql<boolean>`state = 'sent'`;
+const insertOne = statement(
+  (
+    db,
+    value: Value<
+      Pick<
+        OutboxRow,
+        | 'id'
+        | 'kind'
+        | 'payload'
+        | 'code_id'
+        | 'recipient'
+        | 'network'
+        | 'recipient_domain'
+        | 'due_at'
+        | 'turn_at'
+        | 'created_at'
+      >
+    >,
+  ) =>
+    db
+      .insertInto('outbox')
+      .values(
+        values(value, [
+          'id',
+          'kind',
+          'payload',
+          'code_id',
+          'recipient',
+          'network',
+          'recipient_domain',
+          'due_at',
+          'turn_at',
+          'created_at',
+        ]),
+      ),
+);
 
 /**
  * Queues a message, in the transaction of its cause. What there is to know about a kind, server/outbox/ knows.
@@ -90,21 +133,18 @@ export async function queueMessage(
     now: number;
   },
 ): Promise<void> {
-  await tx
-    .insertInto('outbox')
-    .values({
-      id,
-      kind,
-      payload: JSON.stringify(payload),
-      code_id: codeId ?? null,
-      recipient,
-      network: place?.network ?? null,
-      recipient_domain: place?.domain ?? null,
-      due_at: now,
-      turn_at: place?.turnAt ?? now,
-      created_at: now,
-    })
-    .execute();
+  await insertOne(tx, {
+    id,
+    kind,
+    payload: JSON.stringify(payload),
+    code_id: codeId ?? null,
+    recipient,
+    network: place?.network ?? null,
+    recipient_domain: place?.domain ?? null,
+    due_at: now,
+    turn_at: place?.turnAt ?? now,
+    created_at: now,
+  });
 }
 
 /** How much mail waits, and since when the oldest of it does; undefined when none waits. */
@@ -117,16 +157,20 @@ export async function outboxBacklog(db: Db): Promise<{ depth: number; oldestCrea
   return { depth: Number(row.depth), oldestCreatedAt: row.oldest ?? undefined };
 }
 
+const ofCode = statement((db, value: Value<{ readonly codeId: string }>) =>
+  db
+    .selectFrom('outbox')
+    .select(['state', 'created_at', 'finished_at', 'error_class'])
+    .where('code_id', '=', value('codeId')),
+);
+
 /** What became of the mail that carries a code; undefined when its row is gone. */
 export async function findMailOfCode(
   db: Db,
   codeId: string,
 ): Promise<Pick<OutboxRow, 'state' | 'created_at' | 'finished_at' | 'error_class'> | undefined> {
-  return db
-    .selectFrom('outbox')
-    .select(['state', 'created_at', 'finished_at', 'error_class'])
-    .where('code_id', '=', codeId)
-    .executeTakeFirst();
+  const { rows } = await ofCode(db, { codeId });
+  return rows[0];
 }
 
 /** The mail of one network to one recipient domain that waits. Both are '' for a notice. */
@@ -259,27 +303,22 @@ export async function findStandstill(
 /** Networks and recipient domains that may hold no more connections for now. */
 export type FullLanes = { readonly networks: readonly string[]; readonly domains: readonly string[] };
 
-/**
- * Leases due mail, in the order of turns. A row leased by somebody else counts as due again once that lease has run out.
- * @param most how many rows to take
- * @param leaseMs how long nobody else may take them
- * @param full whose mail to leave
- */
-export async function leaseDueMail(
-  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
-  {
-    leaseId,
-    most,
-    leaseMs,
-    now,
-    full = { networks: [], domains: [] },
-  }: { leaseId: string; most: number; leaseMs: number; now: number; full?: FullLanes },
-): Promise<OutboxRow[]> {
-  // One parameter, however long the list: the statement's text stays the same.
-  const isAmong = (column: 'network' | 'recipient_domain', list: readonly string[]) =>
+type Lease = {
+  readonly leaseId: string;
+  readonly leasedUntil: number;
+  readonly now: number;
+  readonly most: number;
+  /** JSON: one parameter, however long the list, so that the statement stays the same. */
+  readonly networks: string;
+  readonly domains: string;
+};
+
+const lease = (db: Db, value: Value<Lease>, engine: OpenDatabase['engine']) => {
+  const isAmong = (column: 'network' | 'recipient_domain', list: string) =>
     engine === 'postgres'
-      ? sql<boolean>`${sql.ref(column)} in (select jsonb_array_elements_text(${JSON.stringify(list)}::jsonb))`
-      : sql<boolean>`${sql.ref(column)} in (select value from json_each(${JSON.stringify(list)}))`;
+      ? sql<boolean>`${sql.ref(column)} in (select jsonb_array_elements_text(${list}::jsonb))`
+      : sql<boolean>`${sql.ref(column)} in (select value from json_each(${list}))`;
+  const now = value('now');
   return db
     .with('due', (cte) => {
       const due = cte
@@ -304,20 +343,55 @@ export async function leaseDueMail(
         .where('turn_at', '>=', 0)
         .where(sql<boolean>`due_at + 0 <= ${now}`)
         .where((eb) => eb.or([eb('leased_until', 'is', null), eb('leased_until', '<=', now)]))
-        .where((eb) => eb.or([eb('network', 'is', null), eb.not(isAmong('network', full.networks))]))
+        .where((eb) => eb.or([eb('network', 'is', null), eb.not(isAmong('network', value('networks')))]))
         .where((eb) =>
-          eb.or([eb('recipient_domain', 'is', null), eb.not(isAmong('recipient_domain', full.domains))]),
+          eb.or([eb('recipient_domain', 'is', null), eb.not(isAmong('recipient_domain', value('domains')))]),
         )
         .orderBy('turn_at')
         .orderBy('id')
-        .limit(most);
+        .limit(value('most'));
       return engine === 'postgres' ? due.forUpdate().skipLocked() : due;
     })
     .updateTable('outbox')
-    .set((eb) => ({ leased_until: now + leaseMs, lease_id: leaseId, attempts: eb('attempts', '+', 1) }))
+    .set((eb) => ({
+      leased_until: value('leasedUntil'),
+      lease_id: value('leaseId'),
+      attempts: eb('attempts', '+', 1),
+    }))
     .where('id', 'in', (eb) => eb.selectFrom('due').select('due.id'))
-    .returningAll()
-    .execute();
+    .returningAll();
+};
+
+const leaseOn = {
+  sqlite: statement((db, value: Value<Lease>) => lease(db, value, 'sqlite')),
+  postgres: statement((db, value: Value<Lease>) => lease(db, value, 'postgres')),
+};
+
+/**
+ * Leases due mail, in the order of turns. A row leased by somebody else counts as due again once that lease has run out.
+ * @param most how many rows to take
+ * @param leaseMs how long nobody else may take them
+ * @param full whose mail to leave
+ */
+export async function leaseDueMail(
+  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
+  {
+    leaseId,
+    most,
+    leaseMs,
+    now,
+    full = { networks: [], domains: [] },
+  }: { leaseId: string; most: number; leaseMs: number; now: number; full?: FullLanes },
+): Promise<OutboxRow[]> {
+  const { rows } = await leaseOn[engine](db, {
+    leaseId,
+    leasedUntil: now + leaseMs,
+    now,
+    most,
+    networks: JSON.stringify(full.networks),
+    domains: JSON.stringify(full.domains),
+  });
+  return rows;
 }
 
 /** Longer than the worker ever waits before it tries again, and than a lease lasts. */
@@ -354,23 +428,31 @@ const keptReply = (reply: string): string =>
     .slice(0, REPLY_MAX_LENGTH)
     .toWellFormed();
 
-/** Ends a mail's way: sent, dropped or failed for good. Only the holder of the lease may. */
-export async function finishMail(
-  db: Db,
-  mail: { id: string; leaseId: string; state: Exclude<OutboxState, 'queued'>; reply: string; now: number },
-): Promise<void> {
-  await db
+type Finish = {
+  readonly id: string;
+  readonly leaseId: string;
+  readonly state: Exclude<OutboxState, 'queued'>;
+  readonly reply: string;
+  readonly now: number;
+};
+
+const finish = statement((db, value: Value<Finish>) =>
+  db
     .updateTable('outbox')
     .set({
-      state: mail.state,
-      reply: keptReply(mail.reply),
-      finished_at: mail.now,
+      state: value('state'),
+      reply: value('reply'),
+      finished_at: value('now'),
       leased_until: null,
       lease_id: null,
     })
-    .where('id', '=', mail.id)
-    .where('lease_id', '=', mail.leaseId)
-    .execute();
+    .where('id', '=', value('id'))
+    .where('lease_id', '=', value('leaseId')),
+);
+
+/** Ends a mail's way: sent, dropped or failed for good. Only the holder of the lease may. */
+export async function finishMail(db: Db, mail: Finish): Promise<void> {
+  await finish(db, { ...mail, reply: keptReply(mail.reply) });
 }
 
 /** Gives a mail back, to be tried again at `dueAt`. Only the holder of the lease may. */

@@ -1,8 +1,9 @@
 // What visitors typed, with the exact wording they agreed to.
-import type { Insertable, Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
 
 import type { Db } from '#server/db/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
+import { statement, values, type Value } from '#server/db/statement.ts';
 
 export type Submission = Selectable<Schema['submissions']>;
 
@@ -21,30 +22,56 @@ export async function keepConsentWording(
     .execute();
 }
 
+const wordingWith = statement((db, value: Value<{ readonly version: string }>) =>
+  db.selectFrom('consent_wordings').select('version').where('version', '=', value('version')),
+);
+
 /** Whether a wording with this version was ever shown by a server of this database. */
 export async function isKnownConsentWording(db: Db, version: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('consent_wordings')
-    .select('version')
-    .where('version', '=', version)
-    .executeTakeFirst();
-  return row !== undefined;
+  const { rows } = await wordingWith(db, { version });
+  return rows.length > 0;
 }
 
-export async function insertSubmission(db: Db, submission: Insertable<Schema['submissions']>): Promise<void> {
-  await db.insertInto('submissions').values(submission).execute();
+const insertOne = statement((db, value: Value<Submission>) =>
+  db
+    .insertInto('submissions')
+    .values(
+      values(value, [
+        'id',
+        'challenge_id',
+        'name',
+        'company',
+        'email_typed',
+        'email',
+        'consent_version',
+        'client_address',
+        'user_agent',
+        'attribution',
+        'flags',
+        'created_at',
+      ]),
+    ),
+);
+
+export async function insertSubmission(db: Db, submission: Submission): Promise<void> {
+  await insertOne(db, submission);
 }
+
+/** Enough to see whether there is one, and which is the newest. */
+const newestTwo = statement((db, value: Value<{ readonly challengeId: string }>) =>
+  db
+    .selectFrom('submissions')
+    .selectAll()
+    .where('challenge_id', '=', value('challengeId'))
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(2),
+);
 
 /** The newest submission of a challenge: somebody who corrected their name means the correction. */
 export async function newestSubmission(db: Db, challengeId: string): Promise<Submission | undefined> {
-  return db
-    .selectFrom('submissions')
-    .selectAll()
-    .where('challenge_id', '=', challengeId)
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(1)
-    .executeTakeFirst();
+  const { rows } = await newestTwo(db, { challengeId });
+  return rows[0];
 }
 
 /**
@@ -55,8 +82,9 @@ export async function firstLikeNewestSubmission(
   db: Db,
   challengeId: string,
 ): Promise<Submission | undefined> {
-  const newest = await newestSubmission(db, challengeId);
-  if (newest === undefined) return undefined;
+  const { rows } = await newestTwo(db, { challengeId });
+  const [newest, older] = rows;
+  if (newest === undefined || older === undefined) return newest;
   return db
     .selectFrom('submissions')
     .selectAll()

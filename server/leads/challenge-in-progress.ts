@@ -1,6 +1,6 @@
 // What a browser is waiting for, so that a reload of the code screen restores it and sends nothing.
 import { codeReference } from '#server/access/one-time-code.ts';
-import { findOpenChallenge, hasCodeOfItsOwn } from '#server/db/challenges.ts';
+import { findOpenChallenge, findOpenChallengeFor, hasCodeOfItsOwn } from '#server/db/challenges.ts';
 import { codeThatAnswers } from '#server/db/codes.ts';
 import { newestSubmission, NOT_STATED } from '#server/db/submissions.ts';
 import { mailFate } from '#server/leads/mailing-time.ts';
@@ -46,6 +46,6 @@ export async function isWaiting(
   browserId: string,
   email: string,
 ): Promise<boolean> {
-  const challenge = await findOpenChallenge(db, { browserId, email, now: clock() });
+  const challenge = await findOpenChallengeFor(db, { browserId, email, now: clock() });
   return hasCodeOfItsOwn(challenge);
 }

@@ -7,7 +7,7 @@ import type { Secrets } from '#server/access/secrets.ts';
 import {
   addCodeToChallenge,
   endChallenge,
-  findOpenChallenge,
+  findOpenChallengeFor,
   hasCodeOfItsOwn,
   insertChallenge,
   lockAddress,
@@ -43,6 +43,8 @@ export type RequestCodeParts = {
 /** Who sent the form, as far as a request shows it. */
 export type Visitor = {
   readonly browserId: string;
+  /** Whether that id was made for this request: nothing has it yet. */
+  readonly isNewBrowser: boolean;
   readonly clientAddress: string;
   readonly userAgent: string | null;
   /** Which wording the page says it showed, one that we know (server/leads/consent-wording.ts). */
@@ -92,7 +94,8 @@ async function answer(tx: Db, parts: RequestCodeParts, ask: Ask): Promise<Reques
   if (asks.type === 'exceeded') return { ...asks, type: 'refused', error: 'too-many-requests' };
 
   await lockAddress(tx, parts.database.engine, email);
-  const open = await findOpenChallenge(tx, { browserId: visitor.browserId, email, now });
+  const { browserId, isNewBrowser } = visitor;
+  const open = isNewBrowser ? undefined : await findOpenChallengeFor(tx, { browserId, email, now });
   const exhausted = open !== undefined && limits.isExhausted(open);
   const challenge = exhausted ? undefined : open;
 
@@ -154,13 +157,12 @@ async function findRecentCode(
   challenge: Challenge | undefined,
   { email, visitor, now }: Ask,
 ): Promise<Code | undefined> {
-  // A code of somebody else's is entered on the shared budget. If that is being used up, only a code of one's own helps.
-  const mayRide = hasCodeOfItsOwn(challenge) || !(await limits.isSharedBudgetTouched(tx, email, now));
-  // Looked up in any case: how long the answer takes must not tell what others tried.
   const code = await codeThatAnswers(tx, { challenge, email, clientAddress: visitor.clientAddress }, now);
-  if (code === undefined) return undefined;
-  const recent = isRecent(await mailingTime(tx, code, now), limits.resendQuietMs, now);
-  return mayRide && isLive(code, now) && recent ? code : undefined;
+  if (code === undefined || !isLive(code, now)) return undefined;
+  if (!isRecent(await mailingTime(tx, code, now), limits.resendQuietMs, now)) return undefined;
+  // A code of somebody else's is entered on the shared budget. If that is being used up, only a code of one's own helps.
+  const mayEnterIt = hasCodeOfItsOwn(challenge) || !(await limits.isSharedBudgetTouched(tx, email, now));
+  return mayEnterIt ? code : undefined;
 }
 
 async function openChallenge(

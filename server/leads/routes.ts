@@ -74,6 +74,7 @@ export function addLeadRoutes(app: FastifyInstance, parts: LeadRouteParts): void
       ? pretendToRequestCode(parts)
       : await requestCode(parts, parsed.data, {
           browserId,
+          isNewBrowser: knownBrowserId === null,
           clientAddress,
           consentVersion: wording.version,
           userAgent: request.headers['user-agent']?.slice(0, USER_AGENT_MAX_LENGTH) ?? null,

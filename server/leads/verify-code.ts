@@ -8,7 +8,7 @@ import {
   burnTry,
   closeChallenge,
   findChallengeById,
-  findOpenChallenge,
+  findOpenChallengeFor,
   findVerifiedChallenge,
   hasCodeOfItsOwn,
   lockAddress,
@@ -112,11 +112,8 @@ export async function verifyCode(
 
   return db.transaction().execute(async (tx) => {
     await lockAddress(tx, parts.database.engine, email);
-    const outcome = await openLead(tx, { challenge: open ?? verified?.challenge, code, entry });
-    if (outcome.type === 'verified') {
-      if (own) await unburnTry(tx, open.id);
-      else await limits.forgiveTry(tx, email, now);
-    }
+    const outcome = await openLead(tx, { challenge: open ?? verified?.challenge, own, code, entry });
+    if (outcome.type === 'verified' && !own) await limits.forgiveTry(tx, email, now);
     return outcome;
   });
 }
@@ -143,7 +140,7 @@ async function countEntry(
   const asks = await parts.limits.verifyFromNetwork(tx, clientAddress, now);
   if (asks.type === 'exceeded') return { ...asks, type: 'refused', error: 'too-many-requests' };
 
-  const open = browserId === null ? undefined : await findOpenChallenge(tx, { browserId, email, now });
+  const open = browserId === null ? undefined : await findOpenChallengeFor(tx, { browserId, email, now });
   const verified =
     open === undefined && browserId !== null
       ? await countTryAgain(tx, parts, { browserId, entry })
@@ -270,32 +267,39 @@ async function enterMeanwhile(
  * What a right code brings about. Calls that come at the same moment wait for each other before this; of those for one
  * challenge the first writes the receipt.
  * @param challenge of the browser that entered the code; undefined without one
+ * @param own whether that challenge paid for the try, which it gets back
  */
 async function openLead(
   tx: Db,
-  { challenge, code, entry }: { challenge: Challenge | undefined; code: Code; entry: Entry },
+  {
+    challenge,
+    own,
+    code,
+    entry,
+  }: { challenge: Challenge | undefined; own: boolean; code: Code; entry: Entry },
 ): Promise<VerifyCodeOutcome> {
   const { email, clientAddress, now } = entry;
   const challengeId = challenge?.id ?? code.challenge_id;
   const entered = await enterCode(tx, code, now);
   const afterMs = entered ? now - code.created_at : null;
-  const current = await findChallengeById(tx, challengeId);
-  if (current !== undefined && current.verified_at !== null) {
-    // Verified a moment ago. The code was right when it came; the one that used it up may have been this browser itself.
-    const leadId = entered || challenge !== undefined ? await findLeadId(tx, email) : undefined;
-    return leadId === undefined ? WRONG_CODE : { type: 'verified', leadId, afterMs };
+  // Stored together with the challenge. If there is none, the address was erased a moment ago.
+  const submission = entered ? await firstLikeNewestSubmission(tx, challengeId) : undefined;
+  if (submission !== undefined && (await closeChallenge(tx, challengeId, own ? 1 : 0, now))) {
+    const leadId = await mergeLead(tx, submission, {
+      leadId: uuid(),
+      receiptId: uuid(),
+      verifiedFromAddress: clientAddress,
+      sameBrowser: challenge !== undefined,
+      now,
+    });
+    return { type: 'verified', leadId, afterMs };
   }
-  if (!entered) return WRONG_CODE;
-  const submission = await firstLikeNewestSubmission(tx, challengeId);
-  // The two are stored together: the address was erased a moment ago.
-  if (submission === undefined) return WRONG_CODE;
-  await closeChallenge(tx, challengeId, now);
-  const leadId = await mergeLead(tx, submission, {
-    leadId: uuid(),
-    receiptId: uuid(),
-    verifiedFromAddress: clientAddress,
-    sameBrowser: challenge !== undefined,
-    now,
-  });
+
+  const current = await findChallengeById(tx, challengeId);
+  if (current === undefined || current.verified_at === null) return WRONG_CODE;
+  // Verified a moment ago. The code was right when it came; the one that used it up may have been this browser itself.
+  const leadId = entered || challenge !== undefined ? await findLeadId(tx, email) : undefined;
+  if (leadId === undefined) return WRONG_CODE;
+  if (own) await unburnTry(tx, challengeId);
   return { type: 'verified', leadId, afterMs };
 }

@@ -10,9 +10,8 @@ import { codesAliveSince } from '#server/db/codes.ts';
 import type { Db } from '#server/db/connect.ts';
 import {
   countInSlidingWindows,
-  countInWindow,
+  countInWindowUpTo,
   readSlidingWindows,
-  readWindow,
   uncountInSlidingWindows,
   type SlidingWindow,
 } from '#server/db/limit-windows.ts';
@@ -84,11 +83,8 @@ export function createLimits(
 
   const countUpTo = async (db: Db, key: string, limit: number, windowMs: number, now: number) => {
     if (limit === 0) return ALLOWED;
-    // Who is over the limit already is refused without a write: a flood of refusals must not cost what it is to protect.
-    const before = await readWindow(db, key, now);
-    if (before.count >= limit) return exceededUntil(before.endsAt, now);
-    const { count, endsAt } = await countInWindow(db, key, windowMs, now);
-    return count > limit ? exceededUntil(endsAt, now) : ALLOWED;
+    const full = await countInWindowUpTo(db, key, { limit, windowMs }, now);
+    return full === null ? ALLOWED : exceededUntil(full.endsAt, now);
   };
 
   const sharedTries = (email: string) => {
