@@ -39,6 +39,7 @@ export type AppService = Pick<
   | 'clock'
   | 'logger'
   | 'wakeWorker'
+  | 'reserveDelivery'
 >;
 
 /** What concerns HTTP alone. */
@@ -67,7 +68,8 @@ const URL_MAX_LENGTH = 2_048;
 
 /** Builds the application; the caller listens or injects. */
 export async function buildApp(service: AppService, options: AppOptions): Promise<FastifyInstance> {
-  const { config, campaign, database, secrets, limits, breaker, metrics, clock, wakeWorker } = service;
+  const { config, campaign, database, secrets, limits, breaker, metrics, clock } = service;
+  const { wakeWorker, reserveDelivery } = service;
   const { release, isStopping } = options;
   const logger: FastifyBaseLogger = service.logger;
   const isProxy = createIsProxy(config.trustProxy);
@@ -137,6 +139,7 @@ export async function buildApp(service: AppService, options: AppOptions): Promis
     metrics,
     clock,
     wakeWorker,
+    reserveDelivery,
     sendError,
     inputWords: campaign.interface,
     mailBacklog,

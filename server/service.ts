@@ -48,6 +48,8 @@ export type Service = {
   readonly startWorker: () => MailWorker;
   /** Tells the mail worker that something was queued. Without one, it waits for the worker of another process. */
   readonly wakeWorker: () => void;
+  /** Asks the mail worker to send what is about to be queued; null when it has no hand free, or there is none. */
+  readonly reserveDelivery: MailWorker['reserve'];
   /** Ends the worker after the mail in hand, then closes mail and database. Does nothing the second time. */
   readonly close: () => Promise<void>;
 };
@@ -155,6 +157,7 @@ async function openParts(
 
   let worker: MailWorker | null = null;
   const wakeWorker = () => worker?.wake();
+  const reserveDelivery: MailWorker['reserve'] = (lane) => worker?.reserve(lane) ?? null;
   const startWorker = () => {
     if (worker !== null) throw new Error('The mail worker of this service was started already.');
     const started = startMailWorker({
@@ -215,6 +218,7 @@ async function openParts(
     ],
     startWorker,
     wakeWorker,
+    reserveDelivery,
   };
 }
 

@@ -3,7 +3,7 @@ import { sql, type ExpressionBuilder, type Selectable } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
-import { statement, values, type Value } from '#server/db/statement.ts';
+import { statement, valuesOf, type Value } from '#server/db/statement.ts';
 
 export type Challenge = Selectable<Schema['challenges']>;
 
@@ -101,7 +101,7 @@ type NewChallenge = Pick<
 const insertOne = statement((db, value: Value<NewChallenge>) =>
   db
     .insertInto('challenges')
-    .values(values(value, ['id', 'browser_id', 'email', 'codes_sent', 'created_at', 'expires_at'])),
+    .values(valuesOf(value, ['id', 'browser_id', 'email', 'codes_sent', 'created_at', 'expires_at'])),
 );
 
 export async function insertChallenge(db: Db, challenge: NewChallenge): Promise<void> {

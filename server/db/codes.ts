@@ -7,7 +7,7 @@ import { CLOCKS_DIFFER_MS } from '#server/db/clocks.ts';
 import type { Db } from '#server/db/connect.ts';
 import { lowestIdAt } from '#server/db/ids.ts';
 import type { Schema } from '#server/db/schema.ts';
-import { statement, values, type Value } from '#server/db/statement.ts';
+import { statement, valuesOf, type Value } from '#server/db/statement.ts';
 
 export type Code = Selectable<Schema['codes']>;
 
@@ -17,7 +17,7 @@ const insertOne = statement((db, value: Value<NewCode>) =>
   db
     .insertInto('codes')
     .values(
-      values(value, [
+      valuesOf(value, [
         'id',
         'challenge_id',
         'email',

@@ -3,7 +3,7 @@ import type { Selectable } from 'kysely';
 
 import type { Db } from '#server/db/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
-import { statement, values, type Value } from '#server/db/statement.ts';
+import { statement, valuesOf, type Value } from '#server/db/statement.ts';
 import type { Submission } from '#server/db/submissions.ts';
 
 type Lead = Selectable<Schema['leads']>;
@@ -13,7 +13,7 @@ const merge = (db: Db, value: Value<Lead>, changed: { name?: string; company?: s
   db
     .insertInto('leads')
     .values(
-      values(value, [
+      valuesOf(value, [
         'id',
         'email',
         'name',
@@ -39,7 +39,7 @@ const insertReceipt = statement((db, value: Value<Receipt>) =>
   db
     .insertInto('consent_receipts')
     .values(
-      values(value, [
+      valuesOf(value, [
         'id',
         'lead_id',
         'submission_id',

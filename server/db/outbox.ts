@@ -7,16 +7,21 @@ import { sql, type Selectable } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
 import type { OutboxState, Schema } from '#server/db/schema.ts';
-import { statement, values, type Value } from '#server/db/statement.ts';
+import { statement, valuesOf, type Value } from '#server/db/statement.ts';
 
 export type OutboxRow = Selectable<Schema['outbox']>;
 
+/** Whose mail it is: who asked for it, as networkOf tells it, and the domain it goes to, in lower case. */
+export type Lane = { readonly network: string; readonly domain: string };
+
+/** The lane of a new mail. */
+export const laneOf = (network: string, recipient: string): Lane => ({
+  network,
+  domain: recipient.slice(recipient.lastIndexOf('@') + 1).toLowerCase(),
+});
+
 /** Whose mail it is, and when its turn comes. */
-export type PlaceInQueue = {
-  readonly network: string;
-  readonly domain: string;
-  readonly turnAt: number;
-};
+export type PlaceInQueue = Lane & { readonly turnAt: number };
 
 /** A network lines up behind itself by so much for each mail of its own that still waits: somebody else goes first. */
 const NETWORK_STEP_MS = 1_000;
@@ -46,72 +51,56 @@ const lastTurnOfDomain = statement((db, value: Value<{ readonly domain: string }
 /**
  * The place of a new mail. It is never behind a mail of its own lane that was queued later, and nobody else goes before it
  * for longer than asked: no mail starves.
- * @param network who asks, as networkOf tells it
  * @param mostBehindMs how far a turn may lie in the future
  */
 export async function findPlaceInQueue(
   db: Db,
-  {
-    network,
-    recipient,
-    now,
-    mostBehindMs,
-  }: { network: string; recipient: string; now: number; mostBehindMs: number },
+  lane: Lane,
+  { now, mostBehindMs }: { now: number; mostBehindMs: number },
 ): Promise<PlaceInQueue> {
-  const domain = recipient.slice(recipient.lastIndexOf('@') + 1).toLowerCase();
+  const { network, domain } = lane;
   const lastTurn = ({ rows }: { rows: readonly { readonly turn_at: number }[] }) =>
     rows[0]?.turn_at ?? Number.NEGATIVE_INFINITY;
   const ownTurn = lastTurn(await lastTurnOfNetwork(db, { network })) + NETWORK_STEP_MS;
   const domainTurn = lastTurn(await lastTurnOfDomain(db, { domain })) + DOMAIN_STEP_MS;
   return {
-    network,
-    domain,
+    ...lane,
     turnAt: Math.min(Math.max(now, ownTurn, domainTurn), now + mostBehindMs),
   };
 }
 
-const insertOne = statement(
-  (
-    db,
-    value: Value<
-      Pick<
-        OutboxRow,
-        | 'id'
-        | 'kind'
-        | 'payload'
-        | 'code_id'
-        | 'recipient'
-        | 'network'
-        | 'recipient_domain'
-        | 'due_at'
-        | 'turn_at'
-        | 'created_at'
-      >
-    >,
-  ) =>
-    db
-      .insertInto('outbox')
-      .values(
-        values(value, [
-          'id',
-          'kind',
-          'payload',
-          'code_id',
-          'recipient',
-          'network',
-          'recipient_domain',
-          'due_at',
-          'turn_at',
-          'created_at',
-        ]),
-      ),
+const insertOne = statement((db, value: Value<OutboxRow>) =>
+  db
+    .insertInto('outbox')
+    .values(
+      valuesOf(value, [
+        'id',
+        'kind',
+        'payload',
+        'code_id',
+        'recipient',
+        'network',
+        'recipient_domain',
+        'attempts',
+        'due_at',
+        'turn_at',
+        'leased_until',
+        'lease_id',
+        'created_at',
+      ]),
+    ),
 );
+
+/** Who sends a message as soon as it is committed, and how long nobody else may take it; milliseconds since 1970. */
+export type FirstLease = { readonly leaseId: string; readonly leasedUntil: number };
 
 /**
  * Queues a message, in the transaction of its cause. What there is to know about a kind, server/outbox/ knows.
  * @param payload what its kind needs to make it: never a code's digits, and nothing personal that is known elsewhere
  * @param codeId the code it carries
  * @param place in the order of sending; without one, its turn is now
+ * @param lease of the worker that sends it at once; without one, whoever is free takes it
+ * @returns the row as it is stored
  */
 export async function queueMessage(
   tx: Db,
@@ -122,6 +111,7 @@ export async function queueMessage(
     codeId,
     recipient,
     place,
+    lease: firstLease,
     now,
   }: {
     id: string;
@@ -130,21 +120,32 @@ export async function queueMessage(
     codeId?: string;
     recipient: string;
     place?: PlaceInQueue;
+    lease?: FirstLease | undefined;
     now: number;
   },
-): Promise<void> {
-  await insertOne(tx, {
+): Promise<OutboxRow> {
+  const row: OutboxRow = {
     id,
     kind,
     payload: JSON.stringify(payload),
     code_id: codeId ?? null,
+    notice: null,
     recipient,
+    state: 'queued',
+    attempts: firstLease === undefined ? 0 : 1,
     network: place?.network ?? null,
     recipient_domain: place?.domain ?? null,
     due_at: now,
     turn_at: place?.turnAt ?? now,
+    leased_until: firstLease?.leasedUntil ?? null,
+    lease_id: firstLease?.leaseId ?? null,
     created_at: now,
-  });
+    finished_at: null,
+    reply: null,
+    error_class: null,
+  };
+  await insertOne(tx, row);
+  return row;
 }
 
 /** How much mail waits, and since when the oldest of it does; undefined when none waits. */
@@ -453,6 +454,16 @@ const finish = statement((db, value: Value<Finish>) =>
 /** Ends a mail's way: sent, dropped or failed for good. Only the holder of the lease may. */
 export async function finishMail(db: Db, mail: Finish): Promise<void> {
   await finish(db, { ...mail, reply: keptReply(mail.reply) });
+}
+
+/** Gives a mail back that was leased and not tried. Only the holder of the lease may. */
+export async function giveMailBack(db: Db, mail: { id: string; leaseId: string }): Promise<void> {
+  await db
+    .updateTable('outbox')
+    .set((eb) => ({ leased_until: null, lease_id: null, attempts: eb('attempts', '-', 1) }))
+    .where('id', '=', mail.id)
+    .where('lease_id', '=', mail.leaseId)
+    .execute();
 }
 
 /** Gives a mail back, to be tried again at `dueAt`. Only the holder of the lease may. */

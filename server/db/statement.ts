@@ -8,7 +8,7 @@ import type { Db } from '#server/db/connect.ts';
 export type Value<Values> = <Name extends keyof Values & string>(name: Name) => Values[Name];
 
 /** The places of several columns that have the names of their values. */
-export const values = <Values, Name extends keyof Values & string>(
+export const valuesOf = <Values, Name extends keyof Values & string>(
   value: Value<Values>,
   names: readonly Name[],
 ): Pick<Values, Name> => Object.fromEntries(names.map((name) => [name, value(name)])) as Pick<Values, Name>;

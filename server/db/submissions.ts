@@ -3,7 +3,7 @@ import type { Selectable } from 'kysely';
 
 import type { Db } from '#server/db/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
-import { statement, values, type Value } from '#server/db/statement.ts';
+import { statement, valuesOf, type Value } from '#server/db/statement.ts';
 
 export type Submission = Selectable<Schema['submissions']>;
 
@@ -36,7 +36,7 @@ const insertOne = statement((db, value: Value<Submission>) =>
   db
     .insertInto('submissions')
     .values(
-      values(value, [
+      valuesOf(value, [
         'id',
         'challenge_id',
         'name',

@@ -16,12 +16,13 @@ import {
 import { isRecent } from '#server/db/clocks.ts';
 import { codeThatAnswers, endCodes, insertCode, isLive, type Code } from '#server/db/codes.ts';
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
-import { findPlaceInQueue } from '#server/db/outbox.ts';
+import { findPlaceInQueue, laneOf, type FirstLease, type Lane, type OutboxRow } from '#server/db/outbox.ts';
 import { insertSubmission } from '#server/db/submissions.ts';
 import { mailingTime } from '#server/leads/mailing-time.ts';
 import { networkOf, type Limits } from '#server/limits/limits.ts';
 import type { MailBacklog } from '#server/outbox/backlog.ts';
 import { queueCodeMail } from '#server/outbox/code.ts';
+import type { MailWorker } from '#server/outbox/worker.ts';
 import type { CodeRequested } from '#shared/api.ts';
 import type { ApiErrorCode } from '#shared/errors.ts';
 import { asciiAddress, normaliseEmail, type Lead } from '#shared/lead.ts';
@@ -38,6 +39,8 @@ export type RequestCodeParts = {
   readonly sender: string;
   /** Tells the mail worker that something waits. */
   readonly wakeWorker: () => void;
+  /** Asks the mail worker to send one as soon as it is committed; null when it has no hand free. */
+  readonly reserveDelivery: MailWorker['reserve'];
 };
 
 /** Who sent the form, as far as a request shows it. */
@@ -64,7 +67,15 @@ export type RequestCodeOutcome =
     };
 
 /** One request on its way through: what was typed, by whom, when. */
-type Ask = { readonly lead: Lead; readonly email: string; readonly visitor: Visitor; readonly now: number };
+type Ask = {
+  readonly lead: Lead;
+  readonly email: string;
+  /** The address that mail is sent to. */
+  readonly recipient: string;
+  readonly lane: Lane;
+  readonly visitor: Visitor;
+  readonly now: number;
+};
 
 /**
  * Handles a validated form. The outcome is the same for addresses we know and addresses we do not.
@@ -80,15 +91,33 @@ export async function requestCode(
   lead: Lead,
   visitor: Visitor,
 ): Promise<RequestCodeOutcome> {
-  const ask: Ask = { lead, email: normaliseEmail(lead.email), visitor, now: parts.clock() };
-  const outcome = await parts.database.db.transaction().execute((tx) => answer(tx, parts, ask));
-  if (outcome.type === 'requested') parts.wakeWorker();
+  const email = normaliseEmail(lead.email);
+  // Mail servers need not know any letters but ASCII's in a domain. Other input never gets here.
+  const recipient = asciiAddress(lead.email) ?? email;
+  const lane = laneOf(networkOf(visitor.clientAddress), recipient);
+  const ask: Ask = { lead, email, recipient, lane, visitor, now: parts.clock() };
+  using reservation = parts.reserveDelivery(lane);
+  const { mail, ...outcome } = await parts.database.db
+    .transaction()
+    .execute((tx) => answer(tx, parts, ask, reservation?.lease));
+  if (mail !== undefined) {
+    if (reservation) reservation.deliver(mail);
+    else parts.wakeWorker();
+  }
   return outcome;
 }
 
-async function answer(tx: Db, parts: RequestCodeParts, ask: Ask): Promise<RequestCodeOutcome> {
+/** What is answered, and the mail that was queued for it. */
+type Answer = RequestCodeOutcome & { readonly mail?: OutboxRow };
+
+async function answer(
+  tx: Db,
+  parts: RequestCodeParts,
+  ask: Ask,
+  lease: FirstLease | undefined,
+): Promise<Answer> {
   const { limits } = parts;
-  const { email, visitor, now } = ask;
+  const { email, recipient, lane, visitor, now } = ask;
 
   const asks = await limits.askFromNetwork(tx, visitor.clientAddress, now);
   if (asks.type === 'exceeded') return { ...asks, type: 'refused', error: 'too-many-requests' };
@@ -112,15 +141,7 @@ async function answer(tx: Db, parts: RequestCodeParts, ask: Ask): Promise<Reques
     );
   }
 
-  // Mail servers need not know any letters but ASCII's in a domain. Other input never gets here.
-  const recipient = asciiAddress(ask.lead.email) ?? email;
-  const place = await findPlaceInQueue(tx, {
-    network: networkOf(visitor.clientAddress),
-    recipient,
-    now,
-    mostBehindMs: parts.mailBacklog.mostBehindMs,
-  });
-  const verdict = await parts.mailBacklog.admit(tx, place, now);
+  const verdict = await parts.mailBacklog.admit(tx, ask.lane, now);
   if (verdict.type === 'too late') return { ...verdict, type: 'refused', error: 'mail-backlog' };
 
   const sends = await limits.sendToAddress(tx, email, now);
@@ -145,9 +166,13 @@ async function answer(tx: Db, parts: RequestCodeParts, ask: Ask): Promise<Reques
     created_at: now,
     expires_at: expiresAt,
   });
-  const mail = { id: uuid({ msecs: now }), codeId: code.id, recipient };
-  await queueCodeMail(tx, { ...mail, place, now });
-  return requested(parts, challengeId, code, parts.resendSeconds);
+  const place =
+    lease === undefined
+      ? await findPlaceInQueue(tx, lane, { now, mostBehindMs: parts.mailBacklog.mostBehindMs })
+      : { ...lane, turnAt: now };
+  const id = uuid({ msecs: now });
+  const mail = await queueCodeMail(tx, { id, codeId: code.id, recipient, place, lease, now });
+  return { ...requested(parts, challengeId, code, parts.resendSeconds), mail };
 }
 
 /** The code that was mailed a moment ago, or waits to be, and answers this request as well. */

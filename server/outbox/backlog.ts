@@ -1,7 +1,7 @@
 // Whether a mail that is queued now would be sent in time. A 202 promises a code; when the mail server does not keep up,
 // a 503 is the honest answer, and the visitor who comes back gets a code that works.
 import { countDeliveries, findStandstill, newestDeliveries, waitingMail } from '#server/db/outbox.ts';
-import type { PlaceInQueue, Standstill, WaitingMail } from '#server/db/outbox.ts';
+import type { Lane, Standstill, WaitingMail } from '#server/db/outbox.ts';
 import type { Db } from '#server/db/connect.ts';
 import { BACKLOG_SHARE_OF_CODE_LIFE } from '#server/limits/numbers.ts';
 import { SMTP_CONNECTIONS } from '#server/mail/mailer.ts';
@@ -104,7 +104,6 @@ export function createMailBacklog(codeTtlSeconds: number): MailBacklog {
   };
 }
 
-type Lane = Pick<PlaceInQueue, 'network' | 'domain'>;
 /** Somebody of whom nothing waits. */
 const NEWCOMER: Lane = { network: 'newcomer', domain: 'newcomer' };
 

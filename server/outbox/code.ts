@@ -3,7 +3,7 @@
 import { codeDigits, codeReference } from '#server/access/one-time-code.ts';
 import { findCodeById, isLive, prolongCode } from '#server/db/codes.ts';
 import type { Db } from '#server/db/connect.ts';
-import { queueMessage, type PlaceInQueue } from '#server/db/outbox.ts';
+import { queueMessage, type FirstLease, type OutboxRow, type PlaceInQueue } from '#server/db/outbox.ts';
 import { composeCodeEmail } from '#server/outbox/code-email.ts';
 import type { Kind } from '#server/outbox/kinds.ts';
 
@@ -13,9 +13,16 @@ const LATE_MS = 1_000;
 /** Queues the e-mail that carries a code. */
 export async function queueCodeMail(
   tx: Db,
-  mail: { id: string; codeId: string; recipient: string; place: PlaceInQueue; now: number },
-): Promise<void> {
-  await queueMessage(tx, { ...mail, kind: 'code', payload: {} });
+  mail: {
+    id: string;
+    codeId: string;
+    recipient: string;
+    place: PlaceInQueue;
+    lease: FirstLease | undefined;
+    now: number;
+  },
+): Promise<OutboxRow> {
+  return queueMessage(tx, { ...mail, kind: 'code', payload: {} });
 }
 
 export const codeKind: Kind = {

@@ -18,6 +18,8 @@ export type LaneBook = {
   readonly begin: (mail: Lanes) => () => void;
   /** Lanes that may begin no other delivery now. */
   readonly full: () => FullLanes;
+  /** Whether any lane is treated as slow. */
+  readonly anySlow: () => boolean;
 };
 
 /**
@@ -39,6 +41,7 @@ export function createLaneBook(connections: number, clock: () => number): LaneBo
       };
     },
     full: () => ({ networks: networks.full(), domains: domains.full() }),
+    anySlow: () => networks.anySlow() || domains.anySlow(),
   };
 }
 
@@ -65,6 +68,13 @@ function createLanes(connections: number, clock: () => number) {
         if (now - delivery.since > SLOW_MS) slowUntil.set(lane, now + SLOW_FOR_MS);
         for (const [other, until] of slowUntil) if (until <= now) slowUntil.delete(other);
       };
+    },
+    anySlow: (): boolean => {
+      const now = clock();
+      return (
+        [...slowUntil.values()].some((until) => until > now) ||
+        [...inHand].some(([lane, deliveries]) => isSlow(lane, deliveries))
+      );
     },
     full: (): string[] =>
       [...inHand].flatMap(([lane, deliveries]) => {

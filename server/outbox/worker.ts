@@ -3,7 +3,16 @@ import { v7 as uuid } from 'uuid';
 
 import { CLOCKS_DIFFER_MS } from '#server/db/clocks.ts';
 import type { OpenDatabase } from '#server/db/connect.ts';
-import { dropFutureTimes, finishMail, leaseDueMail, releaseMail, type OutboxRow } from '#server/db/outbox.ts';
+import {
+  dropFutureTimes,
+  finishMail,
+  giveMailBack,
+  leaseDueMail,
+  releaseMail,
+  type FirstLease,
+  type Lane,
+  type OutboxRow,
+} from '#server/db/outbox.ts';
 import { SMTP_CONNECTIONS, type Mailer, type SendOutcome } from '#server/mail/mailer.ts';
 import { findKind, type KindParts, type Message } from '#server/outbox/kinds.ts';
 import { createLaneBook } from '#server/outbox/lanes.ts';
@@ -17,6 +26,18 @@ const POLL_MS = 1_000;
 const STOP_PATIENCE_MS = 5_000;
 /** Seconds until the next try, by tries made. A code lives for minutes, so waits stay short. */
 const BACKOFF_SECONDS = [1, 2, 5, 10, 20, 30];
+
+/**
+ * While deliveries are quick, so many mails are taken up beyond those that have a connection: one look into the outbox, or
+ * none, serves them all. While they are not, each mail that is taken up early would only be out of its turn.
+ */
+const MOST_AHEAD = 32;
+/** Quick: what is taken up last begins within this time. */
+const QUICK_MS = 500;
+/** What was taken up and did not begin by then is given back: those before it are slow, and its turn may be another's. */
+const GIVE_BACK_AFTER_MS = 2_000;
+/** Of how long deliveries take lately, the newest one makes up so much. */
+const SHARE_OF_NEWEST = 0.2;
 
 /** What a newer release queued waits for a process of it; this one looks again now and then. */
 const UNKNOWN_KIND_MS = 30_000;
@@ -43,19 +64,44 @@ export type MailWorkerParts = Omit<KindParts, 'db'> & {
   readonly onError: (error: unknown) => void;
 };
 
+/** The promise to send a mail that is about to be queued, as soon as it is committed. */
+export type Reservation = Disposable & {
+  /** What its row is to say, from the beginning. If this process dies, another one takes it up when the lease has run out. */
+  readonly lease: FirstLease;
+  /** To be called once, after the commit. */
+  readonly deliver: (mail: OutboxRow) => void;
+};
+
 export type MailWorker = {
+  /**
+   * Asks for a mail to be sent without its being looked for in the outbox.
+   * @returns null when nobody is free to, or others wait for their turn. Disposing of it without a delivery gives it up
+   */
+  readonly reserve: (lane: Lane) => Reservation | null;
   /** Something was queued: look now. */
   readonly wake: () => void;
   /** Stops taking mail, finishes what is in hand or gives it back, and resolves. */
   readonly stop: () => Promise<void>;
 };
 
+/** A mail that is leased and waits for a connection. */
+type Ready = { readonly mail: OutboxRow; readonly since: number };
+
+const byTurn = (a: OutboxRow, b: OutboxRow): number => a.turn_at - b.turn_at || (a.id < b.id ? -1 : 1);
+
 /** Starts sending. */
 export function startMailWorker(parts: MailWorkerParts): MailWorker {
   const { database, mailer, clock, onError } = parts;
   const kindParts: KindParts = { ...parts, db: database.db };
   const leaseId = uuid();
-  const inHand = new Set<Promise<void>>();
+  /** Deliveries under way, and when each began. */
+  const inHand = new Map<Promise<void>, number>();
+  let ready: Ready[] = [];
+  let reserved = 0;
+  /** How long deliveries take lately; slow, as long as nobody knows. */
+  let deliveryMs = QUICK_MS;
+  /** Whether there may be mail in the outbox that nobody has taken up. */
+  let othersWait = true;
   const lanes = createLaneBook(SMTP_CONNECTIONS, clock);
   const aborted = new AbortController();
   let stopping = false;
@@ -65,6 +111,7 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
   let lastLookAt = Number.POSITIVE_INFINITY;
 
   const wake = () => {
+    othersWait = true;
     awake = true;
     wakeUp();
   };
@@ -79,30 +126,100 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
       };
     });
 
+  /** How many mails may be taken up beyond those that have a connection. */
+  const ahead = (): number => {
+    const now = performance.now();
+    const isHeldUp = lanes.anySlow() || [...inHand.values()].some((begunAt) => now - begunAt > QUICK_MS);
+    if (isHeldUp) return 0;
+    return Math.min(MOST_AHEAD, Math.floor((SMTP_CONNECTIONS * QUICK_MS) / deliveryMs) - SMTP_CONNECTIONS);
+  };
+
+  /** How many more may be taken up now. */
+  const room = (mostAhead: number): number =>
+    SMTP_CONNECTIONS + mostAhead - inHand.size - ready.length - reserved;
+
+  const isFull = (mail: Pick<OutboxRow, 'network' | 'recipient_domain'>): boolean => {
+    const { networks, domains } = lanes.full();
+    return networks.includes(mail.network ?? '') || domains.includes(mail.recipient_domain ?? '');
+  };
+
+  const begin = (mail: OutboxRow): void => {
+    const end = lanes.begin(mail);
+    const begunAt = performance.now();
+    const delivery = deliver(mail).catch(onError);
+    inHand.set(delivery, begunAt);
+    void delivery.finally(() => {
+      end();
+      inHand.delete(delivery);
+      deliveryMs += (performance.now() - begunAt - deliveryMs) * SHARE_OF_NEWEST;
+      beginReady();
+      if (othersWait) wake();
+    });
+  };
+
+  /** Begins what is ready, as far as there are connections for it. */
+  const beginReady = (): void => {
+    while (inHand.size < SMTP_CONNECTIONS && !stopping) {
+      const next = ready.findIndex(({ mail }) => !isFull(mail));
+      const [taken] = next < 0 ? [] : ready.splice(next, 1);
+      if (taken === undefined) return;
+      begin(taken.mail);
+    }
+  };
+
+  /** Gives back what is ready and waits for too long, so that others can take it up. */
+  const giveBack = async (isTooLong: (one: Ready) => boolean): Promise<void> => {
+    const leaving = ready.filter(isTooLong);
+    ready = ready.filter((one) => !leaving.includes(one));
+    for (const { mail } of leaving) await giveMailBack(database.db, { id: mail.id, leaseId });
+  };
+
   const takeUp = async (): Promise<void> => {
     const now = clock();
     if (now < lastLookAt - CLOCKS_DIFFER_MS) await dropFutureTimes(database.db, { leaseId, now });
     lastLookAt = now;
-    // One at a time: each changes whose turn the next may be.
-    while (inHand.size < SMTP_CONNECTIONS && !stopping) {
-      const [mail] = await leaseDueMail(database, {
+    await giveBack(({ since }) => performance.now() - since > GIVE_BACK_AFTER_MS);
+    while (!stopping) {
+      const mostAhead = ahead();
+      const most = room(mostAhead);
+      if (most < 1) return;
+      const full = lanes.full();
+      othersWait = false;
+      const taken = await leaseDueMail(database, {
         leaseId,
-        most: 1,
+        // One at a time unless it goes quickly: each changes whose turn the next may be.
+        most: mostAhead > 0 ? most : 1,
         leaseMs: LEASE_MS,
         now: clock(),
-        full: lanes.full(),
+        full,
       });
-      if (mail === undefined) return;
-      const end = lanes.begin(mail);
-      const delivery = deliver(mail).catch(onError);
-      inHand.add(delivery);
-      void delivery.finally(() => {
-        end();
-        inHand.delete(delivery);
-        // There may be more waiting than there were free connections.
-        wake();
-      });
+      othersWait ||= taken.length > 0 || full.networks.length > 0 || full.domains.length > 0;
+      if (taken.length === 0) return;
+      const since = performance.now();
+      ready.push(...taken.toSorted(byTurn).map((mail) => ({ mail, since })));
+      beginReady();
     }
+  };
+
+  const reserve = ({ network, domain }: Lane): Reservation | null => {
+    const mostAhead = ahead();
+    if (stopping || othersWait || room(mostAhead) < 1) return null;
+    if (mostAhead === 0 && isFull({ network, recipient_domain: domain })) return null;
+    reserved += 1;
+    let isOver = false;
+    const end = () => {
+      if (!isOver) reserved -= 1;
+      isOver = true;
+    };
+    return {
+      lease: { leaseId, leasedUntil: clock() + LEASE_MS },
+      deliver: (mail) => {
+        end();
+        ready.push({ mail, since: performance.now() });
+        beginReady();
+      },
+      [Symbol.dispose]: end,
+    };
   };
 
   const handOver = async (message: Message, signal: AbortSignal): Promise<SendOutcome> => {
@@ -197,12 +314,14 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
   const running = run();
   return {
     wake,
+    reserve,
     stop: async () => {
       stopping = true;
       wake();
       const patience = setTimeout(() => aborted.abort(), STOP_PATIENCE_MS);
       await running;
-      await Promise.all(inHand);
+      await giveBack(() => true).catch(onError);
+      await Promise.all(inHand.keys());
       clearTimeout(patience);
     },
   };
