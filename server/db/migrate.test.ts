@@ -52,6 +52,7 @@ for (const engine of ENGINES) {
             '2026-11-21-mail-turns',
             '2026-11-22-outbox-kinds',
             '2026-11-22-retention',
+            '2026-11-23-whole-orders',
           ],
         );
       } finally {

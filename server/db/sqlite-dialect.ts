@@ -19,6 +19,9 @@ const MOST_STATEMENTS = 200;
 const TRY_EVERY_MS = 5;
 const JITTER_MS = 10;
 
+/** Nobody's commit waits longer for others that want to share it. */
+const GATHER_MS = 3;
+
 const SQLITE_BUSY = 5;
 const SQLITE_CANTOPEN = 14;
 
@@ -107,8 +110,17 @@ function createDriver({ sqlite, patienceMs, isFileOurs }: SqliteParts): Driver {
     // longer allowed. Every group writes, so it asks at once and may wait.
     runCommand('begin immediate');
     group = { waiting: [], deadline: Date.now() + patienceMs };
-    // After the requests that have come in meanwhile.
-    setImmediate(commitGroup);
+    commitWhenQuiet(group, performance.now(), 0);
+  };
+
+  /** Waits as long as each turn of the event loop brings others that want to share the commit, but never for long. */
+  const commitWhenQuiet = (opened: Group, since: number, members: number): void => {
+    setImmediate(() => {
+      if (group !== opened) return;
+      const { length } = opened.waiting;
+      if (length > members && performance.now() - since < GATHER_MS) commitWhenQuiet(opened, since, length);
+      else commitGroup();
+    });
   };
 
   const endGroup = (tell: (member: Group['waiting'][number]) => void): void => {

@@ -33,9 +33,9 @@ const BACKOFF_SECONDS = [1, 2, 5, 10, 20, 30];
  */
 const MOST_AHEAD = 32;
 /** Quick: what is taken up last begins within this time. */
-const QUICK_MS = 500;
+const QUICK_MS = 1_000;
 /** What was taken up and did not begin by then is given back: those before it are slow, and its turn may be another's. */
-const GIVE_BACK_AFTER_MS = 2_000;
+const GIVE_BACK_AFTER_MS = 3_000;
 /** Of how long deliveries take lately, the newest one makes up so much. */
 const SHARE_OF_NEWEST = 0.2;
 
