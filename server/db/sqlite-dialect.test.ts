@@ -4,6 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { describe, it, mock } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 
 import { Kysely, sql } from 'kysely';
 
@@ -96,6 +97,16 @@ describe('transactions on SQLite that come together', () => {
       assert.equal(commits(), 1);
     }));
 
+  it('wait for those that come in the turns of the event loop that follow, and not for those that come later', () =>
+    withDatabase(async ({ db, commits }) => {
+      const first = insertIn(db, 1);
+      const second = setImmediate().then(() => insertIn(db, 2));
+      await Promise.all([first, second]);
+      assert.equal(commits(), 1);
+      await insertIn(db, 3);
+      assert.equal(commits(), 2);
+    }));
+
   it('fail alone', () =>
     withDatabase(async ({ db, committed, commits }) => {
       const outcomes = await Promise.allSettled([
@@ -183,7 +194,7 @@ describe('transactions on SQLite that come together', () => {
         insertIn(db, 2),
         insertIn(db, 3),
       ]);
-      await new Promise(setImmediate);
+      await setImmediate();
       other.exec('commit');
       other.close();
       assert.deepEqual(
@@ -203,7 +214,7 @@ describe('transactions on SQLite that come together', () => {
         await tx.insertInto('parents').values({ id: 2 }).execute();
       });
       const other = insertIn(db, 3);
-      for (let turns = 0; turns < 5; turns += 1) await new Promise(setImmediate);
+      for (let turns = 0; turns < 5; turns += 1) await setImmediate();
       assert.deepEqual(committed(), []);
       goOn();
       await slow;

@@ -9,6 +9,7 @@ import { API } from '#shared/api.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
 
 for (const engine of ENGINES) {
   it(`on ${engine} many visitors, resends, wrong codes and hours need no more statements than a few`, async () => {
@@ -60,6 +61,36 @@ for (const engine of ENGINES) {
       assert.ok(texts.size > 20, 'they are counted');
       // What happens once in a while may come late; what happens with every visitor would be twenty times as many.
       assert.ok(texts.size < usual + 10, `${usual} after 10 visitors, ${texts.size} after 30`);
+    });
+  });
+}
+
+/** What a visitor who does everything once costs: form, mail and code. Each statement more is a cost for every visitor. */
+const MOST_OF_A_VISITOR = 20;
+
+for (const engine of ENGINES) {
+  it(`on ${engine} a visitor's whole way takes ${MOST_OF_A_VISITOR} statements, and its mail is not looked for`, async () => {
+    const asked: string[] = [];
+    const database = await freshDatabase(engine, { onStatement: (text) => asked.push(text) });
+    await withServer({ engine, database }, async (server) => {
+      const flow = async (number: number) => {
+        const email = `visitor-${number}@example.com`;
+        const visitor = createVisitor(server, `198.51.100.${number}`);
+        await visitor.post(API.leads, filledForm({ email }));
+        const code = codeIn(await server.inbox.waitForMail(email));
+        assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
+      };
+      // What is looked at now and then is looked at first.
+      await flow(1);
+      asked.length = 0;
+      await flow(2);
+      await until(() => asked.some((text) => text.startsWith('update "outbox" set "state"')));
+      const all = asked.filter((text) => !/^(begin|commit)/.test(text) && !text.includes('pg_advisory'));
+      // The worker looks on its own each second; what it looks for is something else.
+      const others = all.filter((text) => !text.includes('"any_due"'));
+      assert.ok(all.length - others.length <= 1, 'no look for each mail');
+      assert.ok(others.length <= MOST_OF_A_VISITOR, `${others.length}:\n${others.join('\n')}`);
+      assert.ok(others.length > 10, 'they are counted');
     });
   });
 }

@@ -8,6 +8,7 @@ import { API, type CodeRequested, type OpenChallenge } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { codeIn, startInbox } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { createGate } from '#testing/gate.ts';
 import { until } from '#testing/until.ts';
 
 const WITHOUT_LIMITS = {
@@ -28,15 +29,6 @@ const health = async (server: ServerUnderTest) => {
   const { statusCode, body } = await server.app.inject(API.health);
   return { statusCode, body };
 };
-
-/** Something that stays shut until it is opened. */
-function createGate() {
-  let open: () => void = () => {};
-  const opened = new Promise<null>((resolve) => {
-    open = () => resolve(null);
-  });
-  return { opened, open };
-}
 
 /** Writes mail that has waited since some seconds ago, and mail that was sent since. Nobody takes it up. */
 async function insertPast(

@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 
 import { leaseDueMail } from '#server/db/outbox.ts';
 import { ENGINES } from '#testing/databases.ts';
+import { createGate } from '#testing/gate.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 
@@ -13,6 +14,11 @@ const smtpError = (responseCode: number, message: string): Error =>
 
 const outboxRow = (server: ServerUnderTest) =>
   server.database.db.selectFrom('outbox').selectAll().executeTakeFirstOrThrow();
+
+const attemptsOf = async (server: ServerUnderTest): Promise<number[]> =>
+  (await server.database.db.selectFrom('outbox').select('attempts').execute()).map(
+    ({ attempts }) => attempts,
+  );
 
 /** A mail server that says after the message whatever it is told to say, as no library would. */
 async function startRawSmtpServer(afterMessage: string) {
@@ -130,6 +136,70 @@ for (const engine of ENGINES) {
         assert.equal((await take('too early', now + 29_000)).length, 0);
         assert.equal((await take('after a crash', now + 30_000)).length, 1);
       }));
+
+    it('sends a code without looking for it, and leaves it to another process if this one dies', async () => {
+      const gate = createGate();
+      await withServer({ engine, inbox: { onMessage: () => gate.opened } }, async (server) => {
+        try {
+          await createVisitor(server).post('/api/leads', filledForm());
+          const row = await outboxRow(server);
+          assert.equal(row.attempts, 1, 'taken up by the request that queued it');
+          const take = (at: number) =>
+            leaseDueMail(server.database, { leaseId: 'another', most: 5, leaseMs: 30_000, now: at });
+          assert.equal((await take(server.now() + 29_000)).length, 0);
+          assert.equal((await take(server.now() + 30_000)).length, 1);
+        } finally {
+          gate.open();
+        }
+      });
+    });
+
+    it('takes up no more than can begin at once while nobody knows how quick the mail server is', async () => {
+      const gate = createGate();
+      await withServer({ engine, inbox: { onMessage: () => gate.opened } }, async (server) => {
+        try {
+          for (let count = 1; count <= 10; count += 1) {
+            const visitor = createVisitor(server, `198.51.100.${count}`);
+            await visitor.post('/api/leads', filledForm({ email: `ada@${count}.example` }));
+          }
+          await until(async () => (await attemptsOf(server)).filter((attempts) => attempts > 0).length >= 5);
+          assert.deepEqual((await attemptsOf(server)).toSorted(), [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]);
+        } finally {
+          gate.open();
+        }
+        await until(() => server.inbox.mails.length === 10);
+      });
+    });
+
+    it('gives back what it took up when a quick mail server falls silent', async () => {
+      const gate = createGate();
+      let silent = false;
+      const onMessage = () => (silent ? gate.opened : null);
+      await withServer({ engine, inbox: { onMessage } }, async (server) => {
+        const ask = (count: number) =>
+          createVisitor(server, `198.51.100.${count}`).post(
+            '/api/leads',
+            filledForm({ email: `ada@${count}.example` }),
+          );
+        // Now it is known to be quick.
+        for (let count = 1; count <= 30; count += 1) {
+          await ask(count);
+          await server.inbox.waitForMail(`ada@${count}.example`);
+        }
+        silent = true;
+        try {
+          await Promise.all(Array.from({ length: 10 }, (_, index) => ask(101 + index)));
+          // More than its five connections: at first all ten are in its hand.
+          await until(
+            async () => (await attemptsOf(server)).filter((attempts) => attempts === 0).length === 5,
+          );
+        } finally {
+          gate.open();
+        }
+        await until(() => server.inbox.mails.length === 40);
+        assert.ok((await attemptsOf(server)).every((attempts) => attempts === 1));
+      });
+    });
 
     it('sends what waits when the clock was set back, also what a dead process had leased', () =>
       withServer({ engine, inbox: { onRecipient: () => smtpError(451, 'Not now') } }, async (server) => {

@@ -87,7 +87,8 @@ export type MailWorker = {
 /** A mail that is leased and waits for a connection. */
 type Ready = { readonly mail: OutboxRow; readonly since: number };
 
-const byTurn = (a: OutboxRow, b: OutboxRow): number => a.turn_at - b.turn_at || (a.id < b.id ? -1 : 1);
+const byTurn = ({ mail: a }: Ready, { mail: b }: Ready): number =>
+  a.turn_at - b.turn_at || (a.id < b.id ? -1 : 1);
 
 /** Starts sending. */
 export function startMailWorker(parts: MailWorkerParts): MailWorker {
@@ -130,8 +131,8 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
   const ahead = (): number => {
     const now = performance.now();
     const isHeldUp = lanes.anySlow() || [...inHand.values()].some((begunAt) => now - begunAt > QUICK_MS);
-    if (isHeldUp) return 0;
-    return Math.min(MOST_AHEAD, Math.floor((SMTP_CONNECTIONS * QUICK_MS) / deliveryMs) - SMTP_CONNECTIONS);
+    const begunInTime = Math.floor((SMTP_CONNECTIONS * QUICK_MS) / deliveryMs);
+    return isHeldUp ? 0 : Math.min(MOST_AHEAD, Math.max(0, begunInTime - SMTP_CONNECTIONS));
   };
 
   /** How many more may be taken up now. */
@@ -167,6 +168,12 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
     }
   };
 
+  const makeReady = (mails: readonly OutboxRow[]): void => {
+    const since = performance.now();
+    ready = [...ready, ...mails.map((mail) => ({ mail, since }))].toSorted(byTurn);
+    beginReady();
+  };
+
   /** Gives back what is ready and waits for too long, so that others can take it up. */
   const giveBack = async (isTooLong: (one: Ready) => boolean): Promise<void> => {
     const leaving = ready.filter(isTooLong);
@@ -195,9 +202,7 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
       });
       othersWait ||= taken.length > 0 || full.networks.length > 0 || full.domains.length > 0;
       if (taken.length === 0) return;
-      const since = performance.now();
-      ready.push(...taken.toSorted(byTurn).map((mail) => ({ mail, since })));
-      beginReady();
+      makeReady(taken);
     }
   };
 
@@ -215,8 +220,7 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
       lease: { leaseId, leasedUntil: clock() + LEASE_MS },
       deliver: (mail) => {
         end();
-        ready.push({ mail, since: performance.now() });
-        beginReady();
+        makeReady([mail]);
       },
       [Symbol.dispose]: end,
     };
