@@ -2,24 +2,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { freePort } from '#testing/free-port.ts';
 import { siteSettings } from '#testing/start-site.ts';
 import { createVisitor, expect, test } from './fixtures.ts';
 
 const DEV = path.resolve(import.meta.dirname, '..', 'build', 'dev.ts');
-
-async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  if (address === null || typeof address === 'string') throw new Error('There is no free port.');
-  return String(address.port);
-}
 
 test('a developer sees the page, asks for a code and reads the article', async ({ page, site }) => {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'lead-page-dev-'));
@@ -28,8 +19,8 @@ test('a developer sees the page, asks for a code and reads the article', async (
     env: {
       PATH: process.env['PATH'],
       HOME: process.env['HOME'],
-      PORT: port,
-      API_PORT: await freePort(),
+      PORT: String(port),
+      API_PORT: String(await freePort()),
       INSTANCE_FOLDER: folder,
       CAMPAIGN_FOLDER: TEST_CAMPAIGN,
       ...siteSettings('file:./data/leads.db', site.inbox),

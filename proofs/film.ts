@@ -8,6 +8,7 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
 import { startSite } from '#testing/start-site.ts';
+import { processorSeconds, residentBytes } from '#proofs/consumption.ts';
 import { measuredOn, table, writeReport } from '#proofs/report.ts';
 import { conclude } from '#proofs/verdict.ts';
 import { PROJECT_FOLDER } from '#build/vite-config.ts';
@@ -25,17 +26,9 @@ const digest = (bytes: Buffer): string => createHash('sha256').update(bytes).dig
 
 const site = await startSite({ env: { LOG_LEVEL: 'fatal' } });
 const { child } = site;
+const { pid = 0 } = child;
+const residentMb = (): number => residentBytes(pid) / 1024 ** 2;
 const url = `${site.url}/media/film.mp4`;
-
-const residentMb = (): number =>
-  Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024;
-
-/** Processor time the server has taken, in seconds: the 14th and 15th field of its stat, in ticks of 10 ms. */
-function processorSeconds(): number {
-  const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / 100;
-}
 
 type Part = { readonly status: number; readonly body: Buffer };
 
@@ -99,7 +92,7 @@ async function beReader(number: number, signal: AbortSignal): Promise<void> {
 // The page is asked for first, so that "before" is not the memory of a process that has not done anything yet.
 for (let index = 0; index < 100; index += 1) await (await fetch(site.url)).text();
 const before = residentMb();
-const processorBefore = processorSeconds();
+const processorBefore = processorSeconds(pid);
 const looks: number[] = [];
 const over = new AbortController();
 const watching = (async () => {
@@ -112,7 +105,7 @@ const deadline = AbortSignal.timeout(SECONDS * 1000);
 await Promise.all(Array.from({ length: READERS }, (_, number) => beReader(number, deadline)));
 over.abort();
 await watching;
-const processor = processorSeconds() - processorBefore;
+const processor = processorSeconds(pid) - processorBefore;
 await setTimeout(REST_MS);
 const after = residentMb();
 const most = Math.max(...looks);

@@ -1,13 +1,13 @@
 // A million answers to broken requests from the built server, over bare sockets: malformed HTTP, chunks, lengths, slow bodies, huge
 // headers, invalid UTF-8, prototype keys, deep JSON, traversal, ranges, cookies. Nothing may be answered with a 5xx, nothing
 // may crash, memory must stay flat and the event loop free. Then what broke the server once (rude-clients.ts). Usage: fuzz.ts [answers] [seed]
-import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 
 import { API } from '#shared/api.ts';
 import { filledForm } from '#testing/server-under-test.ts';
 import { startSite } from '#testing/start-site.ts';
+import { residentBytes } from '#proofs/consumption.ts';
 import { measuredOn, median, table, writeReport } from '#proofs/report.ts';
 import { tryRudeClients } from '#proofs/rude-clients.ts';
 import { conclude } from '#proofs/verdict.ts';
@@ -320,10 +320,9 @@ async function drip(port: number, signal: AbortSignal): Promise<void> {
 type Look = { readonly rssMb: number; readonly loopMs: number };
 
 async function look(pid: number): Promise<Look> {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const metrics = await (await fetch(`http://127.0.0.1:${METRICS_PORT}/metrics`)).text();
   return {
-    rssMb: Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) / 1024,
+    rssMb: residentBytes(pid) / 1024 ** 2,
     loopMs: Number(/^nodejs_eventloop_lag_max_seconds (\S+)/m.exec(metrics)?.[1]) * 1000,
   };
 }

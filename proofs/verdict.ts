@@ -31,34 +31,43 @@ export function databaseOf({ databaseUrl, folder }: { databaseUrl: string; folde
     : openDatabase({ engine: 'postgres', url: databaseUrl }, () => {});
 }
 
-/** Compares what was promised with what is there. */
-export async function settle(
-  site: { databaseUrl: string; folder: string },
-  inbox: Inbox,
-  ledger: Ledger,
-): Promise<Account> {
+/** The addresses of the leads of a site, and how many of them have no consent receipt. */
+export async function leadsIn(site: {
+  databaseUrl: string;
+  folder: string;
+}): Promise<{ leads: Set<string>; withoutReceipt: number }> {
   const { db, close } = databaseOf(site);
   try {
-    const leads = new Set((await db.selectFrom('leads').select('email').execute()).map(({ email }) => email));
+    const leads = await db.selectFrom('leads').select('email').execute();
     const withoutReceipt = await db
       .selectFrom('leads')
       .leftJoin('consent_receipts', 'consent_receipts.lead_id', 'leads.id')
       .select('leads.id')
       .where('consent_receipts.id', 'is', null)
       .execute();
-    const ids = inbox.mails.map(({ parsed }) => parsed.messageId);
-    return {
-      lostMails: ledger.unmailed.size,
-      lostLeads: [...ledger.unverified.keys()].filter((email) => !leads.has(email)).length,
-      falseSuccesses: [...ledger.verified].filter((email) => !leads.has(email)).length,
-      withoutReceipt: withoutReceipt.length,
-      unheardSuccesses: [...ledger.unverified.keys()].filter((email) => leads.has(email)).length,
-      duplicates: ids.length - new Set(ids).size,
-      mails: ids.length,
-    };
+    return { leads: new Set(leads.map(({ email }) => email)), withoutReceipt: withoutReceipt.length };
   } finally {
     await close();
   }
+}
+
+/** Compares what was promised with what is there. */
+export async function settle(
+  site: { databaseUrl: string; folder: string },
+  inbox: Inbox,
+  ledger: Ledger,
+): Promise<Account> {
+  const { leads, withoutReceipt } = await leadsIn(site);
+  const ids = inbox.mails.map(({ parsed }) => parsed.messageId);
+  return {
+    lostMails: ledger.unmailed.size,
+    lostLeads: [...ledger.unverified.keys()].filter((email) => !leads.has(email)).length,
+    falseSuccesses: [...ledger.verified].filter((email) => !leads.has(email)).length,
+    withoutReceipt,
+    unheardSuccesses: [...ledger.unverified.keys()].filter((email) => leads.has(email)).length,
+    duplicates: ids.length - new Set(ids).size,
+    mails: ids.length,
+  };
 }
 
 /** What may never happen, as sentences. */

@@ -2,12 +2,13 @@
 // its own that goes with it.
 import { execFileSync, spawn } from 'node:child_process';
 import { chownSync, cpSync, mkdtempSync, rmSync, writeFileSync, chmodSync } from 'node:fs';
-import { createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { Client } from 'pg';
+
+import { freePort } from '#testing/free-port.ts';
 
 export type PostgresServer = {
   /** Connects as the superuser to its default database. */
@@ -110,18 +111,6 @@ function binaries(folder: string, copy: boolean): string {
   cpSync(native, reachable, { recursive: true, verbatimSymlinks: true });
   chmodSync(folder, 0o755);
   return reachable;
-}
-
-/** A port nobody listens on at the moment. */
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 }
 
 const READY_WITHIN_MS = 30_000;

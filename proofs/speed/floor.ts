@@ -1,16 +1,15 @@
 // The floor: the least a server can do for a flow that is as durable as ours. Plain node:http, the same databases and the same
 // mail library; no limits, no outbox, no validation, no framework. One transaction of three inserts and a mail for a form, one
-// transaction for a code. Settings come by the environment: DATABASE_URL, SMTP_URL. Prints its address when it is ready.
-import { randomInt, randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+// transaction for a code. A file is a compressed buffer of so many bytes: /bytes/N. Settings come by the environment: PORT,
+// DATABASE_URL, SMTP_URL.
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
-import { brotliCompressSync } from 'node:zlib';
 
 import { createTransport } from 'nodemailer';
 import { Pool } from 'pg';
 
-const { DATABASE_URL = '', SMTP_URL = '' } = process.env;
+const { PORT, DATABASE_URL = '', SMTP_URL = '' } = process.env;
 
 type Form = { readonly email: string; readonly name: string; readonly company: string };
 type Entry = { readonly email: string; readonly code: string };
@@ -21,11 +20,11 @@ type Store = {
 };
 
 const TABLES = `
-  create table submissions (id text primary key, email text not null, name text not null, company text not null, at bigint not null);
-  create table challenges (id text primary key, email text not null, at bigint not null);
-  create table codes (id text primary key, email text not null, code text not null, at bigint not null, used_at bigint);
-  create table leads (email text primary key, code_id text not null, at bigint not null);
-  create index codes_by_email on codes (email, at);
+  create table if not exists submissions (id text primary key, email text not null, name text not null, company text not null, at bigint not null);
+  create table if not exists challenges (id text primary key, email text not null, at bigint not null);
+  create table if not exists codes (id text primary key, email text not null, code text not null, at bigint not null, used_at bigint);
+  create table if not exists leads (email text primary key, code_id text not null, at bigint not null);
+  create index if not exists codes_by_email on codes (email, at);
 `;
 
 function createSqliteStore(file: string): Store {
@@ -139,40 +138,52 @@ const mailer = createTransport({
   maxConnections: 5,
   maxMessages: Number.POSITIVE_INFINITY,
 });
-const page = brotliCompressSync(Buffer.alloc(40_000, 'The landing page. '));
+/** As if compressed beforehand: bytes that nobody reads. */
+const files = new Map<number, Buffer>();
+function fileOf(bytes: number): Buffer {
+  let file = files.get(bytes);
+  if (file === undefined) files.set(bytes, (file = randomBytes(bytes)));
+  return file;
+}
 
-const server = createServer((request, response) => {
-  if (request.method === 'GET') {
-    response
-      .writeHead(200, {
-        'content-type': 'text/html; charset=utf-8',
-        'content-encoding': 'br',
-        'content-length': page.length,
-      })
-      .end(page);
+const answer = (response: ServerResponse, status: number, headers: Record<string, string>): void => {
+  response
+    .writeHead(status, { ...headers, 'content-type': 'application/json', 'content-length': 2 })
+    .end('{}');
+};
+
+async function ask(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const form = (await readJson(request)) as Form;
+  const code = String(randomInt(1_000_000)).padStart(6, '0');
+  await store.keep(form, code);
+  void mailer.sendMail({
+    from: 'Guide <guide@example.com>',
+    to: form.email,
+    subject: `${code} is your code`,
+    text: `Here is your one-time code.\n\n    ${code}\n\nIt is valid for ten minutes.\n`,
+    html: `<p>Here is your one-time code.</p><p>${code}</p><p>It is valid for ten minutes.</p>`,
+  });
+  answer(response, 202, { 'set-cookie': `challenge=${randomUUID()}; HttpOnly` });
+}
+
+async function enter(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const right = await store.verify((await readJson(request)) as Entry);
+  answer(response, right ? 200 : 400, {});
+}
+
+createServer((request, response) => {
+  const { method, url = '' } = request;
+  if (method === 'POST') {
+    const handle = url === '/api/leads' ? ask : enter;
+    handle(request, response).catch(() => response.writeHead(500).end());
     return;
   }
-  const answer = async () => {
-    const body = await readJson(request);
-    if (request.url === '/api/leads') {
-      const form = body as Form;
-      const code = String(randomInt(1_000_000)).padStart(6, '0');
-      await store.keep(form, code);
-      void mailer.sendMail({
-        from: 'Guide <guide@example.com>',
-        to: form.email,
-        subject: `${code} is your code`,
-        text: `Here is your one-time code.\n\n    ${code}\n\nIt is valid for ten minutes.\n`,
-        html: `<p>Here is your one-time code.</p><p>${code}</p><p>It is valid for ten minutes.</p>`,
-      });
-      response.writeHead(202, { 'set-cookie': `challenge=${randomUUID()}; HttpOnly` }).end('{}');
-    } else {
-      const right = await store.verify(body as Entry);
-      response.writeHead(right ? 200 : 400).end('{}');
-    }
-  };
-  answer().catch(() => response.writeHead(500).end());
-});
-server.listen(0, '127.0.0.1', () => {
-  process.stdout.write(`Ready on http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
-});
+  const file = fileOf(Number(url.replace('/bytes/', '')) || 0);
+  response
+    .writeHead(200, {
+      'content-type': 'text/html; charset=utf-8',
+      'content-encoding': 'br',
+      'content-length': file.length,
+    })
+    .end(file);
+}).listen(Number(PORT), '127.0.0.1');

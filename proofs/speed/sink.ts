@@ -7,6 +7,8 @@ export type Sink = {
   readonly url: string;
   /** The code that was mailed to an address: the six digits of the subject. */
   readonly codeFor: (email: string) => Promise<string>;
+  /** Whoever waits for a code waits in vain: rejects. */
+  readonly abandon: () => void;
   readonly close: () => void;
 };
 
@@ -14,16 +16,16 @@ const END_OF_MESSAGE = '\r\n.\r\n';
 
 /** Starts one on a loopback port. */
 export async function startSink(): Promise<Sink> {
-  const waiting = new Map<string, (code: string) => void>();
+  const waiting = new Map<string, PromiseWithResolvers<string>>();
   const arrived = new Map<string, string>();
   const sockets = new Set<Socket>();
 
   const receive = (recipient: string, message: string): void => {
     const code = /^Subject: \D*(\d{6})/m.exec(message)?.[1];
     if (code === undefined) return;
-    const resolve = waiting.get(recipient);
+    const visitor = waiting.get(recipient);
     waiting.delete(recipient);
-    if (resolve) resolve(code);
+    if (visitor) visitor.resolve(code);
     else arrived.set(recipient, code);
   };
 
@@ -73,7 +75,13 @@ export async function startSink(): Promise<Sink> {
         arrived.delete(email);
         return Promise.resolve(code);
       }
-      return new Promise((resolve) => waiting.set(email, resolve));
+      const visitor = Promise.withResolvers<string>();
+      waiting.set(email, visitor);
+      return visitor.promise;
+    },
+    abandon: () => {
+      for (const visitor of waiting.values()) visitor.reject(new Error('The mail did not come in time.'));
+      waiting.clear();
     },
     close: () => {
       server.close();

@@ -1,217 +1,85 @@
-// How fast the server is, beside the least that the same work costs: in one run, in turns, on both engines. The ratios are the
-// result. Usage: speed.ts [--short] [sqlite|postgres]; npm run measure:server. Replaces the table in docs/performance.md.
-import { spawn } from 'node:child_process';
-import { readFileSync, rmSync, mkdtempSync } from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
-import { setTimeout } from 'node:timers/promises';
+// How fast the server is, how long it takes to start and what memory it holds: beside the least that the same work costs, in one
+// run, in turns. The ratios are the result. Each part replaces its own section of docs/performance.md.
+//   speed.ts [sqlite] [postgres] [--only static,flows,memory,leads] [--short] [--flows 50000] [--leads 1000000]
+// Fails when memory grows or a flow did not become a lead; never for a time. Needs Linux. npm run measure:server.
+import { parseArgs } from 'node:util';
 
-import { createPostgresDatabase, ENGINES, type Engine } from '#testing/databases.ts';
+import { ENGINES, type Engine } from '#testing/databases.ts';
 import { startPostgres } from '#testing/postgres-server.ts';
-import { siteDatabaseUrl, siteSettings, startSiteProcess } from '#testing/start-site.ts';
-import { measuredOn, median, table, writeReport } from '#proofs/report.ts';
-import {
-  closedLoop,
-  createClient,
-  openLoop,
-  quantile,
-  type Client,
-  type Measured,
-} from '#proofs/speed/client.ts';
-import { startSink, type Sink } from '#proofs/speed/sink.ts';
+import { measuredOn, table, writeReport } from '#proofs/report.ts';
+import type { Pace } from '#proofs/speed/compare.ts';
+import type { Surroundings } from '#proofs/speed/contestants.ts';
+import { measureFlows } from '#proofs/speed/flows.ts';
+import { measureLeads } from '#proofs/speed/leads.ts';
+import { measureMemory } from '#proofs/speed/memory.ts';
+import type { Section } from '#proofs/speed/section.ts';
+import { startSink } from '#proofs/speed/sink.ts';
+import { measureStatic } from '#proofs/speed/static.ts';
+import { conclude } from '#proofs/verdict.ts';
 
-const SHORT = process.argv.includes('--short');
-const engines = ENGINES.filter(
-  (engine) => !ENGINES.some((name) => process.argv.includes(name)) || process.argv.includes(engine),
-);
-const TURN_MS = SHORT ? 3_000 : 5_000;
-const ROUNDS = SHORT ? 3 : 5;
-const WARM_UP_MS = SHORT ? 4_000 : 8_000;
-const CLOCK_TICKS_A_SECOND = 100;
-const MIB = 1024 ** 2;
+const PARTS = ['static', 'flows', 'memory', 'leads'] as const;
 
-type Contestant = {
-  readonly name: 'ours' | 'floor';
-  readonly client: Client;
-  readonly pid: number;
-  readonly startMs: number;
-  readonly atRest: number;
-  readonly stop: () => Promise<void>;
-};
-
-/** Seconds of processor time that a process has used. Linux. */
-function cpuSeconds(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS_A_SECOND;
-}
-
-const residentMib = (pid: number): number =>
-  (Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024) / MIB;
-
-async function startOurs(engine: Engine, postgresUrl: string, sink: Sink): Promise<Contestant> {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'speed-'));
-  const begun = performance.now();
-  const server = await startSiteProcess(
-    {
-      // As in production behind a proxy: every limit is counted, none is reached.
-      TRUST_PROXY: '1',
-      LEADS_PER_IP_PER_HOUR: '1000000',
-      VERIFY_PER_IP_PER_HOUR: '1000000',
-      BREAKER_CODES_PER_MINUTE: '1000000',
-      ...siteSettings(await siteDatabaseUrl(engine, postgresUrl), sink),
-    },
-    folder,
-  );
-  const startMs = performance.now() - begun;
-  const { pid = 0 } = server.child;
-  await setTimeout(2_000);
-  const client = createClient(server.url, sink);
-  return {
-    name: 'ours',
-    client,
-    pid,
-    startMs,
-    atRest: residentMib(pid),
-    stop: async () => {
-      client.close();
-      await server.stop();
-      rmSync(folder, { recursive: true });
-    },
-  };
-}
-
-async function startFloor(engine: Engine, postgresUrl: string, sink: Sink): Promise<Contestant> {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'floor-'));
-  const begun = performance.now();
-  const child = spawn(process.execPath, [path.join(import.meta.dirname, 'floor.ts')], {
-    env: {
-      PATH: process.env['PATH'],
-      SMTP_URL: sink.url,
-      DATABASE_URL:
-        engine === 'sqlite'
-          ? `file:${path.join(folder, 'floor.db')}`
-          : await createPostgresDatabase(postgresUrl),
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const url = await new Promise<string>((resolve, reject) => {
-    child.once('exit', () => reject(new Error('The floor did not start.')));
-    child.stdout.once('data', (chunk: Buffer) => resolve(chunk.toString().trim().replace('Ready on ', '')));
-  });
-  const startMs = performance.now() - begun;
-  const { pid = 0 } = child;
-  await setTimeout(2_000);
-  const client = createClient(url, sink);
-  return {
-    name: 'floor',
-    client,
-    pid,
-    startMs,
-    atRest: residentMib(pid),
-    stop: async () => {
-      client.close();
-      const ended = new Promise((resolve) => child.once('exit', resolve));
-      child.kill();
-      await ended;
-      rmSync(folder, { recursive: true });
-    },
-  };
-}
-
-type Load = {
-  readonly name: string;
-  readonly unit: string;
-  readonly run: (client: Client) => Promise<Measured>;
-};
-
-const LOADS: readonly Load[] = [
-  {
-    name: 'GET /, 64 at a time',
-    unit: 'requests',
-    run: ({ get }) => closedLoop(() => get('/'), { at: 64, ms: TURN_MS }),
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    only: { type: 'string', default: PARTS.join() },
+    short: { type: 'boolean', default: false },
+    flows: { type: 'string' },
+    leads: { type: 'string' },
   },
-  ...[1, 32, 128].map((at) => ({
-    name: `flows, ${at} at a time`,
-    unit: 'flows',
-    run: ({ flow }: Client) => closedLoop(flow, { at, ms: TURN_MS }),
-  })),
-  ...(SHORT ? [] : [20, 100, 200]).map((perSecond) => ({
-    name: `flows, ${perSecond} begun a second`,
-    unit: 'flows',
-    run: ({ flow }: Client) => openLoop(flow, { perSecond, ms: TURN_MS }),
-  })),
+});
+const { short } = values;
+const parts = values.only.split(',');
+const wants = (part: (typeof PARTS)[number]): boolean => parts.includes(part);
+const unknown = [
+  ...parts.filter((name) => !PARTS.some((part) => part === name)),
+  ...positionals.filter((name) => !ENGINES.some((engine) => engine === name)),
 ];
-
-type Turn = {
-  readonly perSecond: number;
-  readonly cpuMs: number;
-  readonly p50: number;
-  readonly p95: number;
-  readonly p99: number;
-  readonly p999: number;
-};
-
-async function turn({ client, pid }: Contestant, { run }: Load): Promise<Turn> {
-  const before = cpuSeconds(pid);
-  const seen = await run(client);
-  return {
-    perSecond: seen.count / seen.seconds,
-    cpuMs: ((cpuSeconds(pid) - before) * 1000) / seen.count,
-    p50: quantile(seen, 0.5),
-    p95: quantile(seen, 0.95),
-    p99: quantile(seen, 0.99),
-    p999: quantile(seen, 0.999),
-  };
+if (unknown.length > 0) {
+  process.stderr.write(`Parts are ${PARTS.join()}, engines ${ENGINES.join()}; not ${unknown.join()}.\n`);
+  process.exit(1);
 }
+const engines = ENGINES.filter((engine) => positionals.length === 0 || positionals.includes(engine));
 
-const rows: (string | number)[][] = [];
-const memory: (string | number)[][] = [];
-const postgres = await startPostgres();
-for (const engine of engines) {
-  const sink = await startSink();
-  const pair = [
-    await startOurs(engine, postgres.url, sink),
-    await startFloor(engine, postgres.url, sink),
-  ] as const;
-  for (const { client } of pair) await closedLoop(client.flow, { at: 32, ms: WARM_UP_MS });
-  for (const load of LOADS) {
-    const turns: Record<Contestant['name'], Turn[]> = { ours: [], floor: [] };
-    for (let round = 0; round < ROUNDS; round += 1)
-      for (const contestant of pair) turns[contestant.name].push(await turn(contestant, load));
-    const of = (name: Contestant['name'], what: keyof Turn) => median(turns[name].map((one) => one[what]));
-    const both = (what: keyof Turn, digits: number) =>
-      `${of('ours', what).toFixed(digits)} of ${of('floor', what).toFixed(digits)} (${(of('ours', what) / of('floor', what)).toFixed(2)})`;
-    const row = [
-      load.name,
-      engine,
-      both('perSecond', 0),
-      both('cpuMs', 2),
-      both('p50', 1),
-      both('p95', 1),
-      both('p99', 1),
-      both('p999', 1),
-    ];
-    rows.push(row);
-    process.stdout.write(`${row.join(' | ')}\n`);
+const PACE: Pace = short
+  ? { rounds: 3, turnMs: 500, warmUpMs: 1_500 }
+  : { rounds: 5, turnMs: 5_000, warmUpMs: 8_000 };
+/** The ratio of many leads to a few is near one, so it wants more turns to be told from it. */
+const LEADS_PACE: Pace = { ...PACE, rounds: short ? 3 : 9 };
+const STARTS = short ? 1 : 5;
+const FLOWS = Number(values.flows ?? (short ? 1_000 : 50_000));
+const LEADS = Number(values.leads ?? (short ? 20_000 : 1_000_000));
+
+const write = (section: string, { how, head, rows }: Section): Promise<void> =>
+  writeReport(
+    'performance.md',
+    `server-${section}`,
+    `${measuredOn()}${short ? ' **A short run, to try the suite.**' : ''} ${how}\n\n${table(head, rows)}`,
+  );
+
+const broken: string[] = [];
+const sink = await startSink();
+const needsPostgres = engines.includes('postgres') && parts.some((part) => part !== 'static');
+const postgres = needsPostgres ? await startPostgres() : null;
+const surroundingsOf = (engine: Engine): Surroundings => ({ engine, postgresUrl: postgres?.url, sink });
+try {
+  if (wants('static')) await write('static', await measureStatic(surroundingsOf('sqlite'), PACE));
+  for (const engine of engines) {
+    process.stdout.write(`${engine}\n`);
+    const surroundings = surroundingsOf(engine);
+    if (wants('flows')) await write(`flows-${engine}`, await measureFlows(surroundings, PACE));
+    if (wants('memory')) {
+      const memory = await measureMemory(surroundings, { flows: FLOWS, starts: STARTS });
+      await write(`memory-${engine}`, memory);
+      broken.push(...memory.broken.map((sentence) => `${engine}: ${sentence}`));
+    }
+    if (wants('leads')) {
+      const leads = await measureLeads(surroundings, LEADS_PACE, { leads: LEADS, starts: STARTS });
+      await write(`leads-${engine}`, leads);
+    }
   }
-  const [ours, floor] = pair;
-  const row = [
-    engine,
-    `${ours.startMs.toFixed(0)} of ${floor.startMs.toFixed(0)} ms`,
-    `${ours.atRest.toFixed(0)} of ${floor.atRest.toFixed(0)} MiB`,
-    `${residentMib(ours.pid).toFixed(0)} of ${residentMib(floor.pid).toFixed(0)} MiB`,
-  ];
-  memory.push(row);
-  process.stdout.write(`${row.join(' | ')}\n`);
-  for (const contestant of pair) await contestant.stop();
+} finally {
+  await postgres?.stop();
   sink.close();
 }
-await postgres.stop();
-await writeReport(
-  'performance.md',
-  'server',
-  `${measuredOn()} Server, visitors and mail server on the same cores; medians of ${ROUNDS} turns of ${TURN_MS / 1000} s. Each cell: ours of the floor's (ratio); times in ms.\n\n${table(
-    ['load', 'engine', 'a second', 'processor time each', 'p50', 'p95', 'p99', 'p99.9'],
-    rows,
-  )}\n\n${table(['engine', 'start to ready', 'memory at rest', 'after the loads above'], memory)}`,
-);
+conclude(broken);

@@ -2,11 +2,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import net from 'node:net';
 
 import { Builder, Capabilities, Key, type WebDriver, type WebElement } from 'selenium-webdriver';
 
 import type { Engine, EnginePage, Role } from '#testing/engines/engine.ts';
+import { freePort } from '#testing/free-port.ts';
 import { until } from '#testing/until.ts';
 
 const VIEWPORT = { width: 1280, height: 800 };
@@ -213,15 +213,6 @@ async function screenshot(driver: WebDriver, file: string, fullPage: boolean): P
   if (fullPage) await resize(driver, before[0], before[2]);
   writeFileSync(file, await driver.takeScreenshot(), 'base64');
   if (fullPage) await resize(driver, before[0], before[1]);
-}
-
-async function freePort(): Promise<number> {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as net.AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 async function end(child: ChildProcess): Promise<void> {

@@ -1,0 +1,94 @@
+// A database as years of visitors leave it, for measuring what its size costs.
+import { statSync } from 'node:fs';
+import path from 'node:path';
+
+import { sql } from 'kysely';
+
+import type { Db } from '#server/db/connect.ts';
+import type { Engine } from '#testing/databases.ts';
+import { openTestService } from '#testing/open-test-service.ts';
+
+/** For the server on such a database: its housekeeping would take away what is older than a month, while it is measured. */
+export const KEPT_FOR_EVER = { RETENTION_DAYS: '0', MAIL_RETENTION_DAYS: '0' } as const;
+
+/**
+ * Fills an empty database with what so many visitors of the last ninety days leave behind in each table.
+ * @param folder of the instance whose database it is
+ * @param env its settings
+ */
+export async function fillHistory(
+  { folder, env, engine }: { folder: string; env: Readonly<Record<string, string>>; engine: Engine },
+  leads: number,
+): Promise<void> {
+  const start = performance.now();
+  const service = await openTestService(folder, env);
+  await service.database.db.connection().execute(async (connection) => {
+    if (engine === 'postgres') await sql`set statement_timeout = 0`.execute(connection);
+    await fillTables(connection, engine, leads);
+  });
+  await service.close();
+  const seconds = ((performance.now() - start) / 1000).toFixed(0);
+  const file = path.join(folder, 'data', 'leads.db');
+  const size = engine === 'sqlite' ? `, ${Math.round(statSync(file).size / 1e6)} MB` : '';
+  process.stdout.write(`${engine}: ${leads.toLocaleString('en')} leads written in ${seconds} s${size}\n`);
+}
+
+async function fillTables(db: Db, engine: Engine, leads: number): Promise<void> {
+  const n = sql.ref('n');
+  const hex = engine === 'sqlite' ? sql`printf('%012x', ${n})` : sql`lpad(to_hex(n), 12, '0')`;
+  const now = Date.now();
+  const day = 86_400_000;
+  // Ids of version 7 begin with their time; spread over the days that are past.
+  const at = sql`cast(${sql.lit(now - 91 * day)} + cast(n as bigint) * ${sql.lit(Math.floor((90 * day) / leads))} as bigint)`;
+  const id = (kind: string) => sql`'0191-' || ${hex} || ${sql.lit(`-${kind}`)}`;
+  const email = sql`'past-' || n || '@example.com'`;
+  const series =
+    engine === 'sqlite'
+      ? sql`with recursive series(n) as (select 1 union all select n + 1 from series where n < ${sql.lit(leads)})`
+      : sql`with series(n) as (select generate_series(1, ${sql.lit(leads)}))`;
+  const consent = await db.selectFrom('consent_wordings').select('version').executeTakeFirstOrThrow();
+  const fill = (into: string, columns: string, values: ReturnType<typeof sql>) =>
+    engine === 'sqlite'
+      ? sql`${sql.raw(`insert into ${into} (${columns})`)} ${series} select ${values} from series`.execute(db)
+      : sql`${series} ${sql.raw(`insert into ${into} (${columns})`)} select ${values} from series`.execute(
+          db,
+        );
+
+  await fill(
+    'challenges',
+    'id, browser_id, email, codes_sent, wrong_tries, created_at, expires_at, verified_at',
+    sql`${id('h')}, ${id('b')}, ${email}, 1, 0, ${at}, ${at} + 600000, ${at} + 30000`,
+  );
+  await fill(
+    'submissions',
+    'id, challenge_id, name, company, email_typed, email, consent_version, client_address, attribution, flags, created_at',
+    sql`${id('s')}, ${id('h')}, 'Ada Lovelace', 'Analytical Engines', ${email}, ${email}, ${consent.version}, '10.0.0.1', '{}', '', ${at}`,
+  );
+  await fill(
+    'codes',
+    'id, challenge_id, email, client_address, secret_id, created_at, expires_at, used_at',
+    sql`${id('c')}, ${id('h')}, ${email}, '10.0.0.1', 'past', ${at}, ${at} + 600000, ${at} + 30000`,
+  );
+  await fill(
+    'outbox',
+    'id, code_id, recipient, state, attempts, due_at, created_at, finished_at, reply',
+    sql`${id('o')}, ${id('c')}, ${email}, 'sent', 1, ${at}, ${at}, ${at} + 500, '250 OK'`,
+  );
+  await fill(
+    'leads',
+    'id, email, name, company, first_verified_at, last_verified_at, attribution, flags',
+    sql`${id('l')}, ${email}, 'Ada Lovelace', 'Analytical Engines', ${at}, ${at}, '{}', ''`,
+  );
+  await fill(
+    'consent_receipts',
+    'id, lead_id, submission_id, consent_version, given_at, verified_at, client_address, verified_from_address',
+    sql`${id('r')}, ${id('l')}, ${id('s')}, ${consent.version}, ${at}, ${at} + 30000, '10.0.0.1', '10.0.0.1'`,
+  );
+  // Windows that have ended are gone within the hour; these stay as long as anybody measures.
+  await fill(
+    'limit_windows',
+    'key, started_at, ends_at, count',
+    sql`'past ' || n, ${at}, ${sql.lit(now + day)}, 1`,
+  );
+  await sql`analyze`.execute(db);
+}

@@ -1,0 +1,101 @@
+// Two servers under the same load, in turns, so that what else the machine does hits both. The ratios are the result.
+import { setTimeout } from 'node:timers/promises';
+
+import { processorSeconds } from '#proofs/consumption.ts';
+import { median } from '#proofs/report.ts';
+import type { Contestant } from '#proofs/speed/contestants.ts';
+import { quantile, type Measured } from '#proofs/speed/loops.ts';
+import { beside } from '#proofs/speed/section.ts';
+
+export type Load = {
+  readonly name: string;
+  readonly run: (contestant: Contestant) => Promise<Measured>;
+};
+
+export type Pace = { readonly rounds: number; readonly turnMs: number; readonly warmUpMs: number };
+
+/** What a row of {@link compare} says. */
+export const COMPARED = [
+  'load',
+  'a second',
+  'processor time each',
+  'p50',
+  'p95',
+  'p99',
+  'p99.9',
+  'failed',
+  'visitors’ processor',
+] as const;
+
+type Turn = {
+  readonly perSecond: number;
+  readonly cpuMs: number;
+  readonly p50: number;
+  readonly p95: number;
+  readonly p99: number;
+  readonly p999: number;
+  readonly failed: number;
+  /** What visitors and mail server took of a processor, in percent: near a hundred they are what is measured. */
+  readonly visitorsPercent: number;
+};
+
+/** Between two turns: what the one left to do is not to be the other's burden. */
+const PAUSE_MS = 200;
+
+async function turn(contestant: Contestant, { run }: Load): Promise<Turn> {
+  const { name, pid } = contestant;
+  const [server, visitors] = [processorSeconds(pid), process.cpuUsage()];
+  const seen = await run(contestant);
+  const serverSeconds = processorSeconds(pid) - server;
+  const { user, system } = process.cpuUsage(visitors);
+  if (seen.failure !== null) process.stdout.write(`${name}: ${seen.failed} failed: ${seen.failure}\n`);
+  await setTimeout(PAUSE_MS);
+  return {
+    perSecond: seen.count / seen.seconds,
+    cpuMs: (serverSeconds * 1000) / seen.count,
+    p50: quantile(seen, 0.5),
+    p95: quantile(seen, 0.95),
+    p99: quantile(seen, 0.99),
+    p999: quantile(seen, 0.999),
+    failed: seen.failed,
+    visitorsPercent: (user + system) / 10_000 / seen.seconds,
+  };
+}
+
+/** For a table of {@link compare}. */
+export const howMeasured = ({ rounds, turnMs }: Pace): string =>
+  `Medians of ${rounds} turns of ${turnMs / 1000} s each.`;
+
+/**
+ * Measures two servers in turns.
+ * @returns a row: of each value the median of the turns, as ratio and as "first of second"; of the failed their number
+ */
+export async function compare(
+  [one, other]: readonly [Contestant, Contestant],
+  load: Load,
+  { rounds }: Pace,
+): Promise<string[]> {
+  const [ones, others]: [Turn[], Turn[]] = [[], []];
+  for (let round = 0; round < rounds; round += 1) {
+    ones.push(await turn(one, load));
+    others.push(await turn(other, load));
+  }
+  const values = (turns: readonly Turn[], what: keyof Turn) => turns.map((each) => each[what]);
+  const both = (what: keyof Turn, digits: number) =>
+    beside(median(values(ones, what)), median(values(others, what)), digits);
+  const failed = (turns: readonly Turn[]) => values(turns, 'failed').reduce((sum, count) => sum + count, 0);
+  const percent = (turns: readonly Turn[]) => `${median(values(turns, 'visitorsPercent')).toFixed(0)} %`;
+  const row = [
+    load.name,
+    both('perSecond', 0),
+    both('cpuMs', 2),
+    both('p50', 1),
+    both('p95', 1),
+    both('p99', 1),
+    both('p999', 1),
+    `${failed(ones)} and ${failed(others)}`,
+    `${percent(ones)} and ${percent(others)}`,
+  ];
+  process.stdout.write(`${row.join(' | ')}\n`);
+  return row;
+}

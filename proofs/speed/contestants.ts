@@ -1,0 +1,178 @@
+// The two programs that are compared: ours as in production, and the floor (floor.ts). Both are started in the same way, and
+// each writes its log, ours at its usual level, into a file: a pipe would make the visitors' process read every line of it.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { get } from 'node:http';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+
+import { PROJECT_FOLDER } from '#build/vite-config.ts';
+import { ensureBuilt, TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { createPostgresDatabase, type Engine } from '#testing/databases.ts';
+import { freePort } from '#testing/free-port.ts';
+import { siteDatabaseUrl, siteSettings } from '#testing/start-site.ts';
+import { median } from '#proofs/report.ts';
+import { createClient, type Client } from '#proofs/speed/client.ts';
+import type { Sink } from '#proofs/speed/sink.ts';
+import { LIMITS_OUT_OF_REACH } from '#proofs/visitors.ts';
+
+/** What both work with. */
+export type Surroundings = {
+  readonly engine: Engine;
+  /** Of a server on which databases are made; not given: there is none, and the engine is SQLite. */
+  readonly postgresUrl: string | undefined;
+  readonly sink: Sink;
+};
+
+/** A program with a folder and an empty database of its own, not running yet. */
+export type Entrant = {
+  readonly name: 'ours' | 'floor';
+  readonly script: string;
+  readonly folder: string;
+  readonly databaseUrl: string;
+  readonly env: Readonly<Record<string, string>>;
+};
+
+export type Contestant = {
+  readonly name: Entrant['name'];
+  readonly url: string;
+  readonly pid: number;
+  /** From the start of the process to the first 200 of its page. */
+  readonly startMs: number;
+  readonly client: Client;
+  readonly stop: () => Promise<void>;
+};
+
+const START_WITHIN_MS = 60_000;
+const ASK_EVERY_MS = 5;
+const LOG_FILE = 'server.log';
+
+/** @param settings beside those that every measurement has */
+export async function enterOurs(
+  { engine, postgresUrl, sink }: Surroundings,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Entrant> {
+  ensureBuilt(TEST_CAMPAIGN);
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'speed-'));
+  const databaseUrl = await siteDatabaseUrl(engine, postgresUrl);
+  return {
+    name: 'ours',
+    script: path.join(PROJECT_FOLDER, 'server', 'main.ts'),
+    folder,
+    databaseUrl,
+    env: {
+      INSTANCE_FOLDER: folder,
+      CAMPAIGN_FOLDER: TEST_CAMPAIGN,
+      ...LIMITS_OUT_OF_REACH,
+      ...siteSettings(databaseUrl, sink),
+      ...settings,
+    },
+  };
+}
+
+export async function enterFloor({ engine, postgresUrl, sink }: Surroundings): Promise<Entrant> {
+  const databaseUrl = engine === 'sqlite' ? 'file:floor.db' : await createPostgresDatabase(postgresUrl);
+  return {
+    name: 'floor',
+    script: path.join(import.meta.dirname, 'floor.ts'),
+    folder: mkdtempSync(path.join(os.tmpdir(), 'floor-')),
+    databaseUrl,
+    env: { DATABASE_URL: databaseUrl, SMTP_URL: sink.url },
+  };
+}
+
+/** Starts it and waits until it serves its page. */
+export async function start({ name, script, folder, env }: Entrant, sink: Sink): Promise<Contestant> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const log = openSync(path.join(folder, LOG_FILE), 'a');
+  const begun = performance.now();
+  const child = spawn(process.execPath, [script], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env, PORT: String(port) },
+    stdio: ['ignore', log, log],
+  });
+  closeSync(log);
+  const ended = once(child, 'exit');
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
+  try {
+    await untilServed(url, child);
+  } catch (error) {
+    process.stderr.write(readFileSync(path.join(folder, LOG_FILE), 'utf8'));
+    throw error;
+  }
+  const startMs = performance.now() - begun;
+  const client = createClient(url, sink);
+  return {
+    name,
+    url,
+    pid: child.pid ?? 0,
+    startMs,
+    client,
+    stop: async () => {
+      client.close();
+      // Not SIGTERM, at which ours would wait for those who may still come.
+      child.kill('SIGINT');
+      await ended;
+      process.off('exit', kill);
+    },
+  };
+}
+
+/**
+ * How long some take to start, in turns. Their first start, which may make the tables, is not counted.
+ * @param starts counted of each
+ * @returns of each the median, in milliseconds
+ */
+export async function timeStarts(
+  entrants: readonly Entrant[],
+  sink: Sink,
+  starts: number,
+): Promise<number[]> {
+  const times = new Map<Entrant, number[]>(entrants.map((entrant) => [entrant, []]));
+  for (let count = 0; count <= starts; count += 1) {
+    for (const entrant of entrants) {
+      const contestant = await start(entrant, sink);
+      await contestant.stop();
+      if (count > 0) times.get(entrant)?.push(contestant.startMs);
+    }
+  }
+  return [...times.values()].map(median);
+}
+
+/** Starts our server and the floor for a measurement, and takes them down again. */
+export async function withBoth<Result>(
+  surroundings: Surroundings,
+  measure: (both: readonly [ours: Contestant, floor: Contestant]) => Promise<Result>,
+): Promise<Result> {
+  const [ours, floor] = [await enterOurs(surroundings), await enterFloor(surroundings)];
+  const both = [await start(ours, surroundings.sink), await start(floor, surroundings.sink)] as const;
+  const result = await measure(both);
+  for (const contestant of both) await contestant.stop();
+  for (const entrant of [ours, floor]) clear(entrant);
+  return result;
+}
+
+/** Removes what it left behind, once it has stopped. */
+export const clear = ({ folder }: Entrant): void => rmSync(folder, { recursive: true });
+
+async function untilServed(url: string, child: ChildProcess): Promise<void> {
+  const deadline = performance.now() + START_WITHIN_MS;
+  while ((await statusOf(url)) !== 200) {
+    if (child.exitCode !== null || performance.now() > deadline)
+      throw new Error('The server did not start; its log stands above.');
+    await setTimeout(ASK_EVERY_MS);
+  }
+}
+
+/** Null: nobody answers. */
+const statusOf = (url: string): Promise<number | null> =>
+  new Promise((resolve) => {
+    get(url, { agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? null);
+    }).on('error', () => resolve(null));
+  });

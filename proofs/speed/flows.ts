@@ -1,0 +1,37 @@
+// Whole flows (form, mail, code) beside a bare program that does the same: few visitors, many, and more than may fit.
+import { compare, COMPARED, howMeasured, type Load, type Pace } from '#proofs/speed/compare.ts';
+import { withBoth, type Contestant, type Surroundings } from '#proofs/speed/contestants.ts';
+import { closedLoop, forMs, openLoop } from '#proofs/speed/loops.ts';
+import type { Section } from '#proofs/speed/section.ts';
+
+const AT_A_TIME = [1, 32, 128];
+const A_SECOND = [20, 100, 200];
+
+/** So many visitors at a time. */
+export const flowsAt = (at: number, { turnMs }: Pace): Load => ({
+  name: `${at} at a time`,
+  run: ({ client }) => closedLoop(client, { at, goesOn: forMs(turnMs) }),
+});
+
+const flowsASecond = (perSecond: number, { turnMs }: Pace): Load => ({
+  name: `${perSecond} begun a second`,
+  run: ({ client }) => openLoop(client, { perSecond, ms: turnMs }),
+});
+
+/** Until what is compiled is compiled, on both sides. */
+export async function warmUp(contestants: readonly Contestant[], { warmUpMs }: Pace): Promise<void> {
+  for (const { client } of contestants) await closedLoop(client, { at: 32, goesOn: forMs(warmUpMs) });
+}
+
+/** Measures both on an engine. */
+export const measureFlows = (surroundings: Surroundings, pace: Pace): Promise<Section> =>
+  withBoth(surroundings, async (both) => {
+    await warmUp(both, pace);
+    const loads = [
+      ...AT_A_TIME.map((at) => flowsAt(at, pace)),
+      ...A_SECOND.map((perSecond) => flowsASecond(perSecond, pace)),
+    ];
+    const rows: string[][] = [];
+    for (const load of loads) rows.push(await compare(both, load, pace));
+    return { how: howMeasured(pace), head: COMPARED, rows };
+  });

@@ -1,0 +1,124 @@
+// How visitors come: so many at a time (closed loop), or so many a second, whatever became of those before (open loop).
+import { setTimeout } from 'node:timers/promises';
+
+/** What was seen in a time. */
+export type Measured = {
+  /** Those that ended well. */
+  readonly count: number;
+  /** Refused, or not answered in time. */
+  readonly failed: number;
+  /** Why the first of them failed. */
+  readonly failure: string | null;
+  readonly seconds: number;
+  /** Milliseconds each, sorted; infinite for those that failed. */
+  readonly times: readonly number[];
+};
+
+export type Visitors = {
+  /** @returns milliseconds; throws when it does not end well */
+  readonly flow: () => Promise<number>;
+  /** Makes all that are under way fail. */
+  readonly abandon: () => void;
+};
+
+/** After the last has begun, the others have so long to end. */
+const PATIENCE_MS = 10_000;
+const LOOK_EVERY_MS = 100;
+/** Who was refused does not come back at once. */
+const AFTER_FAILURE_MS = 100;
+
+/** @param goesOn asked before each flow */
+export async function closedLoop(
+  visitors: Visitors,
+  { at, goesOn }: { at: number; goesOn: () => boolean },
+): Promise<Measured> {
+  const tally = createTally();
+  let whenLastBegan = performance.now();
+  const loops = Array.from({ length: at }, async () => {
+    while (goesOn()) {
+      whenLastBegan = performance.now();
+      if (!(await tally.add(visitors.flow(), 0))) await setTimeout(AFTER_FAILURE_MS);
+    }
+  });
+  // A server that has fallen silent keeps all of them waiting, and then none begins.
+  await endOf(loops, visitors, () => performance.now() - whenLastBegan > PATIENCE_MS);
+  return tally.result();
+}
+
+/** For {@link closedLoop}: so long. */
+export function forMs(ms: number): () => boolean {
+  const end = performance.now() + ms;
+  return () => performance.now() < end;
+}
+
+/**
+ * A time counts from when a visitor should have begun, so that a server which stalls cannot hide it by keeping visitors away.
+ */
+export async function openLoop(
+  visitors: Visitors,
+  { perSecond, ms }: { perSecond: number; ms: number },
+): Promise<Measured> {
+  const tally = createTally();
+  const start = performance.now();
+  const underWay: Promise<boolean>[] = [];
+  const total = Math.round((perSecond * ms) / 1000);
+  await new Promise<void>((resolve) => {
+    let begun = 0;
+    const tick = setInterval(() => {
+      const now = performance.now() - start;
+      for (; begun < total && (begun * 1000) / perSecond <= now; begun += 1)
+        underWay.push(tally.add(visitors.flow(), now - (begun * 1000) / perSecond));
+      if (begun < total) return;
+      clearInterval(tick);
+      resolve();
+    }, 2);
+  });
+  const deadline = performance.now() + PATIENCE_MS;
+  await endOf(underWay, visitors, () => performance.now() > deadline);
+  return tally.result();
+}
+
+function createTally() {
+  const times: number[] = [];
+  const start = performance.now();
+  let failed = 0;
+  let failure: string | null = null;
+  return {
+    /** @returns whether it ended well */
+    add: async (flow: Promise<number>, lateMs: number): Promise<boolean> => {
+      try {
+        times.push((await flow) + lateMs);
+        return true;
+      } catch (error) {
+        times.push(Number.POSITIVE_INFINITY);
+        failed += 1;
+        failure ??= error instanceof Error ? error.message : String(error);
+        return false;
+      }
+    },
+    result: (): Measured => ({
+      count: times.length - failed,
+      failed,
+      failure,
+      seconds: (performance.now() - start) / 1000,
+      times: times.toSorted((a, b) => a - b),
+    }),
+  };
+}
+
+async function endOf(
+  underWay: readonly Promise<unknown>[],
+  { abandon }: Visitors,
+  isOver: () => boolean,
+): Promise<void> {
+  let ended = false;
+  const all = Promise.all(underWay).then(() => (ended = true));
+  while (!ended) {
+    await Promise.race([all, setTimeout(LOOK_EVERY_MS)]);
+    if (!ended && isOver()) abandon();
+  }
+}
+
+/** @param share such as 0.99 */
+export const quantile = ({ times }: Pick<Measured, 'times'>, share: number): number =>
+  times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? Number.NaN;

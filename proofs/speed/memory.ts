@@ -1,0 +1,145 @@
+// How long a server takes to serve its page, and what memory it holds: at rest, and while whole, successful flows (form, mail,
+// code, lead) run through it. Seen from outside, because what SQLite and the mail client hold lies outside the JavaScript heap.
+import { setTimeout } from 'node:timers/promises';
+
+import { residentBytes } from '#proofs/consumption.ts';
+import { median } from '#proofs/report.ts';
+import {
+  clear,
+  enterFloor,
+  enterOurs,
+  start,
+  timeStarts,
+  type Entrant,
+  type Surroundings,
+} from '#proofs/speed/contestants.ts';
+import { closedLoop, forMs } from '#proofs/speed/loops.ts';
+import { beside, type Section } from '#proofs/speed/section.ts';
+import { leadsIn } from '#proofs/verdict.ts';
+
+const VISITORS = 32;
+const LOOK_EVERY_MS = 100;
+const REST_MS = 3_000;
+/** Half an hour, so that a server which has all but stopped ends the run; a healthy one takes minutes. */
+const FLOWS_WITHIN_MS = 1_800_000;
+const FIFTHS = 5;
+/** From the middle fifth to the last, memory may breathe by this much. */
+const MOST_GROWTH = 1.02;
+/** In shorter runs, heaps and caches still grow into their size in the last fifth. */
+const JUDGED_FROM_FLOWS = 50_000;
+const MIB = 1024 ** 2;
+
+type Look = { readonly flows: number; readonly mib: number };
+
+type Seen = {
+  readonly restMib: number;
+  readonly looks: readonly Look[];
+  /** Why the first of the flows that failed did; null: none did. */
+  readonly failure: string | null;
+  readonly verified: readonly string[];
+};
+
+async function watch(entrant: Entrant, { sink }: Surroundings, flows: number): Promise<Seen> {
+  const { client, pid, stop } = await start(entrant, sink);
+  await setTimeout(REST_MS);
+  const restMib = residentBytes(pid) / MIB;
+  const looks: Look[] = [];
+  const watching = setInterval(
+    () => looks.push({ flows: client.verified.length, mib: residentBytes(pid) / MIB }),
+    LOOK_EVERY_MS,
+  );
+  const inTime = forMs(FLOWS_WITHIN_MS);
+  let begun = 0;
+  const { failure } = await closedLoop(client, {
+    at: VISITORS,
+    goesOn: () => inTime() && (begun += 1) <= flows,
+  });
+  clearInterval(watching);
+  await stop();
+  return { restMib, looks, failure, verified: client.verified };
+}
+
+/** The median of the second before so many flows had ended. */
+const mibAfter = ({ looks }: Seen, flows: number): number =>
+  median(
+    looks
+      .filter((look) => look.flows <= flows)
+      .slice(-1000 / LOOK_EVERY_MS)
+      .map(({ mib }) => mib),
+  );
+
+const fifthsOf = ({ looks }: Seen, flows: number): number[] =>
+  Array.from({ length: FIFTHS }, (_, fifth) =>
+    median(
+      looks
+        .filter((look) => Math.min(FIFTHS - 1, Math.floor((look.flows / flows) * FIFTHS)) === fifth)
+        .map(({ mib }) => mib),
+    ),
+  );
+
+/** From the middle fifth to the last. */
+const growthOf = (fifths: readonly number[]): number =>
+  (fifths.at(-1) ?? Number.NaN) / (fifths[Math.floor(FIFTHS / 2)] ?? Number.NaN);
+
+/** What our server must keep, whatever the figures are; as sentences when it did not. */
+async function promisesBroken(entrant: Entrant, seen: Seen, flows: number): Promise<string[]> {
+  const { leads, withoutReceipt } = await leadsIn(entrant);
+  const lost = seen.verified.filter((email) => !leads.has(email)).length;
+  const growth = growthOf(fifthsOf(seen, flows));
+  const why = seen.failure ?? 'the others were not waited for';
+  return [
+    ...(seen.verified.length === flows && leads.size === flows
+      ? []
+      : [`only ${leads.size} of ${flows} flows became leads: ${why}`]),
+    ...(lost === 0 ? [] : [`${lost} visitors were told that they are leads, and are not`]),
+    ...(withoutReceipt === 0 ? [] : [`${withoutReceipt} leads have no consent receipt`]),
+    // "Not at most": a fifth in which nobody looked fails as well.
+    ...(flows < JUDGED_FROM_FLOWS || growth <= MOST_GROWTH
+      ? []
+      : [`memory grows: in the last fifth it is ${growth.toFixed(3)} of what it was in the middle one`]),
+  ];
+}
+
+/**
+ * Measures our server, then the floor.
+ * @param flows through each
+ * @param starts counted of each
+ * @returns the section, and what was broken, as sentences
+ */
+export async function measureMemory(
+  surroundings: Surroundings,
+  { flows, starts }: { flows: number; starts: number },
+): Promise<Section & { readonly broken: readonly string[] }> {
+  const [ours, floor] = [await enterOurs(surroundings), await enterFloor(surroundings)];
+  const [ourStart = Number.NaN, floorStart = Number.NaN] = await timeStarts(
+    [ours, floor],
+    surroundings.sink,
+    starts,
+  );
+  const seen = await watch(ours, surroundings, flows);
+  const broken = await promisesBroken(ours, seen, flows);
+  const seenOfFloor = await watch(floor, surroundings, flows);
+  for (const entrant of [ours, floor]) clear(entrant);
+
+  const both = (of: (one: Seen) => number) => beside(of(seen), of(seenOfFloor), 0);
+  const growth = (one: Seen) => growthOf(fifthsOf(one, flows)).toFixed(3);
+  const say = (count: number) => count.toLocaleString('en');
+  const rows = [
+    ['start to the first 200, in ms', beside(ourStart, floorStart, 0)],
+    ['memory at rest, in MiB', both(({ restMib }) => restMib)],
+    [`after ${say(flows / 10)} flows`, both((one) => mibAfter(one, flows / 10))],
+    [`after ${say(flows)} flows`, both((one) => mibAfter(one, flows))],
+    ...['first', 'second', 'middle', 'fourth', 'last'].map((name, fifth) => [
+      `${name} fifth of the run`,
+      both((one) => fifthsOf(one, flows)[fifth] ?? Number.NaN),
+    ]),
+    ['last fifth to the middle one', `${growth(seen)}, the floor’s ${growth(seenOfFloor)}`],
+  ];
+  for (const row of rows) process.stdout.write(`${row.join(' | ')}\n`);
+  return {
+    how: `${say(flows)} flows, ${VISITORS} at a time; start: medians of ${starts}.`,
+    head: ['', 'ours of the floor’s'],
+    rows,
+    broken,
+  };
+}

@@ -1,0 +1,32 @@
+// The page and a hashed file, beside plain node:http with a buffer of as many bytes.
+import { compare, COMPARED, howMeasured, type Load, type Pace } from '#proofs/speed/compare.ts';
+import { withBoth, type Contestant, type Surroundings } from '#proofs/speed/contestants.ts';
+import { bytesOf, readersOf } from '#proofs/speed/readers.ts';
+import type { Section } from '#proofs/speed/section.ts';
+
+const READERS = 64;
+
+/** Measures both; the engine does not matter. */
+export const measureStatic = (surroundings: Surroundings, pace: Pace): Promise<Section> =>
+  withBoth(surroundings, async (both) => {
+    const [{ url }] = both;
+    const page = await (await fetch(url)).text();
+    const application = /data-app="([^"]+)"/.exec(page)?.[1] ?? '';
+    const rows: string[][] = [];
+    for (const [name, path] of [
+      ['the page', '/'],
+      ['the application’s first file', application],
+    ] as const) {
+      const bytes = await bytesOf(url, path);
+      const pathOf = (contestant: Contestant) => (contestant.name === 'ours' ? path : `/bytes/${bytes}`);
+      const read = (contestant: Contestant, ms: number) =>
+        readersOf(contestant.url, pathOf(contestant), { at: READERS, ms });
+      for (const contestant of both) await read(contestant, pace.warmUpMs);
+      const load: Load = {
+        name: `${name}, ${bytes.toLocaleString('en')} bytes`,
+        run: (contestant) => read(contestant, pace.turnMs),
+      };
+      rows.push(await compare(both, load, pace));
+    }
+    return { how: `${howMeasured(pace)} ${READERS} readers at a time.`, head: COMPARED, rows };
+  });
