@@ -1,10 +1,10 @@
 // The one place where the parts are put together: words, database, secrets, limits, breaker, outbox, mail, metrics, clock and
 // log. main.ts, the tests, the proofs and every command that works beside a live server open a service. It starts nothing and
 // serves nothing: no port, no timer, no mail before it is told to, and it needs no built site. Whoever opened it closes it.
+import { randomUUIDv7 } from 'node:crypto';
 import path from 'node:path';
 
 import type { Logger } from 'pino';
-import { v7 as uuid } from 'uuid';
 
 import { deriveSecrets, makeSecretFile, readSecretFile, type Secrets } from '#server/access/secrets.ts';
 import { readCampaign, type Campaign } from '#server/campaign.ts';
@@ -192,7 +192,7 @@ async function openParts(
     onBreakerOpened?.(reason);
     if (config.operatorEmail === null) return;
     queueNotice(db, {
-      id: uuid(),
+      id: randomUUIDv7(),
       recipient: config.operatorEmail,
       ...composeBreakerNotice(campaign.breakerEmail, { reason, title }),
       now: clock(),

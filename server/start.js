@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 
 /** Runs TypeScript as it is, and has what the server uses. npm scripts run the pinned one. */
-const OLDEST_NODE = 24;
+const OLDEST_NODE = { major: 24, minor: 16 };
 const INSTALL = 'Run "npm ci" in the folder of the project.';
 
 /**
@@ -27,10 +27,12 @@ function readPackage(file) {
   }
 }
 
-if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE) {
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+if (major < OLDEST_NODE.major || (major === OLDEST_NODE.major && minor < OLDEST_NODE.minor)) {
+  const needed = `${OLDEST_NODE.major}.${OLDEST_NODE.minor}`;
   refuse(
     readPackage('node_modules/node/package.json')
-      ? `Node ${process.versions.node} is too old; ${OLDEST_NODE} is needed. Use "npm start", which brings its own.`
+      ? `Node ${process.versions.node} is too old; ${needed} is needed. Use "npm start", which brings its own.`
       : `Node ${process.versions.node} is too old, and the newer one that this page brings is not installed. ${INSTALL}`,
   );
 }

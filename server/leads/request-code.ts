@@ -1,5 +1,7 @@
 // The form was sent: store what was typed, make a code and queue its e-mail, all in one transaction. Nothing known
 // about an address changes here, because anybody can type any address.
+import { randomUUIDv7 } from 'node:crypto';
+
 import { v7 as uuid } from 'uuid';
 
 import { codeReference, type CodeKey } from '#server/access/one-time-code.ts';
@@ -195,7 +197,7 @@ async function openChallenge(
   { email, visitor, now }: Ask,
   { codesSent, expiresAt }: { codesSent: 0 | 1; expiresAt: number },
 ): Promise<string> {
-  const id = uuid();
+  const id = randomUUIDv7();
   await insertChallenge(tx, {
     id,
     browser_id: visitor.browserId,
@@ -210,7 +212,7 @@ async function openChallenge(
 async function storeSubmission(tx: Db, ask: Ask, challengeId: string): Promise<void> {
   const { lead, visitor } = ask;
   await insertSubmission(tx, {
-    id: uuid(),
+    id: randomUUIDv7(),
     challenge_id: challengeId,
     name: lead.name,
     company: lead.company,
@@ -229,7 +231,7 @@ async function storeSubmission(tx: Db, ask: Ask, challengeId: string): Promise<v
  * The answer to a robot that filled in the honeypot: as to everybody else, but nothing is stored and nothing mailed.
  */
 export function pretendToRequestCode(parts: RequestCodeParts): RequestCodeOutcome {
-  return requested(parts, uuid(), { id: uuid(), secretId: parts.secrets[0].id }, parts.resendSeconds);
+  return requested(parts, randomUUIDv7(), { id: randomUUIDv7(), secretId: parts.secrets[0].id }, parts.resendSeconds);
 }
 
 function requested(

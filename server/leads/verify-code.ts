@@ -1,6 +1,6 @@
 // A code was entered. A try is counted in a committed statement BEFORE the comparison, so no number of calls at once
 // buys an extra guess.
-import { v7 as uuid } from 'uuid';
+import { randomUUIDv7 } from 'node:crypto';
 
 import { findCode } from '#server/access/one-time-code.ts';
 import type { Secrets } from '#server/access/secrets.ts';
@@ -286,8 +286,8 @@ async function openLead(
   const submission = entered ? await firstLikeNewestSubmission(tx, challengeId) : undefined;
   if (submission !== undefined && (await closeChallenge(tx, challengeId, own ? 1 : 0, now))) {
     const leadId = await mergeLead(tx, submission, {
-      leadId: uuid(),
-      receiptId: uuid(),
+      leadId: randomUUIDv7(),
+      receiptId: randomUUIDv7(),
       verifiedFromAddress: clientAddress,
       sameBrowser: challenge !== undefined,
       now,

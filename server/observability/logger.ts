@@ -98,14 +98,25 @@ function framesOf({ message, stack = '' }: Error): string[] {
 
 const NO_WORDS = 'An error without words of ours.';
 
+/** Most lines hold none, and each line of every visitor is asked. */
+function holdsError(args: readonly unknown[]): boolean {
+  const [first] = args;
+  if (args.some((value) => value instanceof Error)) return true;
+  return (
+    typeof first === 'object' &&
+    first !== null &&
+    Object.values(first).some((value) => value instanceof Error)
+  );
+}
+
 /** Errors among what is logged, described; and no words that are only an error's own. */
-function withoutMessages(args: readonly unknown[]): unknown[] {
+function withoutMessages(args: unknown[]): unknown[] {
+  if (!holdsError(args)) return args;
   const [first, ...rest] = args;
   if (first instanceof Error) return withoutMessages([{ err: first }, ...rest]);
   const fields: [string, unknown][] =
     typeof first === 'object' && first !== null ? Object.entries(first) : [];
   const errors = [...fields.map(([, value]) => value), ...rest].filter((value) => value instanceof Error);
-  if (errors.length === 0) return [...args];
   const described = Object.fromEntries(
     fields.map(([key, value]) => [key, value instanceof Error ? describeError(value) : value]),
   );

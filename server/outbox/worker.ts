@@ -1,5 +1,5 @@
 // Takes mail out of the outbox and sends it. The request path wakes it and never waits for SMTP.
-import { v7 as uuid } from 'uuid';
+import { randomUUIDv7 } from 'node:crypto';
 
 import { CLOCKS_DIFFER_MS } from '#server/db/clocks.ts';
 import type { OpenDatabase } from '#server/db/connect.ts';
@@ -94,7 +94,7 @@ const byTurn = ({ mail: a }: Ready, { mail: b }: Ready): number =>
 export function startMailWorker(parts: MailWorkerParts): MailWorker {
   const { database, mailer, clock, onError } = parts;
   const kindParts: KindParts = { ...parts, db: database.db };
-  const leaseId = uuid();
+  const leaseId = randomUUIDv7();
   /** Deliveries under way, and when each began. */
   const inHand = new Map<Promise<void>, number>();
   let ready: Ready[] = [];
