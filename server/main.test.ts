@@ -392,7 +392,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       const old = `data:text/javascript,Object.defineProperty(process, 'versions', { value: { node: '20.19.0' } })`;
       assert.equal(
         await refusal(folder, {}, ['--import', old, START]),
-        'Node 20.19.0 is too old; 24 is needed. Use "npm start", which brings its own.',
+        'Node 20.19.0 is too old; 24.16 is needed. Use "npm start", which brings its own.',
       );
     }));
 });

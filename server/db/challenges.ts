@@ -190,15 +190,16 @@ const close = statement(
       .updateTable('challenges')
       .set((eb) => ({ verified_at: value('now'), wrong_tries: eb('wrong_tries', '-', value('tries')) }))
       .where('id', '=', value('id'))
-      .where('verified_at', 'is', null),
+      .where('verified_at', 'is', null)
+      .returning('codes_sent'),
 );
 
 /**
  * Closes a challenge: its code was entered.
  * @param tries to take back, of those that were counted: the one that turned out right, if this challenge paid for it
- * @returns false when it was closed already, and stays as it is
+ * @returns how many codes were mailed for it; null when it was closed already, and stays as it is
  */
-export async function closeChallenge(db: Db, id: string, tries: 0 | 1, now: number): Promise<boolean> {
-  const { numAffectedRows } = await close(db, { id, tries, now });
-  return numAffectedRows !== undefined && numAffectedRows > 0n;
+export async function closeChallenge(db: Db, id: string, tries: 0 | 1, now: number): Promise<number | null> {
+  const { rows } = await close(db, { id, tries, now });
+  return rows[0]?.codes_sent ?? null;
 }

@@ -176,14 +176,12 @@ const enter = statement((db, value: Value<{ readonly id: string; readonly now: n
 );
 
 /**
- * Marks a code as entered, and ends the lives of its challenge's others.
+ * Marks a code as entered. The lives of its challenge's others are to be ended as well.
  * @returns false when it had been entered already, by a call that was a moment faster
  */
 export async function enterCode(tx: Db, code: Code, now: number): Promise<boolean> {
   const { numAffectedRows } = await enter(tx, { id: code.id, now });
-  if (numAffectedRows === 0n) return false;
-  await endCodes(tx, code.challenge_id, now);
-  return true;
+  return numAffectedRows !== 0n;
 }
 
 const end = statement((db, value: Value<{ readonly challengeId: string; readonly now: number }>) =>

@@ -231,7 +231,12 @@ async function storeSubmission(tx: Db, ask: Ask, challengeId: string): Promise<v
  * The answer to a robot that filled in the honeypot: as to everybody else, but nothing is stored and nothing mailed.
  */
 export function pretendToRequestCode(parts: RequestCodeParts): RequestCodeOutcome {
-  return requested(parts, randomUUIDv7(), { id: randomUUIDv7(), secretId: parts.secrets[0].id }, parts.resendSeconds);
+  return requested(
+    parts,
+    randomUUIDv7(),
+    { id: randomUUIDv7(), secretId: parts.secrets[0].id },
+    parts.resendSeconds,
+  );
 }
 
 function requested(

@@ -284,7 +284,10 @@ async function openLead(
   const afterMs = entered ? now - code.created_at : null;
   // Stored together with the challenge. If there is none, the address was erased a moment ago.
   const submission = entered ? await firstLikeNewestSubmission(tx, challengeId) : undefined;
-  if (submission !== undefined && (await closeChallenge(tx, challengeId, own ? 1 : 0, now))) {
+  const codesSent = submission === undefined ? null : await closeChallenge(tx, challengeId, own ? 1 : 0, now);
+  const isOnlyCode = codesSent === 1 && challengeId === code.challenge_id;
+  if (entered && !isOnlyCode) await endCodes(tx, code.challenge_id, now);
+  if (submission !== undefined && codesSent !== null) {
     const leadId = await mergeLead(tx, submission, {
       leadId: randomUUIDv7(),
       receiptId: randomUUIDv7(),
