@@ -2,7 +2,7 @@
 import { sql, type ExpressionBuilder, type Selectable } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
-import type { Schema } from '#server/db/schema.ts';
+import { COLUMNS_OF, type Schema } from '#server/db/schema.ts';
 import { statement, valuesOf, type Value } from '#server/db/statement.ts';
 
 export type Challenge = Selectable<Schema['challenges']>;
@@ -30,7 +30,7 @@ export async function lockAddress(tx: Db, engine: OpenDatabase['engine'], email:
 const openChallenges = (db: Db, browserId: string, now: number) =>
   db
     .selectFrom('challenges')
-    .selectAll()
+    .select(COLUMNS_OF.challenges)
     .where('browser_id', '=', browserId)
     .where('expires_at', '>', now)
     .where('verified_at', 'is', null)
@@ -77,7 +77,7 @@ export async function findVerifiedChallenge(
 ): Promise<Challenge | undefined> {
   return db
     .selectFrom('challenges')
-    .selectAll()
+    .select(COLUMNS_OF.challenges)
     .where('browser_id', '=', browserId)
     .where('email', '=', email)
     .where('expires_at', '>', now)
@@ -90,7 +90,7 @@ export async function findVerifiedChallenge(
 
 /** A challenge by its id. */
 export async function findChallengeById(db: Db, id: string): Promise<Challenge | undefined> {
-  return db.selectFrom('challenges').selectAll().where('id', '=', id).executeTakeFirst();
+  return db.selectFrom('challenges').select(COLUMNS_OF.challenges).where('id', '=', id).executeTakeFirst();
 }
 
 type NewChallenge = Pick<

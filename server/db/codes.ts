@@ -6,7 +6,7 @@ import { hasCodeOfItsOwn, prolongChallenges, type Challenge } from '#server/db/c
 import { CLOCKS_DIFFER_MS } from '#server/db/clocks.ts';
 import type { Db } from '#server/db/connect.ts';
 import { lowestIdAt } from '#server/db/ids.ts';
-import type { Schema } from '#server/db/schema.ts';
+import { COLUMNS_OF, type Schema } from '#server/db/schema.ts';
 import { statement, valuesOf, type Value } from '#server/db/statement.ts';
 
 export type Code = Selectable<Schema['codes']>;
@@ -78,7 +78,7 @@ export async function codeItWasVerifiedWith(
 ): Promise<Code | undefined> {
   return db
     .selectFrom('codes')
-    .selectAll()
+    .select(COLUMNS_OF.codes)
     .where('email', '=', email)
     .where('used_at', '=', verifiedAt)
     .where('expires_at', '>', now)
@@ -92,7 +92,7 @@ const MOST_LOOKED_AT = 50;
 const codesByTime = (db: Db) =>
   db
     .selectFrom('codes')
-    .selectAll()
+    .select(COLUMNS_OF.codes)
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .limit(MOST_LOOKED_AT);
@@ -221,7 +221,7 @@ export async function prolongCode(
 }
 
 const byId = statement((db, value: Value<{ readonly id: string }>) =>
-  db.selectFrom('codes').selectAll().where('id', '=', value('id')),
+  db.selectFrom('codes').select(COLUMNS_OF.codes).where('id', '=', value('id')),
 );
 
 /** A code by its id. */

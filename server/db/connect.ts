@@ -7,6 +7,7 @@ import { Kysely, PostgresDialect, type LogEvent } from 'kysely';
 import { Pool, TypeOverrides, types } from 'pg';
 
 import type { Config } from '#server/config.ts';
+import { preparing } from '#server/db/prepared-statements.ts';
 import type { Schema } from '#server/db/schema.ts';
 import { createSqliteDialect } from '#server/db/sqlite-dialect.ts';
 import { makePrivate, makePrivateFolder, touchPrivateFile } from '#server/private-files.ts';
@@ -67,9 +68,13 @@ export function openDatabase(
   // The pool listens to its idle connections only. One that breaks between two statements of a transaction would end the
   // whole process.
   pool.on('connect', (client) => client.on('error', onConnectionError));
-  const db: Db = new Kysely({ dialect: new PostgresDialect({ pool }), ...logTo(options) });
+  const dialect = new PostgresDialect({ pool: mayPrepare(config.url) ? preparing(pool) : pool });
+  const db: Db = new Kysely({ dialect, ...logTo(options) });
   return { db, engine: 'postgres', isFileOurs: () => true, close: () => db.destroy() };
 }
+
+/** PgBouncer before 1.21 gives the next transaction another connection, which knows no names: then `?prepare=false`. */
+const mayPrepare = (url: string): boolean => URL.parse(url)?.searchParams.get('prepare') !== 'false';
 
 const logTo = ({ onStatement }: DatabaseOptions) =>
   onStatement ? { log: ({ query }: LogEvent) => onStatement(query.sql) } : {};

@@ -6,7 +6,7 @@
 import { sql, type Selectable } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
-import type { OutboxState, Schema } from '#server/db/schema.ts';
+import { COLUMNS_OF, type OutboxState, type Schema } from '#server/db/schema.ts';
 import { statement, valuesOf, type Value } from '#server/db/statement.ts';
 
 export type OutboxRow = Selectable<Schema['outbox']>;
@@ -360,7 +360,7 @@ const lease = (db: Db, value: Value<Lease>, engine: OpenDatabase['engine']) => {
       attempts: eb('attempts', '+', 1),
     }))
     .where('id', 'in', (eb) => eb.selectFrom('due').select('due.id'))
-    .returningAll();
+    .returning(COLUMNS_OF.outbox);
 };
 
 const leaseOn = {

@@ -155,3 +155,64 @@ export type Schema = {
   limit_windows: LimitWindows;
   known_secrets: KnownSecrets;
 };
+
+/**
+ * The columns of a whole row, by name: a statement that asks for "*" cannot be prepared, because its rows change when a release
+ * that comes beside this one adds a column.
+ */
+export const COLUMNS_OF = {
+  challenges: [
+    'id',
+    'browser_id',
+    'email',
+    'codes_sent',
+    'wrong_tries',
+    'created_at',
+    'expires_at',
+    'verified_at',
+  ],
+  codes: [
+    'id',
+    'challenge_id',
+    'email',
+    'client_address',
+    'secret_id',
+    'created_at',
+    'expires_at',
+    'used_at',
+  ],
+  submissions: [
+    'id',
+    'challenge_id',
+    'name',
+    'company',
+    'email_typed',
+    'email',
+    'consent_version',
+    'client_address',
+    'user_agent',
+    'attribution',
+    'flags',
+    'created_at',
+  ],
+  outbox: [
+    'id',
+    'kind',
+    'payload',
+    'code_id',
+    'notice',
+    'recipient',
+    'state',
+    'attempts',
+    'network',
+    'recipient_domain',
+    'due_at',
+    'turn_at',
+    'leased_until',
+    'lease_id',
+    'created_at',
+    'finished_at',
+    'reply',
+    'error_class',
+  ],
+} as const satisfies { readonly [Table in keyof Schema]?: readonly (keyof Schema[Table])[] };

@@ -2,7 +2,7 @@
 import type { Selectable } from 'kysely';
 
 import type { Db } from '#server/db/connect.ts';
-import type { Schema } from '#server/db/schema.ts';
+import { COLUMNS_OF, type Schema } from '#server/db/schema.ts';
 import { statement, valuesOf, type Value } from '#server/db/statement.ts';
 
 export type Submission = Selectable<Schema['submissions']>;
@@ -61,7 +61,7 @@ export async function insertSubmission(db: Db, submission: Submission): Promise<
 const newestTwo = statement((db, value: Value<{ readonly challengeId: string }>) =>
   db
     .selectFrom('submissions')
-    .selectAll()
+    .select(COLUMNS_OF.submissions)
     .where('challenge_id', '=', value('challengeId'))
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
@@ -87,7 +87,7 @@ export async function firstLikeNewestSubmission(
   if (newest === undefined || older === undefined) return newest;
   return db
     .selectFrom('submissions')
-    .selectAll()
+    .select(COLUMNS_OF.submissions)
     .where('challenge_id', '=', challengeId)
     .where('name', '=', newest.name)
     .where('company', '=', newest.company)
