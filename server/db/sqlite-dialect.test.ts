@@ -107,6 +107,24 @@ describe('transactions on SQLite that come together', () => {
       assert.equal(commits(), 2);
     }));
 
+  it('fail alone also as the first, before the others', () =>
+    withDatabase(async ({ db, committed, commits }) => {
+      const outcomes = await Promise.allSettled([
+        db.transaction().execute(async (tx) => {
+          await tx.insertInto('parents').values({ id: 1 }).execute();
+          throw new Error('This one changed its mind.');
+        }),
+        insertIn(db, 2),
+        insertIn(db, 3),
+      ]);
+      assert.deepEqual(
+        outcomes.map(({ status }) => status),
+        ['rejected', 'fulfilled', 'fulfilled'],
+      );
+      assert.deepEqual(committed(), [2, 3]);
+      assert.equal(commits(), 1);
+    }));
+
   it('fail alone', () =>
     withDatabase(async ({ db, committed, commits }) => {
       const outcomes = await Promise.allSettled([

@@ -51,13 +51,15 @@ type Turn = {
 
 /**
  * Transactions that are committed together, because one commit, with its wait for the disk, costs as much as all the rest of a
- * transaction. Each is a savepoint: it fails alone. None is told of its success before the commit they share.
+ * transaction. Each but the first is a savepoint: it fails alone. None is told of its success before the commit they share.
  */
 type Group = {
   /** Those that have ended well and wait for the commit; also whoever read what is not committed yet. */
   readonly waiting: { readonly resolve: () => void; readonly reject: (error: unknown) => void }[];
   /** When a commit that meets a lock gives up; milliseconds since 1970. */
   readonly deadline: number;
+  /** The first member is under way. Nobody else is there to be spared its failure, so it needs no savepoint. */
+  isFirstUnderWay: boolean;
 };
 
 /** Makes the dialect. Destroying the Kysely instance closes the handle, after the statements in hand. */
@@ -109,7 +111,7 @@ function createDriver({ sqlite, patienceMs, isFileOurs }: SqliteParts): Driver {
     // A plain "begin" takes the write lock at the first write, when another process may hold it already and waiting is no
     // longer allowed. Every group writes, so it asks at once and may wait.
     runCommand('begin immediate');
-    group = { waiting: [], deadline: Date.now() + patienceMs };
+    group = { waiting: [], deadline: Date.now() + patienceMs, isFirstUnderWay: false };
     commitWhenQuiet(group, performance.now(), 0);
   };
 
@@ -173,8 +175,9 @@ function createDriver({ sqlite, patienceMs, isFileOurs }: SqliteParts): Driver {
 
   /** @returns false when the file is locked, and the turn is still to be had */
   const take = (turn: Turn): boolean => {
+    const isNew = group === null;
     try {
-      if (group === null && turn.purpose !== 'read') openGroup();
+      if (isNew && turn.purpose !== 'read') openGroup();
     } catch (error) {
       if (isBusy(error)) return false;
       clearTimeout(turn.timer);
@@ -183,7 +186,8 @@ function createDriver({ sqlite, patienceMs, isFileOurs }: SqliteParts): Driver {
     }
     try {
       if (turn.purpose === 'begin') {
-        runCommand('savepoint member');
+        if (isNew && group !== null) group.isFirstUnderWay = true;
+        else runCommand('savepoint member');
         owner = turn.connection;
         turn.resolve({ rows: [] });
       } else {
@@ -263,7 +267,10 @@ function createDriver({ sqlite, patienceMs, isFileOurs }: SqliteParts): Driver {
   const rollBack = (): void => {
     try {
       // Without a group there is nothing to roll back, and failing at it would hide the error that matters.
-      if (group !== null) {
+      if (group?.isFirstUnderWay) {
+        runCommand('rollback');
+        endGroup(() => {});
+      } else if (group !== null) {
         runCommand('rollback to member');
         runCommand('release member');
       }
@@ -291,7 +298,8 @@ function createDriver({ sqlite, patienceMs, isFileOurs }: SqliteParts): Driver {
       new Promise((resolve, reject) => {
         if (owner !== connection || group === null)
           return reject(new Error('SQLite has given this transaction up.'));
-        runCommand('release member');
+        if (group.isFirstUnderWay) group.isFirstUnderWay = false;
+        else runCommand('release member');
         group.waiting.push({ resolve, reject });
         return release();
       }),
