@@ -1,22 +1,25 @@
 // The HTTP application as a plain function of the service (server/service.ts). It listens nowhere: main.ts does, and tests do.
+import { randomUUID } from 'node:crypto';
+
 import fastifyCookie from '@fastify/cookie';
-import { v7 as uuid } from 'uuid';
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 
 import { createCookies } from '#server/access/cookies.ts';
 import { addArticleRoutes } from '#server/article/routes.ts';
+import { answerBeforeFastify } from '#server/http/before-fastify.ts';
 import { answerBrokenRequest } from '#server/http/broken-requests.ts';
 import { boundConnections, type ConnectionLimits } from '#server/http/connections.ts';
 import { createHandleError, createSendError } from '#server/http/errors.ts';
+import { addHeaders, type HeaderList } from '#server/http/header-list.ts';
 import { addHealthRoute, addLiveRoute } from '#server/http/health.ts';
 import { refuseOtherMethods } from '#server/http/other-methods.ts';
 import { refuseOtherOrigins } from '#server/http/same-origin.ts';
 import { addSecurityHeaders } from '#server/http/security-headers.ts';
 import type { Release } from '#server/http/releases.ts';
 import {
+  createForgottenProxyWarning,
   createIsProxy,
   createVisitorAddress,
-  warnAboutForgottenProxy,
 } from '#server/http/visitor-address.ts';
 import { serveSite } from '#server/http/static-files.ts';
 import { addLoadShedding, type LoadLimits } from '#server/http/load-shedding.ts';
@@ -94,7 +97,7 @@ export async function buildApp(service: AppService, options: AppOptions): Promis
     return503OnClosing: false,
     // Our own: a stranger's could be written into the log to mislead.
     requestIdHeader: false,
-    genReqId: () => uuid(),
+    genReqId: () => randomUUID(),
     exposeHeadRoutes: true,
     frameworkErrors: (error, request, reply) => {
       void handleError(error, request, reply);
@@ -102,24 +105,32 @@ export async function buildApp(service: AppService, options: AppOptions): Promis
     clientErrorHandler: answerBrokenRequest,
   });
 
-  boundConnections(app.server, { limits: options.connectionLimits, isProxy, metrics, logger });
   app.setErrorHandler(handleError);
   addSecurityHeaders(app, config.secure);
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     // The route's pattern, never the address a stranger made up.
     const route = request.routeOptions.url ?? 'unknown';
     const { method } = request;
     const status = reply.statusCode;
-    request.log.info({ method, route, status, ms: Math.round(reply.elapsedTime) });
+    // A page and its files that were sent are counted: a line for each of thousands would hide those that say something.
+    if (status >= 400 || route.startsWith('/api/'))
+      request.log.info({ method, route, status, ms: Math.round(reply.elapsedTime) });
     metrics.requestAnswered({ method, route, status, ms: reply.elapsedTime });
+    done();
   });
-  app.addHook('onSend', async (request, reply) => {
-    void reply.header('x-request-id', request.id);
+  const ownHeaders = (id: string): HeaderList =>
     // A connection that is kept alive learns this way that its next request has to go elsewhere.
-    if (isStopping()) void reply.header('connection', 'close');
+    isStopping() ? ['x-request-id', id, 'connection', 'close'] : ['x-request-id', id];
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    addHeaders(reply, ownHeaders(request.id));
+    done();
   });
   await addLoadShedding(app, sendError, options.loadLimits);
-  warnAboutForgottenProxy(app, config.trustProxy);
+  const noteForgottenProxy = createForgottenProxyWarning(config.trustProxy, logger);
+  app.addHook('onRequest', (request, _reply, done) => {
+    noteForgottenProxy(request.headers);
+    done();
+  });
   app.addHook('onRequest', async (request, reply) => {
     if (request.url.length > URL_MAX_LENGTH) return sendError(reply, 'uri-too-long');
   });
@@ -167,5 +178,14 @@ export async function buildApp(service: AppService, options: AppOptions): Promis
       ? sendError(reply, 'not-found')
       : site.answerUnknown(request, reply),
   );
+  if (site !== null)
+    answerBeforeFastify(app, {
+      resources: site.resources,
+      urlMaxLength: URL_MAX_LENGTH,
+      ownHeaders: () => ownHeaders(randomUUID()),
+      onRequest: noteForgottenProxy,
+      metrics,
+    });
+  boundConnections(app.server, { limits: options.connectionLimits, isProxy, metrics, logger });
   return app;
 }

@@ -145,8 +145,8 @@ async function isThisPage(host: string, port: number): Promise<boolean> {
       signal: AbortSignal.timeout(ASK_WITHIN_MS),
     });
     await response.body?.cancel();
-    // Every answer of ours has the id of its request; a UUID of version 7.
-    return /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-/.test(response.headers.get('x-request-id') ?? '');
+    // Every answer of ours has the id of its request, a UUID; those of older versions one of version 7.
+    return /^[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-/.test(response.headers.get('x-request-id') ?? '');
   } catch {
     return false;
   }

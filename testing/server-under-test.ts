@@ -55,6 +55,7 @@ export type ServerOptions = {
   readonly maxInHand?: number;
   readonly connectionLimits?: ConnectionLimits;
   readonly maxResidentBytes?: number;
+  readonly isStopping?: () => boolean;
   /** A fresh one if not given. Closed with the server in any case. */
   readonly database?: OpenDatabase;
 };
@@ -69,6 +70,7 @@ async function startServer({
   maxInHand = 1_000,
   connectionLimits,
   maxResidentBytes,
+  isStopping = () => false,
   database: givenDatabase,
 }: ServerOptions): Promise<ServerUnderTest> {
   const inbox = await startInbox(behaviour);
@@ -100,7 +102,7 @@ async function startServer({
   service.startWorker();
   const app = await buildApp(service, {
     release: siteFolder === undefined ? null : newestRelease(siteFolder),
-    isStopping: () => false,
+    isStopping,
     // Tests share two cores with everything; how late their loop is says nothing.
     loadLimits: {
       maxInHand,

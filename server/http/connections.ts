@@ -5,6 +5,15 @@ import type { Socket } from 'node:net';
 
 import type { FastifyBaseLogger } from 'fastify';
 
+import {
+  inOrder,
+  leaveQueue,
+  newPlace,
+  newQueue,
+  queueUp,
+  type Place,
+  type Queue,
+} from '#server/http/queue.ts';
 import { peerAddress, type IsProxy } from '#server/http/visitor-address.ts';
 import { networkOf } from '#server/limits/limits.ts';
 import { CONNECTIONS } from '#server/limits/numbers.ts';
@@ -27,21 +36,21 @@ type Connection = {
   readonly socket: Socket;
   /** Null for a proxy, which has no share of its own. */
   readonly network: string | null;
-  /** The connections that share a bound with this one. */
-  readonly groups: readonly Group[];
+  /** Its places among those that share a bound with it. */
+  readonly places: readonly { readonly group: Group; readonly place: Place<Connection> }[];
   requestsInHand: number;
 };
 
-/** Each set in the order of time. */
+/** Those that share a bound. Each queue in the order of time. */
 type Group = {
   /** We wait for them: no request yet, half a request, or none after the last. */
-  readonly idle: Set<Connection>;
+  readonly idle: Queue<Connection>;
   /** They wait for our answer, or are reading it. */
-  readonly busy: Set<Connection>;
+  readonly busy: Queue<Connection>;
+  size: number;
 };
 
-const newGroup = (): Group => ({ idle: new Set(), busy: new Set() });
-const sizeOf = ({ idle, busy }: Group): number => idle.size + busy.size;
+const newGroup = (): Group => ({ idle: newQueue(), busy: newQueue(), size: 0 });
 
 type ConnectionParts = {
   readonly limits?: ConnectionLimits | undefined;
@@ -69,8 +78,14 @@ export function boundConnections(
     const shared = network === null ? null : (networks.get(network) ?? newGroup());
     if (network !== null && shared !== null) networks.set(network, shared);
     const groups = shared === null ? [proxies] : [visitors, shared];
-    const connection: Connection = { socket, network, groups, requestsInHand: 0 };
-    for (const group of groups) group.idle.add(connection);
+    const places: { group: Group; place: Place<Connection> }[] = [];
+    const connection: Connection = { socket, network, places, requestsInHand: 0 };
+    for (const group of groups) {
+      const place = newPlace(connection);
+      queueUp(place, group.idle);
+      group.size += 1;
+      places.push({ group, place });
+    }
     connections.set(socket, connection);
     socket.once('close', () => leave(connection));
     metrics.connectionsOpen(connections.size);
@@ -78,29 +93,24 @@ export function boundConnections(
 
   const leave = (connection: Connection): void => {
     if (!connections.delete(connection.socket)) return;
-    for (const { idle, busy } of connection.groups) {
-      idle.delete(connection);
-      busy.delete(connection);
+    for (const { group, place } of connection.places) {
+      leaveQueue(place);
+      group.size -= 1;
     }
     const { network } = connection;
-    if (network !== null && sizeOf(networks.get(network) ?? newGroup()) === 0) networks.delete(network);
+    if (network !== null && networks.get(network)?.size === 0) networks.delete(network);
     metrics.connectionsOpen(connections.size);
   };
 
   const move = (connection: Connection, to: 'idle' | 'busy'): void => {
     if (!connections.has(connection.socket)) return;
-    for (const group of connection.groups) {
-      group.idle.delete(connection);
-      group.busy.delete(connection);
-      group[to].add(connection);
-    }
+    for (const { group, place } of connection.places) queueUp(place, group[to]);
   };
 
   /** Whether one of the group could be ended. */
   const makeRoom = (group: Group): boolean => {
-    const [oldest] = group.idle;
-    const leaving = oldest ?? firstUnread(group.busy);
-    if (leaving === undefined) return false;
+    const leaving = group.idle.after.item ?? firstUnread(group.busy);
+    if (leaving === null) return false;
     // At once, not when its socket has closed: the next one is counted before that.
     leave(leaving);
     leaving.socket.destroy();
@@ -121,7 +131,7 @@ export function boundConnections(
     }
     const network = isProxy(address, 0) ? null : networkOf(address);
     const shared = network === null ? undefined : networks.get(network);
-    if (shared !== undefined && sizeOf(shared) >= limits.maxPerNetwork) {
+    if (shared !== undefined && shared.size >= limits.maxPerNetwork) {
       end('network');
       if (!makeRoom(shared)) {
         socket.destroy();
@@ -151,7 +161,8 @@ export function boundConnections(
     };
     if (hasBody(request)) request.once('end', takeInHand);
     else takeInHand();
-    response.once('close', () => {
+    // Not "once": it comes once in any case, and taking a listener away again costs more than adding it.
+    response.on('close', () => {
       if (isInHand) connection.requestsInHand -= 1;
       if (connection.requestsInHand === 0) move(connection, 'idle');
     });
@@ -162,9 +173,9 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 /** The first whose answer waits to be taken: what the system keeps for a reader is full. */
-function firstUnread(connections: Iterable<Connection>): Connection | undefined {
-  for (const connection of connections) if (connection.socket.writableLength > 0) return connection;
-  return undefined;
+function firstUnread(queue: Queue<Connection>): Connection | null {
+  for (const connection of inOrder(queue)) if (connection.socket.writableLength > 0) return connection;
+  return null;
 }
 
 /** Says at once that something happened, and then once a minute how often; no address, no other word. */

@@ -1,5 +1,7 @@
-// The headers every answer carries.
+// The headers that every answer carries.
 import type { FastifyInstance } from 'fastify';
+
+import { addHeaders, type HeaderList } from '#server/http/header-list.ts';
 
 /** Hashes of the inline scripts and styles of the built pages, as the CSP writes them: `'sha256-…'`. */
 export type InlineHashes = { readonly scripts: readonly string[]; readonly styles: readonly string[] };
@@ -28,23 +30,30 @@ export function contentSecurityPolicy(hashes: InlineHashes, secure: boolean): st
   ].join('; ');
 }
 
-/** Adds the headers that do not depend on what is served. */
+/** Answers without a page of their own (errors, JSON) may load nothing at all. */
+const NOTHING = "default-src 'none'; frame-ancestors 'none'";
+
+/**
+ * The headers that every answer carries.
+ * @param secure whether visitors come over https
+ * @param policy the Content-Security-Policy of a page
+ */
+export const securityHeaders = (secure: boolean, policy = NOTHING): HeaderList => [
+  ...['content-security-policy', policy],
+  ...['x-content-type-options', 'nosniff'],
+  ...['referrer-policy', 'strict-origin-when-cross-origin'],
+  ...['cross-origin-opener-policy', 'same-origin'],
+  ...['cross-origin-resource-policy', 'same-origin'],
+  ...['permissions-policy', 'camera=(), geolocation=(), microphone=(), payment=(), browsing-topics=()'],
+  // Without includeSubDomains: we speak for this host, not for its neighbours, some of which may not speak https.
+  ...(secure ? ['strict-transport-security', `max-age=${YEAR_SECONDS}`] : []),
+];
+
+/** Adds them to all that Fastify answers, except to a page, which brings its own. */
 export function addSecurityHeaders(app: FastifyInstance, secure: boolean): void {
-  app.addHook('onSend', async (_request, reply) => {
-    void reply
-      .header('x-content-type-options', 'nosniff')
-      .header('referrer-policy', 'strict-origin-when-cross-origin')
-      .header('cross-origin-opener-policy', 'same-origin')
-      .header('cross-origin-resource-policy', 'same-origin')
-      .header(
-        'permissions-policy',
-        'camera=(), geolocation=(), microphone=(), payment=(), browsing-topics=()',
-      );
-    // Without includeSubDomains: we speak for this host, not for its neighbours, some of which may not speak https.
-    if (secure) void reply.header('strict-transport-security', `max-age=${YEAR_SECONDS}`);
-    // Answers without a page of their own (errors, JSON) may load nothing at all.
-    if (!reply.hasHeader('content-security-policy')) {
-      void reply.header('content-security-policy', "default-src 'none'; frame-ancestors 'none'");
-    }
+  const headers = securityHeaders(secure);
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (!reply.hasHeader('content-security-policy')) addHeaders(reply, headers);
+    done();
   });
 }

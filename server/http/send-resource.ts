@@ -1,31 +1,135 @@
 // HTTP's own rules for something that is in memory: which encoding, which part, or that nothing has changed (RFC 9110,
-// sections 12 to 14). Nothing is copied for a reader: its answer is a slice of the one buffer, however slowly it reads.
+// sections 12 to 14). Nothing is copied for a reader: its answer is a slice of the one buffer, however slowly it reads. What its
+// headers say is put together once for each encoding, not for each answer.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Negotiator from 'negotiator';
 import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 
 import type { SendError } from '#server/http/errors.ts';
+import { addHeaders, type HeaderList } from '#server/http/header-list.ts';
 
 /** What a resource can be sent as, the smallest first. */
 const ENCODINGS = ['br', 'gzip', 'identity'] as const;
 type Encoding = (typeof ENCODINGS)[number];
 
-/** The bytes of one encoding. Its tag is made of them, so no two encodings share one. */
-export type Representation = { readonly body: Buffer; readonly etag: string };
+/** One encoding. Its tag is made of its bytes, so no two encodings share one. */
+type Representation = {
+  readonly body: Buffer;
+  readonly etag: string;
+  /** The headers of an answer that is not 200. */
+  readonly bare: HeaderList;
+  readonly whole: HeaderList;
+  /** What is said of the part and its length is to be added. */
+  readonly part: HeaderList;
+  readonly unchanged: HeaderList;
+};
 
 export type Resource = {
-  readonly type: string;
-  readonly cacheControl: string;
   readonly representations: Readonly<Partial<Record<Encoding, Representation>>> & {
     readonly identity: Representation;
   };
+  /** @param accepted the header Accept-Encoding */
+  readonly chooseEncoding: (accepted: string | undefined) => Encoding;
+  /** What its refusals say too. */
+  readonly vary: HeaderList;
 };
 
-/** @param body is kept, not copied */
-export const representation = (body: Buffer): Representation => ({
-  body,
-  etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`,
-});
+/**
+ * Makes a resource.
+ * @param bodies its bytes in each encoding there is; kept, not copied
+ * @param always what all its answers say, refusals excepted
+ */
+export function createResource({
+  type,
+  cacheControl,
+  bodies,
+  always,
+}: {
+  type: string;
+  cacheControl: string;
+  bodies: Readonly<Partial<Record<Encoding, Buffer>>> & { readonly identity: Buffer };
+  always: HeaderList;
+}): Resource {
+  const available = ENCODINGS.filter((encoding) => bodies[encoding] !== undefined);
+  const vary = available.length > 1 ? ['vary', 'accept-encoding'] : [];
+  const represent = (encoding: Encoding, body: Buffer): Representation => {
+    const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+    const encoded = encoding === 'identity' ? [] : ['content-encoding', encoding];
+    const kept = [...always, ...vary, 'cache-control', cacheControl];
+    const bare = [...kept, ...encoded, 'content-type', type];
+    const part = [...bare, 'etag', etag, 'accept-ranges', 'bytes'];
+    return {
+      body,
+      etag,
+      bare,
+      part,
+      whole: [...part, 'content-length', String(body.length)],
+      unchanged: [...kept, 'etag', etag],
+    };
+  };
+  return {
+    representations: {
+      identity: represent('identity', bodies.identity),
+      ...(bodies.br && { br: represent('br', bodies.br) }),
+      ...(bodies.gzip && { gzip: represent('gzip', bodies.gzip) }),
+    },
+    chooseEncoding: createChooseEncoding(available),
+    vary,
+  };
+}
+
+const representationFor = (headers: IncomingMessage['headers'], resource: Resource): Representation =>
+  resource.representations[resource.chooseEncoding(headers['accept-encoding'])] ??
+  resource.representations.identity;
+
+export type ResourceAnswer =
+  | {
+      readonly type: 'answer';
+      readonly status: 200 | 206 | 304;
+      readonly headers: HeaderList;
+      /** For a HEAD too, which is answered with the headers alone. */
+      readonly body: Buffer | undefined;
+    }
+  | {
+      readonly type: 'refusal';
+      readonly code: 'precondition-failed' | 'range-not-satisfiable';
+      readonly headers: HeaderList;
+    };
+
+/** What is to be answered to a GET or HEAD of a resource. */
+export function answerFor(
+  { method, headers }: Pick<IncomingMessage, 'method' | 'headers'>,
+  resource: Resource,
+): ResourceAnswer {
+  const { body, etag, part, whole, unchanged } = representationFor(headers, resource);
+
+  const ifMatch = headers['if-match'];
+  if (ifMatch !== undefined && !names(ifMatch, etag))
+    return { type: 'refusal', code: 'precondition-failed', headers: resource.vary };
+  const ifNoneMatch = headers['if-none-match'];
+  // The comparison is a weak one: a proxy that compresses on its own way marks our tag as weak.
+  if (ifNoneMatch !== undefined && names(ifNoneMatch.replaceAll('W/', ''), etag))
+    return { type: 'answer', status: 304, headers: unchanged, body: undefined };
+
+  // Ranges are defined for GET alone.
+  const range = method === 'GET' && (headers['if-range'] ?? etag) === etag ? headers.range : undefined;
+  const wanted = range === undefined ? 'whole' : readRange(range, body.length);
+  if (wanted === 'whole') return { type: 'answer', status: 200, headers: whole, body };
+  if (wanted === 'unsatisfiable') {
+    const end = ['content-range', `bytes */${body.length}`];
+    return { type: 'refusal', code: 'range-not-satisfiable', headers: [...resource.vary, ...end] };
+  }
+  const { first, last } = wanted;
+  const place = ['content-range', `bytes ${first}-${last}/${body.length}`];
+  const length = ['content-length', String(last - first + 1)];
+  return {
+    type: 'answer',
+    status: 206,
+    headers: [...part, ...place, ...length],
+    body: body.subarray(first, last + 1),
+  };
+}
 
 /**
  * Answers a GET or HEAD with a resource. If the reply has another status than 200 already, it is sent whole.
@@ -37,44 +141,36 @@ export function sendResource(
   resource: Resource,
   sendError: SendError,
 ): FastifyReply {
-  const { type, cacheControl, representations } = resource;
-  const { headers, method } = request;
-  const available = ENCODINGS.filter((encoding) => representations[encoding] !== undefined);
-  if (available.length > 1) void reply.header('vary', 'accept-encoding');
-  const encoding = chooseEncoding(headers['accept-encoding'], available);
-  const { body, etag } = representations[encoding] ?? representations.identity;
-  const send = (bytes: Buffer) => {
-    if (encoding !== 'identity') void reply.header('content-encoding', encoding);
-    return reply.header('cache-control', cacheControl).type(type).send(bytes);
-  };
-  if (reply.statusCode !== 200) return send(body);
-
-  const ifMatch = headers['if-match'];
-  if (ifMatch !== undefined && !names(ifMatch, etag)) return sendError(reply, 'precondition-failed');
-  const ifNoneMatch = headers['if-none-match'];
-  // The comparison is a weak one: a proxy that compresses on its own way marks our tag as weak.
-  if (ifNoneMatch !== undefined && names(ifNoneMatch.replaceAll('W/', ''), etag))
-    return reply.code(304).header('cache-control', cacheControl).header('etag', etag).send();
-
-  // Ranges are defined for GET alone.
-  const range = method === 'GET' && (headers['if-range'] ?? etag) === etag ? headers.range : undefined;
-  const part = range === undefined ? 'whole' : readRange(range, body.length);
-  if (part === 'unsatisfiable')
-    return sendError(reply.header('content-range', `bytes */${body.length}`), 'range-not-satisfiable');
-  void reply.header('etag', etag).header('accept-ranges', 'bytes');
-  if (part === 'whole') return send(body);
-  void reply.code(206).header('content-range', `bytes ${part.first}-${part.last}/${body.length}`);
-  return send(body.subarray(part.first, part.last + 1));
+  if (reply.statusCode !== 200) {
+    const { bare, body } = representationFor(request.headers, resource);
+    return addHeaders(reply, bare).send(body);
+  }
+  const answer = answerFor(request, resource);
+  addHeaders(reply, answer.headers);
+  return answer.type === 'refusal'
+    ? sendError(reply, answer.code)
+    : reply.code(answer.status).send(answer.body);
 }
 
 /** Far beyond what browsers send. Thousands of commas would keep the parser busy for milliseconds. */
 const ACCEPT_ENCODING_MAX_LENGTH = 500;
+/** Browsers send a handful of different ones. */
+const MOST_REMEMBERED = 50;
 
-function chooseEncoding(accepted: string | undefined, available: readonly Encoding[]): Encoding {
-  if (accepted === undefined || accepted.length > ACCEPT_ENCODING_MAX_LENGTH) return 'identity';
-  const negotiator = new Negotiator({ headers: { 'accept-encoding': accepted } });
-  // Whoever accepts nothing that we have is better served with the plain bytes than with a 406; both are allowed.
-  return negotiator.encoding(available, { preferred: ENCODINGS }) ?? 'identity';
+/** Reads each Accept-Encoding once, as long as they are few; a stranger who makes up new ones gains no memory of ours. */
+function createChooseEncoding(available: readonly Encoding[]): Resource['chooseEncoding'] {
+  const remembered = new Map<string, Encoding>();
+  return (accepted) => {
+    if (accepted === undefined || accepted.length > ACCEPT_ENCODING_MAX_LENGTH) return 'identity';
+    const known = remembered.get(accepted);
+    if (known !== undefined) return known;
+    const negotiator = new Negotiator({ headers: { 'accept-encoding': accepted } });
+    // Whoever accepts nothing that we have is better served with the plain bytes than with a 406; both are allowed.
+    const chosen = negotiator.encoding(available, { preferred: ENCODINGS }) ?? 'identity';
+    if (remembered.size >= MOST_REMEMBERED) remembered.clear();
+    remembered.set(accepted, chosen);
+    return chosen;
+  };
 }
 
 /** Whether a list of entity tags, as If-Match and If-None-Match carry it, has this one. */

@@ -1,33 +1,75 @@
-// The page and its files, to the letter of HTTP (RFC 9110).
+// The page and its files, to the letter of HTTP (RFC 9110), on both ways there are to them: over a connection, where they are
+// answered before Fastify, and through Fastify, as inject and whatever is unusual about a request have it.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { Agent, request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import path from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
 import { describe, it } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
-import type { LightMyRequestResponse } from 'fastify';
-
+import { API } from '#shared/api.ts';
 import { TEST_CAMPAIGN, TEST_DIST } from '#testing/built-site.ts';
-import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { withServer, type ServerOptions, type ServerUnderTest } from '#testing/server-under-test.ts';
 
 const FILM = '/media/film.mp4';
 const film = readFileSync(path.join(TEST_CAMPAIGN, FILM));
 
+type Answer = {
+  readonly statusCode: number;
+  readonly headers: OutgoingHttpHeaders;
+  readonly rawPayload: Buffer;
+  readonly body: string;
+};
 type Get = (
   url: string,
   headers?: Readonly<Record<string, string>>,
   method?: 'GET' | 'HEAD' | 'POST',
-) => Promise<LightMyRequestResponse>;
+) => Promise<Answer>;
 
-const withSite = (test: (get: Get, chunk: string, server: ServerUnderTest) => Promise<void>): Promise<void> =>
-  withServer({ engine: 'sqlite', siteFolder: TEST_DIST }, async (server) => {
-    const get: Get = (url, headers = {}, method = 'GET') => server.app.inject({ url, headers, method });
-    const chunk = /data-app="([^"]+)"/.exec((await get('/')).body)?.[1] ?? '';
-    await test(get, chunk, server);
+const throughFastify =
+  ({ app }: ServerUnderTest): Get =>
+  (url, headers = {}, method = 'GET') =>
+    app.inject({ url, headers, method });
+
+/** @param agent keeps the connections; to be destroyed at the end */
+async function overConnection({ app }: ServerUnderTest, agent: Agent): Promise<Get> {
+  const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
+  return async (url, headers = {}, method = 'GET') => {
+    const sent = httpRequest({ host: '127.0.0.1', port, path: url, headers, method, agent }).end();
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    const rawPayload = await buffer(response);
+    const { statusCode = 0 } = response;
+    return { statusCode, headers: response.headers, rawPayload, body: rawPayload.toString() };
+  };
+}
+
+/** A site, and both ways to it. */
+const withWays = (
+  options: Partial<ServerOptions>,
+  test: (ways: readonly [through: Get, before: Get], chunk: string, server: ServerUnderTest) => Promise<void>,
+): Promise<void> =>
+  withServer({ engine: 'sqlite', siteFolder: TEST_DIST, ...options }, async (server) => {
+    const agent = new Agent({ keepAlive: true });
+    try {
+      const through = throughFastify(server);
+      const chunk = /data-app="([^"]+)"/.exec((await through('/')).body)?.[1] ?? '';
+      await test([through, await overConnection(server, agent)], chunk, server);
+    } finally {
+      agent.destroy();
+    }
+  });
+
+/** Runs a test on both ways. */
+const withSite = (test: (get: Get, chunk: string) => Promise<void>): Promise<void> =>
+  withWays({}, async (ways, chunk) => {
+    for (const get of ways) await test(get, chunk);
   });
 
 /** The bytes behind the encoding. */
-function decode({ rawPayload, headers }: LightMyRequestResponse): Buffer {
+function decode({ rawPayload, headers }: Answer): Buffer {
   if (headers['content-encoding'] === 'br') return brotliDecompressSync(rawPayload);
   return headers['content-encoding'] === 'gzip' ? gunzipSync(rawPayload) : rawPayload;
 }
@@ -250,7 +292,7 @@ it('HEAD answers what GET answers, without the bytes', () =>
         assert.equal(head.statusCode, whole.statusCode, url);
         assert.equal(head.rawPayload.length, 0);
         const own = new Set(['x-request-id', 'date']);
-        const comparable = (response: LightMyRequestResponse) =>
+        const comparable = (response: Answer) =>
           Object.entries(response.headers).filter(([name]) => !own.has(name));
         assert.deepEqual(
           Object.fromEntries(comparable(head)),
@@ -296,3 +338,146 @@ it('hashed files are kept for a year, others for an hour, the page for no time, 
       assert.equal(headers['cache-control'], cacheControl, url);
     }
   }));
+
+describe('both ways', () => {
+  /** What an answer says of itself alone, and of its connection. */
+  const OWN = new Set(['x-request-id', 'date', 'connection', 'keep-alive', 'transfer-encoding']);
+  const sorted = ({ headers }: Answer) =>
+    Object.entries(headers)
+      .filter(([name]) => !OWN.has(name))
+      .toSorted(([one], [other]) => one.localeCompare(other));
+
+  it('answer the same, whatever is asked of a page or a file', () =>
+    withWays({ env: { PUBLIC_URL: 'https://example.com' } }, async ([through, before], chunk) => {
+      const etag = String((await through('/')).headers.etag);
+      for (const url of ['/', chunk, '/robots.txt', FILM, '/favicon.svg']) {
+        for (const address of [url, `${url}?utm_source=x&a=%zz`, `${url}?${'x'.repeat(3_000)}`]) {
+          for (const method of ['GET', 'HEAD', 'POST'] as const) {
+            for (const headers of [
+              {},
+              { 'accept-encoding': 'gzip, deflate, br, zstd' },
+              { 'accept-encoding': 'gzip', range: 'bytes=1-5' },
+              { range: 'bytes=99999999-' },
+              { 'if-none-match': `"a", ${etag}` },
+              { 'if-match': '"a"' },
+              { origin: 'https://elsewhere.example' },
+            ]) {
+              const what = `${method} ${address.slice(0, 60)} ${JSON.stringify(headers)}`;
+              const [one, other] = [
+                await through(address, headers, method),
+                await before(address, headers, method),
+              ];
+              assert.equal(other.statusCode, one.statusCode, what);
+              assert.deepEqual(sorted(other), sorted(one), what);
+              assert.deepEqual(other.rawPayload, one.rawPayload, what);
+              assert.match(String(other.headers['x-request-id']), /^[\da-f-]{36}$/, what);
+            }
+          }
+        }
+      }
+      const ids = await Promise.all(
+        Array.from({ length: 50 }, async () => (await before('/')).headers['x-request-id']),
+      );
+      assert.equal(new Set(ids).size, ids.length, 'no two answers have the same id');
+    }));
+
+  it('answer the same when the address is written in another way, or leads nowhere', () =>
+    withWays({}, async ([through, before]) => {
+      for (const [url, status] of [
+        ['/robots%2Etxt', 200],
+        ['/robots%2etxt?x', 200],
+        ['http://elsewhere.example/robots.txt', 200],
+        ['http://elsewhere.example/', 200],
+        ['/?', 200],
+        ['//', 404],
+        ['/.', 404],
+        ['/%2F', 404],
+        ['/constructor', 404],
+        ['/media', 404],
+        ['/media/', 404],
+        ['/ROBOTS.TXT', 404],
+      ] as const) {
+        // inject would read some of these itself.
+        const inject = url.startsWith('/') && !url.startsWith('//') && url !== '/.';
+        for (const get of inject ? [through, before] : [before])
+          assert.equal((await get(url)).statusCode, status, url);
+      }
+    }));
+
+  it('count what is sent and log nothing of it, but log what is refused or not found', () =>
+    withWays({}, async (ways, chunk, server) => {
+      for (const get of ways) {
+        const lines = server.logLines.length;
+        const counted = async (labels: string) =>
+          Number(
+            new RegExp(`^lead_page_request_seconds_count\\{${labels}\\} (\\d+)$`, 'm').exec(
+              (await server.metrics.render()).body,
+            )?.[1] ?? 0,
+          );
+        const home = 'method="GET",route="/",status="200"';
+        const before = await counted(home);
+        const { headers } = await get('/?utm_source=x');
+        await get('/', { 'if-none-match': String(headers.etag) });
+        await get(chunk, {}, 'HEAD');
+        await get(FILM, { range: 'bytes=0-9' });
+        assert.equal(server.logLines.length, lines);
+        // Counted when the last byte is handed over, which a reader may learn earlier.
+        while ((await counted(`method="GET",route="${FILM}",status="206"`)) === 0) await setTimeout(2);
+        assert.equal(await counted(home), before + 1);
+        assert.ok((await counted('method="GET",route="/",status="304"')) > 0);
+        assert.ok((await counted(`method="HEAD",route="${chunk}",status="200"`)) > 0);
+
+        for (const [ask, route, status] of [
+          [() => get('/no/such/page'), 'unknown', 404],
+          [() => get('/', {}, 'POST'), 'unknown', 405],
+          [() => get(FILM, { range: 'bytes=99999999-' }), FILM, 416],
+          [() => get('/', { 'if-match': '"a"' }), '/', 412],
+          [() => get(API.live), API.live, 200],
+        ] as const) {
+          const { headers: refused } = await ask();
+          const isLogged = () =>
+            server.logLines.some((line) => {
+              const entry = JSON.parse(line) as Record<string, unknown>;
+              const isSame = entry['route'] === route && entry['status'] === status;
+              return isSame && entry['reqId'] === refused['x-request-id'];
+            });
+          while (!isLogged()) await setTimeout(2);
+        }
+      }
+    }));
+
+  it('shed load alike', () =>
+    withWays({ maxResidentBytes: 1 }, async (ways, chunk) => {
+      for (const get of ways) {
+        // It looks once a second.
+        while ((await get('/')).statusCode !== 503) await setTimeout(20);
+        const response = await get(chunk);
+        assert.equal(response.statusCode, 503);
+        assert.ok(Number(response.headers['retry-after']) > 0);
+      }
+    }));
+
+  it('tell a connection that is kept to go elsewhere once the process stops', () => {
+    let isStopping = false;
+    return withWays({ isStopping: () => isStopping }, async (ways) => {
+      for (const get of ways) {
+        isStopping = false;
+        for (const url of ['/', FILM, API.live])
+          assert.notEqual((await get(url)).headers.connection, 'close');
+        isStopping = true;
+        for (const url of ['/', FILM, API.live]) assert.equal((await get(url)).headers.connection, 'close');
+      }
+    });
+  });
+
+  it('say at the first request that a proxy is not trusted', async () => {
+    for (const way of [0, 1] as const)
+      await withWays({}, async (ways, _chunk, server) => {
+        const warnings = () => server.logLines.filter((line) => line.includes('TRUST_PROXY IS OFF'));
+        assert.equal(warnings().length, 0);
+        await ways[way]('/', { 'x-forwarded-for': '203.0.113.7' });
+        await ways[way]('/', { 'x-forwarded-for': '203.0.113.7' });
+        assert.equal(warnings().length, 1);
+      });
+  });
+});

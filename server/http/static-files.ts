@@ -6,25 +6,21 @@ import path from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 import type { SendError } from '#server/http/errors.ts';
+import type { HeaderList } from '#server/http/header-list.ts';
 import { filesFolder, releaseNames, type Release } from '#server/http/releases.ts';
-import { contentSecurityPolicy } from '#server/http/security-headers.ts';
-import { representation, sendResource, type Resource } from '#server/http/send-resource.ts';
+import { contentSecurityPolicy, securityHeaders } from '#server/http/security-headers.ts';
+import { createResource, sendResource, type Resource } from '#server/http/send-resource.ts';
 
 /** The places in the built pages where the origin of the public page belongs. It is not known before the start. */
 const ORIGIN_PLACEHOLDER = '__PUBLIC_URL__';
 
-/** Reads a built page, fills in the origin and compresses it once. */
-function readPage(file: string, type: string, publicUrl: string): Resource {
+/** A page as it is built, its origin filled in, compressed once. */
+function compressPage(file: string, publicUrl: string): Parameters<typeof createResource>[0]['bodies'] {
   const plain = Buffer.from(readFileSync(file, 'utf8').replaceAll(ORIGIN_PLACEHOLDER, publicUrl));
   return {
-    type,
-    // Always revalidated: a new build shows at once, an unchanged one costs a 304.
-    cacheControl: 'no-cache',
-    representations: {
-      br: representation(brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } })),
-      gzip: representation(gzipSync(plain, { level: 9 })),
-      identity: representation(plain),
-    },
+    br: brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }),
+    gzip: gzipSync(plain, { level: 9 }),
+    identity: plain,
   };
 }
 
@@ -37,26 +33,34 @@ const COMPRESSED = [
   ['gzip', '.gz'],
 ] as const;
 
-/** @param wanted which of the names to read */
-function readFiles(folder: string, wanted: (name: string) => boolean = () => true): Files {
+/**
+ * Reads the files of a release.
+ * @param always what every answer says
+ * @param wanted which of the names to read
+ */
+function readFiles(
+  folder: string,
+  always: HeaderList,
+  wanted: (name: string) => boolean = () => true,
+): Files {
   const all = globSync('**/*', { cwd: folder, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)).replaceAll(path.sep, '/'));
   const names = new Set(all);
   const isCompressed = (name: string) =>
     COMPRESSED.some(([, end]) => name.endsWith(end) && names.has(name.slice(0, -end.length)));
-  const read = (name: string) => representation(readFileSync(path.join(folder, name)));
+  const read = (name: string) => readFileSync(path.join(folder, name));
   return new Map(
     all
       .filter((name) => !isCompressed(name) && wanted(name))
       .map((name) => [
         name,
-        {
+        createResource({
           type: contentType(name),
           cacheControl: name.startsWith('assets/')
             ? 'public, max-age=31536000, immutable'
             : 'public, max-age=3600',
-          representations: {
+          bodies: {
             identity: read(name),
             ...Object.fromEntries(
               COMPRESSED.filter(([, end]) => names.has(name + end)).map(([encoding, end]) => [
@@ -65,7 +69,8 @@ function readFiles(folder: string, wanted: (name: string) => boolean = () => tru
               ]),
             ),
           },
-        },
+          always,
+        }),
       ]),
   );
 }
@@ -79,7 +84,7 @@ function contentType(name: string): string {
  * Files of the other releases in dist/: a page that was loaded before a change, or from a process that has another release
  * already, finds what it names. Only names that stand in the folders are known; what a stranger asks for never becomes a path.
  */
-function createOthers({ dist, name: own }: Release, ownFiles: Files) {
+function createOthers({ dist, name: own }: Release, ownFiles: Files, always: HeaderList) {
   let seen = '';
   let others: Files = new Map();
 
@@ -91,7 +96,8 @@ function createOthers({ dist, name: own }: Release, ownFiles: Files) {
     const found = new Map<string, Resource>();
     for (const release of releases.toReversed()) {
       const wanted = (file: string) => !ownFiles.has(file) && !found.has(file);
-      for (const [file, resource] of readFiles(filesFolder(dist, release), wanted)) found.set(file, resource);
+      for (const [file, resource] of readFiles(filesFolder(dist, release), always, wanted))
+        found.set(file, resource);
     }
     others = found;
     seen = releases.join();
@@ -108,7 +114,9 @@ function createOthers({ dist, name: own }: Release, ownFiles: Files) {
   };
 }
 
-export type Pages = {
+export type Site = {
+  /** The pages and files of the release, by their addresses. */
+  readonly resources: ReadonlyMap<string, Resource>;
   /** Answers what no route knows: with a file of another release, 405, or the 404 page. */
   readonly answerUnknown: (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 };
@@ -121,7 +129,6 @@ const PATTERN = /[:*?]/;
  * Serves a release of the site.
  * @param publicUrl is filled into its pages
  * @param secure whether visitors come over https
- * @returns how to answer an unknown path
  */
 export function serveSite(
   app: FastifyInstance,
@@ -131,38 +138,44 @@ export function serveSite(
     secure,
     sendError,
   }: { release: Release; publicUrl: string; secure: boolean; sendError: SendError },
-): Pages {
-  const policy = contentSecurityPolicy(release.inlineHashes, secure);
-  const page = (name: string, type: string) =>
-    readPage(path.join(release.folder, 'pages', name), type, publicUrl);
+): Site {
+  const always = securityHeaders(secure);
+  const pageAlways = securityHeaders(secure, contentSecurityPolicy(release.inlineHashes, secure));
+  const page = (name: string, type: string): Resource =>
+    createResource({
+      type,
+      // Always revalidated: a new build shows at once, an unchanged one costs a 304.
+      cacheControl: 'no-cache',
+      bodies: compressPage(path.join(release.folder, 'pages', name), publicUrl),
+      always: type === HTML ? pageAlways : always,
+    });
 
-  const home = page('index.html', HTML);
   const notFound = page('404.html', HTML);
-  const pages: Files = new Map([
-    ['', home],
+  const files: Files = new Map([
+    ...readFiles(filesFolder(release.dist, release.name), always),
+    ['', page('index.html', HTML)],
     ['robots.txt', page('robots.txt', 'text/plain; charset=utf-8')],
     ['sitemap.xml', page('sitemap.xml', 'application/xml; charset=utf-8')],
     ['site.webmanifest', page('site.webmanifest', 'application/manifest+json')],
   ]);
-  for (const [name, file] of pages) {
-    app.get(`/${name}`, (request, reply) => {
-      if (file === home) void reply.header('content-security-policy', policy);
-      return sendResource(request, reply, file, sendError);
+  for (const [name, file] of files) {
+    if (PATTERN.test(name)) continue;
+    // Not Fastify's own HEAD, which says of what has not changed that its length is 0.
+    app.route({
+      method: ['GET', 'HEAD'],
+      url: `/${name}`,
+      handler: (request, reply) => sendResource(request, reply, file, sendError),
     });
   }
 
-  const files = readFiles(filesFolder(release.dist, release.name));
-  for (const [name, file] of files) {
-    if (!PATTERN.test(name))
-      app.get(`/${name}`, (request, reply) => sendResource(request, reply, file, sendError));
-  }
-
-  const findOther = createOthers(release, files);
+  const findOther = createOthers(release, files, always);
   return {
+    resources: new Map(Array.from(files, ([name, file]) => [`/${name}`, file])),
     answerUnknown: (request, reply) => {
       const name = nameIn(request.url);
+      if (name === null) return sendNotFound(request, reply);
       if (request.method !== 'GET' && request.method !== 'HEAD') {
-        return pages.has(name) || files.has(name)
+        return files.has(name)
           ? sendError(reply.header('allow', 'GET, HEAD'), 'method-not-allowed')
           : sendNotFound(request, reply);
       }
@@ -172,17 +185,17 @@ export function serveSite(
   };
 
   function sendNotFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-    void reply.code(404).header('content-security-policy', policy).header('x-robots-tag', 'noindex');
-    return sendResource(request, reply, notFound, sendError);
+    return sendResource(request, reply.code(404).header('x-robots-tag', 'noindex'), notFound, sendError);
   }
 }
 
-/** The name of the file that a URL asks for; what cannot be decoded names none. */
-function nameIn(url: string): string {
+/** The name of the file that a URL asks for; null when it cannot be one. */
+function nameIn(url: string): string | null {
   const [address = ''] = url.split('?', 1);
+  if (!address.startsWith('/')) return null;
   try {
     return decodeURIComponent(address).slice(1);
   } catch {
-    return '';
+    return null;
   }
 }

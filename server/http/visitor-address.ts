@@ -1,9 +1,10 @@
 // The one place that says from which network address a visitor comes. Every feature asks here; what a connection, or a
 // stranger's header, says of itself goes no further.
+import type { IncomingHttpHeaders } from 'node:http';
 import { BlockList, isIP, type Socket } from 'node:net';
 
 import ipaddr from 'ipaddr.js';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 
 import type { Config } from '#server/config.ts';
 
@@ -43,18 +44,21 @@ const NAMED_NETWORKS: Readonly<Record<string, readonly string[]>> = {
 /**
  * Behind a proxy that is not trusted, every visitor seems to come from the proxy, and the limits of one are the limits of
  * all. That goes unnoticed until the page is popular, so it is said at the first request that shows it.
+ * @returns what is to be told the headers of each request
  */
-export function warnAboutForgottenProxy(app: FastifyInstance, trust: Config['trustProxy']): void {
-  if (trust !== false) return;
-  let warned = false;
-  app.addHook('onRequest', async (request) => {
-    if (warned || request.headers['x-forwarded-for'] === undefined) return;
-    warned = true;
-    request.log.warn(
+export function createForgottenProxyWarning(
+  trust: Config['trustProxy'],
+  logger: Pick<FastifyBaseLogger, 'warn'>,
+): (headers: IncomingHttpHeaders) => void {
+  let isDone = trust !== false;
+  return (headers) => {
+    if (isDone || headers['x-forwarded-for'] === undefined) return;
+    isDone = true;
+    logger.warn(
       'X-FORWARDED-FOR ARRIVES, BUT TRUST_PROXY IS OFF: all visitors are counted as one. Set TRUST_PROXY to the number ' +
         'of proxies in front of this server, or to their networks.',
     );
-  });
+  };
 }
 
 /**

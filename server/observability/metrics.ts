@@ -4,10 +4,11 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { codeStatistics } from '#server/db/codes.ts';
 import type { Db } from '#server/db/connect.ts';
 import { outboxBacklog } from '#server/db/outbox.ts';
+import { createRequestTimes, type AnsweredRequest } from '#server/observability/request-times.ts';
 import type { MailEvent } from '#server/outbox/worker.ts';
 
 export type Metrics = {
-  readonly requestAnswered: (request: { method: string; route: string; status: number; ms: number }) => void;
+  readonly requestAnswered: (request: AnsweredRequest) => void;
   readonly limitHit: (limit: string) => void;
   readonly codeEntered: (afterMs: number) => void;
   readonly mail: (event: MailEvent) => void;
@@ -32,13 +33,7 @@ export function createMetrics(db: Db, clock: () => number, codeTtlSeconds: numbe
   const registers = [registry];
   let watching = false;
 
-  const requests = new Histogram({
-    name: 'lead_page_request_seconds',
-    help: 'Requests answered, by method, route and status.',
-    labelNames: ['method', 'route', 'status'],
-    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
-    registers,
-  });
+  const requests = createRequestTimes();
   const limits = new Counter({
     name: 'lead_page_limits_hit_total',
     help: 'Requests refused by a limit, by the error code the visitor was given.',
@@ -112,8 +107,7 @@ export function createMetrics(db: Db, clock: () => number, codeTtlSeconds: numbe
   });
 
   return {
-    requestAnswered: ({ method, route, status, ms }) =>
-      requests.observe({ method, route, status }, ms / 1000),
+    requestAnswered: requests.note,
     limitHit: (limit) => limits.inc({ limit }),
     // A clock that was set back makes no negative times.
     codeEntered: (afterMs) => entered.observe(Math.max(0, afterMs) / 1000),
@@ -145,7 +139,7 @@ export function createMetrics(db: Db, clock: () => number, codeTtlSeconds: numbe
       } catch {
         reachable.set(0);
       }
-      return { contentType: registry.contentType, body: await registry.metrics() };
+      return { contentType: registry.contentType, body: requests.render() + (await registry.metrics()) };
     },
   };
 }
