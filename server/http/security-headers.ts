@@ -38,16 +38,17 @@ const NOTHING = "default-src 'none'; frame-ancestors 'none'";
  * @param secure whether visitors come over https
  * @param policy the Content-Security-Policy of a page
  */
-export const securityHeaders = (secure: boolean, policy = NOTHING): HeaderList => [
-  ...['content-security-policy', policy],
-  ...['x-content-type-options', 'nosniff'],
-  ...['referrer-policy', 'strict-origin-when-cross-origin'],
-  ...['cross-origin-opener-policy', 'same-origin'],
-  ...['cross-origin-resource-policy', 'same-origin'],
-  ...['permissions-policy', 'camera=(), geolocation=(), microphone=(), payment=(), browsing-topics=()'],
-  // Without includeSubDomains: we speak for this host, not for its neighbours, some of which may not speak https.
-  ...(secure ? ['strict-transport-security', `max-age=${YEAR_SECONDS}`] : []),
-];
+export const securityHeaders = (secure: boolean, policy = NOTHING): HeaderList =>
+  Object.entries({
+    'content-security-policy': policy,
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'strict-origin-when-cross-origin',
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+    'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), browsing-topics=()',
+    // Without includeSubDomains: we speak for this host, not for its neighbours, some of which may not speak https.
+    ...(secure && { 'strict-transport-security': `max-age=${YEAR_SECONDS}` }),
+  }).flat();
 
 /** Adds them to all that Fastify answers, except to a page, which brings its own. */
 export function addSecurityHeaders(app: FastifyInstance, secure: boolean): void {
