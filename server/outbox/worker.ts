@@ -70,7 +70,7 @@ export type MailWorkerParts = Omit<KindParts, 'db'> & {
 };
 
 /** The promise to send a mail that is about to be queued, as soon as it is committed. */
-export type Reservation = Disposable & {
+type Reservation = Disposable & {
   /** What its row is to say, from the beginning. If this process dies, another one takes it up when the lease has run out. */
   readonly lease: FirstLease;
   /** To be called once, after the commit. */
