@@ -2,7 +2,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 
 import { CLOCKS_DIFFER_MS } from '#server/db/clocks.ts';
-import type { Db, OpenDatabase } from '#server/db/connect.ts';
+import type { OpenDatabase } from '#server/db/connect.ts';
 import {
   dropFutureTimes,
   finishMail,
@@ -36,11 +36,6 @@ const MOST_AHEAD = 32;
 const QUICK_MS = 1_000;
 /** What was taken up and did not begin by then is given back: those before it are slow, and its turn may be another's. */
 const GIVE_BACK_AFTER_MS = 3_000;
-/**
- * What was sent within this time is noted together: nobody waits for the note. A process that is killed in between has its mail
- * sent again, as one that is killed during a delivery.
- */
-const NOTE_TOGETHER_MS = 10;
 /** Of how long deliveries take lately, the newest one makes up so much. */
 const SHARE_OF_NEWEST = 0.2;
 
@@ -95,9 +90,6 @@ type Ready = { readonly mail: OutboxRow; readonly since: number };
 const byTurn = ({ mail: a }: Ready, { mail: b }: Ready): number =>
   a.turn_at - b.turn_at || (a.id < b.id ? -1 : 1);
 
-/** The mail server has taken it. */
-type Sent = { readonly mail: OutboxRow; readonly reply: string; readonly now: number };
-
 /** Starts sending. */
 export function startMailWorker(parts: MailWorkerParts): MailWorker {
   const { database, mailer, clock, onError } = parts;
@@ -107,9 +99,6 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
   const inHand = new Map<Promise<void>, number>();
   let ready: Ready[] = [];
   let reserved = 0;
-  /** Not noted yet. */
-  let sent: Sent[] = [];
-  let noteTimer: NodeJS.Timeout | null = null;
   /** How long deliveries take lately; slow, as long as nobody knows. */
   let deliveryMs = QUICK_MS;
   /** Whether there may be mail in the outbox that nobody has taken up. */
@@ -291,7 +280,8 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
     const now = clock();
     switch (outcome.type) {
       case 'sent':
-        noteSent({ mail, reply: outcome.reply, now });
+        await finishMail(database.db, { id: mail.id, leaseId, state: 'sent', reply: outcome.reply, now });
+        parts.onEvent({ type: 'sent', queuedForMs: now - mail.created_at });
         return;
       case 'refused':
         await finishMail(database.db, { id: mail.id, leaseId, state: 'failed', reply: outcome.reason, now });
@@ -310,34 +300,6 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
         parts.onEvent({ ...outcome, attempts: mail.attempts });
       }
     }
-  };
-
-  const noteSent = (one: Sent): void => {
-    sent.push(one);
-    noteTimer ??= setTimeout(() => void writeSent(), NOTE_TOGETHER_MS);
-  };
-
-  /** Notes what was sent. What could not be noted is sent again when its lease has run out. */
-  const writeSent = async (): Promise<void> => {
-    if (noteTimer !== null) clearTimeout(noteTimer);
-    noteTimer = null;
-    const together = sent;
-    sent = [];
-    const note = (db: Db, { mail: { id }, reply, now }: Sent) =>
-      finishMail(db, { id, leaseId, state: 'sent', reply, now });
-    try {
-      const [first, ...others] = together;
-      if (first === undefined) return;
-      if (others.length === 0) await note(database.db, first);
-      else
-        await database.db.transaction().execute(async (tx) => {
-          for (const one of together) await note(tx, one);
-        });
-    } catch (error) {
-      onError(error);
-      return;
-    }
-    for (const { mail, now } of together) parts.onEvent({ type: 'sent', queuedForMs: now - mail.created_at });
   };
 
   const run = async (): Promise<void> => {
@@ -364,7 +326,6 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
       await running;
       await giveBack(() => true).catch(onError);
       await Promise.all(inHand.keys());
-      await writeSent();
       clearTimeout(patience);
     },
   };
