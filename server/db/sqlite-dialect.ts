@@ -19,8 +19,10 @@ const MOST_STATEMENTS = 200;
 const TRY_EVERY_MS = 5;
 const JITTER_MS = 10;
 
-/** Nobody's commit waits longer for others that want to share it. */
-const GATHER_MS = 3;
+/** Nobody's commit waits longer for others that want to share it. Milliseconds. */
+const GATHER_MS = 8;
+/** Where several share a commit, others are on their way: so many turns of the event loop may pass without one. */
+const QUIET_TURNS = 6;
 
 const SQLITE_BUSY = 5;
 const SQLITE_CANTOPEN = 14;
@@ -112,16 +114,18 @@ function createDriver({ sqlite, patienceMs, isFileOurs }: SqliteParts): Driver {
     // longer allowed. Every group writes, so it asks at once and may wait.
     runCommand('begin immediate');
     group = { waiting: [], deadline: Date.now() + patienceMs, isFirstUnderWay: false };
-    commitWhenQuiet(group, performance.now(), 0);
+    commitWhenQuiet(group, performance.now(), 0, 0);
   };
 
-  /** Waits as long as each turn of the event loop brings others that want to share the commit, but never for long. */
-  const commitWhenQuiet = (opened: Group, since: number, members: number): void => {
+  /** Waits for others that want to share the commit, as long as they come; never for long, and not for a second one. */
+  const commitWhenQuiet = (opened: Group, since: number, members: number, quietTurns: number): void => {
     setImmediate(() => {
       if (group !== opened) return;
       const { length } = opened.waiting;
-      if (length > members && performance.now() - since < GATHER_MS) commitWhenQuiet(opened, since, length);
-      else commitGroup();
+      const quiet = length > members ? 0 : quietTurns + 1;
+      const isQuiet = quiet > 0 && (length < 2 || quiet >= QUIET_TURNS);
+      if (isQuiet || performance.now() - since >= GATHER_MS) commitGroup();
+      else commitWhenQuiet(opened, since, length, quiet);
     });
   };
 
