@@ -225,7 +225,7 @@ function takeCampaignFiles(): void {
 /** The styles for a landing page that has other numbers of cards, or no picture: only where it has. */
 async function buildShapes(page: string): Promise<string> {
   const shapes = await buildCriticalStyles('critical-shapes.ts');
-  const names = Array.from(shapes.matchAll(/\.(c[\w-]{4})\{/g), ([, name = '']) => name);
+  const names = Array.from(shapes.matchAll(/\.([a-z]\d)\{/gi), ([, name = '']) => name);
   return names.some((name) => new RegExp(`class="[^"]*\\b${name}\\b`).test(page)) ? shapes : '';
 }
 
