@@ -123,7 +123,11 @@ async function buildCriticalStyles(list: string): Promise<string> {
     },
   });
   const styles = output.map((file) => (file.type === 'asset' ? String(file.source) : ''));
-  return styles.join('').trim();
+  // Vite marks what it has seen with a comment.
+  return styles
+    .join('')
+    .replaceAll(/\/\*.*?\*\//g, '')
+    .trim();
 }
 
 /**
@@ -275,7 +279,7 @@ const hasPicture = existsSync(path.join(MEDIA, 'og.png'));
 const icon = readFileSync(path.join(FILES, 'favicon.svg'), 'utf8')
   .replace(/<!--.*?-->/gs, '')
   .replace(/\s+/g, ' ')
-  .replace(/(?<=[>{};:,]) | (?=[<{}])/g, '');
+  .replace(/(?<=[>{};:,]) | (?=[<{}/])|;(?= ?\})/g, '');
 
 mkdirSync(PAGES, { recursive: true });
 const pages = [

@@ -121,8 +121,9 @@ type CallToAction = {
   readonly onCallToAction: () => void;
 };
 
-// One transparent pixel: what the picture element shows, and all it downloads, below the medium breakpoint.
-const NOTHING = 'data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==';
+// No picture at all: what the picture element has below the medium breakpoint, where it is not shown. (A comma at its end
+// would not be part of it.)
+const NOTHING = 'data:,0';
 const HERO_WIDTHS = [640, 960, 1280];
 const heroSet = (type: string) =>
   HERO_WIDTHS.map((width) => `/media/hero-${width}.${type} ${width}w`).join(', ');
