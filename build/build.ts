@@ -6,7 +6,6 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
-import subsetFont from 'subset-font';
 import { build, createLogger, mergeConfig, type InlineConfig, type Plugin, type Rolldown } from 'vite';
 
 import {
@@ -17,6 +16,7 @@ import {
   removeOldReleases,
   type ReleaseFacts,
 } from '#server/http/releases.ts';
+import { makeHeadlineFont } from '#build/headline-font.ts';
 import { CAMPAIGN_FOLDER, PROJECT_FOLDER, viteConfig } from '#build/vite-config.ts';
 import { readPageWords } from '#build/vite-campaign.ts';
 import { colourStyles } from '#shared/colours.ts';
@@ -131,46 +131,12 @@ async function buildCriticalStyles(list: string): Promise<string> {
 }
 
 /**
- * A font that is called Headline and nothing else. Its makers and their licence are named in fonts/OFL.txt, as that licence
- * allows; a font without any name is not one to every system.
- * @param font in the format of OpenType, with a longer table of names
- */
-function withShortName(font: Buffer): Buffer {
-  // Family, style, full name and the one for PostScript (OpenType, table `name`), in UTF-16 for Windows in English.
-  const ids = [1, 2, 4, 6];
-  const text = Buffer.from('Headline', 'utf16le');
-  const head = [
-    0,
-    ids.length,
-    6 + 12 * ids.length,
-    ...ids.flatMap((id) => [3, 1, 0x409, id, text.length, 0]),
-  ];
-  const name = Buffer.concat([Buffer.from(Uint16Array.from(head).buffer), text]).swap16();
-  const tables = Array.from({ length: font.readUInt16BE(4) }, (_, index) => 12 + 16 * index);
-  const table = tables.find((at) => font.toString('latin1', at, at + 4) === 'name');
-  if (table === undefined || font.readUInt32BE(table + 12) < name.length) {
-    throw new Error('The font has no table of names that could be shortened.');
-  }
-  const short = Buffer.from(font);
-  name.copy(short, font.readUInt32BE(table + 8));
-  short.writeUInt32BE(name.length, table + 12);
-  return short;
-}
-
-/**
  * The letters of the headlines and the product title as a font of their own, small enough to stand in the page: the first
  * paint then has the page's voice on any network, and nothing moves when the whole font arrives.
  */
-async function buildHeadlineFont(words: string): Promise<string> {
+async function buildHeadlineFont(texts: readonly string[]): Promise<string> {
   const whole = readFileSync(path.join(WEB, 'public', 'fonts', 'newsreader.woff2'));
-  const letters = await subsetFont(whole, words, {
-    targetFormat: 'sfnt',
-    variationAxes: { wght: 500 },
-    // What no browser needs for these letters; kerning (GPOS) stays.
-    noHinting: true,
-    dropTables: ['GDEF', 'GSUB', 'STAT', 'gasp'],
-  });
-  const font = await subsetFont(withShortName(letters), words, { targetFormat: 'woff2' });
+  const font = await makeHeadlineFont(whole, texts);
   return `@font-face{font-family:Headline;font-weight:500;src:url(data:font/woff2;base64,${font.toString('base64')})}`;
 }
 
@@ -269,9 +235,9 @@ await buildProofOfWork();
 const critical = (await buildCriticalStyles('critical.ts')) + (site.colors ? colourStyles(site.colors) : '');
 const { prerender } = await buildPrerenderer();
 const markup = await prerender('/');
-const css = (await buildHeadlineFont(hero.headline + site.title)) + critical + (await buildShapes(markup));
+const css = (await buildHeadlineFont([hero.headline, site.title])) + critical + (await buildShapes(markup));
 const notFoundCss =
-  (await buildHeadlineFont(words.notFound.title + site.title)) +
+  (await buildHeadlineFont([words.notFound.title, site.title])) +
   critical +
   (await buildCriticalStyles('critical-not-found.ts'));
 const bootScript = await buildBootScript();
