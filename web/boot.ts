@@ -3,7 +3,7 @@
 // to the application once it is there, so it is never lost. Every byte counts here: it delays the first paint.
 import { readTheme, showTheme, toggleTheme } from '#web/theme/theme.ts';
 
-type AppModule = { readonly start: () => Promise<void> };
+type AppModule = { readonly start: (pressed?: HTMLButtonElement) => Promise<boolean> };
 
 const root = document.documentElement;
 const { app: appUrl = '', later: laterUrl = '' } = (document.currentScript as HTMLElement).dataset;
@@ -54,7 +54,7 @@ async function begin(): Promise<void> {
       // Browsers remember that a module failed to load; another address makes them try again.
       const url = pause === 500 ? appUrl : `${appUrl}?${pause}`;
       const app = (await import(/* @vite-ignore */ url)) as AppModule;
-      await app.start();
+      if (await app.start(buttons()[pressed])) pressed = -1;
       repeat();
       return;
     } catch {

@@ -45,6 +45,13 @@ export function initialStageState(): StageState {
   return stage === 'verification' ? forgottenState(challengeId) : { ...INITIAL_STATE, stage };
 }
 
+/** From the landing page to the form, before anything is shown: for a press that was made before there was an application. */
+export function formStageState(): StageState {
+  const next = stageReducer(INITIAL_STATE, { type: 'call to action pressed' });
+  history.pushState(entryOf(next), '');
+  return next;
+}
+
 export type StageControl = {
   readonly state: StageState;
   readonly send: (event: StageEvent) => void;

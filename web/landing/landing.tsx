@@ -143,7 +143,7 @@ function Hero({
       </h1>
       <div className={imageAlt ? styles.heroText : `${styles.heroText} ${shapes.alone}`}>
         <p className={styles.lead}>{subtext}</p>
-        <Button ref={buttonRef} look="primary" onClick={onCallToAction}>
+        <Button ref={buttonRef} name={'hero' satisfies Action} look="primary" onClick={onCallToAction}>
           <span>{button}</span>
           <ArrowRightIcon size={18} />
         </Button>
@@ -184,7 +184,7 @@ function Closing({ buttonRef, onCallToAction }: CallToAction) {
         <Unbroken text={title} />
       </h2>
       <p>{text}</p>
-      <Button ref={buttonRef} look="primary" onClick={onCallToAction}>
+      <Button ref={buttonRef} name={'closing' satisfies Action} look="primary" onClick={onCallToAction}>
         <span>{button}</span>
         <ArrowRightIcon size={18} />
       </Button>
