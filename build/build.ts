@@ -91,7 +91,12 @@ async function buildApp(): Promise<{ appUrl: string; laterUrl: string }> {
       rolldownOptions: {
         input: path.join(WEB, 'entry-client.tsx'),
         preserveEntrySignatures: 'allow-extension',
-        output: { entryFileNames: 'assets/app-[hash].js', chunkFileNames: 'assets/later-[hash].js' },
+        output: {
+          entryFileNames: 'assets/app-[hash].js',
+          chunkFileNames: 'assets/later-[hash].js',
+          // Chromium then compiles all of a file beside the page while it arrives, and not bit by bit on a visitor's time.
+          postBanner: '//# allFunctionsCalledOnLoad',
+        },
         // Words that are used once stand where they are used.
         optimization: { inlineConst: { mode: 'all', pass: 3 } },
       },
