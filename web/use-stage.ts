@@ -94,7 +94,8 @@ export function useStage(initial: StageState): StageControl {
     moved.current = true;
     // Before it is shown, which a fade puts off: a second press means what the first one leads to.
     latest.current = next;
-    if (next.stage === current.stage) dispatch(event);
+    // The article is what its visitor has waited for: a fade would be more of that.
+    if (next.stage === current.stage || next.stage === 'content') dispatch(event);
     else withTransition(() => dispatch(event));
   };
   return { state, send, hasMoved: () => moved.current };
