@@ -3,12 +3,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Negotiator from 'negotiator';
 import { createHash } from 'node:crypto';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 import type { SendError } from '#server/http/errors.ts';
 
 /** What a resource can be sent as, the smallest first. */
 const ENCODINGS = ['br', 'gzip', 'identity'] as const;
 type Encoding = (typeof ENCODINGS)[number];
+
+export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** The bytes of one encoding. Its tag is made of them, so no two encodings share one. */
 export type Representation = { readonly body: Buffer; readonly etag: string };
@@ -27,6 +30,40 @@ export const representation = (body: Buffer): Representation => ({
   etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`,
 });
 
+/** A text in every encoding, compressed once and as small as it gets. */
+export function textResource(text: string, type: string, cacheControl: string): Resource {
+  const plain = Buffer.from(text);
+  return {
+    type,
+    cacheControl,
+    representations: {
+      br: representation(brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } })),
+      gzip: representation(gzipSync(plain, { level: 9 })),
+      identity: representation(plain),
+    },
+  };
+}
+
+/** What of a resource suits a request, and how to send it or a part of it. */
+function suit({ headers }: FastifyRequest, reply: FastifyReply, resource: Resource) {
+  const { type, cacheControl, representations } = resource;
+  const available = ENCODINGS.filter((encoding) => representations[encoding] !== undefined);
+  if (available.length > 1) void reply.header('vary', 'accept-encoding');
+  const encoding = chooseEncoding(headers['accept-encoding'], available);
+  const { body, etag } = representations[encoding] ?? representations.identity;
+  const send = (bytes: Buffer) => {
+    if (encoding !== 'identity') void reply.header('content-encoding', encoding);
+    return reply.header('cache-control', cacheControl).type(type).send(bytes);
+  };
+  return { body, etag, send };
+}
+
+/** Answers with all of a resource, whatever the request's conditions: for what nobody keeps. */
+export function sendWhole(request: FastifyRequest, reply: FastifyReply, resource: Resource): FastifyReply {
+  const { body, send } = suit(request, reply, resource);
+  return send(body);
+}
+
 /**
  * Answers a GET or HEAD with a resource. If the reply has another status than 200 already, it is sent whole.
  * Errors: 412 `precondition-failed`, 416 `range-not-satisfiable`.
@@ -37,16 +74,9 @@ export function sendResource(
   resource: Resource,
   sendError: SendError,
 ): FastifyReply {
-  const { type, cacheControl, representations } = resource;
+  const { cacheControl } = resource;
   const { headers, method } = request;
-  const available = ENCODINGS.filter((encoding) => representations[encoding] !== undefined);
-  if (available.length > 1) void reply.header('vary', 'accept-encoding');
-  const encoding = chooseEncoding(headers['accept-encoding'], available);
-  const { body, etag } = representations[encoding] ?? representations.identity;
-  const send = (bytes: Buffer) => {
-    if (encoding !== 'identity') void reply.header('content-encoding', encoding);
-    return reply.header('cache-control', cacheControl).type(type).send(bytes);
-  };
+  const { body, etag, send } = suit(request, reply, resource);
   if (reply.statusCode !== 200) return send(body);
 
   const ifMatch = headers['if-match'];

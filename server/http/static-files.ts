@@ -3,29 +3,20 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest }
 import mime from 'mime';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 import type { SendError } from '#server/http/errors.ts';
 import { filesFolder, releaseNames, type Release } from '#server/http/releases.ts';
 import { contentSecurityPolicy } from '#server/http/security-headers.ts';
-import { representation, sendResource, type Resource } from '#server/http/send-resource.ts';
+import { representation, sendResource, textResource, type Resource } from '#server/http/send-resource.ts';
 
 /** The places in the built pages where the origin of the public page belongs. It is not known before the start. */
 const ORIGIN_PLACEHOLDER = '__PUBLIC_URL__';
 
 /** Reads a built page, fills in the origin and compresses it once. */
 function readPage(file: string, type: string, publicUrl: string): Resource {
-  const plain = Buffer.from(readFileSync(file, 'utf8').replaceAll(ORIGIN_PLACEHOLDER, publicUrl));
-  return {
-    type,
-    // Always revalidated: a new build shows at once, an unchanged one costs a 304.
-    cacheControl: 'no-cache',
-    representations: {
-      br: representation(brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } })),
-      gzip: representation(gzipSync(plain, { level: 9 })),
-      identity: representation(plain),
-    },
-  };
+  const text = readFileSync(file, 'utf8').replaceAll(ORIGIN_PLACEHOLDER, publicUrl);
+  // Always revalidated: a new build shows at once, an unchanged one costs a 304.
+  return textResource(text, type, 'no-cache');
 }
 
 /** Files by their names, which are paths without the first slash. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { brotliDecompressSync } from 'node:zlib';
 
 import { CONSENT_VERSION_HEADER, type OpenChallenge, WITH_ARTICLE } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
@@ -125,6 +126,17 @@ for (const engine of ENGINES) {
         assert.equal(verified.headers['cache-control'], 'no-store');
         assert.equal(verified.headers['preference-applied'], WITH_ARTICLE);
         assert.deepEqual((await visitor.get('/api/article')).json(), server.campaign.article);
+        // As small as everything else that is sent.
+        const small = await server.app.inject({
+          url: '/api/article',
+          headers: { 'accept-encoding': 'br' },
+          cookies: Object.fromEntries(visitor.cookies),
+        });
+        assert.equal(small.headers['content-encoding'], 'br');
+        assert.deepEqual(
+          JSON.parse(brotliDecompressSync(small.rawPayload).toString()),
+          server.campaign.article,
+        );
 
         // Whoever does not ask for it is answered as ever.
         await server.advance(3600);

@@ -6,6 +6,7 @@ import type * as z from 'zod/mini';
 import { newBrowserId, type Cookies } from '#server/access/cookies.ts';
 import type { Config } from '#server/config.ts';
 import type { SendError } from '#server/http/errors.ts';
+import { JSON_TYPE, sendWhole, textResource } from '#server/http/send-resource.ts';
 import { dropRequest, type VisitorAddress } from '#server/http/visitor-address.ts';
 import { findChallengeInProgress, isWaiting } from '#server/leads/challenge-in-progress.ts';
 import { attributionOf } from '#server/leads/attribution.ts';
@@ -52,6 +53,8 @@ export type LeadRouteParts = RequestCodeParts &
 /** Adds the routes of the leads feature. */
 export function addLeadRoutes(app: FastifyInstance, parts: LeadRouteParts): void {
   const { cookies, visitorAddress, breaker, proofOfWork, metrics, sendError } = parts;
+  const withArticle: Verified = { verified: true, article: parts.article };
+  const verifiedWithArticle = textResource(JSON.stringify(withArticle), JSON_TYPE, 'no-store');
 
   app.post(API.leads, async (request, reply) => {
     const parsed = Lead.safeParse(request.body);
@@ -112,8 +115,7 @@ export function addLeadRoutes(app: FastifyInstance, parts: LeadRouteParts): void
     cookies.openSession(reply, outcome.leadId, parts.clock());
     // A browser that keeps no cookie would lose the article with the next reload: it is to learn of that at once.
     if (browserId === null || !prefersArticle(request)) return sendJson(reply, { verified: true });
-    void reply.header('preference-applied', WITH_ARTICLE);
-    return sendJson(reply, { verified: true, article: parts.article } satisfies Verified);
+    return sendWhole(request, reply.header('preference-applied', WITH_ARTICLE), verifiedWithArticle);
   });
 
   app.get<{ Querystring: { id?: string | string[] } }>(API.challenge, async (request, reply) => {
