@@ -1,5 +1,5 @@
 // How Vite sees the page; shared by the build and the development server.
-import { createHash } from 'node:crypto';
+import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import react from '@vitejs/plugin-react';
@@ -12,14 +12,27 @@ import { readCampaignFolder } from '#server/settings.ts';
 export const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 export const CAMPAIGN_FOLDER = readCampaignFolder();
 
+const WEB = path.join(PROJECT_FOLDER, 'web');
+
+/** Every class and movement of the page's modules of styles, as `place:name`, in an order that only these files decide. */
+const CLASSES = globSync('**/*.module.css', { cwd: WEB })
+  .toSorted()
+  .flatMap((place) => {
+    const styles = readFileSync(path.join(WEB, place), 'utf8').replace(/\/\*.*?\*\//gs, '');
+    const names = Array.from(styles.matchAll(/(?:\.|@keyframes )([a-z][\w-]*)/gi), ([, name]) => name);
+    return [...new Set(names)].map((name) => `${place}:${name}`);
+  });
+
 /**
- * A class name of five characters, made from where it stands. The same for a file that is imported as a module and as
- * text (web/styles/late.ts).
+ * A class name of a letter and a digit: names are in the page twice, and a random one cannot be compressed. The same for
+ * a file that is imported as a module and as text (web/styles/late.ts).
  */
 function shortClassName(name: string, file: string): string {
-  const [place = ''] = path.relative(PROJECT_FOLDER, file).split('?');
-  // A letter first: class names may not begin with a digit.
-  return `c${createHash('sha256').update(`${place}:${name}`).digest('base64url').slice(0, 4)}`;
+  const [place = ''] = path.relative(WEB, file).split('?');
+  const number = CLASSES.indexOf(`${place}:${name}`);
+  const letter = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'[Math.floor(number / 10)];
+  if (letter === undefined) throw new Error(`There is no short name for the class ${name} of ${place}.`);
+  return `${letter}${number % 10}`;
 }
 
 /** `Features.LightDark` of Vite's lightningcss: nothing here uses light-dark(), and what would stand in for it has a weight. */

@@ -9,6 +9,7 @@ import { parse } from 'yaml';
 
 import { distFolder, newestRelease } from '#server/http/releases.ts';
 import { CAMPAIGN_FOLDER, PROJECT_FOLDER } from '#build/vite-config.ts';
+import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 
 const release = newestRelease(distFolder(PROJECT_FOLDER, CAMPAIGN_FOLDER));
 if (release === null) throw new Error('The site is not built yet. Run "npm run build" first.');
@@ -49,14 +50,28 @@ const avatars = globSync('media/avatar-*.avif', { cwd: FILES }).reduce((sum, nam
 
 const page = path.join(release.folder, 'pages', 'index.html');
 
-/** Kilobytes of 1000 bytes, as networks and Lighthouse count them. Past the limit of code is an error, of the whole a note. */
+const HTML = 'landing HTML with its CSS and boot script';
+
+/** Whether the words are those that the project comes with, and nobody's longer ones. */
+const wordsAreOurs = ['landing.yaml', 'interface.yaml'].every(
+  (name) =>
+    readFileSync(path.join(CAMPAIGN_FOLDER, name), 'utf8') ===
+    readFileSync(path.join(TEST_CAMPAIGN, name), 'utf8'),
+);
+/** With our words 500 bytes of the 10 kB stay free, so that an operator can say more than we do and break nothing. */
+const HTML_LIMIT_KB = wordsAreOurs ? 9.5 : 10;
+
+/**
+ * Kilobytes of 1000 bytes, as networks and Lighthouse count them. Past the limit of code is an error, of the whole a note;
+ * of the HTML with our own words it is an error too.
+ */
 const BUDGET: readonly (readonly [
   what: string,
   bytes: number,
   limitKb: number,
   code: { readonly bytes: number; readonly limitKb: number } | null,
 ])[] = [
-  ['landing HTML with its CSS and boot script', home, 10, { bytes: brotliOfCode(page), limitKb: 5.93 }],
+  [HTML, home, HTML_LIMIT_KB, { bytes: brotliOfCode(page), limitKb: 5.7 }],
   ['application, first file', chunk, 105, { bytes: brotliOfCode(path.join(FILES, app)), limitKb: 93.5 }],
   [
     'application, second file',
@@ -71,9 +86,11 @@ const BUDGET: readonly (readonly [
 const kilobytes = (bytes: number): string => (bytes / 1000).toFixed(1);
 let over = false;
 for (const [what, bytes, limitKb, code] of BUDGET) {
-  const codeOver = code !== null && code.bytes > code.limitKb * 1000;
-  over ||= codeOver;
-  const verdict = codeOver ? 'OVER' : bytes <= limitKb * 1000 ? 'fits' : 'note';
+  const fits = bytes <= limitKb * 1000;
+  const isOver =
+    (code !== null && code.bytes > code.limitKb * 1000) || (what === HTML && wordsAreOurs && !fits);
+  over ||= isOver;
+  const verdict = isOver ? 'OVER' : fits ? 'fits' : 'note';
   const ofCode = code === null ? '' : `, ${kilobytes(code.bytes)} of it code, which may have ${code.limitKb}`;
   process.stdout.write(`${verdict}  ${kilobytes(bytes).padStart(6)} of ${limitKb} kB  ${what}${ofCode}\n`);
   if (verdict === 'note')

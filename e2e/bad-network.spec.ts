@@ -1,7 +1,7 @@
 // Calls that fail out there: no network, a proxy's error page, a captive portal, an answer that is lost or never comes.
 import type { Page, Request } from '@playwright/test';
 
-import { expect, test, type Visitor } from './fixtures.ts';
+import { expect, test, withoutArticle, type Visitor } from './fixtures.ts';
 
 const SUBMISSION_FAILED = 'Failed to submit form. Please try again.';
 const VERIFICATION_FAILED = 'Invalid code. Please try again.';
@@ -77,6 +77,7 @@ test('offline, a code is refused at once, stays in its boxes, and goes out again
 
 test('an article that could not be fetched offline waits for a press', async ({ page, visitor, context }) => {
   await visitor.askForCode();
+  await withoutArticle(page);
   await page.route('**/api/article', (route) => route.abort(), { times: 1 });
   await visitor.enterCode(await visitor.mailedCode());
   await expect(page.getByText('The guide could not be loaded.')).toBeVisible();

@@ -1,4 +1,4 @@
-import { expect, test } from './fixtures.ts';
+import { expect, test, withoutArticle } from './fixtures.ts';
 
 test('the article is a preview with its three parts', async ({ page, visitor }) => {
   await page.goto('/');
@@ -99,7 +99,41 @@ test('a session that ended says so and leads to a new code', async ({ page, visi
   await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeVisible();
 });
 
+test('the article comes along with the answer to the right code, and is fetched after a reload alone', async ({
+  page,
+  visitor,
+}) => {
+  const calls: string[] = [];
+  page.on('request', (request) => {
+    if (/verify|article/.test(request.url())) calls.push(new URL(request.url()).pathname);
+  });
+  await page.goto('/');
+  await visitor.readArticle();
+  await expect(page.getByRole('article')).toContainText('The full guide goes on from here');
+  await page.waitForLoadState('networkidle');
+  expect(calls).toEqual(['/api/verify']);
+  await page.reload();
+  await expect(page.getByRole('article')).toBeVisible();
+  expect(calls).toEqual(['/api/verify', '/api/article']);
+});
+
+for (const body of ['{"verified":true}', '', 'OK']) {
+  test(`an answer to the right code that is "${body}" leads to the article as well`, async ({
+    page,
+    visitor,
+  }) => {
+    await page.route('**/api/verify', async (route) =>
+      route.fulfill({ response: await route.fetch(), body }),
+    );
+    await page.goto('/');
+    await visitor.readArticle();
+    await expect(page.getByRole('article')).toContainText('The full guide goes on from here');
+    await expect(visitor.toast).toContainText('Verified!');
+  });
+}
+
 test('an article that does not load can be tried again', async ({ page, visitor }) => {
+  await withoutArticle(page);
   await page.route('**/api/article', (route) => route.fulfill({ status: 503, body: 'Not now.' }), {
     times: 1,
   });

@@ -79,6 +79,38 @@ for (const name of ENGINE_NAMES) {
       expect(site.inbox.mailsTo(email)).toHaveLength(1);
     });
 
+    test('the letters that stand in the page set headline and title as the whole font does', async () => {
+      // The whole font comes after the first paint.
+      await waitFor(
+        page,
+        'both fonts are loaded',
+        () =>
+          ['Headline', 'Newsreader'].every((family) =>
+            Array.from(document.fonts).some(
+              (font) => font.family.replaceAll('"', '') === family && font.status === 'loaded',
+            ),
+          ),
+        undefined,
+      );
+      const [inPage = [], whole = [], neither] = await page.evaluate(() => {
+        const texts = ['h1', 'header a'].map((part) => document.querySelector(part)?.textContent ?? '');
+        const line = document.body.appendChild(document.createElement('span'));
+        line.style.whiteSpace = 'nowrap';
+        const widths = ['Headline', 'Newsreader', 'NoSuchFont'].map((family) => {
+          line.style.font = `500 200px ${family}, monospace`;
+          return texts.map((text) => {
+            line.textContent = text;
+            return Math.round(line.getBoundingClientRect().width);
+          });
+        });
+        line.remove();
+        return widths;
+      });
+      // A variable font rounds the widths of its letters elsewhere: that makes 2 pixels in 3000; no kerning would make 40.
+      for (const [index, width] of inPage.entries()) expect(width).toBeCloseTo(whole[index] ?? 0, -1);
+      expect(inPage).not.toEqual(neither);
+    });
+
     test('the form says what is missing, at its fields', async () => {
       await page.click('button', 'Get Your Free Copy');
       await page.click('button', 'Send Verification Code');

@@ -1,5 +1,5 @@
 // Whoever uses a keyboard or a screen reader is somewhere: the focus never falls back to the page as a whole.
-import { expect, test, type Visitor } from './fixtures.ts';
+import { expect, test, withoutArticle, type Visitor } from './fixtures.ts';
 
 /** A button by its name, of the page and not of a toast. */
 const buttonOf = (visitor: Visitor, name: string) => visitor.page.getByRole('button', { name, exact: true });
@@ -69,6 +69,7 @@ test('after "Try again" one is at the title of the article, and the next key lea
   page,
   visitor,
 }) => {
+  await withoutArticle(page);
   await page.route('**/api/article', (route) => route.fulfill({ status: 503, body: 'Not now.' }), {
     times: 2,
   });

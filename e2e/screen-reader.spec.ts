@@ -3,7 +3,7 @@
 // npm run test:screen-reader:renew
 import type { Page } from '@playwright/test';
 
-import { expect, stopClock, test, type Visitor } from './fixtures.ts';
+import { expect, stopClock, test, withoutArticle, type Visitor } from './fixtures.ts';
 
 const HEAD = `# What a screen reader meets here, in order. Renewed by: npm run test:screen-reader:renew
 `;
@@ -50,6 +50,7 @@ test('a screen reader meets every stage in order, with every name and nothing tw
   await expectKept(visitor, 'code-refused');
 
   await page.clock.resume();
+  await withoutArticle(page);
   await page.route('**/api/article', (route) => route.fulfill({ status: 500, body: '' }), { times: 1 });
   await visitor.enterCode(code);
   await expect(page.getByRole('alert')).toBeVisible();

@@ -33,6 +33,10 @@ for (const reducedMotion of ['no-preference', 'reduce'] as const) {
     await page.goForward();
     await expect(code).toBeVisible();
     expect(await fades()).toBe(reducedMotion === 'reduce' ? 0 : 2);
+    // Nor has the article: whoever waited for it shall read.
+    await visitor.enterCode(await visitor.mailedCode());
+    await expect(page.getByRole('article')).toBeVisible();
+    expect(await fades()).toBe(reducedMotion === 'reduce' ? 0 : 2);
   });
 }
 
@@ -58,6 +62,47 @@ test('a press on the button shows at once that it was felt, while the applicatio
   answer();
   await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeFocused();
   await expect(page.locator('[aria-busy]')).toHaveCount(0);
+});
+
+test('a press before the application is there opens the form with no empty frame between, and Back finds the landing page', async ({
+  page,
+}) => {
+  let answer = () => {};
+  const held = new Promise<void>((resolve) => (answer = resolve));
+  await page.route('**/assets/app-*', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.goto('/');
+  const button = page.getByRole('button', { name: 'Get Your Free Copy Now' });
+  await button.scrollIntoViewIfNeeded();
+  const stoodAt = (await button.boundingBox())?.y ?? 0;
+  await page.evaluate(() => {
+    const seen = new Set<string>();
+    const look = () => {
+      seen.add(document.querySelector('h1')?.innerText ?? 'nothing');
+      document.documentElement.dataset['seen'] = [...seen].join(', ');
+      requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+  });
+  await button.click();
+  answer();
+  await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeFocused();
+  await expect(page).toHaveTitle(/Get Your Free Copy/);
+  await expect(page.locator('html')).toHaveAttribute(
+    'data-seen',
+    'Master AI-Powered Cold Outreach, Get Your Free Copy',
+  );
+  await page.goBack();
+  await expect(button).toBeFocused();
+  expect(Math.abs(((await button.boundingBox())?.y ?? 0) - stoodAt)).toBeLessThan(2);
+  await page.goForward();
+  await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeFocused();
+  await page.goBack();
+  await expect(
+    page.getByRole('heading', { level: 1, name: 'Master AI-Powered Cold Outreach' }),
+  ).toBeVisible();
 });
 
 test('a press made twice leads one step, and Back leads out of it again', async ({ page, visitor }) => {

@@ -162,6 +162,7 @@ export async function buildApp(service: AppService, options: AppOptions): Promis
     visitorAddress: createVisitorAddress(isProxy),
     policies: config,
     freeMailDomains: campaign.freeMailDomains,
+    article: campaign.article,
     proofOfWork: createProofOfWork({ db: database.db, secrets, clock }),
   });
   addArticleRoutes(app, { db: database.db, cookies, clock, article: campaign.article, sendError });

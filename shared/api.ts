@@ -62,3 +62,13 @@ export const CONSENT_VERSION_HEADER = 'x-consent-version';
 /** 200 to `GET /api/article`: made by the server from the operator's Markdown, so it is safe to insert. */
 export const Article = z.object({ title: z.string(), html: z.string() });
 export type Article = z.infer<typeof Article>;
+
+/**
+ * The `Prefer` header (RFC 7240) of `POST /api/verify` with which a page asks for what the code opens along with the answer,
+ * so that it need not be fetched after it.
+ */
+export const WITH_ARTICLE = 'return=representation';
+
+/** 200 to `POST /api/verify`. The article comes along where it was asked for and the browser sent its cookie. */
+export const Verified = z.object({ verified: z.literal(true), article: z.optional(Article) });
+export type Verified = z.infer<typeof Verified>;

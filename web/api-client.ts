@@ -7,6 +7,8 @@ import {
   OpenChallenge,
   type MailFate,
   PROOF_OF_WORK_HEADER,
+  Verified,
+  WITH_ARTICLE,
 } from '#shared/api.ts';
 import { ERROR_CODE_HEADER, type ApiErrorCode } from '#shared/errors.ts';
 import type { Lead, Verification } from '#shared/lead.ts';
@@ -134,9 +136,14 @@ async function earnProof(refusal: ApiError): Promise<string> {
   }
 }
 
-/** Enters a code. Resolves when it was right; the session cookie is set by then. */
-export async function verifyCode(verification: Verification): Promise<void> {
-  await post(API.verify, verification);
+/**
+ * Enters a code. Resolves when it was right; the session cookie is set by then.
+ * @returns what it opens, where that came along; it can be fetched otherwise
+ */
+export async function verifyCode(verification: Verification): Promise<Article | null> {
+  const { text } = await post(API.verify, verification, { prefer: WITH_ARTICLE });
+  const answer = Verified.safeParse(readJson(text));
+  return (answer.success && answer.data.article) || null;
 }
 
 /**

@@ -3,7 +3,7 @@
 // to the application once it is there, so it is never lost. Every byte counts here: it delays the first paint.
 import { readTheme, showTheme, toggleTheme } from '#web/theme/theme.ts';
 
-type AppModule = { readonly start: () => Promise<void> };
+type AppModule = { readonly start: (pressed?: HTMLButtonElement) => Promise<boolean> };
 
 const root = document.documentElement;
 const { app: appUrl = '', later: laterUrl = '' } = (document.currentScript as HTMLElement).dataset;
@@ -54,7 +54,7 @@ async function begin(): Promise<void> {
       // Browsers remember that a module failed to load; another address makes them try again.
       const url = pause === 500 ? appUrl : `${appUrl}?${pause}`;
       const app = (await import(/* @vite-ignore */ url)) as AppModule;
-      await app.start();
+      if (await app.start(buttons()[pressed])) pressed = -1;
       repeat();
       return;
     } catch {
@@ -86,9 +86,6 @@ const addLink = (rel: string, href: string): HTMLLinkElement => {
   return document.head.appendChild(link);
 };
 
-/** The headline may be painted a frame or two after the first words. */
-const FIRST_VIEW_MS = 100;
-
 const loadFont = () => {
   addLink('manifest', '/site.webmanifest');
   const font = new FontFace('Newsreader', 'url(/fonts/newsreader.woff2)', { weight: '400 600' });
@@ -99,14 +96,18 @@ const loadFont = () => {
   );
 };
 
-// What the first view does not need must not delay it. The application comes before the font: a visitor who presses the
-// button at once waits for the one and not for the other.
+// What the first view does not need must not delay it: the headline may be painted a frame after the first words. The
+// application comes before the font: a visitor who presses the button at once waits for the one and not for the other.
 const painted = new PerformanceObserver(() => {
   painted.disconnect();
-  setTimeout(() => {
-    const link = addLink('modulepreload', appUrl);
-    link.onload = link.onerror = loadFont;
-  }, FIRST_VIEW_MS);
+  requestAnimationFrame(() =>
+    requestAnimationFrame(() =>
+      setTimeout(() => {
+        const link = addLink('modulepreload', appUrl);
+        link.onload = link.onerror = loadFont;
+      }),
+    ),
+  );
 });
 painted.observe({ type: 'paint', buffered: true });
 

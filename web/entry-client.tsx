@@ -1,23 +1,26 @@
 // Brings the page to life. Loaded by the boot script (boot.ts) at the visitor's first sign of intent.
+import { flushSync } from 'react-dom';
 import { createRoot, hydrateRoot } from 'react-dom/client';
 
 import { App } from '#web/app.tsx';
+import { isAction, keepPlace } from '#web/landing/place-left.ts';
 import { collectStaticMarkup } from '#web/landing/static-part.tsx';
 import { askForLater } from '#web/later/load-later.ts';
 import { createQueryClient } from '#web/query-client.ts';
 import { adoptStyles } from '#web/styles/adopt.ts';
 import { lateStyles } from '#web/styles/late.ts';
 import { createToastStore } from '#web/ui/toast-store.ts';
-import { initialStageState } from '#web/use-stage.ts';
+import { formStageState, initialStageState } from '#web/use-stage.ts';
 
 /** A press that started the application has opened the form by then. */
 const SETTLED_MS = 50;
 
 /**
  * Starts the application on the prerendered page.
- * @returns once the page answers to its visitor
+ * @param pressed the button that was pressed meanwhile
+ * @returns once the page answers to its visitor: whether that press has been answered
  */
-export async function start(): Promise<void> {
+export async function start(pressed?: HTMLButtonElement): Promise<boolean> {
   const root = document.getElementById('root');
   if (root === null) throw new Error('There is no #root to start in.');
   const staticMarkup = collectStaticMarkup(root);
@@ -30,8 +33,14 @@ export async function start(): Promise<void> {
     // Somebody may have gone back meanwhile.
     initial = initialStageState();
   }
+  // Who asked for the form does not wait for a landing page to come to life and go.
+  const { name: action } = pressed ?? {};
+  const opensForm = initial.stage === 'landing' && isAction(action);
+  if (opensForm) {
+    keepPlace({ action, top: pressed?.getBoundingClientRect().top ?? 0 });
+    initial = formStageState();
+  }
   const landing = initial.stage === 'landing' && root.hasChildNodes();
-  if (!landing) root.replaceChildren();
   // Before anything is shown: what is hidden cannot take the focus.
   delete document.documentElement.dataset['restoring'];
 
@@ -50,7 +59,8 @@ export async function start(): Promise<void> {
       // A translation tool may have rewritten the page before; React then renders it anew, which is what we want.
       hydrateRoot(root, app, { onRecoverableError: () => {} });
     } else {
-      createRoot(root).render(app);
+      // In the place of the landing page at once: there is no frame between the two.
+      flushSync(() => createRoot(root).render(app));
     }
   });
   // Of an earlier attempt.
@@ -61,4 +71,5 @@ export async function start(): Promise<void> {
     // The boot script's sign of life; most of these buttons are gone by now.
     for (const button of document.querySelectorAll('[aria-busy]')) button.ariaBusy = null;
   }, SETTLED_MS);
+  return opensForm;
 }

@@ -45,6 +45,13 @@ export function initialStageState(): StageState {
   return stage === 'verification' ? forgottenState(challengeId) : { ...INITIAL_STATE, stage };
 }
 
+/** From the landing page to the form, before anything is shown: for a press that was made before there was an application. */
+export function formStageState(): StageState {
+  const next = stageReducer(INITIAL_STATE, { type: 'call to action pressed' });
+  history.pushState(entryOf(next), '');
+  return next;
+}
+
 export type StageControl = {
   readonly state: StageState;
   readonly send: (event: StageEvent) => void;
@@ -87,7 +94,8 @@ export function useStage(initial: StageState): StageControl {
     moved.current = true;
     // Before it is shown, which a fade puts off: a second press means what the first one leads to.
     latest.current = next;
-    if (next.stage === current.stage) dispatch(event);
+    // The article is what its visitor has waited for: a fade would be more of that.
+    if (next.stage === current.stage || next.stage === 'content') dispatch(event);
     else withTransition(() => dispatch(event));
   };
   return { state, send, hasMoved: () => moved.current };

@@ -5,6 +5,7 @@ import type { Cookies } from '#server/access/cookies.ts';
 import type { Db } from '#server/db/connect.ts';
 import { leadExists } from '#server/db/leads.ts';
 import type { SendError } from '#server/http/errors.ts';
+import { JSON_TYPE, sendWhole, textResource } from '#server/http/send-resource.ts';
 import { API, type Article } from '#shared/api.ts';
 
 type ArticleParts = {
@@ -20,10 +21,15 @@ export function addArticleRoutes(
   app: FastifyInstance,
   { db, cookies, clock, article, sendError }: ArticleParts,
 ): void {
+  const resource = textResource(JSON.stringify(article), {
+    type: JSON_TYPE,
+    cacheControl: 'private, no-store',
+    always: [],
+  });
   app.get(API.article, async (request, reply) => {
     const leadId = cookies.readSession(request, clock());
     // An erased lead has no access any more, whatever its cookie says.
     if (leadId === null || !(await leadExists(db, leadId))) return sendError(reply, 'no-session');
-    return reply.header('cache-control', 'private, no-store').send(article);
+    return sendWhole(request, reply, resource);
   });
 }

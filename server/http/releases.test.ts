@@ -162,6 +162,24 @@ describe('a release', () => {
       assert.equal(complaint(), 'release');
     }));
 
+  it('was built from everything that the build takes from its own room', () => {
+    const project = path.resolve(import.meta.dirname, '..', '..');
+    const known = readSources(project, path.join(project, 'campaign'));
+    const seen = new Set<string>();
+    const follow = (name: string) => {
+      if (seen.has(name)) return;
+      seen.add(name);
+      const code = readFileSync(path.join(project, name), 'utf8');
+      for (const [, imported = ''] of code.matchAll(/from '#(build\/[^']+)'/g)) follow(imported);
+    };
+    follow('build/build.ts');
+    assert.ok(seen.size > 3);
+    assert.deepEqual(
+      Array.from(seen).filter((name) => !(name in known)),
+      [],
+    );
+  });
+
   it('belongs to one campaign: another one has its own, and must fit it just so', () =>
     withProject((project, dist) => {
       const other = path.join(project, 'examples', 'german');

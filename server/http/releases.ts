@@ -43,8 +43,7 @@ const ABANDONED_MS = 3_600_000;
 const SOURCES = [
   'web/**/*',
   'shared/**/*.ts',
-  'build/build.ts',
-  'build/vite-*.ts',
+  'build/{build,browsers,headline-font,vite-*}.ts',
   'server/campaign.ts',
   'server/http/releases.ts',
   'package-lock.json',

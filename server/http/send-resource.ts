@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import Negotiator from 'negotiator';
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 import type { SendError } from '#server/http/errors.ts';
 import { addHeaders, type HeaderList } from '#server/http/header-list.ts';
@@ -12,6 +13,8 @@ import { addHeaders, type HeaderList } from '#server/http/header-list.ts';
 /** What a resource can be sent as, the smallest first. */
 const ENCODINGS = ['br', 'gzip', 'identity'] as const;
 type Encoding = (typeof ENCODINGS)[number];
+
+export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** One encoding. Its tag is made of its bytes, so no two encodings share one. */
 type Representation = {
@@ -79,6 +82,22 @@ export function createResource({
   };
 }
 
+/** A text in every encoding, compressed once and as small as it gets. */
+export function textResource(
+  text: string,
+  parts: Omit<Parameters<typeof createResource>[0], 'bodies'>,
+): Resource {
+  const plain = Buffer.from(text);
+  return createResource({
+    ...parts,
+    bodies: {
+      br: brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }),
+      gzip: gzipSync(plain, { level: 9 }),
+      identity: plain,
+    },
+  });
+}
+
 const representationFor = (headers: IncomingMessage['headers'], resource: Resource): Representation =>
   resource.representations[resource.chooseEncoding(headers['accept-encoding'])] ??
   resource.representations.identity;
@@ -131,6 +150,12 @@ export function answerFor(
   };
 }
 
+/** Answers with all of a resource, whatever the request's conditions: for what nobody keeps, or what is no 200. */
+export function sendWhole(request: FastifyRequest, reply: FastifyReply, resource: Resource): FastifyReply {
+  const { bare, body } = representationFor(request.headers, resource);
+  return addHeaders(reply, bare).send(body);
+}
+
 /**
  * Answers a GET or HEAD with a resource. If the reply has another status than 200 already, it is sent whole.
  * Errors: 412 `precondition-failed`, 416 `range-not-satisfiable`.
@@ -141,10 +166,7 @@ export function sendResource(
   resource: Resource,
   sendError: SendError,
 ): FastifyReply {
-  if (reply.statusCode !== 200) {
-    const { bare, body } = representationFor(request.headers, resource);
-    return addHeaders(reply, bare).send(body);
-  }
+  if (reply.statusCode !== 200) return sendWhole(request, reply, resource);
   const answer = answerFor(request, resource);
   addHeaders(reply, answer.headers);
   return answer.type === 'refusal'

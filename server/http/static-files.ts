@@ -3,26 +3,19 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest }
 import mime from 'mime';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 import type { SendError } from '#server/http/errors.ts';
 import type { HeaderList } from '#server/http/header-list.ts';
 import { filesFolder, releaseNames, type Release } from '#server/http/releases.ts';
 import { contentSecurityPolicy, securityHeaders } from '#server/http/security-headers.ts';
-import { createResource, sendResource, type Resource } from '#server/http/send-resource.ts';
+import { createResource, sendResource, textResource, type Resource } from '#server/http/send-resource.ts';
 
 /** The places in the built pages where the origin of the public page belongs. It is not known before the start. */
 const ORIGIN_PLACEHOLDER = '__PUBLIC_URL__';
 
-/** A page as it is built, its origin filled in, compressed once. */
-function compressPage(file: string, publicUrl: string): Parameters<typeof createResource>[0]['bodies'] {
-  const plain = Buffer.from(readFileSync(file, 'utf8').replaceAll(ORIGIN_PLACEHOLDER, publicUrl));
-  return {
-    br: brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }),
-    gzip: gzipSync(plain, { level: 9 }),
-    identity: plain,
-  };
-}
+/** A page as it is built, its origin filled in. */
+const readPage = (file: string, publicUrl: string): string =>
+  readFileSync(file, 'utf8').replaceAll(ORIGIN_PLACEHOLDER, publicUrl);
 
 /** Files by their names, which are paths without the first slash. */
 type Files = ReadonlyMap<string, Resource>;
@@ -142,11 +135,10 @@ export function serveSite(
   const always = securityHeaders(secure);
   const pageAlways = securityHeaders(secure, contentSecurityPolicy(release.inlineHashes, secure));
   const page = (name: string, type: string): Resource =>
-    createResource({
+    textResource(readPage(path.join(release.folder, 'pages', name), publicUrl), {
       type,
       // Always revalidated: a new build shows at once, an unchanged one costs a 304.
       cacheControl: 'no-cache',
-      bodies: compressPage(path.join(release.folder, 'pages', name), publicUrl),
       always: type === HTML ? pageAlways : always,
     });
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { brotliDecompressSync } from 'node:zlib';
 
-import { CONSENT_VERSION_HEADER, type OpenChallenge } from '#shared/api.ts';
+import { CONSENT_VERSION_HEADER, type OpenChallenge, WITH_ARTICLE } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';
 import {
@@ -103,6 +104,57 @@ for (const engine of ENGINES) {
           'the log holds no personal data',
         );
         assert.doesNotMatch(log, new RegExp(codeIn(mail)), 'the log holds no code');
+      }));
+
+    it('has the article with the right code where the page asks for both and the browser keeps cookies, and nobody else has', () =>
+      withServer({ engine }, async (server) => {
+        const headers = { prefer: WITH_ARTICLE };
+        const visitor = createVisitor(server);
+        await ask(visitor);
+        const code = await newestCode(server);
+        const locked = server.campaign.article.html.slice(0, 40);
+        const refused = await visitor.post(
+          '/api/verify',
+          { email: EMAIL, code: wrongFor(code) },
+          { headers },
+        );
+        assert.equal(refused.statusCode, 400);
+        assert.ok(!refused.body.includes(locked));
+        assert.equal(refused.headers['preference-applied'], undefined);
+        const verified = await visitor.post('/api/verify', { email: EMAIL, code }, { headers });
+        assert.deepEqual(verified.json(), { verified: true, article: server.campaign.article });
+        assert.equal(verified.headers['cache-control'], 'no-store');
+        assert.equal(verified.headers['preference-applied'], WITH_ARTICLE);
+        assert.deepEqual((await visitor.get('/api/article')).json(), server.campaign.article);
+        // As small as everything else that is sent.
+        const small = await server.app.inject({
+          url: '/api/article',
+          headers: { 'accept-encoding': 'br' },
+          cookies: Object.fromEntries(visitor.cookies),
+        });
+        assert.equal(small.headers['content-encoding'], 'br');
+        assert.deepEqual(
+          JSON.parse(brotliDecompressSync(small.rawPayload).toString()),
+          server.campaign.article,
+        );
+
+        // Whoever does not ask for it is answered as ever.
+        await server.advance(3600);
+        const other = createVisitor(server);
+        await ask(other);
+        const plain = await enter(other, await newestCode(server, 2));
+        assert.deepEqual(plain.json(), { verified: true });
+        assert.equal(plain.headers['preference-applied'], undefined);
+
+        // A browser that sends no cookie back would lose the article with the next reload: it shall learn of it at once.
+        await server.advance(3600);
+        const forgetful = createVisitor(server);
+        await ask(forgetful);
+        forgetful.cookies.clear();
+        const code3 = await newestCode(server, 3);
+        const without = await forgetful.post('/api/verify', { email: EMAIL, code: code3 }, { headers });
+        assert.deepEqual(without.json(), { verified: true });
+        assert.doesNotMatch(server.logLines.join(''), new RegExp(code));
       }));
 
     it('who comes back is the same lead with another receipt, and is answered no differently', () =>

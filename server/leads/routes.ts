@@ -1,11 +1,12 @@
 // The calls of a lead: ask for a code, verify it, and, after a reload, ask which code this browser is waiting for.
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { NIL, validate as isUuid } from 'uuid';
 import type * as z from 'zod/mini';
 
 import { newBrowserId, type Cookies } from '#server/access/cookies.ts';
 import type { Config } from '#server/config.ts';
 import type { SendError } from '#server/http/errors.ts';
+import { JSON_TYPE, sendWhole, textResource } from '#server/http/send-resource.ts';
 import { dropRequest, type VisitorAddress } from '#server/http/visitor-address.ts';
 import { findChallengeInProgress, isWaiting } from '#server/leads/challenge-in-progress.ts';
 import { attributionOf } from '#server/leads/attribution.ts';
@@ -16,7 +17,14 @@ import { verifyCode } from '#server/leads/verify-code.ts';
 import type { Breaker } from '#server/limits/breaker.ts';
 import type { ProofOfWork } from '#server/limits/proof-of-work.ts';
 import type { Metrics } from '#server/observability/metrics.ts';
-import { API, CONSENT_VERSION_HEADER, PROOF_OF_WORK_HEADER } from '#shared/api.ts';
+import {
+  API,
+  type Article,
+  CONSENT_VERSION_HEADER,
+  PROOF_OF_WORK_HEADER,
+  type Verified,
+  WITH_ARTICLE,
+} from '#shared/api.ts';
 import type { Interface } from '#shared/campaign-schema.ts';
 import { complaintIn, HONEYPOT_FIELD, Lead, normaliseEmail, Verification } from '#shared/lead.ts';
 import { fill } from '#shared/words.ts';
@@ -37,12 +45,20 @@ export type LeadRouteParts = RequestCodeParts &
     readonly freeMailDomains: ReadonlySet<string>;
     /** What is said of input that cannot be used. */
     readonly inputWords: Pick<Interface, 'validation' | 'otherInput'>;
+    /** What a right code opens. */
+    readonly article: Article;
     readonly sendError: SendError;
   };
 
 /** Adds the routes of the leads feature. */
 export function addLeadRoutes(app: FastifyInstance, parts: LeadRouteParts): void {
   const { cookies, visitorAddress, breaker, proofOfWork, metrics, sendError } = parts;
+  const withArticle: Verified = { verified: true, article: parts.article };
+  const verifiedWithArticle = textResource(JSON.stringify(withArticle), {
+    type: JSON_TYPE,
+    cacheControl: 'no-store',
+    always: [],
+  });
 
   app.post(API.leads, async (request, reply) => {
     const parsed = Lead.safeParse(request.body);
@@ -94,17 +110,17 @@ export function addLeadRoutes(app: FastifyInstance, parts: LeadRouteParts): void
     if (!parsed.success) return sendInvalidInput(parts, reply, parsed.error);
     const clientAddress = visitorAddress(request);
     if (clientAddress === null) return dropRequest(reply);
-    const outcome = await verifyCode(parts, parsed.data, {
-      browserId: cookies.readBrowserId(request),
-      clientAddress,
-    });
+    const browserId = cookies.readBrowserId(request);
+    const outcome = await verifyCode(parts, parsed.data, { browserId, clientAddress });
     if (outcome.type === 'refused') {
       if ('retryAfterSeconds' in outcome) metrics.limitHit(outcome.error);
       return sendError(reply, outcome.error, 'retryAfterSeconds' in outcome ? outcome : {});
     }
     if (outcome.afterMs !== null) metrics.codeEntered(outcome.afterMs);
     cookies.openSession(reply, outcome.leadId, parts.clock());
-    return sendJson(reply, { verified: true });
+    // A browser that keeps no cookie would lose the article with the next reload: it is to learn of that at once.
+    if (browserId === null || !prefersArticle(request)) return sendJson(reply, { verified: true });
+    return sendWhole(request, reply.header('preference-applied', WITH_ARTICLE), verifiedWithArticle);
   });
 
   app.get<{ Querystring: { id?: string | string[] } }>(API.challenge, async (request, reply) => {
@@ -119,6 +135,12 @@ export function addLeadRoutes(app: FastifyInstance, parts: LeadRouteParts): void
 
   app.get(API.proofOfWork, async (_request, reply) => sendJson(reply, await proofOfWork.challenge()));
 }
+
+/** Preferences may be several, in one header or in more, each with parameters (RFC 7240, section 2). */
+const prefersArticle = ({ headers }: FastifyRequest): boolean =>
+  [headers['prefer'] ?? []]
+    .flat()
+    .some((list) => list.split(',').some((one) => one.split(';', 1)[0]?.trim() === WITH_ARTICLE));
 
 const sendJson = (reply: FastifyReply, body: object): FastifyReply =>
   reply.header('cache-control', 'no-store').send(body);

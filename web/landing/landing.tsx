@@ -121,8 +121,9 @@ type CallToAction = {
   readonly onCallToAction: () => void;
 };
 
-// One transparent pixel: what the picture element shows, and all it downloads, below the medium breakpoint.
-const NOTHING = 'data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==';
+// No picture at all: what the picture element has below the medium breakpoint, where it is not shown. (A comma at its end
+// would not be part of it.)
+const NOTHING = 'data:,0';
 const HERO_WIDTHS = [640, 960, 1280];
 const heroSet = (type: string) =>
   HERO_WIDTHS.map((width) => `/media/hero-${width}.${type} ${width}w`).join(', ');
@@ -142,7 +143,7 @@ function Hero({
       </h1>
       <div className={imageAlt ? styles.heroText : `${styles.heroText} ${shapes.alone}`}>
         <p className={styles.lead}>{subtext}</p>
-        <Button ref={buttonRef} look="primary" onClick={onCallToAction}>
+        <Button ref={buttonRef} name={'hero' satisfies Action} look="primary" onClick={onCallToAction}>
           <span>{button}</span>
           <ArrowRightIcon size={18} />
         </Button>
@@ -183,7 +184,7 @@ function Closing({ buttonRef, onCallToAction }: CallToAction) {
         <Unbroken text={title} />
       </h2>
       <p>{text}</p>
-      <Button ref={buttonRef} look="primary" onClick={onCallToAction}>
+      <Button ref={buttonRef} name={'closing' satisfies Action} look="primary" onClick={onCallToAction}>
         <span>{button}</span>
         <ArrowRightIcon size={18} />
       </Button>

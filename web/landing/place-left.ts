@@ -11,6 +11,9 @@ export type PlaceLeft = {
   readonly top: number;
 };
 
+/** Whether a button's name is that of an action: so are the calls to action named. */
+export const isAction = (name: string | undefined): name is Action => name === 'hero' || name === 'closing';
+
 /** Keeps the place in the landing page's own entry; to be called before another one is added. */
 export function keepPlace(place: PlaceLeft): void {
   history.replaceState({ ...(history.state as object | null), left: place }, '');

@@ -2,7 +2,7 @@
 import { useEffect, useEffectEvent, useRef, useState, type Ref } from 'react';
 
 import * as site from '#campaign/site.yaml';
-import end from '#web/landing/film-end.module.css';
+import film from '#web/landing/film.module.css';
 import styles from '#web/landing/landing.module.css';
 import { Button } from '#web/ui/button.tsx';
 import { PlayIcon } from '#web/ui/icons.tsx';
@@ -37,10 +37,10 @@ export function VideoCard({
   return (
     <figure ref={ref} className={styles.video}>
       {playing ? (
-        <div className={end.film}>
+        <div className={film.film}>
           <Player label={label} onFailure={() => setFailed(true)} onEnded={setEnded} />
           {ended && button && (
-            <Button className={end.button} onClick={onCallToAction}>
+            <Button className={film.button} onClick={onCallToAction}>
               {button}
             </Button>
           )}

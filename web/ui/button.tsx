@@ -2,8 +2,16 @@
 import type { ComponentProps } from 'react';
 
 import styles from '#web/ui/button.module.css';
+import looks from '#web/ui/button-looks.module.css';
 
 type Look = 'primary' | 'plain' | 'text' | 'icon';
+
+const LOOKS: Readonly<Record<Look, string | undefined>> = {
+  primary: styles.primary,
+  plain: looks.plain,
+  text: looks.text,
+  icon: styles.icon,
+};
 
 /** A button; submits nothing unless `type` says so. */
 export function Button({
@@ -14,7 +22,7 @@ export function Button({
   return (
     <button
       type="button"
-      className={[styles.button, styles[look], className].filter(Boolean).join(' ')}
+      className={[styles.button, LOOKS[look], className].filter(Boolean).join(' ')}
       {...props}
     />
   );

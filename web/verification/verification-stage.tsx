@@ -72,7 +72,8 @@ export function VerificationStage({
   const verification = useMutation({
     mutationFn: async (code: string) => {
       try {
-        await verifyCode({ email: lead.email, code });
+        const article = await verifyCode({ email: lead.email, code });
+        if (article) queryClient.setQueryData(ARTICLE_KEY, article);
         return { type: 'verified' } as const;
       } catch (error) {
         if (failedWith(error, 'wrong-code') && (await isOpenAlready(queryClient, challenge.id)))
