@@ -1,4 +1,5 @@
-// The gated article. It is in no public file: this answer, to a verified visitor, is the only way to its text.
+// The gated article. It is in no public file: this answer, to a verified visitor, and the one to the right code
+// (server/leads/routes.ts) are the only ways to its text.
 import type { FastifyInstance } from 'fastify';
 
 import type { Cookies } from '#server/access/cookies.ts';
