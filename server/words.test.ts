@@ -20,6 +20,7 @@ const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/mail/mailer.ts': 'why the mail account or the DKIM key does not work',
   'server/observability/logger.ts': 'the log',
   'server/observability/metrics-server.ts': 'for monitors',
+  'server/observability/request-times.ts': 'for monitors',
   'server/private-files.ts': 'files that others can read',
   'server/setting-slips.ts': 'settings',
   'server/settings.ts': 'settings',
@@ -42,6 +43,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   // Health says it to monitors.
   'server/http/load-shedding.ts': ['This process holds more memory than it should. Please restart it.'],
+  // A header.
+  'server/http/send-resource.ts': ['bytes …-…/…'],
   // The name of a key.
   'server/access/one-time-code.ts': ['one-time code'],
   // Names of rows that count.
