@@ -134,6 +134,8 @@ test('what happens is said once, and the countdown twice a minute', async ({ pag
 
   await visitor.enterCode(code);
   await expect(page.getByRole('article')).toBeVisible();
+  // The article is there before the toast is announced, which takes two frames.
+  await expect.poll(said).toContain('Notification Verified! Access granted. Enjoy the content!');
   await page.clock.runFor(1_000);
   const last = await saidSince();
   expect(last.filter((text) => text !== 'Opening the guide...').toSorted()).toEqual([
