@@ -103,6 +103,8 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
   let deliveryMs = QUICK_MS;
   /** Whether there may be mail in the outbox that nobody has taken up. */
   let othersWait = true;
+  /** How often something was queued: a look that began before does not see it. */
+  let timesQueued = 0;
   const lanes = createLaneBook(SMTP_CONNECTIONS, clock);
   const aborted = new AbortController();
   let stopping = false;
@@ -113,6 +115,7 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
 
   const wake = () => {
     othersWait = true;
+    timesQueued += 1;
     awake = true;
     wakeUp();
   };
@@ -191,7 +194,7 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
       const most = room(mostAhead);
       if (most < 1) return;
       const full = lanes.full();
-      othersWait = false;
+      const look = timesQueued;
       const taken = await leaseDueMail(database, {
         leaseId,
         // One at a time unless it goes quickly: each changes whose turn the next may be.
@@ -200,7 +203,8 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
         now: clock(),
         full,
       });
-      othersWait ||= taken.length > 0 || full.networks.length > 0 || full.domains.length > 0;
+      const isAllTaken = taken.length === 0 && full.networks.length === 0 && full.domains.length === 0;
+      othersWait = !isAllTaken || timesQueued > look;
       if (taken.length === 0) return;
       makeReady(taken);
     }
