@@ -33,24 +33,7 @@ export async function isKnownConsentWording(db: Db, version: string): Promise<bo
 }
 
 const insertOne = statement((db, value: Value<Submission>) =>
-  db
-    .insertInto('submissions')
-    .values(
-      valuesOf(value, [
-        'id',
-        'challenge_id',
-        'name',
-        'company',
-        'email_typed',
-        'email',
-        'consent_version',
-        'client_address',
-        'user_agent',
-        'attribution',
-        'flags',
-        'created_at',
-      ]),
-    ),
+  db.insertInto('submissions').values(valuesOf(value, COLUMNS_OF.submissions)),
 );
 
 export async function insertSubmission(db: Db, submission: Submission): Promise<void> {
