@@ -69,6 +69,10 @@ const LOOK_FOR_SLOW_REQUESTS_MS = 2_000;
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 const URL_MAX_LENGTH = 2_048;
 
+function noSchemas(): never {
+  throw new Error('A route has a JSON schema: see schemaController in server/app.ts.');
+}
+
 /** Builds the application; the caller listens or injects. */
 export async function buildApp(service: AppService, options: AppOptions): Promise<FastifyInstance> {
   const { config, campaign, database, secrets, limits, breaker, metrics, clock } = service;
@@ -99,6 +103,8 @@ export async function buildApp(service: AppService, options: AppOptions): Promis
     requestIdHeader: false,
     genReqId: () => randomUUID(),
     exposeHeadRoutes: true,
+    // Messages are read by zod. Fastify's own compilers, which no route asks for, would be loaded and kept.
+    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     frameworkErrors: (error, request, reply) => {
       void handleError(error, request, reply);
     },

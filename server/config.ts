@@ -1,7 +1,7 @@
 // Every setting, read once from the environment by a pure function (settings.ts hands it the environment). `.env.example` lists the same names; a test keeps the two equal.
 import path from 'node:path';
 
-import * as z from 'zod';
+import * as z from 'zod/mini';
 
 import { hasBareAt, isLoopback, loginSlip } from '#server/setting-addresses.ts';
 import {
@@ -87,44 +87,55 @@ export type ConfigResult =
 
 const SECRET_MIN_LENGTH = 32;
 
+/** A text that becomes something else, which has to be as `isRight` says. */
+const textTo = <Value>(
+  change: (text: string) => Value,
+  isRight: (value: Value) => boolean,
+  complaint: string,
+) => z.pipe(z.string(), z.transform(change)).check(z.refine(isRight, complaint));
+
 const wholeNumber = (fallback: number, { min = 0, max }: { min?: number; max: number }) =>
-  z
-    .string()
-    .regex(/^\d+$/, `must be a whole number from ${min} to ${max}`)
-    .transform(Number)
-    .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`)
-    .default(fallback);
+  z._default(
+    textTo(
+      (text) => (/^\d+$/.test(text) ? Number(text) : NaN),
+      (value) => value >= min && value <= max,
+      `must be a whole number from ${min} to ${max}`,
+    ),
+    fallback,
+  );
 
 /** The breaker compares with the eight days before, and a day's limits reach back for one more. */
 const RETENTION_MIN_DAYS = 9;
 const RETENTION_DAYS = 30;
 
-const retentionDays = z
-  .string()
-  .transform((text) => (/^\d{1,5}$/.test(text) ? Number(text) : -1))
-  .refine(
-    (days) => days === 0 || days >= RETENTION_MIN_DAYS,
-    `must be a whole number of days from ${RETENTION_MIN_DAYS}, or 0 for ever: limits and the breaker look back so far`,
-  );
+const retentionDays = textTo(
+  (text) => (/^\d{1,5}$/.test(text) ? Number(text) : -1),
+  (days) => days === 0 || days >= RETENTION_MIN_DAYS,
+  `must be a whole number of days from ${RETENTION_MIN_DAYS}, or 0 for ever: limits and the breaker look back so far`,
+);
 
 const url = (protocols: readonly string[], example: string) =>
-  z.string().refine((text) => {
-    const parsed = URL.parse(text);
-    return parsed !== null && protocols.includes(parsed.protocol);
-  }, `must be an address such as ${example}`);
+  z.string().check(
+    z.refine((text) => {
+      const parsed = URL.parse(text);
+      return parsed !== null && protocols.includes(parsed.protocol);
+    }, `must be an address such as ${example}`),
+  );
 
-const trustProxy = z
-  .string()
-  .transform((text) => (text === 'off' ? '0' : text))
-  .refine(
-    (text) => /^\d{1,2}$/.test(text) || text.split(',').every((part) => isNetwork(part.trim())),
-    'must be a number of proxies (1), or a list of networks (10.0.0.0/8, 2001:db8::/32), or off',
-  )
-  .transform((text): Config['trustProxy'] => {
-    if (/^\d+$/.test(text)) return Number(text) === 0 ? false : Number(text);
-    return text.split(',').map((part) => part.trim());
-  })
-  .default(false);
+const trustProxy = z._default(
+  z.pipe(
+    textTo(
+      (text) => (text === 'off' ? '0' : text),
+      (text) => /^\d{1,2}$/.test(text) || text.split(',').every((part) => isNetwork(part.trim())),
+      'must be a number of proxies (1), or a list of networks (10.0.0.0/8, 2001:db8::/32), or off',
+    ),
+    z.transform((text): Config['trustProxy'] => {
+      if (/^\d+$/.test(text)) return Number(text) === 0 ? false : Number(text);
+      return text.split(',').map((part) => part.trim());
+    }),
+  ),
+  false,
+);
 
 function isNetwork(text: string): boolean {
   if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true;
@@ -134,45 +145,48 @@ function isNetwork(text: string): boolean {
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
 }
 
-const domainPolicy = z.enum(['off', 'flag', 'block'], 'must be off, flag or block').default('off');
+const domainPolicy = z._default(z.enum(['off', 'flag', 'block'], 'must be off, flag or block'), 'off');
 
 const Environment = z.object({
   // Read where settings come from (server/settings.ts), before there are settings.
-  INSTANCE_FOLDER: z.string().optional(),
-  CAMPAIGN_FOLDER: z.string().optional(),
+  INSTANCE_FOLDER: z.optional(z.string()),
+  CAMPAIGN_FOLDER: z.optional(z.string()),
   PORT: wholeNumber(3000, { min: 0, max: 65_535 }),
-  HOST: z.string().default('127.0.0.1'),
-  PUBLIC_URL: url(['http:', 'https:'], 'https://guide.example.com').optional(),
-  DATABASE_URL: url(
-    ['file:', 'postgres:', 'postgresql:'],
-    'file:./data/leads.db or postgres://user@host/name',
-  ).default('file:./data/leads.db'),
-  SMTP_URL: url(['smtp:', 'smtps:'], 'smtps://user:password@mail.example.com').optional(),
-  MAIL_FROM: z
-    .string()
-    .regex(
-      /^[^\r\n<>]*<[^\s<>@]+@[^\s<>@]+>$|^[^\s<>@]+@[^\s<>@]+$/,
-      'must be an address such as Guide <guide@example.com>',
-    )
-    .optional(),
-  DKIM_DOMAIN: z.string().optional(),
-  DKIM_SELECTOR: z.string().optional(),
-  DKIM_PRIVATE_KEY_FILE: z.string().optional(),
-  APP_SECRET: z
-    .string()
-    .transform((text) => text.split(',').map((secret) => secret.trim()))
-    .refine(
+  HOST: z._default(z.string(), '127.0.0.1'),
+  PUBLIC_URL: z.optional(url(['http:', 'https:'], 'https://guide.example.com')),
+  DATABASE_URL: z._default(
+    url(['file:', 'postgres:', 'postgresql:'], 'file:./data/leads.db or postgres://user@host/name'),
+    'file:./data/leads.db',
+  ),
+  SMTP_URL: z.optional(url(['smtp:', 'smtps:'], 'smtps://user:password@mail.example.com')),
+  MAIL_FROM: z.optional(
+    z
+      .string()
+      .check(
+        z.regex(
+          /^[^\r\n<>]*<[^\s<>@]+@[^\s<>@]+>$|^[^\s<>@]+@[^\s<>@]+$/,
+          'must be an address such as Guide <guide@example.com>',
+        ),
+      ),
+  ),
+  DKIM_DOMAIN: z.optional(z.string()),
+  DKIM_SELECTOR: z.optional(z.string()),
+  DKIM_PRIVATE_KEY_FILE: z.optional(z.string()),
+  APP_SECRET: z.optional(
+    textTo(
+      (text) => text.split(',').map((secret) => secret.trim()),
       (secrets) => secrets.every((secret) => secret.length >= SECRET_MIN_LENGTH),
       `must be at least ${SECRET_MIN_LENGTH} random characters (several, newest first, are separated by commas)`,
-    )
-    .optional(),
+    ),
+  ),
   TRUST_PROXY: trustProxy,
-  LOG_LEVEL: z
-    .enum(
+  LOG_LEVEL: z._default(
+    z.enum(
       ['fatal', 'error', 'warn', 'info', 'debug', 'silent'],
       'must be info, warn, error, debug, fatal or silent',
-    )
-    .default('info'),
+    ),
+    'info',
+  ),
   LEADS_PER_IP_PER_HOUR: wholeNumber(ASKS_FROM_NETWORK.most, { max: 1_000_000 }),
   LEADS_PER_EMAIL_PER_HOUR: wholeNumber(SENDS_TO_ADDRESS.most, { max: 1_000_000 }),
   VERIFY_PER_IP_PER_HOUR: wholeNumber(TRIES_FROM_NETWORK.most, { max: 1_000_000 }),
@@ -181,16 +195,15 @@ const Environment = z.object({
   RESEND_SECONDS: wholeNumber(QUIET.seconds, { max: 3_600 }),
   BREAKER_CODES_PER_MINUTE: wholeNumber(BREAKER.codesPerMinute, { max: 1_000_000 }),
   BREAKER_UNENTERED_PERCENT: wholeNumber(BREAKER.unenteredPercent, { max: 100 }),
-  RETENTION_DAYS: retentionDays.default(RETENTION_DAYS),
-  MAIL_RETENTION_DAYS: retentionDays.optional(),
-  OPERATOR_EMAIL: z
-    .string()
-    .regex(/^[^\s<>@]+@[^\s<>@]+$/, 'must be an address such as you@example.com')
-    .optional(),
+  RETENTION_DAYS: z._default(retentionDays, RETENTION_DAYS),
+  MAIL_RETENTION_DAYS: z.optional(retentionDays),
+  OPERATOR_EMAIL: z.optional(
+    z.string().check(z.regex(/^[^\s<>@]+@[^\s<>@]+$/, 'must be an address such as you@example.com')),
+  ),
   FREE_MAIL: domainPolicy,
   DISPOSABLE_MAIL: domainPolicy,
   METRICS_PORT: wholeNumber(0, { max: 65_535 }),
-  METRICS_HOST: z.string().default('127.0.0.1'),
+  METRICS_HOST: z._default(z.string(), '127.0.0.1'),
 });
 
 /** The names of all settings, as they stand in the environment. */

@@ -25,6 +25,7 @@ import { sql, type Selectable } from 'kysely';
 import type { Config } from '#server/config.ts';
 import { openDatabase } from '#server/db/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
+import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createPostgresDatabase, ENGINES } from '#testing/databases.ts';
 import { copyProject } from '#testing/project-copy.ts';
 import { filledForm, TEST_SECRET } from '#testing/server-under-test.ts';
@@ -116,7 +117,7 @@ describe('the start', () => {
         writeFileSync(path.join(copy.folder, 'campaign', file), `${slip}\n`, { flag: 'a' });
       const { status, stderr } = spawnSync(process.execPath, ['server/start.js', '--check'], {
         cwd: copy.folder,
-        env: { PORT: 'http', INSTANCE_FOLDER: copy.folder },
+        env: { PORT: 'http', INSTANCE_FOLDER: copy.folder, NODE_DISABLE_COMPILE_CACHE: '1' },
         encoding: 'utf8',
       });
       assert.equal(status, 1);
@@ -380,6 +381,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       );
       // A package that only a package needs.
       writeFileSync(installed, JSON.stringify({ version: '10.4.0' }));
+      writeFileSync(path.join(path.dirname(installed), 'index.js'), '');
       writeFileSync(path.join(folder, 'server', 'main.ts'), `import 'thread-stream/deep';`);
       assert.match(
         await refusal(folder, {}, [start]),
@@ -396,6 +398,25 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       );
     }));
 });
+
+it('a start translates nothing that the look before it has translated', () =>
+  inFolder(async (folder) => {
+    const env = { NODE_COMPILE_CACHE: path.join(folder, 'compiled'), CAMPAIGN_FOLDER: TEST_CAMPAIGN };
+    const { status, stderr } = spawnSync(process.execPath, [START, '--check'], {
+      env: { ...env, INSTANCE_FOLDER: folder, PORT: '0' },
+      encoding: 'utf8',
+    });
+    assert.equal(status, 0, stderr);
+    // What Node has loaded of its own, told when the process ends.
+    const tell = `process.on('exit', () => console.log('Loaded:' + process.moduleLoadList.join()));`;
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(tell)}`;
+    const site = await startSiteProcess({ ...env, NODE_OPTIONS }, folder);
+    assert.equal((await fetch(site.url)).status, 200);
+    await site.stop('SIGINT');
+    const [, loaded = ''] = /^Loaded:(.*)$/m.exec(site.output()) ?? [];
+    assert.match(loaded, /NativeModule http,/);
+    assert.doesNotMatch(loaded, /amaro/);
+  }));
 
 describe('an instance', () => {
   it('is the same wherever the command was typed', () =>

@@ -3,6 +3,7 @@
 import path from 'node:path';
 
 import { buildApp } from '#server/app.ts';
+import { checkStart } from '#server/check-start.ts';
 import { createHousekeeping } from '#server/housekeeping.ts';
 import { drainConnections } from '#server/http/drain.ts';
 import { findRelease, type Release } from '#server/http/releases.ts';
@@ -22,6 +23,9 @@ const CLOSE_PATIENCE_MS = 5_000;
 /** What nobody waits for any more (a mail server that does not answer) keeps a stopped process no longer than this. */
 const LINGER_MS = 500;
 const HOUSEKEEPING_MS = 3_600_000;
+
+// Here and not in a file of its own, so that all a start needs has been loaded before, and is kept compiled (start.js).
+if (process.argv.includes('--check')) await checkStart();
 
 const { instance, release } = readInstanceAndSite();
 const { config } = instance;

@@ -1,4 +1,4 @@
-// The production command as a process of its own, for tests that want all of it: `node server/main.ts` on a free port,
+// The production command as a process of its own, for tests that want all of it: `node server/start.js` on a free port,
 // with a fresh database and a real SMTP server.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -39,7 +39,7 @@ export async function startSiteProcess(
   const campaign =
     project === PROJECT_FOLDER ? { CAMPAIGN_FOLDER: env['CAMPAIGN_FOLDER'] ?? TEST_CAMPAIGN } : {};
   if (campaign.CAMPAIGN_FOLDER) ensureBuilt(campaign.CAMPAIGN_FOLDER);
-  const child = spawn(process.execPath, [path.join(project, 'server', 'main.ts')], {
+  const child = spawn(process.execPath, [path.join(project, 'server', 'start.js')], {
     cwd: folder,
     env: {
       PATH: process.env['PATH'],
@@ -47,6 +47,8 @@ export async function startSiteProcess(
       PORT: '0',
       // Its .env and data/, never those of the project.
       INSTANCE_FOLDER: folder,
+      // A copy of the project would leave what was compiled of it in our node_modules/ for ever.
+      ...(project !== PROJECT_FOLDER && { NODE_DISABLE_COMPILE_CACHE: '1' }),
       ...campaign,
       ...env,
     },

@@ -59,7 +59,7 @@ export async function enterOurs(
   const databaseUrl = await siteDatabaseUrl(engine, postgresUrl);
   return {
     name: 'ours',
-    script: path.join(PROJECT_FOLDER, 'server', 'main.ts'),
+    script: path.join(PROJECT_FOLDER, 'server', 'start.js'),
     folder,
     databaseUrl,
     env: {
