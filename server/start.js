@@ -61,8 +61,6 @@ for (const [name, version] of Object.entries(wanted)) {
     refuse(`The package ${name} is here in version ${found}, not ${version}. ${INSTALL}`);
 }
 
-// The new space, where V8 puts what is young, would grow to 32 MB by what starting throws away, and never shrink again.
-setFlagsFromString('--semi-space-growth-factor=1');
 try {
   // Before anything is kept compiled: of packages, that would take more memory than it saves time.
   const large = LARGE_PACKAGES.filter((name) => Object.hasOwn(wanted, name.replace(/\/.*/, '')));
@@ -82,7 +80,6 @@ try {
 setFlagsFromString('--expose-gc');
 const collectGarbage = /** @type {NodeJS.GCFunction | undefined} */ (runInNewContext('globalThis.gc'));
 collectGarbage?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
-// Under load the new space may grow, and is the faster for it. The old one is cleaned when it has grown by a third, not when it
-// has grown to several times what is alive in it.
-setFlagsFromString('--semi-space-growth-factor=2');
-setFlagsFromString('--heap-growing-percent=30');
+// From here the old space may grow by so much before it is collected. Each collection also forgets compiled code whose objects are
+// gone for the moment; so nothing is collected for idleness alone (--no-memory-reducer in package.json, which Node reads first).
+setFlagsFromString('--heap-growing-percent=75');

@@ -1,4 +1,4 @@
-// The production command as a process of its own, for tests that want all of it: `node server/start.js` on a free port,
+// The production command as a process of its own, for tests that want all of it: `node --no-memory-reducer server/start.js` on a free port,
 // with a fresh database and a real SMTP server.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -39,7 +39,7 @@ export async function startSiteProcess(
   const campaign =
     project === PROJECT_FOLDER ? { CAMPAIGN_FOLDER: env['CAMPAIGN_FOLDER'] ?? TEST_CAMPAIGN } : {};
   if (campaign.CAMPAIGN_FOLDER) ensureBuilt(campaign.CAMPAIGN_FOLDER);
-  const child = spawn(process.execPath, [path.join(project, 'server', 'start.js')], {
+  const child = spawn(process.execPath, ['--no-memory-reducer', path.join(project, 'server', 'start.js')], {
     cwd: folder,
     env: {
       PATH: process.env['PATH'],

@@ -89,7 +89,7 @@ export async function start({ name, script, folder, env }: Entrant, sink: Sink):
   const url = `http://127.0.0.1:${port}`;
   const log = openSync(path.join(folder, LOG_FILE), 'a');
   const begun = performance.now();
-  const child = spawn(process.execPath, [script], {
+  const child = spawn(process.execPath, ['--no-memory-reducer', script], {
     cwd: folder,
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env, PORT: String(port) },
     stdio: ['ignore', log, log],
