@@ -16,6 +16,7 @@ import { newestRelease } from '#server/http/releases.ts';
 import type { MailEvent } from '#server/outbox/worker.ts';
 import { createLogger } from '#server/observability/logger.ts';
 import type { Metrics } from '#server/observability/metrics.ts';
+import type { Service } from '#server/service.ts';
 import { freshDatabaseUrl, type Engine } from '#testing/databases.ts';
 import { startInbox, type Inbox, type InboxBehaviour } from '#testing/inbox.ts';
 import { openTestService } from '#testing/open-test-service.ts';
@@ -23,6 +24,7 @@ import { openTestService } from '#testing/open-test-service.ts';
 export const TEST_SECRET = 'a-secret-for-tests-only-0123456789abcdef';
 
 export type ServerUnderTest = {
+  readonly service: Service;
   readonly app: FastifyInstance;
   readonly config: Config;
   readonly campaign: Campaign;
@@ -114,6 +116,7 @@ async function startServer({
   await app.ready();
 
   return {
+    service,
     app,
     config,
     campaign,

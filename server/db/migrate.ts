@@ -12,6 +12,7 @@ import * as mailTurns from '#server/db/migrations/2026-11-21-mail-turns.ts';
 import * as outboxKinds from '#server/db/migrations/2026-11-22-outbox-kinds.ts';
 import * as retention from '#server/db/migrations/2026-11-22-retention.ts';
 import * as wholeOrders from '#server/db/migrations/2026-11-23-whole-orders.ts';
+import * as desk from '#server/db/migrations/2026-11-24-desk.ts';
 
 /** In the order in which they run. A new one goes to the end. */
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -22,6 +23,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '2026-11-22-outbox-kinds': outboxKinds,
   '2026-11-22-retention': retention,
   '2026-11-23-whole-orders': wholeOrders,
+  '2026-11-24-desk': desk,
 };
 
 const PATIENCE_MS = 60_000;

@@ -97,6 +97,16 @@ export const COLUMNS: Classification = {
     user_agent: 'personal',
     same_browser: 'not',
   },
+  exported_leads: { lead_id: 'key', export_name: 'not', exported_at: 'not' },
+  corrections: {
+    id: 'key',
+    lead_id: 'key',
+    name_before: 'personal',
+    company_before: 'personal',
+    name: 'personal',
+    company: 'personal',
+    corrected_at: 'not',
+  },
   limit_windows: {
     // A network address for an hour, or the pseudonym of an e-mail address for two days at most.
     key: 'personal',
@@ -110,6 +120,8 @@ export const COLUMNS: Classification = {
 
 /** The tables whose rows are about an e-mail address, those that refer to others first. */
 const ABOUT_AN_ADDRESS = [
+  'exported_leads',
+  'corrections',
   'consent_receipts',
   'leads',
   'submissions',
@@ -125,6 +137,8 @@ export type PersonalData = { readonly [Table in AboutAnAddress]: readonly Select
 /** Which rows of a table are about an address. */
 const isAbout = (table: AboutAnAddress, email: string) => {
   switch (table) {
+    case 'exported_leads':
+    case 'corrections':
     case 'consent_receipts':
       return sql<boolean>`lead_id in (select id from leads where email = ${email})`;
     case 'outbox':
@@ -153,6 +167,8 @@ export async function listPersonalData(db: Db, typedEmail: string): Promise<Pers
       .where(isAbout(table, email))
       .execute() as Promise<Selectable<Schema[Table]>[]>;
   return {
+    exported_leads: await rowsOf('exported_leads'),
+    corrections: await rowsOf('corrections'),
     consent_receipts: await rowsOf('consent_receipts'),
     leads: await rowsOf('leads'),
     submissions: await rowsOf('submissions'),
@@ -180,13 +196,17 @@ export async function erasePersonalData(
   return db.transaction().execute(async (tx) => {
     // A form of this address, or a code, may be under way.
     await lockAddress(tx, engine, email);
-    const erase = async (table: 'consent_receipts' | 'outbox' | 'submissions' | 'leads') => {
+    const erase = async (
+      table: 'exported_leads' | 'corrections' | 'consent_receipts' | 'outbox' | 'submissions' | 'leads',
+    ) => {
       const { numDeletedRows } = await tx
         .deleteFrom(table)
         .where(isAbout(table, email))
         .executeTakeFirstOrThrow();
       return Number(numDeletedRows);
     };
+    const exportedLeads = await erase('exported_leads');
+    const corrections = await erase('corrections');
     const receipts = await erase('consent_receipts');
     const leads = await erase('leads');
     const outbox = await erase('outbox');
@@ -211,6 +231,8 @@ export async function erasePersonalData(
       .where(isAbout('codes', email))
       .executeTakeFirstOrThrow();
     return {
+      exported_leads: exportedLeads,
+      corrections,
       consent_receipts: receipts,
       leads,
       submissions: await erase('submissions'),

@@ -130,6 +130,24 @@ type ConsentReceipts = {
   same_browser: Fixed<number | null>;
 };
 
+/** Which lead went out in which export: the next of the same name passes it over. */
+type ExportedLeads = {
+  lead_id: Fixed<string>;
+  export_name: Fixed<string>;
+  exported_at: Fixed<number>;
+};
+
+/** What the operator changed about a lead, and what stood there before. */
+type Corrections = {
+  id: Fixed<string>;
+  lead_id: Fixed<string>;
+  name_before: Fixed<string>;
+  company_before: Fixed<string>;
+  name: Fixed<string>;
+  company: Fixed<string>;
+  corrected_at: Fixed<number>;
+};
+
 /** How often something happened since its window began. */
 type LimitWindows = {
   key: Fixed<string>;
@@ -152,6 +170,8 @@ export type Schema = {
   outbox: Outbox;
   leads: Leads;
   consent_receipts: ConsentReceipts;
+  exported_leads: ExportedLeads;
+  corrections: Corrections;
   limit_windows: LimitWindows;
   known_secrets: KnownSecrets;
 };

@@ -4,7 +4,9 @@ import { isDisposableEmail } from 'disposable-email-domains-js';
 import type { Config } from '#server/config.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
-type DomainFlag = 'free-mail' | 'disposable';
+/** What may be noteworthy about an address. */
+export const DOMAIN_FLAGS = ['free-mail', 'disposable'] as const;
+type DomainFlag = (typeof DOMAIN_FLAGS)[number];
 
 export type DomainVerdict =
   { readonly type: 'accepted'; readonly flags: readonly DomainFlag[] } | { readonly type: 'refused' };

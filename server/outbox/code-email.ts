@@ -1,5 +1,6 @@
 // The e-mail that carries a one-time code. It holds no link, no picture and nothing a visitor typed: a stranger's
 // words never travel in our mail, and filters find nothing to dislike.
+import { escapeHtml } from '#server/escape-html.ts';
 import { fill } from '#shared/words.ts';
 import type { CodeEmail } from '#shared/campaign-schema.ts';
 
@@ -56,8 +57,3 @@ ${after.map(paragraph).join('\n')}
 `;
   return { subject: filled(words.subject), text: `${text}\n`, html };
 }
-
-const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-/** For text between tags and in quoted attributes. */
-export const escapeHtml = (text: string): string =>
-  text.replace(/[&<>"]/g, (character) => ESCAPES[character] ?? character);

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 
 import type { Db } from '#server/db/connect.ts';
 import { queueMessage } from '#server/db/outbox.ts';
-import { escapeHtml } from '#server/outbox/code-email.ts';
+import { escapeHtml } from '#server/escape-html.ts';
 import type { Kind } from '#server/outbox/kinds.ts';
 
 /** What an operator is told later than this is no news. */

@@ -1,0 +1,48 @@
+// desk backup: a copy of the database while the page runs.
+import { open, rename, rm } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+
+import type { Command } from '@commander-js/extra-typings';
+
+import { CommandFailure, type Desk } from '#server/commands/desk.ts';
+import { orSay } from '#server/commands/output-file.ts';
+import { copyDatabase } from '#server/db/backup.ts';
+
+export function addBackup(program: Command, desk: Desk): void {
+  program
+    .command('backup')
+    .description('copy the database (SQLite) while the page runs; for PostgreSQL say how')
+    .argument('<file>')
+    .addHelpText('after', '\nExample:\n  $ npm run -s desk -- backup /backups/leads-$(date +%F).db')
+    .action(async (file) => {
+      const { config } = await desk.service();
+      const { database } = config;
+      if (database.engine === 'postgres') throw new CommandFailure(sayPgDump(database.url, file));
+      const beside = `${file}.${randomBytes(4).toString('hex')}.part`;
+      const handle = await orSay(file, () => open(beside, 'wx', 0o600));
+      try {
+        const { leads } = await copyDatabase(database.file, beside);
+        desk.signal.throwIfAborted();
+        await handle.sync();
+        await handle.close();
+        await orSay(file, () => rename(beside, file));
+        desk.note(`${file} holds the database with ${leads === 1 ? '1 lead' : `${leads} leads`}.`);
+      } catch (error) {
+        await handle.close();
+        for (const suffix of ['', '-journal', '-wal', '-shm'])
+          await rm(`${beside}${suffix}`, { force: true });
+        throw error;
+      }
+      if (config.appSecrets.length === 0)
+        desk.note(
+          'Keep the file app-secret, which lies beside the database, with it: without it nobody who waits for a code can enter it.',
+        );
+    });
+}
+
+/** The password stays out of it: whoever may read the list of processes would read it. */
+function sayPgDump(url: string, file: string): string {
+  const address = new URL(url);
+  address.password = '';
+  return `The database is PostgreSQL, which copies itself. Run: pg_dump --format=custom --file='${file}' '${address.href}'`;
+}

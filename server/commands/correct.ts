@@ -1,0 +1,43 @@
+// desk correct: what somebody asked to have changed.
+import { randomUUIDv7 } from 'node:crypto';
+
+import type { Command } from '@commander-js/extra-typings';
+
+import { CommandFailure, type Desk } from '#server/commands/desk.ts';
+import { nothingHeld, readAddress } from '#server/commands/person-data.ts';
+import { correctLead } from '#server/db/corrections.ts';
+import { complaintIn, Lead } from '#shared/lead.ts';
+
+export function addCorrect(program: Command, desk: Desk): void {
+  program
+    .command('correct')
+    .description('change the name or company of a lead; the story keeps what stood there before')
+    .argument('<email>')
+    .option('--name <name>')
+    .option('--company <company>')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ npm run -s desk -- correct ada@example.com --company "Analytical Engines"',
+    )
+    .action(async (typed, changes) => {
+      const email = readAddress(typed);
+      if (changes.name === undefined && changes.company === undefined)
+        throw new CommandFailure('Say what is to be changed: --name, --company or both.', 2);
+      const { database, campaign, clock } = await desk.service();
+      const checked: { name?: string; company?: string } = {};
+      for (const field of ['name', 'company'] as const) {
+        const text = changes[field];
+        if (text === undefined) continue;
+        const result = Lead.shape[field].safeParse(text);
+        if (!result.success) {
+          const { message } = result.error.issues[0]!;
+          throw new CommandFailure(complaintIn(campaign.interface.validation, message) ?? message, 2);
+        }
+        checked[field] = result.data;
+      }
+      const result = await correctLead(database, { email, id: randomUUIDv7(), now: clock(), ...checked });
+      if (result === null) throw nothingHeld(email);
+      const { before, after } = result;
+      await desk.print(`${email}: ${before.name}, ${before.company} → ${after.name}, ${after.company}\n`);
+    });
+}

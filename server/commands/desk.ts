@@ -1,0 +1,53 @@
+// What every command of the desk works with: the service, the terminal, and how a command ends that cannot do what it was asked.
+import { openService, readInstance, type Service } from '#server/service.ts';
+
+export type Desk = {
+  /** Opens the service of this instance, once. @throws {CommandFailure} when it cannot be opened */
+  readonly service: () => Promise<Service>;
+  /** Writes to standard output, and waits until it was taken. */
+  readonly print: (text: string) => Promise<void>;
+  /** Writes a line for the person at the terminal, never where data goes. */
+  readonly note: (line: string) => void;
+  /** Asks that person; false where nobody can answer. */
+  readonly confirm: (question: string) => Promise<boolean>;
+  /** How far long work has come. Shown on a terminal only. */
+  readonly progress: (line: string) => void;
+  /** Aborted by Ctrl-C. */
+  readonly signal: AbortSignal;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+};
+
+/** 1: it could not be done. 2: the command was called in a wrong way, and nothing was tried. */
+type FailureExit = 1 | 2;
+
+/** Ends a command with a sentence that says what to do next. */
+export class CommandFailure extends Error {
+  readonly exitCode: FailureExit;
+
+  constructor(sentence: string, exitCode: FailureExit = 1) {
+    super(sentence);
+    this.exitCode = exitCode;
+  }
+}
+
+/**
+ * Opens the service beside a server that may be running: with its settings, words and database.
+ * @throws {CommandFailure} with every complaint about them
+ */
+export async function openDeskService(
+  replacements: Parameters<typeof openService>[1],
+  doesFileExist: (file: string) => boolean,
+): Promise<Service> {
+  const instance = readInstance();
+  if (instance.type === 'complaints') throw new CommandFailure(instance.complaints.join('\n'));
+  const { database } = instance.config;
+  if (database.engine === 'sqlite' && !doesFileExist(database.file)) {
+    throw new CommandFailure(
+      `There is no database at ${database.file} yet. Start the page once (npm start), or say with INSTANCE_FOLDER where its .env and data/ are.`,
+    );
+  }
+  const opening = await openService(instance, replacements);
+  if (opening.type === 'complaints') throw new CommandFailure(opening.complaints.join('\n'));
+  return opening.service;
+}

@@ -1,0 +1,64 @@
+// desk export: leads for other programs.
+import { type Command, Option } from '@commander-js/extra-typings';
+
+import type { Desk } from '#server/commands/desk.ts';
+import { writeWhole } from '#server/commands/output-file.ts';
+import { withSelection } from '#server/commands/selection.ts';
+import { rememberExported } from '#server/db/lead-pages.ts';
+import { FORMAT_NAMES, FORMATS } from '#server/export/formats.ts';
+import { writeLeads } from '#server/export/write-leads.ts';
+
+const WIDEST_NAME = Math.max(...FORMAT_NAMES.map((name) => name.length));
+
+export function addExport(program: Command, desk: Desk): void {
+  withSelection(program.command('export').description('write verified leads for another program'), desk)
+    .addOption(new Option('--format <format>', 'what for').choices(FORMAT_NAMES).default('csv' as const))
+    .option('--out <file>', 'into this file, which only you can read; otherwise to standard output')
+    .option('--since-last <name>', 'only those that no export of this name has had, and remember them')
+    .option('--bom', 'begin with a byte order mark, for a spreadsheet that shows é as Ã©')
+    .option(
+      '--conversion-name <name>',
+      'what the conversion is called in Google Ads, Microsoft Ads or Meta',
+      'Lead',
+    )
+    .addHelpText(
+      'after',
+      `
+Formats:
+${FORMAT_NAMES.map((name) => `  ${name.padEnd(WIDEST_NAME)}  ${FORMATS[name].about}`).join('\n')}
+
+Examples:
+  $ npm run -s desk -- export --out leads.csv
+  $ npm run -s desk -- export --format hubspot --since-last hubspot --out new-leads.csv
+  $ npm run -s desk -- export --format jsonl --since 7d | jq .email`,
+    )
+    .action(async ({ format, out, sinceLast, bom, conversionName, ...selection }) => {
+      const { database, clock } = await desk.service();
+      const exported: string[] = [];
+      let count = 0;
+      const write = async (append: (text: string) => Promise<void>) => {
+        const options = { format, conversion: { name: conversionName }, byteOrderMark: bom === true };
+        const pages = writeLeads(database.db, { ...selection, missingIn: sinceLast }, options);
+        for await (const { text, leadIds } of pages) {
+          desk.signal.throwIfAborted();
+          await append(text);
+          count += leadIds.length;
+          // As one text a page: a million ids would otherwise take a million objects.
+          if (sinceLast !== undefined) exported.push(leadIds.join(' '));
+          desk.progress(`${count} leads …`);
+        }
+      };
+      if (out === undefined) await write(desk.print);
+      else await writeWhole(out, write);
+      // After they are where they were wanted: whatever breaks before brings them again, and none is missed.
+      if (sinceLast !== undefined) await rememberAll(exported, sinceLast);
+      desk.note(`${count === 1 ? '1 lead' : `${count} leads`}${out === undefined ? '' : ` in ${out}`}.`);
+
+      async function rememberAll(pages: readonly string[], name: string): Promise<void> {
+        for (const page of pages) {
+          const leadIds = page.split(' ').filter(Boolean);
+          await rememberExported(database.db, { name, leadIds, now: clock() });
+        }
+      }
+    });
+}

@@ -1,0 +1,238 @@
+// Leads out: what is listed and exported is what was verified, in files that other programs can read.
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+import { ENGINES } from '#testing/databases.ts';
+import { desk } from '#testing/desk.ts';
+import { codeIn } from '#testing/inbox.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+
+const REFERER = 'http://localhost/?utm_source=newsletter&utm_campaign=spring&gclid=abc-123';
+
+/** Sends the form, enters the code. */
+async function becomeLead(
+  server: ServerUnderTest,
+  form: Record<string, unknown>,
+  { referer = 'http://localhost/', mail = 1 } = {},
+): Promise<void> {
+  const visitor = createVisitor(server);
+  const email = String(form['email']);
+  const headers = { referer, 'x-consent-version': server.campaign.consent.version };
+  assert.equal((await visitor.post('/api/leads', filledForm(form), { headers })).statusCode, 202);
+  const code = codeIn(await server.inbox.waitForMail(email, mail));
+  assert.equal((await visitor.post('/api/verify', { email, code })).statusCode, 200);
+}
+
+const inFolder = async (test: (folder: string) => Promise<void>): Promise<void> => {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'desk-'));
+  try {
+    await test(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+};
+
+/** Reads CSV (RFC 4180) with an eye of its own. */
+function rowsOf(csv: string): string[][] {
+  const rows: string[][] = [];
+  let row: string[] = [];
+  for (const [, quoted, bare, end] of csv.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n|$)/g)) {
+    if (quoted === undefined && bare === '' && end === '') break;
+    row.push(quoted === undefined ? (bare ?? '') : quoted.replaceAll('""', '"'));
+    if (end !== ',') {
+      rows.push(row);
+      row = [];
+    }
+  }
+  return rows;
+}
+
+for (const engine of ENGINES) {
+  describe(`leads out on ${engine}`, () => {
+    it('are listed and exported with their consent, and who was not verified is not', () =>
+      withServer({ engine, env: { FREE_MAIL: 'flag' } }, async (server) => {
+        await becomeLead(server, { email: 'ada@example.com' }, { referer: REFERER });
+        await server.advance(86_400);
+        await becomeLead(server, { email: 'Gus.Grissom@gmail.com', name: 'Gus' });
+        const stranger = createVisitor(server);
+        await stranger.post('/api/leads', filledForm({ email: 'never@example.com' }));
+
+        const csv = await desk(server.service, ['export']);
+        assert.equal(csv.exitCode, 0, csv.notes);
+        const [headings, ada, gus, ...others] = rowsOf(csv.out);
+        assert.deepEqual(headings?.slice(0, 10), [
+          'email',
+          'name',
+          'company',
+          'first_verified_at',
+          'last_verified_at',
+          'consent_given_at',
+          'consent_version',
+          'consent_text',
+          'source',
+          'flags',
+        ]);
+        assert.deepEqual(others, []);
+        const { version, text } = server.campaign.consent;
+        const times = Array.from({ length: 3 }, () => '2026-11-20T12:00:00.000Z');
+        assert.deepEqual(ada?.slice(0, 10), [
+          'ada@example.com',
+          'Ada Lovelace',
+          'Analytical Engines',
+          ...times,
+          version,
+          text,
+          'newsletter',
+          '',
+        ]);
+        assert.equal(ada?.[headings?.indexOf('gclid') ?? -1], 'abc-123');
+        assert.deepEqual([gus?.[0], gus?.[8], gus?.[9]], ['gus.grissom@gmail.com', 'direct', 'free-mail']);
+
+        const lines = (await desk(server.service, ['export', '--format', 'jsonl'])).out.trimEnd().split('\n');
+        assert.deepEqual(
+          lines.map((line) => (JSON.parse(line) as { email: string }).email),
+          ['ada@example.com', 'gus.grissom@gmail.com'],
+        );
+        const listed = await desk(server.service, ['leads', '--json']);
+        assert.equal((JSON.parse(listed.out) as unknown[]).length, 2);
+        assert.match(
+          (await desk(server.service, ['leads'])).out,
+          /^2026-11-20 12:00 +ada@example\.com +Ada/m,
+        );
+
+        for (const [option, value, email] of [
+          ['--source', 'newsletter', 'ada@example.com'],
+          ['--flag', 'free-mail', 'gus.grissom@gmail.com'],
+          ['--since', '12h', 'gus.grissom@gmail.com'],
+          ['--until', '2026-11-21', 'ada@example.com'],
+        ] as const) {
+          const chosen = await desk(server.service, ['leads', '--json', option, value]);
+          assert.deepEqual(
+            (JSON.parse(chosen.out) as { email: string }[]).map((lead) => lead.email),
+            [email],
+            option,
+          );
+        }
+      }));
+
+    it('of a nightly job come once each, whatever breaks in between', () =>
+      withServer({ engine }, (server) =>
+        inFolder(async (folder) => {
+          const out = path.join(folder, 'new.csv');
+          const job = () => desk(server.service, ['export', '--since-last', 'crm', '--out', out]);
+          const exported = () =>
+            rowsOf(readFileSync(out, 'utf8'))
+              .slice(1)
+              .map(([email]) => email);
+          await becomeLead(server, { email: 'ada@example.com' });
+          // The folder is not there yet: nothing was exported, and nothing is remembered.
+          const broken = await desk(server.service, [
+            ...['export', '--since-last', 'crm'],
+            ...['--out', path.join(folder, 'missing', 'new.csv')],
+          ]);
+          assert.equal(broken.exitCode, 1);
+          assert.match(broken.notes, /its folder does not exist\. Make it first/);
+          assert.equal((await job()).exitCode, 0);
+          assert.deepEqual(exported(), ['ada@example.com']);
+          assert.equal(statSync(out).mode & 0o077, 0, 'nobody else reads it');
+          await server.advance(60);
+          await becomeLead(server, { email: 'eve@example.com' });
+          await job();
+          assert.deepEqual(exported(), ['eve@example.com']);
+          await job();
+          assert.deepEqual(exported(), []);
+          // Another name has had none of them.
+          const other = await desk(server.service, ['export', '--since-last', 'ads', '--format', 'meta']);
+          assert.equal(rowsOf(other.out).length, 3);
+        }),
+      ));
+
+    it('stopped in the middle leave no half file, and the one before stays', () =>
+      withServer({ engine }, (server) =>
+        inFolder(async (folder) => {
+          const out = path.join(folder, 'leads.csv');
+          await becomeLead(server, { email: 'ada@example.com' });
+          await desk(server.service, ['export', '--out', out]);
+          const before = readFileSync(out, 'utf8');
+          const stopped = await desk(server.service, ['export', '--out', out, '--since-last', 'crm'], {
+            signal: AbortSignal.abort(),
+          });
+          assert.equal(stopped.exitCode, 130);
+          assert.deepEqual(readdirSync(folder), ['leads.csv']);
+          assert.equal(readFileSync(out, 'utf8'), before);
+          assert.equal(await server.countRows('exported_leads'), 0);
+        }),
+      ));
+
+    it('go to advertisers with hashed addresses only', () =>
+      withServer({ engine }, async (server) => {
+        await becomeLead(server, { email: 'Gus.Grissom@gmail.com' }, { referer: REFERER });
+        const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+        const file = async (format: string) =>
+          (await desk(server.service, ['export', '--format', format, '--conversion-name', 'Guide'])).out;
+        const google = rowsOf(await file('google-ads'));
+        assert.deepEqual(google[0], ['Parameters:TimeZone=+0000']);
+        const byHeading = (rows: string[][], at: number) =>
+          Object.fromEntries(rows[at]!.map((heading, index) => [heading, rows[at + 1]?.[index]]));
+        assert.deepEqual(byHeading(google, 1), {
+          'Google Click ID': 'abc-123',
+          GBRAID: '',
+          WBRAID: '',
+          Email: sha256('gusgrissom@gmail.com'),
+          'Conversion Name': 'Guide',
+          'Conversion Time': '2026-11-20 12:00:00',
+          'Conversion Value': '',
+          'Conversion Currency': '',
+        });
+        const microsoft = byHeading(rowsOf(await file('microsoft-ads')), 1);
+        assert.equal(microsoft['Hashed Email Address'], sha256('gus.grissom@gmail.com'));
+        const meta = byHeading(rowsOf(await file('meta')), 0);
+        assert.deepEqual(
+          [meta['email'], meta['fn'], meta['ln'], meta['event_name']],
+          [sha256('gus.grissom@gmail.com'), sha256('ada'), sha256('lovelace'), 'Guide'],
+        );
+        for (const format of ['google-ads', 'microsoft-ads', 'meta'])
+          assert.doesNotMatch(await file(format), /@/, format);
+      }));
+  });
+}
+
+describe('an export', () => {
+  it('is no formula in any spreadsheet, and says é to all of them', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      await becomeLead(server, {
+        email: 'zoe@example.com',
+        name: '=HYPERLINK("http://evil.example","x")',
+        company: 'Café, "Zoé" & Co',
+      });
+      const [, zoe] = rowsOf((await desk(server.service, ['export', '--bom'])).out.slice(1));
+      assert.deepEqual(zoe?.slice(1, 3), [`'=HYPERLINK("http://evil.example","x")`, 'Café, "Zoé" & Co']);
+      assert.match((await desk(server.service, ['export', '--bom'])).out, /^\uFEFFemail,/);
+      const salesforce = (await desk(server.service, ['export', '--format', 'salesforce'])).out;
+      assert.match(salesforce, /^First Name,Last Name,Company,Email,Lead Source/);
+    }));
+
+  it('that is called in a wrong way says so, ends with 2, and touches nothing', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      for (const [args, sentence] of [
+        [['export', '--since', '31.12.2025'], /Say a day \(2026-11-01\), or how long ago/],
+        [['export', '--since', '2026-02-31'], /Say a day/],
+        [['export', '--format', 'xlsx'], /Allowed choices are csv, jsonl, hubspot/],
+        [['exprot'], /Did you mean export\?/],
+        [['export', '--flag', 'nice'], /Allowed choices are free-mail, disposable/],
+        [['leads', 'everybody'], /too many arguments/],
+      ] as const) {
+        const { exitCode, out, notes } = await desk(server.service, args, {
+          service: () => assert.fail('nothing was to be opened'),
+        });
+        assert.equal(exitCode, 2, args.join(' '));
+        assert.equal(out, '');
+        assert.match(notes, sentence);
+      }
+      assert(!existsSync('exprot'));
+    }));
+});

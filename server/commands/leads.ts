@@ -1,0 +1,45 @@
+// desk leads: who has verified an address.
+import type { Command } from '@commander-js/extra-typings';
+
+import type { Desk } from '#server/commands/desk.ts';
+import { printable } from '#server/commands/printable.ts';
+import { withSelection } from '#server/commands/selection.ts';
+import { selectLeads } from '#server/export/write-leads.ts';
+
+const HEADINGS = ['first verified', 'email', 'name', 'company', 'source', 'flags'] as const;
+/** As wide as most are; who has a longer one pushes the rest of that line aside. */
+const WIDTHS = [16, 32, 22, 24, 14] as const;
+
+export function addLeads(program: Command, desk: Desk): void {
+  withSelection(program.command('leads').description('list verified leads, the oldest first'), desk)
+    .option('--json', 'one JSON document')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ npm run -s desk -- leads --since 7d
+  $ npm run -s desk -- leads --source newsletter --json`,
+    )
+    .action(async ({ json, ...selection }) => {
+      const { database } = await desk.service();
+      await desk.print(json ? '[' : line(HEADINGS));
+      let count = 0;
+      for await (const page of selectLeads(database.db, selection)) {
+        const text = page.map(({ lead }, index) => {
+          if (json) return `${count + index === 0 ? '' : ','}\n${JSON.stringify(lead)}`;
+          const { first_verified_at: at, email, name, company, source, flags } = lead;
+          return line([at.slice(0, 16).replace('T', ' '), email, name, company, source, flags]);
+        });
+        count += page.length;
+        await desk.print(text.join(''));
+      }
+      if (json) await desk.print('\n]\n');
+      desk.note(count === 1 ? '1 lead.' : `${count} leads.`);
+    });
+}
+
+const line = (cells: readonly string[]): string =>
+  `${cells
+    .map((cell, index) => printable(cell).padEnd(WIDTHS[index] ?? 0))
+    .join('  ')
+    .trimEnd()}\n`;

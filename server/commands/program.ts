@@ -1,0 +1,48 @@
+// The desk's commands, and what becomes of their errors: 0 done, 1 could not, 2 wrong call.
+import { Command, CommanderError } from '@commander-js/extra-typings';
+
+import { addBackup } from '#server/commands/backup.ts';
+import { addCorrect } from '#server/commands/correct.ts';
+import { CommandFailure, type Desk } from '#server/commands/desk.ts';
+import { addErase } from '#server/commands/erase.ts';
+import { addExport } from '#server/commands/export.ts';
+import { addLeads } from '#server/commands/leads.ts';
+import { addPerson } from '#server/commands/person.ts';
+import { addShow } from '#server/commands/show.ts';
+
+/** What a shell expects of a program that Ctrl-C ended. */
+const INTERRUPTED = 130;
+
+/**
+ * Runs one command.
+ * @param args as typed, without the name of the program
+ * @returns the exit code
+ */
+export async function runDesk(desk: Desk, args: readonly string[]): Promise<number> {
+  const said: string[] = [];
+  const program = new Command('npm run -s desk --')
+    .description('Leads out, a person’s rights kept, backups: beside the running page.')
+    .configureHelp({ sortSubcommands: true })
+    .configureOutput({ writeOut: (text) => said.push(text), writeErr: (text) => desk.note(text.trimEnd()) })
+    .showSuggestionAfterError()
+    .exitOverride();
+  for (const add of [addLeads, addExport, addShow, addPerson, addCorrect, addErase, addBackup])
+    add(program, desk);
+  for (const command of program.commands) command.exitOverride();
+  try {
+    if (args.length === 0) program.help();
+    await program.parseAsync(args, { from: 'user' });
+    return 0;
+  } catch (error) {
+    if (desk.signal.aborted) return INTERRUPTED;
+    if (error instanceof CommandFailure) {
+      desk.note(error.message);
+      return error.exitCode;
+    }
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    throw error;
+  } finally {
+    // Help.
+    for (const text of said) await desk.print(text);
+  }
+}

@@ -1,0 +1,30 @@
+// desk show: one person's story.
+import type { Command } from '@commander-js/extra-typings';
+
+import type { Desk } from '#server/commands/desk.ts';
+import { personalDataOf, readAddress } from '#server/commands/person-data.ts';
+import { printable } from '#server/commands/printable.ts';
+import { tellStory } from '#server/people/story.ts';
+
+export function addShow(program: Command, desk: Desk): void {
+  program
+    .command('show')
+    .description('tell what happened with one address, in order')
+    .argument('<email>')
+    .option('--json', 'one JSON document')
+    .addHelpText('after', '\nExample:\n  $ npm run -s desk -- show ada@example.com')
+    .action(async (typed, { json }) => {
+      const email = readAddress(typed);
+      const { database } = await desk.service();
+      const story = tellStory(await personalDataOf(database.db, email));
+      if (json) {
+        await desk.print(`${JSON.stringify({ email, story }, null, 2)}\n`);
+        return;
+      }
+      await desk.print(`${email}\n`);
+      for (const { at, what, details } of story) {
+        const lines = Object.entries(details).map(([name, value]) => `    ${name}: ${printable(value)}\n`);
+        await desk.print(`\n  ${at.slice(0, 19).replace('T', ' ')}  ${what}\n${lines.join('')}`);
+      }
+    });
+}

@@ -1,0 +1,18 @@
+// Times as they are typed in a command: a day, a moment, or how long ago.
+
+const UNITS_MS = { h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 } as const;
+
+/**
+ * Reads `2026-11-01` (its first moment in UTC), `2026-11-01T09:30:00Z`, or `12h`, `7d`, `4w` ago.
+ * @param now milliseconds since 1970
+ * @returns milliseconds since 1970, or null when it is none of these
+ */
+export function readWhen(text: string, now: number): number | null {
+  const [, count, unit] = /^(\d{1,4})([hdw])$/.exec(text) ?? [];
+  if (count !== undefined) return now - Number(count) * UNITS_MS[unit as keyof typeof UNITS_MS];
+  if (!/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?(\.\d+)?(Z|[+-]\d{2}:\d{2}))?$/.test(text)) return null;
+  const ms = Date.parse(text);
+  if (Number.isNaN(ms)) return null;
+  // JavaScript takes the 31st of February for a day in March.
+  return new Date(Date.parse(text.slice(0, 10))).toISOString().startsWith(text.slice(0, 10)) ? ms : null;
+}

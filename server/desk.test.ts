@@ -1,0 +1,164 @@
+// The desk as an operator runs it: a process beside a live server, with pipes, Ctrl-C and files.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { describe, it } from 'node:test';
+
+import { openDatabase } from '#server/db/connect.ts';
+import { TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { ENGINES } from '#testing/databases.ts';
+import { codeIn } from '#testing/inbox.ts';
+import { filledForm } from '#testing/server-under-test.ts';
+import { siteSettings, startSite, type Site } from '#testing/start-site.ts';
+
+const DESK = path.resolve(import.meta.dirname, 'desk.ts');
+
+const start = (folder: string, env: Readonly<Record<string, string>>, args: readonly string[]) =>
+  spawn(process.execPath, [DESK, ...args], {
+    env: { PATH: process.env['PATH'], INSTANCE_FOLDER: folder, CAMPAIGN_FOLDER: TEST_CAMPAIGN, ...env },
+    cwd: folder,
+  });
+
+async function run(folder: string, env: Readonly<Record<string, string>>, ...args: readonly string[]) {
+  const child = start(folder, env, args);
+  child.stdin.end();
+  const [out, notes, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit') as Promise<[number]>,
+  ]);
+  return { code, out, notes };
+}
+
+/** Walks the whole flow over HTTP. */
+async function becomeLead({ url, inbox }: Site, email: string): Promise<void> {
+  const post = (address: string, body: unknown) =>
+    fetch(`${url}${address}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  assert.equal((await post('/api/leads', filledForm({ email }))).status, 202);
+  const code = codeIn(await inbox.waitForMail(email));
+  assert.equal((await post('/api/verify', { email, code })).status, 200);
+}
+
+for (const engine of ENGINES) {
+  it(`the desk works beside a live server on ${engine}, and prints data and nothing else`, async () => {
+    const site = await startSite({ engine });
+    const env = siteSettings(site.databaseUrl, site.inbox);
+    try {
+      await becomeLead(site, 'ada@example.com');
+      const listed = await run(site.folder, env, 'leads', '--json');
+      assert.equal(listed.code, 0, listed.notes);
+      assert.deepEqual(
+        (JSON.parse(listed.out) as { email: string }[]).map(({ email }) => email),
+        ['ada@example.com'],
+      );
+      const erased = await run(site.folder, env, 'erase', 'ada@example.com');
+      assert.equal(erased.code, 1, 'nobody was there to say yes');
+      // The server has noticed nothing.
+      await becomeLead(site, 'eve@example.com');
+    } finally {
+      await site.close();
+    }
+  });
+}
+
+describe('the desk', () => {
+  const inFolder = async (test: (folder: string) => Promise<void>): Promise<void> => {
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'desk-'));
+    try {
+      await test(folder);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  };
+
+  it('copies the database of a live server, and the copy is one whole file', async () => {
+    const site = await startSite({ engine: 'sqlite' });
+    const env = siteSettings(site.databaseUrl, site.inbox);
+    try {
+      await becomeLead(site, 'ada@example.com');
+      const copy = path.join(site.folder, 'copy.db');
+      const { code, notes } = await run(site.folder, env, 'backup', copy);
+      assert.equal(code, 0, notes);
+      assert.match(notes, /copy\.db holds the database with 1 lead\./);
+      assert.deepEqual(
+        readdirSync(site.folder).filter((name) => name.startsWith('copy')),
+        ['copy.db'],
+      );
+      const { db, close } = openDatabase({ engine: 'sqlite', file: copy }, () => {});
+      const { email } = await db.selectFrom('leads').select('email').executeTakeFirstOrThrow();
+      await close();
+      assert.equal(email, 'ada@example.com');
+    } finally {
+      await site.close();
+    }
+  });
+
+  it('says for PostgreSQL what copies it, without the password', async () => {
+    const site = await startSite({ engine: 'postgres' });
+    try {
+      const { code, notes } = await run(
+        site.folder,
+        siteSettings(site.databaseUrl, site.inbox),
+        'backup',
+        'leads.dump',
+      );
+      assert.equal(code, 1);
+      const { password } = new URL(site.databaseUrl);
+      assert.match(notes, /pg_dump --format=custom --file='leads\.dump' 'postgres/);
+      assert(password === '' || !notes.includes(password));
+    } finally {
+      await site.close();
+    }
+  });
+
+  it('does not mind a reader who has seen enough', async () => {
+    const site = await startSite({ engine: 'sqlite' });
+    try {
+      for (let n = 0; n < 3; n += 1) await becomeLead(site, `reader${n}@example.com`);
+      const child = start(site.folder, siteSettings(site.databaseUrl, site.inbox), ['export']);
+      child.stdout.destroy();
+      const notes = text(child.stderr);
+      const [code] = (await once(child, 'exit')) as [number];
+      assert.equal(code, 0, await notes);
+    } finally {
+      await site.close();
+    }
+  });
+
+  it('makes no database where there is none', () =>
+    inFolder(async (folder) => {
+      const { code, out, notes } = await run(folder, {}, 'leads');
+      assert.deepEqual([code, out], [1, '']);
+      assert.match(notes, /^There is no database at .*leads\.db yet\. Start the page once \(npm start\)/);
+      assert.deepEqual(readdirSync(folder), []);
+    }));
+
+  it('says what is wrong with the settings', () =>
+    inFolder(async (folder) => {
+      writeFileSync(path.join(folder, '.env'), 'PORT=http\n');
+      const { code, notes } = await run(folder, {}, 'leads');
+      assert.equal(code, 1);
+      assert.match(notes, /PORT must be a whole number/);
+    }));
+
+  it('helps, with examples, for each command', () =>
+    inFolder(async (folder) => {
+      const { code, out, notes } = await run(folder, {}, '--help');
+      assert.deepEqual([code, notes], [0, '']);
+      const commands = [...out.matchAll(/^ {2}([a-z]+) (?:\[options\] )?.* {2,}/gm)].map(([, name]) => name!);
+      assert(commands.length >= 8, out);
+      for (const command of commands.filter((name) => name !== 'help')) {
+        const help = await run(folder, {}, command, '--help');
+        assert.equal(help.code, 0);
+        assert.match(help.out, /Examples?:\n {2}\$ npm run -s desk -- /, command);
+      }
+    }));
+});

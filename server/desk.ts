@@ -1,0 +1,54 @@
+// The operator's command line: `npm run -s desk -- COMMAND`. Runs one command beside a server that may be running, and ends.
+import { existsSync } from 'node:fs';
+import process from 'node:process';
+import { createInterface } from 'node:readline/promises';
+
+import { openDeskService } from '#server/commands/desk.ts';
+import { runDesk } from '#server/commands/program.ts';
+import { createLogger } from '#server/observability/logger.ts';
+import type { Service } from '#server/service.ts';
+
+const interrupted = new AbortController();
+process.once('SIGINT', () => interrupted.abort());
+// Whoever read what we print has had enough (head, less): that is no error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0);
+  throw error;
+});
+
+const note = (line: string): void => {
+  process.stderr.write(`${line}\n`);
+};
+let service: Promise<Service> | undefined;
+
+process.exitCode = await runDesk(
+  {
+    service: () =>
+      (service ??= openDeskService(
+        { logger: createLogger('warn', process.stderr), say: note },
+        (file) => file === ':memory:' || existsSync(file),
+      )),
+    print: async (text) => {
+      interrupted.signal.throwIfAborted();
+      if (process.stdout.write(text)) return;
+      await new Promise<void>((resolve) => process.stdout.once('drain', () => resolve()));
+    },
+    note,
+    confirm: async (question) => {
+      if (!process.stdin.isTTY) return false;
+      using terminal = createInterface({ input: process.stdin, output: process.stderr });
+      return /^y(es)?$/i.test(await terminal.question(question, { signal: interrupted.signal }));
+    },
+    progress: (line) => {
+      if (process.stderr.isTTY) process.stderr.write(`\r${line}\r`);
+    },
+    signal: interrupted.signal,
+    clock: () => Date.now(),
+  },
+  process.argv.slice(2),
+);
+// One that could not be opened was told by the command.
+await service?.then(
+  ({ close }) => close(),
+  () => {},
+);

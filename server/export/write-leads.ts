@@ -1,0 +1,67 @@
+// Leads as text, a page at a time.
+import { stringify } from 'csv-stringify/sync';
+
+import type { Db } from '#server/db/connect.ts';
+import { leadPages, type LeadFilter } from '#server/db/lead-pages.ts';
+import {
+  exportedLead,
+  FORMATS,
+  type Conversion,
+  type CsvFormat,
+  type ExportedLead,
+  type FormatName,
+} from '#server/export/formats.ts';
+
+/** What a page of leads became. */
+export type Written = { readonly text: string; readonly leadIds: readonly string[] };
+
+export type LeadSelection = LeadFilter & { readonly source?: string | undefined };
+
+/**
+ * Reads the leads of a selection.
+ * @returns pages of leads with their ids, as they go out; a page can be empty
+ */
+export async function* selectLeads(
+  db: Db,
+  { source, ...filter }: LeadSelection,
+): AsyncGenerator<readonly { readonly id: string; readonly lead: ExportedLead }[], void, void> {
+  for await (const page of leadPages(db, filter)) {
+    const leads = page.map((record) => ({ id: record.id, lead: exportedLead(record) }));
+    yield source === undefined ? leads : leads.filter(({ lead }) => lead.source === source);
+  }
+}
+
+/**
+ * Writes leads in a format. CSV is that of RFC 4180, in UTF-8; what a spreadsheet would take for a formula gets an apostrophe.
+ * @param options byteOrderMark: for a spreadsheet that takes UTF-8 for something else
+ */
+export async function* writeLeads(
+  db: Db,
+  selection: LeadSelection,
+  {
+    format: name,
+    conversion,
+    byteOrderMark = false,
+  }: { format: FormatName; conversion: Conversion; byteOrderMark?: boolean },
+): AsyncGenerator<Written, void, void> {
+  const format: CsvFormat | (typeof FORMATS)['jsonl'] = FORMATS[name];
+  if (format.kind === 'csv') yield { text: headOf(format, byteOrderMark), leadIds: [] };
+  for await (const page of selectLeads(db, selection)) {
+    const leads = page.map(({ lead }) => lead);
+    yield {
+      text:
+        format.kind === 'csv'
+          ? csv(leads.map((lead) => format.columns.map(([, value]) => value(lead, conversion))))
+          : leads.map((lead) => `${JSON.stringify(lead)}\n`).join(''),
+      leadIds: page.map(({ id }) => id),
+    };
+  }
+}
+
+const csv = (rows: readonly (readonly string[])[]): string =>
+  stringify(rows as string[][], { record_delimiter: 'windows', escape_formulas: true });
+
+function headOf({ preamble, columns }: CsvFormat, byteOrderMark: boolean): string {
+  const lines = [...(preamble === undefined ? [] : [[preamble]]), columns.map(([heading]) => heading)];
+  return `${byteOrderMark ? '\uFEFF' : ''}${csv(lines)}`;
+}
