@@ -1,5 +1,8 @@
-import { startSite } from '#testing/start-site.ts';
+import { execFileSync } from 'node:child_process';
+import path from 'node:path';
+
 import { ENGINES } from '#testing/databases.ts';
+import { siteSettings, startSite } from '#testing/start-site.ts';
 import { createVisitor, expect, test } from './fixtures.ts';
 
 for (const engine of ENGINES) {
@@ -59,4 +62,32 @@ test('without a mail account the code is printed and kept as a file', async ({ p
   } finally {
     await other.close();
   }
+});
+
+test('a lead comes out with where it came from: the first touch of the visit and the last', async ({
+  page,
+  site,
+}) => {
+  const visitor = createVisitor(page, site);
+  await page.goto(`${site.url}/?utm_source=newsletter&gclid=click-1&session=secret`);
+  await visitor.openForm();
+  await page.goto(`${site.url}/?utm_source=partner`);
+  await visitor.askForCode();
+  await visitor.enterCode(await visitor.mailedCode());
+  await expect(page.getByRole('article')).toBeVisible();
+
+  const desk = path.resolve(import.meta.dirname, '..', 'server', 'desk.ts');
+  const leads = execFileSync(process.execPath, [desk, 'leads', '--json', '--source', 'partner'], {
+    env: { INSTANCE_FOLDER: site.folder, ...siteSettings(site.databaseUrl, site.inbox) },
+    stdio: ['ignore', 'pipe', 'ignore'],
+    encoding: 'utf8',
+  });
+  expect(JSON.parse(leads)).toMatchObject([
+    {
+      email: visitor.email,
+      source: 'partner',
+      attribution: { utm_source: 'partner', first: { utm_source: 'newsletter', gclid: 'click-1' } },
+    },
+  ]);
+  expect(leads).not.toContain('secret');
 });

@@ -59,6 +59,12 @@ export const PROOF_OF_WORK_HEADER = 'x-proof-of-work';
  */
 export const CONSENT_VERSION_HEADER = 'x-consent-version';
 
+/**
+ * The header of `POST /api/leads` in which a page says where its visit came from: `first=…&last=…`, each the text of
+ * parameters (shared/touch.ts).
+ */
+export const VISIT_HEADER = 'x-visit';
+
 /** 200 to `GET /api/article`: made by the server from the operator's Markdown, so it is safe to insert. */
 export const Article = z.object({ title: z.string(), html: z.string() });
 export type Article = z.infer<typeof Article>;

@@ -13,6 +13,7 @@ import {
 import { ERROR_CODE_HEADER, type ApiErrorCode } from '#shared/errors.ts';
 import type { Lead, Verification } from '#shared/lead.ts';
 import type { ProofOfWorkModule } from '#web/proof-of-work.ts';
+import { visitHeader } from '#web/visit.ts';
 
 /** A file of its own (build/build.ts), because hardly any visitor ever needs it. */
 const PROOF_OF_WORK_MODULE = '/proof-of-work.js';
@@ -106,7 +107,8 @@ export async function requestCode(
   trap: Record<string, string> = {},
 ): Promise<CodeRequested | null> {
   const body = { ...lead, ...trap };
-  const stated = consentVersion === '' ? {} : { [CONSENT_VERSION_HEADER]: consentVersion };
+  const wording = consentVersion === '' ? {} : { [CONSENT_VERSION_HEADER]: consentVersion };
+  const stated = { ...visitHeader(), ...wording };
   const { text } = await post(API.leads, body, stated).catch(async (error: unknown) => {
     if (!failedWith(error, 'proof-of-work-required')) throw error;
     return post(API.leads, body, { ...stated, [PROOF_OF_WORK_HEADER]: await earnProof(error) });

@@ -11,6 +11,7 @@ import { adoptStyles } from '#web/styles/adopt.ts';
 import { lateStyles } from '#web/styles/late.ts';
 import { createToastStore } from '#web/ui/toast-store.ts';
 import { formStageState, initialStageState } from '#web/use-stage.ts';
+import { noteFirstTouch } from '#web/visit.ts';
 
 /** A press that started the application has opened the form by then. */
 const SETTLED_MS = 50;
@@ -23,6 +24,7 @@ const SETTLED_MS = 50;
 export async function start(pressed?: HTMLButtonElement): Promise<boolean> {
   const root = document.getElementById('root');
   if (root === null) throw new Error('There is no #root to start in.');
+  noteFirstTouch();
   const staticMarkup = collectStaticMarkup(root);
   adoptStyles(document, lateStyles);
   globalThis.appModule = import(/* @vite-ignore */ import.meta.url);

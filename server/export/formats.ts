@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 
 import type { LeadRecord } from '#server/db/lead-pages.ts';
-import { readAttribution, sourceOf } from '#server/export/source.ts';
+import { firstSourceOf, readAttribution, sourceOf, type KeptAttribution } from '#server/export/source.ts';
+import { TOUCH_NAMES } from '#shared/touch.ts';
 
 /** A lead as it goes out. Times are ISO 8601 in UTC; what is not known is empty. */
 export type ExportedLead = {
@@ -17,7 +18,7 @@ export type ExportedLead = {
   readonly source: string;
   /** Separated by spaces. */
   readonly flags: string;
-  readonly attribution: Readonly<Record<string, string | undefined>>;
+  readonly attribution: KeptAttribution;
 };
 
 /** What is said about a conversion to who sold the click. */
@@ -35,23 +36,8 @@ export type CsvFormat = {
 };
 type JsonLinesFormat = { readonly kind: 'jsonl'; readonly about: string };
 
-/** Parameters of a campaign that stand in columns of their own, after those that scripts rely on. */
-const ATTRIBUTION_COLUMNS = [
-  'utm_source',
-  'utm_medium',
-  'utm_campaign',
-  'utm_term',
-  'utm_content',
-  'gclid',
-  'gbraid',
-  'wbraid',
-  'fbclid',
-  'msclkid',
-  'li_fat_id',
-] as const;
-
 const own = (name: Exclude<keyof ExportedLead, 'attribution'>): Column => [name, (lead) => lead[name]];
-const clickId = (heading: string, name: (typeof ATTRIBUTION_COLUMNS)[number]): Column => [
+const touched = (heading: string, name: (typeof TOUCH_NAMES)[number]): Column => [
   heading,
   (lead) => lead.attribution[name] ?? '',
 ];
@@ -82,7 +68,8 @@ export const FORMATS = {
       own('consent_text'),
       own('source'),
       own('flags'),
-      ...ATTRIBUTION_COLUMNS.map((name) => clickId(name, name)),
+      ...TOUCH_NAMES.map((name) => touched(name, name)),
+      ['first_source', (lead) => firstSourceOf(lead.attribution)],
     ],
   },
   jsonl: { kind: 'jsonl', about: 'one JSON object a line' },
@@ -144,9 +131,9 @@ export const FORMATS = {
     // https://support.google.com/google-ads/answer/7014069: the file says its zone once.
     preamble: 'Parameters:TimeZone=+0000',
     columns: [
-      clickId('Google Click ID', 'gclid'),
-      clickId('GBRAID', 'gbraid'),
-      clickId('WBRAID', 'wbraid'),
+      touched('Google Click ID', 'gclid'),
+      touched('GBRAID', 'gbraid'),
+      touched('WBRAID', 'wbraid'),
       ['Email', (lead) => sha256(withoutGmailDots(lead.email))],
       conversionName,
       ['Conversion Time', (lead) => spacedTime(lead.first_verified_at)],
@@ -158,7 +145,7 @@ export const FORMATS = {
     about: 'offline conversions of Microsoft Advertising, addresses hashed',
     preamble: 'Parameters:TimeZone=+0000',
     columns: [
-      clickId('Microsoft Click ID', 'msclkid'),
+      touched('Microsoft Click ID', 'msclkid'),
       ['Hashed Email Address', (lead) => sha256(lead.email)],
       conversionName,
       ['Conversion Time', (lead) => spacedTime(lead.first_verified_at)],

@@ -1,4 +1,5 @@
 // Where a lead came from, in one word for lists, filters and reports.
+import type { Touch } from '#shared/touch.ts';
 
 /** Who adds which click identifier to the address of a page. */
 const CLICK_IDS = {
@@ -13,16 +14,27 @@ const CLICK_IDS = {
 /** Who came without anything that says from where. */
 const DIRECT = 'direct';
 
-/**
- * Reads what was noted about a visit (server/leads/attribution.ts).
- * @param json as it stands in the database
- */
-export const readAttribution = (json: string): Readonly<Record<string, string | undefined>> =>
-  JSON.parse(json) as Record<string, string>;
+/** As a form has it (server/leads/attribution.ts): the last touch, and the first of the visit where that was another. */
+export type KeptAttribution = Touch & { readonly first?: Touch };
 
-/** What the operator named the link (`utm_source`), else whose advertisement it was, else `direct`. */
-export function sourceOf(attribution: Readonly<Record<string, string | undefined>>): string {
-  if (attribution['utm_source'] !== undefined) return attribution['utm_source'];
-  const click = Object.entries(CLICK_IDS).find(([name]) => attribution[name] !== undefined);
-  return click?.[1] ?? DIRECT;
+/** @param json as it stands in the database */
+export const readAttribution = (json: string): KeptAttribution => JSON.parse(json) as KeptAttribution;
+
+/**
+ * What the operator named the link (`utm_source`), else whose advertisement it was, else the site it was on, else `direct`. Of
+ * the last touch that says something.
+ */
+export const sourceOf = ({ first, ...last }: KeptAttribution): string =>
+  sourceOfTouch(last) ?? (first && sourceOfTouch(first)) ?? DIRECT;
+
+/** Of the first touch. */
+export const firstSourceOf = ({ first, ...last }: KeptAttribution): string =>
+  (first && sourceOfTouch(first)) ?? sourceOfTouch(last) ?? DIRECT;
+
+function sourceOfTouch(touch: Touch): string | undefined {
+  if (touch.utm_source !== undefined) return touch.utm_source;
+  const click = Object.entries(CLICK_IDS).find(
+    ([name]) => touch[name as keyof typeof CLICK_IDS] !== undefined,
+  );
+  return click?.[1] ?? touch.referrer;
 }

@@ -20,6 +20,7 @@ import { codeThatAnswers, endCodes, insertCode, isLive, type Code } from '#serve
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
 import { findPlaceInQueue, laneOf, type FirstLease, type Lane, type OutboxRow } from '#server/db/outbox.ts';
 import { insertSubmission } from '#server/db/submissions.ts';
+import type { Attribution } from '#server/leads/attribution.ts';
 import { mailingTime } from '#server/leads/mailing-time.ts';
 import { networkOf, type Limits } from '#server/limits/limits.ts';
 import type { MailBacklog } from '#server/outbox/backlog.ts';
@@ -55,7 +56,7 @@ export type Visitor = {
   /** Which wording the page says it showed, one that we know (server/leads/consent-wording.ts). */
   readonly consentVersion: string;
   /** Campaign parameters of the page's address. */
-  readonly attribution: Readonly<Record<string, string>>;
+  readonly attribution: Attribution;
   /** What is noteworthy about the address (server/leads/email-domain.ts). */
   readonly flags: readonly string[];
 };

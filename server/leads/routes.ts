@@ -21,6 +21,7 @@ import {
   API,
   type Article,
   CONSENT_VERSION_HEADER,
+  VISIT_HEADER,
   PROOF_OF_WORK_HEADER,
   type Verified,
   WITH_ARTICLE,
@@ -94,7 +95,10 @@ export function addLeadRoutes(app: FastifyInstance, parts: LeadRouteParts): void
           clientAddress,
           consentVersion: wording.version,
           userAgent: request.headers['user-agent']?.slice(0, USER_AGENT_MAX_LENGTH) ?? null,
-          attribution: attributionOf(request.headers.referer),
+          attribution: attributionOf({
+            visit: request.headers[VISIT_HEADER],
+            referer: request.headers.referer,
+          }),
           flags: verdict.flags,
         });
     if (outcome.type === 'refused') {

@@ -1,0 +1,44 @@
+// Where a visit came from, as far as an address says: by an allow-list, with bounded lengths. The page tells it in a header
+// (x-visit), because the body of its call belongs to the specification; nothing about it is kept in a cookie.
+
+/** Campaign parameters, and the click identifiers of those who sell advertisements. */
+const TOUCH_PARAMETERS = [
+  'utm_source',
+  'utm_medium',
+  'utm_campaign',
+  'utm_term',
+  'utm_content',
+  'gclid',
+  'gbraid',
+  'wbraid',
+  'fbclid',
+  'msclkid',
+  'li_fat_id',
+] as const;
+
+/** The host of the site that a link was on. */
+const REFERRER = 'referrer';
+/** What a lead is told to have come with, in the order of its columns. */
+export const TOUCH_NAMES = [...TOUCH_PARAMETERS, REFERRER] as const;
+export type Touch = Readonly<Partial<Record<(typeof TOUCH_NAMES)[number], string>>>;
+
+const VALUE_MAX_LENGTH = 200;
+const HOST = /^(?=.{1,253}$)[a-z0-9-]+(\.[a-z0-9-]+)+$/;
+/** Controls, which nobody needs and PostgreSQL takes no U+0000 of, and what is left of a character that was cut in two. */
+const FORBIDDEN = /[\p{Cc}\p{Cs}]/gu;
+
+/** A browser's URLSearchParams, Node's alike; the types here are of neither. */
+type Parameters = { readonly get: (name: string) => string | null };
+
+/**
+ * Reads a touch from the parameters of an address, or of one half of the header.
+ * @returns what is known and not empty
+ */
+export function readTouch(parameters: Parameters): Touch {
+  const touch: Partial<Record<(typeof TOUCH_NAMES)[number], string>> = {};
+  for (const name of TOUCH_NAMES) {
+    const value = parameters.get(name)?.slice(0, VALUE_MAX_LENGTH).replace(FORBIDDEN, '');
+    if (value && (name !== REFERRER || HOST.test(value))) touch[name] = value;
+  }
+  return touch;
+}

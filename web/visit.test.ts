@@ -1,0 +1,69 @@
+// Where a visit came from, as the page tells it and the server reads it.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+
+import { attributionOf } from '#server/leads/attribution.ts';
+import { VISIT_HEADER } from '#shared/api.ts';
+import { noteFirstTouch, visitHeader } from '#web/visit.ts';
+
+function tab() {
+  const kept = new Map<string, string>();
+  return () => ({
+    getItem: (key: string) => kept.get(key) ?? null,
+    setItem: (key: string, value: string) => void kept.set(key, value),
+  });
+}
+const page =
+  (search: string, referrer = '') =>
+  () => ({ search, referrer, host: 'guide.example.com' });
+/** What the server makes of what the page tells. */
+const told = (headers: Record<string, string>) =>
+  attributionOf({ visit: headers[VISIT_HEADER], referer: undefined });
+
+it('both touches of a visit are told: how it began, and how it came to the form', () => {
+  const storage = tab();
+  const ad = page(
+    '?utm_source=newsletter&gclid=a%20b&sessionid=secret',
+    'https://mail.example.org/inbox?u=ada',
+  );
+  noteFirstTouch(storage, ad);
+  assert.deepEqual(told(visitHeader(storage, ad)), {
+    utm_source: 'newsletter',
+    gclid: 'a b',
+    referrer: 'mail.example.org',
+  });
+  const later = page('?utm_source=partner', 'https://partner.example.net/');
+  noteFirstTouch(storage, later);
+  assert.deepEqual(told(visitHeader(storage, later)), {
+    utm_source: 'partner',
+    referrer: 'partner.example.net',
+    first: { utm_source: 'newsletter', gclid: 'a b', referrer: 'mail.example.org' },
+  });
+});
+
+it('nothing is told where there is nothing to tell, and a browser that keeps nothing tells the last touch', () => {
+  const own = page('?from=x', 'https://guide.example.com/imprint');
+  const blocked = () => {
+    throw new Error('SecurityError');
+  };
+  noteFirstTouch(blocked, own);
+  assert.deepEqual(visitHeader(blocked, own), {});
+  assert.deepEqual(told(visitHeader(blocked, page('?gbraid=1'))), { gbraid: '1' });
+});
+
+it('the server keeps what it knows, as long as it may be, whatever is sent', () => {
+  const visit = (last: Record<string, string>) =>
+    new URLSearchParams({ last: `${new URLSearchParams(last)}` });
+  const kept = attributionOf({
+    visit: `${visit({ utm_source: `${'x'.repeat(199)}😀`, password: 'p', referrer: 'javascript:alert(1)', fbclid: 'a\0b\u0085' })}`,
+    referer: 'https://guide.example.com/?utm_source=other',
+  });
+  assert.deepEqual(kept, { utm_source: 'x'.repeat(199), fbclid: 'ab' });
+  assert.deepEqual(attributionOf({ visit: 'x'.repeat(9_000), referer: undefined }), {});
+  assert.deepEqual(
+    attributionOf({ visit: undefined, referer: 'https://guide.example.com/?li_fat_id=7&referrer=a.example' }),
+    {
+      li_fat_id: '7',
+    },
+  );
+});
