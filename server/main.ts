@@ -4,6 +4,7 @@ import path from 'node:path';
 
 import { buildApp } from '#server/app.ts';
 import { checkStart } from '#server/check-start.ts';
+import { createSealer } from '#server/consent-sealer.ts';
 import { createHousekeeping } from '#server/housekeeping.ts';
 import { drainConnections } from '#server/http/drain.ts';
 import { findRelease, type Release } from '#server/http/releases.ts';
@@ -23,6 +24,7 @@ const CLOSE_PATIENCE_MS = 5_000;
 /** What nobody waits for any more (a mail server that does not answer) keeps a stopped process no longer than this. */
 const LINGER_MS = 500;
 const HOUSEKEEPING_MS = 3_600_000;
+const SEALING_MS = 5_000;
 
 // Here and not in a file of its own, so that all a start needs has been loaded before, and is kept compiled (start.js).
 if (process.argv.includes('--check')) await checkStart();
@@ -59,6 +61,13 @@ const tryToKeepHouse = () => {
   keepHouse().catch((error: unknown) => logger.warn({ err: error }, 'Housekeeping failed.'));
 };
 const housekeeping = setInterval(tryToKeepHouse, HOUSEKEEPING_MS);
+const seal = createSealer(service, () => stopping);
+const tryToSeal = () => {
+  seal().catch((error: unknown) =>
+    logger.warn({ err: error }, 'Consents could not be sealed yet; tried again soon.'),
+  );
+};
+const sealing = setInterval(tryToSeal, SEALING_MS);
 
 let interrupts = 0;
 process.on('SIGTERM', stop);
@@ -133,6 +142,7 @@ function stop(signal: string): void {
   }, STOP_DEADLINE_MS).unref();
   void (async () => {
     clearInterval(housekeeping);
+    clearInterval(sealing);
     // SIGINT comes from somebody at a terminal, who has no balancer and does not want to wait.
     if (signal === 'SIGTERM') await drainConnections(app.server, DRAIN_MS);
     // A request that never ends must not keep the mail in hand from being finished.

@@ -2,6 +2,7 @@
 import { Command, CommanderError } from '@commander-js/extra-typings';
 
 import { addBackup } from '#server/commands/backup.ts';
+import { addConsent } from '#server/commands/consent.ts';
 import { addCorrect } from '#server/commands/correct.ts';
 import { CommandFailure, type Desk } from '#server/commands/desk.ts';
 import { addErase } from '#server/commands/erase.ts';
@@ -26,9 +27,8 @@ export async function runDesk(desk: Desk, args: readonly string[]): Promise<numb
     .configureOutput({ writeOut: (text) => said.push(text), writeErr: (text) => desk.note(text.trimEnd()) })
     .showSuggestionAfterError()
     .exitOverride();
-  for (const add of [addLeads, addExport, addShow, addPerson, addCorrect, addErase, addBackup])
+  for (const add of [addLeads, addExport, addShow, addPerson, addCorrect, addErase, addConsent, addBackup])
     add(program, desk);
-  for (const command of program.commands) command.exitOverride();
   try {
     if (args.length === 0) program.help();
     await program.parseAsync(args, { from: 'user' });

@@ -97,6 +97,15 @@ export const COLUMNS: Classification = {
     user_agent: 'personal',
     same_browser: 'not',
   },
+  consent_chain: {
+    position: 'not',
+    receipt_id: 'key',
+    content: 'personal',
+    salt: 'not',
+    content_hash: 'not',
+    hash: 'not',
+    sealed_at: 'not',
+  },
   exported_leads: { lead_id: 'key', export_name: 'not', exported_at: 'not' },
   corrections: {
     id: 'key',
@@ -120,6 +129,7 @@ export const COLUMNS: Classification = {
 
 /** The tables whose rows are about an e-mail address, those that refer to others first. */
 const ABOUT_AN_ADDRESS = [
+  'consent_chain',
   'exported_leads',
   'corrections',
   'consent_receipts',
@@ -137,6 +147,8 @@ export type PersonalData = { readonly [Table in AboutAnAddress]: readonly Select
 /** Which rows of a table are about an address. */
 const isAbout = (table: AboutAnAddress, email: string) => {
   switch (table) {
+    case 'consent_chain':
+      return sql<boolean>`receipt_id in (select id from consent_receipts where lead_id in (select id from leads where email = ${email}))`;
     case 'exported_leads':
     case 'corrections':
     case 'consent_receipts':
@@ -167,6 +179,7 @@ export async function listPersonalData(db: Db, typedEmail: string): Promise<Pers
       .where(isAbout(table, email))
       .execute() as Promise<Selectable<Schema[Table]>[]>;
   return {
+    consent_chain: await rowsOf('consent_chain'),
     exported_leads: await rowsOf('exported_leads'),
     corrections: await rowsOf('corrections'),
     consent_receipts: await rowsOf('consent_receipts'),
@@ -205,6 +218,12 @@ export async function erasePersonalData(
         .executeTakeFirstOrThrow();
       return Number(numDeletedRows);
     };
+    // Its place in the chain stays, so that the others can still be checked.
+    const chain = await tx
+      .updateTable('consent_chain')
+      .set({ content: null, salt: null })
+      .where(isAbout('consent_chain', email))
+      .executeTakeFirstOrThrow();
     const exportedLeads = await erase('exported_leads');
     const corrections = await erase('corrections');
     const receipts = await erase('consent_receipts');
@@ -231,6 +250,7 @@ export async function erasePersonalData(
       .where(isAbout('codes', email))
       .executeTakeFirstOrThrow();
     return {
+      consent_chain: Number(chain.numUpdatedRows),
       exported_leads: exportedLeads,
       corrections,
       consent_receipts: receipts,

@@ -130,6 +130,19 @@ type ConsentReceipts = {
   same_browser: Fixed<number | null>;
 };
 
+/** Consent proofs, each holding the hash of the one before (consent-chain.ts). */
+type ConsentChain = {
+  position: Fixed<number>;
+  receipt_id: Fixed<string>;
+  /** JSON of the proof; null once it was erased. */
+  content: Erasable<string | null>;
+  /** Goes with the content: without it, the hash tells nothing. */
+  salt: Erasable<string | null>;
+  content_hash: Fixed<string>;
+  hash: Fixed<string>;
+  sealed_at: Fixed<number>;
+};
+
 /** Which lead went out in which export: the next of the same name passes it over. */
 type ExportedLeads = {
   lead_id: Fixed<string>;
@@ -170,6 +183,7 @@ export type Schema = {
   outbox: Outbox;
   leads: Leads;
   consent_receipts: ConsentReceipts;
+  consent_chain: ConsentChain;
   exported_leads: ExportedLeads;
   corrections: Corrections;
   limit_windows: LimitWindows;

@@ -34,6 +34,8 @@ export type Mailer = {
    * @returns null when all is well, or one sentence about what is not
    */
   readonly tryAccount: () => Promise<string | null>;
+  /** @param mailId {@link Mail.id} */
+  readonly messageIdOf: (mailId: string) => string;
   readonly close: () => void;
 };
 
@@ -92,6 +94,7 @@ export function createSmtpMailer({
         return explainAccount(error, url);
       }
     },
+    messageIdOf: (mailId) => messageIdOf(mailId, from),
     close: () => transport.close({ force: true }),
   };
 }
@@ -122,9 +125,13 @@ function createFileMailer(
       }
     },
     tryAccount: async () => null,
+    messageIdOf: (mailId) => messageIdOf(mailId, from),
     close: () => transport.close(),
   };
 }
+
+const messageIdOf = (mailId: string, from: string): string =>
+  `<${mailId}@${from.slice(from.lastIndexOf('@') + 1).replace(/>$/, '')}>`;
 
 function envelopeOf(mail: Mail, from: string) {
   return {
@@ -134,7 +141,7 @@ function envelopeOf(mail: Mail, from: string) {
     subject: mail.subject,
     text: mail.text,
     html: mail.html,
-    messageId: `<${mail.id}@${from.slice(from.lastIndexOf('@') + 1).replace(/>$/, '')}>`,
+    messageId: messageIdOf(mail.id, from),
     xMailer: false as const,
     headers: {
       // RFC 3834: no vacation notices, please.

@@ -1,0 +1,184 @@
+// Consent that can be proved: every receipt is in the chain, and nothing can be done to the chain without a trace.
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+import { sql } from 'kysely';
+
+import { sealConsents } from '#server/consent-sealer.ts';
+import { openDatabase } from '#server/db/connect.ts';
+import type { ChainReport } from '#server/db/consent-chain.ts';
+import { ENGINES } from '#testing/databases.ts';
+import { desk } from '#testing/desk.ts';
+import { codeIn } from '#testing/inbox.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+
+async function agree(server: ServerUnderTest, email: string, mail = 1): Promise<void> {
+  const visitor = createVisitor(server, '198.51.100.7');
+  const headers = { 'x-consent-version': server.campaign.consent.version, 'user-agent': 'Browser/7' };
+  assert.equal((await visitor.post('/api/leads', filledForm({ email }), { headers })).statusCode, 202);
+  const code = codeIn(await server.inbox.waitForMail(email, mail));
+  await server.advance(20);
+  assert.equal((await visitor.post('/api/verify', { email, code }, { headers })).statusCode, 200);
+  await server.advance(1);
+}
+
+async function report(server: ServerUnderTest, ...args: readonly string[]) {
+  const { exitCode, out, notes } = await desk(server.service, ['consent', 'verify', '--json', ...args]);
+  const { faults, ...rest } = JSON.parse(out) as ChainReport;
+  return { exitCode, notes, ...rest, faults: faults.map(({ kind, position }) => `${position} ${kind}`) };
+}
+
+for (const engine of ENGINES) {
+  describe(`the chain of consents on ${engine}`, () => {
+    it('holds each proof with all it needs, in the order of their sealing', () =>
+      withServer({ engine }, async (server) => {
+        await agree(server, 'ada@example.com');
+        await agree(server, 'eve@example.com');
+        await server.advance(60);
+        await agree(server, 'ada@example.com', 2);
+        const { exitCode, entries, erased, head, faults } = await report(server);
+        assert.deepEqual(
+          { exitCode, entries, erased, faults, at: head.position },
+          {
+            exitCode: 0,
+            entries: 3,
+            erased: 0,
+            faults: [],
+            at: 3,
+          },
+        );
+        assert.equal((await report(server)).entries, 3, 'what is sealed is not sealed again');
+
+        const folder = mkdtempSync(path.join(os.tmpdir(), 'consent-'));
+        try {
+          const out = path.join(folder, 'ada');
+          const answer = await desk(server.service, ['consent', 'export', 'Ada@example.com', '--out', out]);
+          assert.equal(answer.exitCode, 0, answer.notes);
+          const { proofs } = JSON.parse(readFileSync(`${out}.json`, 'utf8')) as {
+            proofs: { position: number; proof: Record<string, unknown> }[];
+          };
+          assert.deepEqual(
+            proofs.map(({ position }) => position),
+            [1, 3],
+          );
+          const { mail, ...proof } = proofs[0]!.proof;
+          const { version, text } = server.campaign.consent;
+          const row = await server.database.db
+            .selectFrom('consent_receipts')
+            .select('id')
+            .orderBy('id')
+            .executeTakeFirstOrThrow();
+          assert.deepEqual(proof, {
+            receipt: row.id,
+            email: 'ada@example.com',
+            name: 'Ada Lovelace',
+            company: 'Analytical Engines',
+            wording: { version, text },
+            page: server.config.publicUrl,
+            givenAt: '2026-11-20T12:00:00.000Z',
+            givenFrom: '198.51.100.7',
+            browser: 'Browser/7',
+            codeEnteredAt: '2026-11-20T12:00:20.000Z',
+            codeEnteredFrom: '198.51.100.7',
+            sameBrowser: true,
+          });
+          const { messageId, answer: said } = mail as { messageId: string; answer: string };
+          assert.equal(messageId, server.inbox.mails[0]?.parsed.messageId);
+          assert.match(said, /^250 /);
+          const page = readFileSync(`${out}.html`, 'utf8');
+          assert.match(page, /198\.51\.100\.7/);
+          assert.match(page, /Hash of this entry/);
+          assert.doesNotMatch(page, /<script|https?:\/\/(?!localhost)/);
+        } finally {
+          rmSync(folder, { recursive: true });
+        }
+      }));
+
+    it('tells what was changed, taken out, put elsewhere or emptied, and exits with 1', () =>
+      withServer({ engine }, async (server) => {
+        for (const name of ['ada', 'eve', 'bob', 'dan']) await agree(server, `${name}@example.com`);
+        const { head } = await report(server);
+        const anchor = `${head.position}:${head.hash}`;
+        assert.deepEqual((await report(server, '--anchor', anchor)).faults, []);
+        const { db } = server.database;
+        const tampered = async (
+          change: ReturnType<typeof sql>,
+          expected: readonly string[],
+          ...args: string[]
+        ) => {
+          const before = await db.selectFrom('consent_chain').selectAll().orderBy('position').execute();
+          await change.execute(db);
+          const { faults, exitCode, notes } = await report(server, ...args);
+          assert.deepEqual(faults, expected);
+          assert.equal(exitCode, 1);
+          assert.match(notes, /Compare with a backup/);
+          await db.deleteFrom('consent_chain').execute();
+          await db.insertInto('consent_chain').values(before).execute();
+        };
+        await tampered(
+          sql`update consent_chain set content = replace(content, 'Ada', 'Eva') where position = 1`,
+          ['1 content'],
+        );
+        await tampered(sql`update consent_chain set content = null, salt = null where position = 2`, [
+          '2 emptied',
+        ]);
+        await tampered(sql`update consent_chain set content_hash = ${'0'.repeat(64)} where position = 3`, [
+          '3 link',
+          '3 content',
+        ]);
+        // Its receipt finds no entry any more, and is sealed anew.
+        await tampered(sql`delete from consent_chain where position = 2`, ['3 gap']);
+        // Whoever cuts off the end and lets it grow again is told by an anchor alone.
+        await tampered(sql`delete from consent_chain where position > 2`, ['4 anchor'], '--anchor', anchor);
+        assert.deepEqual((await report(server, '--anchor', anchor)).faults, []);
+      }));
+
+    it('stays whole when somebody is erased, and holds nothing of them', () =>
+      withServer({ engine }, async (server) => {
+        for (const name of ['ada', 'eve', 'bob']) await agree(server, `${name}@example.com`);
+        const anchor = (await desk(server.service, ['consent', 'anchor'])).out;
+        assert.match(anchor, /^3:[0-9a-f]{64} 2026-11-20T/);
+        assert.equal((await desk(server.service, ['erase', 'eve@example.com', '--yes'])).exitCode, 0);
+        const { exitCode, entries, erased, faults } = await report(server, '--anchor', anchor);
+        assert.deepEqual(
+          { exitCode, entries, erased, faults },
+          { exitCode: 0, entries: 3, erased: 1, faults: [] },
+        );
+        const rows = await server.database.db.selectFrom('consent_chain').selectAll().execute();
+        assert.doesNotMatch(JSON.stringify(rows), /eve@/);
+        const gone = await desk(server.service, ['consent', 'export', 'eve@example.com', '--out', 'x']);
+        assert.equal(gone.exitCode, 1);
+      }));
+  });
+}
+
+it('two processes that seal at once make one chain', () =>
+  withServer({ engine: 'postgres' }, async (server) => {
+    for (let n = 0; n < 12; n += 1) await agree(server, `lead${n}@example.com`);
+    const others = Array.from({ length: 4 }, () => openDatabase(server.config.database, () => {}));
+    try {
+      const sealed = await Promise.all(
+        [server.database, ...others].map((database) =>
+          sealConsents({ ...server.service, database }, { whole: true }),
+        ),
+      );
+      assert.equal(
+        sealed.reduce((sum, count) => sum + count, 0),
+        12,
+      );
+      const { entries, faults } = await report(server);
+      assert.deepEqual([entries, faults], [12, []]);
+    } finally {
+      for (const { close } of others) await close();
+    }
+  }));
+
+it('an anchor that was copied badly is told, and nothing is checked', () =>
+  withServer({ engine: 'sqlite' }, async (server) => {
+    const { exitCode, out, notes } = await desk(server.service, ['consent', 'verify', '--anchor', '12']);
+    assert.deepEqual([exitCode, out], [2, '']);
+    assert.match(notes, /An anchor is what "consent anchor" prints/);
+  }));

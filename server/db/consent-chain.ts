@@ -1,0 +1,290 @@
+// The chain of consent proofs. A receipt is sealed some seconds after its verification, in a batch: whoever enters a code never
+// waits for the chain, and one process at a time appends to it.
+import { createHash, randomBytes } from 'node:crypto';
+
+import { sql, type Selectable } from 'kysely';
+
+import type { Db, OpenDatabase } from '#server/db/connect.ts';
+import { lowestIdAt } from '#server/db/ids.ts';
+import type { Schema } from '#server/db/schema.ts';
+
+export type ChainEntry = Selectable<Schema['consent_chain']>;
+
+/** What a proof says. Times are ISO 8601 in UTC; null is what was not known. */
+export type ConsentProof = {
+  readonly receipt: string;
+  readonly email: string;
+  readonly name: string;
+  readonly company: string;
+  readonly wording: { readonly version: string; readonly text: string };
+  /** The address of the page. */
+  readonly page: string;
+  readonly givenAt: string;
+  readonly givenFrom: string;
+  readonly browser: string | null;
+  readonly codeEnteredAt: string;
+  readonly codeEnteredFrom: string;
+  /** Whether the code was entered in the browser that sent the form. */
+  readonly sameBrowser: boolean | null;
+  /** The e-mail that carried the code, as far as it is still known. */
+  readonly mail: {
+    readonly messageId: string;
+    readonly sentAt: string | null;
+    readonly answer: string | null;
+  } | null;
+};
+
+/** Where a chain begins. */
+const GENESIS = '0'.repeat(64);
+/** What became of the code's mail is noted by then, or will not be. */
+const MAIL_PATIENCE_MS = 60_000;
+/** A receipt that was begun before another may be committed after it, but not later than this. */
+const OVERLAP_MS = 2 * MAIL_PATIENCE_MS;
+const SALT_BYTES = 16;
+
+const sha256 = (...parts: readonly string[]): string => {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part);
+  return hash.digest('hex');
+};
+
+/** The salt goes with the content when somebody is erased; without it nobody can try contents until one fits. */
+const hashOfContent = (salt: string, content: string): string => sha256(salt, '\n', content);
+const hashOfEntry = (previous: string, position: number, contentHash: string): string =>
+  sha256(previous, '\n', String(position), '\n', contentHash);
+
+/** The newest entry. */
+export async function chainHead(db: Db): Promise<{ readonly position: number; readonly hash: string }> {
+  const head = await db
+    .selectFrom('consent_chain')
+    .select(['position', 'hash'])
+    .orderBy('position', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return head ?? { position: 0, hash: GENESIS };
+}
+
+/**
+ * Appends receipts that are not in the chain yet, the oldest first.
+ * @param options most: how many at once; whole: look at every receipt there is, and not at the newest alone; page: where the
+ *   form was; messageIdOf: of the mail with an id in the outbox
+ * @returns how many were appended
+ */
+export async function sealReceipts(
+  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
+  {
+    now,
+    most,
+    whole,
+    page,
+    messageIdOf,
+  }: {
+    now: number;
+    most: number;
+    whole: boolean;
+    page: string;
+    messageIdOf: (mailId: string) => string;
+  },
+): Promise<number> {
+  return db.transaction().execute(async (tx) => {
+    // Another process appends after this one, to what this one has appended.
+    if (engine === 'postgres')
+      await sql`select pg_advisory_xact_lock(hashtextextended('consent chain', 0))`.execute(tx);
+    let { position, hash } = await chainHead(tx);
+    const receipts = await unsealed(tx, {
+      from: whole ? '' : lowestIdAt(now - OVERLAP_MS),
+      mailKnownBefore: now - MAIL_PATIENCE_MS,
+      most,
+    });
+    const entries = receipts.map((receipt) => {
+      const content = JSON.stringify(proofOf(receipt, { page, messageIdOf }));
+      const salt = randomBytes(SALT_BYTES).toString('hex');
+      const contentHash = hashOfContent(salt, content);
+      position += 1;
+      hash = hashOfEntry(hash, position, contentHash);
+      return {
+        position,
+        receipt_id: receipt.id,
+        content,
+        salt,
+        content_hash: contentHash,
+        hash,
+        sealed_at: now,
+      };
+    });
+    if (entries.length > 0) await tx.insertInto('consent_chain').values(entries).execute();
+    return entries.length;
+  });
+}
+
+type Unsealed = Awaited<ReturnType<typeof unsealed>>[number];
+
+const unsealed = (
+  db: Db,
+  { from, mailKnownBefore, most }: { from: string; mailKnownBefore: number; most: number },
+) =>
+  db
+    .selectFrom('consent_receipts as r')
+    .innerJoin('leads as l', 'l.id', 'r.lead_id')
+    .innerJoin('submissions as s', 's.id', 'r.submission_id')
+    .innerJoin('consent_wordings as w', 'w.version', 'r.consent_version')
+    // The code that was entered, and the mail it came with.
+    .leftJoin('codes as c', (join) =>
+      join.onRef('c.email', '=', 'l.email').onRef('c.used_at', '=', 'r.verified_at'),
+    )
+    .leftJoin('outbox as m', 'm.code_id', 'c.id')
+    .select([
+      'r.id',
+      'l.email',
+      's.name',
+      's.company',
+      'r.consent_version',
+      'w.text',
+      'r.given_at',
+      'r.verified_at',
+      'r.client_address',
+      'r.verified_from_address',
+      'r.user_agent',
+      'r.same_browser',
+      'm.id as mail_id',
+      'm.finished_at as mail_sent_at',
+      'm.reply as mail_answer',
+    ])
+    .where('r.id', '>=', from)
+    .where((eb) =>
+      eb.or([
+        eb('m.id', 'is', null),
+        eb('m.state', '<>', 'queued'),
+        eb('r.verified_at', '<', mailKnownBefore),
+      ]),
+    )
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb.selectFrom('consent_chain as k').select('k.position').whereRef('k.receipt_id', '=', 'r.id'),
+        ),
+      ),
+    )
+    .orderBy('r.id')
+    .limit(most)
+    .execute();
+
+function proofOf(
+  row: Unsealed,
+  { page, messageIdOf }: { page: string; messageIdOf: (mailId: string) => string },
+): ConsentProof {
+  return {
+    receipt: row.id,
+    email: row.email,
+    name: row.name,
+    company: row.company,
+    wording: { version: row.consent_version, text: row.text },
+    page,
+    givenAt: isoTime(row.given_at),
+    givenFrom: row.client_address,
+    browser: row.user_agent,
+    codeEnteredAt: isoTime(row.verified_at),
+    codeEnteredFrom: row.verified_from_address,
+    sameBrowser: row.same_browser === null ? null : row.same_browser === 1,
+    mail:
+      row.mail_id === null
+        ? null
+        : {
+            messageId: messageIdOf(row.mail_id),
+            sentAt: row.mail_sent_at === null ? null : isoTime(row.mail_sent_at),
+            answer: row.mail_answer,
+          },
+  };
+}
+
+const isoTime = (ms: number): string => new Date(ms).toISOString();
+
+/** What is wrong with a chain. */
+export type ChainFault = {
+  readonly position: number;
+  /** `gap`: entries are missing before it. `link`: it does not follow the one before. `content`: it was changed. `emptied`: its content went, and its receipt did not. `anchor`: it is not the one that was anchored. */
+  readonly kind: 'gap' | 'link' | 'content' | 'emptied' | 'anchor';
+};
+
+export type ChainReport = {
+  readonly entries: number;
+  /** Of people who were erased: their places are checked, their contents are gone. */
+  readonly erased: number;
+  readonly head: { readonly position: number; readonly hash: string };
+  readonly faults: readonly ChainFault[];
+};
+
+const PAGE_SIZE = 2_000;
+const MOST_FAULTS = 100;
+
+/**
+ * Checks the whole chain, a page at a time.
+ * @param anchor the head that was printed at another time: it has to be in the chain
+ */
+export async function verifyChain(
+  db: Db,
+  anchor?: { readonly position: number; readonly hash: string },
+): Promise<ChainReport> {
+  const faults: ChainFault[] = [];
+  const tell = (kind: ChainFault['kind'], position: number) => {
+    if (faults.length < MOST_FAULTS) faults.push({ kind, position });
+  };
+  let entries = 0;
+  let erased = 0;
+  let head = { position: 0, hash: GENESIS };
+  let isAnchored = anchor === undefined || (anchor.position === 0 && anchor.hash === GENESIS);
+  for (;;) {
+    const page = await entriesAfter(db, head.position);
+    if (page.length === 0) break;
+    for (const { has_receipt: hasReceipt, ...entry } of page) {
+      entries += 1;
+      if (entry.position !== head.position + 1) tell('gap', entry.position);
+      else if (entry.hash !== hashOfEntry(head.hash, entry.position, entry.content_hash))
+        tell('link', entry.position);
+      if (entry.content === null || entry.salt === null) {
+        erased += 1;
+        if (Number(hasReceipt) > 0) tell('emptied', entry.position);
+      } else if (hashOfContent(entry.salt, entry.content) !== entry.content_hash) {
+        tell('content', entry.position);
+      }
+      head = { position: entry.position, hash: entry.hash };
+      if (anchor?.position === entry.position) isAnchored = anchor.hash === entry.hash;
+    }
+  }
+  if (!isAnchored) tell('anchor', anchor?.position ?? 0);
+  return { entries, erased, head, faults };
+}
+
+const entriesAfter = (db: Db, position: number) =>
+  db
+    .selectFrom('consent_chain as k')
+    .selectAll()
+    .select((eb) =>
+      eb
+        .selectFrom('consent_receipts as r')
+        .select((receipts) => receipts.fn.countAll<number>().as('count'))
+        .whereRef('r.id', '=', 'k.receipt_id')
+        .as('has_receipt'),
+    )
+    .where('k.position', '>', position)
+    .orderBy('k.position')
+    .limit(PAGE_SIZE)
+    .execute();
+
+/** The proofs of an address, the oldest first, with what shows their place in the chain. */
+export async function proofsOf(
+  db: Db,
+  email: string,
+): Promise<readonly (Omit<ChainEntry, 'content'> & { readonly proof: ConsentProof })[]> {
+  const rows = await db
+    .selectFrom('consent_chain as k')
+    .innerJoin('consent_receipts as r', 'r.id', 'k.receipt_id')
+    .innerJoin('leads as l', 'l.id', 'r.lead_id')
+    .selectAll('k')
+    .where('l.email', '=', email)
+    .orderBy('k.position')
+    .execute();
+  return rows.flatMap(({ content, ...entry }) =>
+    content === null ? [] : [{ ...entry, proof: JSON.parse(content) as ConsentProof }],
+  );
+}

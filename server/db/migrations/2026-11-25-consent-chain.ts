@@ -1,0 +1,16 @@
+// Proofs of consent, each holding the hash of the one before: none can be changed, taken out or put in without a trace.
+import type { Kysely } from 'kysely';
+
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('consent_chain')
+    .addColumn('position', 'bigint', (column) => column.primaryKey())
+    // No reference: its receipt may be erased, and its place stays.
+    .addColumn('receipt_id', 'text', (column) => column.notNull().unique())
+    .addColumn('content', 'text')
+    .addColumn('salt', 'text')
+    .addColumn('content_hash', 'text', (column) => column.notNull())
+    .addColumn('hash', 'text', (column) => column.notNull())
+    .addColumn('sealed_at', 'bigint', (column) => column.notNull())
+    .execute();
+}
