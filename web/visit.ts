@@ -22,7 +22,7 @@ function touchOf({ search, host, referrer }: Opened): string {
   parameters.delete('referrer');
   const from = hostOf(referrer);
   if (from !== '' && from !== host) parameters.set('referrer', from);
-  return new URLSearchParams(readTouch(parameters) as Record<string, string>).toString();
+  return new URLSearchParams(readTouch(parameters)).toString();
 }
 
 function hostOf(url: string): string {

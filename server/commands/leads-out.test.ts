@@ -130,10 +130,8 @@ for (const engine of ENGINES) {
               .map(([email]) => email);
           await becomeLead(server, { email: 'ada@example.com' });
           // The folder is not there yet: nothing was exported, and nothing is remembered.
-          const broken = await desk(server.service, [
-            ...['export', '--since-last', 'crm'],
-            ...['--out', path.join(folder, 'missing', 'new.csv')],
-          ]);
+          const nowhere = path.join(folder, 'missing', 'new.csv');
+          const broken = await desk(server.service, ['export', '--since-last', 'crm', '--out', nowhere]);
           assert.equal(broken.exitCode, 1);
           assert.match(broken.notes, /its folder does not exist\. Make it first/);
           assert.equal((await job()).exitCode, 0);

@@ -53,6 +53,8 @@ for (const engine of ENGINES) {
             '2026-11-22-outbox-kinds',
             '2026-11-22-retention',
             '2026-11-23-whole-orders',
+            '2026-11-24-desk',
+            '2026-11-25-consent-chain',
           ],
         );
       } finally {

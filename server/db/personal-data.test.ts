@@ -13,6 +13,7 @@ import { COLUMNS, erasePersonalData, listPersonalData } from '#server/db/persona
 import type { Schema } from '#server/db/schema.ts';
 import { API } from '#shared/api.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
+import { desk } from '#testing/desk.ts';
 import { codeIn } from '#testing/inbox.ts';
 import {
   createVisitor,
@@ -61,6 +62,14 @@ async function verify(server: ServerUnderTest, email: string, address: string, m
   return visitor;
 }
 
+/** Everybody is exported, and their consents are sealed; one is corrected. */
+async function workAtTheDesk(server: ServerUnderTest): Promise<void> {
+  await server.advance(60);
+  await desk(server.service, ['export', '--since-last', 'crm']);
+  await desk(server.service, ['correct', EMAIL, '--name', 'Ada King ada@example.com']);
+  await desk(server.service, ['consent', 'anchor']);
+}
+
 for (const engine of ENGINES) {
   describe(`personal data on ${engine}`, () => {
     it('stands in no table and no column that nobody has judged', async () => {
@@ -76,10 +85,14 @@ for (const engine of ENGINES) {
       withServer({ engine }, async (server) => {
         await verify(server, TYPED, HOME);
         await verify(server, 'eve@example.com', '198.51.100.8');
+        await workAtTheDesk(server);
         const listed = await listPersonalData(server.database.db, ' ADA@example.com ');
         assert.deepEqual(
           Object.entries(listed).map(([table, rows]) => [table, rows.length]),
           [
+            ['consent_chain', 1],
+            ['exported_leads', 1],
+            ['corrections', 1],
             ['consent_receipts', 1],
             ['leads', 1],
             ['submissions', 1],
@@ -97,11 +110,15 @@ for (const engine of ENGINES) {
         await server.advance(0);
         const before = await dump(server);
         const visitor = await verify(server, TYPED, HOME);
+        await workAtTheDesk(server);
         // Somebody else who asked for the same address, and did not enter the code.
         await createVisitor(server, '198.51.100.9').post(API.leads, filledForm({ email: EMAIL }));
         await server.inbox.waitForMail(EMAIL, 2);
         await server.advance(0);
         assert.deepEqual(await erase(server, 'ADA@example.com'), {
+          consent_chain: 1,
+          exported_leads: 1,
+          corrections: 1,
           consent_receipts: 1,
           leads: 1,
           submissions: 2,
