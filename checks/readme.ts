@@ -30,7 +30,7 @@ for (const document of documents) {
       complaints.push(`${document} links to ${target}, which does not exist.`);
     }
   }
-  for (const [, script = ''] of text.matchAll(/npm run ([a-z:-]+)/g)) {
+  for (const [, script = ''] of text.matchAll(/npm run (?:-s )?([a-z:-]+)/g)) {
     if (!(script in scripts))
       complaints.push(`${document} names "npm run ${script}", which package.json does not have.`);
   }

@@ -35,7 +35,7 @@ export function addBackup(program: Command, desk: Desk): void {
       }
       if (config.appSecrets.length === 0)
         desk.note(
-          'Keep the file app-secret, which lies beside the database, with it: without it nobody who waits for a code can enter it.',
+          'The file app-secret beside the database is not in it and belongs into another backup: without it, nobody who waits for a code can enter it.',
         );
     });
 }

@@ -58,10 +58,10 @@ for (const engine of ENGINES) {
           [
             'asked for a code',
             'mail sent',
+            'had entered wrong codes',
             'entered the code',
             'became a lead',
             'agreed to receive emails, and proved the address',
-            'had entered wrong codes',
             'was corrected by the operator',
             'was exported',
           ],

@@ -18,7 +18,7 @@ const STYLES = `
   table { border-collapse: collapse; width: 100%; font-size: .9375rem; }
   td, th { text-align: left; padding: .3rem .75rem .3rem 0; border-top: 1px solid var(--line); }
   td:last-child, th:last-child { text-align: right; padding-right: 0; font-variant-numeric: tabular-nums; }
-  @media (max-width: 30rem) { dl { grid-template-columns: 1fr; } dd { margin-bottom: .35rem; } }
+  @media (max-width: 30rem) { h1 { font-size: 1.35rem; } dl { grid-template-columns: 1fr; } dd { margin-bottom: .35rem; } }
   @media print { body { margin: 0; max-width: none; font-size: 11pt; } }
 `;
 
@@ -41,7 +41,7 @@ export const paperPage = ({
 <meta name="robots" content="noindex">
 <title>${escapeHtml(heading)}</title>
 <style>${STYLES}</style>
-<h1>${escapeHtml(heading)}</h1>
+<h1>${escapeHtml(heading).replaceAll('@', '@<wbr>')}</h1>
 <p class="quiet">${escapeHtml(about)}</p>
 ${body}
 </html>

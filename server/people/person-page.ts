@@ -43,7 +43,8 @@ const entryOf = ({ at, what, details }: StoryEntry): string =>
 
 function detailsOf(details: StoryEntry['details']): string {
   const parts = Object.entries(details).map(
-    ([name, value]) => `<dt>${escapeHtml(sentenceCase(name))}</dt><dd>${escapeHtml(value)}</dd>`,
+    ([name, value]) =>
+      `<dt>${escapeHtml(sentenceCase(name))}</dt><dd>${/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) ? said(value) : escapeHtml(value)}</dd>`,
   );
   return parts.length === 0 ? '' : `<dl>${parts.join('')}</dl>`;
 }

@@ -16,7 +16,7 @@ type Told = Omit<StoryEntry, 'at' | 'details'> & {
 };
 
 /** Of what happens in one millisecond, this came first. */
-const ORDER = ['asked', 'mail', 'entered', 'became', 'agreed'];
+const ORDER = ['asked', 'mail', 'had entered', 'entered', 'became', 'agreed'];
 
 /** @param data what is held (listPersonalData) */
 export function tellStory(data: PersonalData): readonly StoryEntry[] {
