@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 
 import type { OpenDatabase } from '#server/db/connect.ts';
-import { sealReceipts } from '#server/db/consent-chain.ts';
+import { findUnsealed, newestReceiptsFrom, sealReceipts } from '#server/db/consent-chain.ts';
 import type { Mailer } from '#server/mail/mailer.ts';
 
 export type SealerParts = {
@@ -25,18 +25,18 @@ export async function sealConsents(
   { whole, shouldStop = () => false }: { whole: boolean; shouldStop?: () => boolean },
 ): Promise<number> {
   let sealed = 0;
+  let after = whole ? '' : newestReceiptsFrom(clock());
   while (!shouldStop()) {
-    const appended = await sealReceipts(database, {
-      now: clock(),
-      most: AT_ONCE,
-      whole,
-      page: config.publicUrl,
-      messageIdOf: mailer.messageIdOf,
-    });
-    sealed += appended;
-    if (appended < AT_ONCE) break;
-    // Others have their turn.
-    await setImmediate();
+    const found = await findUnsealed(database.db, after);
+    if (found === null) break;
+    for (let from = 0; from < found.ids.length && !shouldStop(); from += AT_ONCE) {
+      const ids = found.ids.slice(from, from + AT_ONCE);
+      const { messageIdOf } = mailer;
+      sealed += await sealReceipts(database, { ids, now: clock(), page: config.publicUrl, messageIdOf });
+      // Others have their turn.
+      await setImmediate();
+    }
+    after = found.last;
   }
   return sealed;
 }

@@ -64,24 +64,49 @@ export async function chainHead(db: Db): Promise<{ readonly position: number; re
   return head ?? { position: 0, hash: GENESIS };
 }
 
+/** Receipts looked at in one statement. */
+const LOOKED_AT_ONCE = 1_000;
+
+/** Where a look for what is new begins. */
+export const newestReceiptsFrom = (now: number): string => lowestIdAt(now - OVERLAP_MS);
+
 /**
- * Appends receipts that are not in the chain yet, the oldest first.
- * @param options most: how many at once; whole: look at every receipt there is, and not at the newest alone; page: where the
- *   form was; messageIdOf: of the mail with an id in the outbox
+ * Looks for receipts that are in no entry yet, a page at a time, and changes nothing.
+ * @param after the id of a receipt; the empty text comes before all
+ * @returns their ids, and how far it has looked; null when there was nothing to look at
+ */
+export async function findUnsealed(
+  db: Db,
+  after: string,
+): Promise<{ readonly ids: readonly string[]; readonly last: string } | null> {
+  const page = await db
+    .selectFrom('consent_receipts as r')
+    .leftJoin('consent_chain as k', 'k.receipt_id', 'r.id')
+    .select(['r.id', 'k.position'])
+    .where('r.id', '>', after)
+    .orderBy('r.id')
+    .limit(LOOKED_AT_ONCE)
+    .execute();
+  const last = page.at(-1)?.id;
+  if (last === undefined) return null;
+  return { ids: page.filter(({ position }) => position === null).map(({ id }) => id), last };
+}
+
+/**
+ * Appends receipts to the chain, those left out that another process has appended meanwhile, or whose mail is still on its way.
+ * @param options page: where the form was; messageIdOf: of the mail with an id in the outbox
  * @returns how many were appended
  */
 export async function sealReceipts(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
   {
+    ids,
     now,
-    most,
-    whole,
     page,
     messageIdOf,
   }: {
+    ids: readonly string[];
     now: number;
-    most: number;
-    whole: boolean;
     page: string;
     messageIdOf: (mailId: string) => string;
   },
@@ -91,11 +116,7 @@ export async function sealReceipts(
     if (engine === 'postgres')
       await sql`select pg_advisory_xact_lock(hashtextextended('consent chain', 0))`.execute(tx);
     let { position, hash } = await chainHead(tx);
-    const receipts = await unsealed(tx, {
-      from: whole ? '' : lowestIdAt(now - OVERLAP_MS),
-      mailKnownBefore: now - MAIL_PATIENCE_MS,
-      most,
-    });
+    const receipts = await unsealed(tx, { ids, mailKnownBefore: now - MAIL_PATIENCE_MS });
     const entries = receipts.map((receipt) => {
       const content = JSON.stringify(proofOf(receipt, { page, messageIdOf }));
       const salt = randomBytes(SALT_BYTES).toString('hex');
@@ -119,10 +140,7 @@ export async function sealReceipts(
 
 type Unsealed = Awaited<ReturnType<typeof unsealed>>[number];
 
-const unsealed = (
-  db: Db,
-  { from, mailKnownBefore, most }: { from: string; mailKnownBefore: number; most: number },
-) =>
+const unsealed = (db: Db, { ids, mailKnownBefore }: { ids: readonly string[]; mailKnownBefore: number }) =>
   db
     .selectFrom('consent_receipts as r')
     .innerJoin('leads as l', 'l.id', 'r.lead_id')
@@ -150,7 +168,7 @@ const unsealed = (
       'm.finished_at as mail_sent_at',
       'm.reply as mail_answer',
     ])
-    .where('r.id', '>=', from)
+    .where('r.id', 'in', ids)
     .where((eb) =>
       eb.or([
         eb('m.id', 'is', null),
@@ -166,7 +184,6 @@ const unsealed = (
       ),
     )
     .orderBy('r.id')
-    .limit(most)
     .execute();
 
 function proofOf(
