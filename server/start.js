@@ -5,7 +5,6 @@ import { readFileSync } from 'node:fs';
 import * as module from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 
 /** Runs TypeScript as it is, and has what the server uses. npm scripts run the pinned one. */
 const OLDEST_NODE = { major: 24, minor: 16 };
@@ -77,9 +76,8 @@ try {
   refuse(`The package ${name} is missing. ${INSTALL}`);
 }
 
-setFlagsFromString('--expose-gc');
-const collectGarbage = /** @type {NodeJS.GCFunction | undefined} */ (runInNewContext('globalThis.gc'));
-collectGarbage?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+const { collectGarbage } = await import('./collect-garbage.ts');
+collectGarbage();
 // From here the old space may grow by so much before it is collected. Each collection also forgets compiled code whose objects are
 // gone for the moment; so nothing is collected for idleness alone (--no-memory-reducer in package.json, which Node reads first).
 setFlagsFromString('--heap-growing-percent=75');

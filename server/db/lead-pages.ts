@@ -31,7 +31,7 @@ export type LeadFilter = {
   readonly missingIn?: string | undefined;
 };
 
-const PAGE_SIZE = 2_000;
+const PAGE_SIZE = 500;
 
 /**
  * Reads leads, those first verified longest ago first. What becomes a lead meanwhile may come or not.

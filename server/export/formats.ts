@@ -174,12 +174,17 @@ export const FORMAT_NAMES = Object.keys(FORMATS) as FormatName[];
 export function exportedLead(record: LeadRecord): ExportedLead {
   const { email, name, company, flags } = record;
   const attribution = readAttribution(record.attribution);
+  const firstVerifiedAt = isoTime(record.first_verified_at);
   return {
     email,
     name,
     company,
-    first_verified_at: isoTime(record.first_verified_at),
-    last_verified_at: isoTime(record.last_verified_at),
+    first_verified_at: firstVerifiedAt,
+    // Most are the same; a million times it counts.
+    last_verified_at:
+      record.last_verified_at === record.first_verified_at
+        ? firstVerifiedAt
+        : isoTime(record.last_verified_at),
     consent_given_at: record.consent_given_at === null ? '' : isoTime(record.consent_given_at),
     consent_version: record.consent_version ?? '',
     consent_text: record.consent_text ?? '',
