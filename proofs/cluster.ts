@@ -32,6 +32,9 @@ const report = (what: string, seen: string, holds = true): void => {
 /** Requests without an answer, and answers from 500 up. */
 const failures = ({ answers }: Ledger): number =>
   [...answers].reduce((sum, [status, count]) => (/^[1-4]/.test(status) ? sum : sum + count), 0);
+/** Which failures they were. */
+const whichFailed = ({ failed }: Ledger): string =>
+  failed.size === 0 ? '' : ` (${[...failed].map(([what, count]) => `${what}: ${count}`).join(', ')})`;
 const requests = ({ answers }: Ledger): number =>
   [...answers.values()].reduce((sum, count) => sum + count, 0);
 
@@ -124,7 +127,7 @@ const rolling = await underLoad(async () => {
 await expectAllKept('rolling restarts', rolling);
 report(
   `${ROUNDS} rolling restarts of all ${PROCESSES}`,
-  `${requests(rolling)} requests, ${failures(rolling)} failed; ${rolling.verified.size} leads`,
+  `${requests(rolling)} requests, ${failures(rolling)} failed${whichFailed(rolling)}; ${rolling.verified.size} leads`,
   failures(rolling) === 0,
 );
 

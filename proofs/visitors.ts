@@ -51,6 +51,8 @@ export type Ledger = {
   readonly unmailed: Set<string>;
   /** Requests that got no answer at all, and answers by status. */
   readonly answers: Map<string, number>;
+  /** Requests without an answer, by what broke, and answers from 500 up, by their error code. */
+  readonly failed: Map<string, number>;
   /** Answers from 500 up without a sentence. */
   readonly wordless: string[];
 };
@@ -61,6 +63,7 @@ export const newLedger = (): Ledger => ({
   unverified: new Map(),
   unmailed: new Set(),
   answers: new Map(),
+  failed: new Map(),
   wordless: [],
 });
 
@@ -75,6 +78,12 @@ export const newAddress = (): string => `visitor-${process.pid}-${(visitors += 1
 const randomByte = (): number => Math.floor(Math.random() * 256);
 const randomAddress = (): string => `10.${randomByte()}.${randomByte()}.${randomByte()}`;
 
+/** fetch() hides it one level down. */
+function whatBroke(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  return cause instanceof Error ? String('code' in cause ? cause.code : cause.name) : 'unknown';
+}
+
 /** Tries until the server answers with something that is not its own failure. */
 async function insist(
   ledger: Ledger,
@@ -83,14 +92,19 @@ async function insist(
 ): Promise<Answer | null> {
   while (!signal.aborted) {
     let answer: Answer | null = null;
+    let broke = '';
     try {
       answer = await request();
-    } catch {
+    } catch (error) {
       // Refused, reset, or cut off in the middle: the server was killed.
+      broke = whatBroke(error);
     }
     const key = answer === null ? 'no answer' : String(answer.status);
     ledger.answers.set(key, (ledger.answers.get(key) ?? 0) + 1);
     if (answer !== null && answer.status < 500) return answer;
+    const failure =
+      answer === null ? broke : `${key} ${answer.headers.get('x-error-code') ?? 'without a code'}`;
+    ledger.failed.set(failure, (ledger.failed.get(failure) ?? 0) + 1);
     if (answer !== null && !/^[A-Z].{10,}\.$/.test(answer.body))
       ledger.wordless.push(`${key}: ${answer.body}`);
     await setTimeout(PAUSE_MS);
