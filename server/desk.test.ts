@@ -101,6 +101,49 @@ describe('the desk', () => {
     }
   });
 
+  it('puts a backup back, never under a running page, and keeps what was there', async () => {
+    const site = await startSite({ engine: 'sqlite' });
+    const env = siteSettings(site.databaseUrl, site.inbox);
+    const emails = async () =>
+      (JSON.parse((await run(site.folder, env, 'leads', '--json')).out) as { email: string }[]).map(
+        ({ email }) => email,
+      );
+    try {
+      await becomeLead(site, 'ada@example.com');
+      await run(site.folder, env, 'backup', 'copy.db');
+      await becomeLead(site, 'eve@example.com');
+      const running = await run(site.folder, env, 'restore', 'copy.db');
+      assert.equal(running.code, 1);
+      assert.match(running.notes, /leads\.db is in use\. Stop the page first; nothing was changed\./);
+      assert.deepEqual(await emails(), ['ada@example.com', 'eve@example.com']);
+      await site.stop('SIGINT');
+
+      writeFileSync(
+        path.join(site.folder, 'words.db'),
+        'These are no leads, and there is no table in them.\n'.repeat(99),
+      );
+      for (const [file, sentence] of [
+        ['words.db', /words\.db is no SQLite database\. Name a file that "backup" wrote\./],
+        ['missing.db', /missing\.db does not exist\./],
+      ] as const) {
+        const unfit = await run(site.folder, env, 'restore', file);
+        assert.equal(unfit.code, 1);
+        assert.match(unfit.notes, sentence);
+      }
+      assert.deepEqual(await emails(), ['ada@example.com', 'eve@example.com']);
+
+      const restored = await run(site.folder, env, 'restore', 'copy.db');
+      assert.equal(restored.code, 0, restored.notes);
+      assert.match(restored.notes, /leads\.db is now copy\.db, with 1 lead\./);
+      const [, kept = ''] = /is kept as (.*)\.$/m.exec(restored.notes) ?? [];
+      assert.deepEqual(await emails(), ['ada@example.com']);
+      const before = await run(site.folder, { ...env, DATABASE_URL: `file:${kept}` }, 'leads', '--json');
+      assert.match(before.out, /eve@example\.com/);
+    } finally {
+      await site.close();
+    }
+  });
+
   it('says for PostgreSQL what copies it, without the password', async () => {
     const site = await startSite({ engine: 'postgres' });
     try {

@@ -9,7 +9,10 @@ import { chainHead, proofsOf, verifyChain, type ChainFault } from '#server/db/co
 import { consentPage } from '#server/people/consent-page.ts';
 
 export function addConsent(program: Command, desk: Desk): void {
-  const consent = program.command('consent').description('prove who agreed to what, and when');
+  const consent = program
+    .command('consent')
+    .description('prove who agreed to what, and when')
+    .addHelpText('after', '\nExample:\n  $ npm run -s desk -- consent verify');
   addVerify(consent, desk);
   addExport(consent, desk);
   addAnchor(consent, desk);

@@ -9,6 +9,7 @@ import { addErase } from '#server/commands/erase.ts';
 import { addExport } from '#server/commands/export.ts';
 import { addLeads } from '#server/commands/leads.ts';
 import { addPerson } from '#server/commands/person.ts';
+import { addRestore } from '#server/commands/restore.ts';
 import { addShow } from '#server/commands/show.ts';
 
 /** What a shell expects of a program that Ctrl-C ended. */
@@ -27,7 +28,17 @@ export async function runDesk(desk: Desk, args: readonly string[]): Promise<numb
     .configureOutput({ writeOut: (text) => said.push(text), writeErr: (text) => desk.note(text.trimEnd()) })
     .showSuggestionAfterError()
     .exitOverride();
-  for (const add of [addLeads, addExport, addShow, addPerson, addCorrect, addErase, addConsent, addBackup])
+  for (const add of [
+    addLeads,
+    addExport,
+    addShow,
+    addPerson,
+    addCorrect,
+    addErase,
+    addConsent,
+    addBackup,
+    addRestore,
+  ])
     add(program, desk);
   try {
     if (args.length === 0) program.help();

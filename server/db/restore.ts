@@ -1,0 +1,47 @@
+// Whether a file is a database of ours that can take the place of another, and whether that place is free.
+import { existsSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+
+/** SQLITE_NOTADB. */
+const NO_DATABASE = 26;
+
+/**
+ * Looks at a backup, and changes nothing.
+ * @returns how many leads are in it; or why it is not fit: no database, not one of this page, or damaged
+ */
+export function inspectBackup(
+  file: string,
+):
+  | { readonly type: 'fit'; readonly leads: number }
+  | { readonly type: 'no database' | 'foreign' | 'damaged' } {
+  // A database with a write-ahead log cannot be opened for reading alone where it may not write.
+  using database = new DatabaseSync(file, { readOnly: true });
+  try {
+    const tables = database.prepare(`select name from sqlite_master where type = 'table'`).all();
+    const names = new Set(tables.map(({ name }) => name));
+    if (!['leads', 'consent_receipts', 'known_secrets'].every((name) => names.has(name)))
+      return { type: 'foreign' };
+    const [check] = database.prepare('pragma integrity_check').all();
+    if (check?.['integrity_check'] !== 'ok') return { type: 'damaged' };
+    const row = database.prepare('select count(*) as leads from leads').get();
+    return { type: 'fit', leads: Number(row?.['leads']) };
+  } catch (error) {
+    if (error instanceof Error && 'errcode' in error && error.errcode === NO_DATABASE)
+      return { type: 'no database' };
+    throw error;
+  }
+}
+
+/** Whether any process has a database open. One that is there and free is left without a write-ahead log. */
+export function isDatabaseOpen(file: string): boolean {
+  if (!existsSync(file)) return false;
+  using database = new DatabaseSync(file, { timeout: 0 });
+  try {
+    // Only the last one who has it open may leave this mode (SQLite, Write-Ahead Logging).
+    database.exec('pragma locking_mode = exclusive');
+    const row = database.prepare('pragma journal_mode = delete').get();
+    return row?.['journal_mode'] !== 'delete';
+  } catch {
+    return true;
+  }
+}
