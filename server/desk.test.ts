@@ -8,9 +8,10 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 
+import { COLUMNS } from '#server/db/personal-data.ts';
 import { openDatabase } from '#server/db/connect.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
-import { ENGINES } from '#testing/databases.ts';
+import { createPostgresDatabase, ENGINES } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { filledForm } from '#testing/server-under-test.ts';
 import { siteSettings, startSite, type Site } from '#testing/start-site.ts';
@@ -139,6 +140,53 @@ describe('the desk', () => {
       assert.deepEqual(await emails(), ['ada@example.com']);
       const before = await run(site.folder, { ...env, DATABASE_URL: `file:${kept}` }, 'leads', '--json');
       assert.match(before.out, /eve@example\.com/);
+    } finally {
+      await site.close();
+    }
+  });
+
+  it('moves everything to an empty PostgreSQL, counted and compared, and to no other', async () => {
+    const site = await startSite({ engine: 'sqlite' });
+    const env = siteSettings(site.databaseUrl, site.inbox);
+    const to = await createPostgresDatabase();
+    try {
+      await becomeLead(site, 'ada@example.com');
+      await run(site.folder, env, 'export', '--since-last', 'crm');
+      await run(site.folder, env, 'correct', 'ada@example.com', '--name', 'Ada Kíng ✓');
+      await run(site.folder, env, 'consent', 'anchor');
+      assert.match(
+        (await run(site.folder, env, 'move', '--to', to)).notes,
+        /is in use\. Stop the page first/,
+      );
+      const { out: anchor } = await run(site.folder, env, 'consent', 'anchor');
+      await site.stop('SIGINT');
+      const moved = await run(site.folder, env, 'move', '--to', to, '--json');
+      assert.equal(moved.code, 0, moved.notes);
+      const tables = JSON.parse(moved.out) as {
+        table: string;
+        rows: number;
+        source: string;
+        target: string;
+      }[];
+      assert.equal(tables.length, Object.keys(COLUMNS).length, 'every table that there is');
+      for (const { table, source, target } of tables) assert.equal(source, target, table);
+      const rows = Object.fromEntries(tables.map(({ table, rows: count }) => [table, count]));
+      assert.deepEqual(
+        [rows['leads'], rows['consent_chain'], rows['exported_leads'], rows['corrections']],
+        [1, 1, 1, 1],
+      );
+
+      const there = { ...env, DATABASE_URL: to };
+      assert.match((await run(site.folder, there, 'leads')).out, /ada@example\.com +Ada Kíng ✓/);
+      const verified = await run(site.folder, there, 'consent', 'verify', '--anchor', anchor);
+      assert.equal(verified.code, 0, verified.notes);
+      const again = await run(site.folder, env, 'move', '--to', to);
+      assert.equal(again.code, 1);
+      assert.match(again.notes, /The PostgreSQL is not empty: there are rows in challenges, /);
+      const nowhere = await run(site.folder, env, 'move', '--to', 'postgres://127.0.0.1:9/leads');
+      assert.equal(nowhere.code, 1);
+      assert.match(nowhere.notes, /\S/);
+      assert.doesNotMatch(nowhere.notes, /at .*\.ts/);
     } finally {
       await site.close();
     }

@@ -8,6 +8,7 @@ import { CommandFailure, type Desk } from '#server/commands/desk.ts';
 import { addErase } from '#server/commands/erase.ts';
 import { addExport } from '#server/commands/export.ts';
 import { addLeads } from '#server/commands/leads.ts';
+import { addMove } from '#server/commands/move.ts';
 import { addPerson } from '#server/commands/person.ts';
 import { addRestore } from '#server/commands/restore.ts';
 import { addShow } from '#server/commands/show.ts';
@@ -38,6 +39,7 @@ export async function runDesk(desk: Desk, args: readonly string[]): Promise<numb
     addConsent,
     addBackup,
     addRestore,
+    addMove,
   ])
     add(program, desk);
   try {

@@ -29,6 +29,8 @@ export type OpenDatabase = {
 export type DatabaseOptions = {
   /** How long a statement may wait for SQLite's file, from when it was asked for. Milliseconds. */
   readonly patienceMs?: number;
+  /** How long PostgreSQL may take for one statement; 0: as long as it likes. Milliseconds. */
+  readonly statementTimeoutMs?: number;
   /** Told the text of every statement. */
   readonly onStatement?: (sql: string) => void;
 };
@@ -40,6 +42,8 @@ const OPENING_TIMEOUT_MS = 5_000;
 /** Pages that SQLite keeps; its own 2 MB are smaller than the parts of a few thousand leads' indexes that are always in use. */
 const SQLITE_CACHE_KIB = 16 * 1024;
 const POSTGRES_POOL_SIZE = 10;
+/** A statement that takes longer is stuck behind something; failing tells the visitor so. */
+const STATEMENT_TIMEOUT_MS = 10_000;
 
 /**
  * Opens the database; makes the file and its folder if there is none. Migrations are a step of their own.
@@ -61,8 +65,7 @@ export function openDatabase(
     types: typeOverrides,
     max: POSTGRES_POOL_SIZE,
     connectionTimeoutMillis: 5_000,
-    // A statement that takes longer than this is stuck behind something; failing tells the visitor so.
-    statement_timeout: 10_000,
+    statement_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
   });
   pool.on('error', onConnectionError);
   // The pool listens to its idle connections only. One that breaks between two statements of a transaction would end the
