@@ -4,6 +4,7 @@ import { Command, CommanderError } from '@commander-js/extra-typings';
 import { addBackup } from '#server/commands/backup.ts';
 import { addCorrect } from '#server/commands/correct.ts';
 import { CommandFailure, type Desk } from '#server/commands/desk.ts';
+import { addDoctor } from '#server/commands/doctor.ts';
 import { addErase } from '#server/commands/erase.ts';
 import { addExport } from '#server/commands/export.ts';
 import { addLeads } from '#server/commands/leads.ts';
@@ -26,7 +27,7 @@ export async function runDesk(desk: Desk, args: readonly string[]): Promise<numb
     .configureOutput({ writeOut: (text) => said.push(text), writeErr: (text) => desk.note(text.trimEnd()) })
     .showSuggestionAfterError()
     .exitOverride();
-  for (const add of [addLeads, addExport, addShow, addPerson, addCorrect, addErase, addBackup])
+  for (const add of [addLeads, addExport, addShow, addPerson, addCorrect, addErase, addBackup, addDoctor])
     add(program, desk);
   for (const command of program.commands) command.exitOverride();
   try {
