@@ -11,6 +11,7 @@ const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 
 /** Files all of whose prose is for whoever runs the server, at the terminal, in the log or in a monitor: English. */
 const FOR_OPERATORS: Readonly<Record<string, string>> = {
+  'server/commands/doctor.ts': 'the desk',
   'server/access/secrets.ts': 'why a secret cannot be used',
   'server/setting-addresses.ts': 'settings',
   'server/campaign.ts': 'slips in campaign/',

@@ -180,11 +180,16 @@ const fellSilent = ({ code, timeoutType }: Partial<NodemailerError>): boolean =>
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** What a failed try means to the operator. What the server said stays out: it likes to repeat the user's name. */
+/**
+ * What a failed try means to the operator. What the server said stays out: it likes to repeat the user's name.
+ * @param url a value of SMTP_URL
+ */
 export function explainAccount(error: unknown, url: string): string {
   const { hostname, host } = new URL(url);
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-  const command = error instanceof Error && 'command' in error ? String(error.command) : '';
+  const details: Partial<NodemailerError> = error instanceof Error ? error : {};
+  // What the system or TLS said, where nodemailer calls all of it ESOCKET.
+  const code = String(details.originalCode ?? details.code ?? 'unknown');
+  const command = String(details.command ?? '');
   const later = 'Mail waits in the outbox and is tried again.';
   if (code === 'EAUTH' || command.startsWith('AUTH')) {
     return `The mail server ${hostname} refused the login: check user and password in SMTP_URL. ${later}`;
