@@ -51,14 +51,13 @@ Examples:
           ? `${JSON.stringify({ healthy: problems === 0, problems, warnings, findings }, null, 2)}\n`
           : findings.map(write).join(''),
       );
-      const summary = `${count(problems, 'problem')}, ${count(warnings, 'warning')}.`;
+      const summary = `${count(problems, 'problem')} and ${count(warnings, 'warning')}.`;
       if (problems > 0) throw new CommandFailure(summary);
       desk.note(summary);
     });
 }
 
-const count = (amount: number, noun: string): string =>
-  `${amount === 0 ? 'No' : amount} ${noun}${amount === 1 ? '' : 's'}`;
+const count = (amount: number, noun: string): string => `${amount} ${noun}${amount === 1 ? '' : 's'}`;
 
 function write({ check, state, sentence, publish }: Finding): string {
   const indent = ' '.repeat(STATE_WIDTH + CHECK_WIDTH);

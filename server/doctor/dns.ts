@@ -2,7 +2,7 @@
 import type { MxRecord } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 
-export type Answer<Entry> =
+type Answer<Entry> =
   | { readonly type: 'records'; readonly records: readonly Entry[] }
   /** DNS knows of none; of the name itself perhaps neither. */
   | { readonly type: 'nothing'; readonly isKnownName: boolean }

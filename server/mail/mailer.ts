@@ -188,8 +188,8 @@ export function explainAccount(error: unknown, url: string): string {
   const { hostname, host } = new URL(url);
   const details: Partial<NodemailerError> = error instanceof Error ? error : {};
   // What the system or TLS said, where nodemailer calls all of it ESOCKET.
-  const code = String(details.originalCode ?? details.code ?? 'unknown');
-  const command = String(details.command ?? '');
+  const code = details.originalCode ?? details.code ?? 'unknown';
+  const command = details.command ?? '';
   const later = 'Mail waits in the outbox and is tried again.';
   if (code === 'EAUTH' || command.startsWith('AUTH')) {
     return `The mail server ${hostname} refused the login: check user and password in SMTP_URL. ${later}`;
