@@ -6,7 +6,7 @@ import { readTags } from '#server/doctor/tags.ts';
 
 const { ok, note, warning, problem } = about('DMARC');
 
-const POLICIES = ['none', 'quarantine', 'reject'];
+const POLICIES = new Set(['none', 'quarantine', 'reject']);
 
 /**
  * @param domain of MAIL_FROM
@@ -45,7 +45,7 @@ export async function examineDmarc(
     ];
   const tags = readTags(record);
   const policy = ((isInherited ? tags.get('sp') : undefined) ?? tags.get('p') ?? '').toLowerCase();
-  if (!POLICIES.includes(policy))
+  if (!POLICIES.has(policy))
     return [
       problem(
         `The DMARC record at ${name} has no policy that mail servers know (p=none, p=quarantine or p=reject).`,

@@ -12,6 +12,7 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { readConfig, type Config } from '#server/config.ts';
 import { examineMailAccount } from '#server/doctor/mail-account.ts';
 import { sendSample } from '#server/doctor/sample.ts';
+import { TEST_CERTIFICATE, TEST_KEY } from '#testing/certificate.ts';
 import { startInbox } from '#testing/inbox.ts';
 
 const NOW = Date.UTC(2026, 10, 20);
@@ -91,7 +92,7 @@ describe('the mail account', () => {
     }));
 
   it('is a problem when nobody vouches for the certificate, and a warning where SMTP_URL does not ask', () =>
-    withMailServer({}, async (port) => {
+    withMailServer({ key: TEST_KEY, cert: TEST_CERTIFICATE }, async (port) => {
       const url = `smtp://user:right@0.0.0.0:${port}`;
       const [untrusted] = await states(url);
       assert.match(untrusted ?? '', /^problem: The mail server 0\.0\.0\.0 offers no TLS that can be trusted/);
@@ -101,6 +102,19 @@ describe('the mail account', () => {
         /^warning: The connection to 0\.0\.0\.0 is encrypted \(TLSv1\.3\), but its certificate/,
       );
       assert.match(login ?? '', /^ok: /);
+    }));
+
+  it('is well when the connection is encrypted with a certificate that is trusted, and a warning when that ends soon', () =>
+    withMailServer({ key: TEST_KEY, cert: TEST_CERTIFICATE }, async (port) => {
+      const trusted = new URLSearchParams({ 'tls.servername': 'localhost', 'tls.ca': TEST_CERTIFICATE });
+      const url = `smtp://user:right@0.0.0.0:${port}?${trusted}`;
+      assert.equal(
+        (await states(url))[0],
+        'ok: The connection to 0.0.0.0 is encrypted (TLSv1.3), with a certificate that can be trusted.',
+      );
+      const [ending] = await examineMailAccount(url, { now: Date.UTC(2119, 11, 25), signal: never() });
+      assert.equal(ending?.state, 'warning');
+      assert.match(ending.sentence, /Its certificate ends in 7 days/);
     }));
 
   it('is a problem when nobody is there, or who is there hangs up', async () => {
@@ -121,13 +135,13 @@ describe('the mail account', () => {
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
     const limit = new AbortController();
-    const closed = once(silent, 'connection').then(async ([socket]: Socket[]) => {
-      assert(socket);
-      socket.on('error', () => {});
-      limit.abort();
-      await once(socket.resume(), 'close');
-    });
-    const [found] = await states(`smtp://127.0.0.1:${port}`, limit.signal);
+    const connected = once(silent, 'connection') as Promise<[Socket]>;
+    const examined = states(`smtp://127.0.0.1:${port}`, limit.signal);
+    const [socket] = await connected;
+    socket.on('error', () => {});
+    const closed = once(socket.resume(), 'close');
+    limit.abort();
+    const [found] = await examined;
     assert.match(found ?? '', /^problem: The mail server .* cannot be used \(ETIMEDOUT\)/);
     await closed;
     silent.close();
