@@ -26,6 +26,7 @@ const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/doctor/look-at-database.ts': 'what the doctor found',
   'server/doctor/mail-account.ts': 'what the doctor found',
   'server/doctor/mail-exchange.ts': 'what the doctor found',
+  'server/doctor/page.ts': 'what the doctor found',
   'server/doctor/reverse-dns.ts': 'what the doctor found',
   'server/doctor/sample.ts': 'a test mail that an operator asks for',
   'server/doctor/secret.ts': 'what the doctor found',

@@ -31,7 +31,7 @@ export async function viewDatabase(database: Config['database'], signal: AbortSi
       return alone(
         existsSync(path.join(path.dirname(database.file), 'app-secret'))
           ? problem(
-              `There is no database at ${database.file}, and there was: its secret lies there. Stop the page, and put the database back from where it went or from a backup.`,
+              `There is no database at ${database.file}, and there was: its secret lies there. Do not restart a page that runs: see "When the database file is gone" in docs/operating.md.`,
             )
           : note(`There is no database at ${database.file} yet: the first start makes it.`),
       );

@@ -13,6 +13,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
@@ -28,11 +29,11 @@ import { judgeRoom } from '#server/doctor/disk.ts';
 import type { Patient } from '#server/doctor/examine.ts';
 import type { Finding } from '#server/doctor/finding.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
-import { createPostgresDatabase, ENGINES, type Engine } from '#testing/databases.ts';
+import { createPostgresDatabase, ENGINES, freshDatabase, type Engine } from '#testing/databases.ts';
 import { startDnsServer, type NameRecords } from '#testing/dns-server.ts';
 import { startInbox, type Inbox } from '#testing/inbox.ts';
 import { openTestService } from '#testing/open-test-service.ts';
-import { TEST_SECRET } from '#testing/server-under-test.ts';
+import { TEST_SECRET, withServer } from '#testing/server-under-test.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 
@@ -64,6 +65,7 @@ async function withInstance(
       MAIL_FROM: 'Guide <guide@example.com>',
       PUBLIC_URL: 'https://guide.example.com',
       APP_SECRET: TEST_SECRET,
+      PORT: '0',
     };
     const service = await openTestService(folder, env, { clock: () => NOW });
     await service.close();
@@ -161,6 +163,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(states, {
           settings: 'ok',
           words: 'ok',
+          page: 'note',
           database: 'ok',
           disk: engine === 'sqlite' ? 'ok' : 'note',
           clock: engine === 'sqlite' ? 'note' : 'ok',
@@ -274,7 +277,7 @@ describe('the doctor', () => {
       const { findings } = JSON.parse(wrong.out) as { findings: Finding[] };
       assert.deepEqual(
         findings.map(({ check, state }) => `${state} ${check}`),
-        ['problem settings', 'problem settings', 'ok words', 'note database, mail and DNS', 'problem sample'],
+        ['problem settings', 'problem settings', 'ok words', 'note all the rest', 'problem sample'],
       );
     }));
 
@@ -333,6 +336,32 @@ describe('the doctor', () => {
       assert.match(open.sentence, /^Other users of this machine can look into .*app-secret/);
     }));
 
+  it('asks a page that runs how it is, and hears what only that can see: its database file is gone', () =>
+    withInstance({ engine: 'sqlite' }, async (instance) => {
+      const file = path.join(instance.folder, 'served.db');
+      const database = await freshDatabase('sqlite', { file });
+      let port = '';
+      const page = async () => {
+        const [found] = await findingsAbout('page', instance, { env: { PORT: port } });
+        return `${found?.state}: ${found?.sentence}`;
+      };
+      await withServer({ engine: 'sqlite', database }, async ({ app }) => {
+        port = new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port;
+        assert.equal(await page(), `ok: The page runs on port ${port}, and says that all is well.`);
+        rmSync(file);
+        assert.match(
+          await page(),
+          /^problem: The page runs .* says: The database file was deleted or replaced/,
+        );
+      });
+      assert.equal(await page(), `note: The page does not run on port ${port} of this machine.`);
+      const other = createHttpServer((_request, response) => response.end('hello')).listen(0, '127.0.0.1');
+      await once(other, 'listening');
+      port = String((other.address() as AddressInfo).port);
+      assert.equal(await page(), `problem: Port ${port} is taken by another program.`);
+      other.close();
+    }));
+
   it('judges the room on the disk', () => {
     const room = (freeBytes: number, filesLeft: number | null = null) =>
       judgeRoom('/srv/guide', { freeBytes, filesLeft });
@@ -361,13 +390,14 @@ describe('the doctor', () => {
         {
           DATABASE_URL: `postgres://user@127.0.0.1:${port}/leads`,
           SMTP_URL: `smtp://127.0.0.1:${port}`,
+          PORT: String(port),
           MAIL_FROM: 'guide@example.com',
           APP_SECRET: TEST_SECRET,
         },
       );
       const { exitCode, out } = await doctor(patient, ['--send', 'ada@example.com']);
       assert.equal(exitCode, 1);
-      for (const check of ['database', 'mail account', 'MX', 'SPF', 'DMARC', 'sample'])
+      for (const check of ['page', 'database', 'mail account', 'MX', 'SPF', 'DMARC', 'sample'])
         assert.match(out, new RegExp(`^problem +${check} `, 'm'));
     } finally {
       await dns.close();

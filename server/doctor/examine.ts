@@ -14,6 +14,7 @@ import { domainOf } from '#server/doctor/domains.ts';
 import { about, within, type Finding } from '#server/doctor/finding.ts';
 import { examineMailAccount } from '#server/doctor/mail-account.ts';
 import { examineMailExchange } from '#server/doctor/mail-exchange.ts';
+import { examinePage } from '#server/doctor/page.ts';
 import { examineReverseDns } from '#server/doctor/reverse-dns.ts';
 import { sendSample } from '#server/doctor/sample.ts';
 import { examineFiles, examineSecret } from '#server/doctor/secret.ts';
@@ -48,7 +49,9 @@ export async function examine(patient: Patient): Promise<readonly Finding[]> {
   if (settings.type === 'complaints')
     return [
       ...told,
-      about('database, mail and DNS').note('They were not looked at: the settings have to be right first.'),
+      about('all the rest').note(
+        'Page, database, disk, secret, mail and DNS were not looked at: the settings have to be right first.',
+      ),
       ...(sampleTo === null
         ? []
         : [about('sample').problem('No sample was sent: the settings have to be right first.')]),
@@ -70,6 +73,7 @@ async function lookAround(
   try {
     const view = viewDatabase(config.database, signal);
     const found = await Promise.all([
+      look('page', examinePage(config, signal)),
       look(
         'database',
         view.then(({ findings }) => findings),
