@@ -192,7 +192,7 @@ for (const engine of ENGINES) {
           out,
           /^problem +SPF +example\.com has no SPF record.*\n +publish +name: +example\.com\n +type: +TXT\n +value: +v=spf1 mx ~all\n/m,
         );
-        assert.match(out, /^ok +sample +The mail server took a sample for ada@example\.com and said: 250 /m);
+        assert.match(out, /^ok +sample +The mail server took a sample for ada@example\.com and said “250 /m);
         assert.match(notes, /^2 problems and 1 warning\.$/);
         await instance.inbox.waitForMail('ada@example.com');
       }));

@@ -170,7 +170,7 @@ describe('the sample', () => {
     try {
       const [found] = await sendSample(settings({ SMTP_URL: inbox.url }), { ...parts, signal: never() });
       assert.equal(found?.state, 'ok', found?.sentence);
-      assert.match(found.sentence, /^The mail server took a sample for ada@example\.com and said: 250 /);
+      assert.match(found.sentence, /^The mail server took a sample for ada@example\.com and said “250 /);
       const { parsed } = await inbox.waitForMail(to);
       assert.equal(inbox.mails.length, 1);
       assert.equal(parsed.from?.address, 'guide@example.com');

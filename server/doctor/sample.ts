@@ -36,7 +36,7 @@ export async function sendSample(
     if (outcome.type === 'sent')
       return [
         ok(
-          `The mail server took a sample for ${to} and said: ${outcome.reply} Look whether it arrived, and not among the junk.`,
+          `The mail server took a sample for ${to} and said “${outcome.reply}”. Look whether it arrived, and not among the junk.`,
         ),
       ];
     return [
