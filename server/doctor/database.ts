@@ -107,7 +107,7 @@ async function see(
     else seen.failure = sight.sentence;
   });
   return new Promise((resolve) => {
-    looker.once('error', (error) => {
+    looker.on('error', (error) => {
       if (!signal.aborted) seen.failure ??= `The database could not be looked at: ${error.message}`;
       resolve(seen);
     });

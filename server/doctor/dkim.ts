@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 
 import type { DkimConfig } from '#server/config.ts';
 import { sayFailed, type Dns } from '#server/doctor/dns.ts';
+import { domainOf } from '#server/doctor/domains.ts';
 import { about, type Finding } from '#server/doctor/finding.ts';
 import { readTags } from '#server/doctor/tags.ts';
 import { dkimComplaint } from '#server/mail/mailer.ts';
@@ -24,7 +25,7 @@ export async function examineDkim(dns: Dns, dkim: DkimConfig | null): Promise<re
   const complaint = await dkimComplaint(dkim);
   if (complaint !== null) return [problem(complaint)];
   const ours = createPublicKey(createPrivateKey(readFileSync(dkim.privateKeyFile, 'utf8')));
-  const name = `${dkim.keySelector}._domainkey.${dkim.domainName}`;
+  const name = `${dkim.keySelector}._domainkey.${domainOf(dkim.domainName)}`;
   const publish = { name, type: 'TXT', value: `v=DKIM1; k=rsa; p=${derOf(ours)}` };
 
   const answer = await dns.texts(name);

@@ -88,7 +88,7 @@ function alignment(
           ),
         ]
       : [];
-  const isAligned = isStrict ? signs.toLowerCase() === domain : areOfOneOrganisation(signs, domain);
+  const isAligned = isStrict ? signs === domain : areOfOneOrganisation(signs, domain);
   if (isAligned) return [];
   const sentence = `DKIM_DOMAIN is ${signs} and mail comes from ${domain}${isStrict && areOfOneOrganisation(signs, domain) ? ', and the DMARC record wants them equal (adkim=s)' : ''}: our signature does not count for DMARC. Set DKIM_DOMAIN to ${domain}, and publish the key there.`;
   return [isEnforced ? problem(sentence) : warning(sentence)];

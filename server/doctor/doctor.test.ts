@@ -25,6 +25,7 @@ import { sql } from 'kysely';
 import { runDesk } from '#server/commands/program.ts';
 import { readConfig, resolvePaths } from '#server/config.ts';
 import { openDatabase } from '#server/db/connect.ts';
+import { examineClock } from '#server/doctor/database.ts';
 import { judgeRoom } from '#server/doctor/disk.ts';
 import type { Patient } from '#server/doctor/examine.ts';
 import type { Finding } from '#server/doctor/finding.ts';
@@ -360,6 +361,24 @@ describe('the doctor', () => {
       port = String((other.address() as AddressInfo).port);
       assert.equal(await page(), `problem: Port ${port} is taken by another program.`);
       other.close();
+    }));
+
+  it('says by how much the clock of PostgreSQL differs, and that it takes no writes', () =>
+    withInstance({ engine: 'postgres' }, async (instance) => {
+      const url = new URL(instance.env['DATABASE_URL'] ?? '');
+      url.searchParams.set('options', '-c default_transaction_read_only=on');
+      const [found] = await findingsAbout('database', instance, { env: { DATABASE_URL: url.href } });
+      assert.equal(found?.state, 'problem');
+      assert.match(found.sentence, /takes no writes\. Name the primary server/);
+
+      const look = { pending: [], unknown: [], secretIds: [], newestAt: null, takesWrites: true };
+      const about = (clockAheadMs: number) => examineClock({ ...look, clockAheadMs }, NOW)[0];
+      assert.equal(about(-900)?.state, 'ok');
+      assert.match(
+        about(90_000)?.sentence ?? '',
+        /^The clock of the database is 90 seconds ahead of this machine's/,
+      );
+      assert.match(about(-90_000)?.sentence ?? '', /90 seconds behind this machine's/);
     }));
 
   it('judges the room on the disk', () => {

@@ -3,7 +3,7 @@ import { domainToASCII } from 'node:url';
 
 import { getDomain } from 'tldts';
 
-/** The domain of an address, as DNS has it. */
+/** The domain of an address, or one that stands alone, as DNS has it. */
 export const domainOf = (address: string): string => asDnsHasIt(address.slice(address.lastIndexOf('@') + 1));
 
 const asDnsHasIt = (domain: string): string => (domainToASCII(domain) || domain).toLowerCase();

@@ -196,7 +196,7 @@ async function examineNames(
     look('MX', examineMailExchange(dns, { domain, mailHost })),
     look('SPF', examineSpf(dns, { domain, mailHost })),
     look('DKIM', examineDkim(dns, dkim)),
-    look('DMARC', examineDmarc(dns, { domain, signs: dkim?.domainName.toLowerCase() ?? null })),
+    look('DMARC', examineDmarc(dns, { domain, signs: dkim === null ? null : domainOf(dkim.domainName) })),
     mailHost !== null
       ? look('reverse DNS', examineReverseDns(dns, { domain, mailHost }))
       : [

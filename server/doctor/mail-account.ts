@@ -52,7 +52,12 @@ export async function examineMailAccount(
     const encryption = judgeEncryption(connection, { url, host, now });
     const { auth } = transport;
     if (!auth)
-      return [...encryption, note(`${host} greets us. SMTP_URL has no user, so that no login was tried.`)];
+      return [
+        ...encryption,
+        note(
+          `${host} greets us. SMTP_URL has no user, so that no login was tried${connection.allowsAuth && !isLoopback(host) ? '; it offers one, and may refuse mail without' : ''}.`,
+        ),
+      ];
     await Promise.race([
       broken,
       new Promise<void>((resolve, reject) => {

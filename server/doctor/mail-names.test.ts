@@ -172,7 +172,7 @@ describe('SPF', () => {
 
   it('is void when something it leads to is missing, doubled, broken or leads back', async () => {
     const faulty = async (zone: Zone) => {
-      const [first] = await spf({
+      const [first, ...others] = await spf({
         'example.com': { TXT: ['v=spf1 ip4:192.0.2.1 include:one.test -all'] },
         ...zone,
       });
@@ -181,6 +181,7 @@ describe('SPF', () => {
         ['problem', 'v=spf1 ip4:192.0.2.1 -all'],
         first?.sentence,
       );
+      assert.deepEqual(others, []);
       return first?.sentence ?? '';
     };
     assert.match(await faulty({ 'one.test': { TXT: ['hello'] } }), /includes one\.test, which has none/);
@@ -217,6 +218,22 @@ describe('SPF', () => {
         ['problem', 'v=spf1 mx ~all'],
         term,
       );
+  });
+
+  it('is a problem when a provider that we know to send in our name is left out', async () => {
+    const zone: Zone = {
+      'example.com': { TXT: ['v=spf1 ip4:192.0.2.1 ~all'] },
+      '_spf.google.com': { TXT: ['v=spf1 ip4:198.51.100.0/24 ~all'] },
+    };
+    const left = await spf1(zone, 'smtp.gmail.com');
+    assert.deepEqual(
+      [left.state, left.publish?.value],
+      ['problem', 'v=spf1 include:_spf.google.com ip4:192.0.2.1 ~all'],
+    );
+    const mended = { ...zone, 'example.com': { TXT: [left.publish?.value ?? ''] } };
+    assert.equal((await spf1(mended, 'smtp.gmail.com')).state, 'ok');
+    // It sends with an envelope of its own.
+    assert.equal((await spf1(zone, 'smtp.sendgrid.net')).state, 'ok');
   });
 
   it('is warned of when it lets everybody in, says nothing about others, or uses ptr', async () => {

@@ -36,20 +36,23 @@ export async function sendSample(
     if (outcome.type === 'sent')
       return [
         ok(
-          `The mail server took a sample for ${to} and said “${outcome.reply}”. Look whether it arrived, and not among the junk.`,
+          `The mail server took a sample for ${to} and said “${oneLine(outcome.reply)}”. Look whether it arrived, and not among the junk.`,
         ),
       ];
     return [
       problem(
         outcome.type === 'refused'
-          ? `The mail server refused the sample for ${to}: ${outcome.reason}`
-          : `The sample for ${to} could not be sent: ${outcome.reason}`,
+          ? `The mail server refused the sample for ${to}: ${oneLine(outcome.reason)}`
+          : `The sample for ${to} could not be sent: ${oneLine(outcome.reason)}`,
       ),
     ];
   } finally {
     mailer.close();
   }
 }
+
+/** Mail servers like to say it in several. */
+const oneLine = (text: string): string => text.trim().replaceAll(/\s+/g, ' ');
 
 function composeSample(config: Config, to: string, title: string) {
   const sentences = [

@@ -34,6 +34,8 @@ type Evaluation = {
   /** How many look-ups each term of the first record costs. */
   readonly costs: Map<string, number>;
   hasPtr: boolean;
+  /** The domains whose records were read beside the first. */
+  readonly included: Set<string>;
 };
 
 /**
@@ -83,6 +85,7 @@ export async function examineSpf(
     unanswered: [],
     costs: new Map(),
     hasPtr: false,
+    included: new Set(),
   };
   await follow(dns, { domain, terms: parsed.terms, path: [domain], top: null }, evaluation);
   const { lookups, voids, faults, unanswered, costs, hasPtr } = evaluation;
@@ -115,6 +118,7 @@ export async function examineSpf(
         `The SPF record of ${domain} asks for ${voids.join(' and ')}, which ${voids.length === 1 ? 'is' : 'are'} not there. Take out what no longer sends for you.`,
       ),
     );
+  findings.push(...judgeProvider(domain, { text: first, included: evaluation.included, mailHost }, record));
   findings.push(...judgeEnd(domain, { text: first, terms: parsed.terms }, record));
   if (hasPtr)
     findings.push(
@@ -287,6 +291,7 @@ async function followRecord(
   { target, path, origin, from }: { target: string; path: readonly string[]; origin: Term; from: string },
   evaluation: Evaluation,
 ): Promise<void> {
+  evaluation.included.add(target);
   const answer = await dns.texts(target);
   if (answer.type === 'failed') {
     evaluation.unanswered.push(target);
@@ -294,7 +299,6 @@ async function followRecord(
   }
   const records = answer.type === 'records' ? answer.records.filter(isSpf) : [];
   const fault = (sentence: string) => evaluation.faults.push({ sentence, term: origin });
-  if (answer.type === 'nothing') evaluation.voids.push(target);
   const [record] = records;
   if (record === undefined) fault(`The SPF record of ${from} includes ${target}, which has none.`);
   else if (records.length > 1) fault(`The SPF record of ${from} includes ${target}, which has several.`);
@@ -328,21 +332,44 @@ function mergeRecords(records: readonly string[]): string {
   return ['v=spf1', ...new Set(terms), '~all'].join(' ');
 }
 
-/** What large providers document as the term for their customers' records, by the domain of their mail servers. */
-const PROVIDER_TERMS: Readonly<Record<string, string>> = {
-  'amazonaws.com': 'include:amazonses.com',
-  'brevo.com': 'include:spf.brevo.com',
-  'fastmail.com': 'include:spf.messagingengine.com',
-  'gmail.com': 'include:_spf.google.com',
-  'google.com': 'include:_spf.google.com',
-  'mailgun.org': 'include:mailgun.org',
-  'mailjet.com': 'include:spf.mailjet.com',
-  'office365.com': 'include:spf.protection.outlook.com',
-  'postmarkapp.com': 'include:spf.mtasv.net',
-  'sendgrid.net': 'include:sendgrid.net',
+type Provider = {
+  /** What it documents for its customers' records. */
+  readonly domain: string;
+  /** Whether our domain stays the sender in the envelope, which is the one that SPF is asked about. */
+  readonly keepsSender: boolean;
 };
 
-const providerOf = (mailHost: string): string | undefined => PROVIDER_TERMS[organisationOf(mailHost)];
+/** Large providers, by the domain of their mail servers. */
+const PROVIDERS: Readonly<Record<string, Provider>> = {
+  'amazonaws.com': { domain: 'amazonses.com', keepsSender: false },
+  'brevo.com': { domain: 'spf.brevo.com', keepsSender: false },
+  'fastmail.com': { domain: 'spf.messagingengine.com', keepsSender: true },
+  'gmail.com': { domain: '_spf.google.com', keepsSender: true },
+  'google.com': { domain: '_spf.google.com', keepsSender: true },
+  'mailgun.org': { domain: 'mailgun.org', keepsSender: false },
+  'mailjet.com': { domain: 'spf.mailjet.com', keepsSender: false },
+  'office365.com': { domain: 'spf.protection.outlook.com', keepsSender: true },
+  'postmarkapp.com': { domain: 'spf.mtasv.net', keepsSender: false },
+  'sendgrid.net': { domain: 'sendgrid.net', keepsSender: false },
+};
+
+const providerOf = (mailHost: string): Provider | undefined => PROVIDERS[organisationOf(mailHost)];
+
+/** Whether a provider that we know, and that sends in our name, is left out. */
+function judgeProvider(
+  domain: string,
+  { text, included, mailHost }: { text: string; included: ReadonlySet<string>; mailHost: string | null },
+  record: (value: string) => DnsRecord,
+): Finding[] {
+  const provider = mailHost === null ? undefined : providerOf(mailHost);
+  if (provider === undefined || !provider.keepsSender || included.has(provider.domain)) return [];
+  return [
+    problem(
+      `The SPF record of ${domain} leaves out ${provider.domain}, from where ${mailHost} sends: our mail looks like somebody else's. Include it.`,
+      record(text.replace(/^v=spf1/i, `v=spf1 include:${provider.domain}`)),
+    ),
+  ];
+}
 
 const isGuess = (mailHost: string, domain: string): boolean =>
   providerOf(mailHost) === undefined && isIP(mailHost) === 0 && !areOfOneOrganisation(mailHost, domain);
@@ -352,8 +379,7 @@ function senderTerm(mailHost: string | null, domain: string): string {
   if (mailHost === null) return 'mx';
   const kind = isIP(mailHost);
   if (kind !== 0) return `ip${kind}:${mailHost}`;
-  return (
-    providerOf(mailHost) ??
-    (isGuess(mailHost, domain) ? `include:${organisationOf(mailHost)}` : `a:${mailHost}`)
-  );
+  const provider = providerOf(mailHost);
+  if (provider !== undefined) return `include:${provider.domain}`;
+  return isGuess(mailHost, domain) ? `include:${organisationOf(mailHost)}` : `a:${mailHost}`;
 }
