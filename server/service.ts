@@ -285,11 +285,11 @@ async function keptSecret(folder: string, databaseKnowsOne: boolean): Promise<st
 }
 
 /** Beside the database, if that is a file. */
-const secretFolderOf = (database: Config['database'], dataFolder: string): string =>
+export const secretFolderOf = (database: Config['database'], dataFolder: string): string =>
   database.engine === 'sqlite' && database.file !== ':memory:' ? path.dirname(database.file) : dataFolder;
 
 /** Which of our files other users of the machine can read or enter. */
-function openFilesOf({ database, mail }: Config, secretFolder: string): string[] {
+export function openFilesOf({ database, mail }: Config, secretFolder: string): string[] {
   const names = mail.kind === 'smtp' && mail.dkim ? [mail.dkim.privateKeyFile] : [];
   if (database.engine === 'sqlite' && database.file !== ':memory:') {
     names.push(secretFolder, database.file, path.join(secretFolder, 'app-secret'));

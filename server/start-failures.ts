@@ -138,19 +138,25 @@ async function explainListenFailure(
 
 /** Whether what listens there answers as this server does. */
 async function isThisPage(host: string, port: number): Promise<boolean> {
-  const reachable =
-    host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
   try {
-    const response = await fetch(`http://${reachable}:${port}/api/health`, {
-      signal: AbortSignal.timeout(ASK_WITHIN_MS),
-    });
+    const response = await fetch(healthAddress(host, port), { signal: AbortSignal.timeout(ASK_WITHIN_MS) });
     await response.body?.cancel();
-    // Every answer of ours has the id of its request, a UUID; those of older versions one of version 7.
-    return /^[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-/.test(response.headers.get('x-request-id') ?? '');
+    return isAnswerOfOurs(response);
   } catch {
     return false;
   }
 }
+
+/** Where a server of this machine that listens on a host and port says how it is. */
+export function healthAddress(host: string, port: number): string {
+  const reachable =
+    host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
+  return `http://${reachable}:${port}/api/health`;
+}
+
+/** Every answer of ours has the id of its request, a UUID; those of older versions one of version 7. */
+export const isAnswerOfOurs = ({ headers }: Pick<Response, 'headers'>): boolean =>
+  /^[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-/.test(headers.get('x-request-id') ?? '');
 
 /** What to write on standard error when the server cannot start: one line for each sentence. */
 export const sayRefusal = (complaints: readonly string[]): string =>

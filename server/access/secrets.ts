@@ -64,6 +64,13 @@ export type SecretFile =
 
 /** Reads the secret kept in a file. Used when APP_SECRET is not set. Takes the file away from other users of the machine. */
 export function readSecretFile(file: string): SecretFile {
+  const found = lookAtSecretFile(file);
+  if (found.type === 'secret') makePrivate(file);
+  return found;
+}
+
+/** Reads the secret kept in a file, and leaves it as it is. */
+export function lookAtSecretFile(file: string): SecretFile {
   let text: string;
   try {
     text = readFileSync(file, 'utf8').trim();
@@ -79,7 +86,6 @@ export function readSecretFile(file: string): SecretFile {
         'Without one, delete it and set APP_SECRET to a new secret: visitors must then ask for new codes.',
     };
   }
-  makePrivate(file);
   return { type: 'secret', secret: text };
 }
 

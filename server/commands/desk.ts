@@ -1,4 +1,5 @@
 // What every command of the desk works with: the service, the terminal, and how a command ends that cannot do what it was asked.
+import type { Patient } from '#server/doctor/examine.ts';
 import { openService, readInstance, type Service } from '#server/service.ts';
 
 export type Desk = {
@@ -16,6 +17,8 @@ export type Desk = {
   readonly signal: AbortSignal;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
+  /** Whom the doctor looks at; the instance of this process, with the machine's own DNS servers, if not given. */
+  readonly patient?: Pick<Patient, 'settings' | 'campaignFolder' | 'dnsServers'>;
 };
 
 /** 1: it could not be done. 2: the command was called in a wrong way, and nothing was tried. */

@@ -5,6 +5,7 @@ import { addBackup } from '#server/commands/backup.ts';
 import { addConsent } from '#server/commands/consent.ts';
 import { addCorrect } from '#server/commands/correct.ts';
 import { CommandFailure, type Desk } from '#server/commands/desk.ts';
+import { addDoctor } from '#server/commands/doctor.ts';
 import { addErase } from '#server/commands/erase.ts';
 import { addExport } from '#server/commands/export.ts';
 import { addLeads } from '#server/commands/leads.ts';
@@ -40,6 +41,7 @@ export async function runDesk(desk: Desk, args: readonly string[]): Promise<numb
     addBackup,
     addRestore,
     addMove,
+    addDoctor,
   ])
     add(program, desk);
   try {

@@ -1,7 +1,7 @@
 // Brings the database up to date at start. Safe when several processes start at once: the second waits and finds
 // nothing left to do.
-import type { Kysely } from 'kysely';
-import { Migrator, type Migration } from 'kysely/migration';
+import { sql, type Kysely } from 'kysely';
+import { DEFAULT_MIGRATION_TABLE, Migrator, type Migration } from 'kysely/migration';
 
 import type { OpenDatabase } from '#server/db/connect.ts';
 import { isBusy } from '#server/db/sqlite-dialect.ts';
@@ -27,6 +27,24 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '2026-11-24-desk': desk,
   '2026-11-25-consent-chain': consentChain,
 };
+
+/**
+ * Looks which migrations ran, and changes nothing.
+ * @returns the names of those that are still to run, and of those that only a newer version of this page knows
+ */
+export async function compareMigrations<Tables>(
+  db: Kysely<Tables>,
+): Promise<{ readonly pending: readonly string[]; readonly unknown: readonly string[] }> {
+  const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
+  const table = sql.table<{ name: string }>(DEFAULT_MIGRATION_TABLE);
+  const ran = tables.some(({ name }) => name === DEFAULT_MIGRATION_TABLE)
+    ? (await sql<{ name: string }>`select name from ${table}`.execute(db)).rows.map(({ name }) => name)
+    : [];
+  return {
+    pending: Object.keys(MIGRATIONS).filter((name) => !ran.includes(name)),
+    unknown: ran.filter((name) => !(name in MIGRATIONS)),
+  };
+}
 
 const PATIENCE_MS = 60_000;
 

@@ -44,6 +44,21 @@ const TIMEOUT_MS = 10_000;
 export const SMTP_CONNECTIONS = 5;
 const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 
+/**
+ * How we connect to a mail server.
+ * @param url a value of SMTP_URL
+ */
+export const connectionOptions = (url: string) => ({
+  url,
+  ...(needsTls(url) && { requireTLS: true }),
+  connectionTimeout: TIMEOUT_MS,
+  greetingTimeout: TIMEOUT_MS,
+  dnsTimeout: TIMEOUT_MS,
+  socketTimeout: TIMEOUT_MS,
+  // A long-winded acceptance is one all the same: to give up on it would mail the code again.
+  maxResponseSize: MAX_RESPONSE_BYTES,
+});
+
 /** A Mailer over a pooled SMTP transport. */
 export function createSmtpMailer({
   url,
@@ -55,18 +70,11 @@ export function createSmtpMailer({
   from: string;
 }): Mailer {
   const transport = createTransport({
-    url,
+    ...connectionOptions(url),
     pool: true,
     maxConnections: SMTP_CONNECTIONS,
     // The outbox decides about another try; a second, hidden queue would send duplicates.
     maxRequeues: 0,
-    ...(needsTls(url) && { requireTLS: true }),
-    connectionTimeout: TIMEOUT_MS,
-    greetingTimeout: TIMEOUT_MS,
-    dnsTimeout: TIMEOUT_MS,
-    socketTimeout: TIMEOUT_MS,
-    // A long-winded acceptance is one all the same: to give up on it would mail the code again.
-    maxResponseSize: MAX_RESPONSE_BYTES,
     disableFileAccess: true,
     disableUrlAccess: true,
     ...(dkim && {
@@ -179,11 +187,16 @@ const fellSilent = ({ code, timeoutType }: Partial<NodemailerError>): boolean =>
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** What a failed try means to the operator. What the server said stays out: it likes to repeat the user's name. */
-function explainAccount(error: unknown, url: string): string {
+/**
+ * What a failed try means to the operator. What the server said stays out: it likes to repeat the user's name.
+ * @param url a value of SMTP_URL
+ */
+export function explainAccount(error: unknown, url: string): string {
   const { hostname, host } = new URL(url);
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-  const command = error instanceof Error && 'command' in error ? String(error.command) : '';
+  const details: Partial<NodemailerError> = error instanceof Error ? error : {};
+  // What the system or TLS said, where nodemailer calls all of it ESOCKET.
+  const code = details.originalCode ?? details.code ?? 'unknown';
+  const command = details.command ?? '';
   const later = 'Mail waits in the outbox and is tried again.';
   if (code === 'EAUTH' || command.startsWith('AUTH')) {
     return `The mail server ${hostname} refused the login: check user and password in SMTP_URL. ${later}`;

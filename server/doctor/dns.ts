@@ -1,0 +1,71 @@
+// Asks DNS, each question within a limit. What is not there is an answer, not an error.
+import type { MxRecord } from 'node:dns';
+import { Resolver } from 'node:dns/promises';
+
+type Answer<Entry> =
+  | { readonly type: 'records'; readonly records: readonly Entry[] }
+  /** DNS knows of none; of the name itself perhaps neither. */
+  | { readonly type: 'nothing'; readonly isKnownName: boolean }
+  /** DNS could not say. */
+  | { readonly type: 'failed'; readonly reason: string };
+
+export type Dns = {
+  /** Texts whole, however they were cut. */
+  readonly texts: (name: string) => Promise<Answer<string>>;
+  readonly mailServers: (name: string) => Promise<Answer<MxRecord>>;
+  /** IPv4 and IPv6. */
+  readonly addresses: (name: string) => Promise<Answer<string>>;
+  /** The names of an address. */
+  readonly namesOf: (address: string) => Promise<Answer<string>>;
+};
+
+const TRY_MS = 2_000;
+const TRIES = 2;
+/** Of one question, whatever number of servers is asked. */
+const ANSWER_WITHIN_MS = 5_000;
+
+/**
+ * @param servers whom to ask; the machine's own servers if not given
+ * @param signal ends every question
+ */
+export function createDns(servers: readonly string[] | undefined, signal: AbortSignal): Dns {
+  const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });
+  if (servers !== undefined) resolver.setServers(servers);
+  signal.addEventListener('abort', () => resolver.cancel(), { once: true });
+  const ask = async <Entry>(question: Promise<readonly Entry[]>): Promise<Answer<Entry>> => {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<Answer<Entry>>((resolve) => {
+      timer = setTimeout(() => resolve({ type: 'failed', reason: 'no answer in time' }), ANSWER_WITHIN_MS);
+    });
+    try {
+      return await Promise.race([question.then(toAnswer, toFailure), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+  return {
+    texts: (name) => ask(resolver.resolveTxt(name).then((texts) => texts.map((parts) => parts.join('')))),
+    mailServers: (name) => ask(resolver.resolveMx(name)),
+    addresses: async (name) => {
+      const both = await Promise.all([ask(resolver.resolve4(name)), ask(resolver.resolve6(name))]);
+      const records = both.flatMap((answer) => (answer.type === 'records' ? answer.records : []));
+      if (records.length > 0) return { type: 'records', records };
+      return both.find(({ type }) => type === 'failed') ?? both[0];
+    },
+    namesOf: (address) => ask(resolver.reverse(address)),
+  };
+}
+
+const toAnswer = <Entry>(records: readonly Entry[]): Answer<Entry> =>
+  records.length > 0 ? { type: 'records', records } : { type: 'nothing', isKnownName: true };
+
+function toFailure(error: unknown): Answer<never> {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  if (code === 'ENODATA') return { type: 'nothing', isKnownName: true };
+  if (code === 'ENOTFOUND') return { type: 'nothing', isKnownName: false };
+  return { type: 'failed', reason: code };
+}
+
+/** That DNS could not say, in a sentence. */
+export const sayFailed = (name: string, reason: string): string =>
+  `DNS did not answer about ${name} (${reason}), and mail servers may get no answer either. Try again; if it stays, ask whoever runs the DNS of that domain.`;

@@ -1,0 +1,34 @@
+// The page itself: whether it runs here, and says that it can do its work. What only it can see (a database file that was
+// deleted under it, mail that is stuck) is asked of it.
+import type { Config } from '#server/config.ts';
+import { about, type Finding } from '#server/doctor/finding.ts';
+import { healthAddress, isAnswerOfOurs } from '#server/start-failures.ts';
+
+const { ok, note, problem } = about('page');
+
+const ANSWER_WITHIN_MS = 5_000;
+
+/** @param signal ends it */
+export async function examinePage(
+  { host, port }: Pick<Config, 'host' | 'port'>,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  if (port === 0) return [note('The page takes any free port (PORT=0), so that it was not asked.')];
+  const limit = AbortSignal.timeout(ANSWER_WITHIN_MS);
+  try {
+    const response = await fetch(healthAddress(host, port), { signal: AbortSignal.any([signal, limit]) });
+    const answer = await response.text();
+    if (!isAnswerOfOurs(response)) return [problem(`Port ${port} is taken by another program.`)];
+    return [
+      response.ok
+        ? ok(`The page runs on port ${port}, and says that all is well.`)
+        : problem(`The page runs on port ${port}, and says: ${answer}`),
+    ];
+  } catch {
+    return [
+      limit.aborted
+        ? problem(`What listens on port ${port} did not answer within ${ANSWER_WITHIN_MS / 1000} seconds.`)
+        : note(`The page does not run on port ${port} of this machine.`),
+    ];
+  }
+}

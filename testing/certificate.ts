@@ -1,0 +1,21 @@
+// A certificate for "localhost" that signs itself, from 2020 to 2120, and its key: for mail servers of tests, which nobody trusts
+// unless told to. Made with openssl (req -new, then ca -selfsign).
+
+export const TEST_KEY = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgPIvfcYaufamPmlp8
+aLGvrAdBk9LTN/WnfeAfsyZ9v7mhRANCAAQzM8+Mm17k1rAMHRzNUi8KgG1onmIx
+txZtZarIze4pW9cFBGEUh6thYqNjJCYLL9Am5Ml/EHWx/A99dVHWLRO4
+-----END PRIVATE KEY-----
+`;
+
+export const TEST_CERTIFICATE = `-----BEGIN CERTIFICATE-----
+MIIBYTCCAQegAwIBAgIBATAKBggqhkjOPQQDAjAUMRIwEAYDVQQDDAlsb2NhbGhv
+c3QwIBcNMjAwMTAxMDAwMDAwWhgPMjEyMDAxMDEwMDAwMDBaMBQxEjAQBgNVBAMM
+CWxvY2FsaG9zdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABDMzz4ybXuTWsAwd
+HM1SLwqAbWieYjG3Fm1lqsjN7ilb1wUEYRSHq2Fio2MkJgsv0CbkyX8QdbH8D311
+UdYtE7ijSDBGMBQGA1UdEQQNMAuCCWxvY2FsaG9zdDAPBgNVHRMBAf8EBTADAQH/
+MB0GA1UdDgQWBBRf61tan8WBZs/iYFtzqa3Xzr5NYDAKBggqhkjOPQQDAgNIADBF
+AiBuwFgU0N2VssVHHPV4TbDXh5VlxD7vr7nFnMJDRRJVhwIhALOhGYlXR7znNG92
+gGCG7FiZ+wXgONSlzKZ17UrjPXhq
+-----END CERTIFICATE-----
+`;

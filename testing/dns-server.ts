@@ -1,0 +1,101 @@
+// A real DNS server on this machine, over UDP, with the names a test gives it.
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+
+import { decode, encode, type Answer } from 'dns-packet';
+
+/** What is known of one name. One with nothing in it exists, and has no records. */
+export type NameRecords = {
+  readonly TXT?: readonly string[];
+  readonly MX?: readonly (readonly [priority: number, exchange: string])[];
+  readonly A?: readonly string[];
+  readonly AAAA?: readonly string[];
+  readonly PTR?: readonly string[];
+  /** The server cannot say, or says nothing at all. */
+  readonly fault?: 'SERVFAIL' | 'silence';
+};
+
+export type DnsServer = {
+  /** For a resolver's list of servers. */
+  readonly address: string;
+  /** Every question that came, such as `TXT example.com`. */
+  readonly questions: readonly string[];
+  readonly close: () => Promise<void>;
+};
+
+/** Low bits of the header (RFC 1035, section 4.1.1). */
+const SERVFAIL = 2;
+const NXDOMAIN = 3;
+const AUTHORITATIVE = 0x0400;
+/** A text is cut into pieces of this many characters (RFC 1035, section 3.3.14). */
+const TEXT_PIECE = 255;
+
+/** @param zone what is known, by name in lower case */
+export async function startDnsServer(zone: Readonly<Record<string, NameRecords>>): Promise<DnsServer> {
+  const questions: string[] = [];
+  const socket = createSocket('udp4');
+  socket.on('message', (message, from) => {
+    const query = decode(message);
+    const [question] = query.questions ?? [];
+    if (question === undefined) return;
+    questions.push(`${question.type} ${question.name}`);
+    const known = zone[question.name.toLowerCase()];
+    if (known?.fault === 'silence') return;
+    const code = known === undefined ? NXDOMAIN : known.fault === 'SERVFAIL' ? SERVFAIL : 0;
+    const answers = code === 0 && known ? answersTo(question.type, question.name, known) : [];
+    const reply = encode({
+      type: 'response',
+      id: query.id ?? 0,
+      flags: AUTHORITATIVE | code,
+      questions: [question],
+      answers,
+    });
+    socket.send(reply, from.port, from.address);
+  });
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  return {
+    address: `127.0.0.1:${socket.address().port}`,
+    questions,
+    close: () => new Promise((resolve) => socket.close(() => resolve())),
+  };
+}
+
+function answersTo(type: string, name: string, known: NameRecords): Answer[] {
+  const ttl = 60;
+  switch (type) {
+    case 'TXT':
+      return (known.TXT ?? []).map((text) => ({ type, name, ttl, data: piecesOf(text) }));
+    case 'MX':
+      return (known.MX ?? []).map(([preference, exchange]) => ({
+        type,
+        name,
+        ttl,
+        data: { preference, exchange },
+      }));
+    case 'A':
+    case 'AAAA':
+    case 'PTR':
+      return (known[type] ?? []).map((data) => ({ type, name, ttl, data }));
+    default:
+      return [];
+  }
+}
+
+const piecesOf = (text: string): string[] =>
+  Array.from({ length: Math.max(1, Math.ceil(text.length / TEXT_PIECE)) }, (_, piece) =>
+    text.slice(piece * TEXT_PIECE, (piece + 1) * TEXT_PIECE),
+  );
+
+/** Runs a test against a server with these names, and takes it down whatever happens. */
+export async function withDnsServer(
+  zone: Readonly<Record<string, NameRecords>>,
+  test: (server: DnsServer) => Promise<void>,
+): Promise<void> {
+  const server = await startDnsServer(zone);
+  try {
+    await test(server);
+  } finally {
+    await server.close();
+  }
+}
