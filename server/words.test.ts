@@ -12,6 +12,8 @@ const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 /** Files all of whose prose is for whoever runs the server, at the terminal, in the log or in a monitor: English. */
 const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/access/secrets.ts': 'why a secret cannot be used',
+  'server/commands/lost.ts': 'the desk',
+  'server/commands/report.ts': 'the desk',
   'server/setting-addresses.ts': 'settings',
   'server/campaign.ts': 'slips in campaign/',
   'server/config.ts': 'settings',
@@ -22,6 +24,12 @@ const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/observability/metrics-server.ts': 'for monitors',
   'server/observability/request-times.ts': 'for monitors',
   'server/private-files.ts': 'files that others can read',
+  'server/report/charts.ts': 'the report',
+  'server/report/figures.ts': 'the report',
+  'server/report/html.ts': 'the report',
+  'server/report/period.ts': 'the report',
+  'server/report/sentences.ts': 'the report',
+  'server/report/tables.ts': 'the report',
   'server/setting-slips.ts': 'settings',
   'server/settings.ts': 'settings',
   'server/start-failures.ts': 'why the server cannot start',

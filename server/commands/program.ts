@@ -7,7 +7,9 @@ import { CommandFailure, type Desk } from '#server/commands/desk.ts';
 import { addErase } from '#server/commands/erase.ts';
 import { addExport } from '#server/commands/export.ts';
 import { addLeads } from '#server/commands/leads.ts';
+import { addLost } from '#server/commands/lost.ts';
 import { addPerson } from '#server/commands/person.ts';
+import { addReport } from '#server/commands/report.ts';
 import { addShow } from '#server/commands/show.ts';
 
 /** What a shell expects of a program that Ctrl-C ended. */
@@ -26,7 +28,17 @@ export async function runDesk(desk: Desk, args: readonly string[]): Promise<numb
     .configureOutput({ writeOut: (text) => said.push(text), writeErr: (text) => desk.note(text.trimEnd()) })
     .showSuggestionAfterError()
     .exitOverride();
-  for (const add of [addLeads, addExport, addShow, addPerson, addCorrect, addErase, addBackup])
+  for (const add of [
+    addLeads,
+    addExport,
+    addShow,
+    addPerson,
+    addCorrect,
+    addErase,
+    addBackup,
+    addReport,
+    addLost,
+  ])
     add(program, desk);
   for (const command of program.commands) command.exitOverride();
   try {
