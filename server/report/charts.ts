@@ -27,9 +27,12 @@ const QUIET = 'var(--quiet-bar)';
 const TEXT = 'var(--text)';
 const MUTED = 'var(--muted)';
 const LINE = 'var(--line)';
-const FONT = 'ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
+/** The page's own; a list of names would need quotes, which the library writes into an attribute as they are. */
+const FONT = 'inherit';
 const FONT_SIZE = 13;
 const LINE_HEIGHT = 34;
+/** More than most letters take. */
+const LETTER_WIDTH = 7.2;
 
 /**
  * @param width in CSS pixels; the drawing scales
@@ -79,7 +82,7 @@ export function drawChart(chart: Section['chart'], report: Report, width: number
           name: timeGroupName(belowSeconds, groups[index - 1]?.belowSeconds ?? 0),
           solid: people,
           quiet: 0,
-          label: people === 0 ? '' : `${number(people)} · ${percent(people, timeToEnter?.people ?? 0)}`,
+          label: people === 0 ? '0' : `${number(people)} · ${percent(people, timeToEnter?.people ?? 0)}`,
         })),
         width,
       );
@@ -101,8 +104,8 @@ type Bar = { readonly name: string; readonly solid: number; readonly quiet: numb
 /** Lying bars, one below the other, the name above and the figure behind each. */
 function lines(bars: readonly (Bar & { readonly label: string })[], width: number): string | null {
   if (bars.every(({ solid, quiet }) => solid + quiet === 0)) return null;
-  const isNarrow = width < 500;
-  const nameWidth = isNarrow ? 132 : 190;
+  const nameWidth = Math.min(width * 0.56, LETTER_WIDTH * longest(bars.map(({ name }) => name)) + 16);
+  const labelWidth = LETTER_WIDTH * longest(bars.map(({ label }) => label)) + 10;
   const series = (data: readonly number[], color: string): BarSeriesOption => ({
     type: 'bar',
     stack: 'all',
@@ -113,7 +116,7 @@ function lines(bars: readonly (Bar & { readonly label: string })[], width: numbe
   });
   return draw(
     {
-      grid: { left: nameWidth, right: 92, top: 4, bottom: 4 },
+      grid: { left: nameWidth, right: labelWidth, top: 4, bottom: 4 },
       xAxis: { type: 'value', show: false, max: 'dataMax' },
       yAxis: {
         type: 'category',
@@ -126,9 +129,11 @@ function lines(bars: readonly (Bar & { readonly label: string })[], width: numbe
           fontSize: FONT_SIZE,
           fontFamily: FONT,
           align: 'left',
-          margin: nameWidth,
+          // Three of them are kept free by the library.
+          margin: nameWidth + 3,
           width: nameWidth - 12,
           overflow: 'truncate',
+          ellipsis: '…',
           interval: 0,
         },
       },
@@ -156,6 +161,8 @@ function lines(bars: readonly (Bar & { readonly label: string })[], width: numbe
     { width, height: bars.length * LINE_HEIGHT + 8 },
   );
 }
+
+const longest = (texts: readonly string[]): number => Math.max(...texts.map(({ length }) => length));
 
 /** Standing bars along time. */
 function columns(bars: readonly Bar[], width: number): string | null {

@@ -11,19 +11,19 @@ export type Accent = { readonly light: string; readonly dark: string };
 const OWN_ACCENT: Accent = { light: '#0e5a43', dark: '#8fd3b2' };
 
 /** Drawn for both: text that is scaled down to a phone cannot be read. */
-const WIDE = 880;
-const NARROW = 420;
-const IS_WIDE: ReadonlySet<Section['chart']> = new Set(['funnel', 'day']);
+const WIDE = 800;
+const NARROW = 360;
+const IS_WIDE: ReadonlySet<Section['chart']> = new Set(['day']);
 
 const styles = ({ light, dark }: Accent): string => `
   :root {
     color-scheme: light dark;
     --paper: #fdfcf9; --text: #1d1f1e; --muted: #5b605d; --line: #e2e0d8;
-    --accent: ${light}; --quiet-bar: color-mix(in srgb, var(--accent) 26%, var(--paper));
+    --accent: ${light}; --quiet-bar: color-mix(in srgb, var(--accent) 30%, var(--paper));
     --serif: ui-serif, "Iowan Old Style", "Palatino Linotype", Georgia, serif;
   }
   @media screen and (prefers-color-scheme: dark) {
-    :root { --paper: #141716; --text: #eceae4; --muted: #a3a8a4; --line: #2c312f; --accent: ${dark}; }
+    :root { --paper: #141716; --text: #eceae4; --muted: #a3a8a4; --line: #2c312f; --accent: ${dark}; --quiet-bar: color-mix(in srgb, var(--accent) 38%, var(--paper)); }
   }
   * { box-sizing: border-box; }
   body { margin: 0; background: var(--paper); color: var(--text); font: 16px/1.5 ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; font-variant-numeric: tabular-nums; -webkit-text-size-adjust: 100%; }
@@ -39,14 +39,16 @@ const styles = ({ light, dark }: Accent): string => `
   .key .change { font-size: .875rem; line-height: 1.4; color: var(--muted); margin-top: .25rem; text-wrap: pretty; }
   .sections { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 3.5rem 3rem; margin-top: 3.5rem; }
   section { min-width: 0; }
+  .stack { display: grid; gap: 3.5rem; align-content: start; min-width: 0; }
   section.wide { grid-column: 1 / -1; }
   h2 { font-size: .875rem; font-weight: 500; color: var(--muted); margin: 0 0 .25rem; }
   .finding { font: 500 1.375rem/1.3 var(--serif); text-wrap: pretty; margin: 0 0 1rem; overflow-wrap: anywhere; }
   svg { display: block; width: 100%; height: auto; }
-  .for-wide svg { max-width: ${WIDE + 80}px; }
-  .for-narrow svg { max-width: ${NARROW + 80}px; }
+  .for-wide svg { max-width: ${WIDE + 160}px; }
+  .for-narrow svg { max-width: ${NARROW + 50}px; }
   .wide .for-narrow { display: none; }
   .legend { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; list-style: none; margin: 0 0 .5rem; padding: 0; font-size: .875rem; color: var(--muted); }
+  .legend-of-lines { font-size: .875rem; color: var(--muted); margin: 0 0 .5rem; }
   .legend li::before { content: ""; display: inline-block; width: .75rem; height: .75rem; border-radius: 2px; margin-right: .45rem; vertical-align: -.05rem; background: var(--accent); }
   .legend li.quiet::before { background: var(--quiet-bar); }
   details { margin-top: .75rem; font-size: .9375rem; }
@@ -106,15 +108,13 @@ export function reportAsHtml(report: Report, accent: Accent = OWN_ACCENT): strin
 ${keyFigures(report)
   .map(
     ({ name, value, change }) =>
-      `<div><dt>${escapeHtml(name)}</dt><dd class="value">${escapeHtml(value)}</dd><dd class="change">${escapeHtml(change)}</dd></div>`,
+      `<div><dt>${escapeHtml(name)}</dt><dd class="value">${unbroken(value)}</dd><dd class="change">${unbroken(change)}</dd></div>`,
   )
   .join('\n')}
 </dl>
 </header>
 <div class="sections">
-${sectionsOf(report)
-  .map((section) => sectionAsHtml(section, report))
-  .join('\n')}
+${inColumns(sectionsOf(report), report)}
 </div>
 <footer>
 ${notes(report)
@@ -128,6 +128,13 @@ ${notes(report)
 `;
 }
 
+/** The longest list stands on the left, the two that come after it beside it, one below the other. */
+function inColumns(sections: readonly Section[], report: Report): string {
+  const at = sections.findIndex(({ chart }) => chart === 'source') + 1;
+  const html = sections.map((section) => sectionAsHtml(section, report));
+  return [...html.slice(0, at), '<div class="stack">', ...html.slice(at), '</div>'].join('\n');
+}
+
 function sectionAsHtml(section: Section, report: Report): string {
   const { chart, title, sentence, rows } = section;
   const isWide = IS_WIDE.has(chart);
@@ -139,8 +146,9 @@ function sectionAsHtml(section: Section, report: Report): string {
     svg === null ? '' : `<div class="${size}" aria-hidden="true">${svg}</div>`;
   return `<section${isWide ? ' class="wide"' : ''}>
 <h2>${escapeHtml(title)}</h2>
-<p class="finding">${escapeHtml(sentence)}</p>
+<p class="finding">${unbroken(sentence)}</p>
 ${isStacked && narrow !== null && report.funnel !== null ? LEGEND : ''}
+${chart === 'source' && narrow !== null && report.funnel !== null ? LEGEND_OF_LINES : ''}
 ${figure(wide, 'for-wide')}
 ${figure(narrow, 'for-narrow')}
 ${rows.length === 0 ? '' : tableAsHtml(section)}
@@ -149,6 +157,9 @@ ${rows.length === 0 ? '' : tableAsHtml(section)}
 
 const LEGEND =
   '<ul class="legend" aria-hidden="true"><li>New leads</li><li class="quiet">Asked, and entered no code</li></ul>';
+/** Said once, where figures stand behind the bars. */
+const LEGEND_OF_LINES =
+  '<p class="legend-of-lines" aria-hidden="true">Behind each bar: new leads · how many of those who asked entered a code</p>';
 
 const tableAsHtml = ({ title, columns, rows }: Section): string => `<details>
 <summary>Table: ${escapeHtml(title)}</summary>
@@ -164,3 +175,7 @@ ${rows
 </tbody>
 </table></div>
 </details>`;
+
+/** A number stays beside its unit. */
+const unbroken = (sentence: string): string =>
+  escapeHtml(sentence).replaceAll(/(\d) (?=(?:s|min|h|points?)\b)/g, '$1&nbsp;');

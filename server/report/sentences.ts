@@ -32,9 +32,9 @@ export const number = (value: number): string => value.toLocaleString('en');
 export const peopleIn = (funnel: Figures['funnel'], step: Step['step']): number =>
   funnel?.find((one) => one.step === step)?.people ?? 0;
 
-/** 62 %; a dash where there is nothing to divide by. */
+/** 62%; a dash where there is nothing to divide by. */
 export const percent = (part: number, whole: number): string =>
-  whole === 0 ? '–' : `${Math.round((100 * part) / whole)} %`;
+  whole === 0 ? '–' : `${Math.round((100 * part) / whole)}%`;
 
 /** 48 s, 4 min 10 s, 1 h 5 min */
 function duration(seconds: number): string {
@@ -125,7 +125,7 @@ function change(now: number, then: number, when: string): string {
   const difference = now - then;
   if (difference === 0) return now === 0 ? `None in ${when} either.` : `As many as in ${when}.`;
   // A share of a few says nothing.
-  const share = then < ENOUGH_TO_JUDGE ? '' : ` (${signed(Math.round((100 * difference) / then))} %)`;
+  const share = then < ENOUGH_TO_JUDGE ? '' : ` (${signed(Math.round((100 * difference) / then))}%)`;
   return `${number(Math.abs(difference))} ${difference > 0 ? 'more' : 'fewer'} than in ${when}${share}.`;
 }
 
@@ -137,7 +137,7 @@ function changeOfShare(now: Share, then: Share, when: string): string {
   const points = Math.round((100 * now.part) / now.whole) - before;
   if (points === 0) return `The same as in ${when}.`;
   const unit = Math.abs(points) === 1 ? 'point' : 'points';
-  return `${Math.abs(points)} ${unit} ${points > 0 ? 'more' : 'less'} than in ${when} (${before} %).`;
+  return `${Math.abs(points)} ${unit} ${points > 0 ? 'more' : 'less'} than in ${when} (${before}%).`;
 }
 
 function changeOfTime(now: number, then: number, when: string): string {
@@ -192,7 +192,7 @@ export function platformSentence({ byPlatform }: Pick<Figures, 'byPlatform'>): s
     .toSorted((a, b) => b.points - a.points)[0];
   if (behind && behind.points >= POINTS_THAT_MATTER) {
     const { row, elsewhere } = behind;
-    return `At ${platformName(row.name)} ${percent(row.entered, row.asked)} entered their code, elsewhere ${Math.round(elsewhere)} %.`;
+    return `At ${platformName(row.name)} ${percent(row.entered, row.asked)} entered their code, elsewhere ${Math.round(elsewhere)}%.`;
   }
   if (asked > 0) {
     const most = byPlatform.toSorted((a, b) => b.asked - a.asked)[0]!;
@@ -209,7 +209,7 @@ const platformName = (name: Row['name']): string => (name === 'other' ? 'other p
 export function timeSentence({ timeToEnter }: Pick<Figures, 'timeToEnter'>): string {
   if (timeToEnter === null) return 'No code was entered whose mail is still kept.';
   const { p50Seconds, p95Seconds } = timeToEnter;
-  return `Half entered their code within ${duration(p50Seconds)} of its mailing, 95 % within ${duration(p95Seconds)}.`;
+  return `Half entered their code within ${duration(p50Seconds)} of its mailing, 95% within ${duration(p95Seconds)}.`;
 }
 
 export function fateSentence({ notEntered: rows, funnel }: Pick<Figures, 'notEntered' | 'funnel'>): string {

@@ -36,7 +36,7 @@ export function sectionsOf(report: Report): readonly Section[] {
   const countColumns = [...(funnel === null ? [] : ['Asked', 'Entered', 'Share']), 'New leads'];
   const missed = notEntered.reduce((sum, row) => sum + row.people, 0);
   const isWeekly = byDay.some(({ days }) => days > 1);
-  const all: readonly Section[] = [
+  return [
     {
       chart: 'funnel',
       title: 'Funnel',
@@ -44,6 +44,14 @@ export function sectionsOf(report: Report): readonly Section[] {
       columns: ['Step', 'People', 'Share'],
       rows: (funnel ?? []).map(({ step, people }) => [STEPS[step], number(people), percent(people, asked)]),
       lengths: (funnel ?? []).map(({ people }) => people),
+    },
+    {
+      chart: 'fate',
+      title: 'Why codes were not entered',
+      sentence: fateSentence(report),
+      columns: ['What became of it', 'People', 'Share'],
+      rows: notEntered.map(({ fate, people }) => [FATES[fate], number(people), percent(people, missed)]),
+      lengths: notEntered.map(({ people }) => people),
     },
     {
       chart: 'day',
@@ -81,14 +89,5 @@ export function sectionsOf(report: Report): readonly Section[] {
       ]),
       lengths: (timeToEnter?.groups ?? []).map(({ people }) => people),
     },
-    {
-      chart: 'fate',
-      title: 'Why codes were not entered',
-      sentence: fateSentence(report),
-      columns: ['What became of it', 'People', 'Share'],
-      rows: notEntered.map(({ fate, people }) => [FATES[fate], number(people), percent(people, missed)]),
-      lengths: notEntered.map(({ people }) => people),
-    },
   ];
-  return all;
 }
