@@ -53,16 +53,15 @@ Examples:
     });
 }
 
-function asLine({ asked_at, email, name, platform, reason, why, reply, wrong_tries }: LostLeadRow): string {
-  const words = reason === 'refused' || reason === 'waiting' || reason === 'too-late' ? reply : null;
-  const tries = reason === 'wrong-tries' ? ` (${wrong_tries})` : '';
-  return lineOf([
-    asked_at.slice(0, 16).replace('T', ' '),
-    email,
-    name,
-    platform,
-    `${why}${tries}${words ? `: ${words}` : ''}`,
-  ]);
+function asLine({ asked_at, email, name, platform, reason, why, ...row }: LostLeadRow): string {
+  return lineOf([asked_at.slice(0, 16).replace('T', ' '), email, name, platform, `${why}${detailOf()}`]);
+
+  function detailOf(): string {
+    if (reason === 'wrong-tries') return ` (${row.wrong_tries})`;
+    if (reason === 'not-tried') return '';
+    if (row.reply !== null) return `: ${row.reply}`;
+    return row.error_class === null ? '' : ` (${row.error_class})`;
+  }
 }
 
 const lineOf = (cells: readonly string[]): string =>

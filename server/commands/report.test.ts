@@ -220,6 +220,12 @@ for (const engine of ENGINES) {
         );
         assert.equal(rows.at(-1)?.email, 'twice@example.com', 'who asked last comes last');
         assert.match(rows.find(({ reason }) => reason === 'refused')?.reply ?? '', /550.*No such user here/);
+        assert.deepEqual(
+          rows
+            .filter(({ reason }) => reason === 'too-late')
+            .map(({ reply, error_class }) => [reply, error_class]),
+          [[null, '4xx']],
+        );
         assert.match(answer.notes, /^7 lost leads\.$/m);
         assert.match(answer.notes, /^Not among them: 1 who can still enter their code\.$/m);
         const listed = (await desk(server.service, ['lost'])).out;

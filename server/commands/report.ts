@@ -13,7 +13,7 @@ export function addReport(program: Command, desk: Desk): void {
     .description('tell how many became leads, from where, and why others did not')
     .option(
       '--period <period>',
-      'the last 7d, 4w, 30d, today included; or a month: 2026-10',
+      'the last 7d, 4w, 30d, today included; or a month: 2026-10 (default: 30d)',
       (text) => {
         const period = readPeriod(text, desk.clock());
         if (period === null)
@@ -22,7 +22,6 @@ export function addReport(program: Command, desk: Desk): void {
           );
         return period;
       },
-      readPeriod('30d', desk.clock())!,
     )
     .option('--out <file>', 'write it as a page with charts, which needs no other file')
     .option('--text', 'write it to the terminal')
@@ -35,7 +34,7 @@ Examples:
   $ npm run -s desk -- report --period 2026-10 --text
   $ npm run -s desk -- report --period 7d --json | jq .leads`,
     )
-    .action(async ({ period, out, text, json }) => {
+    .action(async ({ period = readPeriod('30d', desk.clock())!, out, text, json }) => {
       if (out === undefined && !text && !json)
         throw new CommandFailure('Say where it goes: --out report.html, --text or --json.', 2);
       if (text && json)

@@ -19,8 +19,10 @@ export type LostLead = {
   readonly codes: number;
   readonly wrong_tries: number;
   readonly fate: Exclude<CodeFate, 'entered'>;
-  /** What the mail server said to the newest mail; null when it said nothing. */
+  /** What the mail server said to the newest mail; null when it said nothing, or that is no longer kept. */
   readonly reply: string | null;
+  /** What kind of failure the newest mail met last (see the outbox); null when it met none. */
+  readonly error_class: string | null;
 };
 
 const PAGE_SIZE = 1_000;
@@ -65,7 +67,8 @@ export async function* lostLeadPages(
         group by p.id, p.email, p.challenge_id, p.created_at
       )
       select f.email, s.name, s.company, s.attribution, f.created_at as asked_at, f.codes,
-        coalesce(f.wrong_tries, 0) as wrong_tries, ${fateOfFacts} as fate, m.reply
+        coalesce(f.wrong_tries, 0) as wrong_tries, ${fateOfFacts} as fate,
+        case when m.state = 'dropped' then null else m.reply end as reply, m.error_class
       from facts f
       left join submissions s on s.id = (
         select x.id from submissions x where x.challenge_id = f.challenge_id

@@ -116,7 +116,7 @@ function lines(bars: readonly (Bar & { readonly label: string })[], width: numbe
   });
   return draw(
     {
-      grid: { left: nameWidth, right: labelWidth, top: 4, bottom: 4 },
+      grid: { left: nameWidth, right: labelWidth, top: 4, bottom: 4, outerBoundsMode: 'none' },
       xAxis: { type: 'value', show: false, max: 'dataMax' },
       yAxis: {
         type: 'category',
@@ -129,8 +129,7 @@ function lines(bars: readonly (Bar & { readonly label: string })[], width: numbe
           fontSize: FONT_SIZE,
           fontFamily: FONT,
           align: 'left',
-          // Three of them are kept free by the library.
-          margin: nameWidth + 3,
+          margin: nameWidth,
           width: nameWidth - 12,
           overflow: 'truncate',
           ellipsis: '…',

@@ -19,6 +19,8 @@ export type LostLeadRow = {
   readonly why: string;
   /** What the mail server said to the newest mail; null when it said nothing, or it is no longer kept. */
   readonly reply: string | null;
+  /** What kind of failure the newest mail met last: `4xx` for a mail server's "not now", or the name of what broke. */
+  readonly error_class: string | null;
   readonly codes: number;
   readonly wrong_tries: number;
 };
@@ -40,26 +42,17 @@ export async function* selectLost(
   }
 }
 
-const rowOf = ({
-  asked_at,
-  fate,
-  email,
-  name,
-  company,
-  attribution,
-  reply,
-  codes,
-  wrong_tries,
-}: LostLead) => ({
+const rowOf = ({ asked_at, fate, attribution, ...lead }: LostLead): LostLeadRow => ({
   asked_at: new Date(asked_at).toISOString(),
-  email,
-  name: name ?? '',
-  company: company ?? '',
+  email: lead.email,
+  name: lead.name ?? '',
+  company: lead.company ?? '',
   source: attribution === null ? '' : sourceOf(readAttribution(attribution)),
-  platform: mailPlatformOf(email.slice(email.lastIndexOf('@') + 1)),
+  platform: mailPlatformOf(lead.email.slice(lead.email.lastIndexOf('@') + 1)),
   reason: fate,
   why: FATES[fate],
-  reply,
-  codes,
-  wrong_tries,
+  reply: lead.reply,
+  error_class: lead.error_class,
+  codes: lead.codes,
+  wrong_tries: lead.wrong_tries,
 });
