@@ -1,5 +1,5 @@
 // Figures for the report, counted in slices: no statement lasts, and a million people need no more memory than a thousand.
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 
 import { codeFacts, fateOfFacts, type CodeFate } from '#server/db/code-fates.ts';
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
@@ -15,10 +15,11 @@ type Group = {
   readonly attribution: string | null;
   /** What follows the @, in lower case; empty when the address was erased. */
   readonly domain: string;
+  /** May be negative: it corrects another group. */
   readonly people: number;
 };
 
-/** People who asked for a code, on the day they first did in the span. */
+/** People who asked for a code, on the day they first did in the span. Groups are to be added up. */
 export type AskedGroup = Group & {
   readonly fate: CodeFate;
   /** 1: a code was mailed, as far as is known. */
@@ -38,7 +39,9 @@ const domainOf = (column: string, engine: OpenDatabase['engine']) =>
         else substr(${sql.ref(column)}, instr(${sql.ref(column)}, '@') + 1) end`;
 
 /**
- * Counts who asked for a code in a span: each address once, with the codes of the span.
+ * Counts who asked for a code in a span: each address once, with the codes of the span. Few have more than one, and to look for
+ * others of each would take longer than all the rest: every code is counted first, in the order of time, and then those of
+ * who has several, found in the order of addresses, become one.
  * @param now to tell codes that can still be entered; milliseconds since 1970
  * @returns groups, some of which may come more than once
  */
@@ -47,42 +50,55 @@ export async function* askedGroups(
   { from, to }: Span,
   now: number,
 ): AsyncGenerator<readonly AskedGroup[], void, void> {
-  for await (const { after, last } of slices(db, 'codes', lowestIdAt(from), lowestIdAt(to))) {
+  const inSpan = (table: string) =>
+    sql`${sql.ref(`${table}.created_at`)} >= ${from} and ${sql.ref(`${table}.created_at`)} < ${to}`;
+  const groups = async (facts: RawBuilder<unknown>, sign: 1 | -1) => {
     const { rows } = await sql<AskedGroup>`
-      with person as (
-        select c.id, c.email, c.challenge_id, c.created_at / ${sql.lit(DAY_MS)} as day from codes c
-        where c.id > ${after} and c.id <= ${last} and c.id = (
-          select first.id from codes first where first.email = c.email and first.created_at >= ${from}
-          order by first.created_at, first.id limit 1
-        )
-      ), facts as (
-        select p.id, p.email, p.challenge_id, p.day,
-          max(case when a.used_at is not null and o.state = 'sent' then (a.used_at - o.finished_at) / 1000 end) as seconds,
-          ${codeFacts(now)}
-        from person p
-        join codes a on a.email = p.email and a.created_at >= ${from} and a.created_at < ${to}
-        left join outbox o on o.code_id = a.id
-        left join challenges h on h.id = a.challenge_id
-        group by p.id, p.email, p.challenge_id, p.day
-      ), told as (
+      with facts as (${facts}), told as (
         select day, ${domainOf('email', engine)} as domain, ${fateOfFacts} as fate, mailed, seconds,
           (select s.attribution from submissions s where s.challenge_id = facts.challenge_id
            order by s.created_at, s.id limit 1) as attribution
         from facts
       )
-      select day, attribution, domain, fate, mailed, seconds, count(*) as people from told
+      select day, attribution, domain, fate, mailed, seconds, ${sql.lit(sign)} * count(*) as people from told
       group by day, attribution, domain, fate, mailed, seconds
     `.execute(db);
-    yield rows;
+    return rows;
+  };
+  const oneByOne = (codes: RawBuilder<unknown>) => sql`
+    select a.id, a.email, a.challenge_id, a.created_at / ${sql.lit(DAY_MS)} as day, ${factsOf(now)}
+    from ${codes} ${MAIL_AND_CHALLENGE} group by a.id, a.email, a.challenge_id, a.created_at`;
+
+  for await (const { after, last } of slices(db, { table: 'codes', column: 'id' }, spanOfIds({ from, to })))
+    yield await groups(oneByOne(sql`(select * from codes where id > ${after} and id <= ${last}) a`), 1);
+
+  for await (const { after, last } of slices(db, { table: 'codes', column: 'email' }, EVERYTHING)) {
+    const several = sql`(
+      select c.email from codes c where c.email > ${after} and c.email <= ${last} and ${inSpan('c')}
+      group by c.email having count(*) > 1
+    ) p join codes a on a.email = p.email and ${inSpan('a')}`;
+    yield await groups(oneByOne(several), -1);
+    yield await groups(
+      sql`select a.email, min(a.created_at) / ${sql.lit(DAY_MS)} as day, ${factsOf(now)},
+            (select f.challenge_id from codes f where f.email = a.email and ${inSpan('f')}
+             order by f.created_at, f.id limit 1) as challenge_id
+          from ${several} ${MAIL_AND_CHALLENGE} group by a.email`,
+      1,
+    );
   }
 }
+
+const MAIL_AND_CHALLENGE = sql`left join outbox o on o.code_id = a.id left join challenges h on h.id = a.challenge_id`;
+
+const factsOf = (now: number) => sql`${codeFacts(now)},
+  max(case when a.used_at is not null and o.state = 'sent' then (a.used_at - o.finished_at) / 1000 end) as seconds`;
 
 /** Counts new leads, on the day they were first verified. These are kept when their codes no longer are. */
 export async function* leadGroups(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
   { from, to }: Span,
 ): AsyncGenerator<readonly Group[], void, void> {
-  for await (const { after, last } of slices(db, 'leads', '', AFTER_EVERY_ID)) {
+  for await (const { after, last } of slices(db, { table: 'leads', column: 'id' }, EVERYTHING)) {
     const { rows } = await sql<Group>`
       with told as (
         select first_verified_at / ${sql.lit(DAY_MS)} as day, attribution, ${domainOf('email', engine)} as domain
@@ -94,25 +110,44 @@ export async function* leadGroups(
   }
 }
 
-const AFTER_EVERY_ID = 'g';
+/** Counts new leads of a span. */
+export async function countLeads(db: Db, { from, to }: Span): Promise<number> {
+  const row = await db
+    .selectFrom('leads')
+    .select((eb) => eb.fn.countAll().as('count'))
+    .where('first_verified_at', '>=', from)
+    .where('first_verified_at', '<', to)
+    .executeTakeFirstOrThrow();
+  return Number(row.count);
+}
 
-/** Goes through the ids of a table: each slice begins after one id and ends with another. */
+/** After one value of a column, and before another. */
+type Range = { readonly begin: string; readonly end: string | null };
+
+const EVERYTHING: Range = { begin: '', end: null };
+const spanOfIds = ({ from, to }: Span): Range => ({ begin: lowestIdAt(from), end: lowestIdAt(to) });
+
+/** Goes through a column that has an index: each slice begins after one value and ends with another. */
 async function* slices(
   db: Db,
-  table: 'codes' | 'leads',
-  begin: string,
-  end: string,
+  { table, column }: { readonly table: 'codes' | 'leads'; readonly column: 'id' | 'email' },
+  { begin, end }: Range,
 ): AsyncGenerator<{ readonly after: string; readonly last: string }, void, void> {
-  const idsFrom = (after: string) =>
-    db.selectFrom(table).select('id').where('id', '>', after).where('id', '<', end).limit(1);
+  const rest = (after: string) =>
+    db
+      .selectFrom(table)
+      .select(column)
+      .where(column, '>', after)
+      .$if(end !== null, (query) => query.where(column, '<', end!))
+      .limit(1);
   for (let after = begin; ;) {
     const row =
-      (await idsFrom(after)
-        .orderBy('id')
+      (await rest(after)
+        .orderBy(column)
         .offset(ROWS_AT_ONCE - 1)
-        .executeTakeFirst()) ?? (await idsFrom(after).orderBy('id', 'desc').executeTakeFirst());
+        .executeTakeFirst()) ?? (await rest(after).orderBy(column, 'desc').executeTakeFirst());
     if (row === undefined) return;
-    yield { after, last: row.id };
-    after = row.id;
+    yield { after, last: row[column] };
+    after = row[column];
   }
 }

@@ -2,7 +2,7 @@
 // added up here, in memory that does not grow with them.
 import type { CodeFate } from '#server/db/code-fates.ts';
 import type { OpenDatabase } from '#server/db/connect.ts';
-import { askedGroups, leadGroups, type Span } from '#server/db/report-figures.ts';
+import { askedGroups, countLeads, leadGroups, type Span } from '#server/db/report-figures.ts';
 import { readAttribution, sourceOf } from '#server/export/source.ts';
 import { MAIL_PLATFORMS, mailPlatformOf } from '#server/report/mail-platforms.ts';
 import type { Period } from '#server/report/period.ts';
@@ -73,11 +73,11 @@ export async function gatherReport(
   const mailFrom = keptFrom(retention.mailDays);
   const { from, to, before } = period;
   const figures = await gatherFigures(database, period, { codesFrom, now });
-  const { leads, funnel, timeToEnter } = await gatherFigures(database, before, {
-    // A part of it would be compared with the whole.
-    codesFrom: codesFrom > before.from ? Number.POSITIVE_INFINITY : codesFrom,
-    now,
-  });
+  // A part of the period before would be compared with the whole of this one.
+  const isBeforeKept = codesFrom <= before.from;
+  const { leads, funnel, timeToEnter } = isBeforeKept
+    ? await gatherFigures(database, before, { codesFrom, now })
+    : { leads: await countLeads(database.db, before), funnel: null, timeToEnter: null };
   return {
     title,
     writtenAt: iso(now),
