@@ -1,5 +1,5 @@
 // What became of somebody who asked for a code, told from what is kept about their codes: one word, the same in every list.
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 
 /**
  * `entered`: one of the codes was. `open`: one was mailed and can still be entered. `wrong-tries`: only wrong digits were
@@ -10,15 +10,28 @@ import { sql } from 'kysely';
 export type CodeFate =
   'entered' | 'open' | 'not-tried' | 'wrong-tries' | 'refused' | 'waiting' | 'too-late' | 'unknown';
 
-/** Facts about all codes that one person asked for: codes `a`, their mails `o` and challenges `h`. To be grouped by person. */
-export const codeFacts = (now: number) => sql`
-  max(case when a.used_at is null then 0 else 1 end) as entered,
-  max(case when o.state = 'sent' then 1 else 0 end) as mailed,
-  max(case when o.state = 'sent' and a.expires_at > ${sql.lit(now)} then 1 else 0 end) as live,
-  max(case when o.state = 'failed' then 1 else 0 end) as refused,
-  max(case when o.state = 'queued' and a.expires_at > ${sql.lit(now)} then 1 else 0 end) as waiting,
-  max(case when o.state = 'dropped' or (o.state = 'queued' and a.expires_at <= ${sql.lit(now)}) then 1 else 0 end) as late,
-  max(h.wrong_tries) as wrong_tries`;
+/**
+ * Facts about codes `a`, their mails `o` and challenges `h`: columns of a query.
+ * @param of one code each; or all codes of a person, by which the query is to be grouped
+ */
+export const codeFacts = (now: number, of: 'code' | 'person') => {
+  const fact = (text: RawBuilder<unknown>) => (of === 'code' ? text : sql`max(${text})`);
+  const at = sql.lit(now);
+  return sql`
+    ${fact(sql`case when a.used_at is null then 0 else 1 end`)} as entered,
+    ${fact(sql`case when o.state = 'sent' then 1 else 0 end`)} as mailed,
+    ${fact(sql`case when o.state = 'sent' and a.expires_at > ${at} then 1 else 0 end`)} as live,
+    ${fact(sql`case when o.state = 'failed' then 1 else 0 end`)} as refused,
+    ${fact(sql`case when o.state = 'queued' and a.expires_at > ${at} then 1 else 0 end`)} as waiting,
+    ${fact(sql`case when o.state = 'dropped' or (o.state = 'queued' and a.expires_at <= ${at}) then 1 else 0 end`)} as late,
+    ${fact(sql`h.wrong_tries`)} as wrong_tries,
+    ${fact(sql`case when a.used_at is not null and o.state = 'sent' then (a.used_at - o.finished_at) / 1000 end`)} as seconds`;
+};
+
+/** What {@link codeFacts} are told from. */
+export const MAIL_AND_CHALLENGE = sql`
+  left join outbox o on o.code_id = a.id and o.kind = 'code'
+  left join challenges h on h.id = a.challenge_id`;
 
 /** One word for {@link codeFacts}. */
 export const fateOfFacts = sql<CodeFate>`case

@@ -1,7 +1,7 @@
 // Who asked for a code and is no lead, read a page at a time like leads.
 import { sql } from 'kysely';
 
-import { codeFacts, fateOfFacts, type CodeFate } from '#server/db/code-fates.ts';
+import { MAIL_AND_CHALLENGE, codeFacts, fateOfFacts, type CodeFate } from '#server/db/code-fates.ts';
 import type { Db } from '#server/db/connect.ts';
 import { lowestIdAt } from '#server/db/ids.ts';
 import type { Span } from '#server/db/report-figures.ts';
@@ -59,11 +59,10 @@ export async function* lostLeadPages(
         )
         and not exists (select 1 from leads l where l.email = c.email)
       ), facts as (
-        select p.id, p.email, p.challenge_id, p.created_at, count(*) as codes, ${codeFacts(now)}
+        select p.id, p.email, p.challenge_id, p.created_at, count(*) as codes, ${codeFacts(now, 'person')}
         from person p
         join codes a on a.email = p.email and a.created_at >= ${from} and a.created_at < ${to}
-        left join outbox o on o.code_id = a.id
-        left join challenges h on h.id = a.challenge_id
+        ${MAIL_AND_CHALLENGE}
         group by p.id, p.email, p.challenge_id, p.created_at
       )
       select f.email, s.name, s.company, s.attribution, f.created_at as asked_at, f.codes,
@@ -74,7 +73,7 @@ export async function* lostLeadPages(
         select x.id from submissions x where x.challenge_id = f.challenge_id
         order by x.created_at desc, x.id desc limit 1
       )
-      left join outbox m on m.code_id = f.id
+      left join outbox m on m.code_id = f.id and m.kind = 'code'
       where entered = 0
       order by f.id
     `.execute(db);

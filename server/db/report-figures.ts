@@ -1,7 +1,7 @@
 // Figures for the report, counted in slices: no statement lasts, and a million people need no more memory than a thousand.
 import { sql, type RawBuilder } from 'kysely';
 
-import { codeFacts, fateOfFacts, type CodeFate } from '#server/db/code-fates.ts';
+import { MAIL_AND_CHALLENGE, codeFacts, fateOfFacts, type CodeFate } from '#server/db/code-fates.ts';
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
 import { lowestIdAt } from '#server/db/ids.ts';
 
@@ -66,32 +66,30 @@ export async function* askedGroups(
     return rows;
   };
   const oneByOne = (codes: RawBuilder<unknown>) => sql`
-    select a.id, a.email, a.challenge_id, a.created_at / ${sql.lit(DAY_MS)} as day, ${factsOf(now)}
-    from ${codes} ${MAIL_AND_CHALLENGE} group by a.id, a.email, a.challenge_id, a.created_at`;
+    select a.id, a.email, a.challenge_id, a.created_at / ${sql.lit(DAY_MS)} as day, ${codeFacts(now, 'code')}
+    from ${codes}`;
 
   for await (const { after, last } of slices(db, { table: 'codes', column: 'id' }, spanOfIds({ from, to })))
-    yield await groups(oneByOne(sql`(select * from codes where id > ${after} and id <= ${last}) a`), 1);
+    yield await groups(
+      oneByOne(sql`codes a ${MAIL_AND_CHALLENGE} where a.id > ${after} and a.id <= ${last}`),
+      1,
+    );
 
   for await (const { after, last } of slices(db, { table: 'codes', column: 'email' }, EVERYTHING)) {
     const several = sql`(
       select c.email from codes c where c.email > ${after} and c.email <= ${last} and ${inSpan('c')}
       group by c.email having count(*) > 1
-    ) p join codes a on a.email = p.email and ${inSpan('a')}`;
+    ) p join codes a on a.email = p.email and ${inSpan('a')} ${MAIL_AND_CHALLENGE}`;
     yield await groups(oneByOne(several), -1);
     yield await groups(
-      sql`select a.email, min(a.created_at) / ${sql.lit(DAY_MS)} as day, ${factsOf(now)},
+      sql`select a.email, min(a.created_at) / ${sql.lit(DAY_MS)} as day, ${codeFacts(now, 'person')},
             (select f.challenge_id from codes f where f.email = a.email and ${inSpan('f')}
              order by f.created_at, f.id limit 1) as challenge_id
-          from ${several} ${MAIL_AND_CHALLENGE} group by a.email`,
+          from ${several} group by a.email`,
       1,
     );
   }
 }
-
-const MAIL_AND_CHALLENGE = sql`left join outbox o on o.code_id = a.id left join challenges h on h.id = a.challenge_id`;
-
-const factsOf = (now: number) => sql`${codeFacts(now)},
-  max(case when a.used_at is not null and o.state = 'sent' then (a.used_at - o.finished_at) / 1000 end) as seconds`;
 
 /** Counts new leads, on the day they were first verified. These are kept when their codes no longer are. */
 export async function* leadGroups(
