@@ -5,6 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
+import { askedGroups } from '#server/db/report-figures.ts';
 import type { Report } from '#server/report/figures.ts';
 import type { LostLeadRow } from '#server/report/lost.ts';
 import { ENGINES } from '#testing/databases.ts';
@@ -168,6 +169,29 @@ for (const engine of ENGINES) {
         assert.deepEqual([weeks.leads, weeks.funnel?.[0]?.people], [3, 11], 'each address once');
         const month = await reportOf(server, '--period', '2026-11');
         assert.equal(month.leads, 3);
+      }));
+
+    it('the report counts the same however many it looks at at once', () =>
+      withServer({ engine, inbox }, async (server) => {
+        await walkFlows(server);
+        const count = async (atOnce?: number) => {
+          const people = new Map<string, number>();
+          const span = { from: server.now() - 20 * DAY_SECONDS * 1_000, to: server.now() };
+          for await (const groups of askedGroups(server.database, span, server.now(), atOnce)) {
+            for (const { people: some, ...group } of groups) {
+              const key = Object.values(group).join(' ');
+              people.set(key, (people.get(key) ?? 0) + some);
+            }
+          }
+          return [...people].filter(([, some]) => some !== 0).toSorted();
+        };
+        const all = await count();
+        assert.equal(
+          all.reduce((sum, [, some]) => sum + some, 0),
+          11,
+        );
+        assert.deepEqual(await count(1), all);
+        assert.deepEqual(await count(4), all);
       }));
 
     it('the report is a page of its own without anything personal, and what strangers typed is only text', () =>

@@ -43,12 +43,14 @@ const domainOf = (column: string, engine: OpenDatabase['engine']) =>
  * others of each would take longer than all the rest: every code is counted first, in the order of time, and then those of
  * who has several, found in the order of addresses, become one.
  * @param now to tell codes that can still be entered; milliseconds since 1970
+ * @param atOnce how many codes a statement looks at; for tests
  * @returns groups, some of which may come more than once
  */
 export async function* askedGroups(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
   { from, to }: Span,
   now: number,
+  atOnce = ROWS_AT_ONCE,
 ): AsyncGenerator<readonly AskedGroup[], void, void> {
   const inSpan = (table: string) =>
     sql`${sql.ref(`${table}.created_at`)} >= ${from} and ${sql.ref(`${table}.created_at`)} < ${to}`;
@@ -69,13 +71,17 @@ export async function* askedGroups(
     select a.id, a.email, a.challenge_id, a.created_at / ${sql.lit(DAY_MS)} as day, ${codeFacts(now, 'code')}
     from ${codes}`;
 
-  for await (const { after, last } of slices(db, { table: 'codes', column: 'id' }, spanOfIds({ from, to })))
+  for await (const { after, last } of slices(
+    db,
+    { table: 'codes', column: 'id', atOnce },
+    spanOfIds({ from, to }),
+  ))
     yield await groups(
       oneByOne(sql`codes a ${MAIL_AND_CHALLENGE} where a.id > ${after} and a.id <= ${last}`),
       1,
     );
 
-  for await (const { after, last } of slices(db, { table: 'codes', column: 'email' }, EVERYTHING)) {
+  for await (const { after, last } of slices(db, { table: 'codes', column: 'email', atOnce }, EVERYTHING)) {
     const several = sql`(
       select c.email from codes c where c.email > ${after} and c.email <= ${last} and ${inSpan('c')}
       group by c.email having count(*) > 1
@@ -96,7 +102,11 @@ export async function* leadGroups(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
   { from, to }: Span,
 ): AsyncGenerator<readonly Group[], void, void> {
-  for await (const { after, last } of slices(db, { table: 'leads', column: 'id' }, EVERYTHING)) {
+  for await (const { after, last } of slices(
+    db,
+    { table: 'leads', column: 'id', atOnce: ROWS_AT_ONCE },
+    EVERYTHING,
+  )) {
     const { rows } = await sql<Group>`
       with told as (
         select first_verified_at / ${sql.lit(DAY_MS)} as day, attribution, ${domainOf('email', engine)} as domain
@@ -128,7 +138,11 @@ const spanOfIds = ({ from, to }: Span): Range => ({ begin: lowestIdAt(from), end
 /** Goes through a column that has an index: each slice begins after one value and ends with another. */
 async function* slices(
   db: Db,
-  { table, column }: { readonly table: 'codes' | 'leads'; readonly column: 'id' | 'email' },
+  {
+    table,
+    column,
+    atOnce,
+  }: { readonly table: 'codes' | 'leads'; readonly column: 'id' | 'email'; readonly atOnce: number },
   { begin, end }: Range,
 ): AsyncGenerator<{ readonly after: string; readonly last: string }, void, void> {
   const rest = (after: string) =>
@@ -142,7 +156,7 @@ async function* slices(
     const row =
       (await rest(after)
         .orderBy(column)
-        .offset(ROWS_AT_ONCE - 1)
+        .offset(atOnce - 1)
         .executeTakeFirst()) ?? (await rest(after).orderBy(column, 'desc').executeTakeFirst());
     if (row === undefined) return;
     yield { after, last: row[column] };

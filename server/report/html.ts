@@ -56,9 +56,11 @@ const styles = ({ light, dark }: Accent): string => `
   summary:focus-visible { outline: 2px solid var(--accent); outline-offset: 3px; border-radius: 2px; }
   .scroll { overflow-x: auto; }
   table { border-collapse: collapse; width: 100%; margin-top: .5rem; }
-  th, td { text-align: right; padding: .35rem 0 .35rem 1rem; border-top: 1px solid var(--line); white-space: nowrap; font-weight: 400; }
+  th, td { text-align: right; padding: .35rem 0 .35rem .875rem; border-top: 1px solid var(--line); white-space: nowrap; font-weight: 400; }
   thead th { border-top: 0; color: var(--muted); font-size: .8125rem; }
-  th:first-child { text-align: left; padding-left: 0; white-space: normal; overflow-wrap: anywhere; }
+  th:first-child { text-align: left; padding-left: 0; }
+  tbody th { white-space: normal; overflow-wrap: break-word; min-width: 6.5rem; max-width: 14rem; }
+  .day tbody th { white-space: nowrap; min-width: 0; }
   footer { margin-top: 4rem; padding-top: 1rem; border-top: 1px solid var(--line); color: var(--muted); font-size: .875rem; max-width: none; }
   footer p { max-width: 44rem; margin-bottom: .35rem; }
   @media (max-width: 60rem) { .key { grid-template-columns: repeat(2, 1fr); } }
@@ -67,7 +69,7 @@ const styles = ({ light, dark }: Accent): string => `
     .wide .for-narrow { display: block; }
     .wide .for-wide { display: none; }
   }
-  @media (max-width: 26rem) { .key { gap: 1.5rem 1rem; } .key .value { font-size: 1.875rem; } }
+  @media screen and (max-width: 26rem) { details { font-size: .875rem; } .key { gap: 1.5rem 1rem; } .key .value { font-size: 1.875rem; } }
   @media print {
     @page { margin: 16mm; }
     :root { --paper: #fff; --text: #000; --muted: #444; --line: #ccc; --quiet-bar: color-mix(in srgb, var(--accent) 26%, #fff); }
@@ -79,6 +81,8 @@ const styles = ({ light, dark }: Accent): string => `
     .sections { gap: 2rem; }
     section, footer { break-inside: avoid; }
     summary { display: none; }
+    table { font-size: 8.5pt; }
+    th, td { padding-block: .15rem; padding-left: .5rem; }
     details::details-content { content-visibility: visible; height: auto; }
   }
 `;
@@ -144,7 +148,7 @@ function sectionAsHtml(section: Section, report: Report): string {
   // The sentence and the table say it in words.
   const figure = (svg: string | null, size: string) =>
     svg === null ? '' : `<div class="${size}" aria-hidden="true">${svg}</div>`;
-  return `<section${isWide ? ' class="wide"' : ''}>
+  return `<section class="${chart}${isWide ? ' wide' : ''}">
 <h2>${escapeHtml(title)}</h2>
 <p class="finding">${unbroken(sentence)}</p>
 ${isStacked && narrow !== null && report.funnel !== null ? LEGEND : ''}
