@@ -169,6 +169,18 @@ for (const engine of ENGINES) {
         assert.deepEqual([weeks.leads, weeks.funnel?.[0]?.people], [3, 11], 'each address once');
         const month = await reportOf(server, '--period', '2026-11');
         assert.equal(month.leads, 3);
+
+        // Who was erased is still counted, as nobody.
+        assert.equal((await desk(server.service, ['erase', 'ada@gmail.com', '--yes'])).exitCode, 0);
+        const erased = await reportOf(server, '--period', '7d');
+        assert.deepEqual([erased.leads, erased.funnel?.map((step) => step.people)], [1, [11, 9, 3]]);
+        assert.deepEqual(
+          erased.bySource.find(({ name }) => name === 'no longer known'),
+          { name: 'no longer known', asked: 1, entered: 1, leads: 0 },
+        );
+
+        const stopped = await desk(server.service, ['report', '--text'], { signal: AbortSignal.abort() });
+        assert.deepEqual([stopped.exitCode, stopped.out], [130, '']);
       }));
 
     it('the report counts the same however many it looks at at once', () =>

@@ -62,21 +62,31 @@ const DAYS_SHOWN = 92;
 const DAY_MS = 86_400_000;
 const TIME_GROUPS_SECONDS = [15, 30, 60, 120, 300, 600];
 
-/** Counts what a report says about a period and the one before. */
+/**
+ * Counts what a report says about a period and the one before.
+ * @param options now: milliseconds since 1970. onProgress: told how many people were counted so far; may throw to end it
+ */
 export async function gatherReport(
   database: Pick<OpenDatabase, 'db' | 'engine'>,
   period: Period,
-  { title, retention, now }: { title: string; retention: Retention; now: number },
+  {
+    title,
+    retention,
+    now,
+    onProgress = () => {},
+  }: { title: string; retention: Retention; now: number; onProgress?: (people: number) => void },
 ): Promise<Report> {
+  let counted = 0;
+  const onCounted = (people: number) => onProgress((counted += people));
   const keptFrom = (days: number) => (days === 0 ? 0 : nextDay(now - days * DAY_MS));
   const codesFrom = keptFrom(retention.unverifiedDays);
   const mailFrom = keptFrom(retention.mailDays);
   const { from, to, before } = period;
-  const figures = await gatherFigures(database, period, { codesFrom, now });
+  const figures = await gatherFigures(database, period, { codesFrom, now, onCounted });
   // A part of the period before would be compared with the whole of this one.
   const isBeforeKept = codesFrom <= before.from;
   const { leads, funnel, timeToEnter } = isBeforeKept
-    ? await gatherFigures(database, before, { codesFrom, now })
+    ? await gatherFigures(database, before, { codesFrom, now, onCounted })
     : { leads: await countLeads(database.db, before), funnel: null, timeToEnter: null };
   return {
     title,
@@ -96,11 +106,11 @@ export async function gatherReport(
   };
 }
 
-/** @param kept from when on codes are known, and now; milliseconds since 1970 */
+/** @param codesFrom from when on codes are known; milliseconds since 1970, like now */
 async function gatherFigures(
   database: Pick<OpenDatabase, 'db' | 'engine'>,
   span: Span,
-  { codesFrom, now }: { codesFrom: number; now: number },
+  { codesFrom, now, onCounted }: { codesFrom: number; now: number; onCounted: (people: number) => void },
 ): Promise<Figures> {
   const days = new Map<number, Tally>();
   const platforms = new Map<string, Tally>();
@@ -110,6 +120,8 @@ async function gatherFigures(
   let mailed = 0;
   const total = newTally();
 
+  const tell = (groups: readonly { readonly people: number }[]) =>
+    onCounted(groups.reduce((sum, { people }) => sum + people, 0));
   const add = (group: GroupKeys, kind: keyof Counts, people: number) => {
     total[kind] += people;
     tallyIn(days, group.day)[kind] += people;
@@ -132,11 +144,13 @@ async function gatherFigures(
         }
       }
       keepLargest(sources);
+      tell(groups);
     }
   }
   for await (const groups of leadGroups(database, span)) {
     for (const group of groups) add(group, 'leads', group.people);
     keepLargest(sources);
+    tell(groups);
   }
   fates.delete('entered');
   return {
