@@ -10,8 +10,11 @@ import { sql, type RawBuilder } from 'kysely';
 export type CodeFate =
   'entered' | 'open' | 'not-tried' | 'wrong-tries' | 'refused' | 'waiting' | 'too-late' | 'unknown';
 
+// Looked up where it is asked for: for who entered no code.
+const WRONG_TRIES = sql`(select h.wrong_tries from challenges h where h.id = a.challenge_id)`;
+
 /**
- * Facts about codes `a`, their mails `o` and challenges `h`: columns of a query.
+ * Facts about codes `a` and their mails `o`: columns of a query.
  * @param of one code each; or all codes of a person, by which the query is to be grouped
  */
 export const codeFacts = (now: number, of: 'code' | 'person') => {
@@ -24,14 +27,9 @@ export const codeFacts = (now: number, of: 'code' | 'person') => {
     ${fact(sql`case when o.state = 'failed' then 1 else 0 end`)} as refused,
     ${fact(sql`case when o.state = 'queued' and a.expires_at > ${at} then 1 else 0 end`)} as waiting,
     ${fact(sql`case when o.state = 'dropped' or (o.state = 'queued' and a.expires_at <= ${at}) then 1 else 0 end`)} as late,
-    ${fact(sql`h.wrong_tries`)} as wrong_tries,
+    ${fact(WRONG_TRIES)} as wrong_tries,
     ${fact(sql`case when a.used_at is not null and o.state = 'sent' then (a.used_at - o.finished_at) / 1000 end`)} as seconds`;
 };
-
-/** What {@link codeFacts} are told from. */
-export const MAIL_AND_CHALLENGE = sql`
-  left join outbox o on o.code_id = a.id and o.kind = 'code'
-  left join challenges h on h.id = a.challenge_id`;
 
 /** One word for {@link codeFacts}. */
 export const fateOfFacts = sql<CodeFate>`case

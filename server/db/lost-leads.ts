@@ -1,7 +1,7 @@
 // Who asked for a code and is no lead, read a page at a time like leads.
 import { sql } from 'kysely';
 
-import { MAIL_AND_CHALLENGE, codeFacts, fateOfFacts, type CodeFate } from '#server/db/code-fates.ts';
+import { codeFacts, fateOfFacts, type CodeFate } from '#server/db/code-fates.ts';
 import type { Db } from '#server/db/connect.ts';
 import { lowestIdAt } from '#server/db/ids.ts';
 import type { Span } from '#server/db/report-figures.ts';
@@ -62,7 +62,7 @@ export async function* lostLeadPages(
         select p.id, p.email, p.challenge_id, p.created_at, count(*) as codes, ${codeFacts(now, 'person')}
         from person p
         join codes a on a.email = p.email and a.created_at >= ${from} and a.created_at < ${to}
-        ${MAIL_AND_CHALLENGE}
+        left join outbox o on o.code_id = a.id and o.kind = 'code'
         group by p.id, p.email, p.challenge_id, p.created_at
       )
       select f.email, s.name, s.company, s.attribution, f.created_at as asked_at, f.codes,
