@@ -85,7 +85,7 @@ export function keyFigures(report: Report): readonly KeyFigure[] {
   const entered = peopleIn(funnel, 'entered');
   const askedBefore = peopleIn(before.funnel, 'asked');
   const enteredBefore = peopleIn(before.funnel, 'entered');
-  const unknown = funnel === null ? '' : 'Codes of the time before are no longer kept.';
+  const unknown = funnel === null ? '' : 'Not compared: codes of the time before are no longer kept.';
   return [
     {
       name: 'New leads',
@@ -106,7 +106,7 @@ export function keyFigures(report: Report): readonly KeyFigure[] {
             { part: enteredBefore, whole: askedBefore },
             before.name,
           )
-        : unknown,
+        : '',
     },
     {
       name: 'From mail to code, half within',
@@ -114,9 +114,7 @@ export function keyFigures(report: Report): readonly KeyFigure[] {
       change:
         isCompared && timeToEnter !== null && before.timeToEnter !== null
           ? changeOfTime(timeToEnter.p50Seconds, before.timeToEnter.p50Seconds, before.name)
-          : timeToEnter === null
-            ? ''
-            : unknown,
+          : '',
     },
   ];
 }
