@@ -158,7 +158,7 @@ export function daySentence({ byDay, leads }: Pick<Figures, 'byDay' | 'leads'>):
   if (leads === 0 || best === undefined) return 'No new leads in this time.';
   if (byDay.length === 1) return `${leadsOf(leads)} on this day.`;
   const isWeek = byDay.some(({ days }) => days > 1);
-  return `${isWeek ? 'The best week began' : 'The best day was'} on ${weekday(best.day)}, with ${leadsOf(best.leads)}.`;
+  return `${isWeek ? 'The best week began on' : 'The best day was'} ${weekday(best.day)}, with ${leadsOf(best.leads)}.`;
 }
 
 const weekday = (iso: string): string =>
@@ -202,7 +202,7 @@ export function platformSentence({ byPlatform }: Pick<Figures, 'byPlatform'>): s
   return `${number(most.leads)} of ${leadsOf(leads)} read their mail at ${platformName(most.name)}.`;
 }
 
-const platformName = (name: Row['name']): string => (name === 'other' ? 'other platforms' : name);
+const platformName = (name: Row['name']): string => (name === 'other' ? 'companies and small providers' : name);
 
 export function timeSentence({ timeToEnter }: Pick<Figures, 'timeToEnter'>): string {
   if (timeToEnter === null) return 'No code was entered whose mail is still kept.';
