@@ -315,6 +315,22 @@ describe('the report', () => {
       }),
     ));
 
+  it('of somebody who asked twice tells what became of them, and nothing else', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      await ask(server, 'ada@example.com', 'newsletter');
+      await server.inbox.waitForMail('ada@example.com');
+      await server.advance(3_600);
+      await enter(server, await ask(server, 'ada@example.com', 'webinar'), 'ada@example.com', 2);
+      const { notEntered, bySource, byPlatform } = await reportOf(server);
+      assert.deepEqual(notEntered, []);
+      // Who asked counts where they asked first; a lead, where the form came from whose code was entered.
+      assert.deepEqual(bySource, [
+        { name: 'newsletter', asked: 1, entered: 1, leads: 0 },
+        { name: 'webinar', asked: 0, entered: 0, leads: 1 },
+      ]);
+      assert.deepEqual(byPlatform, [{ name: 'other', asked: 1, entered: 1, leads: 1 }]);
+    }));
+
   it('shows the twelve largest sources and others, whatever strangers send', () =>
     withServer({ engine: 'sqlite', env: { LEADS_PER_IP_PER_HOUR: '0' } }, async (server) => {
       for (let index = 0; index < 14; index += 1)

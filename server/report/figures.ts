@@ -164,13 +164,14 @@ async function gatherFigures(
       : null,
     timeToEnter: timesOf(seconds),
     notEntered: [...fates]
+      .filter(([, people]) => people > 0)
       .map(([fate, people]) => ({ fate: fate as Exclude<CodeFate, 'entered'>, people }))
       .toSorted((a, b) => b.people - a.people || (a.fate < b.fate ? -1 : 1)),
     byDay: daysOf(days, span),
     bySource: largestSources(sources),
     byPlatform: MAIL_PLATFORMS.flatMap((name) => {
       const tally = platforms.get(name);
-      return tally ? [{ name, ...tally }] : [];
+      return tally && weightOf(tally) > 0 ? [{ name, ...tally }] : [];
     }).toSorted(byWeight),
   };
 }
@@ -224,7 +225,7 @@ const rowsOf = (tallies: ReadonlyMap<string, Tally>): Row[] =>
 
 function largestSources(sources: ReadonlyMap<string, Tally>): Row[] {
   const rows = rowsOf(sources);
-  const named = rows.filter(({ name }) => name !== OTHERS);
+  const named = rows.filter((row) => row.name !== OTHERS && weightOf(row) > 0);
   const others = newTally();
   for (const row of [...named.slice(SOURCES_SHOWN), ...rows.filter(({ name }) => name === OTHERS)])
     addTo(others, row);

@@ -202,7 +202,8 @@ export function platformSentence({ byPlatform }: Pick<Figures, 'byPlatform'>): s
   return `${number(most.leads)} of ${leadsOf(leads)} read their mail at ${platformName(most.name)}.`;
 }
 
-const platformName = (name: Row['name']): string => (name === 'other' ? 'companies and small providers' : name);
+const platformName = (name: Row['name']): string =>
+  name === 'other' ? 'companies and small providers' : name;
 
 export function timeSentence({ timeToEnter }: Pick<Figures, 'timeToEnter'>): string {
   if (timeToEnter === null) return 'No code was entered whose mail is still kept.';
