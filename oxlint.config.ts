@@ -16,7 +16,7 @@ const SQL: Restriction = {
 
 /** Rooms that only people who build and test need. */
 const WORKSHOP = ['#testing/*', '#build/*', '#proofs/*', '#studio/*', '#checks/*', '#e2e/*'];
-const FEATURES = ['leads', 'article', 'doctor'];
+const FEATURES = ['leads', 'article', 'doctor', 'report'];
 const SERVICES = ['outbox', 'mail', 'access', 'limits', 'http', 'observability'];
 
 const SERVER: Restriction[] = [

@@ -35,11 +35,7 @@ async function run(command: string, args: readonly string[], env: NodeJS.Process
   const child = spawn(command, args, { env, stdio: ['ignore', 'ignore', 'inherit'] });
   const ended = once(child, 'exit') as Promise<[number]>;
   let bytes = 0;
-  let isRunning = true;
-  void ended.then(() => {
-    isRunning = false;
-  });
-  while (isRunning) {
+  while (child.exitCode === null && child.signalCode === null) {
     if (child.pid !== undefined) bytes = Math.max(bytes, memoryOf(child.pid));
     await setTimeout(LOOK_MS);
   }

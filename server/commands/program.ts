@@ -12,6 +12,8 @@ import { addLeads } from '#server/commands/leads.ts';
 import { addMove } from '#server/commands/move.ts';
 import { addPerson } from '#server/commands/person.ts';
 import { addRestore } from '#server/commands/restore.ts';
+import { addLost } from '#server/commands/lost.ts';
+import { addReport } from '#server/commands/report.ts';
 import { addShow } from '#server/commands/show.ts';
 
 /** What a shell expects of a program that Ctrl-C ended. */
@@ -42,6 +44,8 @@ export async function runDesk(desk: Desk, args: readonly string[]): Promise<numb
     addRestore,
     addMove,
     addDoctor,
+    addReport,
+    addLost,
   ])
     add(program, desk);
   try {

@@ -1,0 +1,43 @@
+// What became of somebody who asked for a code, told from what is kept about their codes: one word, the same in every list.
+import { sql, type RawBuilder } from 'kysely';
+
+/**
+ * `entered`: one of the codes was. `open`: one was mailed and can still be entered. `wrong-tries`: only wrong digits were
+ * entered. `not-tried`: mailed, and nothing was entered. `refused`: the mail server refused it for good. `waiting`: the mail
+ * has not left yet. `too-late`: the code expired before its mail could leave. `unknown`: what became of the mail is no longer
+ * kept.
+ */
+export type CodeFate =
+  'entered' | 'open' | 'not-tried' | 'wrong-tries' | 'refused' | 'waiting' | 'too-late' | 'unknown';
+
+// Looked up where it is asked for: for who entered no code.
+const WRONG_TRIES = sql`(select h.wrong_tries from challenges h where h.id = a.challenge_id)`;
+
+/**
+ * Facts about codes `a` and their mails `o`: columns of a query.
+ * @param of one code each; or all codes of a person, by which the query is to be grouped
+ */
+export const codeFacts = (now: number, of: 'code' | 'person') => {
+  const fact = (text: RawBuilder<unknown>) => (of === 'code' ? text : sql`max(${text})`);
+  const at = sql.lit(now);
+  return sql`
+    ${fact(sql`case when a.used_at is null then 0 else 1 end`)} as entered,
+    ${fact(sql`case when o.state = 'sent' then 1 else 0 end`)} as mailed,
+    ${fact(sql`case when o.state = 'sent' and a.expires_at > ${at} then 1 else 0 end`)} as live,
+    ${fact(sql`case when o.state = 'failed' then 1 else 0 end`)} as refused,
+    ${fact(sql`case when o.state = 'queued' and a.expires_at > ${at} then 1 else 0 end`)} as waiting,
+    ${fact(sql`case when o.state = 'dropped' or (o.state = 'queued' and a.expires_at <= ${at}) then 1 else 0 end`)} as late,
+    ${fact(WRONG_TRIES)} as wrong_tries,
+    ${fact(sql`case when a.used_at is not null and o.state = 'sent' then (a.used_at - o.finished_at) / 1000 end`)} as seconds`;
+};
+
+/** One word for {@link codeFacts}. */
+export const fateOfFacts = sql<CodeFate>`case
+  when entered = 1 then 'entered'
+  when live = 1 then 'open'
+  when wrong_tries > 0 then 'wrong-tries'
+  when mailed = 1 then 'not-tried'
+  when refused = 1 then 'refused'
+  when waiting = 1 then 'waiting'
+  when late = 1 then 'too-late'
+  else 'unknown' end`;

@@ -1,0 +1,272 @@
+// What the report is made of: counts and sources, nothing about anybody. Groups come from the database a slice at a time and are
+// added up here, in memory that does not grow with them.
+import type { CodeFate } from '#server/db/code-fates.ts';
+import type { OpenDatabase } from '#server/db/connect.ts';
+import { askedGroups, countLeads, leadGroups, type Span } from '#server/db/report-figures.ts';
+import { readAttribution, sourceOf } from '#server/export/source.ts';
+import { MAIL_PLATFORMS, mailPlatformOf } from '#server/report/mail-platforms.ts';
+import type { Period } from '#server/report/period.ts';
+
+/** People who asked for a code; how many of them entered one; and addresses that are new among the leads. */
+export type Counts = { readonly asked: number; readonly entered: number; readonly leads: number };
+export type Row = Counts & { readonly name: string };
+
+/** A step of the funnel. Others that come earlier, counted elsewhere, are put before these. */
+export type Step = { readonly step: 'asked' | 'mailed' | 'entered'; readonly people: number };
+
+type TimeToEnter = {
+  readonly people: number;
+  readonly p50Seconds: number;
+  readonly p95Seconds: number;
+  /** How many took less than so many seconds, and no less than the one before; null: any longer. */
+  readonly groups: readonly { readonly belowSeconds: number | null; readonly people: number }[];
+};
+
+/** What is known about a span. What hangs on codes is null when they are no longer kept. */
+export type Figures = {
+  readonly leads: number;
+  readonly funnel: readonly Step[] | null;
+  readonly timeToEnter: TimeToEnter | null;
+  readonly notEntered: readonly { readonly fate: Exclude<CodeFate, 'entered'>; readonly people: number }[];
+  readonly byDay: readonly (Counts & { readonly day: string; readonly days: number })[];
+  readonly bySource: readonly Row[];
+  readonly byPlatform: readonly Row[];
+};
+
+export type Report = {
+  readonly title: string;
+  readonly writtenAt: string;
+  readonly period: { readonly name: string; readonly from: string; readonly to: string };
+  /** From when on codes are known, if that is later than the period begins: those of before are no longer kept. */
+  readonly codesFrom: string | null;
+  /** The same for mail. */
+  readonly mailFrom: string | null;
+  readonly before: { readonly name: string; readonly from: string; readonly to: string } & Pick<
+    Figures,
+    'leads' | 'funnel' | 'timeToEnter'
+  >;
+} & Figures;
+
+/** Days that codes and mail are kept for; 0: for ever. */
+type Retention = { readonly unverifiedDays: number; readonly mailDays: number };
+
+export const OTHERS = 'others';
+/** The form of somebody who was erased, or of one who is no longer kept. */
+const ERASED = 'no longer known';
+const SOURCES_SHOWN = 12;
+const SOURCE_MAX_LENGTH = 40;
+/** Sources are typed by strangers: so many names are counted one by one, more go to the others. */
+const SOURCES_COUNTED = 5_000;
+/** More days than that are shown by the week. */
+const DAYS_SHOWN = 92;
+const DAY_MS = 86_400_000;
+const TIME_GROUPS_SECONDS = [15, 30, 60, 120, 300, 600];
+
+/**
+ * Counts what a report says about a period and the one before.
+ * @param options now: milliseconds since 1970. onProgress: told how many people were counted so far; may throw to end it
+ */
+export async function gatherReport(
+  database: Pick<OpenDatabase, 'db' | 'engine'>,
+  period: Period,
+  {
+    title,
+    retention,
+    now,
+    onProgress = () => {},
+  }: { title: string; retention: Retention; now: number; onProgress?: (people: number) => void },
+): Promise<Report> {
+  let counted = 0;
+  const onCounted = (people: number) => onProgress((counted += people));
+  const keptFrom = (days: number) => (days === 0 ? 0 : nextDay(now - days * DAY_MS));
+  const codesFrom = keptFrom(retention.unverifiedDays);
+  const mailFrom = keptFrom(retention.mailDays);
+  const { from, to, before } = period;
+  const figures = await gatherFigures(database, period, { codesFrom, now, onCounted });
+  // A part of the period before would be compared with the whole of this one.
+  const isBeforeKept = codesFrom <= before.from;
+  const { leads, funnel, timeToEnter } = isBeforeKept
+    ? await gatherFigures(database, before, { codesFrom, now, onCounted })
+    : { leads: await countLeads(database.db, before), funnel: null, timeToEnter: null };
+  return {
+    title,
+    writtenAt: iso(now),
+    period: { name: period.name, from: iso(from), to: iso(to) },
+    codesFrom: codesFrom > from ? iso(codesFrom) : null,
+    mailFrom: mailFrom > Math.max(from, codesFrom) ? iso(mailFrom) : null,
+    ...figures,
+    before: {
+      name: period.beforeName,
+      from: iso(before.from),
+      to: iso(before.to),
+      leads,
+      funnel,
+      timeToEnter: mailFrom > before.from ? null : timeToEnter,
+    },
+  };
+}
+
+/** @param codesFrom from when on codes are known; milliseconds since 1970, like now */
+async function gatherFigures(
+  database: Pick<OpenDatabase, 'db' | 'engine'>,
+  span: Span,
+  { codesFrom, now, onCounted }: { codesFrom: number; now: number; onCounted: (people: number) => void },
+): Promise<Figures> {
+  const days = new Map<number, Tally>();
+  const platforms = new Map<string, Tally>();
+  const sources = new Map<string, Tally>();
+  const fates = new Map<CodeFate, number>();
+  const seconds = new Map<number, number>();
+  let mailed = 0;
+  const total = newTally();
+
+  const tell = (groups: readonly { readonly people: number }[]) =>
+    onCounted(groups.reduce((sum, { people }) => sum + people, 0));
+  const add = (group: GroupKeys, kind: keyof Counts, people: number) => {
+    total[kind] += people;
+    tallyIn(days, group.day)[kind] += people;
+    tallyIn(platforms, mailPlatformOf(group.domain))[kind] += people;
+    tallyIn(sources, sourceName(group.attribution))[kind] += people;
+  };
+  const codes = { from: Math.max(span.from, codesFrom), to: span.to };
+  const areCodesKept = codes.from < codes.to;
+  if (areCodesKept) {
+    for await (const groups of askedGroups(database, codes, now)) {
+      for (const group of groups) {
+        const { fate, people } = group;
+        add(group, 'asked', people);
+        if (fate === 'entered') add(group, 'entered', people);
+        if (fate === 'entered' || group.mailed === 1) mailed += people;
+        fates.set(fate, (fates.get(fate) ?? 0) + people);
+        if (group.seconds !== null) {
+          const key = Math.max(0, group.seconds);
+          seconds.set(key, (seconds.get(key) ?? 0) + people);
+        }
+      }
+      keepLargest(sources);
+      tell(groups);
+    }
+  }
+  for await (const groups of leadGroups(database, span)) {
+    for (const group of groups) add(group, 'leads', group.people);
+    keepLargest(sources);
+    tell(groups);
+  }
+  fates.delete('entered');
+  return {
+    leads: total.leads,
+    funnel: areCodesKept
+      ? [
+          { step: 'asked', people: total.asked },
+          { step: 'mailed', people: mailed },
+          { step: 'entered', people: total.entered },
+        ]
+      : null,
+    timeToEnter: timesOf(seconds),
+    notEntered: [...fates]
+      .filter(([, people]) => people > 0)
+      .map(([fate, people]) => ({ fate: fate as Exclude<CodeFate, 'entered'>, people }))
+      .toSorted((a, b) => b.people - a.people || (a.fate < b.fate ? -1 : 1)),
+    byDay: daysOf(days, span),
+    bySource: largestSources(sources),
+    byPlatform: MAIL_PLATFORMS.flatMap((name) => {
+      const tally = platforms.get(name);
+      return tally && weightOf(tally) > 0 ? [{ name, ...tally }] : [];
+    }).toSorted(byWeight),
+  };
+}
+
+type GroupKeys = { readonly day: number; readonly attribution: string | null; readonly domain: string };
+type Tally = { -readonly [Name in keyof Counts]: Counts[Name] };
+
+const newTally = (): Tally => ({ asked: 0, entered: 0, leads: 0 });
+
+function tallyIn<Key>(tallies: Map<Key, Tally>, key: Key): Tally {
+  let tally = tallies.get(key);
+  if (tally === undefined) tallies.set(key, (tally = newTally()));
+  return tally;
+}
+
+/** A source fit to be shown: a word or two, never an address. */
+function sourceName(attribution: string | null): string {
+  if (attribution === null) return ERASED;
+  const source = sourceOf(readAttribution(attribution)).replaceAll(/\p{C}/gu, '\uFFFD').trim();
+  // Some mailing tools write the address of the recipient into their links.
+  if (source === '' || source.includes('@') || /%40/.test(source)) return OTHERS;
+  const letters = Array.from(source);
+  return letters.length > SOURCE_MAX_LENGTH ? `${letters.slice(0, SOURCE_MAX_LENGTH - 1).join('')}…` : source;
+}
+
+const weightOf = ({ asked, leads }: Counts): number => asked + leads;
+const byWeight = (a: Row, b: Row): number =>
+  Number(a.name === OTHERS) - Number(b.name === OTHERS) ||
+  weightOf(b) - weightOf(a) ||
+  (a.name < b.name ? -1 : 1);
+
+function addTo(tally: Tally, counts: Counts): void {
+  tally.asked += counts.asked;
+  tally.entered += counts.entered;
+  tally.leads += counts.leads;
+}
+
+/** Once there are too many names, the half with the fewest people goes to the others. */
+function keepLargest(sources: Map<string, Tally>, limit = SOURCES_COUNTED): void {
+  if (sources.size <= limit) return;
+  const smallest = rowsOf(sources).slice(Math.floor(limit / 2));
+  for (const { name, ...counts } of smallest) {
+    if (name === OTHERS) continue;
+    addTo(tallyIn(sources, OTHERS), counts);
+    sources.delete(name);
+  }
+}
+
+const rowsOf = (tallies: ReadonlyMap<string, Tally>): Row[] =>
+  [...tallies].map(([name, tally]) => ({ name, ...tally })).toSorted(byWeight);
+
+function largestSources(sources: ReadonlyMap<string, Tally>): Row[] {
+  const rows = rowsOf(sources);
+  const named = rows.filter((row) => row.name !== OTHERS && weightOf(row) > 0);
+  const others = newTally();
+  for (const row of [...named.slice(SOURCES_SHOWN), ...rows.filter(({ name }) => name === OTHERS)])
+    addTo(others, row);
+  return [...named.slice(0, SOURCES_SHOWN), ...(weightOf(others) > 0 ? [{ name: OTHERS, ...others }] : [])];
+}
+
+/** Every day of the span, or every week of it. */
+function daysOf(days: ReadonlyMap<number, Tally>, { from, to }: Span): Figures['byDay'] {
+  const first = Math.floor(from / DAY_MS);
+  const last = Math.floor((to - 1) / DAY_MS);
+  const step = last - first < DAYS_SHOWN ? 1 : 7;
+  const rows: (Tally & { day: string; days: number })[] = [];
+  for (let day = first; day <= last; day += step) {
+    const tally = newTally();
+    const until = Math.min(day + step - 1, last);
+    for (let at = day; at <= until; at += 1) addTo(tally, days.get(at) ?? newTally());
+    rows.push({ day: iso(day * DAY_MS).slice(0, 10), days: until - day + 1, ...tally });
+  }
+  return rows;
+}
+
+function timesOf(seconds: ReadonlyMap<number, number>): TimeToEnter | null {
+  const sorted = [...seconds].toSorted(([a], [b]) => a - b);
+  const people = sorted.reduce((sum, [, count]) => sum + count, 0);
+  if (people === 0) return null;
+  const quantile = (share: number): number => {
+    let reached = 0;
+    for (const [time, count] of sorted) {
+      reached += count;
+      if (reached >= share * people) return time;
+    }
+    return 0;
+  };
+  const countIn = (from: number, below: number) =>
+    sorted.reduce((sum, [time, count]) => (time >= from && time < below ? sum + count : sum), 0);
+  const groups = [...TIME_GROUPS_SECONDS, null].map((belowSeconds, index) => ({
+    belowSeconds,
+    people: countIn(TIME_GROUPS_SECONDS[index - 1] ?? 0, belowSeconds ?? Number.POSITIVE_INFINITY),
+  }));
+  return { people, p50Seconds: quantile(0.5), p95Seconds: quantile(0.95), groups };
+}
+
+const nextDay = (ms: number): number => Math.ceil(ms / DAY_MS) * DAY_MS;
+const iso = (ms: number): string => new Date(ms).toISOString();

@@ -1,0 +1,58 @@
+// Lost leads as they are handed on: who never entered a code, and why.
+import type { OpenDatabase } from '#server/db/connect.ts';
+import { lostLeadPages, type LostLead } from '#server/db/lost-leads.ts';
+import type { Span } from '#server/db/report-figures.ts';
+import { readAttribution, sourceOf } from '#server/export/source.ts';
+import { mailPlatformOf } from '#server/report/mail-platforms.ts';
+import { FATES } from '#server/report/sentences.ts';
+
+export type LostLeadRow = {
+  /** When the newest code was asked for: ISO 8601, UTC. */
+  readonly asked_at: string;
+  readonly email: string;
+  readonly name: string;
+  readonly company: string;
+  readonly source: string;
+  readonly platform: string;
+  readonly reason: LostLead['fate'];
+  /** The reason in words. */
+  readonly why: string;
+  /** What the mail server said to the newest mail; null when it said nothing, or it is no longer kept. */
+  readonly reply: string | null;
+  /** What kind of failure the newest mail met last: `4xx` for a mail server's "not now", or the name of what broke. */
+  readonly error_class: string | null;
+  readonly codes: number;
+  readonly wrong_tries: number;
+};
+
+/**
+ * Reads who asked for a code in a span and never entered one. Whoever still can enter theirs is not lost yet, and not among
+ * them.
+ * @param now milliseconds since 1970
+ * @returns pages, which may be empty, and of each how many still can
+ */
+export async function* selectLost(
+  { db }: Pick<OpenDatabase, 'db'>,
+  span: Span,
+  now: number,
+): AsyncGenerator<{ readonly lost: readonly LostLeadRow[]; readonly open: number }, void, void> {
+  for await (const page of lostLeadPages(db, span, now)) {
+    const lost = page.filter(({ fate }) => fate !== 'open');
+    yield { lost: lost.map(rowOf), open: page.length - lost.length };
+  }
+}
+
+const rowOf = ({ asked_at, fate, attribution, ...lead }: LostLead): LostLeadRow => ({
+  asked_at: new Date(asked_at).toISOString(),
+  email: lead.email,
+  name: lead.name ?? '',
+  company: lead.company ?? '',
+  source: attribution === null ? '' : sourceOf(readAttribution(attribution)),
+  platform: mailPlatformOf(lead.email.slice(lead.email.lastIndexOf('@') + 1)),
+  reason: fate,
+  why: FATES[fate],
+  reply: lead.reply,
+  error_class: lead.error_class,
+  codes: lead.codes,
+  wrong_tries: lead.wrong_tries,
+});
