@@ -204,6 +204,7 @@ for (const [width, height] of SIZES) {
     const back = page.getByRole('button', { name: 'Back' });
     await back.focus();
     await expect(visitor.toast).toContainText('Verified!');
-    expect(overlap(await boxOf(visitor.toast), await boxOf(back))).toBe(false);
+    // It gives way in a moment.
+    await expect.poll(async () => overlap(await boxOf(visitor.toast), await boxOf(back))).toBe(false);
   });
 }
