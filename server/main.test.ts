@@ -364,6 +364,8 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       mkdirSync(path.join(folder, 'server'));
       const start = path.join(folder, 'server', 'start.js');
       copyFileSync(START, start);
+      const helper = 'collect-garbage.ts';
+      copyFileSync(path.resolve(import.meta.dirname, helper), path.join(folder, 'server', helper));
       writeFileSync(
         path.join(folder, 'package.json'),
         JSON.stringify({ type: 'module', dependencies: { pino: '10.4.0' } }),

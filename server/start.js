@@ -60,6 +60,8 @@ for (const [name, version] of Object.entries(wanted)) {
     refuse(`The package ${name} is here in version ${found}, not ${version}. ${INSTALL}`);
 }
 
+/** @type {() => void} */
+let collectGarbage;
 try {
   // Before anything is kept compiled: of packages, that would take more memory than it saves time.
   const large = LARGE_PACKAGES.filter((name) => Object.hasOwn(wanted, name.replace(/\/.*/, '')));
@@ -67,6 +69,8 @@ try {
   // Node's translator of TypeScript takes 25 MB for good, once it is needed. What it made of each of our files is kept, so only
   // --check needs it, which runs before each `npm start`. A file that has changed is translated again.
   module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url)));
+  // Before the rest: --check ends in there.
+  ({ collectGarbage } = await import('./collect-garbage.ts'));
   await import('./main.ts');
 } catch (error) {
   if (!(error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND')) throw error;
@@ -76,7 +80,6 @@ try {
   refuse(`The package ${name} is missing. ${INSTALL}`);
 }
 
-const { collectGarbage } = await import('./collect-garbage.ts');
 collectGarbage();
 // From here the old space may grow by so much before it is collected. Each collection also forgets compiled code whose objects are
 // gone for the moment; so nothing is collected for idleness alone (--no-memory-reducer in package.json, which Node reads first).

@@ -274,7 +274,8 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
         id: mail.id,
         leaseId,
         state: 'dropped',
-        reply: 'no longer valid',
+        // Why it was put off until then is worth more to whoever asks what became of it.
+        reply: mail.reply ?? 'no longer valid',
         now: clock(),
       });
       parts.onEvent({ type: 'dropped' });
