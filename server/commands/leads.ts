@@ -2,12 +2,12 @@
 import type { Command } from '@commander-js/extra-typings';
 
 import type { Desk } from '#server/commands/desk.ts';
-import { printable } from '#server/commands/printable.ts';
+import { minuteOf, tableLine } from '#server/commands/printable.ts';
 import { withSelection } from '#server/commands/selection.ts';
 import { selectLeads } from '#server/export/write-leads.ts';
 
 const HEADINGS = ['first verified', 'email', 'name', 'company', 'source', 'flags'] as const;
-/** As wide as most are; who has a longer one pushes the rest of that line aside. */
+/** As wide as most are. */
 const WIDTHS = [16, 32, 22, 24, 14] as const;
 
 export function addLeads(program: Command, desk: Desk): void {
@@ -22,13 +22,13 @@ Examples:
     )
     .action(async ({ json, ...selection }) => {
       const { database } = await desk.service();
-      await desk.print(json ? '[' : line(HEADINGS));
+      await desk.print(json ? '[' : tableLine(HEADINGS, WIDTHS));
       let count = 0;
       for await (const page of selectLeads(database.db, selection)) {
         const text = page.map(({ lead }, index) => {
           if (json) return `${count + index === 0 ? '' : ','}\n${JSON.stringify(lead)}`;
           const { first_verified_at: at, email, name, company, source, flags } = lead;
-          return line([at.slice(0, 16).replace('T', ' '), email, name, company, source, flags]);
+          return tableLine([minuteOf(at), email, name, company, source, flags], WIDTHS);
         });
         count += page.length;
         await desk.print(text.join(''));
@@ -37,9 +37,3 @@ Examples:
       desk.note(count === 1 ? '1 lead.' : `${count} leads.`);
     });
 }
-
-const line = (cells: readonly string[]): string =>
-  `${cells
-    .map((cell, index) => printable(cell).padEnd(WIDTHS[index] ?? 0))
-    .join('  ')
-    .trimEnd()}\n`;

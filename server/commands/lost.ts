@@ -1,8 +1,9 @@
 // desk lost: who asked for a code and never entered it, and why.
-import { InvalidArgumentError, type Command } from '@commander-js/extra-typings';
+import type { Command } from '@commander-js/extra-typings';
 
 import type { Desk } from '#server/commands/desk.ts';
-import { printable } from '#server/commands/printable.ts';
+import { minuteOf, tableLine } from '#server/commands/printable.ts';
+import { whenOption } from '#server/commands/selection.ts';
 import { readWhen } from '#server/commands/when.ts';
 import { selectLost, type LostLeadRow } from '#server/report/lost.ts';
 
@@ -10,11 +11,7 @@ const HEADINGS = ['asked', 'email', 'name', 'mail', 'why'];
 const WIDTHS = [16, 32, 22, 9] as const;
 
 export function addLost(program: Command, desk: Desk): void {
-  const when = (text: string): number => {
-    const ms = readWhen(text, desk.clock());
-    if (ms === null) throw new InvalidArgumentError('Say a day (2026-11-01), or how long ago: 12h, 7d, 4w.');
-    return ms;
-  };
+  const when = whenOption(desk);
   program
     .command('lost')
     .description('list who asked for a code and never entered it, and why')
@@ -35,7 +32,7 @@ Examples:
       const reasons = new Map<string, number>();
       let count = 0;
       let stillOpen = 0;
-      await desk.print(json ? '[' : lineOf(HEADINGS));
+      await desk.print(json ? '[' : tableLine(HEADINGS, WIDTHS));
       for await (const { lost, open } of selectLost(database, span, now)) {
         const text = json
           ? lost.map((row, index) => `${count + index === 0 ? '' : ','}\n${JSON.stringify(row)}`)
@@ -54,7 +51,7 @@ Examples:
 }
 
 function asLine({ asked_at, email, name, platform, reason, why, ...row }: LostLeadRow): string {
-  return lineOf([asked_at.slice(0, 16).replace('T', ' '), email, name, platform, `${why}${detailOf()}`]);
+  return tableLine([minuteOf(asked_at), email, name, platform, `${why}${detailOf()}`], WIDTHS);
 
   function detailOf(): string {
     if (reason === 'wrong-tries') return ` (${row.wrong_tries})`;
@@ -63,9 +60,3 @@ function asLine({ asked_at, email, name, platform, reason, why, ...row }: LostLe
     return row.error_class === null ? '' : ` (${row.error_class})`;
   }
 }
-
-const lineOf = (cells: readonly string[]): string =>
-  `${cells
-    .map((cell, index) => printable(cell).padEnd(WIDTHS[index] ?? 0))
-    .join('  ')
-    .trimEnd()}\n`;

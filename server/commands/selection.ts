@@ -5,16 +5,21 @@ import type { Desk } from '#server/commands/desk.ts';
 import { readWhen } from '#server/commands/when.ts';
 import { DOMAIN_FLAGS } from '#server/leads/email-domain.ts';
 
-/** Adds --since, --until, --source and --flag. */
-export const withSelection = <Args extends unknown[], Options extends Record<string, unknown>>(
-  command: Command<Args, Options>,
-  { clock }: Pick<Desk, 'clock'>,
-) => {
-  const when = (text: string): number => {
+/** Reads a time of an option, in milliseconds since 1970. */
+export const whenOption =
+  ({ clock }: Pick<Desk, 'clock'>) =>
+  (text: string): number => {
     const ms = readWhen(text, clock());
     if (ms === null) throw new InvalidArgumentError('Say a day (2026-11-01), or how long ago: 12h, 7d, 4w.');
     return ms;
   };
+
+/** Adds --since, --until, --source and --flag. */
+export const withSelection = <Args extends unknown[], Options extends Record<string, unknown>>(
+  command: Command<Args, Options>,
+  desk: Pick<Desk, 'clock'>,
+) => {
+  const when = whenOption(desk);
   return command
     .option('--since <when>', 'first verified then or later: a day in UTC, or 12h, 7d, 4w ago', when)
     .option('--until <when>', 'first verified before that', when)
