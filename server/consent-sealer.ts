@@ -41,7 +41,7 @@ export async function sealConsents(
   return sealed;
 }
 
-/** Seals at intervals, one look at a time: the first at everything, the others at what is new. */
+/** Seals at intervals, one look at a time: the first, and the first after a failure, at everything, the others at what is new. */
 export function createSealer(parts: SealerParts, shouldStop: () => boolean): () => Promise<void> {
   let isRunning = false;
   let whole = true;
@@ -49,7 +49,9 @@ export function createSealer(parts: SealerParts, shouldStop: () => boolean): () 
     if (isRunning) return;
     isRunning = true;
     try {
-      await sealConsents(parts, { whole, shouldStop });
+      const isWhole = whole;
+      whole = true;
+      await sealConsents(parts, { whole: isWhole, shouldStop });
       whole = false;
     } finally {
       isRunning = false;

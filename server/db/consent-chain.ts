@@ -64,6 +64,12 @@ export async function chainHead(db: Db): Promise<{ readonly position: number; re
   return head ?? { position: 0, hash: GENESIS };
 }
 
+/** Makes others who append to the chain, or empty entries of it, wait until this transaction ends. SQLite has one writer anyway. */
+export async function lockChain(tx: Db, engine: OpenDatabase['engine']): Promise<void> {
+  if (engine === 'postgres')
+    await sql`select pg_advisory_xact_lock(hashtextextended('consent chain', 0))`.execute(tx);
+}
+
 /** Receipts looked at in one statement. */
 const LOOKED_AT_ONCE = 1_000;
 
@@ -112,9 +118,7 @@ export async function sealReceipts(
   },
 ): Promise<number> {
   return db.transaction().execute(async (tx) => {
-    // Another process appends after this one, to what this one has appended.
-    if (engine === 'postgres')
-      await sql`select pg_advisory_xact_lock(hashtextextended('consent chain', 0))`.execute(tx);
+    await lockChain(tx, engine);
     let { position, hash } = await chainHead(tx);
     const receipts = await unsealed(tx, { ids, mailKnownBefore: now - MAIL_PATIENCE_MS });
     const entries = receipts.map((receipt) => {
