@@ -1,6 +1,7 @@
 // Puts consent receipts into their chain, some seconds after each verification and away from it.
 import { setImmediate } from 'node:timers/promises';
 
+import { createCollector } from '#server/collect-garbage.ts';
 import type { OpenDatabase } from '#server/db/connect.ts';
 import { findUnsealed, newestReceiptsFrom, sealReceipts } from '#server/db/consent-chain.ts';
 import type { Mailer } from '#server/mail/mailer.ts';
@@ -25,6 +26,7 @@ export async function sealConsents(
   { whole, shouldStop = () => false }: { whole: boolean; shouldStop?: () => boolean },
 ): Promise<number> {
   let sealed = 0;
+  const collect = createCollector();
   let after = whole ? '' : newestReceiptsFrom(clock());
   while (!shouldStop()) {
     const found = await findUnsealed(database.db, after);
@@ -33,6 +35,7 @@ export async function sealConsents(
       const ids = found.ids.slice(from, from + AT_ONCE);
       const { messageIdOf } = mailer;
       sealed += await sealReceipts(database, { ids, now: clock(), page: config.publicUrl, messageIdOf });
+      collect(ids.length);
       // Others have their turn.
       await setImmediate();
     }

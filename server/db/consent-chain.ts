@@ -4,6 +4,7 @@ import { createHash, randomBytes } from 'node:crypto';
 
 import { sql, type Selectable } from 'kysely';
 
+import { createCollector } from '#server/collect-garbage.ts';
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
 import { lowestIdAt } from '#server/db/ids.ts';
 import type { Schema } from '#server/db/schema.ts';
@@ -235,7 +236,7 @@ export type ChainReport = {
   readonly faults: readonly ChainFault[];
 };
 
-const PAGE_SIZE = 2_000;
+const PAGE_SIZE = 500;
 const MOST_FAULTS = 100;
 
 /**
@@ -253,10 +254,12 @@ export async function verifyChain(
   let entries = 0;
   let erased = 0;
   let head = { position: 0, hash: GENESIS };
+  const collect = createCollector();
   let isAnchored = anchor === undefined || (anchor.position === 0 && anchor.hash === GENESIS);
   for (;;) {
     const page = await entriesAfter(db, head.position);
     if (page.length === 0) break;
+    collect(page.length);
     for (const { has_receipt: hasReceipt, ...entry } of page) {
       entries += 1;
       if (entry.position !== head.position + 1) tell('gap', entry.position);
