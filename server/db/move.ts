@@ -23,6 +23,8 @@ const TABLES: readonly (readonly [Table, key: readonly string[]])[] = [
   ['consent_chain', ['position']],
   ['exported_leads', ['lead_id', 'export_name']],
   ['corrections', ['id']],
+  ['suppressions', ['address_key', 'reason']],
+  ['withdrawals', ['id']],
   ['limit_windows', ['key']],
 ];
 const PAGE_SIZE = 1_000;
