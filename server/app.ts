@@ -5,6 +5,7 @@ import fastifyCookie from '@fastify/cookie';
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 
 import { createCookies } from '#server/access/cookies.ts';
+import { addGuideLinkRoute, createGuideLinkEndedPage } from '#server/article/guide-link.ts';
 import { addArticleRoutes } from '#server/article/routes.ts';
 import { answerBeforeFastify } from '#server/http/before-fastify.ts';
 import { answerBrokenRequest } from '#server/http/broken-requests.ts';
@@ -15,6 +16,7 @@ import { addHealthRoute, addLiveRoute } from '#server/http/health.ts';
 import { refuseOtherMethods } from '#server/http/other-methods.ts';
 import { refuseOtherOrigins } from '#server/http/same-origin.ts';
 import { addSecurityHeaders } from '#server/http/security-headers.ts';
+import { createLetterPage } from '#server/http/letter-page.ts';
 import type { Release } from '#server/http/releases.ts';
 import {
   createForgottenProxyWarning,
@@ -172,19 +174,24 @@ export async function buildApp(service: AppService, options: AppOptions): Promis
     policies: config,
     freeMailDomains: campaign.freeMailDomains,
     article: campaign.article,
+    mailsGuide: config.guideEmail !== 'off',
     proofOfWork: createProofOfWork({ db: database.db, secrets, clock }),
   });
   addArticleRoutes(app, { db: database.db, cookies, clock, article: campaign.article, sendError });
+  const letterPage = createLetterPage(campaign.site, config.secure);
+  addGuideLinkRoute(app, {
+    database,
+    secrets,
+    cookies,
+    clock,
+    ended: createGuideLinkEndedPage(letterPage, campaign.interface.guideLink, campaign.site.title),
+  });
   await addUnsubscribeRoutes(app, {
     database,
     secrets,
     clock,
     visitorAddress,
-    pages: createUnsubscribePages({
-      site: campaign.site,
-      words: campaign.interface.unsubscribe,
-      secure: config.secure,
-    }),
+    pages: createUnsubscribePages(letterPage, campaign.interface.unsubscribe, campaign.site.title),
     sendError,
   });
   addLiveRoute(app);

@@ -14,6 +14,7 @@ import {
   CodeEmail,
   Consent,
   Errors,
+  GuideEmail,
   Interface,
   Landing,
   Site,
@@ -26,6 +27,9 @@ export type Campaign = {
   readonly site: Site;
   readonly interface: Interface;
   readonly codeEmail: CodeEmail;
+  readonly guideEmail: GuideEmail;
+  /** The guide as a file, in full; null when there is none. */
+  readonly guideFile: string | null;
   readonly breakerEmail: BreakerEmail;
   readonly errors: Errors;
   readonly consent: ConsentWording;
@@ -59,6 +63,7 @@ export function readCampaign(folder: string): CampaignResult {
   const site = read('site.yaml', siteOf(folder));
   const interfaceWords = read('interface.yaml', Interface);
   const codeEmail = read('emails/code.yaml', CodeEmail);
+  const guideEmail = read('emails/guide.yaml', guideEmailOf(folder));
   const breakerEmail = read('emails/breaker.yaml', BreakerEmail);
   const errors = read('errors.yaml', Errors);
   const consent = readConsent(folder);
@@ -92,6 +97,7 @@ export function readCampaign(folder: string): CampaignResult {
     !site ||
     !interfaceWords ||
     !codeEmail ||
+    !guideEmail ||
     !breakerEmail ||
     !errors ||
     consent.type === 'complaints' ||
@@ -105,6 +111,8 @@ export function readCampaign(folder: string): CampaignResult {
       site,
       interface: interfaceWords,
       codeEmail,
+      guideEmail,
+      guideFile: guideEmail.attachment === undefined ? null : guideFileIn(folder, guideEmail.attachment),
       breakerEmail,
       errors,
       article,
@@ -157,6 +165,26 @@ export const siteOf = (folder: string) =>
       else if (svgSize(folder, logo) === null) complain(`media/${logo} must have a viewBox`);
     }),
   );
+
+/** Where the guide lies as a file: beside its text, which no address of the page leads to. */
+const guideFileIn = (folder: string, name: string): string => path.join(folder, 'article', name);
+
+/** The words of emails/guide.yaml, and the file they speak of. */
+const guideEmailOf = (folder: string) =>
+  GuideEmail.check(
+    z.superRefine(({ attachment }, context) => {
+      if (attachment === undefined) return;
+      const size = statSync(guideFileIn(folder, attachment), { throwIfNoEntry: false })?.size;
+      const complain = (message: string) =>
+        context.addIssue({ code: 'custom', path: ['attachment'], message });
+      if (size === undefined) complain(`needs article/${attachment}; put it there, or take the entry out`);
+      else if (size > ATTACHMENT_MAX_BYTES)
+        complain(`is a file of ${Math.ceil(size / 1e6)} MB; mail servers take 7 at most`);
+    }),
+  );
+
+/** Base64 makes it a third larger, and many mail servers take 10 MB. */
+const ATTACHMENT_MAX_BYTES = 7e6;
 
 /** The words of landing.yaml, and the pictures they speak of. */
 export const landingOf = (folder: string) =>

@@ -36,6 +36,7 @@ describe('settings', () => {
       breaker: { codesPerMinute: 1000, unenteredPercent: 70 },
       retention: { unverifiedDays: 30, mailDays: 30 },
       operatorEmail: null,
+      guideEmail: 'off',
       freeMail: 'off',
       disposableMail: 'off',
       metrics: null,

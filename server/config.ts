@@ -67,6 +67,8 @@ export type Config = {
   };
   /** Told when the breaker opens; null: nobody. */
   readonly operatorEmail: string | null;
+  /** What is mailed once a code was entered: nothing, a link to the guide, or the guide as a file. */
+  readonly guideEmail: 'off' | 'link' | 'attachment';
   readonly freeMail: DomainPolicy;
   readonly disposableMail: DomainPolicy;
   /** Where Prometheus metrics are served; null: nowhere. */
@@ -200,6 +202,7 @@ const Environment = z.object({
   OPERATOR_EMAIL: z.optional(
     z.string().check(z.regex(/^[^\s<>@]+@[^\s<>@]+$/, 'must be an address such as you@example.com')),
   ),
+  GUIDE_EMAIL: z._default(z.enum(['off', 'link', 'attachment'], 'must be off, link or attachment'), 'off'),
   FREE_MAIL: domainPolicy,
   DISPOSABLE_MAIL: domainPolicy,
   METRICS_PORT: wholeNumber(0, { max: 65_535 }),
@@ -273,6 +276,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
         mailDays: settings.MAIL_RETENTION_DAYS ?? settings.RETENTION_DAYS,
       },
       operatorEmail: settings.OPERATOR_EMAIL ?? null,
+      guideEmail: settings.GUIDE_EMAIL,
       freeMail: settings.FREE_MAIL,
       disposableMail: settings.DISPOSABLE_MAIL,
       metrics:

@@ -17,6 +17,7 @@ import { createBreaker, type Breaker, type BreakerReason } from '#server/limits/
 import { createLimits, type Limits } from '#server/limits/limits.ts';
 import { composeBreakerNotice } from '#server/outbox/breaker-email.ts';
 import { createMailer, dkimComplaint, type Mailer } from '#server/mail/mailer.ts';
+import type { GuideMail } from '#server/outbox/kinds.ts';
 import { queueNotice } from '#server/outbox/notice.ts';
 import { startMailWorker, type MailEvent, type MailWorker } from '#server/outbox/worker.ts';
 import { createLogger } from '#server/observability/logger.ts';
@@ -79,17 +80,20 @@ type Refusal = { readonly type: 'complaints'; readonly complaints: readonly stri
 export function readInstance(): ({ readonly type: 'instance' } & Instance) | Refusal {
   const settings = readSettings();
   const words = readCampaign(readCampaignFolder());
-  if (settings.type === 'settings' && words.type === 'campaign') {
-    const { config, folder, warnings } = settings;
-    return { type: 'instance', config, folder, warnings, campaign: words.campaign };
+  const complaints = [
+    ...(settings.type === 'complaints' ? settings.complaints : []),
+    ...(words.type === 'complaints' ? words.complaints : []),
+  ];
+  if (settings.type !== 'settings' || words.type !== 'campaign') return { type: 'complaints', complaints };
+  const { config, folder, warnings } = settings;
+  const { campaign } = words;
+  if (config.guideEmail === 'attachment' && campaign.guideFile === null) {
+    complaints.push(
+      'GUIDE_EMAIL is attachment, and emails/guide.yaml names none: put the file into article/ of the campaign, and its name there as "attachment: guide.pdf".',
+    );
+    return { type: 'complaints', complaints };
   }
-  return {
-    type: 'complaints',
-    complaints: [
-      ...(settings.type === 'complaints' ? settings.complaints : []),
-      ...(words.type === 'complaints' ? words.complaints : []),
-    ],
-  };
+  return { type: 'instance', config, folder, warnings, campaign };
 }
 
 /**
@@ -168,6 +172,8 @@ async function openParts(
       title,
       language: campaign.site.language,
       codeTtlSeconds: config.codeTtlSeconds,
+      publicUrl: config.publicUrl,
+      guide: guideMailOf(config, campaign),
       clock,
       random,
       onEvent: (event) => {
@@ -221,6 +227,14 @@ async function openParts(
     reserveDelivery,
   };
 }
+
+const guideMailOf = (
+  { guideEmail }: Pick<Config, 'guideEmail'>,
+  campaign: Pick<Campaign, 'guideEmail' | 'guideFile'>,
+): GuideMail | null =>
+  guideEmail === 'off'
+    ? null
+    : { words: campaign.guideEmail, attachment: guideEmail === 'link' ? null : campaign.guideFile };
 
 /** Before anything is touched: nodemailer would send unsigned mail. */
 async function refuseUnsignedMail(mail: Config['mail']): Promise<void> {

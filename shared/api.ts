@@ -9,6 +9,7 @@ export const API = {
   article: '/api/article',
   proofOfWork: '/api/proof-of-work',
   unsubscribe: '/api/unsubscribe',
+  guide: '/api/guide',
   live: '/api/live',
   health: '/api/health',
 } as const;

@@ -167,6 +167,25 @@ export const CodeEmail = z.strictObject({
 });
 export type CodeEmail = z.infer<typeof CodeEmail>;
 
+const bodyOfGuideEmail = wordsWith('title', 'host', 'days');
+
+/** campaign/emails/guide.yaml */
+export const GuideEmail = z.strictObject({
+  subject: bodyOfGuideEmail.check(oneLine),
+  greeting: bodyOfGuideEmail,
+  link: bodyOfGuideEmail.check(oneLine),
+  linkNote: bodyOfGuideEmail,
+  attached: bodyOfGuideEmail,
+  /** The file that GUIDE_EMAIL=attachment sends: its name in article/. */
+  attachment: z.optional(
+    z.string().check(z.regex(/^[\w .-]+\.\w+$/, 'must be the name of a file in article/')),
+  ),
+  why: bodyOfGuideEmail,
+  unsubscribe: bodyOfGuideEmail.check(oneLine),
+  signature: bodyOfGuideEmail,
+});
+export type GuideEmail = z.infer<typeof GuideEmail>;
+
 /** campaign/emails/breaker.yaml */
 export const BreakerEmail = z.strictObject({
   subject: wordsWith('title', 'reason').check(oneLine),
@@ -311,6 +330,7 @@ export const Interface = z.strictObject({
     unknownText: plain,
     home: plain,
   }),
+  guideLink: z.strictObject({ pageTitle: wordsWithAll('title'), title: plain, text: plain, home: plain }),
   notFound: z.strictObject({ title: plain, text: plain, link: plain, pageTitle: wordsWithAll('title') }),
   nextStep: z.strictObject({ loading: plain, notLoaded: plain, tryAgain: plain }),
   loadFailure: z.strictObject({ text: wordsWithAll('link'), link: plain }),

@@ -14,7 +14,7 @@ import { openService, type Instance, type Service, type ServiceReplacements } fr
 export function testInstance(folder: string, env: Readonly<Record<string, string>>): Instance {
   const settings = readConfig(env);
   assert(settings.type === 'config', JSON.stringify(settings));
-  const words = readCampaign(TEST_CAMPAIGN);
+  const words = readCampaign(env['CAMPAIGN_FOLDER'] ?? TEST_CAMPAIGN);
   assert(words.type === 'campaign', JSON.stringify(words));
   const { config, warnings } = settings;
   return { config: resolvePaths(config, folder), folder, warnings, campaign: words.campaign };

@@ -115,6 +115,8 @@ painted.observe({ type: 'paint', buffered: true });
 if ((performance.getEntriesByType('navigation') as PerformanceNavigationTiming[])[0]?.type === 'navigate') {
   history.replaceState(null, '');
 }
+// The link in the mail with the guide leads here, past the form.
+if (location.hash === '#guide') history.replaceState({ stage: 'content' }, '', '/');
 const { stage = 'landing' } = (history.state ?? {}) as { readonly stage?: unknown };
 if (stage !== 'landing') {
   // A reload of a later stage: the prerendered landing page stays hidden (base.css) until that stage is back.

@@ -41,7 +41,7 @@ export async function suppress(
 }
 
 /** Why an address is on the list. @param keys all its pseudonyms */
-const suppressionsOf = (db: Db, keys: readonly string[]): Promise<Suppression[]> =>
+export const suppressionsOf = (db: Db, keys: readonly string[]): Promise<Suppression[]> =>
   db.selectFrom('suppressions').selectAll().where('address_key', 'in', keys).orderBy('created_at').execute();
 
 const lift = statement((db, value: Value<{ readonly key: string; readonly kept: SuppressionReason }>) =>

@@ -16,6 +16,7 @@ const ROUTES: Readonly<Record<string, readonly string[]>> = {
   [API.article]: ['GET', 'HEAD'],
   [API.proofOfWork]: ['GET', 'HEAD'],
   [API.unsubscribe]: ['GET', 'HEAD', 'POST'],
+  [API.guide]: ['GET', 'HEAD'],
   [API.live]: ['GET', 'HEAD'],
   [API.health]: ['GET', 'HEAD'],
 };

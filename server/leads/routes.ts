@@ -13,7 +13,7 @@ import { attributionOf } from '#server/leads/attribution.ts';
 import { judgeWording, type ConsentWordingParts } from '#server/leads/consent-wording.ts';
 import { judgeDomain } from '#server/leads/email-domain.ts';
 import { pretendToRequestCode, requestCode, type RequestCodeParts } from '#server/leads/request-code.ts';
-import { verifyCode } from '#server/leads/verify-code.ts';
+import { verifyCode, type VerifyCodeParts } from '#server/leads/verify-code.ts';
 import type { Breaker } from '#server/limits/breaker.ts';
 import type { ProofOfWork } from '#server/limits/proof-of-work.ts';
 import type { Metrics } from '#server/observability/metrics.ts';
@@ -35,7 +35,8 @@ const USER_AGENT_MAX_LENGTH = 500;
 const NO_CHALLENGE = NIL;
 
 export type LeadRouteParts = RequestCodeParts &
-  ConsentWordingParts & {
+  ConsentWordingParts &
+  Pick<VerifyCodeParts, 'mailsGuide'> & {
     readonly cookies: Cookies;
     readonly visitorAddress: VisitorAddress;
     readonly breaker: Breaker;

@@ -25,14 +25,17 @@ import { liftSuppressions } from '#server/db/suppressions.ts';
 import { firstLikeNewestSubmission } from '#server/db/submissions.ts';
 import type { Limits } from '#server/limits/limits.ts';
 import { ACCEPTED_CODES } from '#server/limits/numbers.ts';
+import { queueGuideMail } from '#server/outbox/guide.ts';
 import type { ApiErrorCode } from '#shared/errors.ts';
-import { normaliseEmail, type Verification } from '#shared/lead.ts';
+import { asciiAddress, normaliseEmail, type Verification } from '#shared/lead.ts';
 
 export type VerifyCodeParts = {
   readonly database: OpenDatabase;
   readonly secrets: Secrets;
   readonly limits: Limits;
   readonly clock: () => number;
+  /** Whether the guide is mailed as well, once a code was entered. */
+  readonly mailsGuide: boolean;
 };
 
 export type VerifyCodeOutcome =
@@ -116,9 +119,7 @@ export async function verifyCode(
 
   return db.transaction().execute(async (tx) => {
     await lockAddress(tx, parts.database.engine, email);
-    const outcome = await openLead(tx, { challenge: open ?? verified?.challenge, own, code, entry });
-    // A new consent, and an address that works.
-    if (outcome.type === 'verified') await liftSuppressions(tx, pseudonymsOf(parts.secrets, email));
+    const outcome = await openLead(tx, parts, { challenge: open ?? verified?.challenge, own, code, entry });
     if (outcome.type === 'verified' && !own) await limits.forgiveTry(tx, email, now);
     return outcome;
   });
@@ -277,6 +278,7 @@ async function enterMeanwhile(
  */
 async function openLead(
   tx: Db,
+  { secrets, mailsGuide }: Pick<VerifyCodeParts, 'secrets' | 'mailsGuide'>,
   {
     challenge,
     own,
@@ -302,6 +304,12 @@ async function openLead(
       sameBrowser: challenge !== undefined,
       now,
     });
+    // A new consent, and an address that works.
+    await liftSuppressions(tx, pseudonymsOf(secrets, email));
+    if (mailsGuide) {
+      const recipient = asciiAddress(submission.email_typed) ?? email;
+      await queueGuideMail(tx, { id: uuid({ msecs: now }), leadId, recipient, now });
+    }
     return { type: 'verified', leadId, afterMs };
   }
 

@@ -1,6 +1,6 @@
 // The e-mail that carries a one-time code. It holds no link, no picture and nothing a visitor typed: a stranger's
 // words never travel in our mail, and filters find nothing to dislike.
-import { escapeHtml } from '#server/escape-html.ts';
+import { letterHtml, paragraph } from '#server/outbox/letter.ts';
 import { fill } from '#shared/words.ts';
 import type { CodeEmail } from '#shared/campaign-schema.ts';
 
@@ -42,18 +42,14 @@ export function composeCodeEmail(
   const after = [words.instruction, words.validity, words.notYou, words.signature].map(filled);
 
   const text = [...before.map(filled), `    ${facts.digits}`, ...after].join('\n\n');
-  const paragraph = (content: string) => `<p style="margin:0 0 16px">${escapeHtml(content)}</p>`;
-  const html = `<!doctype html>
-<html lang="${escapeHtml(facts.language)}">
-<head><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>${escapeHtml(facts.title)}</title></head>
-<body style="margin:0;padding:32px 20px">
-<div style="max-width:480px;margin:0 auto;font:16px/1.5 Georgia,serif">
-${before.map(filled).map(paragraph).join('\n')}
-<p style="margin:24px 0;font:600 32px/1.2 ui-monospace,Menlo,Consolas,monospace;letter-spacing:6px">${facts.digits}</p>
-${after.map(paragraph).join('\n')}
-</div>
-</body>
-</html>
-`;
+  const html = letterHtml({
+    title: facts.title,
+    language: facts.language,
+    body: [
+      ...before.map(filled).map(paragraph),
+      `<p style="margin:24px 0;font:600 32px/1.2 ui-monospace,Menlo,Consolas,monospace;letter-spacing:6px">${facts.digits}</p>`,
+      ...after.map(paragraph),
+    ],
+  });
   return { subject: filled(words.subject), text: `${text}\n`, html };
 }

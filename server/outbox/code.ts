@@ -27,6 +27,7 @@ export async function queueCodeMail(
 
 export const codeKind: Kind = {
   mayWaitMs: ({ codeTtlSeconds }) => codeTtlSeconds * 1000,
+  respectsSuppression: false,
 
   compose: async ({ db, secrets, codeEmail, title, language, codeTtlSeconds }, row, now) => {
     const code = row.code_id === null ? undefined : await findCodeById(db, row.code_id);

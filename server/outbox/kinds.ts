@@ -5,8 +5,9 @@ import type { Db } from '#server/db/connect.ts';
 import type { OutboxRow } from '#server/db/outbox.ts';
 import type { Mail } from '#server/mail/mailer.ts';
 import { codeKind } from '#server/outbox/code.ts';
+import { guideKind } from '#server/outbox/guide.ts';
 import { noticeKind } from '#server/outbox/notice.ts';
-import type { CodeEmail } from '#shared/campaign-schema.ts';
+import type { CodeEmail, GuideEmail } from '#shared/campaign-schema.ts';
 
 /** A message as it is handed over, and the way it takes. A kind that does not go by mail adds its way here. */
 export type Message = { readonly way: 'mail'; readonly mail: Mail };
@@ -20,11 +21,24 @@ export type KindParts = {
   /** Of the words. */
   readonly language: string;
   readonly codeTtlSeconds: number;
+  /** Origin of the public page. */
+  readonly publicUrl: string;
+  /** What follows the code; null: nothing. */
+  readonly guide: GuideMail | null;
+};
+
+/** The mail that follows the code. */
+export type GuideMail = {
+  readonly words: GuideEmail;
+  /** The file that goes with it; null when it holds a link. */
+  readonly attachment: string | null;
 };
 
 export type Kind = {
   /** How long it may wait in the outbox; after that it is not worth sending. Milliseconds. */
   readonly mayWaitMs: (parts: KindParts) => number;
+  /** False only for what its reader asked for a moment ago, and for what goes to the operator. */
+  readonly respectsSuppression: boolean;
   /**
    * Makes the message when its turn comes, and again at each try.
    * @returns null when it is no longer relevant, and will not be again
@@ -34,6 +48,7 @@ export type Kind = {
 
 const KINDS: Readonly<Record<string, Kind>> = {
   code: codeKind,
+  guide: guideKind,
   notice: noticeKind,
 };
 

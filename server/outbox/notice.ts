@@ -22,6 +22,7 @@ export async function queueNotice(
 
 export const noticeKind: Kind = {
   mayWaitMs: () => NEWS_FOR_MS,
+  respectsSuppression: false,
 
   compose: async (_parts, row) => {
     const { subject, text } = Payload.parse(JSON.parse(row.payload));

@@ -1,6 +1,7 @@
 // Takes mail out of the outbox and sends it. The request path wakes it and never waits for SMTP.
 import { randomUUIDv7 } from 'node:crypto';
 
+import { pseudonymsOf } from '#server/access/pseudonyms.ts';
 import { CLOCKS_DIFFER_MS } from '#server/db/clocks.ts';
 import type { OpenDatabase } from '#server/db/connect.ts';
 import {
@@ -13,6 +14,7 @@ import {
   type Lane,
   type OutboxRow,
 } from '#server/db/outbox.ts';
+import { suppressionsOf } from '#server/db/suppressions.ts';
 import { SMTP_CONNECTIONS, type Mailer, type SendOutcome } from '#server/mail/mailer.ts';
 import { findKind, type KindParts, type Message } from '#server/outbox/kinds.ts';
 import { createLaneBook } from '#server/outbox/lanes.ts';
@@ -253,6 +255,11 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
     }
   };
 
+  const isSuppressed = async (recipient: string): Promise<boolean> => {
+    const reasons = await suppressionsOf(database.db, pseudonymsOf(parts.secrets, recipient));
+    return reasons.length > 0;
+  };
+
   const deliver = async (mail: OutboxRow): Promise<void> => {
     const kind = findKind(mail.kind);
     if (kind === undefined) {
@@ -268,7 +275,8 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
     }
     const madeAt = clock();
     const isWorthIt = madeAt - mail.created_at < kind.mayWaitMs(kindParts);
-    const message = isWorthIt ? await kind.compose(kindParts, mail, madeAt) : null;
+    const isWanted = isWorthIt && !(kind.respectsSuppression && (await isSuppressed(mail.recipient)));
+    const message = isWanted ? await kind.compose(kindParts, mail, madeAt) : null;
     if (message === null) {
       await finishMail(database.db, {
         id: mail.id,

@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 
 import type { Secrets } from '#server/access/secrets.ts';
-import { readUnsubscribeToken } from '#server/access/unsubscribe-link.ts';
+import { readUnsubscribeToken } from '#server/access/mail-links.ts';
 import type { OpenDatabase } from '#server/db/connect.ts';
 import type { SendError } from '#server/http/errors.ts';
 import { sendWhole } from '#server/http/send-resource.ts';

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 
 import { pseudonymsOf } from '#server/access/pseudonyms.ts';
 import { deriveSecrets } from '#server/access/secrets.ts';
-import { unsubscribeUrl } from '#server/access/unsubscribe-link.ts';
+import { unsubscribeUrl } from '#server/access/mail-links.ts';
 import { sealConsents } from '#server/consent-sealer.ts';
 import { verifyChain } from '#server/db/consent-chain.ts';
 import { suppress } from '#server/db/suppressions.ts';
