@@ -3,7 +3,7 @@
 import type { CodeFate } from '#server/db/code-fates.ts';
 import type { OpenDatabase } from '#server/db/connect.ts';
 import { askedGroups, countLeads, leadGroups, type Span } from '#server/db/report-figures.ts';
-import { readAttribution, sourceOf } from '#server/export/source.ts';
+import { OTHERS, readAttribution, shownSource, sourceOf } from '#server/export/source.ts';
 import { MAIL_PLATFORMS, mailPlatformOf } from '#server/report/mail-platforms.ts';
 import type { Period } from '#server/report/period.ts';
 
@@ -50,11 +50,9 @@ export type Report = {
 /** Days that codes and mail are kept for; 0: for ever. */
 type Retention = { readonly unverifiedDays: number; readonly mailDays: number };
 
-export const OTHERS = 'others';
 /** The form of somebody who was erased, or of one who is no longer kept. */
 const ERASED = 'no longer known';
 const SOURCES_SHOWN = 12;
-const SOURCE_MAX_LENGTH = 40;
 /** Sources are typed by strangers: so many names are counted one by one, more go to the others. */
 const SOURCES_COUNTED = 5_000;
 /** More days than that are shown by the week. */
@@ -187,15 +185,8 @@ function tallyIn<Key>(tallies: Map<Key, Tally>, key: Key): Tally {
   return tally;
 }
 
-/** A source fit to be shown: a word or two, never an address. */
-function sourceName(attribution: string | null): string {
-  if (attribution === null) return ERASED;
-  const source = sourceOf(readAttribution(attribution)).replaceAll(/\p{C}/gu, '\uFFFD').trim();
-  // Some mailing tools write the address of the recipient into their links.
-  if (source === '' || source.includes('@') || /%40/.test(source)) return OTHERS;
-  const letters = Array.from(source);
-  return letters.length > SOURCE_MAX_LENGTH ? `${letters.slice(0, SOURCE_MAX_LENGTH - 1).join('')}…` : source;
-}
+const sourceName = (attribution: string | null): string =>
+  attribution === null ? ERASED : shownSource(sourceOf(readAttribution(attribution)));
 
 const weightOf = ({ asked, leads }: Counts): number => asked + leads;
 const byWeight = (a: Row, b: Row): number =>

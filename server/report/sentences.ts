@@ -1,13 +1,7 @@
 // Figures as sentences: what a chart shows is said above it, on paper and in the terminal alike.
 import type { CodeFate } from '#server/db/code-fates.ts';
-import {
-  OTHERS,
-  type Counts,
-  type Figures,
-  type Report,
-  type Row,
-  type Step,
-} from '#server/report/figures.ts';
+import { OTHERS } from '#server/export/source.ts';
+import type { Counts, Figures, Report, Row, Step } from '#server/report/figures.ts';
 
 export const STEPS: Readonly<Record<Step['step'], string>> = {
   asked: 'Asked for a code',
