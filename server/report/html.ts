@@ -2,7 +2,14 @@
 import { escapeHtml } from '#server/escape-html.ts';
 import { drawChart } from '#server/report/charts.ts';
 import type { Report } from '#server/report/figures.ts';
-import { keyFigures, longDay, notes, spanInWords } from '#server/report/sentences.ts';
+import {
+  areCodesKnown,
+  areViewsKnown,
+  keyFigures,
+  longDay,
+  notes,
+  spanInWords,
+} from '#server/report/sentences.ts';
 import { sectionsOf, type Section } from '#server/report/tables.ts';
 
 export type Accent = { readonly light: string; readonly dark: string };
@@ -151,8 +158,9 @@ function sectionAsHtml(section: Section, report: Report): string {
   return `<section class="${chart}${isWide ? ' wide' : ''}">
 <h2>${escapeHtml(title)}</h2>
 <p class="finding">${unbroken(sentence)}</p>
-${isStacked && narrow !== null && report.funnel !== null ? LEGEND : ''}
-${chart === 'source' && narrow !== null && report.funnel !== null ? LEGEND_OF_LINES : ''}
+${isStacked && narrow !== null && areCodesKnown(report.funnel) ? LEGEND : ''}
+${chart === 'source' && narrow !== null && areCodesKnown(report.funnel) ? LEGEND_OF_LINES : ''}
+${chart === 'funnel' && narrow !== null && areViewsKnown(report.funnel) ? LEGEND_OF_STEPS : ''}
 ${figure(wide, 'for-wide')}
 ${figure(narrow, 'for-narrow')}
 ${rows.length === 0 ? '' : tableAsHtml(section)}
@@ -164,6 +172,8 @@ const LEGEND =
 /** Said once, where figures stand behind the bars. */
 const LEGEND_OF_LINES =
   '<p class="legend-of-lines" aria-hidden="true">Behind each bar: new leads · how many of those who asked entered a code</p>';
+const LEGEND_OF_STEPS =
+  '<p class="legend-of-lines" aria-hidden="true">Behind each bar: how many · their share of the step before</p>';
 
 const tableAsHtml = ({ title, columns, rows }: Section): string => `<details>
 <summary>Table: ${escapeHtml(title)}</summary>
