@@ -59,7 +59,9 @@ export function drawChart(chart: Section['chart'], report: Report, width: number
           name,
           solid: count,
           quiet: 0,
-          label: `${number(count)} · ${areViewsKnown(funnel) ? ofBefore : share}`,
+          label: [number(count), areViewsKnown(funnel) ? ofBefore : share]
+            .filter((text) => text !== null)
+            .join(' · '),
         })),
         width,
       );

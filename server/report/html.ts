@@ -67,6 +67,7 @@ const styles = ({ light, dark }: Accent): string => `
   thead th { border-top: 0; color: var(--muted); font-size: .8125rem; }
   th:first-child { text-align: left; padding-left: 0; }
   tbody th { white-space: normal; overflow-wrap: break-word; min-width: 6.5rem; max-width: 14rem; }
+  .funnel thead th { white-space: normal; }
   .day tbody th { white-space: nowrap; min-width: 0; }
   footer { margin-top: 4rem; padding-top: 1rem; border-top: 1px solid var(--line); color: var(--muted); font-size: .875rem; max-width: none; }
   footer p { max-width: 44rem; margin-bottom: .35rem; }

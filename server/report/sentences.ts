@@ -57,8 +57,8 @@ type ShownStep = {
   readonly count: number;
   /** Of the first step it can be set against. */
   readonly share: string;
-  /** Of the step before; a dash where there is none. */
-  readonly ofBefore: string;
+  /** Of the step before; null where there is none it can be set against. */
+  readonly ofBefore: string | null;
 };
 
 /** The steps of the funnel with their shares: of how often the page was seen, and of whoever asked where that says nothing. */
@@ -74,7 +74,7 @@ export function shownSteps(report: FunnelParts): readonly ShownStep[] {
       name: STEPS[step.step],
       count,
       share: percent(count, countIn(funnel, first)),
-      ofBefore: isBeforeAlike ? percent(count, countOf(before)) : '–',
+      ofBefore: isBeforeAlike ? percent(count, countOf(before)) : null,
     };
   });
 }

@@ -38,7 +38,7 @@ export function sectionsOf(report: Report): readonly Section[] {
   const countColumns = [...(!isCodeKnown ? [] : ['Asked', 'Entered', 'Share']), 'New leads'];
   const seen = (row: { seen: number | null }) =>
     isViewKnown ? [row.seen === null ? '–' : number(row.seen)] : [];
-  const seenColumn = isViewKnown ? ['Page seen'] : [];
+  const seenColumn = isViewKnown ? ['Views'] : [];
   const steps = shownSteps(report);
   const missed = notEntered.reduce((sum, row) => sum + row.people, 0);
   const isWeekly = byDay.some(({ days }) => days > 1);
@@ -47,8 +47,8 @@ export function sectionsOf(report: Report): readonly Section[] {
       chart: 'funnel',
       title: 'Funnel',
       sentence: funnelSentence(report),
-      columns: ['Step', isViewKnown ? 'Times or people' : 'People', 'Share', 'Of the one before'],
-      rows: steps.map(({ name, count, share, ofBefore }) => [name, number(count), share, ofBefore]),
+      columns: ['Step', isViewKnown ? 'Count' : 'People', 'Share', 'Of the one before'],
+      rows: steps.map(({ name, count, share, ofBefore }) => [name, number(count), share, ofBefore ?? '–']),
       lengths: steps.map(({ count }) => count),
     },
     {
