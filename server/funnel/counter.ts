@@ -26,8 +26,11 @@ export type FunnelCounter = {
   readonly write: () => Promise<void>;
 };
 
-/** Different visits (address, link, browser) that wait to be looked at; of more in a moment, no more are noted. */
-const MOST_WAITING = 2_000;
+/**
+ * Different visits (address, link, browser) that wait to be looked at; further ones are not counted. A thousand a second are
+ * more than any page has, and a stranger who makes them up takes neither memory nor time from others.
+ */
+const MOST_WAITING = 5_000;
 /** So many are looked at in one go: a millisecond. */
 const AT_ONCE = 100;
 /** Sources that get a row of their own for a day and step; further ones are counted as others. */
@@ -37,6 +40,7 @@ const MOST_COUNTS = 5_000;
 /** Longer than any browser's name for itself whose end would say something; no pattern meets a longer text. */
 const NAME_MAX_LENGTH = 500;
 const LINK_MAX_LENGTH = 500;
+const ADDRESS_MAX_LENGTH = 1_000;
 const DAY_MS = 86_400_000;
 
 /**
@@ -55,15 +59,15 @@ export function createFunnelCounter({
   const ownHost = new URL(publicUrl).host;
   /** Visits by all that is known of them, and how many there were of each: most are alike. */
   const waiting = new Map<string, number>();
-  let isAtWork = false;
   let counts = new Map<string, FunnelCount>();
-  let writing: Promise<void> = Promise.resolve();
+  let newest: Promise<void> = Promise.resolve();
+  /** A write that has not begun. */
+  let next: Promise<void> | null = null;
 
   const note = (visit: string): void => {
     const times = waiting.get(visit);
     if (times === undefined && waiting.size >= MOST_WAITING) return;
     waiting.set(visit, (times ?? 0) + 1);
-    if (waiting.size > MOST_WAITING / 2 && !isAtWork) void workOff();
   };
 
   const count = (step: FunnelStep, source: string, times: number): void => {
@@ -74,14 +78,13 @@ export function createFunnelCounter({
 
   /** Looks at what waits by now, a little at a time. */
   async function workOff(): Promise<void> {
-    isAtWork = true;
     const last = waiting.size;
     let done = 0;
     for (const [visit, times] of waiting) {
       if (done === last) break;
       waiting.delete(visit);
       const [step = '', browser = '', ...rest] = visit.split('\n');
-      if (browser !== '' && !isbot(browser)) {
+      if (!isbot(browser)) {
         const [address = '', host = '', link = ''] = rest;
         const source = step === 'seen' ? sourceOf(touchOf(address, link, [ownHost, host])) : address;
         count(step as FunnelStep, shownSource(source), times);
@@ -89,7 +92,6 @@ export function createFunnelCounter({
       done += 1;
       if (done % AT_ONCE === 0) await setImmediate();
     }
-    isAtWork = false;
   }
 
   async function writeCounts(): Promise<void> {
@@ -108,21 +110,27 @@ export function createFunnelCounter({
 
   return {
     pageSeen: ({ url = '', headers }) => {
-      if (mayNotBeCounted(headers) || isAhead(headers)) return;
-      // Neither a header nor an address holds a line feed.
-      note(
-        `seen\n${nameOf(headers)}\n${url}\n${headers.host ?? ''}\n${headers.referer?.slice(0, LINK_MAX_LENGTH) ?? ''}`,
-      );
+      const browser = browserIn(headers);
+      if (browser === null || isAhead(headers)) return;
+      const { host = '', referer = '' } = headers;
+      const address = url.slice(0, ADDRESS_MAX_LENGTH);
+      // No line of a request holds a line feed.
+      note(`seen\n${browser}\n${address}\n${host}\n${referer.slice(0, LINK_MAX_LENGTH)}`);
     },
     told: (step, headers) => {
-      if (mayNotBeCounted(headers)) return;
+      const browser = browserIn(headers);
+      if (browser === null) return;
       const attribution = attributionOf({ visit: headers[VISIT_HEADER], referer: headers.referer });
-      note(`${step}\n${nameOf(headers)}\n${sourceOf(attribution)}`);
+      note(`${step}\n${browser}\n${sourceOf(attribution)}`);
     },
     write: () => {
-      // One after the other: a stop waits for a write that is under way, and writes what came after it.
-      writing = writing.then(writeCounts, writeCounts);
-      return writing;
+      // One after the other, and one that waits: a stop waits for a write that is under way, and writes what came after it.
+      const begin = () => {
+        next = null;
+        return writeCounts();
+      };
+      newest = next ??= newest.then(begin, begin);
+      return newest;
     },
   };
 }
@@ -132,9 +140,14 @@ function addTo(counts: Map<string, FunnelCount>, one: FunnelCount): void {
   counts.set(key, { ...one, count: one.count + (counts.get(key)?.count ?? 0) });
 }
 
-/** Who asked not to be: Global Privacy Control, or Do Not Track. */
-const mayNotBeCounted = (headers: IncomingHttpHeaders): boolean =>
-  headers['sec-gpc'] === '1' || headers['dnt'] === '1';
+/**
+ * What a browser calls itself; null for a program that does not say, and for a visitor who asked not to be counted: Global Privacy
+ * Control, or Do Not Track.
+ */
+const browserIn = (headers: IncomingHttpHeaders): string | null =>
+  headers['sec-gpc'] === '1' || headers['dnt'] === '1'
+    ? null
+    : headers['user-agent']?.slice(0, NAME_MAX_LENGTH) || null;
 
 /** Whether a browser asks before anybody has opened the page, or for something else than to show it. */
 const isAhead = (headers: IncomingHttpHeaders): boolean =>
@@ -143,9 +156,6 @@ const isAhead = (headers: IncomingHttpHeaders): boolean =>
   headers['x-purpose'] !== undefined ||
   headers['x-moz'] !== undefined ||
   (headers['sec-fetch-dest'] ?? 'document') !== 'document';
-
-const nameOf = (headers: IncomingHttpHeaders): string =>
-  headers['user-agent']?.slice(0, NAME_MAX_LENGTH) ?? '';
 
 /** As the page itself tells where a lead came from (web/visit.ts). */
 function touchOf(address: string, link: string, own: readonly string[]): ReturnType<typeof readTouch> {

@@ -56,7 +56,10 @@ const countedBy = async (server: ServerUnderTest): Promise<string[]> => {
 /** A server that listens, because a page is answered before Fastify sees its request. */
 const withSite = (
   options: ServerOptions,
-  test: (server: ServerUnderTest, ask: (address: string, headers?: Headers, init?: RequestInit) => Promise<Response>) => Promise<void>,
+  test: (
+    server: ServerUnderTest,
+    ask: (address: string, headers?: Headers, init?: RequestInit) => Promise<Response>,
+  ) => Promise<void>,
 ): Promise<void> =>
   withServer({ siteFolder: TEST_DIST, ...options }, async (server) => {
     const url = await server.app.listen({ port: 0, host: '127.0.0.1' });
@@ -195,6 +198,26 @@ for (const engine of ENGINES) {
         assert.ok((await countedBy(server)).includes('seen webinar 1'));
       }));
 
+    it('keeps five thousand different visits in mind until it writes, and no more', () =>
+      withServer({ engine }, async (server) => {
+        const { funnel } = server.service;
+        for (let at = 0; at < 20_000; at += 1)
+          funnel.pageSeen({ url: `/?utm_source=s${at}`, headers: { 'user-agent': BROWSER } });
+        for (let at = 0; at < 10; at += 1)
+          funnel.pageSeen({ url: '/?utm_source=s0', headers: { 'user-agent': BROWSER } });
+        await Promise.all([funnel.write(), funnel.write(), funnel.write()]);
+        const rows = await server.database.db.selectFrom('funnel_counts').selectAll().execute();
+        assert.equal(
+          rows.reduce((sum, { count }) => sum + count, 0),
+          5_010,
+        );
+        assert.equal(
+          rows.find(({ source }) => source === 's0')?.count,
+          11,
+          'one that is known is counted on',
+        );
+      }));
+
     it('adds up what several processes count, and bounds it for all of them', async () => {
       const folder = mkdtempSync(path.join(os.tmpdir(), 'funnel-'));
       const config: Config['database'] =
@@ -261,7 +284,12 @@ for (const engine of ENGINES) {
         await addFunnelCounts(
           database,
           days.flatMap((day) =>
-            Array.from({ length: 5 }, (_, at) => ({ day, step: 'seen' as const, source: `s${at}`, count: 1 })),
+            Array.from({ length: 5 }, (_, at) => ({
+              day,
+              step: 'seen' as const,
+              source: `s${at}`,
+              count: 1,
+            })),
           ),
           { mostSources: MOST_SOURCES, others: 'others' },
         );
