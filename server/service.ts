@@ -209,7 +209,7 @@ async function openParts(
     secrets,
     limits: createLimits(config, secrets),
     breaker: createBreaker({ db, config, clock, onOpened: announceBreaker }),
-    funnel: createFunnelCounter({ database, clock, publicUrl: config.publicUrl }),
+    funnel: createFunnelCounter({ database, clock, config }),
     mailer,
     mailFolder: config.mail.kind === 'files' ? mailFolder : null,
     metrics,

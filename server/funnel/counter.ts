@@ -6,6 +6,7 @@ import { setImmediate } from 'node:timers/promises';
 
 import { isbot } from 'isbot';
 
+import type { Config } from '#server/config.ts';
 import type { OpenDatabase } from '#server/db/connect.ts';
 import { addFunnelCounts, type FunnelCount } from '#server/db/funnel-counts.ts';
 import { attributionOf } from '#server/export/attribution.ts';
@@ -45,16 +46,16 @@ const DAY_MS = 86_400_000;
 
 /**
  * Makes the counter of one process.
- * @param publicUrl the page's own address: a link from there is no source
+ * @param config publicUrl: a link from there is no source. funnelCounting: false counts nothing
  */
 export function createFunnelCounter({
   database,
   clock,
-  publicUrl,
+  config: { publicUrl, funnelCounting },
 }: {
   readonly database: OpenDatabase;
   readonly clock: () => number;
-  readonly publicUrl: string;
+  readonly config: Pick<Config, 'publicUrl' | 'funnelCounting'>;
 }): FunnelCounter {
   const ownHost = new URL(publicUrl).host;
   /** Visits by all that is known of them, and how many there were of each: most are alike. */
@@ -65,6 +66,7 @@ export function createFunnelCounter({
   let next: Promise<void> | null = null;
 
   const note = (visit: string): void => {
+    if (!funnelCounting) return;
     const times = waiting.get(visit);
     if (times === undefined && waiting.size >= MOST_WAITING) return;
     waiting.set(visit, (times ?? 0) + 1);

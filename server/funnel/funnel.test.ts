@@ -10,6 +10,7 @@ import { sql } from 'kysely';
 import type { Config } from '#server/config.ts';
 import { addFunnelCounts } from '#server/db/funnel-counts.ts';
 import { openDatabase, type OpenDatabase } from '#server/db/connect.ts';
+import { moveRows } from '#server/db/move.ts';
 import { migrate } from '#server/db/migrate.ts';
 import { createFunnelCounter } from '#server/funnel/counter.ts';
 import { createHousekeeping } from '#server/housekeeping.ts';
@@ -36,8 +37,17 @@ const ROBOTS = [
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/142.0.0.0 Safari/537.36',
   '',
 ];
+const BROWSERS = [
+  BROWSER,
+  'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0',
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1',
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148 [LinkedInApp]/9.30.1',
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148 [FBAN/FBIOS;FBAV/490.0.0.41.108;FBBV/662515268;FBDV/iPhone14,5]',
+  'Mozilla/5.0 (Linux; Android 10; CUBOT_X30) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36',
+];
 const DAY_MS = 86_400_000;
 const MOST_SOURCES = 200;
+const CONFIG = { publicUrl: 'https://guide.example.com', funnelCounting: true };
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -228,7 +238,7 @@ for (const engine of ENGINES) {
       try {
         await migrate(databases[0]!);
         const counters = databases.map((database) =>
-          createFunnelCounter({ database, clock: () => 0, publicUrl: 'https://guide.example.com' }),
+          createFunnelCounter({ database, clock: () => 0, config: CONFIG }),
         );
         for (let round = 0; round < 3; round += 1) {
           for (const [at, counter] of counters.entries()) {
@@ -260,7 +270,7 @@ for (const engine of ENGINES) {
     it('keeps its counts when they cannot be written, and writes them the next time', async () => {
       const database = await freshDatabase(engine);
       try {
-        const funnel = createFunnelCounter({ database, clock: () => 0, publicUrl: 'http://localhost' });
+        const funnel = createFunnelCounter({ database, clock: () => 0, config: CONFIG });
         const see = () => funnel.pageSeen({ url: '/', headers: { 'user-agent': BROWSER } });
         await sql`alter table funnel_counts rename to away`.execute(database.db);
         see();
@@ -348,6 +358,38 @@ describe('what browsers tell', () => {
       assert.equal((await tell(server, { step: 'opened' }, {}, '2001:db8::2')).statusCode, 204);
       assert.equal(await server.countRows('limit_windows'), 0, 'no row for any of it');
     }));
+
+  it('is counted by the browsers that people have, those in apps included', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      for (const browser of BROWSERS) await tell(server, { step: 'opened' }, { 'user-agent': browser });
+      assert.deepEqual(await countedBy(server), [`opened direct ${BROWSERS.length}`]);
+    }));
+
+  it('is counted nowhere with FUNNEL_COUNTING=off', () =>
+    withSite({ engine: 'sqlite', env: { FUNNEL_COUNTING: 'off' } }, async (server, ask) => {
+      assert.equal((await ask('/')).status, 200);
+      assert.equal((await tell(server, { step: 'opened' })).statusCode, 204);
+      assert.deepEqual(await countedBy(server), []);
+    }));
+
+  it('is moved from SQLite to PostgreSQL with everything else, a page at a time', async () => {
+    const [source, target] = [await freshDatabase('sqlite'), await freshDatabase('postgres')];
+    try {
+      const names = Array.from({ length: 150 }, (_, at) => `source ${at} é`);
+      const counts = [9, 10, 100, 20_000].flatMap((day) =>
+        (['seen', 'half', 'whole'] as const).flatMap((step) =>
+          names.map((name) => ({ day, step, source: name, count: day })),
+        ),
+      );
+      await addFunnelCounts(source, counts, { mostSources: MOST_SOURCES, others: 'others' });
+      const moved = await moveRows(source, target, () => {});
+      assert.equal(moved.find(({ table }) => table === 'funnel_counts')?.rows, 1_800);
+      assert.deepEqual(await counted(target), await counted(source));
+    } finally {
+      await source.close();
+      await target.close();
+    }
+  });
 
   it('needs memory for so many networks and no more', () => {
     const count = createNetworkLimit({ most: 1, windowMs: 1_000, mostNetworks: 2 });
