@@ -77,7 +77,7 @@ const styles = ({ light, dark }: Accent): string => `
     .wide .for-narrow { display: block; }
     .wide .for-wide { display: none; }
   }
-  @media screen and (max-width: 26rem) { details { font-size: .875rem; } .key { gap: 1.5rem 1rem; } .key .value { font-size: 1.875rem; } th, td { padding-left: .5rem; } thead th { white-space: normal; vertical-align: bottom; } }
+  @media screen and (max-width: 26rem) { details { font-size: .875rem; } .key { gap: 1.5rem 1rem; } .key .value { font-size: 1.875rem; } th, td { padding-left: .5rem; } tbody th { min-width: 5rem; } thead th { white-space: normal; vertical-align: bottom; } }
   @media print {
     @page { margin: 16mm; }
     :root { --paper: #fff; --text: #000; --muted: #444; --line: #ccc; --quiet-bar: color-mix(in srgb, var(--accent) 26%, #fff); }

@@ -3,7 +3,7 @@ import type { CodeFate } from '#server/db/code-fates.ts';
 import { OTHERS } from '#server/export/source.ts';
 import type { CodeStep, Counts, Figures, Report, Row, Step } from '#server/report/figures.ts';
 
-export const STEPS: Readonly<Record<Step['step'], string>> = {
+const STEPS: Readonly<Record<Step['step'], string>> = {
   seen: 'Page seen',
   opened: 'Form opened',
   asked: 'Asked for a code',
@@ -35,7 +35,7 @@ const countIn = (funnel: Figures['funnel'], step: Step['step']): number =>
 const countOf = (step: Step | undefined): number =>
   step === undefined ? 0 : 'people' in step ? step.people : step.times;
 
-export const peopleIn: (funnel: Figures['funnel'], step: CodeStep) => number = countIn;
+const peopleIn: (funnel: Figures['funnel'], step: CodeStep) => number = countIn;
 
 /** Whether the codes of a time are still kept. */
 export const areCodesKnown = (funnel: Figures['funnel']): boolean =>
