@@ -234,9 +234,11 @@ for (const engine of ENGINES) {
         engine === 'sqlite'
           ? { engine, file: path.join(folder, 'leads.db') }
           : { engine, url: await createPostgresDatabase() };
-      const databases = [openDatabase(config, () => {}), openDatabase(config, () => {})];
+      const databases = Array.from({ length: 4 }, () => openDatabase(config, () => {}));
       try {
         await migrate(databases[0]!);
+        // All are connected, so that they write at the same moment.
+        for (const { db } of databases) await sql`select 1`.execute(db);
         const counters = databases.map((database) =>
           createFunnelCounter({ database, clock: () => 0, config: CONFIG }),
         );
@@ -257,10 +259,10 @@ for (const engine of ENGINES) {
         assert.equal(rows.length, MOST_SOURCES + 1);
         assert.equal(
           rows.reduce((sum, { count }) => sum + count, 0),
-          2 * 3 * 151,
+          4 * 3 * 151,
           'none is lost',
         );
-        assert.equal(rows.find(({ source }) => source === 'newsletter')?.count, 6);
+        assert.equal(rows.find(({ source }) => source === 'newsletter')?.count, 12);
       } finally {
         for (const database of databases) await database.close();
         rmSync(folder, { recursive: true });
