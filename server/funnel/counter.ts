@@ -60,7 +60,8 @@ export function createFunnelCounter({
   const ownHost = new URL(publicUrl).host;
   /** Visits by all that is known of them, and how many there were of each: most are alike. */
   const waiting = new Map<string, number>();
-  let counts = new Map<string, FunnelCount>();
+  /** What was looked at and is not written yet. */
+  const counts = new Map<string, FunnelCount>();
   let newest: Promise<void> = Promise.resolve();
   /** A write that has not begun. */
   let next: Promise<void> | null = null;
@@ -74,8 +75,10 @@ export function createFunnelCounter({
 
   const count = (step: FunnelStep, source: string, times: number): void => {
     const day = Math.floor(clock() / DAY_MS);
-    const name = counts.size < MOST_COUNTS || counts.has(`${day} ${step} ${source}`) ? source : OTHERS;
-    addTo(counts, { day, step, source: name, count: times });
+    const keyOf = (name: string) => [day, step, name].join();
+    const name = counts.size < MOST_COUNTS || counts.has(keyOf(source)) ? source : OTHERS;
+    const before = counts.get(keyOf(name))?.count ?? 0;
+    counts.set(keyOf(name), { day, step, source: name, count: before + times });
   };
 
   /** Looks at what waits by now, a little at a time. */
@@ -99,15 +102,9 @@ export function createFunnelCounter({
   async function writeCounts(): Promise<void> {
     await workOff();
     if (counts.size === 0) return;
-    const taken = counts;
-    counts = new Map();
-    try {
-      await addFunnelCounts(database, [...taken.values()], { mostSources: MOST_SOURCES, others: OTHERS });
-    } catch (error) {
-      for (const one of counts.values()) addTo(taken, one);
-      counts = taken;
-      throw error;
-    }
+    await addFunnelCounts(database, [...counts.values()], { mostSources: MOST_SOURCES, others: OTHERS });
+    // Not before: what could not be written is written the next time.
+    counts.clear();
   }
 
   return {
@@ -135,11 +132,6 @@ export function createFunnelCounter({
       return newest;
     },
   };
-}
-
-function addTo(counts: Map<string, FunnelCount>, one: FunnelCount): void {
-  const key = `${one.day} ${one.step} ${one.source}`;
-  counts.set(key, { ...one, count: one.count + (counts.get(key)?.count ?? 0) });
 }
 
 /**
