@@ -24,6 +24,8 @@ const MAY_BE_MISSING: Readonly<Record<string, string>> = {
   ':view-transition': 'one stage takes the place of the other without a fade',
   ':view-transition-old': 'the same',
   ':view-transition-new': 'the same',
+  globalPrivacyControl: 'who has no such wish to state has none',
+  doNotTrack: 'the same',
 };
 /** Members of the platform whose names things of the libraries have as well, or that these ask for in ways not seen here. */
 const IN_LIBRARIES: Readonly<Record<string, string>> = {

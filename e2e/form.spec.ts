@@ -18,7 +18,7 @@ test('complaints come with the first attempt, are tied to their fields, and go w
 }) => {
   const called: string[] = [];
   page.on('request', (request) => {
-    if (request.url().includes('/api/')) called.push(request.url());
+    if (request.url().includes('/api/leads')) called.push(request.url());
   });
   await page.goto('/');
   await visitor.openForm();

@@ -26,7 +26,7 @@ test('a bad international address is refused by the form itself, and a slip in o
 }) => {
   const called: string[] = [];
   page.on('request', (request) => {
-    if (request.url().includes('/api/')) called.push(request.url());
+    if (request.url().includes('/api/leads')) called.push(request.url());
   });
   await page.goto('/');
   await visitor.openForm();

@@ -7,6 +7,7 @@ import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } 
 import { createCookies } from '#server/access/cookies.ts';
 import { addGuideLinkRoute, createGuideLinkEndedPage } from '#server/article/guide-link.ts';
 import { addArticleRoutes } from '#server/article/routes.ts';
+import { addFunnelRoute } from '#server/funnel/routes.ts';
 import { answerBeforeFastify } from '#server/http/before-fastify.ts';
 import { answerBrokenRequest } from '#server/http/broken-requests.ts';
 import { boundConnections, type ConnectionLimits } from '#server/http/connections.ts';
@@ -32,6 +33,7 @@ import { createProofOfWork } from '#server/limits/proof-of-work.ts';
 import type { Service } from '#server/service.ts';
 import { createUnsubscribePages } from '#server/unsubscribe/page.ts';
 import { addUnsubscribeRoutes } from '#server/unsubscribe/routes.ts';
+import { API } from '#shared/api.ts';
 
 /** What the application takes from the service. */
 export type AppService = Pick<
@@ -42,6 +44,7 @@ export type AppService = Pick<
   | 'secrets'
   | 'limits'
   | 'breaker'
+  | 'funnel'
   | 'metrics'
   | 'clock'
   | 'logger'
@@ -77,9 +80,13 @@ function noSchemas(): never {
   throw new Error('A route has a JSON schema: see schemaController in server/app.ts.');
 }
 
+/** Whether somebody was given the page. */
+const isPageSeen = (method: string | undefined, route: string, status: number): boolean =>
+  route === '/' && method === 'GET' && (status === 200 || status === 304);
+
 /** Builds the application; the caller listens or injects. */
 export async function buildApp(service: AppService, options: AppOptions): Promise<FastifyInstance> {
-  const { config, campaign, database, secrets, limits, breaker, metrics, clock } = service;
+  const { config, campaign, database, secrets, limits, breaker, funnel, metrics, clock } = service;
   const { wakeWorker, reserveDelivery } = service;
   const { release, isStopping } = options;
   const logger: FastifyBaseLogger = service.logger;
@@ -122,10 +129,12 @@ export async function buildApp(service: AppService, options: AppOptions): Promis
     const route = request.routeOptions.url ?? 'unknown';
     const { method } = request;
     const status = reply.statusCode;
-    // A page and its files that were sent are counted: a line for each of thousands would hide those that say something.
-    if (status >= 400 || route.startsWith('/api/'))
+    // A page and its files that were sent are counted: a line for each of thousands would hide those that say something. What
+    // anybody may tell at any time gets none, whatever is told.
+    if (route === API.funnel ? status >= 500 : status >= 400 || route.startsWith('/api/'))
       request.log.info({ method, route, status, ms: Math.round(reply.elapsedTime) });
     metrics.requestAnswered({ method, route, status, ms: reply.elapsedTime });
+    if (isPageSeen(method, route, status)) funnel.pageSeen(request.raw);
     done();
   });
   const ownHeaders = (id: string): HeaderList =>
@@ -194,6 +203,7 @@ export async function buildApp(service: AppService, options: AppOptions): Promis
     pages: createUnsubscribePages(letterPage, campaign.interface.unsubscribe, campaign.site.title),
     sendError,
   });
+  addFunnelRoute(app, { funnel, visitorAddress, clock, metrics, sendError });
   addLiveRoute(app);
   addHealthRoute(app, { database, mailBacklog, clock, isStopping, sendError });
   refuseOtherMethods(app, sendError);
@@ -213,6 +223,9 @@ export async function buildApp(service: AppService, options: AppOptions): Promis
       urlMaxLength: URL_MAX_LENGTH,
       ownHeaders: () => ownHeaders(randomUUID()),
       onRequest: noteForgottenProxy,
+      onAnswer: (request, route, status) => {
+        if (isPageSeen(request.method, route, status)) funnel.pageSeen(request);
+      },
       metrics,
     });
   boundConnections(app.server, { limits: options.connectionLimits, isProxy, metrics, logger });

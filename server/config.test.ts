@@ -35,6 +35,7 @@ describe('settings', () => {
       resendSeconds: 60,
       breaker: { codesPerMinute: 1000, unenteredPercent: 70 },
       retention: { unverifiedDays: 30, mailDays: 30 },
+      funnelCounting: true,
       operatorEmail: null,
       guideEmail: 'off',
       freeMail: 'off',

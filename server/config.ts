@@ -65,6 +65,8 @@ export type Config = {
     /** Mail that was sent, or came to nothing. */
     readonly mailDays: number;
   };
+  /** Whether views of the page, the form and the article are counted. */
+  readonly funnelCounting: boolean;
   /** Told when the breaker opens; null: nobody. */
   readonly operatorEmail: string | null;
   /** What is mailed once a code was entered: nothing, a link to the guide, or the guide as a file. */
@@ -199,6 +201,7 @@ const Environment = z.object({
   BREAKER_UNENTERED_PERCENT: wholeNumber(BREAKER.unenteredPercent, { max: 100 }),
   RETENTION_DAYS: z._default(retentionDays, RETENTION_DAYS),
   MAIL_RETENTION_DAYS: z.optional(retentionDays),
+  FUNNEL_COUNTING: z._default(z.enum(['on', 'off'], 'must be on or off'), 'on'),
   OPERATOR_EMAIL: z.optional(
     z.string().check(z.regex(/^[^\s<>@]+@[^\s<>@]+$/, 'must be an address such as you@example.com')),
   ),
@@ -275,6 +278,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
         unverifiedDays: settings.RETENTION_DAYS,
         mailDays: settings.MAIL_RETENTION_DAYS ?? settings.RETENTION_DAYS,
       },
+      funnelCounting: settings.FUNNEL_COUNTING === 'on',
       operatorEmail: settings.OPERATOR_EMAIL ?? null,
       guideEmail: settings.GUIDE_EMAIL,
       freeMail: settings.FREE_MAIL,

@@ -118,7 +118,7 @@ for (const engine of ENGINES) {
           for (const email of emails) await mailed(server, email);
         });
         const cutoff = server.now() - 30 * DAY_MS;
-        const cutoffs = { unverified: cutoff, mail: cutoff, windows: 0 };
+        const cutoffs = { unverified: cutoff, mail: cutoff, windows: 0, funnel: 0 };
         const outbox = expirySteps(cutoffs, { verifiedUntil: 0 }).find(({ table }) => table === 'outbox');
         assert.ok(outbox);
         assert.deepEqual(await takeStep(server.database, outbox, 2), { deleted: 2, done: false });

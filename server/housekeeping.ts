@@ -7,6 +7,8 @@ import type { OpenDatabase } from '#server/db/connect.ts';
 import { expirySteps, takeStep, type ExpiringTable, type Place } from '#server/db/personal-data.ts';
 
 const DAY_MS = 86_400_000;
+/** How long the funnel's counts are kept: this year can be compared with the one before. */
+const FUNNEL_DAYS = 731;
 /** Rows deleted at once: some milliseconds. */
 const AT_ONCE = 500;
 
@@ -44,7 +46,12 @@ export function createHousekeeping({
   const goThrough = async (expired: Expired): Promise<void> => {
     const now = clock();
     const daysAgo = (days: number) => (days === 0 ? null : now - days * DAY_MS);
-    const cutoffs = { unverified: daysAgo(unverifiedDays), mail: daysAgo(mailDays), windows: now };
+    const cutoffs = {
+      unverified: daysAgo(unverifiedDays),
+      mail: daysAgo(mailDays),
+      windows: now,
+      funnel: now - FUNNEL_DAYS * DAY_MS,
+    };
     for (const step of expirySteps(cutoffs, place)) {
       for (;;) {
         if (shouldStop()) return;

@@ -25,6 +25,8 @@ const CLOSE_PATIENCE_MS = 5_000;
 const LINGER_MS = 500;
 const HOUSEKEEPING_MS = 3_600_000;
 const SEALING_MS = 5_000;
+/** A process that is killed forgets what it counted since. */
+const COUNTING_MS = 5_000;
 
 // Here and not in a file of its own, so that all a start needs has been loaded before, and is kept compiled (start.js).
 if (process.argv.includes('--check')) await checkStart();
@@ -43,7 +45,7 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 
 const opening = await openService(instance, { logger, say });
 const service = opening.type === 'service' ? opening.service : refuse(opening.complaints);
-const { database, mailer, metrics, clock } = service;
+const { database, mailer, metrics, funnel, clock } = service;
 const worker = service.startWorker();
 let stopping = false;
 const app = await buildApp(service, { release, isStopping: () => stopping });
@@ -68,6 +70,9 @@ const tryToSeal = () => {
   );
 };
 const sealing = setInterval(tryToSeal, SEALING_MS);
+const writeCounts = () =>
+  funnel.write().catch((error: unknown) => logger.warn({ err: error }, 'Counts could not be written yet.'));
+const counting = setInterval(() => void writeCounts(), COUNTING_MS);
 
 let interrupts = 0;
 process.on('SIGTERM', stop);
@@ -143,6 +148,7 @@ function stop(signal: string): void {
   void (async () => {
     clearInterval(housekeeping);
     clearInterval(sealing);
+    clearInterval(counting);
     // SIGINT comes from somebody at a terminal, who has no balancer and does not want to wait.
     if (signal === 'SIGTERM') await drainConnections(app.server, DRAIN_MS);
     // A request that never ends must not keep the mail in hand from being finished.
@@ -150,6 +156,7 @@ function stop(signal: string): void {
     await app.close();
     clearTimeout(cutOff);
     await worker.stop();
+    await writeCounts();
     await metricsServer?.close();
     await service.close();
     logger.info('Stopped.');

@@ -13,6 +13,7 @@ import { openDatabase, type Db, type OpenDatabase } from '#server/db/connect.ts'
 import { knownSecretIds, rememberSecretIds } from '#server/db/known-secrets.ts';
 import { migrate } from '#server/db/migrate.ts';
 import { keepConsentWording } from '#server/db/submissions.ts';
+import { createFunnelCounter, type FunnelCounter } from '#server/funnel/counter.ts';
 import { createBreaker, type Breaker, type BreakerReason } from '#server/limits/breaker.ts';
 import { createLimits, type Limits } from '#server/limits/limits.ts';
 import { composeBreakerNotice } from '#server/outbox/breaker-email.ts';
@@ -36,6 +37,8 @@ export type Service = {
   readonly secrets: Secrets;
   readonly limits: Limits;
   readonly breaker: Breaker;
+  /** Counts how often the page was seen, the form opened and the article read. Whoever serves writes what it counted. */
+  readonly funnel: FunnelCounter;
   readonly mailer: Mailer;
   /** Where mail is written to while there is no mail account; null when there is one. */
   readonly mailFolder: string | null;
@@ -212,6 +215,7 @@ async function openParts(
     secrets,
     limits: createLimits(config, secrets),
     breaker: createBreaker({ db, config, clock, onOpened: announceBreaker }),
+    funnel: createFunnelCounter({ database, clock, config }),
     mailer,
     mailFolder: config.mail.kind === 'files' ? mailFolder : null,
     metrics,

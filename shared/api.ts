@@ -10,6 +10,7 @@ export const API = {
   proofOfWork: '/api/proof-of-work',
   unsubscribe: '/api/unsubscribe',
   guide: '/api/guide',
+  funnel: '/api/funnel',
   live: '/api/live',
   health: '/api/health',
 } as const;
@@ -62,7 +63,7 @@ export const PROOF_OF_WORK_HEADER = 'x-proof-of-work';
 export const CONSENT_VERSION_HEADER = 'x-consent-version';
 
 /**
- * The header of `POST /api/leads` in which a page says where its visit came from: `first=…&last=…`, each the text of
+ * The header of `POST /api/leads` and `POST /api/funnel` in which a page says where its visit came from: `first=…&last=…`, each the text of
  * parameters (shared/touch.ts).
  */
 export const VISIT_HEADER = 'x-visit';

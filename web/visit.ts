@@ -1,5 +1,5 @@
-// Where this visit came from: its first touch and its last. Kept in this tab (sessionStorage), told with the form, and never in a
-// cookie.
+// Where this visit came from: its first touch and its last. Kept in this tab (sessionStorage), told with the form and with what is
+// counted (funnel.ts), and never in a cookie.
 import { VISIT_HEADER } from '#shared/api.ts';
 import { readTouch } from '#shared/touch.ts';
 

@@ -51,6 +51,24 @@ async function askAgain(visitor: Visitor, email: string, source?: string): Promi
   assert.equal(response.statusCode, 202, response.body);
 }
 
+const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
+
+/** So many views of the page from a source, one of which goes on to these steps. */
+async function see(
+  { app, service }: ServerUnderTest,
+  source: string,
+  steps: readonly string[],
+  times: number,
+) {
+  const headers = { 'user-agent': BROWSER, referer: `http://localhost/?utm_source=${source}` };
+  for (let at = 0; at < times; at += 1) service.funnel.pageSeen({ url: `/?utm_source=${source}`, headers });
+  for (const step of steps) {
+    const answer = await app.inject({ method: 'POST', url: '/api/funnel', headers, payload: { step } });
+    assert.equal(answer.statusCode, 204);
+  }
+  await service.funnel.write();
+}
+
 async function enter({ inbox: mails }: ServerUnderTest, visitor: Visitor, email: string, mail = 1) {
   const code = codeIn(await mails.waitForMail(email, mail));
   assert.equal((await visitor.post('/api/verify', { email, code })).statusCode, 200);
@@ -111,6 +129,9 @@ const reportOf = async ({ service }: ServerUnderTest, ...args: readonly string[]
   return JSON.parse(answer.out) as Report;
 };
 
+const peopleOf = (funnel: Report['funnel']) =>
+  funnel?.map((step) => ('people' in step ? step.people : step.times)) ?? [];
+
 for (const engine of ENGINES) {
   describe(`on ${engine}`, () => {
     it('the report counts each person once, and tells why codes were not entered', () =>
@@ -138,17 +159,17 @@ for (const engine of ENGINES) {
         assert.deepEqual(
           report.byDay.filter(({ asked }) => asked > 0),
           [
-            { day: '2026-11-28', days: 1, asked: 10, entered: 3, leads: 2 },
-            { day: '2026-11-29', days: 1, asked: 1, entered: 0, leads: 0 },
+            { day: '2026-11-28', days: 1, seen: null, asked: 10, entered: 3, leads: 2 },
+            { day: '2026-11-29', days: 1, seen: null, asked: 1, entered: 0, leads: 0 },
           ],
         );
         assert.equal(report.byDay.length, 7);
         assert.deepEqual(report.bySource, [
-          { name: 'direct', asked: 5, entered: 0, leads: 0 },
-          { name: 'newsletter', asked: 3, entered: 3, leads: 2 },
-          { name: EVIL, asked: 2, entered: 0, leads: 0 },
+          { name: 'direct', seen: null, asked: 5, entered: 0, leads: 0 },
+          { name: 'newsletter', seen: null, asked: 3, entered: 3, leads: 2 },
+          { name: EVIL, seen: null, asked: 2, entered: 0, leads: 0 },
           // One that names somebody is not shown.
-          { name: 'others', asked: 1, entered: 0, leads: 0 },
+          { name: 'others', seen: null, asked: 1, entered: 0, leads: 0 },
         ]);
         assert.deepEqual(report.byPlatform, [
           { name: 'other', asked: 7, entered: 1, leads: 0 },
@@ -158,25 +179,22 @@ for (const engine of ENGINES) {
         ]);
         const { people, p50Seconds, p95Seconds } = report.timeToEnter!;
         assert.deepEqual({ people, p50Seconds, p95Seconds }, { people: 3, p50Seconds: 30, p95Seconds: 90 });
-        assert.deepEqual(
-          report.before.funnel?.map((step) => step.people),
-          [1, 1, 1],
-        );
+        assert.deepEqual(peopleOf(report.before.funnel), [1, 1, 1]);
         assert.deepEqual([report.codesFrom, report.mailFrom], [null, null]);
 
         // Two weeks hold all of it, the week before included.
         const weeks = await reportOf(server, '--period', '2w');
-        assert.deepEqual([weeks.leads, weeks.funnel?.[0]?.people], [3, 11], 'each address once');
+        assert.deepEqual([weeks.leads, peopleOf(weeks.funnel)[0]], [3, 11], 'each address once');
         const month = await reportOf(server, '--period', '2026-11');
         assert.equal(month.leads, 3);
 
         // Who was erased is still counted, as nobody.
         assert.equal((await desk(server.service, ['erase', 'ada@gmail.com', '--yes'])).exitCode, 0);
         const erased = await reportOf(server, '--period', '7d');
-        assert.deepEqual([erased.leads, erased.funnel?.map((step) => step.people)], [1, [11, 9, 3]]);
+        assert.deepEqual([erased.leads, peopleOf(erased.funnel)], [1, [11, 9, 3]]);
         assert.deepEqual(
           erased.bySource.find(({ name }) => name === 'no longer known'),
-          { name: 'no longer known', asked: 1, entered: 1, leads: 0 },
+          { name: 'no longer known', seen: null, asked: 1, entered: 1, leads: 0 },
         );
 
         const stopped = await desk(server.service, ['report', '--text'], { signal: AbortSignal.abort() });
@@ -231,6 +249,72 @@ for (const engine of ENGINES) {
             assert.doesNotMatch(written, /@(?!media|page)|Ada|Name of|Analytical|No such user|10\.0\./);
         }),
       ));
+
+    it('the funnel begins with the page and ends with the article, once these are counted', () =>
+      withServer({ engine, inbox }, async (server) => {
+        await ask(server, 'early@example.com', 'newsletter');
+        await server.advance(3 * DAY_SECONDS);
+        await see(server, 'newsletter', ['opened', 'quarter', 'half', 'three-quarters', 'whole'], 4);
+        await see(server, 'banner', [], 7);
+        await see(server, 'leaky@example.com', ['opened'], 1);
+        await enter(server, await ask(server, 'ada@gmail.com', 'newsletter'), 'ada@gmail.com');
+
+        const whole = await reportOf(server, '--period', '2d');
+        assert.deepEqual(whole.funnel, [
+          { step: 'seen', times: 12 },
+          { step: 'opened', times: 2 },
+          { step: 'asked', people: 1 },
+          { step: 'mailed', people: 1 },
+          { step: 'entered', people: 1 },
+          { step: 'quarter', times: 1 },
+          { step: 'half', times: 1 },
+          { step: 'three-quarters', times: 1 },
+          { step: 'whole', times: 1 },
+        ]);
+        assert.deepEqual(whole.bySource, [
+          { name: 'newsletter', seen: 4, asked: 1, entered: 1, leads: 1 },
+          { name: 'banner', seen: 7, asked: 0, entered: 0, leads: 0 },
+          { name: 'others', seen: 1, asked: 0, entered: 0, leads: 0 },
+        ]);
+        assert.deepEqual(
+          whole.byDay.map(({ seen }) => seen),
+          [null, 12],
+          'from the first day that was counted',
+        );
+        assert.deepEqual([whole.viewsFrom, peopleOf(whole.before.funnel)], [null, [1, 1, 0]]);
+        const textOf = async (period: string) =>
+          (await desk(server.service, ['report', '--text', '--period', period])).out;
+        const text = await textOf('2d');
+        assert.match(text, /The page was seen 12 times\. 1 of 1 who asked for a code entered it\./);
+        assert.match(text, /^ {2}Form opened +2 +17% +17% {2}█+▌?$/m);
+        assert.match(text, /^ {2}Asked for a code +1 +8% +50% {2}█+$/m);
+        assert.match(text, /^ {2}Read to the end +1 +8% +100% {2}█+$/m);
+        assert.match(text, /^ {2}banner +7 +0 +0 +– +0$/m);
+        assert.match(text, /Robots are missing, and visitors whose browser asks not to be counted\./);
+
+        // Of a time that was counted in part only, one is not set against the other.
+        const part = await reportOf(server, '--period', '7d');
+        assert.equal(part.viewsFrom, '2026-11-23T00:00:00.000Z');
+        const partText = await textOf('7d');
+        assert.match(partText, /Views are known from 23 November 2026 on/);
+        assert.match(partText, /^ {2}Asked for a code +2 +100% +– {2}█+/m);
+        assert.doesNotMatch(partText, /The page was seen/);
+
+        // Codes go after a month, views after two years.
+        await server.advance(60 * DAY_SECONDS);
+        const past = await reportOf(server, '--period', '2026-11');
+        assert.deepEqual(peopleOf(past.funnel), [12, 2, 1, 1, 1, 1]);
+        const pastText = await textOf('2026-11');
+        assert.match(pastText, /Codes of this time are no longer kept/);
+        assert.match(pastText, /^ {2}Page seen +12 +100% +– {2}█+$/m);
+        const html = path.join(mkdtempSync(path.join(os.tmpdir(), 'desk-')), 'report.html');
+        try {
+          await desk(server.service, ['report', '--out', html, '--period', '2026-11']);
+          assert.match(readFileSync(html, 'utf8'), /Read three quarters/);
+        } finally {
+          rmSync(path.dirname(html), { recursive: true });
+        }
+      }));
 
     it('lost leads are listed once each, with what their mail server said', () =>
       withServer({ engine, inbox }, async (server) => {
@@ -287,7 +371,7 @@ for (const engine of ENGINES) {
         const report = await reportOf(server, '--period', '2026-11');
         assert.equal(report.leads, 3, 'leads are kept');
         assert.equal(report.codesFrom, '2026-11-21T00:00:00.000Z');
-        assert.equal(report.funnel?.[0]?.people, 11);
+        assert.equal(peopleOf(report.funnel)[0], 11);
         assert.equal(report.before.funnel, null);
         const text = (await desk(server.service, ['report', '--period', '2026-11', '--text'])).out;
         assert.match(text, /known from 21 November 2026 on: what came before is no longer kept/);
@@ -325,8 +409,8 @@ describe('the report', () => {
       assert.deepEqual(notEntered, []);
       // Who asked counts where they asked first; a lead, where the form came from whose code was entered.
       assert.deepEqual(bySource, [
-        { name: 'newsletter', asked: 1, entered: 1, leads: 0 },
-        { name: 'webinar', asked: 0, entered: 0, leads: 1 },
+        { name: 'newsletter', seen: null, asked: 1, entered: 1, leads: 0 },
+        { name: 'webinar', seen: null, asked: 0, entered: 0, leads: 1 },
       ]);
       assert.deepEqual(byPlatform, [{ name: 'other', asked: 1, entered: 1, leads: 1 }]);
     }));
@@ -343,7 +427,7 @@ describe('the report', () => {
         await ask(server, `q${index}@example.com`, `source ${index}`);
       const { bySource } = await reportOf(server);
       assert.equal(bySource.length, 13);
-      assert.deepEqual(bySource.at(-1), { name: 'others', asked: 4, entered: 0, leads: 0 });
+      assert.deepEqual(bySource.at(-1), { name: 'others', seen: null, asked: 4, entered: 0, leads: 0 });
       for (const { name } of bySource) assert.match(name, /^[\w \uFFFD]{1,39}…?$/u);
       assert.deepEqual(
         bySource.slice(0, 2).map(({ asked }) => asked),

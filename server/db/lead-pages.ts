@@ -12,7 +12,7 @@ export type LeadRecord = {
   readonly company: string;
   readonly first_verified_at: number;
   readonly last_verified_at: number;
-  /** JSON: where the visit came from (server/leads/attribution.ts). */
+  /** JSON: where the visit came from (server/export/attribution.ts). */
   readonly attribution: string;
   /** Separated by spaces. */
   readonly flags: string;

@@ -11,7 +11,7 @@ export type LostLead = {
   readonly email: string;
   readonly name: string | null;
   readonly company: string | null;
-  /** JSON (server/leads/attribution.ts). */
+  /** JSON (server/export/attribution.ts). */
   readonly attribution: string | null;
   /** When the newest code was asked for. Milliseconds since 1970. */
   readonly asked_at: number;

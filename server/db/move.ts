@@ -26,6 +26,7 @@ const TABLES: readonly (readonly [Table, key: readonly string[]])[] = [
   ['suppressions', ['address_key', 'reason']],
   ['withdrawals', ['id']],
   ['limit_windows', ['key']],
+  ['funnel_counts', ['day', 'step', 'source']],
 ];
 const PAGE_SIZE = 1_000;
 
@@ -94,7 +95,9 @@ async function* pagesOf(db: Db, table: Table, key: readonly string[]): AsyncGene
   const columns = Object.keys(COLUMNS[table]);
   // Byte by byte on both engines, whatever language PostgreSQL was set up for.
   const inOrder = key.map((column) =>
-    column === 'position' ? sql.ref(column) : sql`${sql.ref(column)} collate ${sql.raw(collation(db))}`,
+    column === 'position' || column === 'day'
+      ? sql.ref(column)
+      : sql`${sql.ref(column)} collate ${sql.raw(collation(db))}`,
   );
   let last: Row | undefined;
   for (;;) {

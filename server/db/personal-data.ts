@@ -6,6 +6,7 @@ import { sql, type Kysely, type Selectable } from 'kysely';
 import { lockAddress } from '#server/db/challenges.ts';
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
 import { lockChain } from '#server/db/consent-chain.ts';
+import { deleteFunnelCounts } from '#server/db/funnel-counts.ts';
 import { lowestIdAt } from '#server/db/ids.ts';
 import { deleteEndedWindows } from '#server/db/limit-windows.ts';
 import type { Schema } from '#server/db/schema.ts';
@@ -144,6 +145,8 @@ export const COLUMNS: Classification = {
   },
   consent_wordings: { version: 'key', text: 'not', first_used_at: 'not' },
   known_secrets: { id: 'not', first_used_at: 'not' },
+  // A source is a word or a host, never an address (server/export/source.ts).
+  funnel_counts: { day: 'not', step: 'not', source: 'not', count: 'not' },
 };
 
 /** The tables whose rows are about an e-mail address, those that refer to others first. */
@@ -315,6 +318,8 @@ export async function erasePersonalData(
   });
 }
 
+const DAY_MS = 86_400_000;
+
 /** Up to when what was made has had its time. Milliseconds since 1970; null: it stays. */
 export type Cutoffs = {
   /** Forms that nobody verified, challenges and codes. */
@@ -323,12 +328,15 @@ export type Cutoffs = {
   readonly mail: number | null;
   /** Windows that have ended by then. */
   readonly windows: number;
+  /** Counts of the funnel, by whole days. */
+  readonly funnel: number;
 };
 
 /** Where the look through the verified challenges has come to; 0 at the start of a process. */
 export type Place = { verifiedUntil: number };
 
-export type ExpiringTable = 'outbox' | 'codes' | 'submissions' | 'challenges' | 'limit_windows';
+export type ExpiringTable =
+  'outbox' | 'codes' | 'submissions' | 'challenges' | 'limit_windows' | 'funnel_counts';
 
 type Step = {
   readonly table: ExpiringTable;
@@ -340,11 +348,16 @@ type Step = {
  * What has had its time, in steps that are repeated until each is done; rows that refer to others come first. Verified
  * submissions stay, and their challenges, leads and receipts with them.
  */
-export function expirySteps({ unverified, mail, windows }: Cutoffs, place: Place): readonly Step[] {
+export function expirySteps({ unverified, mail, windows, funnel }: Cutoffs, place: Place): readonly Step[] {
   return [
     {
       table: 'limit_windows',
       some: async (tx, most) => doneBelow(most, await deleteEndedWindows(tx, { most, now: windows })),
+    },
+    {
+      table: 'funnel_counts',
+      some: async (tx, most) =>
+        doneBelow(most, await deleteFunnelCounts(tx, { before: Math.floor(funnel / DAY_MS), most })),
     },
     ...(mail === null ? [] : [mailStep(mail)]),
     ...(unverified === null ? [] : unverifiedSteps(unverified, place)),

@@ -204,6 +204,16 @@ type KnownSecrets = {
   first_used_at: Fixed<number>;
 };
 
+/** How often something was seen, opened or read on a day, by the source of the visit. About nobody. */
+type FunnelCounts = {
+  /** Days since 1970, in UTC. */
+  day: Fixed<number>;
+  /** One of shared/funnel.ts. */
+  step: Fixed<string>;
+  source: Fixed<string>;
+  count: number;
+};
+
 export type Schema = {
   consent_wordings: ConsentWordings;
   submissions: Submissions;
@@ -219,6 +229,7 @@ export type Schema = {
   withdrawals: Withdrawals;
   limit_windows: LimitWindows;
   known_secrets: KnownSecrets;
+  funnel_counts: FunnelCounts;
 };
 
 /**

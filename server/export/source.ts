@@ -14,7 +14,7 @@ const CLICK_IDS = [
 /** Who came without anything that says from where. */
 const DIRECT = 'direct';
 
-/** As a form has it (server/leads/attribution.ts): the last touch, and the first of the visit where that was another. */
+/** As a form has it (server/export/attribution.ts): the last touch, and the first of the visit where that was another. */
 export type KeptAttribution = Touch & { readonly first?: Touch };
 
 /** @param json as it stands in the database */
@@ -35,4 +35,17 @@ function sourceOfTouch(touch: Touch): string | undefined {
   if (touch.utm_source !== undefined) return touch.utm_source;
   const click = CLICK_IDS.find(([name]) => touch[name] !== undefined);
   return click?.[1] ?? touch.referrer;
+}
+
+/** What further sources, and those that must not be shown, are counted as. */
+export const OTHERS = 'others';
+const SHOWN_MAX_LENGTH = 40;
+
+/** A source fit to be shown: a word or two, never an address. */
+export function shownSource(source: string): string {
+  const shown = source.replaceAll(/\p{C}/gu, '\uFFFD').trim();
+  // Some mailing tools write the address of the recipient into their links.
+  if (shown === '' || shown.includes('@') || /%40/.test(shown)) return OTHERS;
+  const letters = Array.from(shown);
+  return letters.length > SHOWN_MAX_LENGTH ? `${letters.slice(0, SHOWN_MAX_LENGTH - 1).join('')}…` : shown;
 }

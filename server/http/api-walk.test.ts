@@ -17,6 +17,7 @@ const ROUTES: Readonly<Record<string, readonly string[]>> = {
   [API.proofOfWork]: ['GET', 'HEAD'],
   [API.unsubscribe]: ['GET', 'HEAD', 'POST'],
   [API.guide]: ['GET', 'HEAD'],
+  [API.funnel]: ['POST'],
   [API.live]: ['GET', 'HEAD'],
   [API.health]: ['GET', 'HEAD'],
 };
@@ -24,6 +25,7 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as 
 const BODIES: Readonly<Record<string, Record<string, unknown>>> = {
   [API.leads]: filledForm(),
   [API.verify]: { email: 'ada@example.com', code: '123456' },
+  [API.funnel]: { step: 'opened' },
 };
 
 async function expectRefusal(server: ServerUnderTest, request: InjectOptions, what: string): Promise<string> {
@@ -131,7 +133,7 @@ for (const engine of ENGINES) {
           ]) {
             await expectRefusal(server, post(url, broken), `${url} with ${broken.slice(0, 20)}`);
           }
-          const latin1 = Buffer.from(json.replace('ada', 'ad\u00e4'), 'latin1');
+          const latin1 = Buffer.from(json.replace(/ada|opened/, 'ad\u00e4'), 'latin1');
           await expectRefusal(server, post(url, latin1), `${url} in latin1`);
           await expectRefusal(
             server,

@@ -18,13 +18,15 @@ type Parts = {
   readonly ownHeaders: () => HeaderList;
   /** Told of each request that is answered here. */
   readonly onRequest: (headers: IncomingMessage['headers']) => void;
+  /** Told of each answer, once it was given. */
+  readonly onAnswer: (request: IncomingMessage, route: string, status: number) => void;
   readonly metrics: Pick<Metrics, 'requestAnswered'>;
 };
 
 /** Puts the resources before Fastify. To be called before anybody else listens to the server's requests. */
 export function answerBeforeFastify(
   app: FastifyInstance,
-  { resources, urlMaxLength, ownHeaders, onRequest, metrics }: Parts,
+  { resources, urlMaxLength, ownHeaders, onRequest, onAnswer, metrics }: Parts,
 ): void {
   app.server.removeAllListeners('request');
   app.server.on('request', (request, response) => {
@@ -49,6 +51,7 @@ export function answerBeforeFastify(
       metrics.requestAnswered({ method, route, status, ms: performance.now() - begun });
     });
     response.writeHead(status, [...headers, ...ownHeaders()]).end(method === 'GET' ? body : undefined);
+    onAnswer(request, route, status);
     return true;
   }
 }

@@ -20,7 +20,7 @@ import { codeThatAnswers, endCodes, insertCode, isLive, type Code } from '#serve
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
 import { findPlaceInQueue, laneOf, type FirstLease, type Lane, type OutboxRow } from '#server/db/outbox.ts';
 import { insertSubmission } from '#server/db/submissions.ts';
-import type { Attribution } from '#server/leads/attribution.ts';
+import type { Attribution } from '#server/export/attribution.ts';
 import { mailingTime } from '#server/leads/mailing-time.ts';
 import { networkOf, type Limits } from '#server/limits/limits.ts';
 import type { MailBacklog } from '#server/outbox/backlog.ts';

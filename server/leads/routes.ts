@@ -9,7 +9,7 @@ import type { SendError } from '#server/http/errors.ts';
 import { JSON_TYPE, sendWhole, textResource } from '#server/http/send-resource.ts';
 import { dropRequest, type VisitorAddress } from '#server/http/visitor-address.ts';
 import { findChallengeInProgress, isWaiting } from '#server/leads/challenge-in-progress.ts';
-import { attributionOf } from '#server/leads/attribution.ts';
+import { attributionOf } from '#server/export/attribution.ts';
 import { judgeWording, type ConsentWordingParts } from '#server/leads/consent-wording.ts';
 import { judgeDomain } from '#server/leads/email-domain.ts';
 import { pretendToRequestCode, requestCode, type RequestCodeParts } from '#server/leads/request-code.ts';

@@ -21,6 +21,12 @@ export const ASKS_FROM_NETWORK = { most: 100, windowMs: HOUR_MS } as const;
 export const TRIES_FROM_NETWORK = { most: 300, windowMs: HOUR_MS } as const;
 
 /**
+ * How often a network's browsers may tell that a form was opened or an article read (funnel/routes.ts): five times for each
+ * visitor. Counted in each process's memory, which remembers so many networks. Nothing lifts it.
+ */
+export const TELLS_FROM_NETWORK = { most: 1_000, windowMs: HOUR_MS, mostNetworks: 10_000 } as const;
+
+/**
  * How many codes an e-mail address is sent, whoever asks, so that nobody's inbox is filled: in an hour, and this many times
  * as many in a day. LEADS_PER_EMAIL_PER_HOUR lifts both.
  */

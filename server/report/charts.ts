@@ -7,12 +7,13 @@ import { SVGRenderer } from 'echarts/renderers';
 import type { Report } from '#server/report/figures.ts';
 import {
   FATES,
-  STEPS,
+  areCodesKnown,
+  areViewsKnown,
   notEntered,
   number,
-  peopleIn,
   percent,
   shortDay,
+  shownSteps,
   timeGroupName,
 } from '#server/report/sentences.ts';
 import type { Section } from '#server/report/tables.ts';
@@ -40,26 +41,27 @@ const LETTER_WIDTH = 7.2;
  */
 export function drawChart(chart: Section['chart'], report: Report, width: number): string | null {
   const { funnel, byDay, bySource, byPlatform, timeToEnter, notEntered: missed } = report;
-  const asked = peopleIn(funnel, 'asked');
-  const stacked = (rows: typeof bySource) =>
+  const isCodeKnown = areCodesKnown(funnel);
+  const stacked = (rows: typeof byPlatform) =>
     lines(
       rows.map((row) => ({
         name: row.name,
         solid: row.leads,
-        quiet: funnel === null ? 0 : notEntered(row),
-        label:
-          funnel === null ? number(row.leads) : `${number(row.leads)} · ${percent(row.entered, row.asked)}`,
+        quiet: !isCodeKnown ? 0 : notEntered(row),
+        label: !isCodeKnown ? number(row.leads) : `${number(row.leads)} · ${percent(row.entered, row.asked)}`,
       })),
       width,
     );
   switch (chart) {
     case 'funnel':
       return lines(
-        (funnel ?? []).map(({ step, people }) => ({
-          name: STEPS[step],
-          solid: people,
+        shownSteps(report).map(({ name, count, share, ofBefore }) => ({
+          name,
+          solid: count,
           quiet: 0,
-          label: `${number(people)} · ${percent(people, asked)}`,
+          label: [number(count), areViewsKnown(funnel) ? ofBefore : share]
+            .filter((text) => text !== null)
+            .join(' · '),
         })),
         width,
       );
@@ -68,7 +70,7 @@ export function drawChart(chart: Section['chart'], report: Report, width: number
         byDay.map((row) => ({
           name: shortDay(row.day),
           solid: row.leads,
-          quiet: funnel === null ? 0 : notEntered(row),
+          quiet: !isCodeKnown ? 0 : notEntered(row),
         })),
         width,
       );

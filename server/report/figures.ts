@@ -2,17 +2,25 @@
 // added up here, in memory that does not grow with them.
 import type { CodeFate } from '#server/db/code-fates.ts';
 import type { OpenDatabase } from '#server/db/connect.ts';
+import { firstFunnelDay, funnelSums } from '#server/db/funnel-counts.ts';
 import { askedGroups, countLeads, leadGroups, type Span } from '#server/db/report-figures.ts';
-import { readAttribution, sourceOf } from '#server/export/source.ts';
+import { OTHERS, readAttribution, shownSource, sourceOf } from '#server/export/source.ts';
 import { MAIL_PLATFORMS, mailPlatformOf } from '#server/report/mail-platforms.ts';
 import type { Period } from '#server/report/period.ts';
+import { READ_STEPS, type FunnelStep } from '#shared/funnel.ts';
 
 /** People who asked for a code; how many of them entered one; and addresses that are new among the leads. */
 export type Counts = { readonly asked: number; readonly entered: number; readonly leads: number };
 export type Row = Counts & { readonly name: string };
 
-/** A step of the funnel. Others that come earlier, counted elsewhere, are put before these. */
-export type Step = { readonly step: 'asked' | 'mailed' | 'entered'; readonly people: number };
+/** How often the page was seen; null where that was not counted. */
+type Seen = { readonly seen: number | null };
+
+export type CodeStep = 'asked' | 'mailed' | 'entered';
+/** A step of the funnel, in their order: those with codes know people, the others only how often they were taken. */
+export type Step =
+  | { readonly step: CodeStep; readonly people: number }
+  | { readonly step: FunnelStep; readonly times: number };
 
 type TimeToEnter = {
   readonly people: number;
@@ -25,11 +33,12 @@ type TimeToEnter = {
 /** What is known about a span. What hangs on codes is null when they are no longer kept. */
 export type Figures = {
   readonly leads: number;
+  /** The steps that are known; null when none is. */
   readonly funnel: readonly Step[] | null;
   readonly timeToEnter: TimeToEnter | null;
   readonly notEntered: readonly { readonly fate: Exclude<CodeFate, 'entered'>; readonly people: number }[];
-  readonly byDay: readonly (Counts & { readonly day: string; readonly days: number })[];
-  readonly bySource: readonly Row[];
+  readonly byDay: readonly (Counts & Seen & { readonly day: string; readonly days: number })[];
+  readonly bySource: readonly (Row & Seen)[];
   readonly byPlatform: readonly Row[];
 };
 
@@ -41,6 +50,9 @@ export type Report = {
   readonly codesFrom: string | null;
   /** The same for mail. */
   readonly mailFrom: string | null;
+  /** From when on views are known, if something else is known of the time before. */
+  readonly viewsFrom: string | null;
+  /** Without views. */
   readonly before: { readonly name: string; readonly from: string; readonly to: string } & Pick<
     Figures,
     'leads' | 'funnel' | 'timeToEnter'
@@ -50,11 +62,9 @@ export type Report = {
 /** Days that codes and mail are kept for; 0: for ever. */
 type Retention = { readonly unverifiedDays: number; readonly mailDays: number };
 
-export const OTHERS = 'others';
 /** The form of somebody who was erased, or of one who is no longer kept. */
 const ERASED = 'no longer known';
 const SOURCES_SHOWN = 12;
-const SOURCE_MAX_LENGTH = 40;
 /** Sources are typed by strangers: so many names are counted one by one, more go to the others. */
 const SOURCES_COUNTED = 5_000;
 /** More days than that are shown by the week. */
@@ -82,11 +92,12 @@ export async function gatherReport(
   const codesFrom = keptFrom(retention.unverifiedDays);
   const mailFrom = keptFrom(retention.mailDays);
   const { from, to, before } = period;
-  const figures = await gatherFigures(database, period, { codesFrom, now, onCounted });
+  const views = await gatherViews(database.db, period);
+  const figures = await gatherFigures(database, period, { codesFrom, now, onCounted, views });
   // A part of the period before would be compared with the whole of this one.
   const isBeforeKept = codesFrom <= before.from;
   const { leads, funnel, timeToEnter } = isBeforeKept
-    ? await gatherFigures(database, before, { codesFrom, now, onCounted })
+    ? await gatherFigures(database, before, { codesFrom, now, onCounted, views: null })
     : { leads: await countLeads(database.db, before), funnel: null, timeToEnter: null };
   return {
     title,
@@ -94,6 +105,11 @@ export async function gatherReport(
     period: { name: period.name, from: iso(from), to: iso(to) },
     codesFrom: codesFrom > from ? iso(codesFrom) : null,
     mailFrom: mailFrom > Math.max(from, codesFrom) ? iso(mailFrom) : null,
+    viewsFrom:
+      views !== null &&
+      figures.byDay.some((row) => isBefore(row, views.firstDay) && row.asked + row.leads > 0)
+        ? iso(views.firstDay * DAY_MS)
+        : null,
     ...figures,
     before: {
       name: period.beforeName,
@@ -106,11 +122,50 @@ export async function gatherReport(
   };
 }
 
-/** @param codesFrom from when on codes are known; milliseconds since 1970, like now */
+/** What was counted of a span, in days since 1970; all of it lies on the first day or later. */
+type Views = {
+  readonly firstDay: number;
+  readonly days: ReadonlyMap<number, number>;
+  readonly steps: ReadonlyMap<string, number>;
+  readonly sources: ReadonlyMap<string, number>;
+};
+
+/** @returns null when nothing was ever counted */
+async function gatherViews(db: OpenDatabase['db'], { from, to }: Span): Promise<Views | null> {
+  const firstDay = await firstFunnelDay(db);
+  if (firstDay === null) return null;
+  const sums = await funnelSums(db, {
+    from: Math.floor(from / DAY_MS),
+    last: Math.floor((to - 1) / DAY_MS),
+    mostSources: SOURCES_COUNTED,
+  });
+  const days = new Map<number, number>();
+  const steps = new Map<string, number>();
+  for (const { day, step, count } of sums.days) {
+    if (step === 'seen') days.set(day, count);
+    steps.set(step, (steps.get(step) ?? 0) + count);
+  }
+  const sources = new Map(sums.sources.map(({ source, count }) => [source, count]));
+  const named = sums.sources.reduce((sum, { count }) => sum + count, 0);
+  sources.set(OTHERS, (sources.get(OTHERS) ?? 0) + (steps.get('seen') ?? 0) - named);
+  return { firstDay, days, steps, sources };
+}
+
+const isBefore = ({ day, days }: { readonly day: string; readonly days: number }, firstDay: number) =>
+  Date.parse(day) / DAY_MS + days <= firstDay;
+
+/**
+ * @param options codesFrom: from when on codes are known; milliseconds since 1970, like now. views: null leaves them out
+ */
 async function gatherFigures(
   database: Pick<OpenDatabase, 'db' | 'engine'>,
   span: Span,
-  { codesFrom, now, onCounted }: { codesFrom: number; now: number; onCounted: (people: number) => void },
+  {
+    codesFrom,
+    now,
+    onCounted,
+    views,
+  }: { codesFrom: number; now: number; onCounted: (people: number) => void; views: Views | null },
 ): Promise<Figures> {
   const days = new Map<number, Tally>();
   const platforms = new Map<string, Tally>();
@@ -153,33 +208,49 @@ async function gatherFigures(
     tell(groups);
   }
   fates.delete('entered');
-  return {
-    leads: total.leads,
-    funnel: areCodesKept
-      ? [
+  for (const [day, times] of views?.days ?? []) tallyIn(days, day).seen += times;
+  for (const [source, times] of views?.sources ?? []) tallyIn(sources, source).seen += times;
+  keepLargest(sources);
+  const areViewsKnown = views !== null && views.firstDay * DAY_MS < span.to;
+  const taken = (step: FunnelStep): Step[] =>
+    areViewsKnown ? [{ step, times: views.steps.get(step) ?? 0 }] : [];
+  const funnel: Step[] = [
+    ...taken('seen'),
+    ...taken('opened'),
+    ...(areCodesKept
+      ? ([
           { step: 'asked', people: total.asked },
           { step: 'mailed', people: mailed },
           { step: 'entered', people: total.entered },
-        ]
-      : null,
+        ] as const)
+      : []),
+    ...READ_STEPS.flatMap(taken),
+  ];
+  return {
+    leads: total.leads,
+    funnel: funnel.length === 0 ? null : funnel,
     timeToEnter: timesOf(seconds),
     notEntered: [...fates]
       .filter(([, people]) => people > 0)
       .map(([fate, people]) => ({ fate: fate as Exclude<CodeFate, 'entered'>, people }))
       .toSorted((a, b) => b.people - a.people || (a.fate < b.fate ? -1 : 1)),
-    byDay: daysOf(days, span),
-    bySource: largestSources(sources),
+    byDay: daysOf(days, span, views?.firstDay ?? null),
+    bySource: largestSources(sources).map((row) => (areViewsKnown ? row : { ...row, seen: null })),
     byPlatform: MAIL_PLATFORMS.flatMap((name) => {
       const tally = platforms.get(name);
       return tally && weightOf(tally) > 0 ? [{ name, ...tally }] : [];
-    }).toSorted(byWeight),
+    })
+      .toSorted(byWeight)
+      // Who only looks at the page has no address.
+      .map(({ seen: _none, ...row }) => row),
   };
 }
 
 type GroupKeys = { readonly day: number; readonly attribution: string | null; readonly domain: string };
-type Tally = { -readonly [Name in keyof Counts]: Counts[Name] };
+type Tally = { -readonly [Name in keyof Counts]: Counts[Name] } & { seen: number };
+type NamedTally = Readonly<Tally> & { readonly name: string };
 
-const newTally = (): Tally => ({ asked: 0, entered: 0, leads: 0 });
+const newTally = (): Tally => ({ seen: 0, asked: 0, entered: 0, leads: 0 });
 
 function tallyIn<Key>(tallies: Map<Key, Tally>, key: Key): Tally {
   let tally = tallies.get(key);
@@ -187,23 +258,20 @@ function tallyIn<Key>(tallies: Map<Key, Tally>, key: Key): Tally {
   return tally;
 }
 
-/** A source fit to be shown: a word or two, never an address. */
-function sourceName(attribution: string | null): string {
-  if (attribution === null) return ERASED;
-  const source = sourceOf(readAttribution(attribution)).replaceAll(/\p{C}/gu, '\uFFFD').trim();
-  // Some mailing tools write the address of the recipient into their links.
-  if (source === '' || source.includes('@') || /%40/.test(source)) return OTHERS;
-  const letters = Array.from(source);
-  return letters.length > SOURCE_MAX_LENGTH ? `${letters.slice(0, SOURCE_MAX_LENGTH - 1).join('')}…` : source;
-}
+const sourceName = (attribution: string | null): string =>
+  attribution === null ? ERASED : shownSource(sourceOf(readAttribution(attribution)));
 
+const isAnything = (tally: Readonly<Tally>): boolean => weightOf(tally) + tally.seen > 0;
 const weightOf = ({ asked, leads }: Counts): number => asked + leads;
-const byWeight = (a: Row, b: Row): number =>
+/** What strangers can do by looking comes after what takes an address. */
+const byWeight = (a: NamedTally, b: NamedTally): number =>
   Number(a.name === OTHERS) - Number(b.name === OTHERS) ||
   weightOf(b) - weightOf(a) ||
+  b.seen - a.seen ||
   (a.name < b.name ? -1 : 1);
 
-function addTo(tally: Tally, counts: Counts): void {
+function addTo(tally: Tally, counts: Readonly<Tally>): void {
+  tally.seen += counts.seen;
   tally.asked += counts.asked;
   tally.entered += counts.entered;
   tally.leads += counts.leads;
@@ -220,29 +288,39 @@ function keepLargest(sources: Map<string, Tally>, limit = SOURCES_COUNTED): void
   }
 }
 
-const rowsOf = (tallies: ReadonlyMap<string, Tally>): Row[] =>
+const rowsOf = (tallies: ReadonlyMap<string, Tally>): NamedTally[] =>
   [...tallies].map(([name, tally]) => ({ name, ...tally })).toSorted(byWeight);
 
-function largestSources(sources: ReadonlyMap<string, Tally>): Row[] {
+function largestSources(sources: ReadonlyMap<string, Tally>): NamedTally[] {
   const rows = rowsOf(sources);
-  const named = rows.filter((row) => row.name !== OTHERS && weightOf(row) > 0);
+  const named = rows.filter((row) => row.name !== OTHERS && isAnything(row));
   const others = newTally();
   for (const row of [...named.slice(SOURCES_SHOWN), ...rows.filter(({ name }) => name === OTHERS)])
     addTo(others, row);
-  return [...named.slice(0, SOURCES_SHOWN), ...(weightOf(others) > 0 ? [{ name: OTHERS, ...others }] : [])];
+  return [...named.slice(0, SOURCES_SHOWN), ...(isAnything(others) ? [{ name: OTHERS, ...others }] : [])];
 }
 
 /** Every day of the span, or every week of it. */
-function daysOf(days: ReadonlyMap<number, Tally>, { from, to }: Span): Figures['byDay'] {
+function daysOf(
+  days: ReadonlyMap<number, Tally>,
+  { from, to }: Span,
+  firstDayOfViews: number | null,
+): Figures['byDay'] {
   const first = Math.floor(from / DAY_MS);
   const last = Math.floor((to - 1) / DAY_MS);
   const step = last - first < DAYS_SHOWN ? 1 : 7;
-  const rows: (Tally & { day: string; days: number })[] = [];
+  const rows: Figures['byDay'][number][] = [];
   for (let day = first; day <= last; day += step) {
     const tally = newTally();
     const until = Math.min(day + step - 1, last);
     for (let at = day; at <= until; at += 1) addTo(tally, days.get(at) ?? newTally());
-    rows.push({ day: iso(day * DAY_MS).slice(0, 10), days: until - day + 1, ...tally });
+    const isCounted = firstDayOfViews !== null && until >= firstDayOfViews;
+    rows.push({
+      day: iso(day * DAY_MS).slice(0, 10),
+      days: until - day + 1,
+      ...tally,
+      seen: isCounted ? tally.seen : null,
+    });
   }
   return rows;
 }

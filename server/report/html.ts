@@ -2,7 +2,14 @@
 import { escapeHtml } from '#server/escape-html.ts';
 import { drawChart } from '#server/report/charts.ts';
 import type { Report } from '#server/report/figures.ts';
-import { keyFigures, longDay, notes, spanInWords } from '#server/report/sentences.ts';
+import {
+  areCodesKnown,
+  areViewsKnown,
+  keyFigures,
+  longDay,
+  notes,
+  spanInWords,
+} from '#server/report/sentences.ts';
 import { sectionsOf, type Section } from '#server/report/tables.ts';
 
 export type Accent = { readonly light: string; readonly dark: string };
@@ -60,6 +67,7 @@ const styles = ({ light, dark }: Accent): string => `
   thead th { border-top: 0; color: var(--muted); font-size: .8125rem; }
   th:first-child { text-align: left; padding-left: 0; }
   tbody th { white-space: normal; overflow-wrap: break-word; min-width: 6.5rem; max-width: 14rem; }
+  .funnel thead th { white-space: normal; }
   .day tbody th { white-space: nowrap; min-width: 0; }
   footer { margin-top: 4rem; padding-top: 1rem; border-top: 1px solid var(--line); color: var(--muted); font-size: .875rem; max-width: none; }
   footer p { max-width: 44rem; margin-bottom: .35rem; }
@@ -69,7 +77,7 @@ const styles = ({ light, dark }: Accent): string => `
     .wide .for-narrow { display: block; }
     .wide .for-wide { display: none; }
   }
-  @media screen and (max-width: 26rem) { details { font-size: .875rem; } .key { gap: 1.5rem 1rem; } .key .value { font-size: 1.875rem; } }
+  @media screen and (max-width: 26rem) { details { font-size: .875rem; } .key { gap: 1.5rem 1rem; } .key .value { font-size: 1.875rem; } th, td { padding-left: .5rem; } tbody th { min-width: 5rem; } thead th { white-space: normal; vertical-align: bottom; } }
   @media print {
     @page { margin: 16mm; }
     :root { --paper: #fff; --text: #000; --muted: #444; --line: #ccc; --quiet-bar: color-mix(in srgb, var(--accent) 26%, #fff); }
@@ -151,8 +159,9 @@ function sectionAsHtml(section: Section, report: Report): string {
   return `<section class="${chart}${isWide ? ' wide' : ''}">
 <h2>${escapeHtml(title)}</h2>
 <p class="finding">${unbroken(sentence)}</p>
-${isStacked && narrow !== null && report.funnel !== null ? LEGEND : ''}
-${chart === 'source' && narrow !== null && report.funnel !== null ? LEGEND_OF_LINES : ''}
+${isStacked && narrow !== null && areCodesKnown(report.funnel) ? LEGEND : ''}
+${chart === 'source' && narrow !== null && areCodesKnown(report.funnel) ? LEGEND_OF_LINES : ''}
+${chart === 'funnel' && narrow !== null && areViewsKnown(report.funnel) ? LEGEND_OF_STEPS : ''}
 ${figure(wide, 'for-wide')}
 ${figure(narrow, 'for-narrow')}
 ${rows.length === 0 ? '' : tableAsHtml(section)}
@@ -164,6 +173,8 @@ const LEGEND =
 /** Said once, where figures stand behind the bars. */
 const LEGEND_OF_LINES =
   '<p class="legend-of-lines" aria-hidden="true">Behind each bar: new leads · how many of those who asked entered a code</p>';
+const LEGEND_OF_STEPS =
+  '<p class="legend-of-lines" aria-hidden="true">Behind each bar: how many · their share of the step before</p>';
 
 const tableAsHtml = ({ title, columns, rows }: Section): string => `<details>
 <summary>Table: ${escapeHtml(title)}</summary>

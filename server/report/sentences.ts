@@ -1,18 +1,18 @@
 // Figures as sentences: what a chart shows is said above it, on paper and in the terminal alike.
 import type { CodeFate } from '#server/db/code-fates.ts';
-import {
-  OTHERS,
-  type Counts,
-  type Figures,
-  type Report,
-  type Row,
-  type Step,
-} from '#server/report/figures.ts';
+import { OTHERS } from '#server/export/source.ts';
+import type { CodeStep, Counts, Figures, Report, Row, Step } from '#server/report/figures.ts';
 
-export const STEPS: Readonly<Record<Step['step'], string>> = {
+const STEPS: Readonly<Record<Step['step'], string>> = {
+  seen: 'Page seen',
+  opened: 'Form opened',
   asked: 'Asked for a code',
   mailed: 'Were mailed one',
   entered: 'Entered it',
+  quarter: 'Read a quarter',
+  half: 'Read half',
+  'three-quarters': 'Read three quarters',
+  whole: 'Read to the end',
 };
 
 /** Of whoever did not enter a code. */
@@ -29,8 +29,55 @@ export const FATES: Readonly<Record<Exclude<CodeFate, 'entered'>, string>> = {
 /** 12,345 */
 export const number = (value: number): string => value.toLocaleString('en');
 
-export const peopleIn = (funnel: Figures['funnel'], step: Step['step']): number =>
-  funnel?.find((one) => one.step === step)?.people ?? 0;
+/** How many people took a step, or how often it was taken; 0 where that is not known. */
+const countIn = (funnel: Figures['funnel'], step: Step['step']): number =>
+  countOf(funnel?.find((one) => one.step === step));
+const countOf = (step: Step | undefined): number =>
+  step === undefined ? 0 : 'people' in step ? step.people : step.times;
+
+const peopleIn: (funnel: Figures['funnel'], step: CodeStep) => number = countIn;
+
+/** Whether the codes of a time are still kept. */
+export const areCodesKnown = (funnel: Figures['funnel']): boolean =>
+  funnel?.some(({ step }) => step === 'asked') ?? false;
+
+/** Whether views of a time were counted. */
+export const areViewsKnown = (funnel: Figures['funnel']): boolean =>
+  funnel?.some(({ step }) => step === 'seen') ?? false;
+
+/** Whether views and codes are of the same time, so that the one can be set against the other. */
+const isOneFunnel = ({ funnel, codesFrom, viewsFrom }: FunnelParts): boolean =>
+  areViewsKnown(funnel) && areCodesKnown(funnel) && codesFrom === null && viewsFrom === null;
+
+type FunnelParts = Pick<Report, 'funnel' | 'codesFrom' | 'viewsFrom'>;
+
+/** A step as it is shown. */
+type ShownStep = {
+  readonly name: string;
+  readonly count: number;
+  /** Of the first step it can be set against. */
+  readonly share: string;
+  /** Of the step before; null where there is none it can be set against. */
+  readonly ofBefore: string | null;
+};
+
+/** The steps of the funnel with their shares: of how often the page was seen, and of whoever asked where that says nothing. */
+export function shownSteps(report: FunnelParts): readonly ShownStep[] {
+  const funnel = report.funnel ?? [];
+  const isOne = isOneFunnel(report);
+  return funnel.map((step, at) => {
+    const count = countOf(step);
+    const first = isOne || 'times' in step ? 'seen' : 'asked';
+    const before = funnel[at - 1];
+    const isBeforeAlike = before !== undefined && (isOne || 'people' in before === 'people' in step);
+    return {
+      name: STEPS[step.step],
+      count,
+      share: percent(count, countIn(funnel, first)),
+      ofBefore: isBeforeAlike ? percent(count, countOf(before)) : null,
+    };
+  });
+}
 
 /** 62%; a dash where there is nothing to divide by. */
 export const percent = (part: number, whole: number): string =>
@@ -79,13 +126,14 @@ export type KeyFigure = { readonly name: string; readonly value: string; readonl
 
 export function keyFigures(report: Report): readonly KeyFigure[] {
   const { before, funnel, timeToEnter } = report;
-  const isWhole = report.codesFrom === null && funnel !== null;
+  const isKnown = areCodesKnown(funnel);
+  const isWhole = report.codesFrom === null && isKnown;
   const isCompared = isWhole && before.funnel !== null;
   const asked = peopleIn(funnel, 'asked');
   const entered = peopleIn(funnel, 'entered');
   const askedBefore = peopleIn(before.funnel, 'asked');
   const enteredBefore = peopleIn(before.funnel, 'entered');
-  const unknown = funnel === null ? '' : 'Not compared: codes of the time before are no longer kept.';
+  const unknown = !isKnown ? '' : 'Not compared: codes of the time before are no longer kept.';
   return [
     {
       name: 'New leads',
@@ -94,12 +142,12 @@ export function keyFigures(report: Report): readonly KeyFigure[] {
     },
     {
       name: 'Asked for a code',
-      value: funnel === null ? '–' : number(asked),
+      value: !isKnown ? '–' : number(asked),
       change: isCompared ? change(asked, askedBefore, before.name) : unknown,
     },
     {
       name: 'Of them entered it',
-      value: funnel === null ? '–' : percent(entered, asked),
+      value: !isKnown ? '–' : percent(entered, asked),
       change: isCompared
         ? changeOfShare(
             { part: entered, whole: asked },
@@ -145,10 +193,17 @@ function changeOfTime(now: number, then: number, when: string): string {
 
 const signed = (value: number): string => (value > 0 ? `+${number(value)}` : `−${number(-value)}`);
 
-export function funnelSentence({ funnel }: Pick<Figures, 'funnel'>): string {
+export function funnelSentence(report: FunnelParts): string {
+  const { funnel } = report;
+  const seen = countIn(funnel, 'seen');
+  if (!isOneFunnel(report) || seen === 0) return codeSentence(report);
+  return `The page was seen ${seen === 1 ? 'once' : `${number(seen)} times`}. ${codeSentence(report)}`;
+}
+
+function codeSentence({ funnel }: Pick<Figures, 'funnel'>): string {
   const asked = peopleIn(funnel, 'asked');
   const entered = peopleIn(funnel, 'entered');
-  if (funnel === null) return 'Codes of this time are no longer kept.';
+  if (!areCodesKnown(funnel)) return 'Codes of this time are no longer kept.';
   if (asked === 0) return 'Nobody asked for a code.';
   return `${number(entered)} of ${number(asked)} who asked for a code entered it.`;
 }
@@ -214,7 +269,7 @@ export function timeSentence({ timeToEnter }: Pick<Figures, 'timeToEnter'>): str
 export function fateSentence({ notEntered: rows, funnel }: Pick<Figures, 'notEntered' | 'funnel'>): string {
   const people = rows.reduce((sum, row) => sum + row.people, 0);
   const first = rows[0];
-  if (funnel === null) return 'Codes of this time are no longer kept.';
+  if (!areCodesKnown(funnel)) return 'Codes of this time are no longer kept.';
   if (first === undefined) return 'Whoever asked for a code entered it.';
   return `Of ${number(people)} who did not enter a code, ${number(first.people)} ${WHAT_BECAME[first.fate]}.`;
 }
@@ -230,21 +285,29 @@ const WHAT_BECAME: typeof FATES = {
 };
 
 /** What a reader has to know about the figures as such. */
-export function notes({ codesFrom, mailFrom, funnel }: Report): readonly string[] {
+export function notes({ codesFrom, mailFrom, viewsFrom, funnel }: Report): readonly string[] {
   return [
     'Days are those of UTC. Whoever asked for codes is counted once, on the first day, by the address; a lead on the day its address was first verified.',
-    ...(funnel === null
+    ...(!areCodesKnown(funnel)
       ? ['Codes of this time are no longer kept (RETENTION_DAYS); leads are.']
       : codesFrom === null
         ? []
         : [
             `Who asked for a code is known from ${longDay(codesFrom)} on: what came before is no longer kept (RETENTION_DAYS).`,
           ]),
-    ...(mailFrom === null || funnel === null
+    ...(mailFrom === null || !areCodesKnown(funnel)
       ? []
       : [
           `What became of mail is known from ${longDay(mailFrom)} on: older mail is no longer kept (MAIL_RETENTION_DAYS).`,
         ]),
+    ...(areViewsKnown(funnel)
+      ? [
+          'That the page was seen, the form opened and the article read is counted by the view, not by the person. Robots are missing, and visitors whose browser asks not to be counted.',
+        ]
+      : []),
+    ...(viewsFrom === null
+      ? []
+      : [`Views are known from ${longDay(viewsFrom)} on: they were not counted before.`]),
     'A mail platform is told by the domain of the address: company addresses are among “other”, whoever runs their mail.',
   ];
 }

@@ -2,14 +2,15 @@
 import type { Report } from '#server/report/figures.ts';
 import {
   FATES,
-  STEPS,
+  areCodesKnown,
+  areViewsKnown,
   daySentence,
   fateSentence,
   funnelSentence,
   number,
-  peopleIn,
   percent,
   platformSentence,
+  shownSteps,
   sourceSentence,
   timeGroupName,
   timeSentence,
@@ -28,12 +29,17 @@ export type Section = {
 
 export function sectionsOf(report: Report): readonly Section[] {
   const { funnel, byDay, bySource, byPlatform, timeToEnter, notEntered } = report;
-  const asked = peopleIn(funnel, 'asked');
+  const isCodeKnown = areCodesKnown(funnel);
+  const isViewKnown = areViewsKnown(funnel);
   const counts = (row: { asked: number; entered: number; leads: number }) => [
-    ...(funnel === null ? [] : [number(row.asked), number(row.entered), percent(row.entered, row.asked)]),
+    ...(!isCodeKnown ? [] : [number(row.asked), number(row.entered), percent(row.entered, row.asked)]),
     number(row.leads),
   ];
-  const countColumns = [...(funnel === null ? [] : ['Asked', 'Entered', 'Share']), 'New leads'];
+  const countColumns = [...(!isCodeKnown ? [] : ['Asked', 'Entered', 'Share']), 'New leads'];
+  const seen = (row: { seen: number | null }) =>
+    isViewKnown ? [row.seen === null ? '–' : number(row.seen)] : [];
+  const seenColumn = isViewKnown ? ['Views'] : [];
+  const steps = shownSteps(report);
   const missed = notEntered.reduce((sum, row) => sum + row.people, 0);
   const isWeekly = byDay.some(({ days }) => days > 1);
   return [
@@ -41,9 +47,9 @@ export function sectionsOf(report: Report): readonly Section[] {
       chart: 'funnel',
       title: 'Funnel',
       sentence: funnelSentence(report),
-      columns: ['Step', 'People', 'Share'],
-      rows: (funnel ?? []).map(({ step, people }) => [STEPS[step], number(people), percent(people, asked)]),
-      lengths: (funnel ?? []).map(({ people }) => people),
+      columns: ['Step', isViewKnown ? 'Count' : 'People', 'Share', 'Of the one before'],
+      rows: steps.map(({ name, count, share, ofBefore }) => [name, number(count), share, ofBefore ?? '–']),
+      lengths: steps.map(({ count }) => count),
     },
     {
       chart: 'fate',
@@ -57,16 +63,16 @@ export function sectionsOf(report: Report): readonly Section[] {
       chart: 'day',
       title: isWeekly ? 'By week' : 'By day',
       sentence: daySentence(report),
-      columns: [isWeekly ? 'Week from' : 'Day', ...countColumns],
-      rows: byDay.map((row) => [row.day, ...counts(row)]),
+      columns: [isWeekly ? 'Week from' : 'Day', ...seenColumn, ...countColumns],
+      rows: byDay.map((row) => [row.day, ...seen(row), ...counts(row)]),
       lengths: byDay.map(({ leads }) => leads),
     },
     {
       chart: 'source',
       title: 'By source',
       sentence: sourceSentence(report),
-      columns: ['Source', ...countColumns],
-      rows: bySource.map((row) => [row.name, ...counts(row)]),
+      columns: ['Source', ...seenColumn, ...countColumns],
+      rows: bySource.map((row) => [row.name, ...seen(row), ...counts(row)]),
       lengths: bySource.map(({ leads }) => leads),
     },
     {

@@ -1,13 +1,14 @@
 // The content stage: the article, a way back, a share button and the reading progress (specification, section 2).
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useState, type RefObject } from 'react';
+import { useEffect, useRef, useState, type RefObject } from 'react';
 
 import { content as words, toasts as toastWords } from '#campaign/interface.yaml';
 import * as site from '#campaign/site.yaml';
 import { ARTICLE_KEY, failedWith, parseArticle } from '#web/api-client.ts';
 import styles from '#web/content/content-stage.module.css';
-import { readingProgress } from '#web/content/reading-progress.ts';
+import { partsRead, readingProgress } from '#web/content/reading-progress.ts';
 import { sharePage } from '#web/content/share-page.ts';
+import { tell } from '#web/funnel.ts';
 import { SiteFooter } from '#web/frame/site-footer.tsx';
 import { SiteHeader } from '#web/frame/site-header.tsx';
 import { Button } from '#web/ui/button.tsx';
@@ -101,10 +102,25 @@ function ArticleText({ heading, justVerified, onStartAgain }: ArticleTextProps) 
   // Rendered by our server from the operator's Markdown, which may not contain HTML (server/article/render-article.ts).
   return (
     <>
-      <article className={styles.article} dangerouslySetInnerHTML={{ __html: article.data.html }} />
+      <ArticleBody html={article.data.html} />
       <ArticleEnd />
     </>
   );
+}
+
+/** The text, which tells how far it is read once its reader has scrolled: what is in view at first may never be looked at. */
+function ArticleBody({ html }: { readonly html: string }) {
+  const article = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const look = () => {
+      const place = article.current?.getBoundingClientRect();
+      // The page may still be on its way to the top, where the article begins.
+      if (place && window.scrollY > 0) partsRead(place, window.innerHeight).forEach(tell);
+    };
+    window.addEventListener('scroll', look, { passive: true });
+    return () => window.removeEventListener('scroll', look);
+  }, []);
+  return <article ref={article} className={styles.article} dangerouslySetInnerHTML={{ __html: html }} />;
 }
 
 /** What to do next, for whoever read to the end. */

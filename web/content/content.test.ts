@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { readingProgress } from '#web/content/reading-progress.ts';
+import { partsRead, readingProgress } from '#web/content/reading-progress.ts';
 import { sharePage } from '#web/content/share-page.ts';
 import { initialsOf } from '#web/ui/initials.ts';
 
@@ -13,6 +13,20 @@ describe('reading progress', () => {
     assert.equal(readingProgress(-40, 1000), 0, 'rubber band');
     assert.equal(readingProgress(1040, 1000), 100);
     assert.equal(readingProgress(0, 0), 100, 'everything fits the window');
+  });
+});
+
+describe('what was read of the article', () => {
+  it('is each quarter that has come into view, from the first to the end', () => {
+    const at = (top: number, height = 4000) => partsRead({ top, height }, 800);
+    assert.deepEqual(at(300), []);
+    assert.deepEqual(at(-199), []);
+    assert.deepEqual(at(-200), ['quarter']);
+    assert.deepEqual(at(-2200), ['quarter', 'half', 'three-quarters']);
+    assert.deepEqual(at(-3200), ['quarter', 'half', 'three-quarters', 'whole']);
+    assert.deepEqual(at(-9000), ['quarter', 'half', 'three-quarters', 'whole'], 'far below it');
+    assert.deepEqual(at(900), [], 'below the window');
+    assert.deepEqual(at(0, 0), [], 'not there yet');
   });
 });
 

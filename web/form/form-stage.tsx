@@ -20,6 +20,7 @@ import {
   type LeadField,
 } from '#web/form/lead-form.ts';
 import { PromiseAside, PromiseLine } from '#web/form/promise.tsx';
+import { tell } from '#web/funnel.ts';
 import { failureToast } from '#web/messages.ts';
 import { Button } from '#web/ui/button.tsx';
 import { CheckboxField, TextField } from '#web/ui/field.tsx';
@@ -51,6 +52,7 @@ export function FormStage({
   const heading = useFocusOnMount<HTMLHeadingElement>();
 
   useEffect(() => {
+    tell('opened');
     const email = correctsAddress() ? section.current?.querySelector<HTMLInputElement>('[name=email]') : null;
     email?.focus({ preventScroll: true });
     // What a script asks for is not slowed by styles; whoever wants less motion is taken there at once.

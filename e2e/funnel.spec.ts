@@ -1,0 +1,132 @@
+// What is counted of a visit, by a real browser that calls itself one: the way from the page to the end of the article, once
+// each; nothing before the first intent; nothing of who asked not to be counted.
+import { execFileSync } from 'node:child_process';
+import path from 'node:path';
+
+import type { Page } from '@playwright/test';
+
+import type { Report } from '#server/report/figures.ts';
+import { ENGINES } from '#testing/databases.ts';
+import { siteSettings, startSite, type Site } from '#testing/start-site.ts';
+import { createVisitor, expect, test, type Visitor } from './fixtures.ts';
+
+// Chromium without windows calls itself a robot, and is one to us.
+test.use({
+  userAgent:
+    'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36',
+});
+
+const TOLD = ['opened', 'quarter', 'half', 'three-quarters', 'whole'];
+
+/** What the page tells, and whether a cookie went with it. */
+function watchTold(page: Page): { readonly steps: string[]; readonly cookies: Promise<boolean>[] } {
+  const told = { steps: [] as string[], cookies: [] as Promise<boolean>[] };
+  page.on('request', (request) => {
+    if (!request.url().endsWith('/api/funnel')) return;
+    told.steps.push((request.postDataJSON() as { step: string }).step);
+    told.cookies.push(request.allHeaders().then((headers) => 'cookie' in headers));
+  });
+  return told;
+}
+
+async function readToEnd({ page }: Visitor): Promise<void> {
+  const end = page.getByRole('contentinfo');
+  await page.getByRole('article').hover();
+  await expect(async () => {
+    await page.mouse.wheel(0, 400);
+    await expect(end).toBeInViewport({ timeout: 1 });
+  }).toPass();
+}
+
+/** Stops a site, which writes what it counted, and asks the desk. */
+async function reportOf(site: Site): Promise<Report> {
+  await site.stop('SIGINT');
+  const desk = path.resolve(import.meta.dirname, '..', 'server', 'desk.ts');
+  const report = execFileSync(process.execPath, [desk, 'report', '--json', '--period', '2d'], {
+    env: { INSTANCE_FOLDER: site.folder, ...siteSettings(site.databaseUrl, site.inbox) },
+    stdio: ['ignore', 'pipe', 'ignore'],
+    encoding: 'utf8',
+  });
+  return JSON.parse(report) as Report;
+}
+
+for (const engine of ENGINES) {
+  test(`a visit is counted once at each step, and by its source, on ${engine}`, async ({ page }) => {
+    const site = await startSite({ engine });
+    try {
+      const told = watchTold(page);
+      const visitor = createVisitor(page, site);
+      await page.goto(`${site.url}/?utm_source=newsletter`);
+      await visitor.askForCode();
+      expect(told.steps).toEqual(['opened']);
+      await visitor.enterCode(await visitor.mailedCode());
+      await expect(page.getByRole('article')).toBeVisible();
+      // What is in view at first may never be looked at.
+      expect(told.steps).toEqual(['opened']);
+      await readToEnd(visitor);
+      await expect.poll(() => told.steps).toEqual(TOLD);
+      // Read again, and opened again: the same visit.
+      await page.mouse.wheel(0, -20_000);
+      await readToEnd(visitor);
+      await page.getByRole('button', { name: 'Back' }).click();
+      await visitor.openForm();
+      expect(told.steps).toEqual(TOLD);
+      expect(await Promise.all(told.cookies)).toEqual(TOLD.map(() => false));
+
+      const report = await reportOf(site);
+      expect(report.funnel).toEqual([
+        { step: 'seen', times: 1 },
+        { step: 'opened', times: 1 },
+        { step: 'asked', people: 1 },
+        { step: 'mailed', people: 1 },
+        { step: 'entered', people: 1 },
+        { step: 'quarter', times: 1 },
+        { step: 'half', times: 1 },
+        { step: 'three-quarters', times: 1 },
+        { step: 'whole', times: 1 },
+      ]);
+      expect(report.bySource).toEqual([{ name: 'newsletter', seen: 1, asked: 1, entered: 1, leads: 1 }]);
+    } finally {
+      await site.close();
+    }
+    expect(site.output()).not.toContain('newsletter');
+  });
+}
+
+test('a page that nobody touches asks for its own files and tells nothing', async ({ page, site }) => {
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(`${request.method()} ${new URL(request.url()).pathname}`));
+  await page.goto(`${site.url}/?utm_source=newsletter`);
+  await page.waitForLoadState('networkidle');
+  expect(asked.length).toBeGreaterThan(3);
+  for (const request of asked) expect(request).toMatch(/^GET \/(?!api\/)/);
+});
+
+for (const [wish, property, value, header] of [
+  ['Global Privacy Control', 'globalPrivacyControl', true, 'sec-gpc'],
+  ['Do Not Track', 'doNotTrack', '1', 'dnt'],
+] as const) {
+  test(`a visitor with ${wish} is not counted, and nothing is sent`, async ({ browser }) => {
+    const site = await startSite();
+    const context = await browser.newContext({ extraHTTPHeaders: { [header]: '1' } });
+    try {
+      await context.addInitScript(
+        ([name, wished]) => Object.defineProperty(navigator, name, { get: () => wished }),
+        [property, value] as const,
+      );
+      const page = await context.newPage();
+      const told = watchTold(page);
+      const visitor = createVisitor(page, site);
+      await page.goto(site.url);
+      await visitor.readArticle();
+      await readToEnd(visitor);
+      expect(told.steps).toEqual([]);
+      const report = await reportOf(site);
+      expect(report.funnel?.map(({ step }) => step)).toEqual(['asked', 'mailed', 'entered']);
+      expect(report.leads).toBe(1);
+    } finally {
+      await context.close();
+      await site.close();
+    }
+  });
+}
