@@ -5,6 +5,7 @@ import { chmod, open, rename, rm } from 'node:fs/promises';
 
 import type { Command } from '@commander-js/extra-typings';
 
+import { sayContents } from '#server/commands/backup.ts';
 import { CommandFailure, type Desk } from '#server/commands/desk.ts';
 import { orSay } from '#server/commands/output-file.ts';
 import { inspectBackup, isDatabaseOpen } from '#server/db/restore.ts';
@@ -52,9 +53,7 @@ export function addRestore(program: Command, desk: Desk): void {
       } finally {
         await rm(beside, { force: true });
       }
-      desk.note(
-        `${database.file} is now ${file}, with ${backup.leads === 1 ? '1 lead' : `${backup.leads} leads`}.`,
-      );
+      desk.note(`${database.file} is now ${file}, with ${sayContents(backup)}.`);
       if (existsSync(kept)) desk.note(`What was there before is kept as ${kept}.`);
       // Opens it: a secret that does not fit is told here, and not by the first visitor.
       const { warnings } = await desk.service();

@@ -23,6 +23,10 @@ const TABLES: readonly (readonly [Table, key: readonly string[]])[] = [
   ['consent_chain', ['position']],
   ['exported_leads', ['lead_id', 'export_name']],
   ['corrections', ['id']],
+  ['imported_leads', ['id']],
+  ['imported_corrections', ['id']],
+  ['erased_addresses', ['pseudonym']],
+  ['mail_domains', ['domain']],
   ['limit_windows', ['key']],
 ];
 const PAGE_SIZE = 1_000;

@@ -116,6 +116,29 @@ export const COLUMNS: Classification = {
     company: 'personal',
     corrected_at: 'not',
   },
+  imported_leads: {
+    id: 'key',
+    email: 'personal',
+    name: 'personal',
+    company: 'personal',
+    consent_source: 'personal',
+    consent_given_at: 'not',
+    file_name: 'personal',
+    imported_at: 'not',
+  },
+  imported_corrections: {
+    id: 'key',
+    imported_id: 'key',
+    name_before: 'personal',
+    company_before: 'personal',
+    name: 'personal',
+    company: 'personal',
+    corrected_at: 'not',
+  },
+  // Kept so that no import brings back who was erased. Without the secret, nobody can tell who that is.
+  erased_addresses: { pseudonym: 'personal', erased_at: 'not' },
+  // Some domains have one mailbox.
+  mail_domains: { domain: 'personal', platform: 'not', mx_host: 'personal', looked_up_at: 'not' },
   limit_windows: {
     // A network address for an hour, or the pseudonym of an e-mail address for two days at most.
     key: 'personal',
@@ -134,6 +157,8 @@ const ABOUT_AN_ADDRESS = [
   'corrections',
   'consent_receipts',
   'leads',
+  'imported_corrections',
+  'imported_leads',
   'submissions',
   'outbox',
   'codes',
@@ -153,6 +178,8 @@ const isAbout = (table: AboutAnAddress, email: string) => {
     case 'corrections':
     case 'consent_receipts':
       return sql<boolean>`lead_id in (select id from leads where email = ${email})`;
+    case 'imported_corrections':
+      return sql<boolean>`imported_id in (select id from imported_leads where email = ${email})`;
     case 'outbox':
       // Mail goes to the address as it was typed, its domain in ASCII.
       return sql<boolean>`(lower(recipient) = ${email} or code_id in (select id from codes where email = ${email}))`;
@@ -160,6 +187,7 @@ const isAbout = (table: AboutAnAddress, email: string) => {
       // The same address as its submissions; they have an index.
       return sql<boolean>`id in (select challenge_id from submissions where email = ${email} union select challenge_id from codes where email = ${email})`;
     case 'leads':
+    case 'imported_leads':
     case 'submissions':
     case 'codes':
       return sql<boolean>`email = ${email}`;
@@ -184,6 +212,8 @@ export async function listPersonalData(db: Db, typedEmail: string): Promise<Pers
     corrections: await rowsOf('corrections'),
     consent_receipts: await rowsOf('consent_receipts'),
     leads: await rowsOf('leads'),
+    imported_corrections: await rowsOf('imported_corrections'),
+    imported_leads: await rowsOf('imported_leads'),
     submissions: await rowsOf('submissions'),
     outbox: await rowsOf('outbox'),
     codes: await rowsOf('codes'),
@@ -198,6 +228,7 @@ const NO_ADDRESS = '';
 /**
  * Erases an address everywhere, in one transaction. Sessions of its lead end, mail to it is not sent. When codes were made
  * stays, under a pseudonym, so that asking again begins no new day: these rows expire like others.
+ * The pseudonym alone stays for good: no import brings the address back.
  * @param pseudonym of the address (server/access/pseudonyms.ts), the newest
  * @returns how many rows of each table were erased
  */
@@ -210,7 +241,15 @@ export async function erasePersonalData(
     // A form of this address, or a code, may be under way.
     await lockAddress(tx, engine, email);
     const erase = async (
-      table: 'exported_leads' | 'corrections' | 'consent_receipts' | 'outbox' | 'submissions' | 'leads',
+      table:
+        | 'exported_leads'
+        | 'corrections'
+        | 'consent_receipts'
+        | 'outbox'
+        | 'submissions'
+        | 'leads'
+        | 'imported_corrections'
+        | 'imported_leads',
     ) => {
       const { numDeletedRows } = await tx
         .deleteFrom(table)
@@ -228,6 +267,18 @@ export async function erasePersonalData(
     const corrections = await erase('corrections');
     const receipts = await erase('consent_receipts');
     const leads = await erase('leads');
+    const importedCorrections = await erase('imported_corrections');
+    const importedLeads = await erase('imported_leads');
+    await tx
+      .insertInto('erased_addresses')
+      .values({ pseudonym, erased_at: now })
+      .onConflict((conflict) => conflict.column('pseudonym').doUpdateSet({ erased_at: now }))
+      .execute();
+    // If others have an address there, the next look-up finds it again.
+    await tx
+      .deleteFrom('mail_domains')
+      .where('domain', '=', email.slice(email.lastIndexOf('@') + 1))
+      .execute();
     const outbox = await erase('outbox');
     const challenges = await tx
       .updateTable('challenges')
@@ -255,6 +306,8 @@ export async function erasePersonalData(
       corrections,
       consent_receipts: receipts,
       leads,
+      imported_corrections: importedCorrections,
+      imported_leads: importedLeads,
       submissions: await erase('submissions'),
       outbox,
       codes: Number(codes.numUpdatedRows),

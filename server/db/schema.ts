@@ -161,6 +161,41 @@ type Corrections = {
   corrected_at: Fixed<number>;
 };
 
+/** Somebody from a previous tool. Never verified by this page: a lead is a row of its own. */
+type ImportedLeads = {
+  id: Fixed<string>;
+  email: Fixed<string>;
+  /** Empty when the file had none, and the company too. */
+  name: string;
+  company: string;
+  /** Where the consent came from, in the operator's words. */
+  consent_source: Fixed<string>;
+  /** As the previous tool told it; null when it did not. */
+  consent_given_at: Fixed<number | null>;
+  /** Of the file, without its folder. */
+  file_name: Fixed<string>;
+  imported_at: Fixed<number>;
+};
+
+/** The same as {@link Corrections}, of somebody who was imported. */
+type ImportedCorrections = Omit<Corrections, 'lead_id'> & { imported_id: Fixed<string> };
+
+/** Who was erased, by pseudonym: no import brings them back. */
+type ErasedAddresses = {
+  pseudonym: Fixed<string>;
+  erased_at: number;
+};
+
+/** Who runs the mail of a domain, as DNS said. */
+type MailDomains = {
+  domain: Fixed<string>;
+  /** One of server/report/mail-platforms.ts; what a release does not know is `other`. */
+  platform: string;
+  /** The first mail server in its MX record; null when DNS named none. */
+  mx_host: string | null;
+  looked_up_at: number;
+};
+
 /** How often something happened since its window began. */
 type LimitWindows = {
   key: Fixed<string>;
@@ -186,6 +221,10 @@ export type Schema = {
   consent_chain: ConsentChain;
   exported_leads: ExportedLeads;
   corrections: Corrections;
+  imported_leads: ImportedLeads;
+  imported_corrections: ImportedCorrections;
+  erased_addresses: ErasedAddresses;
+  mail_domains: MailDomains;
   limit_windows: LimitWindows;
   known_secrets: KnownSecrets;
 };
