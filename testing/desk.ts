@@ -28,6 +28,8 @@ export async function desk(
       progress: () => {},
       signal: new AbortController().signal,
       clock: service.clock,
+      // Nobody is there: no test asks about domains of the world.
+      dnsServers: ['127.0.0.1:9'],
       ...replacements,
     },
     args,

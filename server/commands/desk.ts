@@ -17,6 +17,8 @@ export type Desk = {
   readonly signal: AbortSignal;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
+  /** Whom to ask about domains; the machine's own DNS servers if not given. */
+  readonly dnsServers?: readonly string[];
   /** Whom the doctor looks at; the instance of this process, with the machine's own DNS servers, if not given. */
   readonly patient?: Pick<Patient, 'settings' | 'campaignFolder' | 'dnsServers'>;
 };

@@ -326,10 +326,33 @@ export type Cutoffs = {
   readonly windows: number;
 };
 
-/** Where the look through the verified challenges has come to; 0 at the start of a process. */
-export type Place = { verifiedUntil: number };
+/** Where housekeeping has come to in what takes it several calls. */
+export type Place = {
+  /** In the verified challenges. */
+  verifiedUntil: number;
+  domains: DomainPlace;
+};
+type DomainPlace = {
+  /** When domains were looked through; milliseconds since 1970. */
+  lookedAt: number;
+  /** Those that nobody was found to have so far; null while nothing is looked through. */
+  unowned: Set<string> | null;
+  /** The tables that are still to be looked through, and how far the first has been. */
+  tables: readonly (typeof WITH_ADDRESSES)[number][];
+  after: string;
+};
 
-export type ExpiringTable = 'outbox' | 'codes' | 'submissions' | 'challenges' | 'limit_windows';
+/** The tables in which somebody may have a domain. */
+const WITH_ADDRESSES = ['leads', 'codes', 'imported_leads'] as const;
+
+/** At the start of a process. */
+export const newPlace = (): Place => ({
+  verifiedUntil: 0,
+  domains: { lookedAt: 0, unowned: null, tables: [], after: '' },
+});
+
+export type ExpiringTable =
+  'outbox' | 'codes' | 'submissions' | 'challenges' | 'limit_windows' | 'mail_domains';
 
 type Step = {
   readonly table: ExpiringTable;
@@ -349,10 +372,60 @@ export function expirySteps({ unverified, mail, windows }: Cutoffs, place: Place
     },
     ...(mail === null ? [] : [mailStep(mail)]),
     ...(unverified === null ? [] : unverifiedSteps(unverified, place)),
+    // After them: who has a domain may have gone.
+    domainStep(windows, place.domains),
   ];
 }
 
 const doneBelow = (most: number, deleted: number) => ({ deleted, done: deleted < most });
+
+const DAY_MS = 86_400_000;
+/** Looked through in one step, for each row that may be deleted in one. */
+const ADDRESSES_PER_ROW = 10;
+
+/**
+ * Domains that nobody has any more, once a day. To find them takes a look at each address, a few thousand in a step; those that
+ * nobody was found to have at the end of it go. One that somebody comes to have meanwhile is looked up anew.
+ */
+const domainStep = (now: number, place: DomainPlace): Step => ({
+  table: 'mail_domains',
+  some: async (tx, most) => {
+    if (place.unowned === null) {
+      if (now - place.lookedAt < DAY_MS) return { deleted: 0, done: true };
+      const rows = await tx.selectFrom('mail_domains').select('domain').execute();
+      place.unowned = new Set(rows.map(({ domain }) => domain));
+      place.tables = WITH_ADDRESSES;
+      place.after = '';
+    }
+    const [table] = place.tables;
+    if (table !== undefined && place.unowned.size > 0) {
+      const page = await tx
+        .selectFrom(table)
+        .select(['id', 'email'])
+        .where('id', '>', place.after)
+        .orderBy('id')
+        .limit(most * ADDRESSES_PER_ROW)
+        .execute();
+      for (const { email } of page) place.unowned.delete(email.slice(email.lastIndexOf('@') + 1));
+      place.after = page.at(-1)?.id ?? '';
+      if (page.length === 0) place.tables = place.tables.slice(1);
+      return { deleted: 0, done: false };
+    }
+    const going = [...place.unowned].slice(0, most);
+    for (const domain of going) place.unowned.delete(domain);
+    const done = place.unowned.size === 0;
+    if (done) {
+      place.unowned = null;
+      place.lookedAt = now;
+    }
+    if (going.length === 0) return { deleted: 0, done };
+    const { numDeletedRows } = await tx
+      .deleteFrom('mail_domains')
+      .where('domain', 'in', going)
+      .executeTakeFirstOrThrow();
+    return { deleted: Number(numDeletedRows), done };
+  },
+});
 
 const mailStep = (until: number): Step => ({
   table: 'outbox',

@@ -189,7 +189,7 @@ type ErasedAddresses = {
 /** Who runs the mail of a domain, as DNS said. */
 type MailDomains = {
   domain: Fixed<string>;
-  /** One of server/report/mail-platforms.ts; what a release does not know is `other`. */
+  /** As it was told when it was looked up (server/report/mail-platforms.ts). */
   platform: string;
   /** The first mail server in its MX record; null when DNS named none. */
   mx_host: string | null;

@@ -4,8 +4,9 @@ import type { CodeFate } from '#server/db/code-fates.ts';
 import type { OpenDatabase } from '#server/db/connect.ts';
 import { askedGroups, countLeads, leadGroups, type Span } from '#server/db/report-figures.ts';
 import { readAttribution, sourceOf } from '#server/export/source.ts';
-import { MAIL_PLATFORMS, mailPlatformOf } from '#server/report/mail-platforms.ts';
+import { MAIL_PLATFORMS, type MailPlatform } from '#server/report/mail-platforms.ts';
 import type { Period } from '#server/report/period.ts';
+import type { PlatformLookup } from '#server/report/platform-lookup.ts';
 
 /** People who asked for a code; how many of them entered one; and addresses that are new among the leads. */
 export type Counts = { readonly asked: number; readonly entered: number; readonly leads: number };
@@ -51,12 +52,16 @@ export type Report = {
 type Retention = { readonly unverifiedDays: number; readonly mailDays: number };
 
 export const OTHERS = 'others';
+/** Of an address that was erased, and of those that were too many to count. */
+const UNKNOWN_DOMAIN = '';
 /** The form of somebody who was erased, or of one who is no longer kept. */
 const ERASED = 'no longer known';
 const SOURCES_SHOWN = 12;
 const SOURCE_MAX_LENGTH = 40;
 /** Sources are typed by strangers: so many names are counted one by one, more go to the others. */
 const SOURCES_COUNTED = 5_000;
+/** Domains are typed by strangers, too. */
+const DOMAINS_COUNTED = 20_000;
 /** More days than that are shown by the week. */
 const DAYS_SHOWN = 92;
 const DAY_MS = 86_400_000;
@@ -64,7 +69,7 @@ const TIME_GROUPS_SECONDS = [15, 30, 60, 120, 300, 600];
 
 /**
  * Counts what a report says about a period and the one before.
- * @param options now: milliseconds since 1970. onProgress: told how many people were counted so far; may throw to end it
+ * @param options platformsOf: who runs the mail of domains. now: milliseconds since 1970. onProgress: told how many people were counted so far; may throw to end it
  */
 export async function gatherReport(
   database: Pick<OpenDatabase, 'db' | 'engine'>,
@@ -73,8 +78,15 @@ export async function gatherReport(
     title,
     retention,
     now,
+    platformsOf,
     onProgress = () => {},
-  }: { title: string; retention: Retention; now: number; onProgress?: (people: number) => void },
+  }: {
+    title: string;
+    retention: Retention;
+    now: number;
+    platformsOf: PlatformLookup['platformsOf'];
+    onProgress?: (people: number) => void;
+  },
 ): Promise<Report> {
   let counted = 0;
   const onCounted = (people: number) => onProgress((counted += people));
@@ -82,11 +94,11 @@ export async function gatherReport(
   const codesFrom = keptFrom(retention.unverifiedDays);
   const mailFrom = keptFrom(retention.mailDays);
   const { from, to, before } = period;
-  const figures = await gatherFigures(database, period, { codesFrom, now, onCounted });
+  const figures = await gatherFigures(database, period, { codesFrom, now, onCounted, platformsOf });
   // A part of the period before would be compared with the whole of this one.
   const isBeforeKept = codesFrom <= before.from;
   const { leads, funnel, timeToEnter } = isBeforeKept
-    ? await gatherFigures(database, before, { codesFrom, now, onCounted })
+    ? await gatherFigures(database, before, { codesFrom, now, onCounted, platformsOf: null })
     : { leads: await countLeads(database.db, before), funnel: null, timeToEnter: null };
   return {
     title,
@@ -106,14 +118,24 @@ export async function gatherReport(
   };
 }
 
-/** @param codesFrom from when on codes are known; milliseconds since 1970, like now */
+/** @param options codesFrom: from when on codes are known; milliseconds since 1970, like now. platformsOf: null when nobody asks for them */
 async function gatherFigures(
   database: Pick<OpenDatabase, 'db' | 'engine'>,
   span: Span,
-  { codesFrom, now, onCounted }: { codesFrom: number; now: number; onCounted: (people: number) => void },
+  {
+    codesFrom,
+    now,
+    onCounted,
+    platformsOf,
+  }: {
+    codesFrom: number;
+    now: number;
+    onCounted: (people: number) => void;
+    platformsOf: PlatformLookup['platformsOf'] | null;
+  },
 ): Promise<Figures> {
   const days = new Map<number, Tally>();
-  const platforms = new Map<string, Tally>();
+  const domains = new Map<string, Tally>();
   const sources = new Map<string, Tally>();
   const fates = new Map<CodeFate, number>();
   const seconds = new Map<number, number>();
@@ -125,7 +147,7 @@ async function gatherFigures(
   const add = (group: GroupKeys, kind: keyof Counts, people: number) => {
     total[kind] += people;
     tallyIn(days, group.day)[kind] += people;
-    tallyIn(platforms, mailPlatformOf(group.domain))[kind] += people;
+    if (platformsOf !== null) tallyIn(domains, group.domain)[kind] += people;
     tallyIn(sources, sourceName(group.attribution))[kind] += people;
   };
   const codes = { from: Math.max(span.from, codesFrom), to: span.to };
@@ -143,13 +165,15 @@ async function gatherFigures(
           seconds.set(key, (seconds.get(key) ?? 0) + people);
         }
       }
-      keepLargest(sources);
+      keepLargest(sources, SOURCES_COUNTED, OTHERS);
+      keepLargest(domains, DOMAINS_COUNTED, UNKNOWN_DOMAIN);
       tell(groups);
     }
   }
   for await (const groups of leadGroups(database, span)) {
     for (const group of groups) add(group, 'leads', group.people);
-    keepLargest(sources);
+    keepLargest(sources, SOURCES_COUNTED, OTHERS);
+    keepLargest(domains, DOMAINS_COUNTED, UNKNOWN_DOMAIN);
     tell(groups);
   }
   fates.delete('entered');
@@ -169,11 +193,23 @@ async function gatherFigures(
       .toSorted((a, b) => b.people - a.people || (a.fate < b.fate ? -1 : 1)),
     byDay: daysOf(days, span),
     bySource: largestSources(sources),
-    byPlatform: MAIL_PLATFORMS.flatMap((name) => {
-      const tally = platforms.get(name);
-      return tally && weightOf(tally) > 0 ? [{ name, ...tally }] : [];
-    }).toSorted(byWeight),
+    byPlatform: platformsOf === null ? [] : await platformRows(domains, platformsOf),
   };
+}
+
+async function platformRows(
+  domains: ReadonlyMap<string, Tally>,
+  platformsOf: PlatformLookup['platformsOf'],
+): Promise<readonly Row[]> {
+  const found = await platformsOf(
+    new Map([...domains].map(([domain, tally]) => [domain, weightOf(tally)] as const)),
+  );
+  const platforms = new Map<MailPlatform, Tally>();
+  for (const [domain, tally] of domains) addTo(tallyIn(platforms, found.get(domain) ?? 'other'), tally);
+  return MAIL_PLATFORMS.flatMap((name) => {
+    const tally = platforms.get(name);
+    return tally && weightOf(tally) > 0 ? [{ name, ...tally }] : [];
+  }).toSorted(byWeight);
 }
 
 type GroupKeys = { readonly day: number; readonly attribution: string | null; readonly domain: string };
@@ -210,13 +246,13 @@ function addTo(tally: Tally, counts: Counts): void {
 }
 
 /** Once there are too many names, the half with the fewest people goes to the others. */
-function keepLargest(sources: Map<string, Tally>, limit = SOURCES_COUNTED): void {
-  if (sources.size <= limit) return;
-  const smallest = rowsOf(sources).slice(Math.floor(limit / 2));
+function keepLargest(tallies: Map<string, Tally>, limit: number, others: string): void {
+  if (tallies.size <= limit) return;
+  const smallest = rowsOf(tallies).slice(Math.floor(limit / 2));
   for (const { name, ...counts } of smallest) {
-    if (name === OTHERS) continue;
-    addTo(tallyIn(sources, OTHERS), counts);
-    sources.delete(name);
+    if (name === others) continue;
+    addTo(tallyIn(tallies, others), counts);
+    tallies.delete(name);
   }
 }
 

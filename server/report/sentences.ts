@@ -245,7 +245,7 @@ export function notes({ codesFrom, mailFrom, funnel }: Report): readonly string[
       : [
           `What became of mail is known from ${longDay(mailFrom)} on: older mail is no longer kept (MAIL_RETENTION_DAYS).`,
         ]),
-    'A mail platform is told by the domain of the address: company addresses are among “other”, whoever runs their mail.',
+    'A mail platform is told by the domain of the address, that of a company by the mail servers which DNS names for it. “Other” run a mail server of their own, or are not known.',
   ];
 }
 
