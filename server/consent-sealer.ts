@@ -17,12 +17,16 @@ const AT_ONCE = 100;
 
 /**
  * Seals what is to be sealed, however much that is.
- * @param options whole: every receipt there is, as at the first start of a release that knows the chain
+ * @param options onSealed: told how many were sealed so far. whole: every receipt there is, as at the first start of a release that knows the chain
  * @returns how many receipts were sealed. Throws what the database said
  */
 export async function sealConsents(
   { database, mailer, config, clock }: SealerParts,
-  { whole, shouldStop = () => false }: { whole: boolean; shouldStop?: () => boolean },
+  {
+    whole,
+    shouldStop = () => false,
+    onSealed = () => {},
+  }: { whole: boolean; shouldStop?: () => boolean; onSealed?: (sealed: number) => void },
 ): Promise<number> {
   let sealed = 0;
   let after = whole ? '' : newestReceiptsFrom(clock());
@@ -33,6 +37,7 @@ export async function sealConsents(
       const ids = found.ids.slice(from, from + AT_ONCE);
       const { messageIdOf } = mailer;
       sealed += await sealReceipts(database, { ids, now: clock(), page: config.publicUrl, messageIdOf });
+      onSealed(sealed);
       // Others have their turn.
       await setImmediate();
     }

@@ -60,6 +60,13 @@ for (const engine of ENGINES) {
         (JSON.parse(listed.out) as { email: string }[]).map(({ email }) => email),
         ['ada@example.com'],
       );
+      const bold = '\u001B[1m';
+      const plain = await run(site.folder, env, 'leads');
+      const coloured = await run(site.folder, { ...env, FORCE_COLOR: '1' }, 'leads');
+      assert(!plain.out.includes(bold), 'a pipe is no terminal');
+      assert(coloured.out.startsWith(`${bold}first verified`), coloured.out);
+      const json = await run(site.folder, { ...env, FORCE_COLOR: '1' }, 'leads', '--json');
+      assert.equal(json.out, listed.out, 'data has no colours');
       const erased = await run(site.folder, env, 'erase', 'ada@example.com');
       assert.equal(erased.code, 1, 'nobody was there to say yes');
       // The server has noticed nothing.

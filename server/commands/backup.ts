@@ -1,5 +1,5 @@
 // desk backup: a copy of the database while the page runs.
-import { open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm, stat } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
 
 import type { Command } from '@commander-js/extra-typings';
@@ -21,7 +21,12 @@ export function addBackup(program: Command, desk: Desk): void {
       const beside = `${file}.${randomBytes(4).toString('hex')}.part`;
       const handle = await orSay(file, () => open(beside, 'wx', 0o600));
       try {
-        const contents = await copyDatabase(database.file, beside);
+        const size = `${Math.ceil((await stat(database.file)).size / 2 ** 20)} MiB`;
+        desk.progress(`Copying ${size} …`);
+        const contents = await copyDatabase(database.file, beside, () => {
+          desk.signal.throwIfAborted();
+          desk.progress(`Checking the copy of ${size} …`);
+        });
         desk.signal.throwIfAborted();
         await handle.sync();
         await handle.close();

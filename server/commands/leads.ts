@@ -2,7 +2,7 @@
 import type { Command } from '@commander-js/extra-typings';
 
 import type { Desk } from '#server/commands/desk.ts';
-import { minuteOf, tableLine } from '#server/commands/printable.ts';
+import { headingLine, minuteOf, tableLine } from '#server/commands/printable.ts';
 import {
   checkSelection,
   sayPeople,
@@ -31,7 +31,7 @@ Examples:
       checkSelection(selection);
       const { state } = selection;
       const { database } = await desk.service();
-      await desk.print(json ? '[' : tableLine([STATE_WORDS[state].since, ...HEADINGS], WIDTHS));
+      await desk.print(json ? '[' : headingLine(desk, [STATE_WORDS[state].since, ...HEADINGS], WIDTHS));
       let count = 0;
       for await (const page of selectLeads(database.db, selection)) {
         const text = page.map(({ lead }, index) => {

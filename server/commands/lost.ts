@@ -2,7 +2,7 @@
 import type { Command } from '@commander-js/extra-typings';
 
 import type { Desk } from '#server/commands/desk.ts';
-import { minuteOf, tableLine } from '#server/commands/printable.ts';
+import { headingLine, minuteOf, tableLine } from '#server/commands/printable.ts';
 import { whenOption } from '#server/commands/selection.ts';
 import { readWhen } from '#server/commands/when.ts';
 import { createPlatformLookup } from '#server/report/platform-lookup.ts';
@@ -35,7 +35,7 @@ Examples:
       const reasons = new Map<string, number>();
       let count = 0;
       let stillOpen = 0;
-      await desk.print(json ? '[' : tableLine(HEADINGS, WIDTHS));
+      await desk.print(json ? '[' : headingLine(desk, HEADINGS, WIDTHS));
       for await (const { lost, open } of selectLost(database, span, {
         now,
         platformsOf: lookup.platformsOf,

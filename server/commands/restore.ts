@@ -33,6 +33,7 @@ export function addRestore(program: Command, desk: Desk): void {
         );
       if (!existsSync(file))
         throw new CommandFailure(`${file} does not exist. Name a file that "backup" wrote.`);
+      desk.progress(`Checking ${file} …`);
       const backup = inspectBackup(file);
       if (backup.type !== 'fit') throw new CommandFailure(`${file} ${UNFIT[backup.type]}`);
       if (isDatabaseOpen(database.file))
@@ -41,6 +42,7 @@ export function addRestore(program: Command, desk: Desk): void {
       const beside = `${database.file}.${randomBytes(4).toString('hex')}.part`;
       const kept = `${database.file}.before-${new Date(desk.clock()).toISOString().replaceAll(/[-:]|\..*/g, '')}`;
       try {
+        desk.progress(`Copying ${file} …`);
         await orSay(database.file, async () => {
           copyFileSync(file, beside, constants.COPYFILE_EXCL);
           await chmod(beside, 0o600);

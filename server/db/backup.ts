@@ -8,12 +8,18 @@ const WHOLE = 2 ** 31 - 1;
  * Copies a database as it is at one moment; who writes to it meanwhile is not kept waiting (SQLite's online backup, with the
  * write-ahead log that every database of ours has).
  * @param copy a file that is not there yet, or is empty
+ * @param onCopied told before the copy is checked, which takes as long again
  * @returns what is in the copy
  * @throws Error when the copy is damaged
  */
-export async function copyDatabase(file: string, copy: string): Promise<Contents> {
+export async function copyDatabase(
+  file: string,
+  copy: string,
+  onCopied: () => void = () => {},
+): Promise<Contents> {
   using source = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
   await backup(source, copy, { rate: WHOLE });
+  onCopied();
   using copied = new DatabaseSync(copy);
   // A copy is one file: what was in the write-ahead log is in it.
   copied.exec('pragma journal_mode = delete');
