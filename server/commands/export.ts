@@ -58,7 +58,7 @@ Examples:
       if (sinceLast !== undefined) await rememberAll(exported, sinceLast);
       if (state === 'unverified')
         desk.note(
-          'Nobody of them has proved an address or a consent: this list is not there to write to them.',
+          'None of them has proved an address or a consent: this list is not there to write to them.',
         );
       desk.note(`${sayPeople(count, state)}${out === undefined ? '' : ` in ${out}`}.`);
 

@@ -149,7 +149,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await emails(server), []);
         const taken = await importFile(server, file, '--skip-bad', '--date-order', 'dmy');
         assert.equal(taken.exitCode, 0, taken.notes);
-        assert.match(taken.notes, /^ +7 {2}bad lines, left out$/m);
+        assert.match(taken.notes, /^ +7 {2}in a bad line, left out$/m);
         assert.deepEqual(await emails(server), ['ada@example.com', 'slash@example.com']);
         const [, slash] = await imported(server);
         assert.equal(slash?.consent_given_at, Date.UTC(2024, 3, 3));
@@ -222,6 +222,12 @@ for (const engine of ENGINES) {
           rmSync(folder, { recursive: true });
         }
         assert.equal(await server.countRows('imported_leads'), 1_234);
+        const listed = await desk(server.service, ['leads', '--state', 'imported', '--json']);
+        const order = (JSON.parse(listed.out) as { email: string }[]).map(({ email }) => email);
+        assert.deepEqual(
+          order,
+          Array.from({ length: 1_234 }, (_, index) => `p${index}@example.com`),
+        );
         assert(progress.includes('1000 of 1234 lines …'), progress.join());
       }));
   });

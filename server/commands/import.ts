@@ -1,9 +1,9 @@
 // desk import: people from a previous tool, with where their consent came from.
-import { randomUUIDv7 } from 'node:crypto';
 import { open, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 
 import { Option, type Command } from '@commander-js/extra-typings';
+import { v7 as uuid } from 'uuid';
 
 import { pseudonymsOf } from '#server/access/pseudonyms.ts';
 import { CommandFailure, type Desk } from '#server/commands/desk.ts';
@@ -99,7 +99,8 @@ Examples:
         if (batch.length === 0) return;
         const people = batch.map((person) => ({
           ...person,
-          id: randomUUIDv7(),
+          // Those of one millisecond are in order, too: people stay in that of the file.
+          id: uuid(),
           pseudonyms: pseudonymsOf(secrets, person.email),
         }));
         batch = [];
@@ -212,7 +213,7 @@ function tell(
     [erased, 'erased here before, not brought back'],
     [unsubscribed, 'unsubscribed there, or not to be written to, left out'],
     [repeated, 'in the file once more, taken once'],
-    [badLines.length, 'bad lines, left out'],
+    [badLines.length, 'in a bad line, left out'],
   ] as const)
     if (count > 0) desk.note(`  ${String(count).padStart(String(outcome.rows).length)}  ${what}`);
 }
