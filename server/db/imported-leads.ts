@@ -27,7 +27,7 @@ export type ImportCounts = {
 };
 
 /**
- * Puts in those who are not there yet, in one transaction.
+ * Puts in those who are not there yet, in one transaction; a dry run takes no lock.
  * @param people each address once; some hundred
  * @param options dryRun: counts, and writes nothing. now: milliseconds since 1970
  */
@@ -41,46 +41,61 @@ export async function importPeople(
     dryRun,
   }: { consentSource: string; fileName: string; now: number; dryRun: boolean },
 ): Promise<ImportCounts> {
+  if (dryRun) return (await sortOut(db, people)).counts;
   return db.transaction().execute(async (tx) => {
-    const emails = people.map(({ email }) => email);
     // One of them may be erased at this moment.
-    if (!dryRun) await lockAddresses(tx, engine, emails);
-    const verified = await emailsIn(tx, 'leads', emails);
-    const imported = await emailsIn(tx, 'imported_leads', emails);
-    const pseudonyms = people.flatMap((person) => person.pseudonyms);
-    const erasedRows = await tx
-      .selectFrom('erased_addresses')
-      .select('pseudonym')
-      .where('pseudonym', 'in', pseudonyms)
-      .execute();
-    const erased = new Set(erasedRows.map(({ pseudonym }) => pseudonym));
-    const counts = { imported: 0, alreadyImported: 0, verified: 0, erased: 0 };
-    const rows = people.flatMap((person) => {
-      const { id, email, name, company, consentGivenAt } = person;
-      // Who came back after an erasure, and verified the address, is a lead.
-      if (verified.has(email)) counts.verified += 1;
-      else if (imported.has(email)) counts.alreadyImported += 1;
-      else if (person.pseudonyms.some((pseudonym) => erased.has(pseudonym))) counts.erased += 1;
-      else {
-        counts.imported += 1;
-        return [
-          {
-            id,
-            email,
-            name,
-            company,
-            consent_source: consentSource,
-            consent_given_at: consentGivenAt,
-            file_name: fileName,
-            imported_at: now,
-          },
-        ];
-      }
-      return [];
-    });
-    if (rows.length > 0 && !dryRun) await tx.insertInto('imported_leads').values(rows).execute();
+    await lockAddresses(
+      tx,
+      engine,
+      people.map(({ email }) => email),
+    );
+    const { counts, missing } = await sortOut(tx, people);
+    const rows = missing.map(({ id, email, name, company, consentGivenAt }) => ({
+      id,
+      email,
+      name,
+      company,
+      consent_source: consentSource,
+      consent_given_at: consentGivenAt,
+      file_name: fileName,
+      imported_at: now,
+    }));
+    if (rows.length > 0) await tx.insertInto('imported_leads').values(rows).execute();
     return counts;
   });
+}
+
+async function sortOut(
+  db: Db,
+  people: readonly ImportedPerson[],
+): Promise<{ readonly counts: ImportCounts; readonly missing: readonly ImportedPerson[] }> {
+  const emails = people.map(({ email }) => email);
+  const verified = await emailsIn(db, 'leads', emails);
+  const imported = await emailsIn(db, 'imported_leads', emails);
+  const erased = await erasedAmong(
+    db,
+    people.flatMap(({ pseudonyms }) => pseudonyms),
+  );
+  const counts = { imported: 0, alreadyImported: 0, verified: 0, erased: 0 };
+  const missing: ImportedPerson[] = [];
+  for (const person of people) {
+    // Who came back after an erasure, and verified the address, is a lead.
+    if (verified.has(person.email)) counts.verified += 1;
+    else if (imported.has(person.email)) counts.alreadyImported += 1;
+    else if (person.pseudonyms.some((pseudonym) => erased.has(pseudonym))) counts.erased += 1;
+    else missing.push(person);
+  }
+  counts.imported = missing.length;
+  return { counts, missing };
+}
+
+async function erasedAmong(db: Db, pseudonyms: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await db
+    .selectFrom('erased_addresses')
+    .select('pseudonym')
+    .where('pseudonym', 'in', pseudonyms)
+    .execute();
+  return new Set(rows.map(({ pseudonym }) => pseudonym));
 }
 
 async function emailsIn(
