@@ -13,3 +13,20 @@ export function collectGarbage(): void {
   }
   collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }
+
+/** Rows whose texts take some 15 MB until somebody collects them. */
+const COLLECTED_AFTER = 20_000;
+
+/**
+ * For work on more rows than memory should hold: to be told of each page, it collects after some thousand rows. Left to itself,
+ * V8 lets the heap of a short program grow to a multiple of what it needs.
+ */
+export function createCollector(): (rows: number) => void {
+  let since = 0;
+  return (rows) => {
+    since += rows;
+    if (since < COLLECTED_AFTER) return;
+    collectGarbage();
+    since = 0;
+  };
+}

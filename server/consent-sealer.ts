@@ -1,6 +1,7 @@
 // Puts consent receipts into their chain, some seconds after each verification and away from it.
 import { setImmediate } from 'node:timers/promises';
 
+import { createCollector } from '#server/collect-garbage.ts';
 import type { OpenDatabase } from '#server/db/connect.ts';
 import { findUnsealed, newestReceiptsFrom, sealReceipts } from '#server/db/consent-chain.ts';
 import type { Mailer } from '#server/mail/mailer.ts';
@@ -29,6 +30,7 @@ export async function sealConsents(
   }: { whole: boolean; shouldStop?: () => boolean; onSealed?: (sealed: number) => void },
 ): Promise<number> {
   let sealed = 0;
+  const collect = createCollector();
   let after = whole ? '' : newestReceiptsFrom(clock());
   while (!shouldStop()) {
     const found = await findUnsealed(database.db, after);
@@ -38,6 +40,7 @@ export async function sealConsents(
       const { messageIdOf } = mailer;
       sealed += await sealReceipts(database, { ids, now: clock(), page: config.publicUrl, messageIdOf });
       onSealed(sealed);
+      collect(ids.length);
       // Others have their turn.
       await setImmediate();
     }
@@ -46,7 +49,7 @@ export async function sealConsents(
   return sealed;
 }
 
-/** Seals at intervals, one look at a time: the first at everything, the others at what is new. */
+/** Seals at intervals, one look at a time: the first, and the first after a failure, at everything, the others at what is new. */
 export function createSealer(parts: SealerParts, shouldStop: () => boolean): () => Promise<void> {
   let isRunning = false;
   let whole = true;
@@ -54,7 +57,9 @@ export function createSealer(parts: SealerParts, shouldStop: () => boolean): () 
     if (isRunning) return;
     isRunning = true;
     try {
-      await sealConsents(parts, { whole, shouldStop });
+      const isWhole = whole;
+      whole = true;
+      await sealConsents(parts, { whole: isWhole, shouldStop });
       whole = false;
     } finally {
       isRunning = false;

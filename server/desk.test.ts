@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -141,6 +141,16 @@ describe('the desk', () => {
         assert.match(unfit.notes, sentence);
       }
       assert.deepEqual(await emails(), ['ada@example.com', 'eve@example.com']);
+
+      // What a backup is for. A log of the old file must not be played into the new one.
+      const live = path.join(site.folder, 'data', 'leads.db');
+      const old = readFileSync(live);
+      writeFileSync(live, 'These are no leads any more. '.repeat(999));
+      writeFileSync(`${live}-wal`, 'A log of something else.');
+      const rescued = await run(site.folder, env, 'restore', 'copy.db');
+      assert.equal(rescued.code, 0, rescued.notes);
+      assert.deepEqual(await emails(), ['ada@example.com']);
+      writeFileSync(live, old);
 
       const restored = await run(site.folder, env, 'restore', 'copy.db');
       assert.equal(restored.code, 0, restored.notes);

@@ -1,6 +1,6 @@
-// The first file of `npm start`, and the only one in plain JavaScript: whatever Node runs it can read it, and say in one
-// sentence that it is too old, or that a package is missing. `--check` looks at all that can be wrong before the site is
-// built, and starts nothing. What starting needs and running does not, memory above all, is given back here.
+// The first file of `npm start` and of `npm run desk`, and the only one in plain JavaScript: whatever Node runs it can read it, and
+// say in one sentence that it is too old, or that a package is missing. `--check` looks at all that can be wrong before the site
+// is built, and starts nothing. What starting needs and running does not, memory above all, is given back here.
 import { readFileSync } from 'node:fs';
 import * as module from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -23,12 +23,16 @@ const LARGE_PACKAGES = [
   'zod/mini',
 ];
 
+/** `desk` and what follows is a command for the operator; without it, the page is served. */
+const isDesk = process.argv[2] === 'desk';
+if (isDesk) process.argv.splice(2, 1);
+
 /**
  * @param {string} sentence
  * @returns {never}
  */
 function refuse(sentence) {
-  process.stderr.write(`The server cannot start:\n  - ${sentence}\n`);
+  process.stderr.write(`The ${isDesk ? 'desk' : 'server'} cannot start:\n  - ${sentence}\n`);
   process.exit(1);
 }
 
@@ -71,7 +75,7 @@ try {
   module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url)));
   // Before the rest: --check ends in there.
   ({ collectGarbage } = await import('./collect-garbage.ts'));
-  await import('./main.ts');
+  await (isDesk ? import('./desk.ts') : import('./main.ts'));
 } catch (error) {
   if (!(error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND')) throw error;
   // A package of a package. One of our own files would be named by its path.
@@ -80,7 +84,9 @@ try {
   refuse(`The package ${name} is missing. ${INSTALL}`);
 }
 
-collectGarbage();
-// From here the old space may grow by so much before it is collected. Each collection also forgets compiled code whose objects are
-// gone for the moment; so nothing is collected for idleness alone (--no-memory-reducer in package.json, which Node reads first).
-setFlagsFromString('--heap-growing-percent=75');
+if (!isDesk) {
+  collectGarbage();
+  // From here the old space may grow by so much before it is collected. Each collection also forgets compiled code whose objects are
+  // gone for the moment; so nothing is collected for idleness alone (--no-memory-reducer in package.json, which Node reads first).
+  setFlagsFromString('--heap-growing-percent=75');
+}

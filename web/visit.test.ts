@@ -67,3 +67,12 @@ it('the server keeps what it knows, as long as it may be, whatever is sent', () 
     },
   );
 });
+
+it('a visitor is never refused for where they came from: what would be too long for a header is left out', () => {
+  const storage = tab();
+  const long = page(`?${new URLSearchParams({ utm_term: '漢'.repeat(200), utm_content: '字'.repeat(200) })}`);
+  noteFirstTouch(storage, long);
+  const later = page(`?${new URLSearchParams({ utm_source: 'partner' })}`);
+  assert.deepEqual(told(visitHeader(storage, later)), { utm_source: 'partner' });
+  assert.deepEqual(visitHeader(storage, long), {});
+});

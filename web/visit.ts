@@ -4,6 +4,8 @@ import { VISIT_HEADER } from '#shared/api.ts';
 import { readTouch } from '#shared/touch.ts';
 
 const KEY = 'first-touch';
+/** Servers in between refuse all headers of a request beyond 8,000 bytes; cookies and a browser's own are among them. */
+const HEADER_MAX_LENGTH = 4_000;
 
 /** What was this page's address when it was opened, and which site linked to it. */
 type Opened = Pick<Location, 'search' | 'host'> & { readonly referrer: string };
@@ -43,7 +45,7 @@ export function noteFirstTouch(storage = tabStorage, page = thisPage): void {
   }
 }
 
-/** The header that tells both touches; none when there is nothing to tell. */
+/** The header that tells both touches, or the last alone if both are too long; none when there is nothing to tell. */
 export function visitHeader(storage = tabStorage, page = thisPage): Record<string, string> {
   const last = touchOf(page());
   let first = last;
@@ -53,5 +55,8 @@ export function visitHeader(storage = tabStorage, page = thisPage): Record<strin
     // As above.
   }
   if (first === '' && last === '') return {};
-  return { [VISIT_HEADER]: new URLSearchParams({ first, last }).toString() };
+  const fitting = [{ first, last }, { last }]
+    .map((touches) => new URLSearchParams(touches).toString())
+    .find((text) => text.length <= HEADER_MAX_LENGTH);
+  return fitting === undefined ? {} : { [VISIT_HEADER]: fitting };
 }

@@ -7,13 +7,14 @@ import { describe, it } from 'node:test';
 
 import { sql } from 'kysely';
 
-import { sealConsents } from '#server/consent-sealer.ts';
+import { createSealer, sealConsents } from '#server/consent-sealer.ts';
 import { openDatabase } from '#server/db/connect.ts';
-import type { ChainReport } from '#server/db/consent-chain.ts';
+import { lockChain, type ChainReport } from '#server/db/consent-chain.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
 
 async function agree(server: ServerUnderTest, email: string, mail = 1): Promise<void> {
   const visitor = createVisitor(server, '198.51.100.7');
@@ -184,4 +185,50 @@ it('an anchor that was copied badly is told, and nothing is checked', () =>
     const { exitCode, out, notes } = await desk(server.service, ['consent', 'verify', '--anchor', '12']);
     assert.deepEqual([exitCode, out], [2, '']);
     assert.match(notes, /An anchor is what "consent anchor" prints/);
+  }));
+
+it('who is erased while their consent is being sealed is not in the chain afterwards', () =>
+  withServer({ engine: 'postgres' }, async (server) => {
+    await agree(server, 'ada@example.com');
+    await server.advance(60);
+    const { db } = server.database;
+    const sealing = openDatabase(server.config.database, () => {});
+    try {
+      let erasing: ReturnType<typeof desk> | undefined;
+      await sealing.db.transaction().execute(async (tx) => {
+        await lockChain(tx, 'postgres');
+        erasing = desk(server.service, ['erase', 'ada@example.com', '--yes']);
+        await until(async () => {
+          const { rows } =
+            await sql`select 1 from pg_locks where not granted and locktype = 'advisory'`.execute(db);
+          return rows.length > 0;
+        });
+        // What the sealer had read before.
+        const { id } = await tx.selectFrom('consent_receipts').select('id').executeTakeFirstOrThrow();
+        const entry = { position: 1, receipt_id: id, content: 'ada@example.com', salt: 's', sealed_at: 0 };
+        await tx
+          .insertInto('consent_chain')
+          .values({ ...entry, content_hash: 'c', hash: 'h' })
+          .execute();
+      });
+      assert.equal((await erasing)?.exitCode, 0);
+      const { content } = await db.selectFrom('consent_chain').select('content').executeTakeFirstOrThrow();
+      assert.equal(content, null);
+    } finally {
+      await sealing.close();
+    }
+  }));
+
+it('what could not be sealed for a while is sealed later, however long that was', () =>
+  withServer({ engine: 'sqlite' }, async (server) => {
+    const { db } = server.database;
+    const seal = createSealer(server.service, () => false);
+    await seal();
+    await agree(server, 'ada@example.com');
+    await sql`alter table consent_chain rename to consent_chain_away`.execute(db);
+    await assert.rejects(seal(), /consent_chain/);
+    await sql`alter table consent_chain_away rename to consent_chain`.execute(db);
+    await server.advance(3_600);
+    await seal();
+    assert.equal(await server.countRows('consent_chain'), 1);
   }));

@@ -4,6 +4,9 @@ import { open, rename, rm } from 'node:fs/promises';
 
 import { CommandFailure } from '#server/commands/desk.ts';
 
+/** Letters that are gathered for one call of the file system. */
+const WRITTEN_AT_ONCE = 60_000;
+
 /**
  * Writes a file that only its owner can read. What was there before stays until the new one is whole.
  * @param write is given a function that appends
@@ -16,7 +19,16 @@ export async function writeWhole(
   const beside = `${file}.${randomBytes(4).toString('hex')}.part`;
   const handle = await orSay(file, () => open(beside, 'wx', 0o600));
   try {
-    await write((text) => orSay(file, () => handle.appendFile(text)));
+    let pending = '';
+    const flush = async () => {
+      await orSay(file, () => handle.appendFile(pending));
+      pending = '';
+    };
+    await write(async (text) => {
+      pending += text;
+      if (pending.length >= WRITTEN_AT_ONCE) await flush();
+    });
+    await flush();
     await orSay(file, () => handle.sync());
     await handle.close();
     await orSay(file, () => rename(beside, file));

@@ -8,7 +8,7 @@ import type { Command } from '@commander-js/extra-typings';
 import { sayContents } from '#server/commands/backup.ts';
 import { CommandFailure, type Desk } from '#server/commands/desk.ts';
 import { orSay } from '#server/commands/output-file.ts';
-import { inspectBackup, isDatabaseOpen } from '#server/db/restore.ts';
+import { COMPANIONS, inspectBackup, isDatabaseOpen } from '#server/db/restore.ts';
 import { readInstance } from '#server/service.ts';
 
 const UNFIT = {
@@ -50,7 +50,9 @@ export function addRestore(program: Command, desk: Desk): void {
           await copy.sync();
         });
         desk.signal.throwIfAborted();
-        if (existsSync(database.file)) await rename(database.file, kept);
+        for (const companion of ['', ...COMPANIONS])
+          if (existsSync(database.file + companion))
+            await rename(database.file + companion, kept + companion);
         await rename(beside, database.file);
       } finally {
         await rm(beside, { force: true });

@@ -4,6 +4,7 @@ import { createHash, randomBytes } from 'node:crypto';
 
 import { sql, type Selectable } from 'kysely';
 
+import { createCollector } from '#server/collect-garbage.ts';
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
 import { lowestIdAt } from '#server/db/ids.ts';
 import type { Schema } from '#server/db/schema.ts';
@@ -64,6 +65,12 @@ export async function chainHead(db: Db): Promise<{ readonly position: number; re
   return head ?? { position: 0, hash: GENESIS };
 }
 
+/** Makes others who append to the chain, or empty entries of it, wait until this transaction ends. SQLite has one writer anyway. */
+export async function lockChain(tx: Db, engine: OpenDatabase['engine']): Promise<void> {
+  if (engine === 'postgres')
+    await sql`select pg_advisory_xact_lock(hashtextextended('consent chain', 0))`.execute(tx);
+}
+
 /** Receipts looked at in one statement. */
 const LOOKED_AT_ONCE = 1_000;
 
@@ -112,9 +119,7 @@ export async function sealReceipts(
   },
 ): Promise<number> {
   return db.transaction().execute(async (tx) => {
-    // Another process appends after this one, to what this one has appended.
-    if (engine === 'postgres')
-      await sql`select pg_advisory_xact_lock(hashtextextended('consent chain', 0))`.execute(tx);
+    await lockChain(tx, engine);
     let { position, hash } = await chainHead(tx);
     const receipts = await unsealed(tx, { ids, mailKnownBefore: now - MAIL_PATIENCE_MS });
     const entries = receipts.map((receipt) => {
@@ -231,7 +236,7 @@ export type ChainReport = {
   readonly faults: readonly ChainFault[];
 };
 
-const PAGE_SIZE = 2_000;
+const PAGE_SIZE = 500;
 const MOST_FAULTS = 100;
 
 /**
@@ -251,10 +256,12 @@ export async function verifyChain(
   let entries = 0;
   let erased = 0;
   let head = { position: 0, hash: GENESIS };
+  const collect = createCollector();
   let isAnchored = anchor === undefined || (anchor.position === 0 && anchor.hash === GENESIS);
   for (;;) {
     const page = await entriesAfter(db, head.position);
     if (page.length === 0) break;
+    collect(page.length);
     for (const { has_receipt: hasReceipt, ...entry } of page) {
       entries += 1;
       if (entry.position !== head.position + 1) tell('gap', entry.position);

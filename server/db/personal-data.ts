@@ -5,6 +5,7 @@ import { sql, type Kysely, type Selectable } from 'kysely';
 
 import { lockAddress } from '#server/db/challenges.ts';
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
+import { lockChain } from '#server/db/consent-chain.ts';
 import { lowestIdAt } from '#server/db/ids.ts';
 import { deleteEndedWindows } from '#server/db/limit-windows.ts';
 import type { Schema } from '#server/db/schema.ts';
@@ -240,6 +241,8 @@ export async function erasePersonalData(
   return db.transaction().execute(async (tx) => {
     // A form of this address, or a code, may be under way.
     await lockAddress(tx, engine, email);
+    // So may a consent on its way into the chain.
+    await lockChain(tx, engine);
     const erase = async (
       table:
         | 'exported_leads'

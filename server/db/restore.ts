@@ -4,8 +4,15 @@ import { DatabaseSync } from 'node:sqlite';
 
 import { contentsOf, type Contents } from '#server/db/backup.ts';
 
-/** SQLITE_NOTADB. */
+/** SQLite's result codes: SQLITE_NOTADB, SQLITE_BUSY and SQLITE_LOCKED. */
 const NO_DATABASE = 26;
+const IN_USE: ReadonlySet<unknown> = new Set([5, 6]);
+
+/** What SQLite may keep beside a database. It belongs to that file alone: with another it would be played into that one. */
+export const COMPANIONS = ['-wal', '-shm', '-journal'];
+
+const errcodeOf = (error: unknown): unknown =>
+  error instanceof Error && 'errcode' in error ? error.errcode : undefined;
 
 /**
  * Looks at a backup, and changes nothing.
@@ -25,13 +32,15 @@ export function inspectBackup(
     if (check?.['integrity_check'] !== 'ok') return { type: 'damaged' };
     return { type: 'fit', ...contentsOf(database) };
   } catch (error) {
-    if (error instanceof Error && 'errcode' in error && error.errcode === NO_DATABASE)
-      return { type: 'no database' };
+    if (errcodeOf(error) === NO_DATABASE) return { type: 'no database' };
     throw error;
   }
 }
 
-/** Whether any process has a database open. One that is there and free is left without a write-ahead log. */
+/**
+ * Whether any process has a database open. One that is there and free is left without a write-ahead log; of one that is damaged
+ * nothing is known, and it is in nobody's way.
+ */
 export function isDatabaseOpen(file: string): boolean {
   if (!existsSync(file)) return false;
   using database = new DatabaseSync(file, { timeout: 0 });
@@ -40,7 +49,7 @@ export function isDatabaseOpen(file: string): boolean {
     database.exec('pragma locking_mode = exclusive');
     const row = database.prepare('pragma journal_mode = delete').get();
     return row?.['journal_mode'] !== 'delete';
-  } catch {
-    return true;
+  } catch (error) {
+    return IN_USE.has(errcodeOf(error));
   }
 }

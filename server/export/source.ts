@@ -2,14 +2,14 @@
 import type { Touch } from '#shared/touch.ts';
 
 /** Who adds which click identifier to the address of a page. */
-const CLICK_IDS = {
-  gclid: 'google-ads',
-  gbraid: 'google-ads',
-  wbraid: 'google-ads',
-  msclkid: 'microsoft-ads',
-  fbclid: 'meta',
-  li_fat_id: 'linkedin',
-} as const;
+const CLICK_IDS = [
+  ['gclid', 'google-ads'],
+  ['gbraid', 'google-ads'],
+  ['wbraid', 'google-ads'],
+  ['msclkid', 'microsoft-ads'],
+  ['fbclid', 'meta'],
+  ['li_fat_id', 'linkedin'],
+] as const;
 
 /** Who came without anything that says from where. */
 const DIRECT = 'direct';
@@ -33,8 +33,6 @@ export const firstSourceOf = ({ first, ...last }: KeptAttribution): string =>
 
 function sourceOfTouch(touch: Touch): string | undefined {
   if (touch.utm_source !== undefined) return touch.utm_source;
-  const click = Object.entries(CLICK_IDS).find(
-    ([name]) => touch[name as keyof typeof CLICK_IDS] !== undefined,
-  );
+  const click = CLICK_IDS.find(([name]) => touch[name] !== undefined);
   return click?.[1] ?? touch.referrer;
 }

@@ -1,7 +1,7 @@
 // Leads as text, a page at a time.
 import { stringify } from 'csv-stringify/sync';
 
-import { collectGarbage } from '#server/collect-garbage.ts';
+import { createCollector } from '#server/collect-garbage.ts';
 import type { Db } from '#server/db/connect.ts';
 import { leadPages, type LeadFilter, type LeadState } from '#server/db/lead-pages.ts';
 import {
@@ -12,9 +12,6 @@ import {
   type ExportedLead,
   type FormatName,
 } from '#server/export/formats.ts';
-
-/** Leads whose texts take some 10 MB until somebody collects them. */
-const COLLECTED_AFTER = 5_000;
 
 /** What a page of leads became. */
 export type Written = { readonly text: string; readonly leadIds: readonly string[] };
@@ -53,13 +50,9 @@ export async function* writeLeads(
 ): AsyncGenerator<Written, void, void> {
   const format: CsvFormat | (typeof FORMATS)['jsonl'] = FORMATS[name];
   if (format.kind === 'csv') yield { text: headOf(format, byteOrderMark), leadIds: [] };
-  let sinceCollected = 0;
+  const collect = createCollector();
   for await (const page of selectLeads(db, selection)) {
-    sinceCollected += page.length;
-    if (sinceCollected > COLLECTED_AFTER) {
-      collectGarbage();
-      sinceCollected = 0;
-    }
+    collect(page.length);
     const leads = page.map(({ lead }) => lead);
     yield {
       text:

@@ -2,6 +2,8 @@
 // buys an extra guess.
 import { randomUUIDv7 } from 'node:crypto';
 
+import { v7 as uuid } from 'uuid';
+
 import { findCode } from '#server/access/one-time-code.ts';
 import type { Secrets } from '#server/access/secrets.ts';
 import {
@@ -290,7 +292,8 @@ async function openLead(
   if (submission !== undefined && codesSent !== null) {
     const leadId = await mergeLead(tx, submission, {
       leadId: randomUUIDv7(),
-      receiptId: randomUUIDv7(),
+      // The sealer asks the ids which receipts are new.
+      receiptId: uuid({ msecs: now }),
       verifiedFromAddress: clientAddress,
       sameBrowser: challenge !== undefined,
       now,
