@@ -7,6 +7,8 @@ import { v7 as uuid } from 'uuid';
 
 import { pseudonymsOf } from '#server/access/pseudonyms.ts';
 import { CommandFailure, type Desk } from '#server/commands/desk.ts';
+import { createCollector } from '#server/collect-garbage.ts';
+import { printable } from '#server/commands/printable.ts';
 import { importPeople, type ImportCounts } from '#server/db/imported-leads.ts';
 import {
   findColumns,
@@ -15,7 +17,7 @@ import {
   type DateOrder,
   type FoundPerson,
 } from '#server/import/people.ts';
-import { readCsv } from '#server/import/read-csv.ts';
+import { asciiAddress } from '#shared/lead.ts';
 import { NAME_MAX_LENGTH, NAME_MIN_LENGTH } from '#shared/limits.ts';
 import { isSingleLine } from '#shared/text.ts';
 
@@ -77,9 +79,7 @@ Examples:
       // All of it is read before anything is written.
       const badLines: BadLine[] = [];
       let rows = 0;
-      for await (const row of readRows(reading, (used) =>
-        desk.note(`Columns used: ${used.map((heading) => `"${heading}"`).join(', ')}.`),
-      )) {
+      for await (const row of readRows(reading, (used) => desk.note(`Columns used: ${sayHeadings(used)}.`))) {
         rows += 1;
         if (row.type === 'bad') badLines.push({ line: row.line, reason: row.reason });
         if (rows % AT_ONCE === 0) desk.progress(`${rows} lines read …`);
@@ -163,9 +163,13 @@ async function* readRows(
   },
   onColumns: (used: readonly string[]) => void = () => {},
 ): AsyncGenerator<ReadRow, void, void> {
+  // Nothing else needs the library that reads CSV.
+  const { readCsv } = await import('#server/import/read-csv.ts');
+  const collect = createCollector();
   let columns: Columns | undefined;
   for await (const event of readCsv(handle)) {
     signal.throwIfAborted();
+    collect(1);
     if (event.type === 'fault') throw new CommandFailure(`${file} ${event.sentence}`);
     const { cells, line } = event;
     if (columns !== undefined) {
@@ -175,7 +179,10 @@ async function* readRows(
     const found = findColumns(cells);
     if (found === null)
       throw new CommandFailure(
-        `${file} has no column of e-mail addresses: its first line names ${cells.map((heading) => `"${heading}"`).join(', ')}. Call the column "email".`,
+        // Somebody's, perhaps: it is not repeated.
+        cells.some((cell) => asciiAddress(cell) !== null)
+          ? `${file} has no headings: an e-mail address stands in its first line. Put one above it that names the columns, such as: email,name,company`
+          : `${file} has no column of e-mail addresses: its first line names ${sayHeadings(cells)}. Call the column "email".`,
       );
     columns = found.columns;
     onColumns(found.used);
@@ -183,6 +190,9 @@ async function* readRows(
   if (columns === undefined)
     throw new CommandFailure(`${file} is empty. Name the CSV that the previous tool exported.`);
 }
+
+const sayHeadings = (headings: readonly string[]): string =>
+  headings.map((heading) => `"${printable(heading)}"`).join(', ');
 
 const changed = (file: string): CommandFailure =>
   new CommandFailure(
