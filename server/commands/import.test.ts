@@ -286,6 +286,10 @@ describe('an import', () => {
       const long = 'p,a@example.com\n'.repeat(20_000);
       for (const [content, sentence] of [
         ['', /list\.csv is empty\./],
+        [
+          'ada@example.com,Ada\n',
+          /list\.csv has no headings: an e-mail address stands in its first line\. Put/,
+        ],
         ['name,phone\nAda,1\n', /no column of e-mail addresses: its first line names "name", "phone"\. Call/],
         [
           Buffer.from('email,name\nzoe@example.com,Zo\xEB\n', 'latin1'),
@@ -304,6 +308,7 @@ describe('an import', () => {
           const answer = await importFile(server, content, ...args);
           assert.equal(answer.exitCode, 1, String(sentence));
           assert.match(answer.notes, sentence);
+          assert.doesNotMatch(answer.notes, /ada@/);
           assert.equal(await server.countRows('imported_leads'), 0);
         }
       }
