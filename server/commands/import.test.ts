@@ -4,7 +4,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 
+import { sql } from 'kysely';
+
+import { lockAddress } from '#server/db/challenges.ts';
 import type { StoryEntry } from '#server/people/story.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { desk, type DeskAnswer } from '#testing/desk.ts';
@@ -206,32 +210,65 @@ for (const engine of ENGINES) {
         assert.match((await importFile(server, 'email\nada@example.com\n')).notes, /1 {2}verified leads/);
       }));
 
-    it('takes a long file in batches', () =>
+    it('takes a long file in batches, and one that was stopped is finished by the next call', () =>
       withServer({ engine }, async (server) => {
-        const people = Array.from({ length: 1_234 }, (_, index) => `p${index}@example.com,Person ${index}`);
-        const progress: string[] = [];
+        const addresses = Array.from({ length: 1_234 }, (_, index) => `p${index}@example.com`);
         const folder = mkdtempSync(path.join(os.tmpdir(), 'import-'));
         try {
           const file = path.join(folder, 'long.csv');
-          writeFileSync(file, `email,name\n${people.join('\n')}`);
-          const answer = await desk(server.service, ['import', file, '--consent-source', SOURCE], {
-            progress: (line) => void progress.push(line),
+          writeFileSync(file, `email\n${addresses.join('\n')}`);
+          const run = (replacements: Parameters<typeof desk>[2]) =>
+            desk(server.service, ['import', file, '--consent-source', SOURCE], replacements);
+          const interrupted = new AbortController();
+          const stopped = await run({
+            signal: interrupted.signal,
+            progress: (line) => {
+              if (line === '500 of 1234 lines …') interrupted.abort();
+            },
           });
+          assert.equal(stopped.exitCode, 130);
+          assert.equal(await server.countRows('imported_leads'), 500);
+          const progress: string[] = [];
+          const answer = await run({ progress: (line) => void progress.push(line) });
           assert.equal(answer.exitCode, 0, answer.notes);
+          assert.match(answer.notes, /^734 people imported .*\n +500 {2}from an import before/m);
+          assert(progress.includes('1000 of 1234 lines …'), progress.join());
         } finally {
           rmSync(folder, { recursive: true });
         }
-        assert.equal(await server.countRows('imported_leads'), 1_234);
         const listed = await desk(server.service, ['leads', '--state', 'imported', '--json']);
         const order = (JSON.parse(listed.out) as { email: string }[]).map(({ email }) => email);
-        assert.deepEqual(
-          order,
-          Array.from({ length: 1_234 }, (_, index) => `p${index}@example.com`),
-        );
-        assert(progress.includes('1000 of 1234 lines …'), progress.join());
+        assert.deepEqual(order, addresses, 'in the order of the file');
       }));
   });
 }
+
+it('who is erased while an import is under way does not come back by it, on postgres', () =>
+  withServer({ engine: 'postgres' }, async (server) => {
+    const { db, engine } = server.database;
+    await importFile(server, 'email\nada@example.com\n');
+    const waiting = async (count: number) => {
+      for (;;) {
+        const { rows } = await sql<{ count: number }>`
+          select count(*) as count from pg_locks where locktype = 'advisory' and not granted
+          and database = (select oid from pg_database where datname = current_database())
+        `.execute(db);
+        if (rows[0]?.count === count) return;
+        await setImmediate();
+      }
+    };
+    const both = await db.transaction().execute(async (tx) => {
+      await lockAddress(tx, engine, 'ada@example.com');
+      const erasing = desk(server.service, ['erase', 'ada@example.com', '--yes']);
+      await waiting(1);
+      const importing = importFile(server, 'email\nada@example.com\neve@example.com\n');
+      await waiting(2);
+      return { erasing, importing };
+    });
+    assert.match((await both.erasing).out, /1 in imported_leads/);
+    assert.match((await both.importing).notes, /^ +1 {2}erased here before, not brought back$/m);
+    assert.deepEqual(await emails(server), ['eve@example.com']);
+  }));
 
 describe('an import', () => {
   it('reads what common tools write: separators, byte order marks, UTF-16, dates', () =>

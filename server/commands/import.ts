@@ -28,7 +28,7 @@ const BAD_LINES_TOLD = 20;
 
 type BadLine = { readonly line: number; readonly reason: string };
 type Outcome = ImportCounts & {
-  /** Rows with somebody in them or not, without the headings. */
+  /** Of the file, without the headings and without empty ones. */
   readonly rows: number;
   /** Addresses that stand in the file once more. */
   readonly repeated: number;
