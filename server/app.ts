@@ -28,6 +28,8 @@ import { senderAddress } from '#server/mail/mailer.ts';
 import { createMailBacklog } from '#server/outbox/backlog.ts';
 import { createProofOfWork } from '#server/limits/proof-of-work.ts';
 import type { Service } from '#server/service.ts';
+import { createUnsubscribePages } from '#server/unsubscribe/page.ts';
+import { addUnsubscribeRoutes } from '#server/unsubscribe/routes.ts';
 
 /** What the application takes from the service. */
 export type AppService = Pick<
@@ -147,6 +149,7 @@ export async function buildApp(service: AppService, options: AppOptions): Promis
   app.removeContentTypeParser('text/plain');
 
   const cookies = createCookies(secrets, config.secure);
+  const visitorAddress = createVisitorAddress(isProxy);
   const mailBacklog = createMailBacklog(config.codeTtlSeconds);
   addLeadRoutes(app, {
     database,
@@ -165,13 +168,25 @@ export async function buildApp(service: AppService, options: AppOptions): Promis
     resendSeconds: config.resendSeconds,
     sender: senderAddress(config),
     consentVersion: campaign.consent.version,
-    visitorAddress: createVisitorAddress(isProxy),
+    visitorAddress,
     policies: config,
     freeMailDomains: campaign.freeMailDomains,
     article: campaign.article,
     proofOfWork: createProofOfWork({ db: database.db, secrets, clock }),
   });
   addArticleRoutes(app, { db: database.db, cookies, clock, article: campaign.article, sendError });
+  await addUnsubscribeRoutes(app, {
+    database,
+    secrets,
+    clock,
+    visitorAddress,
+    pages: createUnsubscribePages({
+      site: campaign.site,
+      words: campaign.interface.unsubscribe,
+      secure: config.secure,
+    }),
+    sendError,
+  });
   addLiveRoute(app);
   addHealthRoute(app, { database, mailBacklog, clock, isStopping, sendError });
   refuseOtherMethods(app, sendError);

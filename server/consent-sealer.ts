@@ -1,9 +1,9 @@
-// Puts consent receipts into their chain, some seconds after each verification and away from it.
+// Puts consents, given and taken back, into their chain: some seconds after each, and away from it.
 import { setImmediate } from 'node:timers/promises';
 
 import { createCollector } from '#server/collect-garbage.ts';
 import type { OpenDatabase } from '#server/db/connect.ts';
-import { findUnsealed, newestReceiptsFrom, sealReceipts } from '#server/db/consent-chain.ts';
+import { findUnsealed, newestFrom, SEALED, sealRows } from '#server/db/consent-chain.ts';
 import type { Mailer } from '#server/mail/mailer.ts';
 
 export type SealerParts = {
@@ -13,13 +13,13 @@ export type SealerParts = {
   readonly clock: () => number;
 };
 
-/** Receipts in one transaction: some ten milliseconds. */
+/** Rows in one transaction: some ten milliseconds. */
 const AT_ONCE = 100;
 
 /**
  * Seals what is to be sealed, however much that is.
- * @param options onSealed: told how many were sealed so far. whole: every receipt there is, as at the first start of a release that knows the chain
- * @returns how many receipts were sealed. Throws what the database said
+ * @param options onSealed: told how many were sealed so far. whole: every row there is, as at the first start of a release that knows the chain
+ * @returns how many were sealed. Throws what the database said
  */
 export async function sealConsents(
   { database, mailer, config, clock }: SealerParts,
@@ -31,20 +31,23 @@ export async function sealConsents(
 ): Promise<number> {
   let sealed = 0;
   const collect = createCollector();
-  let after = whole ? '' : newestReceiptsFrom(clock());
-  while (!shouldStop()) {
-    const found = await findUnsealed(database.db, after);
-    if (found === null) break;
-    for (let from = 0; from < found.ids.length && !shouldStop(); from += AT_ONCE) {
-      const ids = found.ids.slice(from, from + AT_ONCE);
-      const { messageIdOf } = mailer;
-      sealed += await sealReceipts(database, { ids, now: clock(), page: config.publicUrl, messageIdOf });
-      onSealed(sealed);
-      collect(ids.length);
-      // Others have their turn.
-      await setImmediate();
+  for (const table of SEALED) {
+    let after = whole ? '' : newestFrom(clock());
+    while (!shouldStop()) {
+      const found = await findUnsealed(database.db, table, after);
+      if (found === null) break;
+      for (let from = 0; from < found.ids.length && !shouldStop(); from += AT_ONCE) {
+        const ids = found.ids.slice(from, from + AT_ONCE);
+        const { messageIdOf } = mailer;
+        const page = config.publicUrl;
+        sealed += await sealRows(database, { table, ids, now: clock(), page, messageIdOf });
+        onSealed(sealed);
+        collect(ids.length);
+        // Others have their turn.
+        await setImmediate();
+      }
+      after = found.last;
     }
-    after = found.last;
   }
   return sealed;
 }

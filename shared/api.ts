@@ -8,6 +8,7 @@ export const API = {
   challenge: '/api/challenge',
   article: '/api/article',
   proofOfWork: '/api/proof-of-work',
+  unsubscribe: '/api/unsubscribe',
   live: '/api/live',
   health: '/api/health',
 } as const;

@@ -70,12 +70,13 @@ function addExport(consent: Command, desk: Desk): void {
     .action(async (typed, { out }) => {
       const email = readAddress(typed);
       const { database, campaign, clock } = await sealed(desk);
-      const proofs = await proofsOf(database.db, email);
+      const { consents: proofs, withdrawals } = await proofsOf(database.db, email);
       if (proofs.length === 0) throw nothingHeld(email);
       const base = out.replace(/\.(json|html)$/, '');
-      await writeWhole(`${base}.json`, (append) => append(`${JSON.stringify({ email, proofs }, null, 2)}\n`));
+      const document = { email, proofs, withdrawals };
+      await writeWhole(`${base}.json`, (append) => append(`${JSON.stringify(document, null, 2)}\n`));
       await writeWhole(`${base}.html`, (append) =>
-        append(consentPage({ email, proofs, title: campaign.site.title, writtenAt: new Date(clock()) })),
+        append(consentPage({ ...document, title: campaign.site.title, writtenAt: new Date(clock()) })),
       );
       desk.note(`${base}.json and ${base}.html prove the consent of ${email}.`);
     });

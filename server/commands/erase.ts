@@ -24,8 +24,8 @@ export function addErase(program: Command, desk: Desk): void {
       if (!agreed) {
         throw new CommandFailure('Nothing was erased. Say "y" when you are asked, or call it with --yes.');
       }
-      const [pseudonym] = pseudonymsOf(secrets, email);
-      const erased = await erasePersonalData(database, { email, pseudonym, now: clock() });
+      const pseudonyms = pseudonymsOf(secrets, email);
+      const erased = await erasePersonalData(database, { email, pseudonyms, now: clock() });
       if (json) await desk.print(`${JSON.stringify({ email, erased }, null, 2)}\n`);
       else await desk.print(`Erased: ${sayCounts(erased)}.\n`);
       desk.note('Backups and files that were exported before still hold it: erase it there too.');

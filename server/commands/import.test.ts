@@ -8,7 +8,9 @@ import { setImmediate } from 'node:timers/promises';
 
 import { sql } from 'kysely';
 
+import { pseudonymsOf } from '#server/access/pseudonyms.ts';
 import { lockAddress } from '#server/db/challenges.ts';
+import { suppress } from '#server/db/suppressions.ts';
 import type { StoryEntry } from '#server/people/story.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { desk, type DeskAnswer } from '#testing/desk.ts';
@@ -59,6 +61,12 @@ for (const engine of ENGINES) {
         await becomeLead(server, 'erased@example.com');
         await server.advance(60);
         assert.equal((await desk(server.service, ['erase', 'erased@example.com', '--yes'])).exitCode, 0);
+        await suppress(server.database.db, {
+          keys: pseudonymsOf(server.service.secrets, 'hand@example.com'),
+          reason: 'by-hand',
+          email: 'hand@example.com',
+          now: server.now(),
+        });
         const before = await server.database.db.selectFrom('leads').selectAll().execute();
         const file = [
           'Email Address,First Name,Last Name,Company,OPTIN_TIME,Status',
@@ -67,6 +75,7 @@ for (const engine of ENGINES) {
           'Erased@example.com,Erika,Erased,Gone,,subscribed',
           'ada@example.com,Twice,,,,subscribed',
           'left@example.com,Lea,Left,,,Unsubscribed',
+          'HAND@example.com,Hanna,Hand,,,subscribed',
           'bob@example.com,,,,,subscribed',
           '',
           ',,,,,',
@@ -84,11 +93,15 @@ for (const engine of ENGINES) {
           [count, others['alreadyImported'], others['verified'], others['erased'], others['unsubscribed']],
           [2, 0, 1, 1, 1],
         );
-        assert.deepEqual([others['repeated'], others['rows'], others['badLines']], [1, 6, []]);
+        assert.deepEqual(
+          [others['repeated'], others['rows'], others['suppressed'], others['badLines']],
+          [1, 7, 1, []],
+        );
         const told = [
           '2 people imported from .*, as not verified by this page',
           '1 {2}verified leads already, left as they are',
           '1 {2}erased here before, not brought back',
+          '1 {2}not to be mailed any more here, left out',
           '1 {2}unsubscribed there',
           '1 {2}in the file once more',
         ];

@@ -91,7 +91,7 @@ Examples:
         );
       }
 
-      const counts = { imported: 0, alreadyImported: 0, verified: 0, erased: 0 };
+      const counts = { imported: 0, alreadyImported: 0, verified: 0, erased: 0, suppressed: 0 };
       let [repeated, unsubscribed, read] = [0, 0, 0];
       const seen = new Set<string>();
       let batch: FoundPerson[] = [];
@@ -209,7 +209,8 @@ function tell(
   desk: Desk,
   { file, dryRun, outcome }: { file: string; dryRun: boolean; outcome: Outcome },
 ): void {
-  const { imported, alreadyImported, verified, erased, repeated, unsubscribed, badLines } = outcome;
+  const { imported, alreadyImported, verified, erased, suppressed } = outcome;
+  const { repeated, unsubscribed, badLines } = outcome;
   const people = (count: number) => (count === 1 ? '1 person' : `${count} people`);
   tellBadLines(desk, badLines);
   desk.note(
@@ -221,6 +222,7 @@ function tell(
     [alreadyImported, 'from an import before, left as they are'],
     [verified, 'verified leads already, left as they are'],
     [erased, 'erased here before, not brought back'],
+    [suppressed, 'not to be mailed any more here, left out'],
     [unsubscribed, 'unsubscribed there, or not to be written to, left out'],
     [repeated, 'in the file once more, taken once'],
     [badLines.length, 'in a bad line, left out'],

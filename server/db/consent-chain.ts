@@ -1,5 +1,5 @@
-// The chain of consent proofs. A receipt is sealed some seconds after its verification, in a batch: whoever enters a code never
-// waits for the chain, and one process at a time appends to it.
+// The chain of consent proofs: consents given, and taken back. Each is sealed some seconds afterwards, in a batch: whoever enters a
+// code never waits for the chain, and one process at a time appends to it.
 import { createHash, randomBytes } from 'node:crypto';
 
 import { sql, type Selectable } from 'kysely';
@@ -9,10 +9,10 @@ import type { Db, OpenDatabase } from '#server/db/connect.ts';
 import { lowestIdAt } from '#server/db/ids.ts';
 import type { Schema } from '#server/db/schema.ts';
 
-export type ChainEntry = Selectable<Schema['consent_chain']>;
+type ChainEntry = Selectable<Schema['consent_chain']>;
 
 /** What a proof says. Times are ISO 8601 in UTC; null is what was not known. */
-export type ConsentProof = {
+type ConsentProof = {
   readonly receipt: string;
   readonly email: string;
   readonly name: string;
@@ -34,6 +34,23 @@ export type ConsentProof = {
     readonly answer: string | null;
   } | null;
 };
+
+/** What the chain says of a consent that was taken back. */
+type WithdrawalProof = {
+  readonly withdrawal: string;
+  readonly email: string;
+  readonly way: Selectable<Schema['withdrawals']>['way'];
+  readonly withdrawnAt: string;
+  readonly withdrawnFrom: string | null;
+  readonly browser: string | null;
+};
+
+/** What is sealed: the tables whose rows become entries. */
+export const SEALED = ['consent_receipts', 'withdrawals'] as const;
+type Sealed = (typeof SEALED)[number];
+
+/** The rows of either, as far as they are alike: an id, and whose it is. Kysely takes no choice of tables. */
+const sealedRows = (table: Sealed) => `${table as 'consent_receipts'} as r` as const;
 
 /** Where a chain begins. */
 const GENESIS = '0'.repeat(64);
@@ -75,19 +92,20 @@ export async function lockChain(tx: Db, engine: OpenDatabase['engine']): Promise
 const LOOKED_AT_ONCE = 1_000;
 
 /** Where a look for what is new begins. */
-export const newestReceiptsFrom = (now: number): string => lowestIdAt(now - OVERLAP_MS);
+export const newestFrom = (now: number): string => lowestIdAt(now - OVERLAP_MS);
 
 /**
- * Looks for receipts that are in no entry yet, a page at a time, and changes nothing.
- * @param after the id of a receipt; the empty text comes before all
+ * Looks for rows that are in no entry yet, a page at a time, and changes nothing.
+ * @param after the id of a row; the empty text comes before all
  * @returns their ids, and how far it has looked; null when there was nothing to look at
  */
 export async function findUnsealed(
   db: Db,
+  table: Sealed,
   after: string,
 ): Promise<{ readonly ids: readonly string[]; readonly last: string } | null> {
   const page = await db
-    .selectFrom('consent_receipts as r')
+    .selectFrom(sealedRows(table))
     .leftJoin('consent_chain as k', 'k.receipt_id', 'r.id')
     .select(['r.id', 'k.position'])
     .where('r.id', '>', after)
@@ -100,18 +118,20 @@ export async function findUnsealed(
 }
 
 /**
- * Appends receipts to the chain, those left out that another process has appended meanwhile, or whose mail is still on its way.
- * @param options page: where the form was; messageIdOf: of the mail with an id in the outbox
+ * Appends rows to the chain, those left out that another process has appended meanwhile, or whose mail is still on its way.
+ * @param options ids: of one table; page: where the form was; messageIdOf: of the mail with an id in the outbox
  * @returns how many were appended
  */
-export async function sealReceipts(
+export async function sealRows(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
   {
+    table,
     ids,
     now,
     page,
     messageIdOf,
   }: {
+    table: Sealed;
     ids: readonly string[];
     now: number;
     page: string;
@@ -121,16 +141,22 @@ export async function sealReceipts(
   return db.transaction().execute(async (tx) => {
     await lockChain(tx, engine);
     let { position, hash } = await chainHead(tx);
-    const receipts = await unsealed(tx, { ids, mailKnownBefore: now - MAIL_PATIENCE_MS });
-    const entries = receipts.map((receipt) => {
-      const content = JSON.stringify(proofOf(receipt, { page, messageIdOf }));
+    const proofs =
+      table === 'withdrawals'
+        ? (await unsealedWithdrawals(tx, ids)).map((row) => ({ id: row.id, proof: withdrawalProofOf(row) }))
+        : (await unsealed(tx, { ids, mailKnownBefore: now - MAIL_PATIENCE_MS })).map((row) => ({
+            id: row.id,
+            proof: proofOf(row, { page, messageIdOf }),
+          }));
+    const entries = proofs.map(({ id, proof }) => {
+      const content = JSON.stringify(proof);
       const salt = randomBytes(SALT_BYTES).toString('hex');
       const contentHash = hashOfContent(salt, content);
       position += 1;
       hash = hashOfEntry(hash, position, contentHash);
       return {
         position,
-        receipt_id: receipt.id,
+        receipt_id: id,
         content,
         salt,
         content_hash: contentHash,
@@ -181,15 +207,33 @@ const unsealed = (db: Db, { ids, mailKnownBefore }: { ids: readonly string[]; ma
         eb('r.verified_at', '<', mailKnownBefore),
       ]),
     )
-    .where((eb) =>
-      eb.not(
-        eb.exists(
-          eb.selectFrom('consent_chain as k').select('k.position').whereRef('k.receipt_id', '=', 'r.id'),
-        ),
-      ),
-    )
+    .where(isUnsealed)
     .orderBy('r.id')
     .execute();
+
+const isUnsealed = sql<boolean>`not exists (select 1 from consent_chain k where k.receipt_id = r.id)`;
+
+const unsealedWithdrawals = (db: Db, ids: readonly string[]) =>
+  db
+    .selectFrom('withdrawals as r')
+    .innerJoin('leads as l', 'l.id', 'r.lead_id')
+    .selectAll('r')
+    .select('l.email')
+    .where('r.id', 'in', ids)
+    .where(isUnsealed)
+    .orderBy('r.id')
+    .execute();
+
+const withdrawalProofOf = (
+  row: Awaited<ReturnType<typeof unsealedWithdrawals>>[number],
+): WithdrawalProof => ({
+  withdrawal: row.id,
+  email: row.email,
+  way: row.way,
+  withdrawnAt: isoTime(row.withdrawn_at),
+  withdrawnFrom: row.client_address,
+  browser: row.user_agent,
+});
 
 function proofOf(
   row: Unsealed,
@@ -224,7 +268,7 @@ const isoTime = (ms: number): string => new Date(ms).toISOString();
 /** What is wrong with a chain. */
 export type ChainFault = {
   readonly position: number;
-  /** `gap`: entries are missing before it. `link`: it does not follow the one before. `content`: it was changed. `emptied`: its content went, and its receipt did not. `anchor`: it is not the one that was anchored. */
+  /** `gap`: entries are missing before it. `link`: it does not follow the one before. `content`: it was changed. `emptied`: its content went, and what it was made of did not. `anchor`: it is not the one that was anchored. */
   readonly kind: 'gap' | 'link' | 'content' | 'emptied' | 'anchor';
 };
 
@@ -262,14 +306,14 @@ export async function verifyChain(
     const page = await entriesAfter(db, head.position);
     if (page.length === 0) break;
     collect(page.length);
-    for (const { has_receipt: hasReceipt, ...entry } of page) {
+    for (const { is_held: isHeld, ...entry } of page) {
       entries += 1;
       if (entry.position !== head.position + 1) tell('gap', entry.position);
       else if (entry.hash !== hashOfEntry(head.hash, entry.position, entry.content_hash))
         tell('link', entry.position);
       if (entry.content === null || entry.salt === null) {
         erased += 1;
-        if (Number(hasReceipt) > 0) tell('emptied', entry.position);
+        if (isHeld > 0) tell('emptied', entry.position);
       } else if (hashOfContent(entry.salt, entry.content) !== entry.content_hash) {
         tell('content', entry.position);
       }
@@ -286,32 +330,40 @@ const entriesAfter = (db: Db, position: number) =>
   db
     .selectFrom('consent_chain as k')
     .selectAll()
-    .select((eb) =>
-      eb
-        .selectFrom('consent_receipts as r')
-        .select((receipts) => receipts.fn.countAll<number>().as('count'))
-        .whereRef('r.id', '=', 'k.receipt_id')
-        .as('has_receipt'),
+    .select(
+      sql<number>`(select count(*) from consent_receipts r where r.id = k.receipt_id) + (select count(*) from withdrawals w where w.id = k.receipt_id)`.as(
+        'is_held',
+      ),
     )
     .where('k.position', '>', position)
     .orderBy('k.position')
     .limit(PAGE_SIZE)
     .execute();
 
-/** The proofs of an address, the oldest first, with what shows their place in the chain. */
+type Place<Proof> = Omit<ChainEntry, 'content'> & { readonly proof: Proof };
+export type PlacedConsent = Place<ConsentProof>;
+export type PlacedWithdrawal = Place<WithdrawalProof>;
+
+/** What the chain says of an address, the oldest first, with what shows its place in the chain. */
 export async function proofsOf(
   db: Db,
   email: string,
-): Promise<readonly (Omit<ChainEntry, 'content'> & { readonly proof: ConsentProof })[]> {
-  const rows = await db
-    .selectFrom('consent_chain as k')
-    .innerJoin('consent_receipts as r', 'r.id', 'k.receipt_id')
-    .innerJoin('leads as l', 'l.id', 'r.lead_id')
-    .selectAll('k')
-    .where('l.email', '=', email)
-    .orderBy('k.position')
-    .execute();
-  return rows.flatMap(({ content, ...entry }) =>
-    content === null ? [] : [{ ...entry, proof: JSON.parse(content) as ConsentProof }],
-  );
+): Promise<{
+  readonly consents: readonly PlacedConsent[];
+  readonly withdrawals: readonly PlacedWithdrawal[];
+}> {
+  const placed = async <Proof>(table: Sealed): Promise<Place<Proof>[]> => {
+    const rows = await db
+      .selectFrom('consent_chain as k')
+      .innerJoin(sealedRows(table), 'r.id', 'k.receipt_id')
+      .innerJoin('leads as l', 'l.id', 'r.lead_id')
+      .selectAll('k')
+      .where('l.email', '=', email)
+      .orderBy('k.position')
+      .execute();
+    return rows.flatMap(({ content, ...entry }) =>
+      content === null ? [] : [{ ...entry, proof: JSON.parse(content) as Proof }],
+    );
+  };
+  return { consents: await placed('consent_receipts'), withdrawals: await placed('withdrawals') };
 }

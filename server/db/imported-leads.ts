@@ -1,6 +1,7 @@
 // People from a previous tool: put in a batch at a time. Nobody here is verified by this page.
 import { lockAddresses } from '#server/db/challenges.ts';
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
+import { suppressionReasons } from '#server/db/suppressions.ts';
 
 export type ImportedPerson = {
   /** For a new row. */
@@ -24,6 +25,8 @@ export type ImportCounts = {
   readonly verified: number;
   /** Of whom erasure was asked. */
   readonly erased: number;
+  /** On the list of who must not be mailed for another reason (suppressions.ts). */
+  readonly suppressed: number;
 };
 
 /**
@@ -72,30 +75,22 @@ async function sortOut(
   const emails = people.map(({ email }) => email);
   const verified = await emailsIn(db, 'leads', emails);
   const imported = await emailsIn(db, 'imported_leads', emails);
-  const erased = await erasedAmong(
+  const reasons = await suppressionReasons(
     db,
     people.flatMap(({ pseudonyms }) => pseudonyms),
   );
-  const counts = { imported: 0, alreadyImported: 0, verified: 0, erased: 0 };
+  const counts = { imported: 0, alreadyImported: 0, verified: 0, erased: 0, suppressed: 0 };
   const missing: ImportedPerson[] = [];
   for (const person of people) {
-    // Who came back after an erasure, and verified the address, is a lead.
+    const why = person.pseudonyms.flatMap((pseudonym) => reasons.get(pseudonym) ?? []);
     if (verified.has(person.email)) counts.verified += 1;
     else if (imported.has(person.email)) counts.alreadyImported += 1;
-    else if (person.pseudonyms.some((pseudonym) => erased.has(pseudonym))) counts.erased += 1;
+    else if (why.includes('erased')) counts.erased += 1;
+    else if (why.length > 0) counts.suppressed += 1;
     else missing.push(person);
   }
   counts.imported = missing.length;
   return { counts, missing };
-}
-
-async function erasedAmong(db: Db, pseudonyms: readonly string[]): Promise<ReadonlySet<string>> {
-  const rows = await db
-    .selectFrom('erased_addresses')
-    .select('pseudonym')
-    .where('pseudonym', 'in', pseudonyms)
-    .execute();
-  return new Set(rows.map(({ pseudonym }) => pseudonym));
 }
 
 async function emailsIn(

@@ -25,8 +25,9 @@ const TABLES: readonly (readonly [Table, key: readonly string[]])[] = [
   ['corrections', ['id']],
   ['imported_leads', ['id']],
   ['imported_corrections', ['id']],
-  ['erased_addresses', ['pseudonym']],
   ['mail_domains', ['domain']],
+  ['suppressions', ['address_key', 'reason']],
+  ['withdrawals', ['id']],
   ['limit_windows', ['key']],
 ];
 const PAGE_SIZE = 1_000;

@@ -11,6 +11,7 @@ import { lockAddress } from '#server/db/challenges.ts';
 import type { Db } from '#server/db/connect.ts';
 import { COLUMNS, erasePersonalData, listPersonalData } from '#server/db/personal-data.ts';
 import type { Schema } from '#server/db/schema.ts';
+import { withdrawConsent } from '#server/unsubscribe/withdraw.ts';
 import { API } from '#shared/api.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
@@ -48,7 +49,7 @@ const dump = async ({ database: { db } }: ServerUnderTest): Promise<Record<strin
 const erase = ({ database, now }: ServerUnderTest, email: string) =>
   erasePersonalData(database, {
     email,
-    pseudonym: pseudonymsOf(deriveSecrets([TEST_SECRET]), email)[0],
+    pseudonyms: pseudonymsOf(deriveSecrets([TEST_SECRET]), email),
     now: now(),
   });
 
@@ -67,6 +68,15 @@ async function workAtTheDesk(server: ServerUnderTest): Promise<void> {
   await server.advance(60);
   await desk(server.service, ['export', '--since-last', 'crm']);
   await desk(server.service, ['correct', EMAIL, '--name', 'Ada King ada@example.com']);
+  const { db } = server.database;
+  const lead = await db.selectFrom('leads').select('id').where('email', '=', EMAIL).executeTakeFirstOrThrow();
+  await withdrawConsent(server.service, {
+    leadId: lead.id,
+    way: 'page',
+    clientAddress: HOME,
+    userAgent: 'Mail/1',
+    now: server.now(),
+  });
   await desk(server.service, ['consent', 'anchor']);
 }
 
@@ -90,7 +100,9 @@ for (const engine of ENGINES) {
         assert.deepEqual(
           Object.entries(listed).map(([table, rows]) => [table, rows.length]),
           [
-            ['consent_chain', 1],
+            ['consent_chain', 2],
+            ['suppressions', 1],
+            ['withdrawals', 1],
             ['exported_leads', 1],
             ['corrections', 1],
             ['consent_receipts', 1],
@@ -118,7 +130,9 @@ for (const engine of ENGINES) {
         await server.inbox.waitForMail(EMAIL, 2);
         await server.advance(0);
         assert.deepEqual(await erase(server, 'ADA@example.com'), {
-          consent_chain: 1,
+          consent_chain: 2,
+          suppressions: 1,
+          withdrawals: 1,
           exported_leads: 1,
           corrections: 1,
           consent_receipts: 1,

@@ -9,6 +9,7 @@ import { lockChain } from '#server/db/consent-chain.ts';
 import { lowestIdAt } from '#server/db/ids.ts';
 import { deleteEndedWindows } from '#server/db/limit-windows.ts';
 import type { Schema } from '#server/db/schema.ts';
+import { suppress } from '#server/db/suppressions.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
 /**
@@ -136,10 +137,25 @@ export const COLUMNS: Classification = {
     company: 'personal',
     corrected_at: 'not',
   },
-  // Kept so that no import brings back who was erased. Without the secret, nobody can tell who that is.
-  erased_addresses: { pseudonym: 'personal', erased_at: 'not' },
   // Some domains have one mailbox.
   mail_domains: { domain: 'personal', platform: 'not', mx_host: 'personal', looked_up_at: 'not' },
+  suppressions: {
+    // Tells whether an address that somebody knows already is in the list, to whoever has the secret.
+    address_key: 'not',
+    reason: 'not',
+    email: 'personal',
+    // Mail servers like to repeat the address.
+    note: 'personal',
+    created_at: 'not',
+  },
+  withdrawals: {
+    id: 'key',
+    lead_id: 'key',
+    way: 'not',
+    withdrawn_at: 'not',
+    client_address: 'personal',
+    user_agent: 'personal',
+  },
   limit_windows: {
     // A network address for an hour, or the pseudonym of an e-mail address for two days at most.
     key: 'personal',
@@ -154,6 +170,8 @@ export const COLUMNS: Classification = {
 /** The tables whose rows are about an e-mail address, those that refer to others first. */
 const ABOUT_AN_ADDRESS = [
   'consent_chain',
+  'suppressions',
+  'withdrawals',
   'exported_leads',
   'corrections',
   'consent_receipts',
@@ -174,9 +192,13 @@ export type PersonalData = { readonly [Table in AboutAnAddress]: readonly Select
 const isAbout = (table: AboutAnAddress, email: string) => {
   switch (table) {
     case 'consent_chain':
-      return sql<boolean>`receipt_id in (select id from consent_receipts where lead_id in (select id from leads where email = ${email}))`;
+      return sql<boolean>`receipt_id in (
+        select r.id from consent_receipts r join leads l on l.id = r.lead_id where l.email = ${email}
+        union all select w.id from withdrawals w join leads l on l.id = w.lead_id where l.email = ${email}
+      )`;
     case 'exported_leads':
     case 'corrections':
+    case 'withdrawals':
     case 'consent_receipts':
       return sql<boolean>`lead_id in (select id from leads where email = ${email})`;
     case 'imported_corrections':
@@ -189,6 +211,7 @@ const isAbout = (table: AboutAnAddress, email: string) => {
       return sql<boolean>`id in (select challenge_id from submissions where email = ${email} union select challenge_id from codes where email = ${email})`;
     case 'leads':
     case 'imported_leads':
+    case 'suppressions':
     case 'submissions':
     case 'codes':
       return sql<boolean>`email = ${email}`;
@@ -209,6 +232,8 @@ export async function listPersonalData(db: Db, typedEmail: string): Promise<Pers
       .execute() as Promise<Selectable<Schema[Table]>[]>;
   return {
     consent_chain: await rowsOf('consent_chain'),
+    suppressions: await rowsOf('suppressions'),
+    withdrawals: await rowsOf('withdrawals'),
     exported_leads: await rowsOf('exported_leads'),
     corrections: await rowsOf('corrections'),
     consent_receipts: await rowsOf('consent_receipts'),
@@ -228,16 +253,21 @@ const NO_ADDRESS = '';
 
 /**
  * Erases an address everywhere, in one transaction. Sessions of its lead end, mail to it is not sent. When codes were made
- * stays, under a pseudonym, so that asking again begins no new day: these rows expire like others.
- * The pseudonym alone stays for good: no import brings the address back.
- * @param pseudonym of the address (server/access/pseudonyms.ts), the newest
+ * stays, under a pseudonym, so that asking again begins no new day: these rows expire like others. That it must not be mailed, nor
+ * brought back by anybody but its owner, stays for good, under the same.
+ * @param pseudonyms of the address (server/access/pseudonyms.ts), the newest first
  * @returns how many rows of each table were erased
  */
 export async function erasePersonalData(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
-  { email: typedEmail, pseudonym, now }: { email: string; pseudonym: string; now: number },
+  {
+    email: typedEmail,
+    pseudonyms,
+    now,
+  }: { email: string; pseudonyms: readonly [string, ...string[]]; now: number },
 ): Promise<Readonly<Record<AboutAnAddress, number>>> {
   const email = normaliseEmail(typedEmail);
+  const [pseudonym] = pseudonyms;
   return db.transaction().execute(async (tx) => {
     // A form of this address, or a code, may be under way.
     await lockAddress(tx, engine, email);
@@ -247,6 +277,7 @@ export async function erasePersonalData(
       table:
         | 'exported_leads'
         | 'corrections'
+        | 'withdrawals'
         | 'consent_receipts'
         | 'outbox'
         | 'submissions'
@@ -266,17 +297,19 @@ export async function erasePersonalData(
       .set({ content: null, salt: null })
       .where(isAbout('consent_chain', email))
       .executeTakeFirstOrThrow();
+    const suppressions = await tx
+      .updateTable('suppressions')
+      .set({ email: null, note: null })
+      .where(isAbout('suppressions', email))
+      .executeTakeFirstOrThrow();
+    await suppress(tx, { keys: pseudonyms, reason: 'erased', email: null, now });
+    const withdrawals = await erase('withdrawals');
     const exportedLeads = await erase('exported_leads');
     const corrections = await erase('corrections');
     const receipts = await erase('consent_receipts');
     const leads = await erase('leads');
     const importedCorrections = await erase('imported_corrections');
     const importedLeads = await erase('imported_leads');
-    await tx
-      .insertInto('erased_addresses')
-      .values({ pseudonym, erased_at: now })
-      .onConflict((conflict) => conflict.column('pseudonym').doUpdateSet({ erased_at: now }))
-      .execute();
     // If others have an address there, the next look-up finds it again.
     await tx
       .deleteFrom('mail_domains')
@@ -305,6 +338,8 @@ export async function erasePersonalData(
       .executeTakeFirstOrThrow();
     return {
       consent_chain: Number(chain.numUpdatedRows),
+      suppressions: Number(suppressions.numUpdatedRows),
+      withdrawals,
       exported_leads: exportedLeads,
       corrections,
       consent_receipts: receipts,

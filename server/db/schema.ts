@@ -133,6 +133,7 @@ type ConsentReceipts = {
 /** Consent proofs, each holding the hash of the one before (consent-chain.ts). */
 type ConsentChain = {
   position: Fixed<number>;
+  /** Of a consent receipt, or of a withdrawal. */
   receipt_id: Fixed<string>;
   /** JSON of the proof; null once it was erased. */
   content: Erasable<string | null>;
@@ -180,12 +181,6 @@ type ImportedLeads = {
 /** The same as {@link Corrections}, of somebody who was imported. */
 type ImportedCorrections = Omit<Corrections, 'lead_id'> & { imported_id: Fixed<string> };
 
-/** Who was erased, by pseudonym: no import brings them back. */
-type ErasedAddresses = {
-  pseudonym: Fixed<string>;
-  erased_at: number;
-};
-
 /** Who runs the mail of a domain, as DNS said. */
 type MailDomains = {
   domain: Fixed<string>;
@@ -194,6 +189,34 @@ type MailDomains = {
   /** The first mail server in its MX record; null when DNS named none. */
   mx_host: string | null;
   looked_up_at: number;
+};
+
+/** `by-hand`: the operator put it there. `erased`: nobody is to bring it back but its owner. */
+export type SuppressionReason = 'unsubscribed' | 'complained' | 'bounced' | 'by-hand' | 'erased';
+
+/** An address that is not to be mailed, except with a code that somebody just asked for. */
+type Suppressions = {
+  /** Its pseudonym (server/access/pseudonyms.ts). */
+  address_key: Fixed<string>;
+  reason: Fixed<SuppressionReason>;
+  /** Null once it was erased. */
+  email: Erasable<string | null>;
+  /** What a mail server said, or the operator. */
+  note: Erasable<string | null>;
+  created_at: Fixed<number>;
+};
+
+/** `page`: the button of the page that a link opens. `one-click`: the button of a mail program (RFC 8058). */
+export type WithdrawalWay = 'page' | 'one-click' | 'complaint' | 'by-hand';
+
+/** A lead took their consent back. */
+type Withdrawals = {
+  id: Fixed<string>;
+  lead_id: Fixed<string>;
+  way: Fixed<WithdrawalWay>;
+  withdrawn_at: Fixed<number>;
+  client_address: Fixed<string | null>;
+  user_agent: Fixed<string | null>;
 };
 
 /** How often something happened since its window began. */
@@ -223,8 +246,9 @@ export type Schema = {
   corrections: Corrections;
   imported_leads: ImportedLeads;
   imported_corrections: ImportedCorrections;
-  erased_addresses: ErasedAddresses;
   mail_domains: MailDomains;
+  suppressions: Suppressions;
+  withdrawals: Withdrawals;
   limit_windows: LimitWindows;
   known_secrets: KnownSecrets;
 };

@@ -15,6 +15,7 @@ const ROUTES: Readonly<Record<string, readonly string[]>> = {
   [API.challenge]: ['GET', 'HEAD'],
   [API.article]: ['GET', 'HEAD'],
   [API.proofOfWork]: ['GET', 'HEAD'],
+  [API.unsubscribe]: ['GET', 'HEAD', 'POST'],
   [API.live]: ['GET', 'HEAD'],
   [API.health]: ['GET', 'HEAD'],
 };

@@ -3,6 +3,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import type { SendError } from '#server/http/errors.ts';
+import { API } from '#shared/api.ts';
 
 /**
  * Where a request that changes something comes from: our page, our page under a name that is not PUBLIC_URL's, or
@@ -31,6 +32,8 @@ export function refuseOtherOrigins(app: FastifyInstance, publicUrl: string, send
   let warned = false;
   app.addHook('onRequest', async (request, reply) => {
     if (request.method === 'GET' || request.method === 'HEAD') return;
+    // Whoever has the link may use it from anywhere; mail programs do (RFC 8058). No cookie has a part in it.
+    if (request.routeOptions.url === API.unsubscribe) return;
     const origin = originOf(request, publicUrl);
     if (origin === 'ours') return;
     if (origin === 'another name' && !warned) {

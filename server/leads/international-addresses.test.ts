@@ -70,7 +70,7 @@ for (const engine of ENGINES) {
         assert.equal(known.codes.length, 2);
         const erased = await erasePersonalData(server.database, {
           email: 'INFO@münchen.DE',
-          pseudonym: 'nobody',
+          pseudonyms: ['nobody'],
           now: server.now(),
         });
         assert.equal(erased.submissions, 2);

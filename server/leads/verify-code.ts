@@ -5,6 +5,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import { v7 as uuid } from 'uuid';
 
 import { findCode } from '#server/access/one-time-code.ts';
+import { pseudonymsOf } from '#server/access/pseudonyms.ts';
 import type { Secrets } from '#server/access/secrets.ts';
 import {
   burnTry,
@@ -20,6 +21,7 @@ import {
 import { acceptedCodes, codeItWasVerifiedWith, endCodes, enterCode, type Code } from '#server/db/codes.ts';
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
 import { findLeadId, mergeLead } from '#server/db/leads.ts';
+import { liftSuppressions } from '#server/db/suppressions.ts';
 import { firstLikeNewestSubmission } from '#server/db/submissions.ts';
 import type { Limits } from '#server/limits/limits.ts';
 import { ACCEPTED_CODES } from '#server/limits/numbers.ts';
@@ -115,6 +117,8 @@ export async function verifyCode(
   return db.transaction().execute(async (tx) => {
     await lockAddress(tx, parts.database.engine, email);
     const outcome = await openLead(tx, { challenge: open ?? verified?.challenge, own, code, entry });
+    // A new consent, and an address that works.
+    if (outcome.type === 'verified') await liftSuppressions(tx, pseudonymsOf(parts.secrets, email));
     if (outcome.type === 'verified' && !own) await limits.forgiveTry(tx, email, now);
     return outcome;
   });

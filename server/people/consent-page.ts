@@ -1,71 +1,97 @@
 // The proofs of somebody's consent, as a page to print.
-import type { ChainEntry, ConsentProof } from '#server/db/consent-chain.ts';
+import type { PlacedConsent, PlacedWithdrawal } from '#server/db/consent-chain.ts';
 import { escapeHtml } from '#server/escape-html.ts';
 import { paperPage } from '#server/people/paper-page.ts';
 
 /**
- * @param proofs as the chain has them
+ * @param proofs and withdrawals, as the chain has them
  * @returns one document that needs no other file
  */
 export function consentPage({
   email,
   proofs,
+  withdrawals,
   title,
   writtenAt,
 }: {
   email: string;
-  proofs: readonly (Omit<ChainEntry, 'content'> & { readonly proof: ConsentProof })[];
+  proofs: readonly PlacedConsent[];
+  withdrawals: readonly PlacedWithdrawal[];
   title: string;
   writtenAt: Date;
 }): string {
   return paperPage({
     heading: `Proof of consent: ${email}`,
     about: `${title}. Written on ${said(writtenAt.toISOString())}. All times are in UTC.`,
-    body: proofs.map(proofSection).join('\n'),
+    body: [
+      ...proofs.map((entry) => ({ at: entry.proof.givenAt, section: proofSection(entry) })),
+      ...withdrawals.map((entry) => ({ at: entry.proof.withdrawnAt, section: withdrawalSection(entry) })),
+    ]
+      .toSorted((a, b) => (a.at < b.at ? -1 : 1))
+      .map(({ section }) => section)
+      .join('\n'),
   });
 }
 
-function proofSection({
-  position,
-  hash,
-  content_hash: contentHash,
-  salt,
-  proof,
-}: Parameters<typeof consentPage>[0]['proofs'][number]): string {
+function proofSection({ proof, ...place }: PlacedConsent): string {
   const { mail, wording } = proof;
-  const rows: readonly (readonly [string, string | null | undefined])[] = [
-    ['Name', proof.name],
-    ['Company', proof.company],
-    ['Wording, version', wording.version],
-    ['Page', proof.page],
-    ['Agreed at', said(proof.givenAt)],
-    ['Agreed from', proof.givenFrom],
-    ['Browser', proof.browser],
-    ['Code mailed as', mail?.messageId],
-    ['Code mailed at', mail?.sentAt && said(mail.sentAt)],
-    ['The mail server answered', mail?.answer],
-    ['Code entered at', said(proof.codeEnteredAt)],
-    ['Code entered from', proof.codeEnteredFrom],
-    [
-      'Code entered in',
-      proof.sameBrowser === null
-        ? null
-        : proof.sameBrowser
-          ? 'the browser that sent the form'
-          : 'another browser than the form',
-    ],
-    ['Place in the chain', String(position)],
-    ['Hash of this entry', hash],
-    ['Hash of its content', contentHash],
-    ['Salt', salt],
-  ];
-  const list = rows.flatMap(([name, value]) =>
-    value ? [`<dt>${name}</dt><dd>${escapeHtml(value)}</dd>`] : [],
-  );
   return `<h2>Agreed on ${said(proof.givenAt)}</h2>
 <blockquote>${escapeHtml(wording.text)}</blockquote>
-<dl>${list.join('\n')}</dl>`;
+${facts([
+  ['Name', proof.name],
+  ['Company', proof.company],
+  ['Wording, version', wording.version],
+  ['Page', proof.page],
+  ['Agreed at', said(proof.givenAt)],
+  ['Agreed from', proof.givenFrom],
+  ['Browser', proof.browser],
+  ['Code mailed as', mail?.messageId],
+  ['Code mailed at', mail?.sentAt && said(mail.sentAt)],
+  ['The mail server answered', mail?.answer],
+  ['Code entered at', said(proof.codeEnteredAt)],
+  ['Code entered from', proof.codeEnteredFrom],
+  [
+    'Code entered in',
+    proof.sameBrowser === null
+      ? null
+      : proof.sameBrowser
+        ? 'the browser that sent the form'
+        : 'another browser than the form',
+  ],
+  ...placeFacts(place),
+])}`;
 }
+
+const WAYS: Readonly<Record<PlacedWithdrawal['proof']['way'], string>> = {
+  page: 'the page that the link in an e-mail opens',
+  'one-click': 'the button of a mail program',
+  complaint: 'a complaint to the mail provider',
+  'by-hand': 'the operator',
+};
+
+function withdrawalSection({ proof, ...place }: PlacedWithdrawal): string {
+  return `<h2>Taken back on ${said(proof.withdrawnAt)}</h2>
+${facts([
+  ['By way of', WAYS[proof.way]],
+  ['From', proof.withdrawnFrom],
+  ['Browser', proof.browser],
+  ...placeFacts(place),
+])}`;
+}
+
+type Fact = readonly [name: string, value: string | null | undefined];
+
+const placeFacts = (place: Omit<PlacedConsent, 'proof'>): readonly Fact[] => [
+  ['Place in the chain', String(place.position)],
+  ['Hash of this entry', place.hash],
+  ['Hash of its content', place.content_hash],
+  ['Salt', place.salt],
+];
+
+const facts = (rows: readonly Fact[]): string =>
+  `<dl>${rows
+    .flatMap(([name, value]) => (value ? [`<dt>${name}</dt><dd>${escapeHtml(value)}</dd>`] : []))
+    .join('\n')}</dl>`;
 
 /** 2026-11-21 09:30:05 */
 const said = (iso: string): string => iso.slice(0, 19).replace('T', ' ');

@@ -90,6 +90,21 @@ export function tellStory(data: PersonalData): readonly StoryEntry[] {
         file: imported.file_name,
       },
     })),
+    ...data.withdrawals.map((withdrawal) => ({
+      ms: withdrawal.withdrawn_at,
+      what: 'took the consent back',
+      details: {
+        'by way of': withdrawal.way,
+        from: withdrawal.client_address,
+        browser: withdrawal.user_agent,
+        reference: withdrawal.id,
+      },
+    })),
+    ...data.suppressions.map((suppression) => ({
+      ms: suppression.created_at,
+      what: 'is not mailed any more',
+      details: { reason: suppression.reason, note: suppression.note },
+    })),
     ...[...data.corrections, ...data.imported_corrections].map((correction) => ({
       ms: correction.corrected_at,
       what: 'was corrected by the operator',

@@ -1,4 +1,4 @@
-// People who come from a previous tool, addresses that must not come back, and who runs the mail of a domain.
+// People who come from a previous tool, and who runs the mail of a domain.
 import type { Kysely } from 'kysely';
 
 export async function up(db: Kysely<unknown>): Promise<void> {
@@ -29,11 +29,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .createIndex('imported_corrections_by_imported')
     .on('imported_corrections')
     .column('imported_id')
-    .execute();
-  await db.schema
-    .createTable('erased_addresses')
-    .addColumn('pseudonym', 'text', (column) => column.primaryKey())
-    .addColumn('erased_at', 'bigint', (column) => column.notNull())
     .execute();
   await db.schema
     .createTable('mail_domains')

@@ -1,0 +1,76 @@
+// The one list of who must not be mailed, and the withdrawals behind it. An address stands in it under its pseudonym, so that it
+// holds when the address itself was erased.
+import type { Selectable } from 'kysely';
+
+import type { Db } from '#server/db/connect.ts';
+import type { Schema, SuppressionReason } from '#server/db/schema.ts';
+import { statement, type Value } from '#server/db/statement.ts';
+
+type Suppression = Selectable<Schema['suppressions']>;
+export type Withdrawal = Selectable<Schema['withdrawals']>;
+
+/**
+ * Puts an address on the list.
+ * @param entry keys: its pseudonyms (server/access/pseudonyms.ts), the newest first; email: as stored, null for one that was erased
+ * @returns false when it stands there for this reason already
+ */
+export async function suppress(
+  tx: Db,
+  {
+    keys,
+    reason,
+    email,
+    note = null,
+    now,
+  }: {
+    keys: readonly [string, ...string[]];
+    reason: SuppressionReason;
+    email: string | null;
+    note?: string | null;
+    now: number;
+  },
+): Promise<boolean> {
+  const known = await suppressionsOf(tx, keys);
+  if (known.some((one) => one.reason === reason)) return false;
+  const { numInsertedOrUpdatedRows } = await tx
+    .insertInto('suppressions')
+    .values({ address_key: keys[0], reason, email, note, created_at: now })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirstOrThrow();
+  return Number(numInsertedOrUpdatedRows) > 0;
+}
+
+/** Why an address is on the list. @param keys all its pseudonyms */
+const suppressionsOf = (db: Db, keys: readonly string[]): Promise<Suppression[]> =>
+  db.selectFrom('suppressions').selectAll().where('address_key', 'in', keys).orderBy('created_at').execute();
+
+/** Why addresses are on the list. @param keys all their pseudonyms, of some hundred addresses @returns by pseudonym */
+export async function suppressionReasons(
+  db: Db,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, readonly SuppressionReason[]>> {
+  const reasons = new Map<string, SuppressionReason[]>();
+  for (const { address_key: key, reason } of await suppressionsOf(db, keys))
+    reasons.set(key, [...(reasons.get(key) ?? []), reason]);
+  return reasons;
+}
+
+const lift = statement((db, value: Value<{ readonly key: string; readonly kept: SuppressionReason }>) =>
+  db.deleteFrom('suppressions').where('address_key', '=', value('key')).where('reason', '<>', value('kept')),
+);
+
+/** Takes an address off the list that was verified anew, except where the operator put it there. */
+export async function liftSuppressions(tx: Db, keys: readonly string[]): Promise<void> {
+  for (const key of keys) await lift(tx, { key, kept: 'by-hand' });
+}
+
+/** Notes that a lead took their consent back. */
+export async function noteWithdrawal(tx: Db, withdrawal: Withdrawal): Promise<void> {
+  await tx.insertInto('withdrawals').values(withdrawal).execute();
+}
+
+/** The address of a lead; undefined when it was erased. */
+export async function addressOfLead(db: Db, leadId: string): Promise<string | undefined> {
+  const row = await db.selectFrom('leads').select('email').where('id', '=', leadId).executeTakeFirst();
+  return row?.email;
+}
