@@ -18,12 +18,16 @@ const AT_ONCE = 100;
 
 /**
  * Seals what is to be sealed, however much that is.
- * @param options whole: every row there is, as at the first start of a release that knows the chain
+ * @param options onSealed: told how many were sealed so far. whole: every row there is, as at the first start of a release that knows the chain
  * @returns how many were sealed. Throws what the database said
  */
 export async function sealConsents(
   { database, mailer, config, clock }: SealerParts,
-  { whole, shouldStop = () => false }: { whole: boolean; shouldStop?: () => boolean },
+  {
+    whole,
+    shouldStop = () => false,
+    onSealed = () => {},
+  }: { whole: boolean; shouldStop?: () => boolean; onSealed?: (sealed: number) => void },
 ): Promise<number> {
   let sealed = 0;
   const collect = createCollector();
@@ -37,6 +41,7 @@ export async function sealConsents(
         const { messageIdOf } = mailer;
         const page = config.publicUrl;
         sealed += await sealRows(database, { table, ids, now: clock(), page, messageIdOf });
+        onSealed(sealed);
         collect(ids.length);
         // Others have their turn.
         await setImmediate();

@@ -60,6 +60,13 @@ for (const engine of ENGINES) {
         (JSON.parse(listed.out) as { email: string }[]).map(({ email }) => email),
         ['ada@example.com'],
       );
+      const bold = '\u001B[1m';
+      const plain = await run(site.folder, env, 'leads');
+      const coloured = await run(site.folder, { ...env, FORCE_COLOR: '1' }, 'leads');
+      assert(!plain.out.includes(bold), 'a pipe is no terminal');
+      assert(coloured.out.startsWith(`${bold}first verified`), coloured.out);
+      const json = await run(site.folder, { ...env, FORCE_COLOR: '1' }, 'leads', '--json');
+      assert.equal(json.out, listed.out, 'data has no colours');
       const erased = await run(site.folder, env, 'erase', 'ada@example.com');
       assert.equal(erased.code, 1, 'nobody was there to say yes');
       // The server has noticed nothing.
@@ -85,10 +92,12 @@ describe('the desk', () => {
     const env = siteSettings(site.databaseUrl, site.inbox);
     try {
       await becomeLead(site, 'ada@example.com');
+      writeFileSync(path.join(site.folder, 'list.csv'), 'email,name\nbob@example.com,Bob\n');
+      await run(site.folder, env, 'import', 'list.csv', '--consent-source', 'Mailchimp');
       const copy = path.join(site.folder, 'copy.db');
       const { code, notes } = await run(site.folder, env, 'backup', copy);
       assert.equal(code, 0, notes);
-      assert.match(notes, /copy\.db holds the database with 1 lead\./);
+      assert.match(notes, /copy\.db holds the database with 1 lead and 1 imported person\./);
       assert.deepEqual(
         readdirSync(site.folder).filter((name) => name.startsWith('copy')),
         ['copy.db'],
@@ -164,6 +173,9 @@ describe('the desk', () => {
       await run(site.folder, env, 'export', '--since-last', 'crm');
       await run(site.folder, env, 'correct', 'ada@example.com', '--name', 'Ada Kíng ✓');
       await run(site.folder, env, 'consent', 'anchor');
+      writeFileSync(path.join(site.folder, 'list.csv'), 'email,name\nbob@example.com,Bob\n');
+      const imported = await run(site.folder, env, 'import', 'list.csv', '--consent-source', 'Mailchimp');
+      assert.equal(imported.code, 0, imported.notes);
       assert.match(
         (await run(site.folder, env, 'move', '--to', to)).notes,
         /is in use\. Stop the page first/,
@@ -182,8 +194,14 @@ describe('the desk', () => {
       for (const { table, source, target } of tables) assert.equal(source, target, table);
       const rows = Object.fromEntries(tables.map(({ table, rows: count }) => [table, count]));
       assert.deepEqual(
-        [rows['leads'], rows['consent_chain'], rows['exported_leads'], rows['corrections']],
-        [1, 1, 1, 1],
+        [
+          rows['leads'],
+          rows['consent_chain'],
+          rows['exported_leads'],
+          rows['corrections'],
+          rows['imported_leads'],
+        ],
+        [1, 1, 1, 1, 1],
       );
 
       const there = { ...env, DATABASE_URL: to };

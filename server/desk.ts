@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline/promises';
 
 import { openDeskService } from '#server/commands/desk.ts';
 import { runDesk } from '#server/commands/program.ts';
+import { createTerminal, paintFor } from '#server/commands/terminal.ts';
 import { createLogger } from '#server/observability/logger.ts';
 import type { Service } from '#server/service.ts';
 
@@ -16,9 +17,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error;
 });
 
-const note = (line: string): void => {
-  process.stderr.write(`${line}\n`);
-};
+const { note, progress, endProgress } = createTerminal(process.stderr);
 let service: Promise<Service> | undefined;
 
 process.exitCode = await runDesk(
@@ -30,23 +29,25 @@ process.exitCode = await runDesk(
       )),
     print: async (text) => {
       interrupted.signal.throwIfAborted();
+      endProgress();
       if (process.stdout.write(text)) return;
       await new Promise<void>((resolve) => process.stdout.once('drain', () => resolve()));
     },
     note,
     confirm: async (question) => {
+      endProgress();
       if (!process.stdin.isTTY) return false;
       using terminal = createInterface({ input: process.stdin, output: process.stderr });
       return /^y(es)?$/i.test(await terminal.question(question, { signal: interrupted.signal }));
     },
-    progress: (line) => {
-      if (process.stderr.isTTY) process.stderr.write(`\r${line}\r`);
-    },
+    progress,
+    paint: paintFor(process.stdout),
     signal: interrupted.signal,
     clock: () => Date.now(),
   },
   process.argv.slice(2),
 );
+endProgress();
 // One that could not be opened was told by the command.
 await service?.then(
   ({ close }) => close(),

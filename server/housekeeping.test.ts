@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { expirySteps, takeStep } from '#server/db/personal-data.ts';
+import { expirySteps, newPlace, takeStep } from '#server/db/personal-data.ts';
 import { createHousekeeping, type Expired } from '#server/housekeeping.ts';
 import { API } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
@@ -119,7 +119,7 @@ for (const engine of ENGINES) {
         });
         const cutoff = server.now() - 30 * DAY_MS;
         const cutoffs = { unverified: cutoff, mail: cutoff, windows: 0, funnel: 0 };
-        const outbox = expirySteps(cutoffs, { verifiedUntil: 0 }).find(({ table }) => table === 'outbox');
+        const outbox = expirySteps(cutoffs, newPlace()).find(({ table }) => table === 'outbox');
         assert.ok(outbox);
         assert.deepEqual(await takeStep(server.database, outbox, 2), { deleted: 2, done: false });
         assert.equal(await server.countRows('outbox'), 5);

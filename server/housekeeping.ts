@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 
 import type { Config } from '#server/config.ts';
 import type { OpenDatabase } from '#server/db/connect.ts';
-import { expirySteps, takeStep, type ExpiringTable, type Place } from '#server/db/personal-data.ts';
+import { expirySteps, newPlace, takeStep, type ExpiringTable } from '#server/db/personal-data.ts';
 
 const DAY_MS = 86_400_000;
 /** How long the funnel's counts are kept: this year can be compared with the one before. */
@@ -40,7 +40,7 @@ export function createHousekeeping({
   atOnce = AT_ONCE,
 }: HousekeepingParts): () => Promise<void> {
   const { unverifiedDays, mailDays } = config.retention;
-  const place: Place = { verifiedUntil: 0 };
+  const place = newPlace();
   let isRunning = false;
 
   const goThrough = async (expired: Expired): Promise<void> => {

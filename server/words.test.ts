@@ -53,7 +53,7 @@ const FOR_OPERATORS: Readonly<Record<string, string>> = {
 };
 
 /** Rooms of the desk, whose words are for whoever sits at the terminal, and for the files that are written there. */
-const DESK = /^server\/(?:desk\.ts|(?:commands|export|people|report|doctor)\/)/;
+const DESK = /^server\/(?:desk\.ts|dns\.ts|(?:commands|export|people|report|doctor|import)\/)/;
 
 /** Calls whose arguments are for operators too, or for programs. */
 const SAID_TO_OTHERS =

@@ -26,8 +26,11 @@ export async function desk(
       note: (line) => void notes.push(line),
       confirm: async () => false,
       progress: () => {},
+      paint: (_, text) => text,
       signal: new AbortController().signal,
       clock: service.clock,
+      // Nobody is there: no test asks about domains of the world.
+      dnsServers: ['127.0.0.1:9'],
       ...replacements,
     },
     args,

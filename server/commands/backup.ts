@@ -1,12 +1,12 @@
 // desk backup: a copy of the database while the page runs.
-import { open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm, stat } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
 
 import type { Command } from '@commander-js/extra-typings';
 
 import { CommandFailure, type Desk } from '#server/commands/desk.ts';
 import { orSay } from '#server/commands/output-file.ts';
-import { copyDatabase } from '#server/db/backup.ts';
+import { copyDatabase, type Contents } from '#server/db/backup.ts';
 
 export function addBackup(program: Command, desk: Desk): void {
   program
@@ -21,12 +21,17 @@ export function addBackup(program: Command, desk: Desk): void {
       const beside = `${file}.${randomBytes(4).toString('hex')}.part`;
       const handle = await orSay(file, () => open(beside, 'wx', 0o600));
       try {
-        const { leads } = await copyDatabase(database.file, beside);
+        const size = `${Math.ceil((await stat(database.file)).size / 2 ** 20)} MiB`;
+        desk.progress(`Copying ${size} …`);
+        const contents = await copyDatabase(database.file, beside, () => {
+          desk.signal.throwIfAborted();
+          desk.progress(`Checking the copy of ${size} …`);
+        });
         desk.signal.throwIfAborted();
         await handle.sync();
         await handle.close();
         await orSay(file, () => rename(beside, file));
-        desk.note(`${file} holds the database with ${leads === 1 ? '1 lead' : `${leads} leads`}.`);
+        desk.note(`${file} holds the database with ${sayContents(contents)}.`);
       } catch (error) {
         await handle.close();
         for (const suffix of ['', '-journal', '-wal', '-shm'])
@@ -38,6 +43,13 @@ export function addBackup(program: Command, desk: Desk): void {
           'The file app-secret beside the database is not in it and belongs into another backup: without it, nobody who waits for a code can enter it.',
         );
     });
+}
+
+/** 4 leads and 1 imported person */
+export function sayContents({ leads, imported }: Contents): string {
+  const said = leads === 1 ? '1 lead' : `${leads} leads`;
+  if (imported === 0) return said;
+  return `${said} and ${imported === 1 ? '1 imported person' : `${imported} imported people`}`;
 }
 
 /** The password stays out of it: whoever may read the list of processes would read it. */

@@ -52,6 +52,9 @@ for (const engine of ENGINES) {
           },
         );
         assert.equal((await report(server)).entries, 3, 'what is sealed is not sealed again');
+        const progress: string[] = [];
+        await desk(server.service, ['consent', 'verify'], { progress: (line) => void progress.push(line) });
+        assert.deepEqual(progress, ['3 proofs checked …']);
 
         const folder = mkdtempSync(path.join(os.tmpdir(), 'consent-'));
         try {

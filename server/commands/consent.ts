@@ -41,7 +41,10 @@ function addVerify(consent: Command, desk: Desk): void {
     .action(async ({ anchor, json }) => {
       const wanted = anchor === undefined ? undefined : readAnchor(anchor);
       const { database } = await sealed(desk);
-      const report = await verifyChain(database.db, wanted);
+      const report = await verifyChain(database.db, wanted, (checked) => {
+        desk.signal.throwIfAborted();
+        desk.progress(`${checked} proofs checked …`);
+      });
       const { entries, erased, head, faults } = report;
       if (json) await desk.print(`${JSON.stringify(report, null, 2)}\n`);
       else {
@@ -101,7 +104,11 @@ function addAnchor(consent: Command, desk: Desk): void {
 /** The service, once what can be sealed is sealed. */
 async function sealed(desk: Desk) {
   const service = await desk.service();
-  await sealConsents(service, { whole: true, shouldStop: () => desk.signal.aborted });
+  await sealConsents(service, {
+    whole: true,
+    shouldStop: () => desk.signal.aborted,
+    onSealed: (count) => desk.progress(`${count} proofs put into the chain …`),
+  });
   return service;
 }
 

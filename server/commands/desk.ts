@@ -1,5 +1,6 @@
 // What every command of the desk works with: the service, the terminal, and how a command ends that cannot do what it was asked.
 import type { Patient } from '#server/doctor/examine.ts';
+import type { Paint } from '#server/commands/terminal.ts';
 import { openService, readInstance, type Service } from '#server/service.ts';
 
 export type Desk = {
@@ -13,10 +14,14 @@ export type Desk = {
   readonly confirm: (question: string) => Promise<boolean>;
   /** How far long work has come. Shown on a terminal only. */
   readonly progress: (line: string) => void;
+  /** Colours text for standard output; as it is where no colour is seen or wanted. */
+  readonly paint: (paint: Paint, text: string) => string;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
+  /** Whom to ask about domains; the machine's own DNS servers if not given. */
+  readonly dnsServers?: readonly string[];
   /** Whom the doctor looks at; the instance of this process, with the machine's own DNS servers, if not given. */
   readonly patient?: Pick<Patient, 'settings' | 'campaignFolder' | 'dnsServers'>;
 };

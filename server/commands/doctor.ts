@@ -4,6 +4,7 @@ import type { Command } from '@commander-js/extra-typings';
 import { CommandFailure, type Desk } from '#server/commands/desk.ts';
 import { readAddress } from '#server/commands/person-data.ts';
 import { printable } from '#server/commands/printable.ts';
+import type { Paint } from '#server/commands/terminal.ts';
 import { examine } from '#server/doctor/examine.ts';
 import type { Finding } from '#server/doctor/finding.ts';
 import { readCampaignFolder, readSettings } from '#server/settings.ts';
@@ -35,6 +36,7 @@ Examples:
         settings: readSettings(),
         campaignFolder: readCampaignFolder(),
       };
+      desk.progress('Looking at settings, database, mail account and DNS …');
       const findings = await examine({
         settings,
         campaignFolder,
@@ -49,7 +51,7 @@ Examples:
       await desk.print(
         json
           ? `${JSON.stringify({ healthy: problems === 0, problems, warnings, findings }, null, 2)}\n`
-          : findings.map(write).join(''),
+          : findings.map((finding) => write(finding, desk)).join(''),
       );
       const summary = `${count(problems, 'problem')} and ${count(warnings, 'warning')}.`;
       if (problems > 0) throw new CommandFailure(summary);
@@ -59,10 +61,17 @@ Examples:
 
 const count = (amount: number, noun: string): string => `${amount} ${noun}${amount === 1 ? '' : 's'}`;
 
-function write({ check, state, sentence, publish }: Finding): string {
+const PAINTS: Readonly<Record<Finding['state'], Paint>> = {
+  ok: 'green',
+  note: 'dim',
+  warning: 'yellow',
+  problem: 'red',
+};
+
+function write({ check, state, sentence, publish }: Finding, { paint }: Pick<Desk, 'paint'>): string {
   const indent = ' '.repeat(STATE_WIDTH + CHECK_WIDTH);
   const lines = [
-    `${state.padEnd(STATE_WIDTH)}${check.padEnd(CHECK_WIDTH - 1)} ${printable(sentence)}\n`,
+    `${paint(PAINTS[state], state)}${' '.repeat(STATE_WIDTH - state.length)}${check.padEnd(CHECK_WIDTH - 1)} ${printable(sentence)}\n`,
     ...(publish
       ? [
           `${indent}publish  name:  ${publish.name}\n`,

@@ -1,7 +1,7 @@
 // Leads out: what is listed and exported is what was verified, in files that other programs can read.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
@@ -166,6 +166,100 @@ for (const engine of ENGINES) {
         }),
       ));
 
+    it('are told apart from who never verified and who was imported', () =>
+      withServer({ engine, env: { FREE_MAIL: 'flag' } }, (server) =>
+        inFolder(async (folder) => {
+          await becomeLead(server, { email: 'ada@example.com' }, { referer: REFERER });
+          const stranger = createVisitor(server);
+          await stranger.post('/api/leads', filledForm({ email: 'never@gmail.com', name: 'First' }));
+          await server.inbox.waitForMail('never@gmail.com');
+          await server.advance(3_600);
+          const again = filledForm({ email: 'never@gmail.com', name: 'Newest' });
+          await createVisitor(server).post('/api/leads', again, { headers: { referer: REFERER } });
+          // A lead who asks once more is a lead.
+          await stranger.post('/api/leads', filledForm({ email: 'ada@example.com' }));
+          await server.inbox.waitForMail('ada@example.com', 2);
+          const list = path.join(folder, 'list.csv');
+          writeFileSync(
+            list,
+            'email,name,consent date\nada@example.com,A,\nbob@example.com,Bob,2024-03-04\n',
+          );
+          // Imported before he becomes a lead.
+          writeFileSync(path.join(folder, 'two.csv'), 'email\ngus@example.com\n');
+          for (const file of [list, path.join(folder, 'two.csv')]) {
+            const { exitCode } = await desk(server.service, [
+              'import',
+              file,
+              '--consent-source',
+              'Mailchimp',
+            ]);
+            assert.equal(exitCode, 0);
+          }
+          await becomeLead(server, { email: 'gus@example.com' });
+
+          const rows = async (...args: string[]) => {
+            const answer = await desk(server.service, ['export', ...args]);
+            assert.equal(answer.exitCode, 0, answer.notes);
+            const [headings = [], ...others] = rowsOf(answer.out);
+            assert.deepEqual(headings.slice(10, 12), ['state', 'state_since']);
+            return others.map((row) => row.slice(0, 12));
+          };
+          const verified = await rows();
+          assert.deepEqual(
+            verified.map(([email, , , , , , , , , , state]) => [email, state]),
+            [
+              ['ada@example.com', 'verified'],
+              ['gus@example.com', 'verified'],
+            ],
+          );
+          const nothing = ['', '', '', '', ''];
+          assert.deepEqual(
+            (await rows('--state', 'unverified')).map((row) => row.join('|')),
+            [
+              `never@gmail.com|Newest|Analytical Engines|${nothing.join('|')}|newsletter|free-mail|unverified|2026-11-20T13:00:00.000Z`,
+            ],
+          );
+          assert.deepEqual(
+            (await rows('--state', 'imported')).map((row) => row.join('|')),
+            [
+              'bob@example.com|Bob||||2024-03-04T00:00:00.000Z||Not given here. Imported: Mailchimp|import||imported|2026-11-20T13:00:00.000Z',
+            ],
+          );
+
+          const listed = async (...args: string[]) => desk(server.service, ['leads', ...args]);
+          const unverified = await listed('--state', 'unverified');
+          assert.match(unverified.out, /^asked +email.*\n2026-11-20 13:00 +never@gmail\.com +Newest .*\n$/);
+          assert.equal(unverified.notes, '1 unverified person.');
+          const imported = await listed('--state', 'imported', '--json');
+          assert.deepEqual(
+            (JSON.parse(imported.out) as { email: string; state: string }[]).map(({ email, state }) => [
+              email,
+              state,
+            ]),
+            [['bob@example.com', 'imported']],
+          );
+          assert.match((await listed('--state', 'imported')).out, /^imported +email/);
+          for (const [args, count] of [
+            [['--since', '2026-11-20T12:30:00Z'], 1],
+            [['--since', '2026-11-20T13:30:00Z'], 0],
+            [['--until', '2026-11-20T12:30:00Z'], 0],
+            [['--until', '2026-11-20T13:30:00Z'], 1],
+          ] as const)
+            for (const state of ['unverified', 'imported']) {
+              const chosen = await listed('--state', state, '--json', ...args);
+              assert.equal((JSON.parse(chosen.out) as unknown[]).length, count, `${state} ${args.join(' ')}`);
+            }
+          assert.equal(
+            (await listed('--state', 'unverified', '--flag', 'free-mail')).out.split('\n').length,
+            3,
+          );
+          assert.equal(
+            (await listed('--state', 'unverified', '--flag', 'disposable')).out.split('\n').length,
+            2,
+          );
+        }),
+      ));
+
     it('go to advertisers with hashed addresses only', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, { email: 'Gus.Grissom@gmail.com' }, { referer: REFERER });
@@ -222,6 +316,14 @@ describe('an export', () => {
         [['export', '--format', 'xlsx'], /Allowed choices are csv, jsonl, hubspot/],
         [['exprot'], /Did you mean export\?/],
         [['export', '--flag', 'nice'], /Allowed choices are free-mail, disposable/],
+        [['leads', '--state', 'nice'], /Allowed choices are verified, unverified, imported/],
+        [['leads', '--state', 'imported', '--flag', 'free-mail'], /noted at the form/],
+        [
+          ['export', '--state', 'unverified', '--format', 'hubspot'],
+          /^A file for hubspot cannot say that somebody is not verified here, so it holds verified leads only\./,
+        ],
+        [['export', '--state', 'imported', '--format', 'meta'], /Use --format csv or jsonl/],
+        [['export', '--state', 'imported', '--since-last', 'crm'], /remembers verified leads only/],
         [['leads', 'everybody'], /too many arguments/],
       ] as const) {
         const { exitCode, out, notes } = await desk(server.service, args, {

@@ -1,39 +1,48 @@
-// desk leads: who has verified an address.
+// desk leads: who has verified an address; or has not.
 import type { Command } from '@commander-js/extra-typings';
 
 import type { Desk } from '#server/commands/desk.ts';
-import { minuteOf, tableLine } from '#server/commands/printable.ts';
-import { withSelection } from '#server/commands/selection.ts';
+import { headingLine, minuteOf, tableLine } from '#server/commands/printable.ts';
+import {
+  checkSelection,
+  sayPeople,
+  STATE_WORDS,
+  withSelection,
+  withState,
+} from '#server/commands/selection.ts';
 import { selectLeads } from '#server/export/write-leads.ts';
 
-const HEADINGS = ['first verified', 'email', 'name', 'company', 'source', 'flags'] as const;
+const HEADINGS = ['email', 'name', 'company', 'source', 'flags'] as const;
 /** As wide as most are. */
 const WIDTHS = [16, 32, 22, 24, 14] as const;
 
 export function addLeads(program: Command, desk: Desk): void {
-  withSelection(program.command('leads').description('list verified leads, the oldest first'), desk)
+  withSelection(withState(program.command('leads').description('list leads, the oldest first')), desk)
     .option('--json', 'one JSON document')
     .addHelpText(
       'after',
       `
 Examples:
   $ npm run -s desk -- leads --since 7d
-  $ npm run -s desk -- leads --source newsletter --json`,
+  $ npm run -s desk -- leads --source newsletter --json
+  $ npm run -s desk -- leads --state unverified --since 7d`,
     )
     .action(async ({ json, ...selection }) => {
+      checkSelection(selection);
+      const { state } = selection;
       const { database } = await desk.service();
-      await desk.print(json ? '[' : tableLine(HEADINGS, WIDTHS));
+      await desk.print(json ? '[' : headingLine(desk, [STATE_WORDS[state].since, ...HEADINGS], WIDTHS));
       let count = 0;
       for await (const page of selectLeads(database.db, selection)) {
         const text = page.map(({ lead }, index) => {
           if (json) return `${count + index === 0 ? '' : ','}\n${JSON.stringify(lead)}`;
-          const { first_verified_at: at, email, name, company, source, flags } = lead;
+          const { state_since: at, email, name, company, source, flags } = lead;
           return tableLine([minuteOf(at), email, name, company, source, flags], WIDTHS);
         });
         count += page.length;
         await desk.print(text.join(''));
       }
       if (json) await desk.print('\n]\n');
-      desk.note(count === 1 ? '1 lead.' : `${count} leads.`);
+      desk.note(`${sayPeople(count, state)}.`);
     });
 }

@@ -2,13 +2,14 @@
 import type { Command } from '@commander-js/extra-typings';
 
 import type { Desk } from '#server/commands/desk.ts';
-import { minuteOf, tableLine } from '#server/commands/printable.ts';
+import { headingLine, minuteOf, tableLine } from '#server/commands/printable.ts';
 import { whenOption } from '#server/commands/selection.ts';
 import { readWhen } from '#server/commands/when.ts';
+import { createPlatformLookup } from '#server/report/platform-lookup.ts';
 import { selectLost, type LostLeadRow } from '#server/report/lost.ts';
 
 const HEADINGS = ['asked', 'email', 'name', 'mail', 'why'];
-const WIDTHS = [16, 32, 22, 9] as const;
+const WIDTHS = [16, 32, 22, 16] as const;
 
 export function addLost(program: Command, desk: Desk): void {
   const when = whenOption(desk);
@@ -28,12 +29,17 @@ Examples:
     .action(async ({ since, until, json }) => {
       const { database, clock } = await desk.service();
       const now = clock();
+      const { dnsServers, signal } = desk;
+      const lookup = createPlatformLookup(database, { dnsServers, now, signal });
       const span = { from: since ?? readWhen('7d', now)!, to: until ?? now + 1 };
       const reasons = new Map<string, number>();
       let count = 0;
       let stillOpen = 0;
-      await desk.print(json ? '[' : tableLine(HEADINGS, WIDTHS));
-      for await (const { lost, open } of selectLost(database, span, now)) {
+      await desk.print(json ? '[' : headingLine(desk, HEADINGS, WIDTHS));
+      for await (const { lost, open } of selectLost(database, span, {
+        now,
+        platformsOf: lookup.platformsOf,
+      })) {
         const text = json
           ? lost.map((row, index) => `${count + index === 0 ? '' : ','}\n${JSON.stringify(row)}`)
           : lost.map(asLine);
@@ -46,6 +52,8 @@ Examples:
       desk.note(count === 1 ? '1 lost lead.' : `${count} lost leads.`);
       for (const [why, people] of [...reasons].toSorted(([, a], [, b]) => b - a))
         desk.note(`  ${String(people).padStart(String(count).length)}  ${why}`);
+      const complaint = lookup.complaint();
+      if (complaint !== null) desk.note(complaint);
       if (stillOpen > 0) desk.note(`Not among them: ${stillOpen} who can still enter their code.`);
     });
 }

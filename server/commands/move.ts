@@ -42,11 +42,19 @@ export function addMove(program: Command, desk: Desk): void {
           throw new CommandFailure(
             `The PostgreSQL is not empty: there are rows in ${filled.join(', ')}. Name an empty database.`,
           );
-        const moved = await moveRows(source, target, (table) => {
-          desk.signal.throwIfAborted();
-          if (!json)
-            desk.note(`${table.table}: ${table.rows} rows, ${table.source.slice(0, 16)} on both sides`);
-        });
+        const moved = await moveRows(
+          source,
+          target,
+          (table) => {
+            desk.signal.throwIfAborted();
+            if (!json)
+              desk.note(`${table.table}: ${table.rows} rows, ${table.source.slice(0, 16)} on both sides`);
+          },
+          (table, rows) => {
+            desk.signal.throwIfAborted();
+            desk.progress(`${table}: ${rows} rows …`);
+          },
+        );
         if (json) await desk.print(`${JSON.stringify(moved, null, 2)}\n`);
         desk.note(
           'Everything is there. Set DATABASE_URL to it, and APP_SECRET to what stands in the file app-secret, and start the page.',

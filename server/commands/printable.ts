@@ -1,4 +1,5 @@
 // Text for a terminal.
+import type { Desk } from '#server/commands/desk.ts';
 
 /** Text that somebody typed: it must not move the cursor of whoever reads it. */
 export const printable = (text: string): string => text.replaceAll(/\p{C}/gu, '\uFFFD');
@@ -12,6 +13,13 @@ export const tableLine = (cells: readonly string[], widths: readonly number[]): 
     .map((cell, index) => printable(cell).padEnd(widths[index] ?? 0))
     .join('  ')
     .trimEnd()}\n`;
+
+/** The headings of a table. */
+export const headingLine = (
+  { paint }: Pick<Desk, 'paint'>,
+  cells: readonly string[],
+  widths: readonly number[],
+): string => `${paint('bold', tableLine(cells, widths).trimEnd())}\n`;
 
 /** 2026-11-21 09:30 of a time in ISO 8601. */
 export const minuteOf = (iso: string): string => iso.slice(0, 16).replace('T', ' ');

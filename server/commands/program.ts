@@ -8,6 +8,7 @@ import { CommandFailure, type Desk } from '#server/commands/desk.ts';
 import { addDoctor } from '#server/commands/doctor.ts';
 import { addErase } from '#server/commands/erase.ts';
 import { addExport } from '#server/commands/export.ts';
+import { addImport } from '#server/commands/import.ts';
 import { addLeads } from '#server/commands/leads.ts';
 import { addMove } from '#server/commands/move.ts';
 import { addPerson } from '#server/commands/person.ts';
@@ -35,6 +36,7 @@ export async function runDesk(desk: Desk, args: readonly string[]): Promise<numb
   for (const add of [
     addLeads,
     addExport,
+    addImport,
     addShow,
     addPerson,
     addCorrect,

@@ -197,6 +197,9 @@ for (const engine of ENGINES) {
           { name: 'no longer known', seen: null, asked: 1, entered: 1, leads: 0 },
         );
 
+        const progress: string[] = [];
+        await desk(server.service, ['report', '--json'], { progress: (line) => void progress.push(line) });
+        assert.match(progress.at(-1) ?? '', /^\d+ people counted …$/);
         const stopped = await desk(server.service, ['report', '--text'], { signal: AbortSignal.abort() });
         assert.deepEqual([stopped.exitCode, stopped.out], [130, '']);
       }));

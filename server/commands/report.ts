@@ -4,6 +4,7 @@ import { InvalidArgumentError, type Command } from '@commander-js/extra-typings'
 import { CommandFailure, type Desk } from '#server/commands/desk.ts';
 import { writeWhole } from '#server/commands/output-file.ts';
 import { gatherReport } from '#server/report/figures.ts';
+import { createPlatformLookup } from '#server/report/platform-lookup.ts';
 import { readPeriod } from '#server/report/period.ts';
 import { reportAsText } from '#server/report/text.ts';
 
@@ -41,12 +42,22 @@ Examples:
         throw new CommandFailure('Both would go to standard output: say --text or --json.', 2);
       const { database, campaign, config, clock } = await desk.service();
       const { title, colors } = campaign.site;
+      const { dnsServers, signal } = desk;
+      const now = clock();
+      const lookup = createPlatformLookup(database, { dnsServers, now, signal });
       const report = await gatherReport(database, period, {
         title,
         retention: config.retention,
-        now: clock(),
+        now,
+        platformsOf: lookup.platformsOf,
+        onProgress: (people) => {
+          signal.throwIfAborted();
+          desk.progress(`${people} people counted …`);
+        },
       });
-      desk.signal.throwIfAborted();
+      signal.throwIfAborted();
+      const complaint = lookup.complaint();
+      if (complaint !== null) desk.note(complaint);
       if (text) await desk.print(reportAsText(report));
       if (json) await desk.print(`${JSON.stringify(report, null, 2)}\n`);
       if (out === undefined) return;

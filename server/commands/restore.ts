@@ -5,6 +5,7 @@ import { chmod, open, rename, rm } from 'node:fs/promises';
 
 import type { Command } from '@commander-js/extra-typings';
 
+import { sayContents } from '#server/commands/backup.ts';
 import { CommandFailure, type Desk } from '#server/commands/desk.ts';
 import { orSay } from '#server/commands/output-file.ts';
 import { COMPANIONS, inspectBackup, isDatabaseOpen } from '#server/db/restore.ts';
@@ -32,6 +33,7 @@ export function addRestore(program: Command, desk: Desk): void {
         );
       if (!existsSync(file))
         throw new CommandFailure(`${file} does not exist. Name a file that "backup" wrote.`);
+      desk.progress(`Checking ${file} …`);
       const backup = inspectBackup(file);
       if (backup.type !== 'fit') throw new CommandFailure(`${file} ${UNFIT[backup.type]}`);
       if (isDatabaseOpen(database.file))
@@ -40,6 +42,7 @@ export function addRestore(program: Command, desk: Desk): void {
       const beside = `${database.file}.${randomBytes(4).toString('hex')}.part`;
       const kept = `${database.file}.before-${new Date(desk.clock()).toISOString().replaceAll(/[-:]|\..*/g, '')}`;
       try {
+        desk.progress(`Copying ${file} …`);
         await orSay(database.file, async () => {
           copyFileSync(file, beside, constants.COPYFILE_EXCL);
           await chmod(beside, 0o600);
@@ -54,9 +57,7 @@ export function addRestore(program: Command, desk: Desk): void {
       } finally {
         await rm(beside, { force: true });
       }
-      desk.note(
-        `${database.file} is now ${file}, with ${backup.leads === 1 ? '1 lead' : `${backup.leads} leads`}.`,
-      );
+      desk.note(`${database.file} is now ${file}, with ${sayContents(backup)}.`);
       if (existsSync(kept)) desk.note(`What was there before is kept as ${kept}.`);
       // Opens it: a secret that does not fit is told here, and not by the first visitor.
       const { warnings } = await desk.service();

@@ -1,8 +1,9 @@
 // The options that choose leads, the same for every command that has them.
 import { type Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 
-import type { Desk } from '#server/commands/desk.ts';
+import { CommandFailure, type Desk } from '#server/commands/desk.ts';
 import { readWhen } from '#server/commands/when.ts';
+import { LEAD_STATES, type LeadState } from '#server/db/lead-pages.ts';
 import { DOMAIN_FLAGS } from '#server/leads/email-domain.ts';
 
 /** Reads a time of an option, in milliseconds since 1970. */
@@ -14,6 +15,35 @@ export const whenOption =
     return ms;
   };
 
+/** What somebody in each state is called, and since when they are in it. */
+export const STATE_WORDS: Readonly<
+  Record<LeadState, { readonly one: string; readonly many: string; readonly since: string }>
+> = {
+  verified: { one: 'lead', many: 'leads', since: 'first verified' },
+  unverified: { one: 'unverified person', many: 'unverified people', since: 'asked' },
+  imported: { one: 'imported person', many: 'imported people', since: 'imported' },
+};
+
+/** 4 leads */
+export const sayPeople = (count: number, state: LeadState): string =>
+  `${count} ${count === 1 ? STATE_WORDS[state].one : STATE_WORDS[state].many}`;
+
+/** @throws {CommandFailure} when no selection can be like this */
+export function checkSelection({ state, flag }: { state: LeadState; flag?: string | undefined }): void {
+  if (state === 'imported' && flag !== undefined)
+    throw new CommandFailure('What --flag chooses is noted at the form: who was imported has none.', 2);
+}
+
+/** Adds --state. */
+export const withState = <Args extends unknown[], Options extends Record<string, unknown>>(
+  command: Command<Args, Options>,
+) =>
+  command.addOption(
+    new Option('--state <state>', 'whose address was verified, never was, or came by import')
+      .choices(LEAD_STATES)
+      .default('verified' as const),
+  );
+
 /** Adds --since, --until, --source and --flag. */
 export const withSelection = <Args extends unknown[], Options extends Record<string, unknown>>(
   command: Command<Args, Options>,
@@ -21,8 +51,12 @@ export const withSelection = <Args extends unknown[], Options extends Record<str
 ) => {
   const when = whenOption(desk);
   return command
-    .option('--since <when>', 'first verified then or later: a day in UTC, or 12h, 7d, 4w ago', when)
-    .option('--until <when>', 'first verified before that', when)
+    .option(
+      '--since <when>',
+      'first verified (asked, imported) then or later: a day in UTC, or 12h, 7d, 4w ago',
+      when,
+    )
+    .option('--until <when>', 'first verified (asked, imported) before that', when)
     .option('--source <name>', 'came from there: a utm_source; google-ads, meta, …; or direct')
     .addOption(new Option('--flag <flag>', 'whose address is of that kind').choices(DOMAIN_FLAGS));
 };

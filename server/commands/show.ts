@@ -21,10 +21,12 @@ export function addShow(program: Command, desk: Desk): void {
         await desk.print(`${JSON.stringify({ email, story }, null, 2)}\n`);
         return;
       }
-      await desk.print(`${email}\n`);
+      await desk.print(`${desk.paint('bold', email)}\n`);
       for (const { at, what, details } of story) {
         const lines = Object.entries(details).map(([name, value]) => `    ${name}: ${printable(value)}\n`);
-        await desk.print(`\n  ${at.slice(0, 19).replace('T', ' ')}  ${what}\n${lines.join('')}`);
+        await desk.print(
+          `\n  ${at.slice(0, 19).replace('T', ' ')}  ${desk.paint('bold', what)}\n${lines.join('')}`,
+        );
       }
     });
 }

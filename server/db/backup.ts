@@ -8,17 +8,33 @@ const WHOLE = 2 ** 31 - 1;
  * Copies a database as it is at one moment; who writes to it meanwhile is not kept waiting (SQLite's online backup, with the
  * write-ahead log that every database of ours has).
  * @param copy a file that is not there yet, or is empty
- * @returns how many leads are in the copy
+ * @param onCopied told before the copy is checked, which takes as long again
+ * @returns what is in the copy
  * @throws Error when the copy is damaged
  */
-export async function copyDatabase(file: string, copy: string): Promise<{ readonly leads: number }> {
+export async function copyDatabase(
+  file: string,
+  copy: string,
+  onCopied: () => void = () => {},
+): Promise<Contents> {
   using source = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
   await backup(source, copy, { rate: WHOLE });
+  onCopied();
   using copied = new DatabaseSync(copy);
   // A copy is one file: what was in the write-ahead log is in it.
   copied.exec('pragma journal_mode = delete');
   const [check] = copied.prepare('pragma integrity_check').all();
   if (check?.['integrity_check'] !== 'ok') throw new Error('The copy of the database is damaged.');
-  const row = copied.prepare('select count(*) as leads from leads').get();
-  return { leads: Number(row?.['leads']) };
+  return contentsOf(copied);
+}
+
+/** How many of each. */
+export type Contents = { readonly leads: number; readonly imported: number };
+
+/** Counts what is in a database of this page; one of an earlier release knows no imported people. */
+export function contentsOf(database: DatabaseSync): Contents {
+  const count = (table: string) =>
+    Number(database.prepare(`select count(*) as count from ${table}`).get()?.['count']);
+  const knows = database.prepare(`select 1 from sqlite_master where name = 'imported_leads'`).get();
+  return { leads: count('leads'), imported: knows === undefined ? 0 : count('imported_leads') };
 }

@@ -26,6 +26,18 @@ export async function lockAddress(tx: Db, engine: OpenDatabase['engine'], email:
     await sql`select pg_advisory_xact_lock(hashtextextended(${email}, 0))`.execute(tx);
 }
 
+/** The same for many at once. Whoever locks several locks them in one order, so that nobody waits for each other. */
+export async function lockAddresses(
+  tx: Db,
+  engine: OpenDatabase['engine'],
+  emails: readonly string[],
+): Promise<void> {
+  if (engine === 'postgres')
+    await sql`select pg_advisory_xact_lock(hashtextextended(email, 0)) from unnest(${emails.toSorted()}::text[]) as email`.execute(
+      tx,
+    );
+}
+
 /** The open challenges of a browser, newest first. */
 const openChallenges = (db: Db, browserId: string, now: number) =>
   db

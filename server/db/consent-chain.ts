@@ -286,10 +286,12 @@ const MOST_FAULTS = 100;
 /**
  * Checks the whole chain, a page at a time.
  * @param anchor the head that was printed at another time: it has to be in the chain
+ * @param onChecked told how many entries were checked so far; may throw to end it
  */
 export async function verifyChain(
   db: Db,
   anchor?: { readonly position: number; readonly hash: string },
+  onChecked: (entries: number) => void = () => {},
 ): Promise<ChainReport> {
   const faults: ChainFault[] = [];
   const tell = (kind: ChainFault['kind'], position: number) => {
@@ -318,6 +320,7 @@ export async function verifyChain(
       head = { position: entry.position, hash: entry.hash };
       if (anchor?.position === entry.position) isAnchored = anchor.hash === entry.hash;
     }
+    onChecked(entries);
   }
   if (!isAnchored) tell('anchor', anchor?.position ?? 0);
   return { entries, erased, head, faults };

@@ -1,12 +1,12 @@
-// What an operator changes about a lead, with what stood there before.
+// What an operator changes about a lead, or about somebody who was imported, with what stood there before.
 import type { OpenDatabase } from '#server/db/connect.ts';
 
 export type LeadNames = { readonly name: string; readonly company: string };
 
 /**
- * Changes name or company of a lead, and notes it.
+ * Changes name or company of a lead, or of who was imported and is none, and notes it.
  * @param change email: as stored; id: of the note; now: milliseconds since 1970
- * @returns what stands there before and after; null when there is no such lead. Nothing is noted when nothing changes
+ * @returns what stands there before and after; null when there is neither. Nothing is noted when nothing changes
  */
 export async function correctLead(
   { db }: Pick<OpenDatabase, 'db'>,
@@ -18,22 +18,39 @@ export async function correctLead(
       .select(['id', 'name', 'company'])
       .where('email', '=', email)
       .executeTakeFirst();
-    if (lead === undefined) return null;
-    const before = { name: lead.name, company: lead.company };
+    const imported =
+      lead === undefined
+        ? await tx
+            .selectFrom('imported_leads')
+            .select(['id', 'name', 'company'])
+            .where('email', '=', email)
+            .executeTakeFirst()
+        : undefined;
+    const found = lead ?? imported;
+    if (found === undefined) return null;
+    const before = { name: found.name, company: found.company };
     const after = { ...before, ...changes };
     if (after.name === before.name && after.company === before.company) return { before, after };
-    await tx.updateTable('leads').set(after).where('id', '=', lead.id).execute();
-    await tx
-      .insertInto('corrections')
-      .values({
-        id,
-        lead_id: lead.id,
-        name_before: before.name,
-        company_before: before.company,
-        ...after,
-        corrected_at: now,
-      })
-      .execute();
+    const note = {
+      id,
+      name_before: before.name,
+      company_before: before.company,
+      ...after,
+      corrected_at: now,
+    };
+    if (lead !== undefined) {
+      await tx.updateTable('leads').set(after).where('id', '=', lead.id).execute();
+      await tx
+        .insertInto('corrections')
+        .values({ ...note, lead_id: lead.id })
+        .execute();
+    } else {
+      await tx.updateTable('imported_leads').set(after).where('id', '=', found.id).execute();
+      await tx
+        .insertInto('imported_corrections')
+        .values({ ...note, imported_id: found.id })
+        .execute();
+    }
     return { before, after };
   });
 }

@@ -1,44 +1,72 @@
-// Verified leads, read a page at a time: a million need no more memory than a thousand, no statement lasts, and nobody who writes
-// waits for one.
+// Leads, and who is none yet, read a page at a time: a million need no more memory than a thousand, no statement lasts, and nobody
+// who writes waits for one.
 import { sql } from 'kysely';
 
 import type { Db } from '#server/db/connect.ts';
+import { lowestIdAt } from '#server/db/ids.ts';
 
-/** A lead with its newest consent. Times are milliseconds since 1970. */
+/** What is known of somebody's address, with how they are read. Another state is an entry here. */
+const READERS = {
+  /** The address was proved to us. */
+  verified: verifiedPages,
+  /** Asked for a code, and entered none yet. */
+  unverified: unverifiedPages,
+  /** Came from a previous tool. */
+  imported: importedPages,
+} as const satisfies Record<string, (db: Db, filter: LeadFilter) => AsyncGenerator<readonly LeadRecord[]>>;
+
+export type LeadState = keyof typeof READERS;
+export const LEAD_STATES = Object.keys(READERS) as LeadState[];
+
+/** Somebody, and of a lead the newest consent. Times are milliseconds since 1970. */
 export type LeadRecord = {
   readonly id: string;
   readonly email: string;
   readonly name: string;
   readonly company: string;
-  readonly first_verified_at: number;
-  readonly last_verified_at: number;
-  /** JSON: where the visit came from (server/export/attribution.ts). */
-  readonly attribution: string;
+  readonly state: LeadState;
+  /** First verified; or asked for the newest code; or imported. */
+  readonly state_since: number;
+  /** Null of who was never verified by us. */
+  readonly first_verified_at: number | null;
+  readonly last_verified_at: number | null;
+  /** JSON: where the visit came from (server/export/attribution.ts); null of who was imported. */
+  readonly attribution: string | null;
   /** Separated by spaces. */
   readonly flags: string;
   readonly consent_given_at: number | null;
   readonly consent_version: string | null;
   readonly consent_text: string | null;
+  /** Where the consent of who was imported came from, in the operator's words. */
+  readonly consent_source: string | null;
 };
 
 export type LeadFilter = {
-  /** First verified then or later. Milliseconds since 1970. */
+  /** In this state since then or later. Milliseconds since 1970. */
   readonly since?: number | undefined;
-  /** First verified before. Milliseconds since 1970. */
+  /** In this state since before that. Milliseconds since 1970. */
   readonly until?: number | undefined;
   readonly flag?: string | undefined;
-  /** Only those that no export of this name has had. */
+  /** Only those that no export of this name has had; of leads only. */
   readonly missingIn?: string | undefined;
 };
 
 /** What becomes of so many is garbage before V8 takes it for something that stays. */
 const PAGE_SIZE = 100;
+/** Rows looked at in one statement where few of them are wanted. */
+const SLICE_SIZE = 5_000;
 
 /**
- * Reads leads, those first verified longest ago first. What becomes a lead meanwhile may come or not.
- * @returns pages that are not empty
+ * Reads people in a state, those who are in it for the longest first. Who comes into it meanwhile may come or not.
+ * @returns pages, which may be empty
  */
-export async function* leadPages(
+export const leadPages = (
+  db: Db,
+  state: LeadState,
+  filter: LeadFilter,
+): AsyncGenerator<readonly LeadRecord[], void, void> => READERS[state](db, filter);
+
+async function* verifiedPages(
   db: Db,
   { since, until, flag, missingIn }: LeadFilter,
 ): AsyncGenerator<readonly LeadRecord[], void, void> {
@@ -72,7 +100,7 @@ export async function* leadPages(
       .where('l.id', '>', after)
       .$if(since !== undefined, (query) => query.where('l.first_verified_at', '>=', since!))
       .$if(until !== undefined, (query) => query.where('l.first_verified_at', '<', until!))
-      .$if(flag !== undefined, (query) => query.where(hasFlag(flag!)))
+      .$if(flag !== undefined, (query) => query.where(hasFlag('l.flags', flag!)))
       .$if(missingIn !== undefined, (query) =>
         query.where((eb) =>
           eb.not(
@@ -91,13 +119,103 @@ export async function* leadPages(
       .execute();
     const last = page.at(-1);
     if (last === undefined) return;
-    yield page;
+    yield page.map((row) =>
+      Object.assign(row, {
+        state: 'verified' as const,
+        state_since: row.first_verified_at,
+        consent_source: null,
+      }),
+    );
+    after = last.id;
+  }
+}
+
+/** Nobody has proved the address, nor that its owner agreed to anything: there is no consent to tell of. */
+async function* unverifiedPages(
+  db: Db,
+  { since, until, flag }: LeadFilter,
+): AsyncGenerator<readonly LeadRecord[], void, void> {
+  // Most who asked are leads: a slice at a time, however few of it are none. An id is made after its time was noted, never before.
+  for (let after = since === undefined ? '' : lowestIdAt(since); ;) {
+    const ids = await db
+      .selectFrom('submissions')
+      .select('id')
+      .where('id', '>', after)
+      .orderBy('id')
+      .limit(SLICE_SIZE)
+      .execute();
+    const last = ids.at(-1)?.id;
+    if (last === undefined) return;
+    const { rows } = await sql<
+      Pick<LeadRecord, 'id' | 'email' | 'name' | 'company' | 'state_since' | 'attribution' | 'flags'>
+    >`
+      select s.id, s.email, s.name, s.company, s.created_at as state_since, s.attribution, s.flags
+      from submissions s
+      where s.id > ${after} and s.id <= ${last}
+      and not exists (select 1 from leads l where l.email = s.email)
+      and not exists (select 1 from submissions n where n.email = s.email and n.id > s.id)
+      ${since === undefined ? sql`` : sql`and s.created_at >= ${since}`}
+      ${until === undefined ? sql`` : sql`and s.created_at < ${until}`}
+      ${flag === undefined ? sql`` : sql`and ${hasFlag('s.flags', flag)}`}
+      order by s.id
+    `.execute(db);
+    yield rows.map((row) =>
+      Object.assign(row, { state: 'unverified' as const, consent_source: null }, NO_CONSENT),
+    );
+    after = last;
+  }
+}
+
+const NO_CONSENT = {
+  first_verified_at: null,
+  last_verified_at: null,
+  consent_given_at: null,
+  consent_version: null,
+  consent_text: null,
+} as const;
+
+/** Who became a lead since is one. */
+async function* importedPages(
+  db: Db,
+  { since, until }: LeadFilter,
+): AsyncGenerator<readonly LeadRecord[], void, void> {
+  for (let after = ''; ;) {
+    const page = await db
+      .selectFrom('imported_leads as i')
+      .selectAll('i')
+      .select((eb) =>
+        eb.selectFrom('leads as l').select('l.id').whereRef('l.email', '=', 'i.email').as('lead_id'),
+      )
+      .where('i.id', '>', after)
+      .$if(since !== undefined, (query) => query.where('i.imported_at', '>=', since!))
+      .$if(until !== undefined, (query) => query.where('i.imported_at', '<', until!))
+      .orderBy('i.id')
+      .limit(PAGE_SIZE)
+      .execute();
+    const last = page.at(-1);
+    if (last === undefined) return;
+    yield page
+      .filter((row) => row.lead_id === null)
+      .map((row) => ({
+        ...NO_CONSENT,
+        id: row.id,
+        email: row.email,
+        name: row.name,
+        company: row.company,
+        state: 'imported',
+        state_since: row.imported_at,
+        attribution: null,
+        flags: '',
+        consent_given_at: row.consent_given_at,
+        consent_source: row.consent_source,
+      }));
     after = last.id;
   }
 }
 
 /** One of the words of a list that is separated by spaces. */
-const hasFlag = (flag: string) => sql<boolean>`' ' || l.flags || ' ' like ${`% ${flag} %`}`;
+const hasFlag = (column: string, flag: string) =>
+  sql<boolean>`' ' || ${sql.ref(column)} || ' ' like ${`% ${flag} %`}`;
 
 /** PostgreSQL takes 65,535 values a statement. */
 const MOST_AT_ONCE = 1_000;

@@ -56,6 +56,7 @@ for (const engine of ENGINES) {
             '2026-11-24-desk',
             '2026-11-25-consent-chain',
             '2026-11-26-funnel',
+            '2026-11-27-import',
             '2026-11-28-suppression',
           ],
         );

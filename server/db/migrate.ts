@@ -15,6 +15,7 @@ import * as wholeOrders from '#server/db/migrations/2026-11-23-whole-orders.ts';
 import * as desk from '#server/db/migrations/2026-11-24-desk.ts';
 import * as consentChain from '#server/db/migrations/2026-11-25-consent-chain.ts';
 import * as funnel from '#server/db/migrations/2026-11-26-funnel.ts';
+import * as imported from '#server/db/migrations/2026-11-27-import.ts';
 import * as suppression from '#server/db/migrations/2026-11-28-suppression.ts';
 
 /** In the order in which they run. A new one goes to the end. */
@@ -29,6 +30,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '2026-11-24-desk': desk,
   '2026-11-25-consent-chain': consentChain,
   '2026-11-26-funnel': funnel,
+  '2026-11-27-import': imported,
   '2026-11-28-suppression': suppression,
 };
 

@@ -23,6 +23,9 @@ const TABLES: readonly (readonly [Table, key: readonly string[]])[] = [
   ['consent_chain', ['position']],
   ['exported_leads', ['lead_id', 'export_name']],
   ['corrections', ['id']],
+  ['imported_leads', ['id']],
+  ['imported_corrections', ['id']],
+  ['mail_domains', ['domain']],
   ['suppressions', ['address_key', 'reason']],
   ['withdrawals', ['id']],
   ['limit_windows', ['key']],
@@ -56,12 +59,14 @@ export async function filledTables(db: Db): Promise<readonly string[]> {
 /**
  * Copies every table in one transaction of the target.
  * @param onTable told what has been copied
+ * @param onRows told how many rows of a table have been copied so far; may throw to end it
  * @returns one line for each table; throws, and leaves the target as it was, when two checksums differ or something breaks
  */
 export async function moveRows(
   source: OpenDatabase,
   target: OpenDatabase,
   onTable: (moved: Moved) => void,
+  onRows: (table: string, rows: number) => void = () => {},
 ): Promise<readonly Moved[]> {
   const all: Moved[] = [];
   await target.db.transaction().execute(async (tx) => {
@@ -74,6 +79,7 @@ export async function moveRows(
         await anyTable(tx).insertInto(table).values(page).execute();
         rows += page.length;
         for (const row of page) digest(written, table, row);
+        onRows(table, rows);
       }
       const read = createHash('sha256');
       for await (const page of pagesOf(tx, table, key)) for (const row of page) digest(read, table, row);

@@ -119,6 +119,27 @@ export const COLUMNS: Classification = {
     company: 'personal',
     corrected_at: 'not',
   },
+  imported_leads: {
+    id: 'key',
+    email: 'personal',
+    name: 'personal',
+    company: 'personal',
+    consent_source: 'personal',
+    consent_given_at: 'not',
+    file_name: 'personal',
+    imported_at: 'not',
+  },
+  imported_corrections: {
+    id: 'key',
+    imported_id: 'key',
+    name_before: 'personal',
+    company_before: 'personal',
+    name: 'personal',
+    company: 'personal',
+    corrected_at: 'not',
+  },
+  // Some domains have one mailbox.
+  mail_domains: { domain: 'personal', platform: 'not', mx_host: 'personal', looked_up_at: 'not' },
   suppressions: {
     // Tells whether an address that somebody knows already is in the list, to whoever has the secret.
     address_key: 'not',
@@ -158,6 +179,8 @@ const ABOUT_AN_ADDRESS = [
   'corrections',
   'consent_receipts',
   'leads',
+  'imported_corrections',
+  'imported_leads',
   'submissions',
   'outbox',
   'codes',
@@ -181,6 +204,8 @@ const isAbout = (table: AboutAnAddress, email: string) => {
     case 'withdrawals':
     case 'consent_receipts':
       return sql<boolean>`lead_id in (select id from leads where email = ${email})`;
+    case 'imported_corrections':
+      return sql<boolean>`imported_id in (select id from imported_leads where email = ${email})`;
     case 'outbox':
       // Mail goes to the address as it was typed, its domain in ASCII.
       return sql<boolean>`(lower(recipient) = ${email} or code_id in (select id from codes where email = ${email}))`;
@@ -188,6 +213,7 @@ const isAbout = (table: AboutAnAddress, email: string) => {
       // The same address as its submissions; they have an index.
       return sql<boolean>`id in (select challenge_id from submissions where email = ${email} union select challenge_id from codes where email = ${email})`;
     case 'leads':
+    case 'imported_leads':
     case 'suppressions':
     case 'submissions':
     case 'codes':
@@ -215,6 +241,8 @@ export async function listPersonalData(db: Db, typedEmail: string): Promise<Pers
     corrections: await rowsOf('corrections'),
     consent_receipts: await rowsOf('consent_receipts'),
     leads: await rowsOf('leads'),
+    imported_corrections: await rowsOf('imported_corrections'),
+    imported_leads: await rowsOf('imported_leads'),
     submissions: await rowsOf('submissions'),
     outbox: await rowsOf('outbox'),
     codes: await rowsOf('codes'),
@@ -256,7 +284,9 @@ export async function erasePersonalData(
         | 'consent_receipts'
         | 'outbox'
         | 'submissions'
-        | 'leads',
+        | 'leads'
+        | 'imported_corrections'
+        | 'imported_leads',
     ) => {
       const { numDeletedRows } = await tx
         .deleteFrom(table)
@@ -281,6 +311,13 @@ export async function erasePersonalData(
     const corrections = await erase('corrections');
     const receipts = await erase('consent_receipts');
     const leads = await erase('leads');
+    const importedCorrections = await erase('imported_corrections');
+    const importedLeads = await erase('imported_leads');
+    // If others have an address there, the next look-up finds it again.
+    await tx
+      .deleteFrom('mail_domains')
+      .where('domain', '=', email.slice(email.lastIndexOf('@') + 1))
+      .execute();
     const outbox = await erase('outbox');
     const challenges = await tx
       .updateTable('challenges')
@@ -310,6 +347,8 @@ export async function erasePersonalData(
       corrections,
       consent_receipts: receipts,
       leads,
+      imported_corrections: importedCorrections,
+      imported_leads: importedLeads,
       submissions: await erase('submissions'),
       outbox,
       codes: Number(codes.numUpdatedRows),
@@ -332,11 +371,33 @@ export type Cutoffs = {
   readonly funnel: number;
 };
 
-/** Where the look through the verified challenges has come to; 0 at the start of a process. */
-export type Place = { verifiedUntil: number };
+/** Where housekeeping has come to in what takes it several calls. */
+export type Place = {
+  /** In the verified challenges. */
+  verifiedUntil: number;
+  domains: DomainPlace;
+};
+type DomainPlace = {
+  /** When domains were looked through; milliseconds since 1970. */
+  lookedAt: number;
+  /** Those that nobody was found to have so far; null while nothing is looked through. */
+  unowned: Set<string> | null;
+  /** The tables that are still to be looked through, and how far the first has been. */
+  tables: readonly (typeof WITH_ADDRESSES)[number][];
+  after: string;
+};
+
+/** The tables in which somebody may have a domain. */
+const WITH_ADDRESSES = ['leads', 'codes', 'imported_leads'] as const;
+
+/** At the start of a process. */
+export const newPlace = (): Place => ({
+  verifiedUntil: 0,
+  domains: { lookedAt: 0, unowned: null, tables: [], after: '' },
+});
 
 export type ExpiringTable =
-  'outbox' | 'codes' | 'submissions' | 'challenges' | 'limit_windows' | 'funnel_counts';
+  'outbox' | 'codes' | 'submissions' | 'challenges' | 'limit_windows' | 'mail_domains' | 'funnel_counts';
 
 type Step = {
   readonly table: ExpiringTable;
@@ -361,10 +422,59 @@ export function expirySteps({ unverified, mail, windows, funnel }: Cutoffs, plac
     },
     ...(mail === null ? [] : [mailStep(mail)]),
     ...(unverified === null ? [] : unverifiedSteps(unverified, place)),
+    // After them: who has a domain may have gone.
+    domainStep(windows, place.domains),
   ];
 }
 
 const doneBelow = (most: number, deleted: number) => ({ deleted, done: deleted < most });
+
+/** Looked through in one step, for each row that may be deleted in one. */
+const ADDRESSES_PER_ROW = 10;
+
+/**
+ * Domains that nobody has any more, once a day. To find them takes a look at each address, a few thousand in a step; those that
+ * nobody was found to have at the end of it go. One that somebody comes to have meanwhile is looked up anew.
+ */
+const domainStep = (now: number, place: DomainPlace): Step => ({
+  table: 'mail_domains',
+  some: async (tx, most) => {
+    if (place.unowned === null) {
+      if (now - place.lookedAt < DAY_MS) return { deleted: 0, done: true };
+      const rows = await tx.selectFrom('mail_domains').select('domain').execute();
+      place.unowned = new Set(rows.map(({ domain }) => domain));
+      place.tables = WITH_ADDRESSES;
+      place.after = '';
+    }
+    const [table] = place.tables;
+    if (table !== undefined && place.unowned.size > 0) {
+      const page = await tx
+        .selectFrom(table)
+        .select(['id', 'email'])
+        .where('id', '>', place.after)
+        .orderBy('id')
+        .limit(most * ADDRESSES_PER_ROW)
+        .execute();
+      for (const { email } of page) place.unowned.delete(email.slice(email.lastIndexOf('@') + 1));
+      place.after = page.at(-1)?.id ?? '';
+      if (page.length === 0) place.tables = place.tables.slice(1);
+      return { deleted: 0, done: false };
+    }
+    const going = [...place.unowned].slice(0, most);
+    for (const domain of going) place.unowned.delete(domain);
+    const done = place.unowned.size === 0;
+    if (done) {
+      place.unowned = null;
+      place.lookedAt = now;
+    }
+    if (going.length === 0) return { deleted: 0, done };
+    const { numDeletedRows } = await tx
+      .deleteFrom('mail_domains')
+      .where('domain', 'in', going)
+      .executeTakeFirstOrThrow();
+    return { deleted: Number(numDeletedRows), done };
+  },
+});
 
 const mailStep = (until: number): Step => ({
   table: 'outbox',

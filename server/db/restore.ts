@@ -2,6 +2,8 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
+import { contentsOf, type Contents } from '#server/db/backup.ts';
+
 /** SQLite's result codes: SQLITE_NOTADB, SQLITE_BUSY and SQLITE_LOCKED. */
 const NO_DATABASE = 26;
 const IN_USE: ReadonlySet<unknown> = new Set([5, 6]);
@@ -14,13 +16,11 @@ const errcodeOf = (error: unknown): unknown =>
 
 /**
  * Looks at a backup, and changes nothing.
- * @returns how many leads are in it; or why it is not fit: no database, not one of this page, or damaged
+ * @returns what is in it; or why it is not fit: no database, not one of this page, or damaged
  */
 export function inspectBackup(
   file: string,
-):
-  | { readonly type: 'fit'; readonly leads: number }
-  | { readonly type: 'no database' | 'foreign' | 'damaged' } {
+): ({ readonly type: 'fit' } & Contents) | { readonly type: 'no database' | 'foreign' | 'damaged' } {
   // A database with a write-ahead log cannot be opened for reading alone where it may not write.
   using database = new DatabaseSync(file, { readOnly: true });
   try {
@@ -30,8 +30,7 @@ export function inspectBackup(
       return { type: 'foreign' };
     const [check] = database.prepare('pragma integrity_check').all();
     if (check?.['integrity_check'] !== 'ok') return { type: 'damaged' };
-    const row = database.prepare('select count(*) as leads from leads').get();
-    return { type: 'fit', leads: Number(row?.['leads']) };
+    return { type: 'fit', ...contentsOf(database) };
   } catch (error) {
     if (errcodeOf(error) === NO_DATABASE) return { type: 'no database' };
     throw error;

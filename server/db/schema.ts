@@ -162,6 +162,35 @@ type Corrections = {
   corrected_at: Fixed<number>;
 };
 
+/** Somebody from a previous tool. Never verified by this page: a lead is a row of its own. */
+type ImportedLeads = {
+  id: Fixed<string>;
+  email: Fixed<string>;
+  /** Empty when the file had none, and the company too. */
+  name: string;
+  company: string;
+  /** Where the consent came from, in the operator's words. */
+  consent_source: Fixed<string>;
+  /** As the previous tool told it; null when it did not. */
+  consent_given_at: Fixed<number | null>;
+  /** Of the file, without its folder. */
+  file_name: Fixed<string>;
+  imported_at: Fixed<number>;
+};
+
+/** The same as {@link Corrections}, of somebody who was imported. */
+type ImportedCorrections = Omit<Corrections, 'lead_id'> & { imported_id: Fixed<string> };
+
+/** Who runs the mail of a domain, as DNS said. */
+type MailDomains = {
+  domain: Fixed<string>;
+  /** As it was told when it was looked up (server/report/mail-platforms.ts). */
+  platform: string;
+  /** The first mail server in its MX record; null when DNS named none. */
+  mx_host: string | null;
+  looked_up_at: number;
+};
+
 /** `by-hand`: the operator put it there. `erased`: nobody is to bring it back but its owner. */
 export type SuppressionReason = 'unsubscribed' | 'complained' | 'bounced' | 'by-hand' | 'erased';
 
@@ -225,6 +254,9 @@ export type Schema = {
   consent_chain: ConsentChain;
   exported_leads: ExportedLeads;
   corrections: Corrections;
+  imported_leads: ImportedLeads;
+  imported_corrections: ImportedCorrections;
+  mail_domains: MailDomains;
   suppressions: Suppressions;
   withdrawals: Withdrawals;
   limit_windows: LimitWindows;

@@ -44,6 +44,17 @@ export async function suppress(
 export const suppressionsOf = (db: Db, keys: readonly string[]): Promise<Suppression[]> =>
   db.selectFrom('suppressions').selectAll().where('address_key', 'in', keys).orderBy('created_at').execute();
 
+/** Why addresses are on the list. @param keys all their pseudonyms, of some hundred addresses @returns by pseudonym */
+export async function suppressionReasons(
+  db: Db,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, readonly SuppressionReason[]>> {
+  const reasons = new Map<string, SuppressionReason[]>();
+  for (const { address_key: key, reason } of await suppressionsOf(db, keys))
+    reasons.set(key, [...(reasons.get(key) ?? []), reason]);
+  return reasons;
+}
+
 const lift = statement((db, value: Value<{ readonly key: string; readonly kept: SuppressionReason }>) =>
   db.deleteFrom('suppressions').where('address_key', '=', value('key')).where('reason', '<>', value('kept')),
 );

@@ -3,7 +3,7 @@ import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
 import type { DkimConfig } from '#server/config.ts';
-import { sayFailed, type Dns } from '#server/doctor/dns.ts';
+import { sayFailed, type Dns } from '#server/dns.ts';
 import { domainOf } from '#server/doctor/domains.ts';
 import { about, type Finding } from '#server/doctor/finding.ts';
 import { readTags } from '#server/doctor/tags.ts';

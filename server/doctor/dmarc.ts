@@ -1,5 +1,5 @@
 // DMARC (RFC 7489): what becomes of mail that says it is ours and cannot prove it, and whether ours can.
-import { sayFailed, type Dns } from '#server/doctor/dns.ts';
+import { sayFailed, type Dns } from '#server/dns.ts';
 import { areOfOneOrganisation, organisationOf } from '#server/doctor/domains.ts';
 import { about, type DnsRecord, type Finding } from '#server/doctor/finding.ts';
 import { readTags } from '#server/doctor/tags.ts';

@@ -99,6 +99,7 @@ async function doctor(
       note: (line) => void notes.push(line),
       confirm: async () => false,
       progress: () => {},
+      paint: (_, words) => words,
       signal: new AbortController().signal,
       clock: () => now,
       patient,

@@ -9,7 +9,7 @@ import { examineClock, viewDatabase } from '#server/doctor/database.ts';
 import { examineDisk } from '#server/doctor/disk.ts';
 import { examineDkim } from '#server/doctor/dkim.ts';
 import { examineDmarc } from '#server/doctor/dmarc.ts';
-import { createDns } from '#server/doctor/dns.ts';
+import { createDns } from '#server/dns.ts';
 import { domainOf } from '#server/doctor/domains.ts';
 import { about, within, type Finding } from '#server/doctor/finding.ts';
 import { examineMailAccount } from '#server/doctor/mail-account.ts';

@@ -1,7 +1,7 @@
 // MX: whether answers to our mail, and reports that it could not be delivered, find their way back (RFC 5321, section 5.1).
 import { isIP } from 'node:net';
 
-import { sayFailed, type Dns } from '#server/doctor/dns.ts';
+import { sayFailed, type Dns } from '#server/dns.ts';
 import { areOfOneOrganisation } from '#server/doctor/domains.ts';
 import { about, type DnsRecord, type Finding } from '#server/doctor/finding.ts';
 

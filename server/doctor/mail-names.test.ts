@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
-import { createDns, type Dns } from '#server/doctor/dns.ts';
+import { createDns, type Dns } from '#server/dns.ts';
 import { examineDkim } from '#server/doctor/dkim.ts';
 import { examineDmarc } from '#server/doctor/dmarc.ts';
 import type { Finding } from '#server/doctor/finding.ts';

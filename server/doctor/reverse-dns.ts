@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 
 import ipaddr from 'ipaddr.js';
 
-import { sayFailed, type Dns } from '#server/doctor/dns.ts';
+import { sayFailed, type Dns } from '#server/dns.ts';
 import { areOfOneOrganisation } from '#server/doctor/domains.ts';
 import { about, type Finding } from '#server/doctor/finding.ts';
 

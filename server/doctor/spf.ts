@@ -2,7 +2,7 @@
 // lets our own mail server in cannot be told from here: a provider sends from other machines than the one that takes our mail.
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 
-import { sayFailed, type Dns } from '#server/doctor/dns.ts';
+import { sayFailed, type Dns } from '#server/dns.ts';
 import { areOfOneOrganisation, organisationOf } from '#server/doctor/domains.ts';
 import { about, type DnsRecord, type Finding } from '#server/doctor/finding.ts';
 

@@ -1,7 +1,8 @@
-// The files that leads go out in: our own CSV and JSON Lines, and what other programs ask for. A new one is an entry here.
+// The files that leads go out in: our own CSV and JSON Lines, and what other programs ask for. A new one is an entry here. Only
+// our own two say in which state somebody is; what goes to other programs has no place for it, and holds verified leads alone.
 import { createHash } from 'node:crypto';
 
-import type { LeadRecord } from '#server/db/lead-pages.ts';
+import type { LeadRecord, LeadState } from '#server/db/lead-pages.ts';
 import { firstSourceOf, readAttribution, sourceOf, type KeptAttribution } from '#server/export/source.ts';
 import { TOUCH_NAMES } from '#shared/touch.ts';
 
@@ -18,6 +19,9 @@ export type ExportedLead = {
   readonly source: string;
   /** Separated by spaces. */
   readonly flags: string;
+  readonly state: LeadState;
+  /** First verified; or asked for the newest code; or imported. */
+  readonly state_since: string;
   readonly attribution: KeptAttribution;
 };
 
@@ -68,8 +72,10 @@ export const FORMATS = {
       own('consent_text'),
       own('source'),
       own('flags'),
+      own('state'),
+      own('state_since'),
       ...TOUCH_NAMES.map((name) => touched(name, name)),
-      ['first_source', (lead) => firstSourceOf(lead.attribution)],
+      ['first_source', (lead) => (lead.state === 'imported' ? IMPORTED : firstSourceOf(lead.attribution))],
     ],
   },
   jsonl: { kind: 'jsonl', about: 'one JSON object a line' },
@@ -168,13 +174,15 @@ export const FORMATS = {
 } as const satisfies Record<string, CsvFormat | JsonLinesFormat>;
 
 export type FormatName = keyof typeof FORMATS;
+/** Those with a column for the state. */
+export const FORMATS_WITH_STATE: readonly FormatName[] = ['csv', 'jsonl'];
 export const FORMAT_NAMES = Object.keys(FORMATS) as FormatName[];
 
 /** Makes of a row what goes out. */
 export function exportedLead(record: LeadRecord): ExportedLead {
-  const { email, name, company, flags } = record;
-  const attribution = readAttribution(record.attribution);
-  const firstVerifiedAt = isoTime(record.first_verified_at);
+  const { email, name, company, flags, state } = record;
+  const attribution = record.attribution === null ? {} : readAttribution(record.attribution);
+  const firstVerifiedAt = timeOrNothing(record.first_verified_at);
   return {
     email,
     name,
@@ -184,16 +192,25 @@ export function exportedLead(record: LeadRecord): ExportedLead {
     last_verified_at:
       record.last_verified_at === record.first_verified_at
         ? firstVerifiedAt
-        : isoTime(record.last_verified_at),
-    consent_given_at: record.consent_given_at === null ? '' : isoTime(record.consent_given_at),
+        : timeOrNothing(record.last_verified_at),
+    consent_given_at: timeOrNothing(record.consent_given_at),
     consent_version: record.consent_version ?? '',
-    consent_text: record.consent_text ?? '',
-    source: sourceOf(attribution),
+    consent_text:
+      record.consent_source === null
+        ? (record.consent_text ?? '')
+        : `Not given here. Imported: ${record.consent_source}`,
+    source: state === 'imported' ? IMPORTED : sourceOf(attribution),
     flags,
+    state,
+    state_since: state === 'verified' ? firstVerifiedAt : isoTime(record.state_since),
     attribution,
   };
 }
 
+/** The source of who did not come through the page. */
+const IMPORTED = 'import';
+
+const timeOrNothing = (ms: number | null): string => (ms === null ? '' : isoTime(ms));
 const isoTime = (ms: number): string => new Date(ms).toISOString();
 
 /** 2026-11-21 09:30:00, in the zone that the file says. */

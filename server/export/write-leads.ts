@@ -3,7 +3,7 @@ import { stringify } from 'csv-stringify/sync';
 
 import { createCollector } from '#server/collect-garbage.ts';
 import type { Db } from '#server/db/connect.ts';
-import { leadPages, type LeadFilter } from '#server/db/lead-pages.ts';
+import { leadPages, type LeadFilter, type LeadState } from '#server/db/lead-pages.ts';
 import {
   exportedLead,
   FORMATS,
@@ -16,17 +16,20 @@ import {
 /** What a page of leads became. */
 export type Written = { readonly text: string; readonly leadIds: readonly string[] };
 
-export type LeadSelection = LeadFilter & { readonly source?: string | undefined };
+export type LeadSelection = LeadFilter & {
+  readonly state: LeadState;
+  readonly source?: string | undefined;
+};
 
 /**
- * Reads the leads of a selection.
+ * Reads the people of a selection.
  * @returns pages of leads with their ids, as they go out; a page can be empty
  */
 export async function* selectLeads(
   db: Db,
-  { source, ...filter }: LeadSelection,
+  { state, source, ...filter }: LeadSelection,
 ): AsyncGenerator<readonly { readonly id: string; readonly lead: ExportedLead }[], void, void> {
-  for await (const page of leadPages(db, filter)) {
+  for await (const page of leadPages(db, state, filter)) {
     const leads = page.map((record) => ({ id: record.id, lead: exportedLead(record) }));
     yield source === undefined ? leads : leads.filter(({ lead }) => lead.source === source);
   }

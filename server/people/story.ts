@@ -80,6 +80,16 @@ export function tellStory(data: PersonalData): readonly StoryEntry[] {
         reference: receipt.id,
       },
     })),
+    ...data.imported_leads.map((imported) => ({
+      ms: imported.imported_at,
+      what: 'was imported from a previous tool, and not verified here',
+      details: {
+        ...namesBefore(imported, data.imported_corrections),
+        'consent came from': imported.consent_source,
+        'consent given at': imported.consent_given_at === null ? null : isoTime(imported.consent_given_at),
+        file: imported.file_name,
+      },
+    })),
     ...data.withdrawals.map((withdrawal) => ({
       ms: withdrawal.withdrawn_at,
       what: 'took the consent back',
@@ -95,7 +105,7 @@ export function tellStory(data: PersonalData): readonly StoryEntry[] {
       what: 'is not mailed any more',
       details: { reason: suppression.reason, note: suppression.note },
     })),
-    ...data.corrections.map((correction) => ({
+    ...[...data.corrections, ...data.imported_corrections].map((correction) => ({
       ms: correction.corrected_at,
       what: 'was corrected by the operator',
       details: {
@@ -118,6 +128,15 @@ const rank = ({ what }: Told): number => {
   const place = ORDER.findIndex((word) => what.startsWith(word));
   return place < 0 ? ORDER.length : place;
 };
+
+/** As they were in the file. */
+function namesBefore(
+  { name, company }: { name: string; company: string },
+  corrections: PersonalData['imported_corrections'],
+): { name: string; company: string } {
+  const first = corrections.toSorted((a, b) => a.corrected_at - b.corrected_at)[0];
+  return first === undefined ? { name, company } : { name: first.name_before, company: first.company_before };
+}
 
 const change = (before: string, after: string): string | null =>
   before === after ? null : `${before} → ${after}`;

@@ -5,8 +5,9 @@ import type { OpenDatabase } from '#server/db/connect.ts';
 import { firstFunnelDay, funnelSums } from '#server/db/funnel-counts.ts';
 import { askedGroups, countLeads, leadGroups, type Span } from '#server/db/report-figures.ts';
 import { OTHERS, readAttribution, shownSource, sourceOf } from '#server/export/source.ts';
-import { MAIL_PLATFORMS, mailPlatformOf } from '#server/report/mail-platforms.ts';
+import { MAIL_PLATFORMS, type MailPlatform } from '#server/report/mail-platforms.ts';
 import type { Period } from '#server/report/period.ts';
+import type { PlatformLookup } from '#server/report/platform-lookup.ts';
 import { READ_STEPS, type FunnelStep } from '#shared/funnel.ts';
 
 /** People who asked for a code; how many of them entered one; and addresses that are new among the leads. */
@@ -62,11 +63,15 @@ export type Report = {
 /** Days that codes and mail are kept for; 0: for ever. */
 type Retention = { readonly unverifiedDays: number; readonly mailDays: number };
 
+/** Of an address that was erased, and of those that were too many to count. */
+const UNKNOWN_DOMAIN = '';
 /** The form of somebody who was erased, or of one who is no longer kept. */
 const ERASED = 'no longer known';
 const SOURCES_SHOWN = 12;
 /** Sources are typed by strangers: so many names are counted one by one, more go to the others. */
 const SOURCES_COUNTED = 5_000;
+/** Domains are typed by strangers, too. */
+const DOMAINS_COUNTED = 20_000;
 /** More days than that are shown by the week. */
 const DAYS_SHOWN = 92;
 const DAY_MS = 86_400_000;
@@ -74,7 +79,7 @@ const TIME_GROUPS_SECONDS = [15, 30, 60, 120, 300, 600];
 
 /**
  * Counts what a report says about a period and the one before.
- * @param options now: milliseconds since 1970. onProgress: told how many people were counted so far; may throw to end it
+ * @param options platformsOf: who runs the mail of domains. now: milliseconds since 1970. onProgress: told how many people were counted so far; may throw to end it
  */
 export async function gatherReport(
   database: Pick<OpenDatabase, 'db' | 'engine'>,
@@ -83,8 +88,15 @@ export async function gatherReport(
     title,
     retention,
     now,
+    platformsOf,
     onProgress = () => {},
-  }: { title: string; retention: Retention; now: number; onProgress?: (people: number) => void },
+  }: {
+    title: string;
+    retention: Retention;
+    now: number;
+    platformsOf: PlatformLookup['platformsOf'];
+    onProgress?: (people: number) => void;
+  },
 ): Promise<Report> {
   let counted = 0;
   const onCounted = (people: number) => onProgress((counted += people));
@@ -93,11 +105,11 @@ export async function gatherReport(
   const mailFrom = keptFrom(retention.mailDays);
   const { from, to, before } = period;
   const views = await gatherViews(database.db, period);
-  const figures = await gatherFigures(database, period, { codesFrom, now, onCounted, views });
+  const figures = await gatherFigures(database, period, { codesFrom, now, onCounted, views, platformsOf });
   // A part of the period before would be compared with the whole of this one.
   const isBeforeKept = codesFrom <= before.from;
   const { leads, funnel, timeToEnter } = isBeforeKept
-    ? await gatherFigures(database, before, { codesFrom, now, onCounted, views: null })
+    ? await gatherFigures(database, before, { codesFrom, now, onCounted, views: null, platformsOf: null })
     : { leads: await countLeads(database.db, before), funnel: null, timeToEnter: null };
   return {
     title,
@@ -155,7 +167,8 @@ const isBefore = ({ day, days }: { readonly day: string; readonly days: number }
   Date.parse(day) / DAY_MS + days <= firstDay;
 
 /**
- * @param options codesFrom: from when on codes are known; milliseconds since 1970, like now. views: null leaves them out
+ * @param options codesFrom: from when on codes are known; milliseconds since 1970, like now. views: null leaves them out. platformsOf: null
+ * when nobody asks for them
  */
 async function gatherFigures(
   database: Pick<OpenDatabase, 'db' | 'engine'>,
@@ -165,10 +178,17 @@ async function gatherFigures(
     now,
     onCounted,
     views,
-  }: { codesFrom: number; now: number; onCounted: (people: number) => void; views: Views | null },
+    platformsOf,
+  }: {
+    codesFrom: number;
+    now: number;
+    onCounted: (people: number) => void;
+    views: Views | null;
+    platformsOf: PlatformLookup['platformsOf'] | null;
+  },
 ): Promise<Figures> {
   const days = new Map<number, Tally>();
-  const platforms = new Map<string, Tally>();
+  const domains = new Map<string, Tally>();
   const sources = new Map<string, Tally>();
   const fates = new Map<CodeFate, number>();
   const seconds = new Map<number, number>();
@@ -180,7 +200,7 @@ async function gatherFigures(
   const add = (group: GroupKeys, kind: keyof Counts, people: number) => {
     total[kind] += people;
     tallyIn(days, group.day)[kind] += people;
-    tallyIn(platforms, mailPlatformOf(group.domain))[kind] += people;
+    if (platformsOf !== null) tallyIn(domains, group.domain)[kind] += people;
     tallyIn(sources, sourceName(group.attribution))[kind] += people;
   };
   const codes = { from: Math.max(span.from, codesFrom), to: span.to };
@@ -198,19 +218,21 @@ async function gatherFigures(
           seconds.set(key, (seconds.get(key) ?? 0) + people);
         }
       }
-      keepLargest(sources);
+      keepLargest(sources, SOURCES_COUNTED, OTHERS);
+      keepLargest(domains, DOMAINS_COUNTED, UNKNOWN_DOMAIN);
       tell(groups);
     }
   }
   for await (const groups of leadGroups(database, span)) {
     for (const group of groups) add(group, 'leads', group.people);
-    keepLargest(sources);
+    keepLargest(sources, SOURCES_COUNTED, OTHERS);
+    keepLargest(domains, DOMAINS_COUNTED, UNKNOWN_DOMAIN);
     tell(groups);
   }
   fates.delete('entered');
   for (const [day, times] of views?.days ?? []) tallyIn(days, day).seen += times;
   for (const [source, times] of views?.sources ?? []) tallyIn(sources, source).seen += times;
-  keepLargest(sources);
+  keepLargest(sources, SOURCES_COUNTED, OTHERS);
   const areViewsKnown = views !== null && views.firstDay * DAY_MS < span.to;
   const taken = (step: FunnelStep): Step[] =>
     areViewsKnown ? [{ step, times: views.steps.get(step) ?? 0 }] : [];
@@ -236,14 +258,28 @@ async function gatherFigures(
       .toSorted((a, b) => b.people - a.people || (a.fate < b.fate ? -1 : 1)),
     byDay: daysOf(days, span, views?.firstDay ?? null),
     bySource: largestSources(sources).map((row) => (areViewsKnown ? row : { ...row, seen: null })),
-    byPlatform: MAIL_PLATFORMS.flatMap((name) => {
+    byPlatform: platformsOf === null ? [] : await platformRows(domains, platformsOf),
+  };
+}
+
+async function platformRows(
+  domains: ReadonlyMap<string, Tally>,
+  platformsOf: PlatformLookup['platformsOf'],
+): Promise<readonly Row[]> {
+  const found = await platformsOf(
+    new Map([...domains].map(([domain, tally]) => [domain, weightOf(tally)] as const)),
+  );
+  const platforms = new Map<MailPlatform, Tally>();
+  for (const [domain, tally] of domains) addTo(tallyIn(platforms, found.get(domain) ?? 'other'), tally);
+  return (
+    MAIL_PLATFORMS.flatMap((name) => {
       const tally = platforms.get(name);
       return tally && weightOf(tally) > 0 ? [{ name, ...tally }] : [];
     })
       .toSorted(byWeight)
       // Who only looks at the page has no address.
-      .map(({ seen: _none, ...row }) => row),
-  };
+      .map(({ seen: _none, ...row }) => row)
+  );
 }
 
 type GroupKeys = { readonly day: number; readonly attribution: string | null; readonly domain: string };
@@ -278,13 +314,13 @@ function addTo(tally: Tally, counts: Readonly<Tally>): void {
 }
 
 /** Once there are too many names, the half with the fewest people goes to the others. */
-function keepLargest(sources: Map<string, Tally>, limit = SOURCES_COUNTED): void {
-  if (sources.size <= limit) return;
-  const smallest = rowsOf(sources).slice(Math.floor(limit / 2));
+function keepLargest(tallies: Map<string, Tally>, limit: number, others: string): void {
+  if (tallies.size <= limit) return;
+  const smallest = rowsOf(tallies).slice(Math.floor(limit / 2));
   for (const { name, ...counts } of smallest) {
-    if (name === OTHERS) continue;
-    addTo(tallyIn(sources, OTHERS), counts);
-    sources.delete(name);
+    if (name === others) continue;
+    addTo(tallyIn(tallies, others), counts);
+    tallies.delete(name);
   }
 }
 

@@ -3,7 +3,8 @@ import type { OpenDatabase } from '#server/db/connect.ts';
 import { lostLeadPages, type LostLead } from '#server/db/lost-leads.ts';
 import type { Span } from '#server/db/report-figures.ts';
 import { readAttribution, sourceOf } from '#server/export/source.ts';
-import { mailPlatformOf } from '#server/report/mail-platforms.ts';
+import type { MailPlatform } from '#server/report/mail-platforms.ts';
+import type { PlatformLookup } from '#server/report/platform-lookup.ts';
 import { FATES } from '#server/report/sentences.ts';
 
 export type LostLeadRow = {
@@ -28,27 +29,35 @@ export type LostLeadRow = {
 /**
  * Reads who asked for a code in a span and never entered one. Whoever still can enter theirs is not lost yet, and not among
  * them.
- * @param now milliseconds since 1970
+ * @param options now: milliseconds since 1970. platformsOf: who runs the mail of domains
  * @returns pages, which may be empty, and of each how many still can
  */
 export async function* selectLost(
   { db }: Pick<OpenDatabase, 'db'>,
   span: Span,
-  now: number,
+  { now, platformsOf }: { now: number; platformsOf: PlatformLookup['platformsOf'] },
 ): AsyncGenerator<{ readonly lost: readonly LostLeadRow[]; readonly open: number }, void, void> {
   for await (const page of lostLeadPages(db, span, now)) {
     const lost = page.filter(({ fate }) => fate !== 'open');
-    yield { lost: lost.map(rowOf), open: page.length - lost.length };
+    const domains = new Map<string, number>();
+    for (const lead of lost) domains.set(domainOf(lead), (domains.get(domainOf(lead)) ?? 0) + 1);
+    const platforms = await platformsOf(domains);
+    yield {
+      lost: lost.map((lead) => rowOf(lead, platforms.get(domainOf(lead)) ?? 'other')),
+      open: page.length - lost.length,
+    };
   }
 }
 
-const rowOf = ({ asked_at, fate, attribution, ...lead }: LostLead): LostLeadRow => ({
+const domainOf = ({ email }: LostLead): string => email.slice(email.lastIndexOf('@') + 1);
+
+const rowOf = ({ asked_at, fate, attribution, ...lead }: LostLead, platform: MailPlatform): LostLeadRow => ({
   asked_at: new Date(asked_at).toISOString(),
   email: lead.email,
   name: lead.name ?? '',
   company: lead.company ?? '',
   source: attribution === null ? '' : sourceOf(readAttribution(attribution)),
-  platform: mailPlatformOf(lead.email.slice(lead.email.lastIndexOf('@') + 1)),
+  platform,
   reason: fate,
   why: FATES[fate],
   reply: lead.reply,

@@ -1,17 +1,93 @@
-// Who runs the mailbox behind an address, as far as its domain says.
+// Who runs the mailbox behind an address: told by the names of the large providers, else by who takes the mail of the domain.
 
-export const MAIL_PLATFORMS = ['Google', 'Microsoft', 'Yahoo', 'Apple', 'other'] as const;
+export const MAIL_PLATFORMS = [
+  'Google',
+  'Google Workspace',
+  'Microsoft',
+  'Microsoft 365',
+  'Yahoo',
+  'Apple',
+  'GMX, WEB.DE',
+  'Proton',
+  'Zoho',
+  'Fastmail',
+  'IONOS',
+  'OVH',
+  'Rackspace',
+  'Amazon',
+  'Proofpoint',
+  'Mimecast',
+  'Barracuda',
+  'Cisco',
+  'Trend Micro',
+  'Sophos',
+  'Symantec',
+  'Hornetsecurity',
+  'other',
+] as const;
 export type MailPlatform = (typeof MAIL_PLATFORMS)[number];
 
-/** Domains of the providers themselves; whose mail a company's domain is at, its name does not tell. */
+/** Domains of the providers themselves, about which nobody need be asked. */
 const DOMAINS: readonly (readonly [RegExp, MailPlatform])[] = [
   [/^(gmail|googlemail)\.com$/, 'Google'],
   [/^((outlook|hotmail|live)\.[a-z]{2,3}(\.[a-z]{2})?|msn\.com|passport\.com)$/, 'Microsoft'],
   // Not yahoo.co.jp: that is another company, with a mail service of its own. AOL's mailboxes are at Yahoo.
   [/^(?!yahoo\.co\.jp$)(yahoo\.[a-z]{2,3}(\.[a-z]{2})?|(ymail|rocketmail|myyahoo|aol|aim)\.com)$/, 'Yahoo'],
   [/^(icloud|me|mac)\.com$/, 'Apple'],
+  [/^(gmx\.(net|de|at|ch|com)|web\.de)$/, 'GMX, WEB.DE'],
+  [/^(proton\.me|protonmail\.(com|ch)|pm\.me)$/, 'Proton'],
 ];
 
-/** @param domain in lower case */
-export const mailPlatformOf = (domain: string): MailPlatform =>
-  DOMAINS.find(([pattern]) => pattern.test(domain))?.[1] ?? 'other';
+/**
+ * What the names of mail servers end with, as the providers' instructions for MX records have it. A filter that mail passes on
+ * its way to a mailbox elsewhere (Proofpoint and those after it) is the platform: it decides what arrives.
+ */
+const MAIL_SERVERS: readonly (readonly [RegExp, MailPlatform])[] = [
+  [/^(smtp|(alt\d\.)?aspmx\.l)\.google\.com$|^aspmx\d\.googlemail\.com$/, 'Google Workspace'],
+  // gmail-smtp-in.l.google.com, of consumers.
+  [/\.google(mail)?\.com$/, 'Google'],
+  // Of consumers: outlook-com.olc.
+  [/\.olc\.protection\.outlook\.com$/, 'Microsoft'],
+  // mx.microsoft is that of tenants with DNSSEC.
+  [/\.mail\.protection\.outlook\.com$|\.mx\.microsoft$/, 'Microsoft 365'],
+  [/\.yahoodns\.net$|\.biz\.mail\.yahoo\.com$/, 'Yahoo'],
+  [/\.mail\.icloud\.com$/, 'Apple'],
+  [/\.gmx\.net$|\.web\.de$/, 'GMX, WEB.DE'],
+  [/\.protonmail\.ch$/, 'Proton'],
+  // One ending for each of its regions.
+  [/\.zoho(mail|cloud)?\.(com|eu|in|jp|ca|sa|ae|uk|com\.au|com\.cn)$/, 'Zoho'],
+  [/\.messagingengine\.com$/, 'Fastmail'],
+  // The last three are its former names.
+  [/\.(ionos\.(de|com|co\.uk|es|fr|it|mx|ca|at)|kundenserver\.de|perfora\.net|1and1\.[a-z.]{2,6})$/, 'IONOS'],
+  [/\.ovh\.(net|ca|us)$|\.ovhcloud\.com$/, 'OVH'],
+  [/\.emailsrvr\.com$/, 'Rackspace'],
+  // SES and WorkMail.
+  [/^inbound-smtp\.[a-z0-9-]+\.(amazonaws|awsapps)\.com$/, 'Amazon'],
+  // ppe-hosted.com is Proofpoint Essentials.
+  [/\.(g?pphosted|ppe-hosted)\.com$/, 'Proofpoint'],
+  [/\.mimecast(-offshore)?\.(com|co\.za)$/, 'Mimecast'],
+  [/\.barracudanetworks\.com$/, 'Barracuda'],
+  [/\.iphmx\.com$/, 'Cisco'],
+  [/\.tmes\.trendmicro\.(com|eu|co\.jp|com\.au)$/, 'Trend Micro'],
+  [/\.hydra\.sophos\.com$/, 'Sophos'],
+  [/\.messagelabs\.com$/, 'Symantec'],
+  [/\.(hornetsecurity\.(com|ch)|antispameurope\.com)$/, 'Hornetsecurity'],
+];
+
+/**
+ * @param domain in lower case
+ * @returns null when its name does not tell
+ */
+export const platformOfDomain = (domain: string): MailPlatform | null => platformIn(DOMAINS, domain);
+
+/**
+ * @param host of an MX record, in any case of letters
+ * @returns `other` for whoever runs a mail server of their own, and for a provider we do not know
+ */
+export const platformOfMailServer = (host: string): MailPlatform =>
+  platformIn(MAIL_SERVERS, host.toLowerCase().replace(/\.$/, '')) ?? 'other';
+
+const platformIn = (
+  patterns: readonly (readonly [RegExp, MailPlatform])[],
+  name: string,
+): MailPlatform | null => patterns.find(([pattern]) => pattern.test(name))?.[1] ?? null;

@@ -308,7 +308,7 @@ export function notes({ codesFrom, mailFrom, viewsFrom, funnel }: Report): reado
     ...(viewsFrom === null
       ? []
       : [`Views are known from ${longDay(viewsFrom)} on: they were not counted before.`]),
-    'A mail platform is told by the domain of the address: company addresses are among “other”, whoever runs their mail.',
+    'A mail platform is told by the domain of the address, that of a company by the mail servers which DNS names for it. “Other” run a mail server of their own, or are not known.',
   ];
 }
 
