@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 
 import { COLUMNS } from '#server/db/personal-data.ts';
 import { openDatabase } from '#server/db/connect.ts';
+import { inFolder } from '#testing/folder.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createPostgresDatabase, ENGINES } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';
@@ -78,15 +78,6 @@ for (const engine of ENGINES) {
 }
 
 describe('the desk', () => {
-  const inFolder = async (test: (folder: string) => Promise<void>): Promise<void> => {
-    const folder = mkdtempSync(path.join(os.tmpdir(), 'desk-'));
-    try {
-      await test(folder);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-  };
-
   it('copies the database of a live server, and the copy is one whole file', async () => {
     const site = await startSite({ engine: 'sqlite' });
     const env = siteSettings(site.databaseUrl, site.inbox);

@@ -25,6 +25,7 @@ import { sql, type Selectable } from 'kysely';
 import type { Config } from '#server/config.ts';
 import { openDatabase } from '#server/db/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
+import { inFolder } from '#testing/folder.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createPostgresDatabase, ENGINES } from '#testing/databases.ts';
 import { copyProject } from '#testing/project-copy.ts';
@@ -35,16 +36,6 @@ import { codeIn, startInbox } from '#testing/inbox.ts';
 const MAIN = path.resolve(import.meta.dirname, 'main.ts');
 const START = path.resolve(import.meta.dirname, 'start.js');
 const REFUSED = /^The server cannot start:\n {2}- ([^\n]+)\n$/;
-
-/** Runs a test in a folder of its own that holds an instance's .env and data/. */
-async function inFolder(test: (folder: string) => Promise<void> | void): Promise<void> {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'start-'));
-  try {
-    await test(folder);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
 
 /** Starts the server where it cannot start; the one sentence it ends with. */
 async function refusal(

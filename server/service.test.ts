@@ -1,16 +1,7 @@
 // The service on its own: opened beside another one, without a site, and where it cannot be opened.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import {
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readlinkSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import os from 'node:os';
+import { existsSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
@@ -23,6 +14,7 @@ import { openDatabase } from '#server/db/connect.ts';
 import { createLogger } from '#server/observability/logger.ts';
 import { openService, type Instance, type Service, type ServiceReplacements } from '#server/service.ts';
 import { API } from '#shared/api.ts';
+import { inFolder } from '#testing/folder.ts';
 import { createPostgresDatabase, ENGINES, freshDatabase, type Engine } from '#testing/databases.ts';
 import { codeIn, startInbox } from '#testing/inbox.ts';
 import { testInstance } from '#testing/open-test-service.ts';
@@ -32,15 +24,6 @@ import { until } from '#testing/until.ts';
 
 const run = promisify(execFile);
 const QUIET: ServiceReplacements = { logger: createLogger('silent'), say: () => {} };
-
-async function inFolder(test: (folder: string) => Promise<void>): Promise<void> {
-  const folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'service-')));
-  try {
-    await test(folder);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
 
 async function open(instance: Instance, replacements = QUIET): Promise<Service> {
   const result = await openService(instance, replacements);

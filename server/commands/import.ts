@@ -1,5 +1,5 @@
 // desk import: people from a previous tool, with where their consent came from.
-import { open, type FileHandle } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 
 import { Option, type Command } from '@commander-js/extra-typings';
@@ -8,6 +8,7 @@ import { v7 as uuid } from 'uuid';
 import { pseudonymsOf } from '#server/access/pseudonyms.ts';
 import { CommandFailure, type Desk } from '#server/commands/desk.ts';
 import { createCollector } from '#server/collect-garbage.ts';
+import { openInput } from '#server/commands/input-file.ts';
 import { printable } from '#server/commands/printable.ts';
 import { importPeople, type ImportCounts } from '#server/db/imported-leads.ts';
 import {
@@ -72,7 +73,7 @@ Examples:
           `Say with --consent-source where their consent came from, in one line of ${NAME_MIN_LENGTH} to ${NAME_MAX_LENGTH} characters.`,
           2,
         );
-      await using handle = await openFile(file);
+      await using handle = await openInput(file);
       const { database, secrets, clock } = await desk.service();
       const now = clock();
       const reading = { file, handle, dateOrder, now, signal: desk.signal };
@@ -127,21 +128,6 @@ Examples:
       if (json) await desk.print(`${JSON.stringify({ file, dryRun, consentSource, ...outcome }, null, 2)}\n`);
       tell(desk, { file, dryRun, outcome });
     });
-}
-
-async function openFile(file: string): Promise<FileHandle> {
-  try {
-    const handle = await open(file);
-    if ((await handle.stat()).isFile()) return handle;
-    await handle.close();
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'EACCES' || code === 'EPERM')
-      throw new CommandFailure(`${file} cannot be read by this user. Give it the right to.`);
-    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
-    throw new CommandFailure(`${file} does not exist. Name the CSV that the previous tool exported.`);
-  }
-  throw new CommandFailure(`${file} is no file. It is read twice, so name one, and no pipe or folder.`);
 }
 
 type ReadRow = ReturnType<typeof readPerson> & { readonly line: number };

@@ -1,11 +1,11 @@
 // Leads out: what is listed and exported is what was verified, in files that other programs can read.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
+import { inFolder } from '#testing/folder.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { codeIn } from '#testing/inbox.ts';
@@ -26,15 +26,6 @@ async function becomeLead(
   const code = codeIn(await server.inbox.waitForMail(email, mail));
   assert.equal((await visitor.post('/api/verify', { email, code })).statusCode, 200);
 }
-
-const inFolder = async (test: (folder: string) => Promise<void>): Promise<void> => {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'desk-'));
-  try {
-    await test(folder);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-};
 
 /** Reads CSV (RFC 4180) with an eye of its own. */
 function rowsOf(csv: string): string[][] {
@@ -316,7 +307,7 @@ describe('an export', () => {
         [['export', '--format', 'xlsx'], /Allowed choices are csv, jsonl, hubspot/],
         [['exprot'], /Did you mean export\?/],
         [['export', '--flag', 'nice'], /Allowed choices are free-mail, disposable/],
-        [['leads', '--state', 'nice'], /Allowed choices are verified, unverified, imported/],
+        [['leads', '--state', 'nice'], /Allowed choices are verified, suppressed, unverified, imported/],
         [['leads', '--state', 'imported', '--flag', 'free-mail'], /noted at the form/],
         [
           ['export', '--state', 'unverified', '--format', 'hubspot'],

@@ -16,6 +16,7 @@ import { addRestore } from '#server/commands/restore.ts';
 import { addLost } from '#server/commands/lost.ts';
 import { addReport } from '#server/commands/report.ts';
 import { addShow } from '#server/commands/show.ts';
+import { addSuppress } from '#server/commands/suppress.ts';
 
 /** What a shell expects of a program that Ctrl-C ended. */
 const INTERRUPTED = 130;
@@ -48,6 +49,7 @@ export async function runDesk(desk: Desk, args: readonly string[]): Promise<numb
     addDoctor,
     addReport,
     addLost,
+    addSuppress,
   ])
     add(program, desk);
   try {

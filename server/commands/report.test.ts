@@ -8,6 +8,7 @@ import { describe, it } from 'node:test';
 import { askedGroups } from '#server/db/report-figures.ts';
 import type { Report } from '#server/report/figures.ts';
 import type { LostLeadRow } from '#server/report/lost.ts';
+import { inFolder } from '#testing/folder.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { codeIn, type InboxBehaviour } from '#testing/inbox.ts';
@@ -113,15 +114,6 @@ async function walkFlows(server: ServerUnderTest): Promise<void> {
   await server.inbox.waitForMail('open@icloud.com');
   await server.advance(1);
 }
-
-const inFolder = async (test: (folder: string) => Promise<void>): Promise<void> => {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'desk-'));
-  try {
-    await test(folder);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-};
 
 const reportOf = async ({ service }: ServerUnderTest, ...args: readonly string[]): Promise<Report> => {
   const answer = await desk(service, ['report', '--json', ...args]);

@@ -20,6 +20,7 @@ export const STATE_WORDS: Readonly<
   Record<LeadState, { readonly one: string; readonly many: string; readonly since: string }>
 > = {
   verified: { one: 'lead', many: 'leads', since: 'first verified' },
+  suppressed: { one: 'suppressed lead', many: 'suppressed leads', since: 'first verified' },
   unverified: { one: 'unverified person', many: 'unverified people', since: 'asked' },
   imported: { one: 'imported person', many: 'imported people', since: 'imported' },
 };
@@ -39,7 +40,10 @@ export const withState = <Args extends unknown[], Options extends Record<string,
   command: Command<Args, Options>,
 ) =>
   command.addOption(
-    new Option('--state <state>', 'whose address was verified, never was, or came by import')
+    new Option(
+      '--state <state>',
+      'whose address was verified, is not to be mailed, never was verified, or came by import',
+    )
       .choices(LEAD_STATES)
       .default('verified' as const),
   );

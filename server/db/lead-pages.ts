@@ -7,8 +7,10 @@ import { lowestIdAt } from '#server/db/ids.ts';
 
 /** What is known of somebody's address, with how they are read. Another state is an entry here. */
 const READERS = {
-  /** The address was proved to us. */
-  verified: verifiedPages,
+  /** The address was proved to us, and nothing speaks against mail to it. */
+  verified: (db: Db, filter: LeadFilter) => verifiedPages(db, filter, { areSuppressed: false }),
+  /** The address was proved to us, and is not to be mailed (any more). */
+  suppressed: (db: Db, filter: LeadFilter) => verifiedPages(db, filter, { areSuppressed: true }),
   /** Asked for a code, and entered none yet. */
   unverified: unverifiedPages,
   /** Came from a previous tool. */
@@ -69,6 +71,7 @@ export const leadPages = (
 async function* verifiedPages(
   db: Db,
   { since, until, flag, missingIn }: LeadFilter,
+  { areSuppressed }: { areSuppressed: boolean },
 ): AsyncGenerator<readonly LeadRecord[], void, void> {
   for (let after = ''; ;) {
     const page = await db
@@ -98,6 +101,7 @@ async function* verifiedPages(
         'w.text as consent_text',
       ])
       .where('l.id', '>', after)
+      .where(areSuppressed ? isSuppressed('l.email') : sql<boolean>`not ${isSuppressed('l.email')}`)
       .$if(since !== undefined, (query) => query.where('l.first_verified_at', '>=', since!))
       .$if(until !== undefined, (query) => query.where('l.first_verified_at', '<', until!))
       .$if(flag !== undefined, (query) => query.where(hasFlag('l.flags', flag!)))
@@ -121,7 +125,7 @@ async function* verifiedPages(
     if (last === undefined) return;
     yield page.map((row) =>
       Object.assign(row, {
-        state: 'verified' as const,
+        state: areSuppressed ? ('suppressed' as const) : ('verified' as const),
         state_since: row.first_verified_at,
         consent_source: null,
       }),
@@ -187,6 +191,7 @@ async function* importedPages(
         eb.selectFrom('leads as l').select('l.id').whereRef('l.email', '=', 'i.email').as('lead_id'),
       )
       .where('i.id', '>', after)
+      .where(sql<boolean>`not ${isSuppressed('i.email')}`)
       .$if(since !== undefined, (query) => query.where('i.imported_at', '>=', since!))
       .$if(until !== undefined, (query) => query.where('i.imported_at', '<', until!))
       .orderBy('i.id')
@@ -212,6 +217,10 @@ async function* importedPages(
     after = last.id;
   }
 }
+
+/** Whether an address stands on the list of those that are not to be mailed. */
+const isSuppressed = (email: 'l.email' | 'i.email') =>
+  sql<boolean>`exists (select 1 from suppressions where suppressions.email = ${sql.ref(email)})`;
 
 /** One of the words of a list that is separated by spaces. */
 const hasFlag = (column: string, flag: string) =>

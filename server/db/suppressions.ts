@@ -6,7 +6,7 @@ import type { Db } from '#server/db/connect.ts';
 import type { Schema, SuppressionReason } from '#server/db/schema.ts';
 import { statement, type Value } from '#server/db/statement.ts';
 
-type Suppression = Selectable<Schema['suppressions']>;
+export type Suppression = Selectable<Schema['suppressions']>;
 export type Withdrawal = Selectable<Schema['withdrawals']>;
 
 /**
@@ -62,6 +62,44 @@ const lift = statement((db, value: Value<{ readonly key: string; readonly kept: 
 /** Takes an address off the list that was verified anew, except where the operator put it there. */
 export async function liftSuppressions(tx: Db, keys: readonly string[]): Promise<void> {
   for (const key of keys) await lift(tx, { key, kept: 'by-hand' });
+}
+
+/** Takes an address off the list, as far as it stands there for these reasons. @returns how many of them there were */
+export async function removeSuppressions(
+  db: Db,
+  { keys, reasons }: { keys: readonly string[]; reasons: readonly SuppressionReason[] },
+): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('suppressions')
+    .where('address_key', 'in', keys)
+    .where('reason', 'in', reasons)
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}
+
+const PAGE_SIZE = 500;
+
+/** Reads the list, a page at a time. */
+export async function* suppressionPages(db: Db): AsyncGenerator<readonly Suppression[], void, void> {
+  for (let after = { key: '', reason: '' }; ;) {
+    const page = await db
+      .selectFrom('suppressions')
+      .selectAll()
+      .where((eb) =>
+        eb.or([
+          eb('address_key', '>', after.key),
+          eb.and([eb('address_key', '=', after.key), eb('reason', '>', after.reason as SuppressionReason)]),
+        ]),
+      )
+      .orderBy('address_key')
+      .orderBy('reason')
+      .limit(PAGE_SIZE)
+      .execute();
+    const last = page.at(-1);
+    if (last === undefined) return;
+    yield page;
+    after = { key: last.address_key, reason: last.reason };
+  }
 }
 
 /** Notes that a lead took their consent back. */

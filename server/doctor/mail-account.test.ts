@@ -1,9 +1,8 @@
 // The mail account, tried on real mail servers that behave and misbehave; and the sample.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import os from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
@@ -12,6 +11,7 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { readConfig, type Config } from '#server/config.ts';
 import { examineMailAccount } from '#server/doctor/mail-account.ts';
 import { sendSample } from '#server/doctor/sample.ts';
+import { inFolder } from '#testing/folder.ts';
 import { TEST_CERTIFICATE, TEST_KEY } from '#testing/certificate.ts';
 import { startInbox } from '#testing/inbox.ts';
 
@@ -153,14 +153,6 @@ describe('the sample', () => {
     const read = readConfig({ MAIL_FROM: 'Guide <guide@example.com>', ...env });
     assert(read.type === 'config');
     return read.config;
-  };
-  const inFolder = async (test: (folder: string) => Promise<void>) => {
-    const folder = mkdtempSync(path.join(os.tmpdir(), 'sample-'));
-    try {
-      await test(folder);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
   };
   const to = 'ada@example.com';
   const parts = { to, title: 'Guide & Co', folder: '/no/such/folder' };

@@ -1,9 +1,8 @@
 // Leads as text, a page at a time.
-import { stringify } from 'csv-stringify/sync';
-
 import { createCollector } from '#server/collect-garbage.ts';
 import type { Db } from '#server/db/connect.ts';
 import { leadPages, type LeadFilter, type LeadState } from '#server/db/lead-pages.ts';
+import { csv } from '#server/export/csv.ts';
 import {
   exportedLead,
   FORMATS,
@@ -63,9 +62,6 @@ export async function* writeLeads(
     };
   }
 }
-
-const csv = (rows: readonly (readonly string[])[]): string =>
-  stringify(rows as string[][], { record_delimiter: 'windows', escape_formulas: true });
 
 function headOf({ preamble, columns }: CsvFormat, byteOrderMark: boolean): string {
   const lines = [...(preamble === undefined ? [] : [[preamble]]), columns.map(([heading]) => heading)];

@@ -14,6 +14,7 @@ import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { ENGINES } from '#testing/databases.ts';
+import { inFolder } from '#testing/folder.ts';
 import type { ReceivedMail } from '#testing/inbox.ts';
 import { createVisitor, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
@@ -189,15 +190,11 @@ it('the way out is signed with the rest, as an independent program finds', async
 });
 
 describe('the guide as a file', () => {
-  const withCampaign = async (test: (folder: string) => Promise<void>): Promise<void> => {
-    const folder = mkdtempSync(path.join(os.tmpdir(), 'campaign-'));
-    try {
+  const withCampaign = (test: (folder: string) => Promise<void>): Promise<void> =>
+    inFolder(async (folder) => {
       cpSync(TEST_CAMPAIGN, folder, { recursive: true });
       await test(folder);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-  };
+    });
   const name = (folder: string) => {
     const file = path.join(folder, 'emails/guide.yaml');
     writeFileSync(file, readFileSync(file, 'utf8').replace('# attachment:', 'attachment:'));

@@ -1,0 +1,97 @@
+// The list of who is not to be mailed, as the operator sees it.
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+import { becomeLead } from '#testing/become-lead.ts';
+import { ENGINES } from '#testing/databases.ts';
+import { desk } from '#testing/desk.ts';
+import { inFolder } from '#testing/folder.ts';
+import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+
+const ADA = 'ada@example.com';
+const EVE = 'eve@example.com';
+
+async function listed(server: ServerUnderTest): Promise<string[]> {
+  const { out } = await desk(server.service, ['suppress', 'list', '--json']);
+  const entries = JSON.parse(out) as { email: string; reason: string }[];
+  return entries.map(({ email, reason }) => `${email} ${reason}`).toSorted();
+}
+
+const suppress = (server: ServerUnderTest, ...args: string[]) => desk(server.service, ['suppress', ...args]);
+
+for (const engine of ENGINES) {
+  describe(`the suppression list on ${engine}`, () => {
+    it('is added to and removed from; what a person decided themselves, the operator cannot undo', () =>
+      withServer({ engine }, async (server) => {
+        await becomeLead(server, ADA);
+        const added = await suppress(server, 'add', 'ADA@example.com', '--reason', 'unsubscribed');
+        assert.equal(added.exitCode, 0, added.notes);
+        assert.equal(await server.countRows('withdrawals'), 1, 'of a lead, that it was taken back');
+        assert.match((await suppress(server, 'add', ADA, '--reason', 'unsubscribed')).notes, /already/);
+        assert.equal((await suppress(server, 'add', EVE, '--note', 'a competitor')).exitCode, 0);
+        assert.deepEqual(await listed(server), [`${ADA} unsubscribed`, `${EVE} by-hand`]);
+
+        const refused = await suppress(server, 'remove', ADA);
+        assert.equal(refused.exitCode, 1);
+        assert.match(refused.notes, /new verified consent/);
+        assert.equal((await suppress(server, 'remove', EVE)).exitCode, 0);
+        assert.deepEqual(await listed(server), [`${ADA} unsubscribed`]);
+        for (const wrong of [['add', 'ada'], ['add', ADA, '--reason', 'mood'], ['remove', ''], []])
+          assert.equal((await suppress(server, ...wrong)).exitCode, 2, wrong.join(' '));
+      }));
+
+    it('goes out as CSV and comes in from one; a line without an address changes nothing', () =>
+      withServer({ engine }, (server) =>
+        inFolder(async (folder) => {
+          const file = path.join(folder, 'out.csv');
+          await suppress(server, 'add', EVE, '--note', '=1+1');
+          assert.equal((await suppress(server, 'export', '--out', file)).exitCode, 0);
+          const [headings, line] = readFileSync(file, 'utf8').split('\r\n');
+          assert.equal(headings, 'email,reason,since,note');
+          assert.match(line ?? '', /^eve@example\.com,by-hand,2026-\S+Z,'=1\+1$/);
+
+          const list = path.join(folder, 'in.csv');
+          writeFileSync(
+            list,
+            'Email;Reason\nAda@Example.com;complained\ngus@example.com;\neve@example.com;by-hand\n',
+          );
+          const taken = await suppress(server, 'import', list, '--reason', 'unsubscribed');
+          assert.equal(taken.exitCode, 0, taken.notes);
+          assert.match(taken.notes, /2 of 3/);
+          const before = await listed(server);
+          assert.deepEqual(before, [`${ADA} complained`, `${EVE} by-hand`, 'gus@example.com unsubscribed']);
+
+          writeFileSync(list, 'email\nnew@example.com\nnobody\n');
+          const bad = await suppress(server, 'import', list);
+          assert.equal(bad.exitCode, 1);
+          assert.match(bad.notes, /line 3 of .*in\.csv has no e-mail address/);
+          writeFileSync(list, 'name\nAda\n');
+          assert.match((await suppress(server, 'import', list)).notes, /no column of addresses/);
+          assert.equal((await suppress(server, 'import', path.join(folder, 'none.csv'))).exitCode, 1);
+          assert.deepEqual(await listed(server), before);
+        }),
+      ));
+
+    it('keeps people out of what goes to other programs, and says who they are', () =>
+      withServer({ engine }, async (server) => {
+        await becomeLead(server, ADA);
+        await becomeLead(server, EVE);
+        await suppress(server, 'add', ADA, '--reason', 'bounced');
+        const emails = async (...args: string[]) => {
+          const { out, exitCode, notes } = await desk(server.service, ['leads', '--json', ...args]);
+          assert.equal(exitCode, 0, notes);
+          return (JSON.parse(out) as { email: string; state: string }[]).map(
+            ({ email, state }) => `${email} ${state}`,
+          );
+        };
+        assert.deepEqual(await emails(), [`${EVE} verified`]);
+        assert.deepEqual(await emails('--state', 'suppressed'), [`${ADA} suppressed`]);
+        const { out } = await desk(server.service, ['export', '--format', 'hubspot']);
+        assert.ok(out.includes(EVE) && !out.includes(ADA));
+        await suppress(server, 'remove', ADA);
+        assert.deepEqual(await emails(), [`${ADA} verified`, `${EVE} verified`]);
+      }));
+  });
+}
