@@ -21,6 +21,12 @@ function read(secrets: Secrets, purpose: Purpose, token: unknown): string | null
 export const unsubscribeUrl = (secrets: Secrets, publicUrl: string, leadId: string): string =>
   `${publicUrl}${API.unsubscribe}?t=${tokenOf(secrets, 'unsubscribe:', leadId)}`;
 
+/** The same for many, of one service. */
+export const unsubscribeUrlOf =
+  ({ secrets, config }: { readonly secrets: Secrets; readonly config: { readonly publicUrl: string } }) =>
+  (leadId: string): string =>
+    unsubscribeUrl(secrets, config.publicUrl, leadId);
+
 /** @returns the id of the lead; null when the link is none of ours */
 export const readUnsubscribeToken = (secrets: Secrets, token: unknown): string | null =>
   read(secrets, 'unsubscribe:', token);

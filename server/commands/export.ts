@@ -1,6 +1,7 @@
 // desk export: leads for other programs.
 import { type Command, Option } from '@commander-js/extra-typings';
 
+import { unsubscribeUrlOf } from '#server/access/mail-links.ts';
 import { CommandFailure, type Desk } from '#server/commands/desk.ts';
 import { writeWhole } from '#server/commands/output-file.ts';
 import { checkSelection, sayPeople, withSelection, withState } from '#server/commands/selection.ts';
@@ -37,11 +38,16 @@ Examples:
       const { state } = selection;
       checkSelection(selection);
       refuseUnproven({ state, format, sinceLast });
-      const { database, clock } = await desk.service();
+      const { database, clock, ...service } = await desk.service();
       const exported: string[] = [];
       let count = 0;
       const write = async (append: (text: string) => Promise<void>) => {
-        const options = { format, conversion: { name: conversionName }, byteOrderMark: bom === true };
+        const options = {
+          format,
+          conversion: { name: conversionName },
+          byteOrderMark: bom === true,
+          unsubscribeUrl: unsubscribeUrlOf(service),
+        };
         const pages = writeLeads(database.db, { ...selection, missingIn: sinceLast }, options);
         for await (const { text, leadIds } of pages) {
           desk.signal.throwIfAborted();

@@ -1,6 +1,7 @@
 // desk leads: who has verified an address; or has not.
 import type { Command } from '@commander-js/extra-typings';
 
+import { unsubscribeUrlOf } from '#server/access/mail-links.ts';
 import type { Desk } from '#server/commands/desk.ts';
 import { headingLine, minuteOf, tableLine } from '#server/commands/printable.ts';
 import {
@@ -30,10 +31,10 @@ Examples:
     .action(async ({ json, ...selection }) => {
       checkSelection(selection);
       const { state } = selection;
-      const { database } = await desk.service();
+      const { database, ...service } = await desk.service();
       await desk.print(json ? '[' : headingLine(desk, [STATE_WORDS[state].since, ...HEADINGS], WIDTHS));
       let count = 0;
-      for await (const page of selectLeads(database.db, selection)) {
+      for await (const page of selectLeads(database.db, selection, unsubscribeUrlOf(service))) {
         const text = page.map(({ lead }, index) => {
           if (json) return `${count + index === 0 ? '' : ','}\n${JSON.stringify(lead)}`;
           const { state_since: at, email, name, company, source, flags } = lead;

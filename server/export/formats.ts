@@ -22,8 +22,13 @@ export type ExportedLead = {
   readonly state: LeadState;
   /** First verified; or asked for the newest code; or imported. */
   readonly state_since: string;
+  /** Of a lead: for the mail of other programs. */
+  readonly unsubscribe_url: string;
   readonly attribution: KeptAttribution;
 };
+
+/** Makes the link with which a lead takes the consent back; empty where nobody asks for it. */
+export type UnsubscribeUrl = (leadId: string) => string;
 
 /** What is said about a conversion to who sold the click. */
 export type Conversion = { readonly name: string };
@@ -76,6 +81,7 @@ export const FORMATS = {
       own('state_since'),
       ...TOUCH_NAMES.map((name) => touched(name, name)),
       ['first_source', (lead) => (lead.state === 'imported' ? IMPORTED : firstSourceOf(lead.attribution))],
+      own('unsubscribe_url'),
     ],
   },
   jsonl: { kind: 'jsonl', about: 'one JSON object a line' },
@@ -179,7 +185,7 @@ export const FORMATS_WITH_STATE: readonly FormatName[] = ['csv', 'jsonl'];
 export const FORMAT_NAMES = Object.keys(FORMATS) as FormatName[];
 
 /** Makes of a row what goes out. */
-export function exportedLead(record: LeadRecord): ExportedLead {
+export function exportedLead(record: LeadRecord, unsubscribeUrl: UnsubscribeUrl): ExportedLead {
   const { email, name, company, flags, state } = record;
   const attribution = record.attribution === null ? {} : readAttribution(record.attribution);
   const firstVerifiedAt = timeOrNothing(record.first_verified_at);
@@ -203,6 +209,8 @@ export function exportedLead(record: LeadRecord): ExportedLead {
     flags,
     state,
     state_since: state === 'verified' ? firstVerifiedAt : isoTime(record.state_since),
+    // Only of a lead there is something to take back.
+    unsubscribe_url: record.first_verified_at === null ? '' : unsubscribeUrl(record.id),
     attribution,
   };
 }

@@ -164,6 +164,18 @@ for (const engine of ENGINES) {
         );
       }));
 
+    it('goes out with an export, for the mail of other programs', () =>
+      withServer({ engine }, async (server) => {
+        const { leadId } = await becomeLead(server, EMAIL);
+        const { out } = await desk(server.service, ['export', '--format', 'jsonl']);
+        const lead = JSON.parse(out) as { unsubscribe_url: string };
+        assert.equal(lead.unsubscribe_url, `${server.config.publicUrl}${pathOf(server, leadId)}`);
+        assert.equal((await press(server, lead.unsubscribe_url)).statusCode, 200);
+        assert.deepEqual(await reasons(server), ['unsubscribed']);
+        const csv = (await desk(server.service, ['export', '--state', 'suppressed'])).out;
+        assert.ok(csv.includes(lead.unsubscribe_url));
+      }));
+
     it('is undone by a new verified consent, and by nothing else', () =>
       withServer({ engine }, async (server) => {
         const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
