@@ -1,0 +1,70 @@
+// The links in the mail that follows the code, each in a browser that has never been here.
+import type { Browser, Page } from '@playwright/test';
+
+import { startSite, type Site } from '#testing/start-site.ts';
+import { createVisitor, expect, test } from './fixtures.ts';
+
+async function onAnotherDevice(browser: Browser, act: (page: Page) => Promise<void>): Promise<void> {
+  const context = await browser.newContext();
+  try {
+    await act(await context.newPage());
+  } finally {
+    await context.close();
+  }
+}
+
+/** A link of the mail, at the address at which this site is served. */
+const linkIn = (text: string, api: string, { url }: Site): string =>
+  url + (new RegExp(`/api/${api}\\?t=\\S+`).exec(text)?.[0] ?? '/nothing');
+
+test('the guide opens on another device, stays after a reload, and its mail lets its reader go', async ({
+  page,
+  browser,
+}) => {
+  const site = await startSite({ env: { GUIDE_EMAIL: 'link' } });
+  try {
+    const visitor = createVisitor(page, site);
+    await page.goto(site.url);
+    await visitor.askForCode();
+    await visitor.enterCode(await visitor.mailedCode());
+    await expect(page.getByRole('article')).toBeVisible();
+    const { text = '' } = (await site.inbox.waitForMail(visitor.email, 2)).parsed;
+
+    await onAnotherDevice(browser, async (device) => {
+      await device.goto(linkIn(text, 'guide', site));
+      await expect(device.getByRole('article')).toContainText('Response rate');
+      expect(device.url()).toBe(`${site.url}/`);
+      await device.reload();
+      await expect(device.getByRole('article')).toBeVisible();
+      await device.getByRole('button', { name: 'Back' }).click();
+      await expect(device.getByRole('heading', { level: 1 })).toHaveText('Master AI-Powered Cold Outreach');
+    });
+    // A link that was cut short says what to do.
+    await onAnotherDevice(browser, async (device) => {
+      await device.goto(linkIn(text, 'guide', site).slice(0, -1));
+      await expect(device.getByRole('heading', { level: 1 })).toHaveText('This link has had its time');
+      await device.getByRole('link', { name: 'Go to the guide' }).click();
+      await expect(device.getByRole('heading', { level: 1 })).toHaveText('Master AI-Powered Cold Outreach');
+    });
+    // A place in the address opens nothing by itself.
+    await onAnotherDevice(browser, async (device) => {
+      await device.goto(`${site.url}/#guide`);
+      await expect(device.getByText('Your access has ended')).toBeVisible();
+      await expect(device.getByRole('article')).toHaveCount(0);
+    });
+    await onAnotherDevice(browser, async (device) => {
+      const complaints: string[] = [];
+      device.on('console', (message) => complaints.push(message.text()));
+      await device.goto(linkIn(text, 'unsubscribe', site));
+      await expect(device.getByRole('heading', { level: 1 })).toHaveText('Unsubscribe from our emails?');
+      await device.keyboard.press('Tab');
+      await device.keyboard.press('Tab');
+      await expect(device.getByRole('button', { name: 'Unsubscribe' })).toBeFocused();
+      await device.keyboard.press('Enter');
+      await expect(device.getByRole('heading', { level: 1 })).toHaveText('You are unsubscribed');
+      expect(complaints).toEqual([]);
+    });
+  } finally {
+    await site.close();
+  }
+});
