@@ -7,13 +7,16 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 
 import { authenticate } from 'mailauth';
+import { v7 as uuid } from 'uuid';
 
 import { guideUrl, unsubscribeUrl } from '#server/access/mail-links.ts';
+import { leaseDueMail, queueMessage } from '#server/db/outbox.ts';
+import { queueGuideMail } from '#server/outbox/guide.ts';
 import { readInstance } from '#server/service.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
-import { ENGINES } from '#testing/databases.ts';
+import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { inFolder } from '#testing/folder.ts';
 import type { ReceivedMail } from '#testing/inbox.ts';
 import { createVisitor, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
@@ -105,6 +108,26 @@ for (const engine of ENGINES) {
         const [code] = server.inbox.mailsTo(EMAIL);
         assert.ok(code && headerOf(code, 'list-unsubscribe') === undefined);
       }));
+
+    it('gives way to the codes that are asked for after it', async () => {
+      const database = await freshDatabase(engine);
+      try {
+        const { db } = database;
+        const id = (at: number) => uuid({ msecs: at });
+        const [asked, later] = [1_000_000, 1_300_000];
+        await queueGuideMail(db, { id: id(asked), leadId: id(asked), recipient: EMAIL, now: asked });
+        const code = { kind: 'code', recipient: 'eve@example.com', payload: {} };
+        const place = { network: '203.0.113.20', domain: 'example.com', turnAt: later };
+        await queueMessage(db, { ...code, id: id(later), place, now: later });
+        const lease = { leaseId: id(later), most: 1, leaseMs: 30_000, now: later };
+        const kinds: string[] = [];
+        for (let turn = 0; turn < 2; turn += 1)
+          kinds.push(...(await leaseDueMail(database, lease)).map(({ kind }) => kind));
+        assert.deepEqual(kinds, ['code', 'guide']);
+      } finally {
+        await database.close();
+      }
+    });
 
     it('is not sent to who left while it waited; a code that somebody asks for is', () => {
       let mails = 0;

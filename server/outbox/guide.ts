@@ -8,12 +8,15 @@ import * as z from 'zod/mini';
 import { GUIDE_LINK_DAYS, guideUrl, unsubscribeUrl } from '#server/access/mail-links.ts';
 import type { Db } from '#server/db/connect.ts';
 import { leadExists } from '#server/db/leads.ts';
-import { queueMessage } from '#server/db/outbox.ts';
+import { laneOf, queueMessage } from '#server/db/outbox.ts';
 import { composeGuideEmail } from '#server/outbox/guide-email.ts';
 import type { Kind } from '#server/outbox/kinds.ts';
 
 /** A guide that comes days later would be a surprise. */
 const WELCOME_FOR_MS = 24 * 3_600_000;
+
+/** Codes that are asked for within this time go first: somebody waits for each of them. */
+const GIVES_WAY_MS = 10 * 60_000;
 
 const Payload = z.object({ leadId: z.string() });
 
@@ -22,7 +25,9 @@ export async function queueGuideMail(
   tx: Db,
   { id, leadId, recipient, now }: { id: string; leadId: string; recipient: string; now: number },
 ): Promise<void> {
-  await queueMessage(tx, { id, recipient, now, kind: 'guide', payload: { leadId } });
+  // All of them are one lane, whoever asked: they hold up each other, and nobody's code.
+  const place = { ...laneOf('', recipient), turnAt: now + GIVES_WAY_MS };
+  await queueMessage(tx, { id, recipient, place, now, kind: 'guide', payload: { leadId } });
 }
 
 export const guideKind: Kind = {
