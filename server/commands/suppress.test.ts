@@ -26,8 +26,17 @@ for (const engine of ENGINES) {
     it('is added to and removed from; what a person decided themselves, the operator cannot undo', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, ADA);
-        const added = await suppress(server, 'add', 'ADA@example.com', '--reason', 'unsubscribed');
+        const telephone = ['--note', 'asked by telephone'];
+        const added = await suppress(
+          server,
+          'add',
+          'ADA@example.com',
+          '--reason',
+          'unsubscribed',
+          ...telephone,
+        );
         assert.equal(added.exitCode, 0, added.notes);
+        assert.match((await suppress(server, 'list')).out, /asked by telephone/);
         assert.equal(await server.countRows('withdrawals'), 1, 'of a lead, that it was taken back');
         assert.match((await suppress(server, 'add', ADA, '--reason', 'unsubscribed')).notes, /already/);
         assert.equal((await suppress(server, 'add', EVE, '--note', 'a competitor')).exitCode, 0);

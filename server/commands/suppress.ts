@@ -74,7 +74,7 @@ function addRemove(list: Command, desk: Desk): void {
       const email = readAddress(typed);
       const { database, secrets } = await desk.service();
       const keys = pseudonymsOf(secrets, email);
-      const removed = await removeSuppressions(database.db, { keys, reasons: TAKEN_BACK });
+      const removed = await removeSuppressions(database.db, { keys, email, reasons: TAKEN_BACK });
       if (removed === 0)
         throw new CommandFailure(
           `${email} is not on the list by hand, nor for a bounce. Who unsubscribed or complained comes back with a new verified consent alone.`,
@@ -201,7 +201,7 @@ async function put(
     const way = reason === 'complained' ? 'complaint' : 'by-hand';
     const outcome = await withdrawConsent(
       { database, secrets },
-      { leadId, way, clientAddress: null, userAgent: null, now },
+      { leadId, way, note, clientAddress: null, userAgent: null, now },
     );
     return outcome === 'withdrawn';
   }

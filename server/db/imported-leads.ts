@@ -77,12 +77,12 @@ async function sortOut(
   const imported = await emailsIn(db, 'imported_leads', emails);
   const reasons = await suppressionReasons(
     db,
-    people.flatMap(({ pseudonyms }) => pseudonyms),
+    people.map(({ email, pseudonyms }) => ({ email, keys: pseudonyms })),
   );
   const counts = { imported: 0, alreadyImported: 0, verified: 0, erased: 0, suppressed: 0 };
   const missing: ImportedPerson[] = [];
   for (const person of people) {
-    const why = person.pseudonyms.flatMap((pseudonym) => reasons.get(pseudonym) ?? []);
+    const why = [person.email, ...person.pseudonyms].flatMap((name) => reasons.get(name) ?? []);
     if (verified.has(person.email)) counts.verified += 1;
     else if (imported.has(person.email)) counts.alreadyImported += 1;
     else if (why.includes('erased')) counts.erased += 1;

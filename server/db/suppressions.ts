@@ -1,5 +1,6 @@
 // The one list of who must not be mailed, and the withdrawals behind it. An address stands in it under its pseudonym, so that it
-// holds when the address itself was erased.
+// holds when the address itself was erased; and as it is until then, so that it holds when a secret was lost that the pseudonym was
+// made with.
 import type { Selectable } from 'kysely';
 
 import type { Db } from '#server/db/connect.ts';
@@ -30,7 +31,7 @@ export async function suppress(
     now: number;
   },
 ): Promise<boolean> {
-  const known = await suppressionsOf(tx, keys);
+  const known = await suppressionsOf(tx, { keys, email: email ?? '' });
   if (known.some((one) => one.reason === reason)) return false;
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto('suppressions')
@@ -40,38 +41,62 @@ export async function suppress(
   return Number(numInsertedOrUpdatedRows) > 0;
 }
 
-/** Why an address is on the list. @param keys all its pseudonyms */
-export const suppressionsOf = (db: Db, keys: readonly string[]): Promise<Suppression[]> =>
-  db.selectFrom('suppressions').selectAll().where('address_key', 'in', keys).orderBy('created_at').execute();
+/** An address as the list knows it. @param keys all its pseudonyms; email: as stored */
+export type ListedAddress = { readonly keys: readonly [string, ...string[]]; readonly email: string };
 
-/** Why addresses are on the list. @param keys all their pseudonyms, of some hundred addresses @returns by pseudonym */
+/** Why an address is on the list. */
+export const suppressionsOf = (db: Db, { keys, email }: ListedAddress): Promise<Suppression[]> =>
+  suppressionsOfMany(db, { keys, emails: [email] });
+
+const suppressionsOfMany = (
+  db: Db,
+  { keys, emails }: { keys: readonly string[]; emails: readonly string[] },
+): Promise<Suppression[]> =>
+  db
+    .selectFrom('suppressions')
+    .selectAll()
+    .where((eb) => eb.or([eb('address_key', 'in', keys), eb('email', 'in', emails)]))
+    .orderBy('created_at')
+    .execute();
+
+/** Why addresses are on the list. @param addresses some hundred @returns by pseudonym, and by address */
 export async function suppressionReasons(
   db: Db,
-  keys: readonly string[],
+  addresses: readonly { readonly keys: readonly string[]; readonly email: string }[],
 ): Promise<ReadonlyMap<string, readonly SuppressionReason[]>> {
+  const found = await suppressionsOfMany(db, {
+    keys: addresses.flatMap(({ keys }) => keys),
+    emails: addresses.map(({ email }) => email),
+  });
   const reasons = new Map<string, SuppressionReason[]>();
-  for (const { address_key: key, reason } of await suppressionsOf(db, keys))
-    reasons.set(key, [...(reasons.get(key) ?? []), reason]);
+  for (const { address_key: key, email, reason } of found)
+    for (const name of email === null ? [key] : [key, email])
+      reasons.set(name, [...(reasons.get(name) ?? []), reason]);
   return reasons;
 }
 
-const lift = statement((db, value: Value<{ readonly key: string; readonly kept: SuppressionReason }>) =>
-  db.deleteFrom('suppressions').where('address_key', '=', value('key')).where('reason', '<>', value('kept')),
+type Lift = { readonly key: string; readonly email: string; readonly kept: SuppressionReason };
+
+const lift = statement((db, value: Value<Lift>) =>
+  db
+    .deleteFrom('suppressions')
+    .where((eb) => eb.or([eb('address_key', '=', value('key')), eb('email', '=', value('email'))]))
+    .where('reason', '<>', value('kept')),
 );
 
 /** Takes an address off the list that was verified anew, except where the operator put it there. */
-export async function liftSuppressions(tx: Db, keys: readonly string[]): Promise<void> {
-  for (const key of keys) await lift(tx, { key, kept: 'by-hand' });
+export async function liftSuppressions(tx: Db, { keys, email }: ListedAddress): Promise<void> {
+  for (const key of keys) await lift(tx, { key, email, kept: 'by-hand' });
 }
 
 /** Takes an address off the list, as far as it stands there for these reasons. @returns how many of them there were */
 export async function removeSuppressions(
   db: Db,
-  { keys, reasons }: { keys: readonly string[]; reasons: readonly SuppressionReason[] },
+  { keys, email, reasons }: ListedAddress & { reasons: readonly SuppressionReason[] },
 ): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom('suppressions')
-    .where('address_key', 'in', keys)
+    .where((eb) => eb.or([eb('address_key', 'in', keys), eb('email', '=', email)]))
     .where('reason', 'in', reasons)
     .executeTakeFirstOrThrow();
   return Number(numDeletedRows);

@@ -305,7 +305,7 @@ async function openLead(
       now,
     });
     // A new consent, and an address that works.
-    await liftSuppressions(tx, pseudonymsOf(secrets, email));
+    await liftSuppressions(tx, { keys: pseudonymsOf(secrets, email), email });
     if (mailsGuide) {
       const recipient = asciiAddress(submission.email_typed) ?? email;
       await queueGuideMail(tx, { id: uuid({ msecs: now }), leadId, recipient, now });

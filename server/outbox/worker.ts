@@ -18,6 +18,7 @@ import { suppressionsOf } from '#server/db/suppressions.ts';
 import { SMTP_CONNECTIONS, type Mailer, type SendOutcome } from '#server/mail/mailer.ts';
 import { findKind, type KindParts, type Message } from '#server/outbox/kinds.ts';
 import { createLaneBook } from '#server/outbox/lanes.ts';
+import { normaliseEmail } from '#shared/lead.ts';
 
 /** The lease outlives the longest delivery, so nobody takes up a mail that is still being sent. */
 const DELIVERY_TIMEOUT_MS = 25_000;
@@ -256,7 +257,8 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
   };
 
   const isSuppressed = async (recipient: string): Promise<boolean> => {
-    const reasons = await suppressionsOf(database.db, pseudonymsOf(parts.secrets, recipient));
+    const address = { keys: pseudonymsOf(parts.secrets, recipient), email: normaliseEmail(recipient) };
+    const reasons = await suppressionsOf(database.db, address);
     return reasons.length > 0;
   };
 

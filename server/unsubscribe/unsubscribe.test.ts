@@ -2,18 +2,23 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
+import { sql } from 'kysely';
+import { v7 as uuid } from 'uuid';
+
 import { pseudonymsOf } from '#server/access/pseudonyms.ts';
 import { deriveSecrets } from '#server/access/secrets.ts';
 import { unsubscribeUrl } from '#server/access/mail-links.ts';
 import { sealConsents } from '#server/consent-sealer.ts';
 import { verifyChain } from '#server/db/consent-chain.ts';
 import { suppress } from '#server/db/suppressions.ts';
+import { queueGuideMail } from '#server/outbox/guide.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
 
 const EMAIL = 'ada@example.com';
 
@@ -174,6 +179,23 @@ for (const engine of ENGINES) {
         assert.deepEqual(await reasons(server), ['unsubscribed']);
         const csv = (await desk(server.service, ['export', '--state', 'suppressed'])).out;
         assert.ok(csv.includes(lead.unsubscribe_url));
+      }));
+
+    it('holds when the secret of that time is lost, and a new consent still undoes it', () =>
+      withServer({ engine, env: { GUIDE_EMAIL: 'link' } }, async (server) => {
+        await press(server, pathOf(server, (await becomeLead(server, EMAIL)).leadId));
+        const { db } = server.database;
+        // As it was written with a secret that nobody has any more.
+        await sql`update suppressions set address_key = 'made with another secret'`.execute(db);
+        await queueGuideMail(db, { id: uuid(), leadId: uuid(), recipient: EMAIL, now: server.now() });
+        server.wakeWorker();
+        await until(async () => {
+          const rows = await db.selectFrom('outbox').select('state').where('kind', '=', 'guide').execute();
+          return rows.some(({ state }) => state === 'dropped');
+        });
+        await server.advance(61);
+        await becomeLead(server, EMAIL, server.inbox.mailsTo(EMAIL).length + 1);
+        assert.deepEqual(await reasons(server), []);
       }));
 
     it('is undone by a new verified consent, and by nothing else', () =>

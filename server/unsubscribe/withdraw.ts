@@ -10,7 +10,7 @@ import { addressOfLead, noteWithdrawal, suppress } from '#server/db/suppressions
 
 /**
  * Withdraws a lead's consent.
- * @param withdrawal way: how it came; clientAddress and userAgent: of whoever asked, null when it was no visitor
+ * @param withdrawal way: how it came; note: what the operator adds; clientAddress and userAgent: of whoever asked, null when it was no visitor
  * @returns `withdrawn` the first time, `already` when it was, `unknown` when there is no such lead (any more)
  */
 export async function withdrawConsent(
@@ -18,12 +18,14 @@ export async function withdrawConsent(
   {
     leadId,
     way,
+    note = null,
     clientAddress,
     userAgent,
     now,
   }: {
     leadId: string;
     way: WithdrawalWay;
+    note?: string | null;
     clientAddress: string | null;
     userAgent: string | null;
     now: number;
@@ -38,7 +40,7 @@ export async function withdrawConsent(
     if (email === undefined) return 'unknown';
     const keys = pseudonymsOf(secrets, email);
     const reason = way === 'complaint' ? 'complained' : 'unsubscribed';
-    if (!(await suppress(tx, { keys, reason, email, now }))) return 'already';
+    if (!(await suppress(tx, { keys, reason, email, note, now }))) return 'already';
     await noteWithdrawal(tx, {
       // The sealer asks the ids which withdrawals are new.
       id: uuid({ msecs: now }),
