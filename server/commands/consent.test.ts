@@ -9,8 +9,8 @@ import { sql } from 'kysely';
 
 import { createSealer, sealConsents } from '#server/consent-sealer.ts';
 import { openDatabase } from '#server/db/connect.ts';
-import { lockChain, type ChainReport } from '#server/db/consent-chain.ts';
-import { ENGINES } from '#testing/databases.ts';
+import { findUnsealed, lockChain, type ChainReport } from '#server/db/consent-chain.ts';
+import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
@@ -232,3 +232,31 @@ it('what could not be sealed for a while is sealed later, however long that was'
     await seal();
     assert.equal(await server.countRows('consent_chain'), 1);
   }));
+
+it('a look for what is new costs as much with a long chain as with a short one', async () => {
+  const { db, close } = await freshDatabase('postgres');
+  try {
+    const id = sql`lpad(to_hex(n), 12, '0')`;
+    const series = sql`generate_series(1, ${sql.lit(20_000)}) n`;
+    await db.transaction().execute(async (tx) => {
+      // Rows that refer to nobody.
+      await sql`set local session_replication_role = replica`.execute(tx);
+      await sql`insert into consent_receipts select ${id}, 'lead', ${id}, 'wording', 0, 0, '', '', null, 1 from ${series}`.execute(
+        tx,
+      );
+      await sql`insert into consent_chain select n, ${id}, '', '', '', '', 0 from ${series}`.execute(tx);
+    });
+    await sql`vacuum analyze consent_receipts, consent_chain`.execute(db);
+    await db.transaction().execute(async (tx) => {
+      const after = (19_000).toString(16).padStart(12, '0');
+      assert.deepEqual((await findUnsealed(tx, 'consent_receipts', after))?.ids, []);
+      const { rows } = await sql<{ read: number }>`
+        select coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) as read from pg_stat_xact_user_tables where relname = 'consent_chain'
+      `.execute(tx);
+      const read = Number(rows[0]?.read);
+      assert.ok(read > 0 && read <= 1_100, `${read} entries were read for 1,000`);
+    });
+  } finally {
+    await close();
+  }
+});
