@@ -101,23 +101,11 @@ async function* verifiedPages(
         'w.text as consent_text',
       ])
       .where('l.id', '>', after)
-      .where(areSuppressed ? isSuppressed('l.email') : sql<boolean>`not ${isSuppressed('l.email')}`)
+      .where(areSuppressed ? isSuppressed('l.email') : sql<boolean>`not (${isSuppressed('l.email')})`)
       .$if(since !== undefined, (query) => query.where('l.first_verified_at', '>=', since!))
       .$if(until !== undefined, (query) => query.where('l.first_verified_at', '<', until!))
       .$if(flag !== undefined, (query) => query.where(hasFlag('l.flags', flag!)))
-      .$if(missingIn !== undefined, (query) =>
-        query.where((eb) =>
-          eb.not(
-            eb.exists(
-              eb
-                .selectFrom('exported_leads as e')
-                .select('e.lead_id')
-                .whereRef('e.lead_id', '=', 'l.id')
-                .where('e.export_name', '=', missingIn!),
-            ),
-          ),
-        ),
-      )
+      .$if(missingIn !== undefined, (query) => query.where(isMissingIn(missingIn!)))
       .orderBy('l.id')
       .limit(PAGE_SIZE)
       .execute();
@@ -191,7 +179,7 @@ async function* importedPages(
         eb.selectFrom('leads as l').select('l.id').whereRef('l.email', '=', 'i.email').as('lead_id'),
       )
       .where('i.id', '>', after)
-      .where(sql<boolean>`not ${isSuppressed('i.email')}`)
+      .where(sql<boolean>`not (${isSuppressed('i.email')})`)
       .$if(since !== undefined, (query) => query.where('i.imported_at', '>=', since!))
       .$if(until !== undefined, (query) => query.where('i.imported_at', '<', until!))
       .orderBy('i.id')
@@ -218,9 +206,15 @@ async function* importedPages(
   }
 }
 
+// Looked up for each person, not joined: PostgreSQL would go through all of a long table for each page of a few people.
+
 /** Whether an address stands on the list of those that are not to be mailed. */
 const isSuppressed = (email: 'l.email' | 'i.email') =>
-  sql<boolean>`exists (select 1 from suppressions where suppressions.email = ${sql.ref(email)})`;
+  sql<boolean>`(select 1 from suppressions where suppressions.email = ${sql.ref(email)} limit 1) is not null`;
+
+/** Whether no export of this name has had a lead. */
+const isMissingIn = (name: string) =>
+  sql<boolean>`(select 1 from exported_leads e where e.lead_id = l.id and e.export_name = ${name}) is null`;
 
 /** One of the words of a list that is separated by spaces. */
 const hasFlag = (column: string, flag: string) =>
