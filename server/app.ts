@@ -43,6 +43,7 @@ export type AppService = Pick<
   | 'logger'
   | 'wakeWorker'
   | 'reserveDelivery'
+  | 'webhooks'
 >;
 
 /** What concerns HTTP alone. */
@@ -76,7 +77,7 @@ function noSchemas(): never {
 /** Builds the application; the caller listens or injects. */
 export async function buildApp(service: AppService, options: AppOptions): Promise<FastifyInstance> {
   const { config, campaign, database, secrets, limits, breaker, metrics, clock } = service;
-  const { wakeWorker, reserveDelivery } = service;
+  const { wakeWorker, reserveDelivery, webhooks } = service;
   const { release, isStopping } = options;
   const logger: FastifyBaseLogger = service.logger;
   const isProxy = createIsProxy(config.trustProxy);
@@ -155,6 +156,7 @@ export async function buildApp(service: AppService, options: AppOptions): Promis
     breaker,
     metrics,
     clock,
+    webhooks,
     wakeWorker,
     reserveDelivery,
     sendError,
@@ -171,7 +173,7 @@ export async function buildApp(service: AppService, options: AppOptions): Promis
     article: campaign.article,
     proofOfWork: createProofOfWork({ db: database.db, secrets, clock }),
   });
-  addArticleRoutes(app, { db: database.db, cookies, clock, article: campaign.article, sendError });
+  addArticleRoutes(app, { database, webhooks, cookies, clock, article: campaign.article, sendError });
   addLiveRoute(app);
   addHealthRoute(app, { database, mailBacklog, clock, isStopping, sendError });
   refuseOtherMethods(app, sendError);

@@ -69,6 +69,14 @@ export type Config = {
   readonly operatorEmail: string | null;
   readonly freeMail: DomainPolicy;
   readonly disposableMail: DomainPolicy;
+  /** Who is told about leads. */
+  readonly webhooks: {
+    /** None: nobody is. */
+    readonly urls: readonly string[];
+    /** Newest first. Empty: made from APP_SECRET. */
+    readonly secrets: readonly string[];
+    readonly allowPrivate: boolean;
+  };
   /** Where Prometheus metrics are served; null: nowhere. */
   readonly metrics: { readonly port: number; readonly host: string } | null;
 };
@@ -147,6 +155,24 @@ function isNetwork(text: string): boolean {
 
 const domainPolicy = z._default(z.enum(['off', 'flag', 'block'], 'must be off, flag or block'), 'off');
 
+/** Several in one setting. */
+const listOf = (isRight: (part: string) => boolean, complaint: string) =>
+  textTo(
+    (text) => text.split(/[\s,]+/).filter((part) => part !== ''),
+    (parts) => parts.every(isRight),
+    complaint,
+  );
+
+/** As Standard Webhooks asks for. */
+const WEBHOOK_SECRET_BYTES = { least: 24, most: 64 } as const;
+
+function isWebhookSecret(text: string): boolean {
+  const [, base64] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(text) ?? [];
+  if (base64 === undefined || base64.length % 4 !== 0) return false;
+  const { length } = Buffer.from(base64, 'base64');
+  return length >= WEBHOOK_SECRET_BYTES.least && length <= WEBHOOK_SECRET_BYTES.most;
+}
+
 const Environment = z.object({
   // Read where settings come from (server/settings.ts), before there are settings.
   INSTANCE_FOLDER: z.optional(z.string()),
@@ -202,6 +228,21 @@ const Environment = z.object({
   ),
   FREE_MAIL: domainPolicy,
   DISPOSABLE_MAIL: domainPolicy,
+  WEBHOOK_URLS: z._default(
+    listOf(
+      (text) => ['https:', 'http:'].includes(URL.parse(text)?.protocol ?? ''),
+      'must be addresses such as https://hooks.example.com/leads, separated by spaces',
+    ),
+    [],
+  ),
+  WEBHOOK_SECRET: z._default(
+    listOf(
+      isWebhookSecret,
+      `must be whsec_ and ${WEBHOOK_SECRET_BYTES.least} to ${WEBHOOK_SECRET_BYTES.most} random bytes in base64 (several, newest first, are separated by spaces)`,
+    ),
+    [],
+  ),
+  WEBHOOK_ALLOW_PRIVATE: z._default(z.enum(['yes', 'no'], 'must be yes or no'), 'no'),
   METRICS_PORT: wholeNumber(0, { max: 65_535 }),
   METRICS_HOST: z._default(z.string(), '127.0.0.1'),
 });
@@ -275,6 +316,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       operatorEmail: settings.OPERATOR_EMAIL ?? null,
       freeMail: settings.FREE_MAIL,
       disposableMail: settings.DISPOSABLE_MAIL,
+      webhooks: {
+        // One that stands there twice is told once.
+        urls: [...new Set(settings.WEBHOOK_URLS.map((text) => new URL(text).href))],
+        secrets: settings.WEBHOOK_SECRET,
+        allowPrivate: settings.WEBHOOK_ALLOW_PRIVATE === 'yes',
+      },
       metrics:
         settings.METRICS_PORT === 0 ? null : { port: settings.METRICS_PORT, host: settings.METRICS_HOST },
     },
@@ -440,6 +487,12 @@ function complaintsAcrossSettings(
   if (days > 0 && (mailDays === 0 || mailDays > days)) {
     complaints.push(
       'MAIL_RETENTION_DAYS must not be more than RETENTION_DAYS: a mail is not kept for longer than its code.',
+    );
+  }
+  // The addresses are not repeated: whoever knows one can send to it.
+  if (present['WEBHOOK_ALLOW_PRIVATE'] !== 'yes' && /(^|[\s,])http:/i.test(present['WEBHOOK_URLS'] ?? '')) {
+    complaints.push(
+      'WEBHOOK_URLS must begin with https. One of your own network may be http when WEBHOOK_ALLOW_PRIVATE=yes.',
     );
   }
   const missing = DKIM_NAMES.filter((name) => !present[name]);

@@ -16,7 +16,8 @@ import { newestRelease } from '#server/http/releases.ts';
 import type { MailEvent } from '#server/outbox/worker.ts';
 import { createLogger } from '#server/observability/logger.ts';
 import type { Metrics } from '#server/observability/metrics.ts';
-import type { Service } from '#server/service.ts';
+import type { Service, ServiceReplacements } from '#server/service.ts';
+import type { WebhookOutcome } from '#server/webhooks/worker.ts';
 import { freshDatabaseUrl, type Engine } from '#testing/databases.ts';
 import { startInbox, type Inbox, type InboxBehaviour } from '#testing/inbox.ts';
 import { openTestService } from '#testing/open-test-service.ts';
@@ -31,6 +32,7 @@ export type ServerUnderTest = {
   readonly database: OpenDatabase;
   readonly inbox: Inbox;
   readonly mailEvents: readonly MailEvent[];
+  readonly webhookOutcomes: readonly WebhookOutcome[];
   readonly breakerReasons: readonly string[];
   readonly metrics: Metrics;
   /** Every line the server logged. */
@@ -60,7 +62,7 @@ export type ServerOptions = {
   readonly isStopping?: () => boolean;
   /** A fresh one if not given. Closed with the server in any case. */
   readonly database?: OpenDatabase;
-};
+} & Pick<ServiceReplacements, 'resolveName'>;
 
 /** Starts one. */
 async function startServer({
@@ -74,12 +76,14 @@ async function startServer({
   maxResidentBytes,
   isStopping = () => false,
   database: givenDatabase,
+  ...replacements
 }: ServerOptions): Promise<ServerUnderTest> {
   const inbox = await startInbox(behaviour);
   let now = Date.UTC(2026, 10, 20, 12);
   const clock = () => now;
   const logLines: string[] = [];
   const mailEvents: MailEvent[] = [];
+  const webhookOutcomes: WebhookOutcome[] = [];
   const breakerReasons: string[] = [];
   const service = await openTestService(
     // Nothing is kept in files here.
@@ -92,11 +96,13 @@ async function startServer({
       ...env,
     },
     {
+      ...replacements,
       clock,
       random: () => 0.5,
       logger: createLogger('debug', { write: (line: string) => void logLines.push(line) }),
       database: givenDatabase,
       onMailEvent: (event) => mailEvents.push(event),
+      onWebhook: (outcome) => webhookOutcomes.push(outcome),
       onBreakerOpened: (reason) => breakerReasons.push(reason),
     },
   );
@@ -123,6 +129,7 @@ async function startServer({
     database,
     inbox,
     mailEvents,
+    webhookOutcomes,
     breakerReasons,
     metrics,
     logLines,

@@ -15,6 +15,7 @@ import { addRestore } from '#server/commands/restore.ts';
 import { addLost } from '#server/commands/lost.ts';
 import { addReport } from '#server/commands/report.ts';
 import { addShow } from '#server/commands/show.ts';
+import { addWebhooks } from '#server/commands/webhooks.ts';
 
 /** What a shell expects of a program that Ctrl-C ended. */
 const INTERRUPTED = 130;
@@ -46,6 +47,7 @@ export async function runDesk(desk: Desk, args: readonly string[]): Promise<numb
     addDoctor,
     addReport,
     addLost,
+    addWebhooks,
   ])
     add(program, desk);
   try {

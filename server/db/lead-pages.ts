@@ -2,7 +2,8 @@
 // waits for one.
 import { sql } from 'kysely';
 
-import type { Db } from '#server/db/connect.ts';
+import type { Db, OpenDatabase } from '#server/db/connect.ts';
+import { statement, type Value } from '#server/db/statement.ts';
 
 /** A lead with its newest consent. Times are milliseconds since 1970. */
 export type LeadRecord = {
@@ -31,6 +32,56 @@ export type LeadFilter = {
   readonly missingIn?: string | undefined;
 };
 
+/** Each lead with its newest consent. */
+const leadRecords = (db: Db) =>
+  db
+    .selectFrom('leads as l')
+    .leftJoin('consent_receipts as r', (join) =>
+      join.on('r.id', '=', (eb) =>
+        eb
+          .selectFrom('consent_receipts as newest')
+          .select('newest.id')
+          .whereRef('newest.lead_id', '=', 'l.id')
+          .orderBy('newest.id', 'desc')
+          .limit(1),
+      ),
+    )
+    .leftJoin('consent_wordings as w', 'w.version', 'r.consent_version')
+    .select([
+      'l.id',
+      'l.email',
+      'l.name',
+      'l.company',
+      'l.first_verified_at',
+      'l.last_verified_at',
+      'l.attribution',
+      'l.flags',
+      'r.given_at as consent_given_at',
+      'r.consent_version',
+      'w.text as consent_text',
+    ]);
+
+type ById = { readonly id: string };
+const recordWith = (db: Db, value: Value<ById>) => leadRecords(db).where('l.id', '=', value('id'));
+const heldOn = {
+  // It has one writer at a time.
+  sqlite: statement((db, value: Value<ById>) => recordWith(db, value)),
+  postgres: statement((db, value: Value<ById>) => recordWith(db, value).forUpdate('l')),
+};
+
+/**
+ * One lead, held until the transaction ends: nobody changes it meanwhile.
+ * @returns undefined when there is none
+ */
+export async function holdLeadRecord(
+  tx: Db,
+  engine: OpenDatabase['engine'],
+  id: string,
+): Promise<LeadRecord | undefined> {
+  const { rows } = await heldOn[engine](tx, { id });
+  return rows[0];
+}
+
 /** What becomes of so many is garbage before V8 takes it for something that stays. */
 const PAGE_SIZE = 100;
 
@@ -43,32 +94,7 @@ export async function* leadPages(
   { since, until, flag, missingIn }: LeadFilter,
 ): AsyncGenerator<readonly LeadRecord[], void, void> {
   for (let after = ''; ;) {
-    const page = await db
-      .selectFrom('leads as l')
-      .leftJoin('consent_receipts as r', (join) =>
-        join.on('r.id', '=', (eb) =>
-          eb
-            .selectFrom('consent_receipts as newest')
-            .select('newest.id')
-            .whereRef('newest.lead_id', '=', 'l.id')
-            .orderBy('newest.id', 'desc')
-            .limit(1),
-        ),
-      )
-      .leftJoin('consent_wordings as w', 'w.version', 'r.consent_version')
-      .select([
-        'l.id',
-        'l.email',
-        'l.name',
-        'l.company',
-        'l.first_verified_at',
-        'l.last_verified_at',
-        'l.attribution',
-        'l.flags',
-        'r.given_at as consent_given_at',
-        'r.consent_version',
-        'w.text as consent_text',
-      ])
+    const page = await leadRecords(db)
       .where('l.id', '>', after)
       .$if(since !== undefined, (query) => query.where('l.first_verified_at', '>=', since!))
       .$if(until !== undefined, (query) => query.where('l.first_verified_at', '<', until!))

@@ -55,6 +55,7 @@ for (const engine of ENGINES) {
             '2026-11-23-whole-orders',
             '2026-11-24-desk',
             '2026-11-25-consent-chain',
+            '2026-11-29-webhooks',
           ],
         );
       } finally {

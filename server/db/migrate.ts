@@ -14,6 +14,7 @@ import * as retention from '#server/db/migrations/2026-11-22-retention.ts';
 import * as wholeOrders from '#server/db/migrations/2026-11-23-whole-orders.ts';
 import * as desk from '#server/db/migrations/2026-11-24-desk.ts';
 import * as consentChain from '#server/db/migrations/2026-11-25-consent-chain.ts';
+import * as webhooks from '#server/db/migrations/2026-11-29-webhooks.ts';
 
 /** In the order in which they run. A new one goes to the end. */
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -26,6 +27,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '2026-11-23-whole-orders': wholeOrders,
   '2026-11-24-desk': desk,
   '2026-11-25-consent-chain': consentChain,
+  '2026-11-29-webhooks': webhooks,
 };
 
 /**

@@ -23,6 +23,7 @@ const TABLES: readonly (readonly [Table, key: readonly string[]])[] = [
   ['consent_chain', ['position']],
   ['exported_leads', ['lead_id', 'export_name']],
   ['corrections', ['id']],
+  ['webhook_events', ['id']],
   ['limit_windows', ['key']],
 ];
 const PAGE_SIZE = 1_000;

@@ -85,6 +85,7 @@ export const COLUMNS: Classification = {
     last_verified_at: 'not',
     attribution: 'personal',
     flags: 'personal',
+    first_read_at: 'not',
   },
   consent_receipts: {
     id: 'key',
@@ -117,6 +118,23 @@ export const COLUMNS: Classification = {
     company: 'personal',
     corrected_at: 'not',
   },
+  webhook_events: {
+    id: 'key',
+    type: 'not',
+    lead_id: 'key',
+    endpoint: 'not',
+    position: 'not',
+    payload: 'personal',
+    state: 'not',
+    attempts: 'not',
+    due_at: 'not',
+    leased_until: 'not',
+    lease_id: 'not',
+    created_at: 'not',
+    queued_at: 'not',
+    finished_at: 'not',
+    answer: 'not',
+  },
   limit_windows: {
     // A network address for an hour, or the pseudonym of an e-mail address for two days at most.
     key: 'personal',
@@ -133,6 +151,7 @@ const ABOUT_AN_ADDRESS = [
   'consent_chain',
   'exported_leads',
   'corrections',
+  'webhook_events',
   'consent_receipts',
   'leads',
   'submissions',
@@ -152,6 +171,7 @@ const isAbout = (table: AboutAnAddress, email: string) => {
       return sql<boolean>`receipt_id in (select id from consent_receipts where lead_id in (select id from leads where email = ${email}))`;
     case 'exported_leads':
     case 'corrections':
+    case 'webhook_events':
     case 'consent_receipts':
       return sql<boolean>`lead_id in (select id from leads where email = ${email})`;
     case 'outbox':
@@ -183,6 +203,7 @@ export async function listPersonalData(db: Db, typedEmail: string): Promise<Pers
     consent_chain: await rowsOf('consent_chain'),
     exported_leads: await rowsOf('exported_leads'),
     corrections: await rowsOf('corrections'),
+    webhook_events: await rowsOf('webhook_events'),
     consent_receipts: await rowsOf('consent_receipts'),
     leads: await rowsOf('leads'),
     submissions: await rowsOf('submissions'),
@@ -200,11 +221,23 @@ const NO_ADDRESS = '';
  * Erases an address everywhere, in one transaction. Sessions of its lead end, mail to it is not sent. When codes were made
  * stays, under a pseudonym, so that asking again begins no new day: these rows expire like others.
  * @param pseudonym of the address (server/access/pseudonyms.ts), the newest
+ * @param onLeadErased called in the transaction when it was a lead's. inHandUntil: what was to be told about that lead may be on
+ *   its way until then; milliseconds since 1970
  * @returns how many rows of each table were erased
  */
 export async function erasePersonalData(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
-  { email: typedEmail, pseudonym, now }: { email: string; pseudonym: string; now: number },
+  {
+    email: typedEmail,
+    pseudonym,
+    now,
+    onLeadErased,
+  }: {
+    email: string;
+    pseudonym: string;
+    now: number;
+    onLeadErased?: (tx: Db, lead: { leadId: string; inHandUntil: number | null }) => Promise<void>;
+  },
 ): Promise<Readonly<Record<AboutAnAddress, number>>> {
   const email = normaliseEmail(typedEmail);
   return db.transaction().execute(async (tx) => {
@@ -213,7 +246,7 @@ export async function erasePersonalData(
     // So may a consent on its way into the chain.
     await lockChain(tx, engine);
     const erase = async (
-      table: 'exported_leads' | 'corrections' | 'consent_receipts' | 'outbox' | 'submissions' | 'leads',
+      table: 'exported_leads' | 'corrections' | 'consent_receipts' | 'outbox' | 'submissions',
     ) => {
       const { numDeletedRows } = await tx
         .deleteFrom(table)
@@ -230,7 +263,15 @@ export async function erasePersonalData(
     const exportedLeads = await erase('exported_leads');
     const corrections = await erase('corrections');
     const receipts = await erase('consent_receipts');
-    const leads = await erase('leads');
+    const told = await tx
+      .deleteFrom('webhook_events')
+      .where(isAbout('webhook_events', email))
+      .returning('leased_until')
+      .execute();
+    const gone = await tx.deleteFrom('leads').where(isAbout('leads', email)).returning('id').execute();
+    const inHand = told.map((event) => event.leased_until).filter((until) => until !== null);
+    const inHandUntil = inHand.length === 0 ? null : Math.max(...inHand);
+    for (const { id } of gone) await onLeadErased?.(tx, { leadId: id, inHandUntil });
     const outbox = await erase('outbox');
     const challenges = await tx
       .updateTable('challenges')
@@ -256,8 +297,9 @@ export async function erasePersonalData(
       consent_chain: Number(chain.numUpdatedRows),
       exported_leads: exportedLeads,
       corrections,
+      webhook_events: told.length,
       consent_receipts: receipts,
-      leads,
+      leads: gone.length,
       submissions: await erase('submissions'),
       outbox,
       codes: Number(codes.numUpdatedRows),
@@ -270,7 +312,7 @@ export async function erasePersonalData(
 export type Cutoffs = {
   /** Forms that nobody verified, challenges and codes. */
   readonly unverified: number | null;
-  /** Mail, whatever became of it. */
+  /** Mail and what is told to webhooks, whatever became of it. */
   readonly mail: number | null;
   /** Windows that have ended by then. */
   readonly windows: number;
@@ -279,7 +321,8 @@ export type Cutoffs = {
 /** Where the look through the verified challenges has come to; 0 at the start of a process. */
 export type Place = { verifiedUntil: number };
 
-export type ExpiringTable = 'outbox' | 'codes' | 'submissions' | 'challenges' | 'limit_windows';
+export type ExpiringTable =
+  'outbox' | 'webhook_events' | 'codes' | 'submissions' | 'challenges' | 'limit_windows';
 
 type Step = {
   readonly table: ExpiringTable;
@@ -297,26 +340,21 @@ export function expirySteps({ unverified, mail, windows }: Cutoffs, place: Place
       table: 'limit_windows',
       some: async (tx, most) => doneBelow(most, await deleteEndedWindows(tx, { most, now: windows })),
     },
-    ...(mail === null ? [] : [mailStep(mail)]),
+    ...(mail === null ? [] : [messagesStep('outbox', mail), messagesStep('webhook_events', mail)]),
     ...(unverified === null ? [] : unverifiedSteps(unverified, place)),
   ];
 }
 
 const doneBelow = (most: number, deleted: number) => ({ deleted, done: deleted < most });
 
-const mailStep = (until: number): Step => ({
-  table: 'outbox',
+const messagesStep = (table: 'outbox' | 'webhook_events', until: number): Step => ({
+  table,
   some: async (tx, most) => {
     const { numDeletedRows } = await tx
-      .deleteFrom('outbox')
+      .deleteFrom(table)
       // Ids begin with their time: the oldest come first in the primary key.
       .where('id', 'in', (eb) =>
-        eb
-          .selectFrom('outbox')
-          .select('outbox.id')
-          .where('outbox.id', '<', lowestIdAt(until))
-          .orderBy('outbox.id')
-          .limit(most),
+        eb.selectFrom(table).select('id').where('id', '<', lowestIdAt(until)).orderBy('id').limit(most),
       )
       .executeTakeFirstOrThrow();
     return doneBelow(most, Number(numDeletedRows));

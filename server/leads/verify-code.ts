@@ -23,6 +23,7 @@ import { findLeadId, mergeLead } from '#server/db/leads.ts';
 import { firstLikeNewestSubmission } from '#server/db/submissions.ts';
 import type { Limits } from '#server/limits/limits.ts';
 import { ACCEPTED_CODES } from '#server/limits/numbers.ts';
+import { queueLeadEvent, type WebhookParts } from '#server/webhooks/events.ts';
 import type { ApiErrorCode } from '#shared/errors.ts';
 import { normaliseEmail, type Verification } from '#shared/lead.ts';
 
@@ -31,6 +32,7 @@ export type VerifyCodeParts = {
   readonly secrets: Secrets;
   readonly limits: Limits;
   readonly clock: () => number;
+  readonly webhooks: WebhookParts;
 };
 
 export type VerifyCodeOutcome =
@@ -114,7 +116,8 @@ export async function verifyCode(
 
   return db.transaction().execute(async (tx) => {
     await lockAddress(tx, parts.database.engine, email);
-    const outcome = await openLead(tx, { challenge: open ?? verified?.challenge, own, code, entry });
+    const challenge = open ?? verified?.challenge;
+    const outcome = await openLead(tx, parts.webhooks, { challenge, own, code, entry });
     if (outcome.type === 'verified' && !own) await limits.forgiveTry(tx, email, now);
     return outcome;
   });
@@ -273,6 +276,7 @@ async function enterMeanwhile(
  */
 async function openLead(
   tx: Db,
+  webhooks: WebhookParts,
   {
     challenge,
     own,
@@ -290,14 +294,17 @@ async function openLead(
   const isOnlyCode = codesSent === 1 && challengeId === code.challenge_id;
   if (entered && !isOnlyCode) await endCodes(tx, code.challenge_id, now);
   if (submission !== undefined && codesSent !== null) {
+    const newId = randomUUIDv7();
     const leadId = await mergeLead(tx, submission, {
-      leadId: randomUUIDv7(),
+      leadId: newId,
       // The sealer asks the ids which receipts are new.
       receiptId: uuid({ msecs: now }),
       verifiedFromAddress: clientAddress,
       sameBrowser: challenge !== undefined,
       now,
     });
+    const type = leadId === newId ? 'lead.verified' : 'lead.updated';
+    await queueLeadEvent(tx, webhooks, { type, leadId, now });
     return { type: 'verified', leadId, afterMs };
   }
 
