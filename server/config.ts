@@ -1,8 +1,10 @@
 // Every setting, read once from the environment by a pure function (settings.ts hands it the environment). `.env.example` lists the same names; a test keeps the two equal.
+import { isIP } from 'node:net';
 import path from 'node:path';
 
 import * as z from 'zod/mini';
 
+import { addressRefusal } from '#server/webhooks/addresses.ts';
 import { hasBareAt, isLoopback, loginSlip } from '#server/setting-addresses.ts';
 import {
   ASKS_FROM_NETWORK,
@@ -157,11 +159,15 @@ const domainPolicy = z._default(z.enum(['off', 'flag', 'block'], 'must be off, f
 
 /** Several in one setting. */
 const listOf = (isRight: (part: string) => boolean, complaint: string) =>
-  textTo(
-    (text) => text.split(/[\s,]+/).filter((part) => part !== ''),
-    (parts) => parts.every(isRight),
-    complaint,
-  );
+  textTo(listIn, (parts) => parts.every(isRight), complaint);
+
+const listIn = (text: string): string[] => text.split(/[\s,]+/).filter((part) => part !== '');
+
+/** Names are judged when they are called. */
+function isRefusedNumber({ hostname }: URL, allowPrivate: boolean): boolean {
+  const number = hostname.replace(/^\[(.*)\]$/, '$1');
+  return isIP(number) !== 0 && addressRefusal(number, { allowPrivate, allowPublic: true }) !== null;
+}
 
 /** As Standard Webhooks asks for. */
 const WEBHOOK_SECRET_BYTES = { least: 24, most: 64 } as const;
@@ -490,9 +496,16 @@ function complaintsAcrossSettings(
     );
   }
   // The addresses are not repeated: whoever knows one can send to it.
-  if (present['WEBHOOK_ALLOW_PRIVATE'] !== 'yes' && /(^|[\s,])http:/i.test(present['WEBHOOK_URLS'] ?? '')) {
+  const webhookUrls = listIn(present['WEBHOOK_URLS'] ?? '').flatMap((text) => URL.parse(text) ?? []);
+  const allowPrivate = present['WEBHOOK_ALLOW_PRIVATE'] === 'yes';
+  if (!allowPrivate && webhookUrls.some(({ protocol }) => protocol === 'http:')) {
     complaints.push(
       'WEBHOOK_URLS must begin with https. One of your own network may be http when WEBHOOK_ALLOW_PRIVATE=yes.',
+    );
+  }
+  if (webhookUrls.some((url) => isRefusedNumber(url, allowPrivate))) {
+    complaints.push(
+      'WEBHOOK_URLS names an address that is not called. One of your own network is when WEBHOOK_ALLOW_PRIVATE=yes; link-local, multicast and reserved ones never are.',
     );
   }
   const missing = DKIM_NAMES.filter((name) => !present[name]);

@@ -37,7 +37,7 @@ export type ServerUnderTest = {
   readonly metrics: Metrics;
   /** Every line the server logged. */
   readonly logLines: readonly string[];
-  /** Moves the server's clock, once no mail is in hand: its lease would seem to have run out. */
+  /** Moves the server's clock, once no mail and no webhook is in hand: its lease would seem to have run out. */
   readonly advance: (seconds: number) => Promise<void>;
   readonly now: () => number;
   /** Sets the server's clock, whatever is in hand. Milliseconds since 1970. */
@@ -135,6 +135,7 @@ async function startServer({
     logLines,
     advance: async (seconds) => {
       while (await mailInHand(database.db, now)) await setTimeout(5);
+      while (config.webhooks.urls.length > 0 && (await eventInHand(database.db, now))) await setTimeout(5);
       now += seconds * 1000;
     },
     now: clock,
@@ -166,6 +167,16 @@ async function mailInHand(db: Db, now: number): Promise<boolean> {
     .where('state', '=', 'queued')
     .where('due_at', '<=', now)
     .where((eb) => eb.or([eb('lease_id', 'is not', null), eb('attempts', '=', 0)]))
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+async function eventInHand(db: Db, now: number): Promise<boolean> {
+  const row = await db
+    .selectFrom('webhook_events')
+    .select('id')
+    .where('state', '=', 'queued')
+    .where('leased_until', '>', now)
     .executeTakeFirst();
   return row !== undefined;
 }

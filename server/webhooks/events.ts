@@ -6,6 +6,7 @@ import { holdLeadRecord, type LeadRecord } from '#server/db/lead-pages.ts';
 import { isUnread, noteRead } from '#server/db/leads.ts';
 import type { LeadEventType } from '#server/db/schema.ts';
 import { insertLeadEvent } from '#server/db/webhook-events.ts';
+import { splitName } from '#server/export/formats.ts';
 import { readAttribution, sourceOf, type KeptAttribution } from '#server/export/source.ts';
 import type { Endpoint } from '#server/webhooks/endpoints.ts';
 
@@ -14,6 +15,9 @@ export type ToldLead = {
   readonly id: string;
   readonly email: string;
   readonly name: string;
+  /** The name in two, as exports have it, for programs that want so. */
+  readonly first_name: string;
+  readonly last_name: string;
   readonly company: string;
   readonly first_verified_at: string;
   readonly last_verified_at: string;
@@ -137,10 +141,13 @@ export async function tellFirstRead(
 export function toldLead(record: LeadRecord): ToldLead {
   const { id, email, name, company, flags, consent_given_at, consent_version, consent_text } = record;
   const attribution = readAttribution(record.attribution);
+  const { first, last } = splitName(name);
   return {
     id,
     email,
     name,
+    first_name: first,
+    last_name: last,
     company,
     first_verified_at: isoTime(record.first_verified_at),
     last_verified_at: isoTime(record.last_verified_at),
@@ -161,6 +168,8 @@ export function testEvent(id: string, now: number): LeadEventBody {
     id,
     email: 'ada@example.com',
     name: 'Ada Lovelace',
+    first_name: 'Ada',
+    last_name: 'Lovelace',
     company: 'Analytical Engines',
     first_verified_at: at,
     last_verified_at: at,
