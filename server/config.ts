@@ -503,7 +503,7 @@ function complaintsAcrossSettings(
       'WEBHOOK_URLS must begin with https. One of your own network may be http when WEBHOOK_ALLOW_PRIVATE=yes.',
     );
   }
-  if (webhookUrls.some((url) => isRefusedNumber(url, allowPrivate))) {
+  if (webhookUrls.some((parsed) => isRefusedNumber(parsed, allowPrivate))) {
     complaints.push(
       'WEBHOOK_URLS names an address that is not called. One of your own network is when WEBHOOK_ALLOW_PRIVATE=yes; link-local, multicast and reserved ones never are.',
     );

@@ -14,7 +14,17 @@ const WIDTHS = [16, 17, 6, 5, 16, 28, 24] as const;
 const MOST_LISTED = 200;
 
 export function addWebhooks(program: Command, desk: Desk): void {
-  const webhooks = program.command('webhooks').description('tell other programs about leads');
+  const webhooks = program
+    .command('webhooks')
+    .description('tell other programs about leads')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ npm run -s desk -- webhooks test
+  $ npm run -s desk -- webhooks list
+  $ npm run -s desk -- webhooks retry --all`,
+    );
   webhooks
     .command('list')
     .description('what waits to be told, and what was given up')

@@ -6,7 +6,7 @@ import type { Db, OpenDatabase } from '#server/db/connect.ts';
 import type { LeadEventType, Schema, WebhookState } from '#server/db/schema.ts';
 import { statement, type Value } from '#server/db/statement.ts';
 
-export type WebhookEvent = Selectable<Schema['webhook_events']>;
+type WebhookEvent = Selectable<Schema['webhook_events']>;
 
 // Written out, not bound: the partial indexes are found by them.
 const isQueued = sql<boolean>`state = 'queued'`;

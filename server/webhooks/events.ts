@@ -11,7 +11,7 @@ import { readAttribution, sourceOf, type KeptAttribution } from '#server/export/
 import type { Endpoint } from '#server/webhooks/endpoints.ts';
 
 /** A lead as it is told. Times are ISO 8601 in UTC. */
-export type ToldLead = {
+type ToldLead = {
   readonly id: string;
   readonly email: string;
   readonly name: string;
@@ -138,7 +138,7 @@ export async function tellFirstRead(
 }
 
 /** Makes of a row what is told. */
-export function toldLead(record: LeadRecord): ToldLead {
+function toldLead(record: LeadRecord): ToldLead {
   const { id, email, name, company, flags, consent_given_at, consent_version, consent_text } = record;
   const attribution = readAttribution(record.attribution);
   const { first, last } = splitName(name);

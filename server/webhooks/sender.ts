@@ -34,7 +34,7 @@ export type SendOutcome =
   | { readonly type: 'failed for now'; readonly answer: string; readonly retryAfterMs: number | null };
 
 /** One event as it goes out. */
-export type Delivery = {
+type Delivery = {
   readonly id: string;
   /** JSON of a {@link LeadEventBody}. */
   readonly body: string;
