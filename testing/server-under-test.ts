@@ -171,12 +171,27 @@ async function mailInHand(db: Db, now: number): Promise<boolean> {
   return row !== undefined;
 }
 
+/** In the worker's hand, or about to be: the first that waits of a lead, and due. */
 async function eventInHand(db: Db, now: number): Promise<boolean> {
   const row = await db
-    .selectFrom('webhook_events')
-    .select('id')
-    .where('state', '=', 'queued')
-    .where('leased_until', '>', now)
+    .selectFrom('webhook_events as e')
+    .select('e.id')
+    .where('e.state', '=', 'queued')
+    .where('e.due_at', '<=', now)
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('webhook_events as earlier')
+            .select('earlier.id')
+            .where('earlier.state', '=', 'queued')
+            .where('earlier.due_at', '>', now)
+            .whereRef('earlier.lead_id', '=', 'e.lead_id')
+            .whereRef('earlier.endpoint', '=', 'e.endpoint')
+            .whereRef('earlier.position', '<', 'e.position'),
+        ),
+      ),
+    )
     .executeTakeFirst();
   return row !== undefined;
 }

@@ -263,15 +263,17 @@ export async function erasePersonalData(
     const exportedLeads = await erase('exported_leads');
     const corrections = await erase('corrections');
     const receipts = await erase('consent_receipts');
+    const gone = await tx.deleteFrom('leads').where(isAbout('leads', email)).returning('id').execute();
+    const goneIds = gone.map(({ id }) => id);
+    // After the lead: whoever queued one meanwhile held it, and nobody finds it any more.
     const told = await tx
       .deleteFrom('webhook_events')
-      .where(isAbout('webhook_events', email))
+      .where('lead_id', 'in', goneIds.length === 0 ? [''] : goneIds)
       .returning('leased_until')
       .execute();
-    const gone = await tx.deleteFrom('leads').where(isAbout('leads', email)).returning('id').execute();
     const inHand = told.map((event) => event.leased_until).filter((until) => until !== null);
     const inHandUntil = inHand.length === 0 ? null : Math.max(...inHand);
-    for (const { id } of gone) await onLeadErased?.(tx, { leadId: id, inHandUntil });
+    for (const leadId of goneIds) await onLeadErased?.(tx, { leadId, inHandUntil });
     const outbox = await erase('outbox');
     const challenges = await tx
       .updateTable('challenges')

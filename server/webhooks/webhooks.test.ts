@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
+import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
 
 import { findLeadId } from '#server/db/leads.ts';
@@ -10,7 +11,7 @@ import { endpointsOf } from '#server/webhooks/endpoints.ts';
 import { queueLeadEvent, type LeadEventBody } from '#server/webhooks/events.ts';
 import { createWebhookSender } from '#server/webhooks/sender.ts';
 import { startWebhookWorker } from '#server/webhooks/worker.ts';
-import { API, VISIT_HEADER } from '#shared/api.ts';
+import { API, VISIT_HEADER, WITH_ARTICLE } from '#shared/api.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { codeIn } from '#testing/inbox.ts';
@@ -174,11 +175,15 @@ for (const engine of ENGINES) {
             for (let tries = 1; !server.webhookOutcomes.some(({ type }) => type === 'dead'); tries += 1) {
               await outcomes(server, tries);
               await server.advance(0);
-              const { due_at: due } = await server.database.db
+              const queued = await server.database.db
                 .selectFrom('webhook_events')
                 .select('due_at')
                 .orderBy('position')
-                .executeTakeFirstOrThrow();
+                .execute();
+              const dues = queued.map((row) => row.due_at);
+              const [due = 0] = dues;
+              // A look finds only what can be sent. (The first time, the second event may just be on its way into the table.)
+              if (tries > 1) assert.deepEqual(dues, [due, due]);
               waits.push(Math.round((due - server.now()) / 1000));
               server.setClock(Math.max(due, server.now()));
               server.service.webhooks.wake();
@@ -216,6 +221,28 @@ for (const engine of ENGINES) {
           }),
       );
     });
+
+    it('is told of a reading also when the article comes with the answer to the code, and of the first one alone', () =>
+      withReceiver(undefined, (receiver) =>
+        withServer({ engine, env: toldTo(receiver) }, async (server) => {
+          const visitor = createVisitor(server);
+          await visitor.post(API.leads, filledForm());
+          const code = codeIn(await server.inbox.waitForMail(EMAIL));
+          const headers = { prefer: WITH_ARTICLE };
+          const answer = await visitor.post(API.verify, { email: EMAIL, code }, { headers });
+          assert.equal(answer.headers['preference-applied'], WITH_ARTICLE);
+          const row = await server.database.db
+            .selectFrom('leads')
+            .select('first_read_at')
+            .executeTakeFirstOrThrow();
+          assert.equal(row.first_read_at, server.now());
+          await server.advance(60);
+          assert.equal((await visitor.get(API.article)).statusCode, 200);
+          await outcomes(server, 2);
+          assert.equal(await server.countRows('webhook_events'), 2);
+          assert.deepEqual(typesOf(receiver.received), ['lead.verified', 'lead.read']);
+        }),
+      ));
 
     it('that answers 410 is not told that event again, and the next one is', () =>
       withReceiver(
@@ -401,6 +428,37 @@ for (const engine of ENGINES) {
     });
   });
 }
+
+it('what is queued about somebody while they are erased goes with them, on postgres', () =>
+  withReceiver(undefined, (receiver) =>
+    withServer({ engine: 'postgres', env: toldTo(receiver) }, async (server) => {
+      const leadId = await becomeLead(server);
+      await outcomes(server, 2);
+      await server.advance(0);
+      const { db } = server.database;
+      const { webhooks } = server.service;
+      const isWaiting = async () => {
+        const { rows } = await sql<{ count: number }>`
+          select count(*) as count from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'
+        `.execute(db);
+        return rows[0]!.count > 0;
+      };
+      const erasing = await db.transaction().execute(async (tx) => {
+        await queueLeadEvent(tx, webhooks, { type: 'lead.unsubscribed', leadId, now: server.now() });
+        const started = desk(server.service, ['erase', EMAIL, '--yes']);
+        await until(isWaiting);
+        return { started };
+      });
+      assert.equal((await erasing.started).exitCode, 0);
+      const rows = await db.selectFrom('webhook_events').select(['type', 'payload']).execute();
+      assert.deepEqual(
+        rows.map(({ type }) => type),
+        ['lead.erased'],
+      );
+      assert.doesNotMatch(JSON.stringify(rows), /ada@/);
+    }),
+  ));
 
 it('desk webhooks test says what each address answers, and secret what they check with', () =>
   withReceiver(undefined, (here) =>
