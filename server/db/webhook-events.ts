@@ -4,7 +4,7 @@ import { sql, type Selectable } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
 import type { LeadEventType, Schema, WebhookState } from '#server/db/schema.ts';
-import { statement, type Value } from '#server/db/statement.ts';
+import { statement, valuesOf, type Value } from '#server/db/statement.ts';
 
 type WebhookEvent = Selectable<Schema['webhook_events']>;
 
@@ -15,6 +15,33 @@ const isDead = sql<boolean>`state = 'dead'`;
 /** The columns that sending needs. */
 const TAKEN = ['id', 'type', 'lead_id', 'endpoint', 'position', 'payload', 'attempts', 'queued_at'] as const;
 export type TakenEvent = Pick<WebhookEvent, (typeof TAKEN)[number]>;
+
+const placesOf = statement((db, value: Value<{ readonly leadId: string }>) =>
+  db
+    .selectFrom('webhook_events')
+    .select([
+      'endpoint',
+      sql<number>`max(position)`.as('position'),
+      sql<number | null>`max(case when state = 'queued' then due_at end)`.as('due_at'),
+    ])
+    .where('lead_id', '=', value('leadId'))
+    .groupBy('endpoint'),
+);
+
+const NEW = [
+  'id',
+  'type',
+  'lead_id',
+  'endpoint',
+  'position',
+  'payload',
+  'due_at',
+  'created_at',
+  'queued_at',
+] as const;
+const insertOne = statement((db, value: Value<Pick<WebhookEvent, (typeof NEW)[number]>>) =>
+  db.insertInto('webhook_events').values(valuesOf(value, NEW)),
+);
 
 /**
  * Queues an event about a lead for several endpoints, behind those that the lead has already. The caller holds the lead, so that
@@ -41,34 +68,24 @@ export async function insertLeadEvent(
     now: number;
   },
 ): Promise<void> {
-  const before = await tx
-    .selectFrom('webhook_events')
-    .select([
-      'endpoint',
-      sql<number>`max(position)`.as('position'),
-      sql<number | null>`max(case when state = 'queued' then due_at end)`.as('due_at'),
-    ])
-    .where('lead_id', '=', leadId)
-    .groupBy('endpoint')
-    .execute();
+  // A new lead has none, and nobody else knows it yet.
+  const before = type === 'lead.verified' ? [] : (await placesOf(tx, { leadId })).rows;
   const position = 1 + Math.max(0, ...before.map((event) => event.position));
-  await tx
-    .insertInto('webhook_events')
-    .values(
-      endpoints.map((endpoint, index) => ({
-        id: ids[index]!,
-        type,
-        lead_id: leadId,
-        endpoint,
-        position,
-        payload,
-        // What waits behind another one is not looked at each time.
-        due_at: Math.max(notBefore, before.find((event) => event.endpoint === endpoint)?.due_at ?? 0),
-        created_at: now,
-        queued_at: now,
-      })),
-    )
-    .execute();
+  for (const [index, endpoint] of endpoints.entries()) {
+    const dueBefore = before.find((event) => event.endpoint === endpoint)?.due_at ?? 0;
+    await insertOne(tx, {
+      id: ids[index]!,
+      type,
+      lead_id: leadId,
+      endpoint,
+      position,
+      payload,
+      // What waits behind another one is not looked at each time.
+      due_at: Math.max(notBefore, dueBefore),
+      created_at: now,
+      queued_at: now,
+    });
+  }
 }
 
 type Lease = {
