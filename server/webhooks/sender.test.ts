@@ -11,9 +11,10 @@ import { Webhook } from 'standardwebhooks';
 import { kindOfAddress, type ResolveName } from '#server/webhooks/addresses.ts';
 import { endpointsOf } from '#server/webhooks/endpoints.ts';
 import { testEvent } from '#server/webhooks/events.ts';
-import { createWebhookSender, type SendOutcome } from '#server/webhooks/sender.ts';
+import { createWebhookSender, HANDS, type SendOutcome } from '#server/webhooks/sender.ts';
 import { TEST_CERTIFICATE, TEST_KEY } from '#testing/certificate.ts';
 import { withDnsServer, type DnsServer, type NameRecords } from '#testing/dns-server.ts';
+import { until } from '#testing/until.ts';
 import { startReceiver, withReceiver } from '#testing/webhook-receiver.ts';
 
 const SECRETS = ['whsec_bmV3LXNlY3JldC1uZXctc2VjcmV0LW5ldw==', 'whsec_b2xkLXNlY3JldC1vbGQtc2VjcmV0LW9sZA=='];
@@ -177,6 +178,35 @@ describe('an event', () => {
     assert.deepEqual(
       await send('http://hook.example/', { resolve: never, timeoutMs: 300 }),
       failed('timed out'),
+    );
+  });
+
+  it('does not wait for others that hang at another address of the same host', () => {
+    const ended = new AbortController();
+    let hanging = 0;
+    return withReceiver(
+      ({ id }, response) => {
+        if (id === 'hangs') hanging += 1;
+        else response.writeHead(204).end();
+      },
+      async ({ url }) => {
+        const sender = createWebhookSender({ secrets: SECRETS, allowPrivate: true });
+        const [slow, quick] = endpointsOf([`${url}/slow`, `${url}/quick`]);
+        const delivery = (id: string) => ({ id, body: BODY, now: Date.now() });
+        const hung = Array.from({ length: HANDS }, () => sender.send(slow!, delivery('hangs'), ended.signal));
+        await until(() => hanging === HANDS);
+        const outcome = await Promise.race([
+          sender.send(quick!, delivery('answers'), ended.signal),
+          Promise.any(hung).then(({ answer }) => `the others ended first: ${answer}`),
+        ]);
+        assert.deepEqual(outcome, { type: 'sent', answer: '204' });
+        ended.abort();
+        assert.deepEqual(
+          (await Promise.all(hung)).map(({ answer }) => answer),
+          Array.from({ length: HANDS }, () => 'stopped'),
+        );
+        sender.close();
+      },
     );
   });
 
