@@ -33,7 +33,7 @@ import { explainDatabaseFailure, explainFileFailure } from '#server/start-failur
 import type { ResolveName } from '#server/webhooks/addresses.ts';
 import { endpointsOf } from '#server/webhooks/endpoints.ts';
 import type { WebhookParts } from '#server/webhooks/events.ts';
-import { createWebhookSender, type WebhookSender } from '#server/webhooks/sender.ts';
+import type { WebhookSender } from '#server/webhooks/sender.ts';
 import { startWebhookWorker, type WebhookOutcome, type WebhookWorker } from '#server/webhooks/worker.ts';
 
 /** What an operator decided: settings and words. */
@@ -53,7 +53,7 @@ export type Service = {
     /** What events are signed with, newest first. */
     readonly secrets: readonly string[];
     /** One for the opener to close. */
-    readonly openSender: () => WebhookSender;
+    readonly openSender: () => Promise<WebhookSender>;
   };
   readonly metrics: Metrics;
   /** Milliseconds since 1970. */
@@ -181,12 +181,12 @@ async function openParts(
   const endpoints = endpointsOf(config.webhooks.urls);
   const webhookSecrets =
     config.webhooks.secrets.length > 0 ? config.webhooks.secrets : derivedWebhookSecrets(secrets);
-  const openSender = () =>
-    createWebhookSender({
-      secrets: webhookSecrets,
-      allowPrivate: config.webhooks.allowPrivate,
-      resolve: resolveName,
-    });
+  const openSender = async () => {
+    // Whoever has no webhooks, and most commands of the desk, need none of what it loads.
+    const { createWebhookSender } = await import('#server/webhooks/sender.ts');
+    const { allowPrivate } = config.webhooks;
+    return createWebhookSender({ secrets: webhookSecrets, allowPrivate, resolve: resolveName });
+  };
   let webhookWorker: WebhookWorker | null = null;
 
   let worker: MailWorker | null = null;
@@ -217,7 +217,7 @@ async function openParts(
       webhookWorker = startWebhookWorker({
         database,
         endpoints,
-        sender: openSender(),
+        openSender,
         clock,
         random,
         onOutcome: (outcome) => {

@@ -107,7 +107,7 @@ async function testAll(
   endpoints: readonly Endpoint[],
   signal: AbortSignal,
 ): Promise<{ to: string; ok: boolean; answer: string }[]> {
-  const sender = webhooks.openSender();
+  const sender = await webhooks.openSender();
   try {
     return await Promise.all(
       endpoints.map(async (endpoint) => {

@@ -22,8 +22,6 @@ import { slackMessage } from '#server/webhooks/slack-message.ts';
 const TIMEOUT_MS = 10_000;
 /** An answer says all it has to say with its status. What is read of the rest keeps the connection for the next event. */
 const MOST_READ_BYTES = 16_384;
-/** Events under way to one endpoint. */
-export const HANDS = 4;
 
 export type SendOutcome =
   /** `answer` is a status, or why there was none: never a word of the receiver. */
@@ -65,8 +63,8 @@ export function createWebhookSender({
   timeoutMs?: number | undefined;
 }): WebhookSender {
   const signers = secrets.map((secret) => new Webhook(secret));
-  // As many at once as there are hands: a bound for each host would have one endpoint wait for another.
-  const agentOptions = { keepAlive: true, maxFreeSockets: HANDS };
+  // No bound for a host: one endpoint would wait for another. The worker bounds each.
+  const agentOptions = { keepAlive: true, maxFreeSockets: 4 };
   const agents = { 'http:': new HttpAgent(agentOptions), 'https:': new HttpsAgent(agentOptions) };
 
   const send = async (

@@ -13,8 +13,10 @@ import {
 } from '#server/db/webhook-events.ts';
 import { startWakeLoop } from '#server/wake-loop.ts';
 import type { Endpoint } from '#server/webhooks/endpoints.ts';
-import { HANDS, type SendOutcome, type WebhookSender } from '#server/webhooks/sender.ts';
+import type { SendOutcome, WebhookSender } from '#server/webhooks/sender.ts';
 
+/** Events under way to one endpoint. */
+export const HANDS = 4;
 /** Outlives the longest delivery: twice the sender's time, and some. */
 const LEASE_MS = 30_000;
 /** Finds what another process queued, whose lease ran out, or whose time to be tried again has come. */
@@ -53,7 +55,8 @@ export type WebhookOutcome = {
 export type WebhookWorkerParts = {
   readonly database: OpenDatabase;
   readonly endpoints: readonly Endpoint[];
-  readonly sender: WebhookSender;
+  /** Called when there is something to send for the first time. */
+  readonly openSender: () => Promise<WebhookSender>;
   readonly clock: () => number;
   /** From 0 up to 1, for jitter. */
   readonly random: () => number;
@@ -70,10 +73,11 @@ export type WebhookWorker = {
 
 /** Starts sending. */
 export function startWebhookWorker(parts: WebhookWorkerParts): WebhookWorker {
-  const { database, endpoints, sender, clock, random, onOutcome, onError } = parts;
+  const { database, endpoints, openSender, clock, random, onOutcome, onError } = parts;
   const leaseId = randomUUIDv7();
   const lanes = endpoints.map((endpoint) => ({ endpoint, inHand: new Set<Promise<void>>() }));
   const aborted = new AbortController();
+  let sender: Promise<WebhookSender> | undefined;
   let stopping = false;
   // At the start, too: the clock may have been set back while no process ran.
   let lastLookAt = Number.POSITIVE_INFINITY;
@@ -108,7 +112,8 @@ export function startWebhookWorker(parts: WebhookWorkerParts): WebhookWorker {
 
   const deliver = async (endpoint: Endpoint, event: TakenEvent): Promise<void> => {
     const delivery = { id: event.id, body: event.payload, now: clock() };
-    const outcome = await sender.send(endpoint, delivery, aborted.signal);
+    sender ??= openSender();
+    const outcome = await (await sender).send(endpoint, delivery, aborted.signal);
     const now = clock();
     const { answer } = outcome;
     // One that a stop cut off says nothing about the receiver.
@@ -130,7 +135,7 @@ export function startWebhookWorker(parts: WebhookWorkerParts): WebhookWorker {
       await loop.stop();
       await Promise.all(lanes.flatMap(({ inHand }) => [...inHand]));
       clearTimeout(patience);
-      sender.close();
+      (await sender)?.close();
     },
   };
 }
