@@ -112,14 +112,19 @@ async function insist(
   return null;
 }
 
+type Walkers = {
+  readonly url: string;
+  readonly inbox: Inbox;
+  readonly ledger: Ledger;
+  /** What somebody does who was let in, with their session. */
+  readonly onVerified?: ((cookie: string) => Promise<void>) | undefined;
+};
+
 /**
  * One visitor's whole way.
  * @param signal ends the asking; a visitor who was acknowledged goes on to the end
  */
-export async function walk(
-  { url, inbox, ledger }: { url: string; inbox: Inbox; ledger: Ledger },
-  signal: AbortSignal,
-): Promise<void> {
+export async function walk({ url, inbox, ledger, onVerified }: Walkers, signal: AbortSignal): Promise<void> {
   const email = newAddress();
   const from = randomAddress();
   const asked = await insist(
@@ -144,16 +149,14 @@ export async function walk(
     () => post(`${url}${API.verify}`, { email, code }, asked.cookie),
     never,
   );
-  if (entered?.status === 200) ledger.verified.add(email);
-  else ledger.unverified.set(email, `${entered?.status}: ${entered?.body}`);
+  if (entered?.status === 200) {
+    ledger.verified.add(email);
+    await onVerified?.(entered.cookie);
+  } else ledger.unverified.set(email, `${entered?.status}: ${entered?.body}`);
 }
 
 /** So many visitors at a time, one after the other, until the signal; resolves when the last has finished. */
-export async function keepWalking(
-  parts: { url: string; inbox: Inbox; ledger: Ledger },
-  concurrency: number,
-  signal: AbortSignal,
-): Promise<void> {
+export async function keepWalking(parts: Walkers, concurrency: number, signal: AbortSignal): Promise<void> {
   await Promise.all(
     Array.from({ length: concurrency }, async () => {
       while (!signal.aborted) await walk(parts, signal);

@@ -50,6 +50,7 @@ export type AppService = Pick<
   | 'logger'
   | 'wakeWorker'
   | 'reserveDelivery'
+  | 'webhooks'
 >;
 
 /** What concerns HTTP alone. */
@@ -87,7 +88,7 @@ const isPageSeen = (method: string | undefined, route: string, status: number): 
 /** Builds the application; the caller listens or injects. */
 export async function buildApp(service: AppService, options: AppOptions): Promise<FastifyInstance> {
   const { config, campaign, database, secrets, limits, breaker, funnel, metrics, clock } = service;
-  const { wakeWorker, reserveDelivery } = service;
+  const { wakeWorker, reserveDelivery, webhooks } = service;
   const { release, isStopping } = options;
   const logger: FastifyBaseLogger = service.logger;
   const isProxy = createIsProxy(config.trustProxy);
@@ -169,6 +170,7 @@ export async function buildApp(service: AppService, options: AppOptions): Promis
     breaker,
     metrics,
     clock,
+    webhooks,
     wakeWorker,
     reserveDelivery,
     sendError,
@@ -186,7 +188,7 @@ export async function buildApp(service: AppService, options: AppOptions): Promis
     mailsGuide: config.guideEmail !== 'off',
     proofOfWork: createProofOfWork({ db: database.db, secrets, clock }),
   });
-  addArticleRoutes(app, { db: database.db, cookies, clock, article: campaign.article, sendError });
+  addArticleRoutes(app, { database, webhooks, cookies, clock, article: campaign.article, sendError });
   const letterPage = createLetterPage(campaign.site, config.secure);
   addGuideLinkRoute(app, {
     database,
@@ -198,6 +200,7 @@ export async function buildApp(service: AppService, options: AppOptions): Promis
   await addUnsubscribeRoutes(app, {
     database,
     secrets,
+    webhooks,
     clock,
     visitorAddress,
     pages: createUnsubscribePages(letterPage, campaign.interface.unsubscribe, campaign.site.title),

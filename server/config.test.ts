@@ -40,6 +40,7 @@ describe('settings', () => {
       guideEmail: 'off',
       freeMail: 'off',
       disposableMail: 'off',
+      webhooks: { urls: [], secrets: [], allowPrivate: false },
       metrics: null,
     });
   });
@@ -245,6 +246,44 @@ describe('settings', () => {
       database.engine === 'postgres' && new URL(database.url).searchParams.get('sslrootcert'),
       '/srv/page/ca.pem',
     );
+  });
+
+  it('name webhooks, with what signs their events; in clear or at home only where that is allowed', () => {
+    const secret = `whsec_${Buffer.from('s'.repeat(24)).toString('base64')}`;
+    assert.deepEqual(
+      configOf({
+        WEBHOOK_URLS:
+          'https://hooks.example.com/a,  https://user:pass@b.example\thttps://hooks.example.com/a',
+        WEBHOOK_SECRET: `${secret},${secret}`,
+      }).webhooks,
+      {
+        urls: ['https://hooks.example.com/a', 'https://user:pass@b.example/'],
+        secrets: [secret, secret],
+        allowPrivate: false,
+      },
+    );
+    const allowed = {
+      WEBHOOK_URLS: 'http://10.0.0.1:5678/x http://n8n:5678/x',
+      WEBHOOK_ALLOW_PRIVATE: 'yes',
+    };
+    assert.equal(configOf(allowed).webhooks.urls.length, 2);
+    for (const [env, complaint] of [
+      [{ WEBHOOK_URLS: 'hooks.example.com/hunter2' }, /^WEBHOOK_URLS must be addresses such as https:/],
+      [{ WEBHOOK_URLS: 'ftp://hooks.example.com/hunter2' }, /^WEBHOOK_URLS must be addresses such as https:/],
+      [{ WEBHOOK_URLS: 'https://a.example http://b.example/hunter2' }, /^WEBHOOK_URLS must begin with https/],
+      [
+        { WEBHOOK_URLS: 'https://[::ffff:10.0.0.1]/hunter2' },
+        /^WEBHOOK_URLS names an address that is not called/,
+      ],
+      [{ ...allowed, WEBHOOK_URLS: 'http://169.254.169.254/' }, /^WEBHOOK_URLS names an address that is not/],
+      [{ WEBHOOK_SECRET: 'whsec_hunter2' }, /^WEBHOOK_SECRET must be whsec_ and 24 to 64 random bytes/],
+      [{ WEBHOOK_ALLOW_PRIVATE: 'true' }, /^WEBHOOK_ALLOW_PRIVATE must be yes or no/],
+    ] as const) {
+      const complaints = complaintsOf(env);
+      assert.equal(complaints.length, 1, complaints.join());
+      assert.match(complaints[0]!, complaint);
+      assert.doesNotMatch(complaints[0]!, /hunter2/);
+    }
   });
 
   it('never repeat a value in a complaint: it may be a password', () => {

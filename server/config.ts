@@ -1,8 +1,10 @@
 // Every setting, read once from the environment by a pure function (settings.ts hands it the environment). `.env.example` lists the same names; a test keeps the two equal.
+import { isIP } from 'node:net';
 import path from 'node:path';
 
 import * as z from 'zod/mini';
 
+import { addressRefusal } from '#server/webhooks/addresses.ts';
 import { hasBareAt, isLoopback, loginSlip } from '#server/setting-addresses.ts';
 import {
   ASKS_FROM_NETWORK,
@@ -73,6 +75,14 @@ export type Config = {
   readonly guideEmail: 'off' | 'link' | 'attachment';
   readonly freeMail: DomainPolicy;
   readonly disposableMail: DomainPolicy;
+  /** Who is told about leads. */
+  readonly webhooks: {
+    /** None: nobody is. */
+    readonly urls: readonly string[];
+    /** Newest first. Empty: made from APP_SECRET. */
+    readonly secrets: readonly string[];
+    readonly allowPrivate: boolean;
+  };
   /** Where Prometheus metrics are served; null: nowhere. */
   readonly metrics: { readonly port: number; readonly host: string } | null;
 };
@@ -151,6 +161,28 @@ function isNetwork(text: string): boolean {
 
 const domainPolicy = z._default(z.enum(['off', 'flag', 'block'], 'must be off, flag or block'), 'off');
 
+/** Several in one setting. */
+const listOf = (isRight: (part: string) => boolean, complaint: string) =>
+  textTo(listIn, (parts) => parts.every(isRight), complaint);
+
+const listIn = (text: string): string[] => text.split(/[\s,]+/).filter((part) => part !== '');
+
+/** Names are judged when they are called. */
+function isRefusedNumber({ hostname }: URL, allowPrivate: boolean): boolean {
+  const number = hostname.replace(/^\[(.*)\]$/, '$1');
+  return isIP(number) !== 0 && addressRefusal(number, { allowPrivate, allowPublic: true }) !== null;
+}
+
+/** As Standard Webhooks asks for. */
+const WEBHOOK_SECRET_BYTES = { least: 24, most: 64 } as const;
+
+function isWebhookSecret(text: string): boolean {
+  const [, base64] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(text) ?? [];
+  if (base64 === undefined || base64.length % 4 !== 0) return false;
+  const { length } = Buffer.from(base64, 'base64');
+  return length >= WEBHOOK_SECRET_BYTES.least && length <= WEBHOOK_SECRET_BYTES.most;
+}
+
 const Environment = z.object({
   // Read where settings come from (server/settings.ts), before there are settings.
   INSTANCE_FOLDER: z.optional(z.string()),
@@ -208,6 +240,21 @@ const Environment = z.object({
   GUIDE_EMAIL: z._default(z.enum(['off', 'link', 'attachment'], 'must be off, link or attachment'), 'off'),
   FREE_MAIL: domainPolicy,
   DISPOSABLE_MAIL: domainPolicy,
+  WEBHOOK_URLS: z._default(
+    listOf(
+      (text) => ['https:', 'http:'].includes(URL.parse(text)?.protocol ?? ''),
+      'must be addresses such as https://hooks.example.com/leads, separated by spaces',
+    ),
+    [],
+  ),
+  WEBHOOK_SECRET: z._default(
+    listOf(
+      isWebhookSecret,
+      `must be whsec_ and ${WEBHOOK_SECRET_BYTES.least} to ${WEBHOOK_SECRET_BYTES.most} random bytes in base64 (several, newest first, are separated by spaces)`,
+    ),
+    [],
+  ),
+  WEBHOOK_ALLOW_PRIVATE: z._default(z.enum(['yes', 'no'], 'must be yes or no'), 'no'),
   METRICS_PORT: wholeNumber(0, { max: 65_535 }),
   METRICS_HOST: z._default(z.string(), '127.0.0.1'),
 });
@@ -283,6 +330,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       guideEmail: settings.GUIDE_EMAIL,
       freeMail: settings.FREE_MAIL,
       disposableMail: settings.DISPOSABLE_MAIL,
+      webhooks: {
+        // One that stands there twice is told once.
+        urls: [...new Set(settings.WEBHOOK_URLS.map((text) => new URL(text).href))],
+        secrets: settings.WEBHOOK_SECRET,
+        allowPrivate: settings.WEBHOOK_ALLOW_PRIVATE === 'yes',
+      },
       metrics:
         settings.METRICS_PORT === 0 ? null : { port: settings.METRICS_PORT, host: settings.METRICS_HOST },
     },
@@ -448,6 +501,19 @@ function complaintsAcrossSettings(
   if (days > 0 && (mailDays === 0 || mailDays > days)) {
     complaints.push(
       'MAIL_RETENTION_DAYS must not be more than RETENTION_DAYS: a mail is not kept for longer than its code.',
+    );
+  }
+  // The addresses are not repeated: whoever knows one can send to it.
+  const webhookUrls = listIn(present['WEBHOOK_URLS'] ?? '').flatMap((text) => URL.parse(text) ?? []);
+  const allowPrivate = present['WEBHOOK_ALLOW_PRIVATE'] === 'yes';
+  if (!allowPrivate && webhookUrls.some(({ protocol }) => protocol === 'http:')) {
+    complaints.push(
+      'WEBHOOK_URLS must begin with https. One of your own network may be http when WEBHOOK_ALLOW_PRIVATE=yes.',
+    );
+  }
+  if (webhookUrls.some((parsed) => isRefusedNumber(parsed, allowPrivate))) {
+    complaints.push(
+      'WEBHOOK_URLS names an address that is not called. One of your own network is when WEBHOOK_ALLOW_PRIVATE=yes; link-local, multicast and reserved ones never are.',
     );
   }
   const missing = DKIM_NAMES.filter((name) => !present[name]);

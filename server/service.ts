@@ -6,7 +6,13 @@ import path from 'node:path';
 
 import type { Logger } from 'pino';
 
-import { deriveSecrets, makeSecretFile, readSecretFile, type Secrets } from '#server/access/secrets.ts';
+import {
+  derivedWebhookSecrets,
+  deriveSecrets,
+  makeSecretFile,
+  readSecretFile,
+  type Secrets,
+} from '#server/access/secrets.ts';
 import { readCampaign, type Campaign } from '#server/campaign.ts';
 import type { Config } from '#server/config.ts';
 import { openDatabase, type Db, type OpenDatabase } from '#server/db/connect.ts';
@@ -26,6 +32,11 @@ import { createMetrics, type Metrics } from '#server/observability/metrics.ts';
 import { makePrivate, openToOthers, sayOpenToOthers } from '#server/private-files.ts';
 import { readCampaignFolder, readSettings, type Settings } from '#server/settings.ts';
 import { explainDatabaseFailure, explainFileFailure } from '#server/start-failures.ts';
+import type { ResolveName } from '#server/webhooks/addresses.ts';
+import { endpointsOf } from '#server/webhooks/endpoints.ts';
+import type { WebhookParts } from '#server/webhooks/events.ts';
+import type { WebhookSender } from '#server/webhooks/sender.ts';
+import { startWebhookWorker, type WebhookOutcome, type WebhookWorker } from '#server/webhooks/worker.ts';
 
 /** What an operator decided: settings and words. */
 export type Instance = Settings & { readonly campaign: Campaign };
@@ -42,13 +53,19 @@ export type Service = {
   readonly mailer: Mailer;
   /** Where mail is written to while there is no mail account; null when there is one. */
   readonly mailFolder: string | null;
+  readonly webhooks: WebhookParts & {
+    /** What events are signed with, newest first. */
+    readonly secrets: readonly string[];
+    /** One for the opener to close. */
+    readonly openSender: () => Promise<WebhookSender>;
+  };
   readonly metrics: Metrics;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
   readonly logger: Logger;
   /** What the operator should know, one sentence each: of the settings, the secret, and files that others can read. */
   readonly warnings: readonly string[];
-  /** Begins to send what is in the outbox. To be called once; {@link close} ends it. */
+  /** Begins to send what is in the outbox, and what is told to webhooks. To be called once; {@link close} ends it. */
   readonly startWorker: () => MailWorker;
   /** Tells the mail worker that something was queued. Without one, it waits for the worker of another process. */
   readonly wakeWorker: () => void;
@@ -70,6 +87,10 @@ export type ServiceReplacements = {
   readonly say?: (line: string) => void;
   /** Told what became of each mail, after log and metrics were. */
   readonly onMailEvent?: (event: MailEvent) => void;
+  /** Told what became of each try to tell a webhook, after log and metrics were. */
+  readonly onWebhook?: (outcome: WebhookOutcome) => void;
+  /** Which addresses the names of webhooks have. */
+  readonly resolveName?: ResolveName;
   /** Told each time the breaker opens, after log and metrics were. */
   readonly onBreakerOpened?: (reason: BreakerReason) => void;
 };
@@ -134,6 +155,8 @@ async function openParts(
     logger = createLogger(config.logLevel),
     say = (line) => process.stdout.write(`${line}\n`),
     onMailEvent,
+    onWebhook,
+    resolveName,
     onBreakerOpened,
   } = replacements;
   const { title } = campaign.site;
@@ -160,7 +183,18 @@ async function openParts(
     (error) => explainFileFailure(error, mailFolder, 'Give this user the right to, or set SMTP_URL.'),
   );
   opened.defer(() => mailer.close());
-  const metrics = createMetrics(db, clock, config.codeTtlSeconds);
+  const metrics = createMetrics(db, clock, config);
+
+  const endpoints = endpointsOf(config.webhooks.urls);
+  const webhookSecrets =
+    config.webhooks.secrets.length > 0 ? config.webhooks.secrets : derivedWebhookSecrets(secrets);
+  const openSender = async () => {
+    // Whoever has no webhooks, and most commands of the desk, need none of what it loads.
+    const { createWebhookSender } = await import('#server/webhooks/sender.ts');
+    const { allowPrivate } = config.webhooks;
+    return createWebhookSender({ secrets: webhookSecrets, allowPrivate, resolve: resolveName });
+  };
+  let webhookWorker: WebhookWorker | null = null;
 
   let worker: MailWorker | null = null;
   const wakeWorker = () => worker?.wake();
@@ -188,9 +222,26 @@ async function openParts(
         logger.error({ err: error }, 'The mail worker could not do its work; it will try again.'),
     });
     worker = started;
+    if (endpoints.length > 0) {
+      webhookWorker = startWebhookWorker({
+        database,
+        endpoints,
+        openSender,
+        clock,
+        random,
+        onOutcome: (outcome) => {
+          logWebhook(logger, outcome);
+          metrics.webhook(outcome);
+          onWebhook?.(outcome);
+        },
+        onError: (error) =>
+          logger.error({ err: error }, 'The webhook worker could not do its work; it will try again.'),
+      });
+    }
     return started;
   };
   opened.defer(() => worker?.stop());
+  opened.defer(() => webhookWorker?.stop());
 
   const announceBreaker = (reason: BreakerReason) => {
     logger.warn(
@@ -218,6 +269,13 @@ async function openParts(
     funnel: createFunnelCounter({ database, clock, config }),
     mailer,
     mailFolder: config.mail.kind === 'files' ? mailFolder : null,
+    webhooks: {
+      engine: database.engine,
+      endpoints,
+      secrets: webhookSecrets,
+      openSender,
+      wake: () => webhookWorker?.wake(),
+    },
     metrics,
     clock,
     logger,
@@ -330,6 +388,13 @@ function logMailEvent(logger: Logger, event: MailEvent): void {
     const { type, errorClass } = event;
     logger.warn({ type, errorClass }, 'A mail could not be delivered. The outbox has the reason.');
   }
+}
+
+function logWebhook(logger: Logger, outcome: WebhookOutcome): void {
+  if (outcome.type === 'sent') logger.info(outcome, 'A webhook was told.');
+  else if (outcome.type === 'dead')
+    logger.error(outcome, 'A webhook could not be told, and is not told again: see `desk webhooks list`.');
+  else logger.warn(outcome, 'A webhook could not be told yet; it is tried again.');
 }
 
 /**

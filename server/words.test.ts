@@ -49,6 +49,8 @@ const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/setting-slips.ts': 'settings',
   'server/settings.ts': 'settings',
   'server/start-failures.ts': 'why the server cannot start',
+  'server/webhooks/addresses.ts': 'why a webhook is not called',
+  'server/webhooks/sender.ts': 'why a webhook was not told',
   'server/words-file.ts': 'slips in campaign/',
 };
 
@@ -80,6 +82,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'server/limits/proof-of-work.ts': ['proof of work', 'challenge …', 'solution …', 'proof of work: …'],
   // Kept in the outbox.
   'server/outbox/worker.ts': ['no process that looked knows the kind "…"', 'unknown kind', 'no longer valid'],
+  // A lead that nobody is, for the operator to try a webhook with.
+  'server/webhooks/events.ts': ['Ada Lovelace', 'Analytical Engines'],
   // Said to the operator at the start.
   'server/service.ts': [
     'The secret is none that this database was used with: whoever is signed in or waits for a code must ask for a new one. If that is not what you want, stop and put the old secret behind the new one: APP_SECRET=new,old',

@@ -16,7 +16,8 @@ import { newestRelease } from '#server/http/releases.ts';
 import type { MailEvent } from '#server/outbox/worker.ts';
 import { createLogger } from '#server/observability/logger.ts';
 import type { Metrics } from '#server/observability/metrics.ts';
-import type { Service } from '#server/service.ts';
+import type { Service, ServiceReplacements } from '#server/service.ts';
+import type { WebhookOutcome } from '#server/webhooks/worker.ts';
 import { freshDatabaseUrl, type Engine } from '#testing/databases.ts';
 import { startInbox, type Inbox, type InboxBehaviour } from '#testing/inbox.ts';
 import { openTestService } from '#testing/open-test-service.ts';
@@ -31,11 +32,12 @@ export type ServerUnderTest = {
   readonly database: OpenDatabase;
   readonly inbox: Inbox;
   readonly mailEvents: readonly MailEvent[];
+  readonly webhookOutcomes: readonly WebhookOutcome[];
   readonly breakerReasons: readonly string[];
   readonly metrics: Metrics;
   /** Every line the server logged. */
   readonly logLines: readonly string[];
-  /** Moves the server's clock, once no mail is in hand: its lease would seem to have run out. */
+  /** Moves the server's clock, once no mail and no webhook is in hand: its lease would seem to have run out. */
   readonly advance: (seconds: number) => Promise<void>;
   readonly now: () => number;
   /** Sets the server's clock, whatever is in hand. Milliseconds since 1970. */
@@ -60,7 +62,7 @@ export type ServerOptions = {
   readonly isStopping?: () => boolean;
   /** A fresh one if not given. Closed with the server in any case. */
   readonly database?: OpenDatabase;
-};
+} & Pick<ServiceReplacements, 'resolveName'>;
 
 /** Starts one. */
 async function startServer({
@@ -74,12 +76,14 @@ async function startServer({
   maxResidentBytes,
   isStopping = () => false,
   database: givenDatabase,
+  ...replacements
 }: ServerOptions): Promise<ServerUnderTest> {
   const inbox = await startInbox(behaviour);
   let now = Date.UTC(2026, 10, 20, 12);
   const clock = () => now;
   const logLines: string[] = [];
   const mailEvents: MailEvent[] = [];
+  const webhookOutcomes: WebhookOutcome[] = [];
   const breakerReasons: string[] = [];
   const service = await openTestService(
     // Nothing is kept in files here.
@@ -92,11 +96,13 @@ async function startServer({
       ...env,
     },
     {
+      ...replacements,
       clock,
       random: () => 0.5,
       logger: createLogger('debug', { write: (line: string) => void logLines.push(line) }),
       database: givenDatabase,
       onMailEvent: (event) => mailEvents.push(event),
+      onWebhook: (outcome) => webhookOutcomes.push(outcome),
       onBreakerOpened: (reason) => breakerReasons.push(reason),
     },
   );
@@ -123,11 +129,13 @@ async function startServer({
     database,
     inbox,
     mailEvents,
+    webhookOutcomes,
     breakerReasons,
     metrics,
     logLines,
     advance: async (seconds) => {
       while (await mailInHand(database.db, now)) await setTimeout(5);
+      while (config.webhooks.urls.length > 0 && (await eventInHand(database.db, now))) await setTimeout(5);
       now += seconds * 1000;
     },
     now: clock,
@@ -159,6 +167,31 @@ async function mailInHand(db: Db, now: number): Promise<boolean> {
     .where('state', '=', 'queued')
     .where('due_at', '<=', now)
     .where((eb) => eb.or([eb('lease_id', 'is not', null), eb('attempts', '=', 0)]))
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** In the worker's hand, or about to be: the first that waits of a lead, and due. */
+async function eventInHand(db: Db, now: number): Promise<boolean> {
+  const row = await db
+    .selectFrom('webhook_events as e')
+    .select('e.id')
+    .where('e.state', '=', 'queued')
+    .where('e.due_at', '<=', now)
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('webhook_events as earlier')
+            .select('earlier.id')
+            .where('earlier.state', '=', 'queued')
+            .where('earlier.due_at', '>', now)
+            .whereRef('earlier.lead_id', '=', 'e.lead_id')
+            .whereRef('earlier.endpoint', '=', 'e.endpoint')
+            .whereRef('earlier.position', '<', 'e.position'),
+        ),
+      ),
+    )
     .executeTakeFirst();
   return row !== undefined;
 }

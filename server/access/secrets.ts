@@ -14,7 +14,7 @@ import path from 'node:path';
 
 import { makePrivate, makePrivateFolder } from '#server/private-files.ts';
 
-type Purpose = 'one-time code' | 'cookie' | 'reference' | 'proof of work' | 'pseudonym';
+type Purpose = 'one-time code' | 'cookie' | 'reference' | 'proof of work' | 'pseudonym' | 'webhook';
 
 type Secret = {
   /** Names the secret without telling it: stored beside each code, so that verifying needs one key, not all. */
@@ -47,11 +47,16 @@ export function deriveSecrets(appSecrets: readonly string[]): Secrets {
       reference: deriveKey(secret, 'reference'),
       'proof of work': deriveKey(secret, 'proof of work'),
       pseudonym: deriveKey(secret, 'pseudonym'),
+      webhook: deriveKey(secret, 'webhook'),
     },
   }));
   if (first === undefined) throw new Error('At least one APP_SECRET is needed.');
   return [first, ...rest];
 }
+
+/** What events are signed with where WEBHOOK_SECRET is not set, newest first: `whsec_` and base64, as Standard Webhooks has it. */
+export const derivedWebhookSecrets = (secrets: Secrets): readonly string[] =>
+  secrets.map(({ keys }) => `whsec_${keys.webhook.export().toString('base64')}`);
 
 /** What this server writes: 32 random bytes as base64url. An operator's own may be longer. */
 const KEPT_SECRET = /^[\x21-\x7e]{43,}$/;

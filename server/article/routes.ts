@@ -3,14 +3,16 @@
 import type { FastifyInstance } from 'fastify';
 
 import type { Cookies } from '#server/access/cookies.ts';
-import type { Db } from '#server/db/connect.ts';
+import type { OpenDatabase } from '#server/db/connect.ts';
 import { leadExists } from '#server/db/leads.ts';
 import type { SendError } from '#server/http/errors.ts';
 import { JSON_TYPE, sendWhole, textResource } from '#server/http/send-resource.ts';
+import { tellFirstRead, type WebhookParts } from '#server/webhooks/events.ts';
 import { API, type Article } from '#shared/api.ts';
 
 type ArticleParts = {
-  readonly db: Db;
+  readonly database: OpenDatabase;
+  readonly webhooks: WebhookParts;
   readonly cookies: Cookies;
   readonly clock: () => number;
   readonly article: Article;
@@ -18,10 +20,8 @@ type ArticleParts = {
 };
 
 /** Adds the route of the article feature. */
-export function addArticleRoutes(
-  app: FastifyInstance,
-  { db, cookies, clock, article, sendError }: ArticleParts,
-): void {
+export function addArticleRoutes(app: FastifyInstance, parts: ArticleParts): void {
+  const { database, cookies, clock, article, sendError } = parts;
   const resource = textResource(JSON.stringify(article), {
     type: JSON_TYPE,
     cacheControl: 'private, no-store',
@@ -30,7 +30,8 @@ export function addArticleRoutes(
   app.get(API.article, async (request, reply) => {
     const leadId = cookies.readSession(request, clock());
     // An erased lead has no access any more, whatever its cookie says.
-    if (leadId === null || !(await leadExists(db, leadId))) return sendError(reply, 'no-session');
+    if (leadId === null || !(await leadExists(database.db, leadId))) return sendError(reply, 'no-session');
+    await tellFirstRead(parts, leadId, request.log);
     return sendWhole(request, reply, resource);
   });
 }

@@ -6,6 +6,7 @@ import type { Command } from '@commander-js/extra-typings';
 import { CommandFailure, type Desk } from '#server/commands/desk.ts';
 import { nothingHeld, readAddress } from '#server/commands/person-data.ts';
 import { correctLead } from '#server/db/corrections.ts';
+import { queueLeadEvent } from '#server/webhooks/events.ts';
 import { complaintIn, Lead } from '#shared/lead.ts';
 
 export function addCorrect(program: Command, desk: Desk): void {
@@ -23,7 +24,7 @@ export function addCorrect(program: Command, desk: Desk): void {
       const email = readAddress(typed);
       if (changes.name === undefined && changes.company === undefined)
         throw new CommandFailure('Say what is to be changed: --name, --company or both.', 2);
-      const { database, campaign, clock } = await desk.service();
+      const { database, campaign, clock, webhooks } = await desk.service();
       const checked: { name?: string; company?: string } = {};
       for (const field of ['name', 'company'] as const) {
         const text = changes[field];
@@ -35,7 +36,15 @@ export function addCorrect(program: Command, desk: Desk): void {
         }
         checked[field] = result.data;
       }
-      const result = await correctLead(database, { email, id: randomUUIDv7(), now: clock(), ...checked });
+      const now = clock();
+      const result = await correctLead(database, {
+        email,
+        id: randomUUIDv7(),
+        now,
+        ...checked,
+        onCorrected: (tx, leadId) => queueLeadEvent(tx, webhooks, { type: 'lead.updated', leadId, now }),
+      });
+      webhooks.wake();
       if (result === null) throw nothingHeld(email);
       const { before, after } = result;
       await desk.print(`${email}: ${before.name}, ${before.company} → ${after.name}, ${after.company}\n`);

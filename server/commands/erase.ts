@@ -5,6 +5,7 @@ import { pseudonymsOf } from '#server/access/pseudonyms.ts';
 import { CommandFailure, type Desk } from '#server/commands/desk.ts';
 import { personalDataOf, readAddress } from '#server/commands/person-data.ts';
 import { erasePersonalData } from '#server/db/personal-data.ts';
+import { queueLeadErased } from '#server/webhooks/events.ts';
 
 export function addErase(program: Command, desk: Desk): void {
   program
@@ -16,7 +17,7 @@ export function addErase(program: Command, desk: Desk): void {
     .addHelpText('after', '\nExample:\n  $ npm run -s desk -- erase ada@example.com')
     .action(async (typed, { yes, json }) => {
       const email = readAddress(typed);
-      const { database, secrets, clock } = await desk.service();
+      const { database, secrets, clock, webhooks } = await desk.service();
       const data = await personalDataOf(database.db, email);
       const agreed =
         yes === true ||
@@ -25,7 +26,14 @@ export function addErase(program: Command, desk: Desk): void {
         throw new CommandFailure('Nothing was erased. Say "y" when you are asked, or call it with --yes.');
       }
       const pseudonyms = pseudonymsOf(secrets, email);
-      const erased = await erasePersonalData(database, { email, pseudonyms, now: clock() });
+      const now = clock();
+      const erased = await erasePersonalData(database, {
+        email,
+        pseudonyms,
+        now,
+        onLeadErased: (tx, lead) => queueLeadErased(tx, webhooks, { ...lead, now }),
+      });
+      webhooks.wake();
       if (json) await desk.print(`${JSON.stringify({ email, erased }, null, 2)}\n`);
       else await desk.print(`Erased: ${sayCounts(erased)}.\n`);
       desk.note('Backups and files that were exported before still hold it: erase it there too.');

@@ -17,6 +17,7 @@ import { addLost } from '#server/commands/lost.ts';
 import { addReport } from '#server/commands/report.ts';
 import { addShow } from '#server/commands/show.ts';
 import { addSuppress } from '#server/commands/suppress.ts';
+import { addWebhooks } from '#server/commands/webhooks.ts';
 
 /** What a shell expects of a program that Ctrl-C ended. */
 const INTERRUPTED = 130;
@@ -50,6 +51,7 @@ export async function runDesk(desk: Desk, args: readonly string[]): Promise<numb
     addReport,
     addLost,
     addSuppress,
+    addWebhooks,
   ])
     add(program, desk);
   try {

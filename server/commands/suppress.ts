@@ -189,7 +189,7 @@ async function readList(
 
 /** @returns whether it is new */
 async function put(
-  { database, secrets, clock }: Pick<Service, 'database' | 'secrets' | 'clock'>,
+  { database, secrets, webhooks, clock }: Pick<Service, 'database' | 'secrets' | 'webhooks' | 'clock'>,
   { email, reason, note }: { email: string; reason: GivenReason; note: string | null },
 ): Promise<boolean> {
   const { db } = database;
@@ -200,7 +200,7 @@ async function put(
   if (leadId !== undefined) {
     const way = reason === 'complained' ? 'complaint' : 'by-hand';
     const outcome = await withdrawConsent(
-      { database, secrets },
+      { database, secrets, webhooks },
       { leadId, way, note, clientAddress: null, userAgent: null, now },
     );
     return outcome === 'withdrawn';

@@ -1,16 +1,28 @@
 // What an operator changes about a lead, or about somebody who was imported, with what stood there before.
-import type { OpenDatabase } from '#server/db/connect.ts';
+import type { Db, OpenDatabase } from '#server/db/connect.ts';
 
 export type LeadNames = { readonly name: string; readonly company: string };
 
 /**
  * Changes name or company of a lead, or of who was imported and is none, and notes it.
- * @param change email: as stored; id: of the note; now: milliseconds since 1970
+ * @param change email: as stored; id: of the note; now: milliseconds since 1970; onCorrected: called in the transaction,
+ *   when it was a lead
  * @returns what stands there before and after; null when there is neither. Nothing is noted when nothing changes
  */
 export async function correctLead(
   { db }: Pick<OpenDatabase, 'db'>,
-  { email, id, now, ...changes }: Partial<LeadNames> & { email: string; id: string; now: number },
+  {
+    email,
+    id,
+    now,
+    onCorrected,
+    ...changes
+  }: Partial<LeadNames> & {
+    email: string;
+    id: string;
+    now: number;
+    onCorrected?: (tx: Db, leadId: string) => Promise<void>;
+  },
 ): Promise<{ readonly before: LeadNames; readonly after: LeadNames } | null> {
   return db.transaction().execute(async (tx) => {
     const lead = await tx
@@ -44,6 +56,7 @@ export async function correctLead(
         .insertInto('corrections')
         .values({ ...note, lead_id: lead.id })
         .execute();
+      await onCorrected?.(tx, lead.id);
     } else {
       await tx.updateTable('imported_leads').set(after).where('id', '=', found.id).execute();
       await tx

@@ -2,8 +2,9 @@
 // who writes waits for one.
 import { sql } from 'kysely';
 
-import type { Db } from '#server/db/connect.ts';
+import type { Db, OpenDatabase } from '#server/db/connect.ts';
 import { lowestIdAt } from '#server/db/ids.ts';
+import { statement, type Value } from '#server/db/statement.ts';
 
 /** What is known of somebody's address, with how they are read. Another state is an entry here. */
 const READERS = {
@@ -53,6 +54,59 @@ export type LeadFilter = {
   readonly missingIn?: string | undefined;
 };
 
+/** A lead with its newest consent. Times are milliseconds since 1970. */
+export type HeldLead = Awaited<ReturnType<ReturnType<typeof leadRecords>['executeTakeFirstOrThrow']>>;
+
+/** Each lead with its newest consent. */
+const leadRecords = (db: Db) =>
+  db
+    .selectFrom('leads as l')
+    .leftJoin('consent_receipts as r', (join) =>
+      join.on('r.id', '=', (eb) =>
+        eb
+          .selectFrom('consent_receipts as newest')
+          .select('newest.id')
+          .whereRef('newest.lead_id', '=', 'l.id')
+          .orderBy('newest.id', 'desc')
+          .limit(1),
+      ),
+    )
+    .leftJoin('consent_wordings as w', 'w.version', 'r.consent_version')
+    .select([
+      'l.id',
+      'l.email',
+      'l.name',
+      'l.company',
+      'l.first_verified_at',
+      'l.last_verified_at',
+      'l.attribution',
+      'l.flags',
+      'r.given_at as consent_given_at',
+      'r.consent_version',
+      'w.text as consent_text',
+    ]);
+
+type ById = { readonly id: string };
+const recordWith = (db: Db, value: Value<ById>) => leadRecords(db).where('l.id', '=', value('id'));
+const heldOn = {
+  // It has one writer at a time.
+  sqlite: statement((db, value: Value<ById>) => recordWith(db, value)),
+  postgres: statement((db, value: Value<ById>) => recordWith(db, value).forUpdate('l')),
+};
+
+/**
+ * One lead, held until the transaction ends: nobody changes it meanwhile.
+ * @returns undefined when there is none
+ */
+export async function holdLeadRecord(
+  tx: Db,
+  engine: OpenDatabase['engine'],
+  id: string,
+): Promise<HeldLead | undefined> {
+  const { rows } = await heldOn[engine](tx, { id });
+  return rows[0];
+}
+
 /** What becomes of so many is garbage before V8 takes it for something that stays. */
 const PAGE_SIZE = 100;
 /** Rows looked at in one statement where few of them are wanted. */
@@ -74,32 +128,7 @@ async function* verifiedPages(
   { areSuppressed }: { areSuppressed: boolean },
 ): AsyncGenerator<readonly LeadRecord[], void, void> {
   for (let after = ''; ;) {
-    const page = await db
-      .selectFrom('leads as l')
-      .leftJoin('consent_receipts as r', (join) =>
-        join.on('r.id', '=', (eb) =>
-          eb
-            .selectFrom('consent_receipts as newest')
-            .select('newest.id')
-            .whereRef('newest.lead_id', '=', 'l.id')
-            .orderBy('newest.id', 'desc')
-            .limit(1),
-        ),
-      )
-      .leftJoin('consent_wordings as w', 'w.version', 'r.consent_version')
-      .select([
-        'l.id',
-        'l.email',
-        'l.name',
-        'l.company',
-        'l.first_verified_at',
-        'l.last_verified_at',
-        'l.attribution',
-        'l.flags',
-        'r.given_at as consent_given_at',
-        'r.consent_version',
-        'w.text as consent_text',
-      ])
+    const page = await leadRecords(db)
       .where('l.id', '>', after)
       .where(areSuppressed ? isSuppressed('l.email') : sql<boolean>`not (${isSuppressed('l.email')})`)
       .$if(since !== undefined, (query) => query.where('l.first_verified_at', '>=', since!))

@@ -6,10 +6,10 @@ import type { Schema } from '#server/db/schema.ts';
 import { statement, valuesOf, type Value } from '#server/db/statement.ts';
 import type { Submission } from '#server/db/submissions.ts';
 
-type Lead = Selectable<Schema['leads']>;
+type NewLead = Omit<Selectable<Schema['leads']>, 'first_read_at'>;
 type Receipt = Selectable<Schema['consent_receipts']>;
 
-const merge = (db: Db, value: Value<Lead>, changed: { name?: string; company?: string }) =>
+const merge = (db: Db, value: Value<NewLead>, changed: { name?: string; company?: string }) =>
   db
     .insertInto('leads')
     .values(
@@ -29,11 +29,11 @@ const merge = (db: Db, value: Value<Lead>, changed: { name?: string; company?: s
     )
     .returning('id');
 
-const mergeWithNames = statement((db, value: Value<Lead>) =>
+const mergeWithNames = statement((db, value: Value<NewLead>) =>
   merge(db, value, { name: value('name'), company: value('company') }),
 );
 /** A code entered in another browser than the form proves the address, not who filled in the form. */
-const mergeWithoutNames = statement((db, value: Value<Lead>) => merge(db, value, {}));
+const mergeWithoutNames = statement((db, value: Value<NewLead>) => merge(db, value, {}));
 
 const insertReceipt = statement((db, value: Value<Receipt>) =>
   db
@@ -116,5 +116,34 @@ const withId = statement((db, value: Value<{ readonly id: string }>) =>
 /** Whether there is such a lead: one that was erased has no access any more. */
 export async function leadExists(db: Db, id: string): Promise<boolean> {
   const { rows } = await withId(db, { id });
+  return rows.length > 0;
+}
+
+const unreadWith = statement((db, value: Value<{ readonly id: string }>) =>
+  db.selectFrom('leads').select('id').where('id', '=', value('id')).where('first_read_at', 'is', null),
+);
+
+/** Whether nobody noted yet that a lead was given the article. */
+export async function isUnread(db: Db, id: string): Promise<boolean> {
+  const { rows } = await unreadWith(db, { id });
+  return rows.length > 0;
+}
+
+const read = statement((db, value: Value<{ readonly id: string; readonly now: number }>) =>
+  db
+    .updateTable('leads')
+    .set({ first_read_at: value('now') })
+    .where('id', '=', value('id'))
+    .where('first_read_at', 'is', null)
+    .returning('id'),
+);
+
+/**
+ * Notes that a lead was given the article.
+ * @param lead now: milliseconds since 1970
+ * @returns whether it was the first time
+ */
+export async function noteRead(tx: Db, lead: { id: string; now: number }): Promise<boolean> {
+  const { rows } = await read(tx, lead);
   return rows.length > 0;
 }

@@ -58,6 +58,7 @@ for (const engine of ENGINES) {
             '2026-11-26-funnel',
             '2026-11-27-import',
             '2026-11-28-suppression',
+            '2026-11-29-webhooks',
           ],
         );
       } finally {

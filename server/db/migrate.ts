@@ -17,6 +17,7 @@ import * as consentChain from '#server/db/migrations/2026-11-25-consent-chain.ts
 import * as funnel from '#server/db/migrations/2026-11-26-funnel.ts';
 import * as imported from '#server/db/migrations/2026-11-27-import.ts';
 import * as suppression from '#server/db/migrations/2026-11-28-suppression.ts';
+import * as webhooks from '#server/db/migrations/2026-11-29-webhooks.ts';
 
 /** In the order in which they run. A new one goes to the end. */
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -32,6 +33,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '2026-11-26-funnel': funnel,
   '2026-11-27-import': imported,
   '2026-11-28-suppression': suppression,
+  '2026-11-29-webhooks': webhooks,
 };
 
 /**

@@ -87,6 +87,7 @@ export const COLUMNS: Classification = {
     last_verified_at: 'not',
     attribution: 'personal',
     flags: 'personal',
+    first_read_at: 'not',
   },
   consent_receipts: {
     id: 'key',
@@ -157,6 +158,23 @@ export const COLUMNS: Classification = {
     client_address: 'personal',
     user_agent: 'personal',
   },
+  webhook_events: {
+    id: 'key',
+    type: 'not',
+    lead_id: 'key',
+    endpoint: 'not',
+    position: 'not',
+    payload: 'personal',
+    state: 'not',
+    attempts: 'not',
+    due_at: 'not',
+    leased_until: 'not',
+    lease_id: 'not',
+    created_at: 'not',
+    queued_at: 'not',
+    finished_at: 'not',
+    answer: 'not',
+  },
   limit_windows: {
     // A network address for an hour, or the pseudonym of an e-mail address for two days at most.
     key: 'personal',
@@ -177,6 +195,7 @@ const ABOUT_AN_ADDRESS = [
   'withdrawals',
   'exported_leads',
   'corrections',
+  'webhook_events',
   'consent_receipts',
   'leads',
   'imported_corrections',
@@ -202,6 +221,7 @@ const isAbout = (table: AboutAnAddress, email: string) => {
     case 'exported_leads':
     case 'corrections':
     case 'withdrawals':
+    case 'webhook_events':
     case 'consent_receipts':
       return sql<boolean>`lead_id in (select id from leads where email = ${email})`;
     case 'imported_corrections':
@@ -239,6 +259,7 @@ export async function listPersonalData(db: Db, typedEmail: string): Promise<Pers
     withdrawals: await rowsOf('withdrawals'),
     exported_leads: await rowsOf('exported_leads'),
     corrections: await rowsOf('corrections'),
+    webhook_events: await rowsOf('webhook_events'),
     consent_receipts: await rowsOf('consent_receipts'),
     leads: await rowsOf('leads'),
     imported_corrections: await rowsOf('imported_corrections'),
@@ -259,6 +280,8 @@ const NO_ADDRESS = '';
  * stays, under a pseudonym, so that asking again begins no new day: these rows expire like others. That it must not be mailed, nor
  * brought back by anybody but its owner, stays for good, under the same.
  * @param pseudonyms of the address (server/access/pseudonyms.ts), the newest first
+ * @param onLeadErased called in the transaction when it was a lead's. inHandUntil: what was to be told about that lead may be on
+ *   its way until then; milliseconds since 1970
  * @returns how many rows of each table were erased
  */
 export async function erasePersonalData(
@@ -267,7 +290,13 @@ export async function erasePersonalData(
     email: typedEmail,
     pseudonyms,
     now,
-  }: { email: string; pseudonyms: readonly [string, ...string[]]; now: number },
+    onLeadErased,
+  }: {
+    email: string;
+    pseudonyms: readonly [string, ...string[]];
+    now: number;
+    onLeadErased?: (tx: Db, lead: { leadId: string; inHandUntil: number | null }) => Promise<void>;
+  },
 ): Promise<Readonly<Record<AboutAnAddress, number>>> {
   const email = normaliseEmail(typedEmail);
   const [pseudonym] = pseudonyms;
@@ -284,7 +313,6 @@ export async function erasePersonalData(
         | 'consent_receipts'
         | 'outbox'
         | 'submissions'
-        | 'leads'
         | 'imported_corrections'
         | 'imported_leads',
     ) => {
@@ -310,7 +338,17 @@ export async function erasePersonalData(
     const exportedLeads = await erase('exported_leads');
     const corrections = await erase('corrections');
     const receipts = await erase('consent_receipts');
-    const leads = await erase('leads');
+    const gone = await tx.deleteFrom('leads').where(isAbout('leads', email)).returning('id').execute();
+    const goneIds = gone.map(({ id }) => id);
+    // After the lead: whoever queued one meanwhile held it, and nobody finds it any more.
+    const told = await tx
+      .deleteFrom('webhook_events')
+      .where('lead_id', 'in', goneIds.length === 0 ? [''] : goneIds)
+      .returning('leased_until')
+      .execute();
+    const inHand = told.map((event) => event.leased_until).filter((until) => until !== null);
+    const inHandUntil = inHand.length === 0 ? null : Math.max(...inHand);
+    for (const leadId of goneIds) await onLeadErased?.(tx, { leadId, inHandUntil });
     const importedCorrections = await erase('imported_corrections');
     const importedLeads = await erase('imported_leads');
     // If others have an address there, the next look-up finds it again.
@@ -345,8 +383,9 @@ export async function erasePersonalData(
       withdrawals,
       exported_leads: exportedLeads,
       corrections,
+      webhook_events: told.length,
       consent_receipts: receipts,
-      leads,
+      leads: gone.length,
       imported_corrections: importedCorrections,
       imported_leads: importedLeads,
       submissions: await erase('submissions'),
@@ -363,7 +402,7 @@ const DAY_MS = 86_400_000;
 export type Cutoffs = {
   /** Forms that nobody verified, challenges and codes. */
   readonly unverified: number | null;
-  /** Mail, whatever became of it. */
+  /** Mail and what is told to webhooks, whatever became of it. */
   readonly mail: number | null;
   /** Windows that have ended by then. */
   readonly windows: number;
@@ -397,7 +436,14 @@ export const newPlace = (): Place => ({
 });
 
 export type ExpiringTable =
-  'outbox' | 'codes' | 'submissions' | 'challenges' | 'limit_windows' | 'mail_domains' | 'funnel_counts';
+  | 'outbox'
+  | 'webhook_events'
+  | 'codes'
+  | 'submissions'
+  | 'challenges'
+  | 'limit_windows'
+  | 'mail_domains'
+  | 'funnel_counts';
 
 type Step = {
   readonly table: ExpiringTable;
@@ -420,7 +466,7 @@ export function expirySteps({ unverified, mail, windows, funnel }: Cutoffs, plac
       some: async (tx, most) =>
         doneBelow(most, await deleteFunnelCounts(tx, { before: Math.floor(funnel / DAY_MS), most })),
     },
-    ...(mail === null ? [] : [mailStep(mail)]),
+    ...(mail === null ? [] : [messagesStep('outbox', mail), messagesStep('webhook_events', mail)]),
     ...(unverified === null ? [] : unverifiedSteps(unverified, place)),
     // After them: who has a domain may have gone.
     domainStep(windows, place.domains),
@@ -476,19 +522,14 @@ const domainStep = (now: number, place: DomainPlace): Step => ({
   },
 });
 
-const mailStep = (until: number): Step => ({
-  table: 'outbox',
+const messagesStep = (table: 'outbox' | 'webhook_events', until: number): Step => ({
+  table,
   some: async (tx, most) => {
     const { numDeletedRows } = await tx
-      .deleteFrom('outbox')
+      .deleteFrom(table)
       // Ids begin with their time: the oldest come first in the primary key.
       .where('id', 'in', (eb) =>
-        eb
-          .selectFrom('outbox')
-          .select('outbox.id')
-          .where('outbox.id', '<', lowestIdAt(until))
-          .orderBy('outbox.id')
-          .limit(most),
+        eb.selectFrom(table).select('id').where('id', '<', lowestIdAt(until)).orderBy('id').limit(most),
       )
       .executeTakeFirstOrThrow();
     return doneBelow(most, Number(numDeletedRows));

@@ -113,6 +113,8 @@ type Leads = {
   last_verified_at: number;
   attribution: Fixed<string>;
   flags: Fixed<string>;
+  /** When it was first given the article; null: not yet, or nobody noted it, because there were no webhooks. */
+  first_read_at: Generated<number | null>;
 };
 
 /** Proof of consent: one row for each verified submission, never changed. */
@@ -218,6 +220,36 @@ type Withdrawals = {
   client_address: Fixed<string | null>;
   user_agent: Fixed<string | null>;
 };
+/** What is told to other programs about leads: a row for each event and each address of WEBHOOK_URLS. */
+type WebhookEvents = {
+  /** Its receiver tells by it what it has had before. */
+  id: Fixed<string>;
+  type: Fixed<LeadEventType>;
+  lead_id: Fixed<string>;
+  /** Which of WEBHOOK_URLS, by a hash: the address itself is a secret. */
+  endpoint: Fixed<string>;
+  /** Its place among the events of its lead. */
+  position: Fixed<number>;
+  /** JSON, as it is sent; empty once it was. */
+  payload: string;
+  state: Generated<WebhookState>;
+  attempts: Generated<number>;
+  /** When it may be sent; never before the event of the same lead and endpoint in front of it. */
+  due_at: number;
+  leased_until: Generated<number | null>;
+  lease_id: Generated<string | null>;
+  created_at: Fixed<number>;
+  /** Since when it is tried: as it was made, or when somebody had it tried again. */
+  queued_at: number;
+  finished_at: Generated<number | null>;
+  /** The status of the newest answer, or why there was none. Never the words of the receiver. */
+  answer: Generated<string | null>;
+};
+/** `dead`: given up; kept until somebody has it tried again, or its time is over. */
+export type WebhookState = 'queued' | 'sent' | 'dead';
+/** What is told about a lead. */
+export type LeadEventType =
+  'lead.verified' | 'lead.updated' | 'lead.read' | 'lead.unsubscribed' | 'lead.erased';
 
 /** How often something happened since its window began. */
 type LimitWindows = {
@@ -259,6 +291,7 @@ export type Schema = {
   mail_domains: MailDomains;
   suppressions: Suppressions;
   withdrawals: Withdrawals;
+  webhook_events: WebhookEvents;
   limit_windows: LimitWindows;
   known_secrets: KnownSecrets;
   funnel_counts: FunnelCounts;

@@ -237,7 +237,7 @@ const hashedName = (name: string): string =>
   name === '' ? '' : sha256(name.toLowerCase().replaceAll(/[\p{P}\p{S}\s]/gu, ''));
 
 /** People write one name; programs want two. The last word is the last name, and the only word too. */
-function splitName(name: string): { first: string; last: string } {
+export function splitName(name: string): { first: string; last: string } {
   const words = name.trim().split(/\s+/);
   return { first: words.slice(0, -1).join(' '), last: words.at(-1) ?? '' };
 }

@@ -17,6 +17,7 @@ import { verifyCode, type VerifyCodeParts } from '#server/leads/verify-code.ts';
 import type { Breaker } from '#server/limits/breaker.ts';
 import type { ProofOfWork } from '#server/limits/proof-of-work.ts';
 import type { Metrics } from '#server/observability/metrics.ts';
+import { tellFirstRead, type WebhookParts } from '#server/webhooks/events.ts';
 import {
   API,
   type Article,
@@ -41,6 +42,7 @@ export type LeadRouteParts = RequestCodeParts &
     readonly visitorAddress: VisitorAddress;
     readonly breaker: Breaker;
     readonly proofOfWork: ProofOfWork;
+    readonly webhooks: WebhookParts;
     readonly metrics: Pick<Metrics, 'limitHit' | 'codeEntered'>;
     /** What to do about free-mail and disposable addresses. */
     readonly policies: Pick<Config, 'freeMail' | 'disposableMail'>;
@@ -122,9 +124,11 @@ export function addLeadRoutes(app: FastifyInstance, parts: LeadRouteParts): void
       return sendError(reply, outcome.error, 'retryAfterSeconds' in outcome ? outcome : {});
     }
     if (outcome.afterMs !== null) metrics.codeEntered(outcome.afterMs);
+    parts.webhooks.wake();
     cookies.openSession(reply, outcome.leadId, parts.clock());
     // A browser that keeps no cookie would lose the article with the next reload: it is to learn of that at once.
     if (browserId === null || !prefersArticle(request)) return sendJson(reply, { verified: true });
+    await tellFirstRead(parts, outcome.leadId, request.log);
     return sendWhole(request, reply.header('preference-applied', WITH_ARTICLE), verifiedWithArticle);
   });
 

@@ -4,14 +4,18 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { codeStatistics } from '#server/db/codes.ts';
 import type { Db } from '#server/db/connect.ts';
 import { outboxBacklog } from '#server/db/outbox.ts';
+import { countEvents } from '#server/db/webhook-events.ts';
+import type { Config } from '#server/config.ts';
 import { createRequestTimes, type AnsweredRequest } from '#server/observability/request-times.ts';
 import type { MailEvent } from '#server/outbox/worker.ts';
+import type { WebhookOutcome } from '#server/webhooks/worker.ts';
 
 export type Metrics = {
   readonly requestAnswered: (request: AnsweredRequest) => void;
   readonly limitHit: (limit: string) => void;
   readonly codeEntered: (afterMs: number) => void;
   readonly mail: (event: MailEvent) => void;
+  readonly webhook: (outcome: WebhookOutcome) => void;
   readonly breakerOpened: (reason: string) => void;
   /** Rows that housekeeping deleted, by table. */
   readonly expired: (rows: Readonly<Record<string, number>>) => void;
@@ -28,7 +32,11 @@ const HOUR_MS = 3_600_000;
 const CODES_LOOKED_AT = 10_000;
 
 /** Makes the metrics of one service. */
-export function createMetrics(db: Db, clock: () => number, codeTtlSeconds: number): Metrics {
+export function createMetrics(
+  db: Db,
+  clock: () => number,
+  { codeTtlSeconds, webhooks }: Pick<Config, 'codeTtlSeconds' | 'webhooks'>,
+): Metrics {
   const registry = new Registry();
   const registers = [registry];
   let watching = false;
@@ -50,6 +58,18 @@ export function createMetrics(db: Db, clock: () => number, codeTtlSeconds: numbe
     name: 'lead_page_smtp_errors_total',
     help: 'Failed deliveries, by the class of the SMTP answer or the kind of failure.',
     labelNames: ['class'],
+    registers,
+  });
+  const told = new Counter({
+    name: 'lead_page_webhooks_total',
+    help: 'Tries to tell a webhook: sent, failed for now, or dead when it was the last one.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const events = new Gauge({
+    name: 'lead_page_webhook_events',
+    help: 'Events for webhooks that wait (queued) or were given up (dead).',
+    labelNames: ['state'],
     registers,
   });
   const queued = new Histogram({
@@ -116,6 +136,7 @@ export function createMetrics(db: Db, clock: () => number, codeTtlSeconds: numbe
       if (event.type === 'sent') queued.observe(Math.max(0, event.queuedForMs) / 1000);
       if ('errorClass' in event) smtpErrors.inc({ class: event.errorClass });
     },
+    webhook: ({ type }) => told.inc({ outcome: type }),
     breakerOpened: (reason) => breaker.inc({ reason }),
     expired: (rows) => {
       for (const [table, count] of Object.entries(rows)) expired.inc({ table }, count);
@@ -131,6 +152,11 @@ export function createMetrics(db: Db, clock: () => number, codeTtlSeconds: numbe
         const backlog = await outboxBacklog(db);
         depth.set(backlog.depth);
         age.set(Math.max(0, clock() - (backlog.oldestCreatedAt ?? Infinity)) / 1000);
+        if (webhooks.urls.length > 0) {
+          const counts = await countEvents(db);
+          events.set({ state: 'queued' }, counts.queued);
+          events.set({ state: 'dead' }, counts.dead);
+        }
         const to = clock() - codeTtlSeconds * 1000;
         const codes = await codeStatistics(db, { from: to - HOUR_MS, to, most: CODES_LOOKED_AT });
         decided.set({ outcome: 'entered' }, codes.entered);

@@ -18,6 +18,7 @@ import { suppressionsOf } from '#server/db/suppressions.ts';
 import { SMTP_CONNECTIONS, type Mailer, type SendOutcome } from '#server/mail/mailer.ts';
 import { findKind, type KindParts, type Message } from '#server/outbox/kinds.ts';
 import { createLaneBook } from '#server/outbox/lanes.ts';
+import { startWakeLoop } from '#server/wake-loop.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
 /** The lease outlives the longest delivery, so nobody takes up a mail that is still being sent. */
@@ -111,27 +112,14 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
   const lanes = createLaneBook(SMTP_CONNECTIONS, clock);
   const aborted = new AbortController();
   let stopping = false;
-  let wakeUp: () => void = () => {};
-  let awake = false;
   // At the start, too: the clock may have been set back while no process ran.
   let lastLookAt = Number.POSITIVE_INFINITY;
 
   const wake = () => {
     othersWait = true;
     timesQueued += 1;
-    awake = true;
-    wakeUp();
+    loop.wake();
   };
-
-  const sleep = () =>
-    new Promise<void>((resolve) => {
-      if (awake) return resolve();
-      const timer = setTimeout(resolve, POLL_MS);
-      wakeUp = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
 
   /** How many mails may be taken up beyond those that have a connection. */
   const ahead = (): number => {
@@ -317,28 +305,14 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
     }
   };
 
-  const run = async (): Promise<void> => {
-    while (!stopping) {
-      awake = false;
-      try {
-        await takeUp();
-      } catch (error) {
-        // The database is away. The poll is the next try.
-        onError(error);
-      }
-      await sleep();
-    }
-  };
-
-  const running = run();
+  const loop = startWakeLoop({ pollMs: POLL_MS, work: takeUp, onError });
   return {
     wake,
     reserve,
     stop: async () => {
       stopping = true;
-      wake();
       const patience = setTimeout(() => aborted.abort(), STOP_PATIENCE_MS);
-      await running;
+      await loop.stop();
       await giveBack(() => true).catch(onError);
       await Promise.all(inHand.keys());
       clearTimeout(patience);

@@ -118,6 +118,17 @@ export function tellStory(data: PersonalData): readonly StoryEntry[] {
       what: 'was exported',
       details: { as: exported.export_name },
     })),
+    ...data.webhook_events.map((event) => ({
+      ms: event.finished_at ?? event.created_at,
+      what: `webhook ${event.state === 'queued' ? 'waits' : event.state}`,
+      details: {
+        event: event.type,
+        attempts: event.attempts,
+        'it answered': event.answer,
+        'next try at': event.state === 'queued' ? isoTime(event.due_at) : null,
+        reference: event.id,
+      },
+    })),
   ];
   return told
     .toSorted((a, b) => a.ms - b.ms || rank(a) - rank(b))

@@ -10,11 +10,13 @@ import { sendWhole } from '#server/http/send-resource.ts';
 import { dropRequest, type VisitorAddress } from '#server/http/visitor-address.ts';
 import { FROM_PAGE, ONE_CLICK, type UnsubscribePages } from '#server/unsubscribe/page.ts';
 import { withdrawConsent } from '#server/unsubscribe/withdraw.ts';
+import type { WebhookParts } from '#server/webhooks/events.ts';
 import { API } from '#shared/api.ts';
 
 type UnsubscribeParts = {
   readonly database: OpenDatabase;
   readonly secrets: Secrets;
+  readonly webhooks: WebhookParts;
   readonly clock: () => number;
   readonly visitorAddress: VisitorAddress;
   readonly pages: UnsubscribePages;
@@ -29,7 +31,7 @@ const USER_AGENT_MAX_LENGTH = 500;
 /** Adds the routes of an unsubscribe link. Whose it is, or whether there is such a lead, no answer tells. */
 export async function addUnsubscribeRoutes(
   app: FastifyInstance,
-  { database, secrets, clock, visitorAddress, pages, sendError }: UnsubscribeParts,
+  { database, secrets, webhooks, clock, visitorAddress, pages, sendError }: UnsubscribeParts,
 ): Promise<void> {
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
@@ -51,7 +53,7 @@ export async function addUnsubscribeRoutes(
         const form = readForm(request.headers['content-type'], request.body);
         if (!form.isOneClick) return sendError(reply, 'invalid-input');
         await withdrawConsent(
-          { database, secrets },
+          { database, secrets, webhooks },
           {
             leadId,
             way: form.isPage ? 'page' : 'one-click',

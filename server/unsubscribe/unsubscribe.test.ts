@@ -19,6 +19,7 @@ import { desk } from '#testing/desk.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
+import { withReceiver } from '#testing/webhook-receiver.ts';
 
 const EMAIL = 'ada@example.com';
 
@@ -196,6 +197,24 @@ for (const engine of ENGINES) {
         await server.advance(61);
         await becomeLead(server, EMAIL, server.inbox.mailsTo(EMAIL).length + 1);
         assert.deepEqual(await reasons(server), []);
+      }));
+
+    it('is told to other programs, once', () =>
+      withReceiver(undefined, async (receiver) => {
+        const env = { WEBHOOK_URLS: receiver.url, WEBHOOK_ALLOW_PRIVATE: 'yes' };
+        await withServer({ engine, env }, async (server) => {
+          const { leadId } = await becomeLead(server, EMAIL);
+          for (let times = 0; times < 2; times += 1) await press(server, pathOf(server, leadId));
+          await becomeLead(server, 'eve@example.com');
+          await until(() => receiver.received.length >= 3);
+          const told = receiver.received.map(
+            ({ body }) => JSON.parse(body) as { type: string; data: { lead: { id: string } } },
+          );
+          assert.deepEqual(
+            told.filter(({ data }) => data.lead.id === leadId).map(({ type }) => type),
+            ['lead.verified', 'lead.unsubscribed'],
+          );
+        });
       }));
 
     it('is undone by a new verified consent, and by nothing else', () =>

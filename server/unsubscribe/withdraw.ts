@@ -7,6 +7,7 @@ import { lockAddress } from '#server/db/challenges.ts';
 import type { OpenDatabase } from '#server/db/connect.ts';
 import type { WithdrawalWay } from '#server/db/schema.ts';
 import { addressOfLead, noteWithdrawal, suppress } from '#server/db/suppressions.ts';
+import { queueLeadEvent, type WebhookParts } from '#server/webhooks/events.ts';
 
 /**
  * Withdraws a lead's consent.
@@ -14,7 +15,15 @@ import { addressOfLead, noteWithdrawal, suppress } from '#server/db/suppressions
  * @returns `withdrawn` the first time, `already` when it was, `unknown` when there is no such lead (any more)
  */
 export async function withdrawConsent(
-  { database, secrets }: { readonly database: OpenDatabase; readonly secrets: Secrets },
+  {
+    database,
+    secrets,
+    webhooks,
+  }: {
+    readonly database: OpenDatabase;
+    readonly secrets: Secrets;
+    readonly webhooks: WebhookParts;
+  },
   {
     leadId,
     way,
@@ -31,7 +40,7 @@ export async function withdrawConsent(
     now: number;
   },
 ): Promise<'withdrawn' | 'already' | 'unknown'> {
-  return database.db.transaction().execute(async (tx) => {
+  const outcome = await database.db.transaction().execute(async (tx) => {
     const seen = await addressOfLead(tx, leadId);
     if (seen === undefined) return 'unknown';
     // A code for this address, or its erasure, may be under way.
@@ -50,6 +59,9 @@ export async function withdrawConsent(
       client_address: clientAddress,
       user_agent: userAgent,
     });
+    await queueLeadEvent(tx, webhooks, { type: 'lead.unsubscribed', leadId, now });
     return 'withdrawn';
   });
+  webhooks.wake();
+  return outcome;
 }

@@ -1,0 +1,130 @@
+// Kills the server with SIGKILL at random moments, again and again, under a load of whole flows, on both engines, while a
+// receiver is told about the leads that now and then fails, or takes an event and hangs up. It keeps what it was told by the
+// idempotency key (webhook-id). Whatever was committed has to be there: at least once, in order. Usage: webhooks.ts [kills]
+import { rmSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+
+import { Webhook } from 'standardwebhooks';
+
+import { derivedWebhookSecrets, deriveSecrets } from '#server/access/secrets.ts';
+import { API } from '#shared/api.ts';
+import { ENGINES, type Engine } from '#testing/databases.ts';
+import { startPostgres } from '#testing/postgres-server.ts';
+import { TEST_SECRET } from '#testing/server-under-test.ts';
+import { startReceiver, type Received } from '#testing/webhook-receiver.ts';
+import { walkUnderKills } from '#proofs/kills.ts';
+import { measuredOn, table, writeReport } from '#proofs/report.ts';
+import { conclude, databaseOf } from '#proofs/verdict.ts';
+
+const KILLS = Number(process.argv[2] ?? 200);
+/** Of the events that come, so many are refused, and so many are taken without an answer. */
+const REFUSED = 0.05;
+const UNANSWERED = 0.05;
+const RECEIVER_DELAY_MS = 20;
+/** Longer than a lease and the tries after a few refusals in a row. */
+const PATIENCE_MS = 300_000;
+const LOOK_EVERY_MS = 250;
+
+const broken: string[] = [];
+const rows: (string | number)[][] = [];
+const postgres = await startPostgres();
+
+/** A receiver as it should be: it checks the signature, and does nothing twice. */
+async function startKeeper() {
+  const signature = new Webhook(derivedWebhookSecrets(deriveSecrets([TEST_SECRET]))[0]!);
+  const kept = new Map<string, Received>();
+  let taken = 0;
+  let forged = 0;
+  const receiver = await startReceiver((received, response) => {
+    void setTimeout(Math.random() * 2 * RECEIVER_DELAY_MS).then(() => {
+      const fate = Math.random();
+      if (fate < REFUSED) return response.writeHead(500).end();
+      try {
+        signature.verify(received.text, received.headers as Record<string, string>);
+      } catch {
+        forged += 1;
+      }
+      taken += 1;
+      if (!kept.has(received.id)) kept.set(received.id, received);
+      if (fate < REFUSED + UNANSWERED) return response.destroy();
+      return response.writeHead(204).end();
+    });
+  });
+  return { receiver, kept, counts: () => ({ taken, forged }) };
+}
+
+/** Reads the article, however often the server is killed meanwhile. */
+async function readArticle(url: string, cookie: string): Promise<void> {
+  for (;;) {
+    try {
+      const response = await fetch(`${url}${API.article}`, { headers: { cookie } });
+      await response.text();
+      if (response.status === 200) return;
+    } catch {
+      // Refused or cut off: it is started again.
+    }
+    await setTimeout(LOOK_EVERY_MS);
+  }
+}
+
+async function prove(engine: Engine): Promise<void> {
+  const { receiver, kept, counts } = await startKeeper();
+  const { server, inbox, ledger, databaseUrl, folder } = await walkUnderKills(engine, {
+    kills: KILLS,
+    postgres,
+    env: { WEBHOOK_URLS: receiver.url, WEBHOOK_ALLOW_PRIVATE: 'yes' },
+    onVerified: readArticle,
+  });
+  const { db, close } = databaseOf({ databaseUrl, folder });
+  const end = Date.now() + PATIENCE_MS;
+  const waiting = () => db.selectFrom('webhook_events').select('id').where('state', '=', 'queued').execute();
+  while ((await waiting()).length > 0 && Date.now() < end) await setTimeout(LOOK_EVERY_MS);
+  await server.stop();
+
+  const committed = await db.selectFrom('webhook_events').select(['id', 'type']).execute();
+  const leads = await db.selectFrom('leads').select(['id', 'first_read_at']).execute();
+  await close();
+  const places = new Map(
+    [...kept.values()].map(({ event }, place) => [`${event.type} ${event.data.lead.id}`, place]),
+  );
+  const promised = leads.flatMap(({ id, first_read_at: readAt }) => [
+    `lead.verified ${id}`,
+    ...(readAt === null ? [] : [`lead.read ${id}`]),
+  ]);
+  const lost =
+    committed.filter(({ id }) => !kept.has(id)).length + promised.filter((one) => !places.has(one)).length;
+  const unread = leads.filter(({ first_read_at: readAt }) => readAt === null).length;
+  const outOfOrder = leads.filter(
+    ({ id }) => (places.get(`lead.read ${id}`) ?? Infinity) < (places.get(`lead.verified ${id}`) ?? -1),
+  ).length;
+  const { taken, forged } = counts();
+  const invented = [...kept.keys()].filter((id) => !committed.some((event) => event.id === id)).length;
+  for (const [what, count] of Object.entries({ lost, outOfOrder, forged, invented }))
+    if (count > 0) broken.push(`${engine}: ${what}: ${count}`);
+  if (unread > 0) broken.push(`${engine}: ${unread} leads read the article and nobody noted it`);
+  if (leads.length < ledger.verified.size) broken.push(`${engine}: fewer leads than were told 200`);
+  rows.push([engine, KILLS, leads.length, committed.length, taken - kept.size, outOfOrder, lost]);
+  await receiver.close();
+  await inbox.close();
+  rmSync(folder, { recursive: true });
+}
+
+for (const engine of ENGINES) await prove(engine);
+await postgres.stop();
+await writeReport(
+  'reliability.md',
+  'webhooks',
+  `${measuredOn()}\n\n${table(
+    [
+      'engine',
+      'SIGKILLs',
+      'leads',
+      'events committed',
+      'taken again, told apart by their key',
+      'out of order',
+      'lost',
+    ],
+    rows,
+  )}`,
+);
+conclude(broken);

@@ -1,0 +1,145 @@
+// What docs/webhooks.md says is true of an event that is really sent: its example, the fields that recipes name, the receiver.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+import { endpointsOf } from '#server/webhooks/endpoints.ts';
+import { createWebhookSender } from '#server/webhooks/sender.ts';
+import { API, VISIT_HEADER } from '#shared/api.ts';
+import { freePort } from '#testing/free-port.ts';
+import { codeIn } from '#testing/inbox.ts';
+import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
+import { withReceiver, type Received } from '#testing/webhook-receiver.ts';
+
+const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..', '..');
+const DOCUMENT = readFileSync(path.join(PROJECT_FOLDER, 'docs', 'webhooks.md'), 'utf8');
+const EMAIL = 'ada@gmail.com';
+
+/** The blocks of JSON behind a mark. */
+const blocksAfter = (mark: string): string[] =>
+  [...DOCUMENT.matchAll(new RegExp(`<!-- ${mark} -->\\n+\`\`\`json\\n([^]*?)\`\`\``, 'g'))].map(
+    ([, block = '']) => block,
+  );
+
+/** An event of a lead that has all a lead can have. */
+async function realEvent(test: (received: Received) => Promise<void> | void): Promise<void> {
+  await withReceiver(undefined, async (receiver) => {
+    const env = { WEBHOOK_URLS: receiver.url, WEBHOOK_ALLOW_PRIVATE: 'yes', FREE_MAIL: 'flag' };
+    await withServer({ engine: 'sqlite', env }, async (server) => {
+      const visitor = createVisitor(server);
+      const headers = { [VISIT_HEADER]: 'last=utm_source%3Dnewsletter%26utm_medium%3Demail' };
+      const form = filledForm({ email: EMAIL, name: 'Ada "Countess" Lovelace' });
+      await visitor.post(API.leads, form, { headers });
+      const code = codeIn(await server.inbox.waitForMail(EMAIL));
+      await visitor.post(API.verify, { email: EMAIL, code });
+      await until(() => receiver.received.length > 0);
+    });
+    await test(receiver.received[0]!);
+  });
+}
+
+const valueAt = (value: unknown, dotted: string): unknown =>
+  dotted
+    .split('.')
+    .reduce<unknown>(
+      (at, name) =>
+        typeof at === 'object' && at !== null ? (at as Record<string, unknown>)[name] : undefined,
+      value,
+    );
+
+/** The names of all fields, in order, and what kind of value each has. */
+function shapeOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(shapeOf);
+  if (typeof value !== 'object' || value === null) return typeof value;
+  return Object.entries(value).map(([name, part]) => [name, shapeOf(part)]);
+}
+
+describe('what is written about webhooks', () => {
+  it('shows an event as it is sent', () =>
+    realEvent(({ event }) => {
+      const [example = ''] = blocksAfter('event');
+      assert.deepEqual(shapeOf(JSON.parse(example)), shapeOf(event));
+    }));
+
+  it('names no field that an event does not have', () =>
+    realEvent(({ event }) => {
+      const named = [...DOCUMENT.matchAll(/\bdata(?:\.|__)lead[a-z_.]*[a-z]/g)].map(([name]) =>
+        name.replaceAll('__', '.'),
+      );
+      assert.ok(new Set(named).size > 8);
+      for (const name of named) assert.notEqual(valueAt(event, name), undefined, name);
+    }));
+
+  it('gives bodies that are whole when a lead is filled in', () =>
+    realEvent(({ event }) => {
+      const recipes = blocksAfter('recipe').map((recipe) => {
+        const filled = recipe.replaceAll(/"\{\{([a-z_.]+)\}\}"/g, (_, name: string) =>
+          JSON.stringify(valueAt(event, name)),
+        );
+        assert.doesNotMatch(filled, /\{\{|undefined/);
+        return JSON.parse(filled) as unknown;
+      });
+      const names = { first: 'Ada "Countess"', last: 'Lovelace', company: 'Analytical Engines' };
+      assert.deepEqual(recipes, [
+        {
+          inputs: [
+            {
+              idProperty: 'email',
+              id: EMAIL,
+              properties: {
+                email: EMAIL,
+                firstname: names.first,
+                lastname: names.last,
+                company: names.company,
+              },
+            },
+          ],
+        },
+        {
+          FirstName: names.first,
+          LastName: names.last,
+          Company: names.company,
+          Email: EMAIL,
+          LeadSource: 'newsletter',
+        },
+      ]);
+    }));
+
+  it('has a receiver that takes what is signed, once, and nothing else', () =>
+    realEvent(async ({ text, event }) => {
+      const [, code = ''] = /```ts\n([^]*?)```/.exec(DOCUMENT) ?? [];
+      const port = await freePort();
+      const secret = 'whsec_bmV3LXNlY3JldC1uZXctc2VjcmV0LW5ldw==';
+      const source = code.replace(
+        '.listen(8080)',
+        `.listen(${port}, '127.0.0.1', () => console.log('ready'))`,
+      );
+      const child = spawn(process.execPath, ['--input-type=module', '--eval', source], {
+        cwd: PROJECT_FOLDER,
+        env: { PATH: process.env['PATH'], WEBHOOK_SECRET: secret },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      let out = '';
+      child.stdout.on('data', (chunk: Buffer) => {
+        out += chunk.toString();
+      });
+      await until(() => out.includes('ready'));
+      const [endpoint] = endpointsOf([`http://127.0.0.1:${port}/`]);
+      const answers: string[] = [];
+      for (const signedWith of [secret, secret, 'whsec_c3RyYW5nZXItc3RyYW5nZXItc3RyYW5nZXI=']) {
+        const sender = createWebhookSender({ secrets: [signedWith], allowPrivate: true });
+        const delivery = { id: 'one', body: text, now: Date.now() };
+        const { answer } = await sender.send(endpoint!, delivery, new AbortController().signal);
+        answers.push(answer);
+        sender.close();
+      }
+      child.kill();
+      await once(child, 'exit');
+      assert.deepEqual(answers, ['204', '204', '401']);
+      assert.equal(out, `ready\nlead.verified ${event.data.lead.id}\n`);
+    }));
+});

@@ -1,0 +1,23 @@
+// An event as a message to people, for Slack's incoming webhooks: facts by name, in no language.
+import type { LeadEventBody } from '#server/webhooks/events.ts';
+
+/** What Slack reads as something else than text (https://docs.slack.dev/messaging/formatting-message-text). */
+const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+
+/** @returns the body that Slack takes. What a visitor typed stays text: it calls nobody, and is no line of its own */
+export function slackMessage({ type, data: { lead } }: LeadEventBody): string {
+  const facts =
+    'email' in lead
+      ? { name: lead.name, company: lead.company, email: lead.email, source: lead.source }
+      : { id: lead.id };
+  const lines = Object.entries(facts).map(([name, value]) => `${name}: ${plain(value)}`);
+  return JSON.stringify({
+    text: [type, ...lines].join('\n'),
+    mrkdwn: false,
+    unfurl_links: false,
+    unfurl_media: false,
+  });
+}
+
+const plain = (text: string): string =>
+  text.replaceAll(/[\p{C}\s]+/gu, ' ').replaceAll(/[&<>]/g, (sign) => ESCAPES[sign] ?? sign);

@@ -1,0 +1,528 @@
+// What other programs are told about leads: all of it, in order, once it is committed, and nothing to anybody else.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { sql } from 'kysely';
+import { Webhook } from 'standardwebhooks';
+
+import { findLeadId } from '#server/db/leads.ts';
+import { createHousekeeping } from '#server/housekeeping.ts';
+import { endpointsOf } from '#server/webhooks/endpoints.ts';
+import { queueLeadEvent, type LeadEventBody } from '#server/webhooks/events.ts';
+import { createWebhookSender } from '#server/webhooks/sender.ts';
+import { startWebhookWorker } from '#server/webhooks/worker.ts';
+import { API, VISIT_HEADER, WITH_ARTICLE } from '#shared/api.ts';
+import { ENGINES, freshDatabase } from '#testing/databases.ts';
+import { desk } from '#testing/desk.ts';
+import { codeIn } from '#testing/inbox.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
+import { withReceiver, type Received, type Receiver } from '#testing/webhook-receiver.ts';
+
+const EMAIL = 'ada@example.com';
+const HOUR = 3_600;
+
+const toldTo = (...receivers: readonly Pick<Receiver, 'url'>[]) => ({
+  WEBHOOK_URLS: receivers.map(({ url }) => url).join(' '),
+  WEBHOOK_ALLOW_PRIVATE: 'yes',
+});
+const typesOf = (received: readonly Received[]) => received.map(({ event }) => event.type);
+const refuse: Parameters<typeof withReceiver>[0] = (_, response) => void response.writeHead(503).end();
+
+/** Sends the form, enters the code that comes, and reads the article. */
+async function becomeLead(server: ServerUnderTest, email = EMAIL, changes = {}): Promise<string> {
+  const visitor = createVisitor(server, '198.51.100.7');
+  const headers = { [VISIT_HEADER]: 'last=utm_source%3Dnewsletter' };
+  const before = server.inbox.mailsTo(email).length;
+  const form = filledForm({ email, ...changes });
+  assert.equal((await visitor.post(API.leads, form, { headers })).statusCode, 202);
+  const code = codeIn(await server.inbox.waitForMail(email, before + 1));
+  assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
+  assert.equal((await visitor.get(API.article)).statusCode, 200);
+  assert.equal((await visitor.get(API.article)).statusCode, 200);
+  return (await findLeadId(server.database.db, email)) ?? assert.fail('There is no lead.');
+}
+
+const outcomes = (server: ServerUnderTest, count: number) =>
+  until(() => server.webhookOutcomes.length >= count);
+
+for (const engine of ENGINES) {
+  describe(`a webhook on ${engine}`, () => {
+    it('is told a lead’s whole life in order, signed, and after its erasure nothing but the id', () =>
+      withReceiver(undefined, (receiver) =>
+        withServer({ engine, env: toldTo(receiver) }, async (server) => {
+          // Receivers compare with their own clock.
+          server.setClock(Date.now());
+          const { secrets } = server.service.webhooks;
+          const leadId = await becomeLead(server);
+          await outcomes(server, 2);
+          await server.advance(61);
+          await becomeLead(server, EMAIL, { company: 'Engines & Co' });
+          await desk(server.service, ['correct', EMAIL, '--name', 'Ada King']);
+          server.service.webhooks.wake();
+          await outcomes(server, 4);
+          await desk(server.service, ['erase', EMAIL, '--yes']);
+          server.service.webhooks.wake();
+          await outcomes(server, 5);
+
+          const { received } = receiver;
+          assert.deepEqual(typesOf(received), [
+            'lead.verified',
+            'lead.read',
+            'lead.updated',
+            'lead.updated',
+            'lead.erased',
+          ]);
+          for (const { headers, text, event } of received) {
+            const verified = new Webhook(secrets[0]!).verify(text, headers as Record<string, string>);
+            assert.deepEqual(verified, event);
+          }
+          assert.equal(new Set(received.map(({ id }) => id)).size, 5);
+          const first = received[0]!.event;
+          assert.ok('email' in first.data.lead);
+          const { timestamp } = first;
+          assert.deepEqual(first, {
+            type: 'lead.verified',
+            timestamp,
+            data: {
+              lead: {
+                id: leadId,
+                email: EMAIL,
+                name: 'Ada Lovelace',
+                first_name: 'Ada',
+                last_name: 'Lovelace',
+                company: 'Analytical Engines',
+                first_verified_at: timestamp,
+                last_verified_at: timestamp,
+                consent: {
+                  given_at: first.data.lead.consent?.given_at,
+                  version: 'not-stated',
+                  text: first.data.lead.consent?.text,
+                },
+                source: 'newsletter',
+                attribution: { utm_source: 'newsletter' },
+                flags: [],
+              },
+            },
+          } satisfies Record<keyof LeadEventBody, unknown>);
+          const told = received.map(({ event }) => event.data.lead as { name?: string; company?: string });
+          assert.deepEqual(told[2]?.company, 'Engines & Co');
+          assert.deepEqual(told[3]?.name, 'Ada King');
+          assert.deepEqual(told[4], { id: leadId });
+
+          // It was told with a status, and is kept without what was told.
+          const rows = await server.database.db.selectFrom('webhook_events').selectAll().execute();
+          assert.deepEqual(
+            rows.map(({ type, state, payload, answer }) => ({ type, state, payload, answer })),
+            [{ type: 'lead.erased', state: 'sent', payload: '', answer: '204' }],
+          );
+          assert.doesNotMatch(server.logLines.join(''), /a-secret-path|ada@|Lovelace|whsec_/);
+          const { body } = await server.metrics.render();
+          assert.match(body, /^lead_page_webhooks_total\{outcome="sent"\} 5$/m);
+          assert.match(body, /^lead_page_webhook_events\{state="queued"\} 0$/m);
+          assert.doesNotMatch(body, /127\.0\.0\.1|secret-path/);
+        }),
+      ));
+
+    it('that does not answer gets everything later, each lead’s events in order; another one is told meanwhile', () => {
+      let isAway = true;
+      return withReceiver(
+        (_, response) => void response.writeHead(isAway ? 503 : 204).end(),
+        (away) =>
+          withReceiver(undefined, (here) =>
+            withServer({ engine, env: toldTo(away, here) }, async (server) => {
+              await becomeLead(server);
+              await becomeLead(server, 'eve@example.com');
+              await until(() => here.received.length === 4 && away.received.length === 2);
+              await outcomes(server, 6);
+              // What comes behind the first is not tried before it.
+              assert.deepEqual(typesOf(away.received), ['lead.verified', 'lead.verified']);
+              await server.advance(10);
+              server.service.webhooks.wake();
+              await outcomes(server, 8);
+              isAway = false;
+              await server.advance(60);
+              server.service.webhooks.wake();
+              await outcomes(server, 12);
+              for (const email of [EMAIL, 'eve@example.com']) {
+                const ofOne = away.received.filter(
+                  ({ event: { data } }) => 'email' in data.lead && data.lead.email === email,
+                );
+                assert.deepEqual(typesOf(ofOne), [
+                  'lead.verified',
+                  'lead.verified',
+                  'lead.verified',
+                  'lead.read',
+                ]);
+                assert.equal(new Set(ofOne.slice(0, 3).map(({ id }) => id)).size, 1, 'one id for each try');
+                assert.equal(new Set(ofOne.slice(0, 3).map(({ text }) => text)).size, 1);
+              }
+              assert.equal(here.received.length, 4);
+            }),
+          ),
+      );
+    });
+
+    it('that stays away is tried for 24 hours, less and less often; then the event is dead until somebody has it tried again', () => {
+      let isAway = true;
+      return withReceiver(
+        (_, response) => void response.writeHead(isAway ? 500 : 204).end(),
+        (receiver) =>
+          withServer({ engine, env: toldTo(receiver) }, async (server) => {
+            const begun = server.now();
+            await becomeLead(server);
+            const waits: number[] = [];
+            for (let tries = 1; !server.webhookOutcomes.some(({ type }) => type === 'dead'); tries += 1) {
+              await outcomes(server, tries);
+              await server.advance(0);
+              const queued = await server.database.db
+                .selectFrom('webhook_events')
+                .select('due_at')
+                .orderBy('position')
+                .execute();
+              const dues = queued.map((row) => row.due_at);
+              const [due = 0] = dues;
+              // A look finds only what can be sent. (The first time, the second event may just be on its way into the table.)
+              if (tries > 1) assert.deepEqual(dues, [due, due]);
+              waits.push(Math.round((due - server.now()) / 1000));
+              server.setClock(Math.max(due, server.now()));
+              server.service.webhooks.wake();
+            }
+            await server.advance(0);
+            assert.equal(server.now(), begun + 24 * HOUR * 1000, 'the last try is after a day');
+            // 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h …, and what is left of the day.
+            assert.deepEqual(waits.slice(0, 8), [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400]);
+
+            // The one behind it has its turn, and a day of its own is over as well.
+            await until(() => server.webhookOutcomes.filter(({ type }) => type === 'dead').length === 2);
+            await server.advance(0);
+            const listed = await desk(server.service, ['webhooks', 'list']);
+            assert.match(listed.out, /lead\.verified +dead +\d+ .* 127\.0\.0\.1:\d+ +500 /);
+            assert.match(listed.out, /lead\.read +dead/);
+            assert.equal(listed.notes, '0 waiting, 2 dead.');
+            assert.doesNotMatch(listed.out, /a-secret-path|ada@/);
+            assert.match(
+              (await server.metrics.render()).body,
+              /^lead_page_webhook_events\{state="dead"\} 2$/m,
+            );
+
+            isAway = false;
+            const before = receiver.received.length;
+            assert.equal((await desk(server.service, ['webhooks', 'retry'])).exitCode, 2);
+            assert.equal((await desk(server.service, ['webhooks', 'retry', 'nothing'])).exitCode, 1);
+            const retried = await desk(server.service, ['webhooks', 'retry', '--all']);
+            assert.equal(retried.notes, '2 events are tried again.');
+            server.service.webhooks.wake();
+            await until(() => receiver.received.length === before + 2);
+            assert.deepEqual(typesOf(receiver.received.slice(before)), ['lead.verified', 'lead.read']);
+            await until(() => server.webhookOutcomes.at(-1)?.event === 'lead.read');
+            const rest = await desk(server.service, ['webhooks', 'list', '--json']);
+            assert.deepEqual(JSON.parse(rest.out), { queued: 0, dead: 0, events: [] });
+          }),
+      );
+    });
+
+    it('is told of a reading also when the article comes with the answer to the code, and of the first one alone', () =>
+      withReceiver(undefined, (receiver) =>
+        withServer({ engine, env: toldTo(receiver) }, async (server) => {
+          const visitor = createVisitor(server);
+          await visitor.post(API.leads, filledForm());
+          const code = codeIn(await server.inbox.waitForMail(EMAIL));
+          const headers = { prefer: WITH_ARTICLE };
+          const answer = await visitor.post(API.verify, { email: EMAIL, code }, { headers });
+          assert.equal(answer.headers['preference-applied'], WITH_ARTICLE);
+          const row = await server.database.db
+            .selectFrom('leads')
+            .select('first_read_at')
+            .executeTakeFirstOrThrow();
+          assert.equal(row.first_read_at, server.now());
+          await server.advance(60);
+          assert.equal((await visitor.get(API.article)).statusCode, 200);
+          await outcomes(server, 2);
+          assert.equal(await server.countRows('webhook_events'), 2);
+          assert.deepEqual(typesOf(receiver.received), ['lead.verified', 'lead.read']);
+        }),
+      ));
+
+    it('that asks for time is given it, and a clock that is set back holds nothing up', () => {
+      let isAway = true;
+      return withReceiver(
+        (_, response) =>
+          void (isAway ? response.writeHead(429, { 'retry-after': '7200' }) : response.writeHead(204)).end(),
+        (receiver) =>
+          withServer({ engine, env: toldTo(receiver) }, async (server) => {
+            const leadId = await becomeLead(server);
+            await outcomes(server, 1);
+            await server.advance(0);
+            const dueAt = async () =>
+              (
+                await server.database.db
+                  .selectFrom('webhook_events')
+                  .select('due_at')
+                  .where('lead_id', '=', leadId)
+                  .where('state', '=', 'queued')
+                  .orderBy('position')
+                  .executeTakeFirstOrThrow()
+              ).due_at;
+            assert.equal(await dueAt(), server.now() + 2 * HOUR * 1000);
+            isAway = false;
+            // A day back: by the times in the table it would be sent tomorrow.
+            server.setClock(server.now() - 24 * HOUR * 1000);
+            server.service.webhooks.wake();
+            await outcomes(server, 3);
+            assert.deepEqual(typesOf(receiver.received).slice(1), ['lead.verified', 'lead.read']);
+          }),
+      );
+    });
+
+    it('that answers 410 is not told that event again, and the next one is', () =>
+      withReceiver(
+        ({ event }, response) => void response.writeHead(event.type === 'lead.verified' ? 410 : 204).end(),
+        (receiver) =>
+          withServer({ engine, env: toldTo(receiver) }, async (server) => {
+            await becomeLead(server);
+            await outcomes(server, 2);
+            assert.deepEqual(
+              server.webhookOutcomes.map(({ type, event, answer }) => [type, event, answer]),
+              [
+                ['dead', 'lead.verified', '410'],
+                ['sent', 'lead.read', '204'],
+              ],
+            );
+          }),
+      ));
+
+    it('is never told about somebody who was erased before; the erasure overtakes nothing that is on its way', () => {
+      const open: (() => void)[] = [];
+      return withReceiver(
+        ({ event }, response) => {
+          const answer = () => void response.writeHead(204).end();
+          if (event.type === 'lead.verified') open.push(answer);
+          else answer();
+        },
+        (receiver) =>
+          withServer({ engine, env: toldTo(receiver) }, async (server) => {
+            const leadId = await becomeLead(server);
+            await until(() => open.length === 1);
+            await desk(server.service, ['erase', EMAIL, '--yes']);
+            server.service.webhooks.wake();
+            const { db } = server.database;
+            const [row, ...others] = await db.selectFrom('webhook_events').selectAll().execute();
+            assert.deepEqual([row?.type, row?.lead_id, others.length], ['lead.erased', leadId, 0]);
+            assert.ok(row!.due_at >= server.now() + 10_000, 'not before the try in hand is over');
+            open[0]!();
+            await outcomes(server, 1);
+            await server.advance(31);
+            server.service.webhooks.wake();
+            await outcomes(server, 2);
+            assert.deepEqual(typesOf(receiver.received), ['lead.verified', 'lead.erased']);
+          }),
+      );
+    });
+
+    it('holds what is told about somebody where a person’s data is looked for, and lets it go with the mail', () =>
+      withReceiver(refuse, (receiver) =>
+        withServer({ engine, env: toldTo(receiver) }, async (server) => {
+          await becomeLead(server);
+          await outcomes(server, 1);
+          await server.advance(0);
+          const story = await desk(server.service, ['show', EMAIL]);
+          assert.match(
+            story.out,
+            /webhook waits\n {4}event: lead\.verified\n {4}attempts: 1\n {4}it answered: 503/,
+          );
+          const keepHouse = createHousekeeping({
+            database: server.database,
+            config: server.config,
+            clock: server.now,
+            onExpired: () => {},
+          });
+          await keepHouse();
+          assert.equal(await server.countRows('webhook_events'), 2);
+          server.setClock(server.now() + 31 * 24 * HOUR * 1000);
+          await keepHouse();
+          assert.equal(await server.countRows('webhook_events'), 0);
+        }),
+      ));
+
+    it('is told nothing that was not committed', () =>
+      withReceiver(undefined, (receiver) =>
+        withServer({ engine, env: toldTo(receiver) }, async (server) => {
+          const leadId = await becomeLead(server);
+          await outcomes(server, 2);
+          const { webhooks } = server.service;
+          const event = { type: 'lead.unsubscribed', leadId, now: server.now() } as const;
+          const { db } = server.database;
+          await assert.rejects(
+            db.transaction().execute(async (tx) => {
+              await queueLeadEvent(tx, webhooks, event);
+              throw new Error('Something else failed.');
+            }),
+            /Something else failed/,
+          );
+          assert.equal(await server.countRows('webhook_events'), 2);
+          await db.transaction().execute((tx) => queueLeadEvent(tx, webhooks, event));
+          webhooks.wake();
+          await outcomes(server, 3);
+          assert.equal(typesOf(receiver.received).at(-1), 'lead.unsubscribed');
+          // One that is no lead is none to tell about.
+          await db
+            .transaction()
+            .execute((tx) => queueLeadEvent(tx, webhooks, { ...event, leadId: 'nobody' }));
+          assert.equal(await server.countRows('webhook_events'), 3);
+        }),
+      ));
+
+    it('is told by several processes as by one: each event once, each lead’s in order', () =>
+      withReceiver(undefined, async (receiver) => {
+        const database = await freshDatabase(engine);
+        const endpoints = endpointsOf([receiver.url]);
+        const leads = Array.from({ length: 10 }, (_, number) => `lead-${number}`);
+        const now = Date.now();
+        for (const id of leads)
+          await database.db
+            .insertInto('leads')
+            .values({
+              id,
+              email: `${id}@example.com`,
+              name: id,
+              company: 'Engines',
+              first_verified_at: now,
+              last_verified_at: now,
+              attribution: '{}',
+              flags: '',
+            })
+            .execute();
+        const told = ['lead.verified', 'lead.read', 'lead.updated'] as const;
+        for (const type of told)
+          for (const leadId of leads)
+            await database.db
+              .transaction()
+              .execute((tx) => queueLeadEvent(tx, { engine, endpoints }, { type, leadId, now }));
+        const seen: unknown[] = [];
+        const workers = Array.from({ length: 3 }, () =>
+          startWebhookWorker({
+            database,
+            endpoints,
+            openSender: async () => createWebhookSender({ secrets: ['whsec_c2VjcmV0'], allowPrivate: true }),
+            clock: () => Date.now(),
+            random: () => 0.5,
+            onOutcome: (outcome) => void seen.push(outcome),
+            onError: (error) => assert.fail(String(error)),
+          }),
+        );
+        await until(() => seen.length === 30);
+        await Promise.all(workers.map(({ stop }) => stop()));
+        assert.equal(new Set(receiver.received.map(({ id }) => id)).size, 30);
+        assert.equal(receiver.received.length, 30);
+        for (const id of leads) {
+          const ofOne = receiver.received.filter(({ event }) => event.data.lead.id === id);
+          assert.deepEqual(typesOf(ofOne), told);
+        }
+        await database.close();
+      }));
+
+    it('that nobody named costs nothing: no statement, and nothing is kept', async () => {
+      const asked: string[] = [];
+      const database = await freshDatabase(engine, { onStatement: (text) => asked.push(text) });
+      await withServer({ engine, database }, async (server) => {
+        asked.length = 0;
+        await becomeLead(server);
+        assert.ok(asked.length > 10);
+        assert.doesNotMatch(asked.join('\n'), /webhook_events|first_read_at/);
+        assert.equal(await server.countRows('webhook_events'), 0);
+      });
+    });
+
+    it('that hangs does not keep a stop waiting: its event is given back, and sent at the next start', async () => {
+      const database = await freshDatabase(engine);
+      const { db } = database;
+      const hung = Promise.withResolvers<void>();
+      await withReceiver(
+        () => hung.resolve(),
+        (receiver) =>
+          withServer({ engine, env: toldTo(receiver), database }, async (server) => {
+            await becomeLead(server);
+            await hung.promise;
+            await server.service.close();
+            const row = await db
+              .selectFrom('webhook_events')
+              .selectAll()
+              .orderBy('position')
+              .executeTakeFirstOrThrow();
+            assert.deepEqual(
+              [row.state, row.lease_id, row.answer, row.due_at],
+              ['queued', null, 'stopped', server.now()],
+            );
+          }),
+      );
+    });
+  });
+}
+
+it('what is queued about somebody while they are erased goes with them, on postgres', () =>
+  withReceiver(undefined, (receiver) =>
+    withServer({ engine: 'postgres', env: toldTo(receiver) }, async (server) => {
+      const leadId = await becomeLead(server);
+      await outcomes(server, 2);
+      await server.advance(0);
+      const { db } = server.database;
+      const { webhooks } = server.service;
+      const isWaiting = async () => {
+        const { rows } = await sql<{ count: number }>`
+          select count(*) as count from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'
+        `.execute(db);
+        return rows[0]!.count > 0;
+      };
+      const erasing = await db.transaction().execute(async (tx) => {
+        await queueLeadEvent(tx, webhooks, { type: 'lead.unsubscribed', leadId, now: server.now() });
+        const started = desk(server.service, ['erase', EMAIL, '--yes']);
+        await until(isWaiting);
+        return { started };
+      });
+      assert.equal((await erasing.started).exitCode, 0);
+      const rows = await db.selectFrom('webhook_events').select(['type', 'payload']).execute();
+      assert.deepEqual(
+        rows.map(({ type }) => type),
+        ['lead.erased'],
+      );
+      assert.doesNotMatch(JSON.stringify(rows), /ada@/);
+    }),
+  ));
+
+it('desk webhooks test says what each address answers, and secret what they check with', () =>
+  withReceiver(undefined, (here) =>
+    withReceiver(refuse, (away) =>
+      withServer(
+        {
+          engine: 'sqlite',
+          env: { ...toldTo(here, away), WEBHOOK_SECRET: 'whsec_bmV3LXNlY3JldC1uZXctc2VjcmV0LW5ldw==' },
+        },
+        async (server) => {
+          server.setClock(Date.now());
+          const answer = await desk(server.service, ['webhooks', 'test']);
+          assert.equal(answer.exitCode, 1);
+          assert.match(
+            answer.out,
+            /^told {2}127\.0\.0\.1:\d+ {2}204\nNOT told {2}127\.0\.0\.1:\d+ {2}503\n$/,
+          );
+          const [{ text, headers, event } = assert.fail()] = here.received;
+          assert.equal(event.type, 'lead.test');
+          const { out } = await desk(server.service, ['webhooks', 'secret']);
+          assert.equal(out, 'whsec_bmV3LXNlY3JldC1uZXctc2VjcmV0LW5ldw==\n');
+          new Webhook(out.trim()).verify(text, headers as Record<string, string>);
+        },
+      ),
+    ),
+  ));
+
+it('desk webhooks test says what to do where there are no addresses', () =>
+  withServer({ engine: 'sqlite' }, async (server) => {
+    const { exitCode, notes } = await desk(server.service, ['webhooks', 'test']);
+    assert.equal(exitCode, 1);
+    assert.match(notes, /^WEBHOOK_URLS is not set\. Set it/);
+    // Made from APP_SECRET, it is the same at each start.
+    const { out } = await desk(server.service, ['webhooks', 'secret']);
+    assert.match(out, /^whsec_[A-Za-z0-9+/]{43}=\n$/);
+  }));

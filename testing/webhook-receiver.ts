@@ -1,0 +1,77 @@
+// A real HTTP server that takes events and keeps them.
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+
+import type { LeadEventBody } from '#server/webhooks/events.ts';
+
+export type Received = {
+  readonly headers: IncomingHttpHeaders;
+  /** As it came. */
+  readonly text: string;
+  readonly event: LeadEventBody;
+  /** What tells it from others, and repeats it when it comes again. */
+  readonly id: string;
+};
+
+export type Receiver = {
+  /** For WEBHOOK_URLS. */
+  readonly url: string;
+  readonly port: number;
+  /** In the order in which they came. */
+  readonly received: readonly Received[];
+  readonly close: () => Promise<void>;
+};
+
+/** Starts it on a free port of 127.0.0.1, or on the one given. @param answer 204 if not given */
+export async function startReceiver(
+  answer: (received: Received, response: ServerResponse) => void = (_, response) =>
+    void response.writeHead(204).end(),
+  port = 0,
+): Promise<Receiver> {
+  const received: Received[] = [];
+  const take = async (request: IncomingMessage, response: ServerResponse) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(Buffer.from(chunk as Uint8Array));
+    const text = Buffer.concat(chunks).toString('utf8');
+    const { headers } = request;
+    const one: Received = {
+      headers,
+      text,
+      event: JSON.parse(text) as LeadEventBody,
+      id: String(headers['webhook-id']),
+    };
+    received.push(one);
+    answer(one, response);
+  };
+  const server = createServer((request, response) => {
+    // A sender that goes away in the middle said nothing.
+    take(request, response).catch(() => response.destroy());
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  const { port: taken } = server.address() as AddressInfo;
+  return {
+    // Whoever knows the path can send to it: it must not be told.
+    url: `http://127.0.0.1:${taken}/a-secret-path`,
+    port: taken,
+    received,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Runs a test with one, and takes it down whatever happens. */
+export async function withReceiver(
+  answer: Parameters<typeof startReceiver>[0],
+  test: (receiver: Receiver) => Promise<void>,
+): Promise<void> {
+  const receiver = await startReceiver(answer);
+  try {
+    await test(receiver);
+  } finally {
+    await receiver.close();
+  }
+}
