@@ -1,5 +1,7 @@
 // Taking the consent back, with the link that stands in every mail but the code's.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, it } from 'node:test';
 
 import { sql } from 'kysely';
@@ -18,6 +20,7 @@ import { ENGINES } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { inFolder } from '#testing/folder.ts';
 import { until } from '#testing/until.ts';
 import { withReceiver } from '#testing/webhook-receiver.ts';
 
@@ -242,6 +245,19 @@ for (const engine of ENGINES) {
         const { out } = await desk(server.service, ['show', EMAIL]);
         assert.match(out, /took the consent back[\s\S]*by way of: +one-click|took the consent back/);
         assert.match(out, /is not mailed any more/);
+        await inFolder(async (folder) => {
+          const file = path.join(folder, 'ada');
+          await desk(server.service, ['consent', 'export', EMAIL, '--out', file]);
+          const { withdrawals } = JSON.parse(readFileSync(`${file}.json`, 'utf8')) as {
+            withdrawals: { proof: { email: string; way: string } }[];
+          };
+          assert.deepEqual(
+            withdrawals.map(({ proof }) => [proof.email, proof.way]),
+            [[EMAIL, 'one-click']],
+          );
+          const page = readFileSync(`${file}.html`, 'utf8');
+          assert.match(page, /Agreed on [\s\S]+Taken back on [\s\S]+the button of a mail program/);
+        });
         const whole = await verifyChain(db);
         assert.deepEqual([whole.entries, whole.faults], [2, []]);
 
