@@ -147,8 +147,8 @@ for (const engine of ENGINES) {
         assert.deepEqual(await reasons(server), []);
         // Of a lead that is none, the same answers to the letter.
         for (const act of [
-          (path: string) => server.app.inject({ method: 'GET', url: path }),
-          (path: string) => press(server, path),
+          (link: string) => server.app.inject({ method: 'GET', url: link }),
+          (link: string) => press(server, link),
         ]) {
           const [known, unknown] = [await act(url), await act(nobody)];
           assert.equal(known.body, unknown.body);
