@@ -172,6 +172,7 @@ async function openParts(
       mailer,
       secrets,
       codeEmail: campaign.codeEmail,
+      newLeadEmail: campaign.newLeadEmail,
       title,
       language: campaign.site.language,
       codeTtlSeconds: config.codeTtlSeconds,

@@ -26,6 +26,7 @@ import { firstLikeNewestSubmission } from '#server/db/submissions.ts';
 import type { Limits } from '#server/limits/limits.ts';
 import { ACCEPTED_CODES } from '#server/limits/numbers.ts';
 import { queueGuideMail } from '#server/outbox/guide.ts';
+import { queueNewLeadMail } from '#server/outbox/new-lead.ts';
 import type { ApiErrorCode } from '#shared/errors.ts';
 import { asciiAddress, normaliseEmail, type Verification } from '#shared/lead.ts';
 
@@ -36,6 +37,8 @@ export type VerifyCodeParts = {
   readonly clock: () => number;
   /** Whether the guide is mailed as well, once a code was entered. */
   readonly mailsGuide: boolean;
+  /** Who is told at once of each new lead; null: nobody. */
+  readonly newLeadsTo: string | null;
 };
 
 export type VerifyCodeOutcome =
@@ -278,7 +281,7 @@ async function enterMeanwhile(
  */
 async function openLead(
   tx: Db,
-  { secrets, mailsGuide }: Pick<VerifyCodeParts, 'secrets' | 'mailsGuide'>,
+  { secrets, mailsGuide, newLeadsTo }: Pick<VerifyCodeParts, 'secrets' | 'mailsGuide' | 'newLeadsTo'>,
   {
     challenge,
     own,
@@ -296,8 +299,9 @@ async function openLead(
   const isOnlyCode = codesSent === 1 && challengeId === code.challenge_id;
   if (entered && !isOnlyCode) await endCodes(tx, code.challenge_id, now);
   if (submission !== undefined && codesSent !== null) {
+    const newId = randomUUIDv7();
     const leadId = await mergeLead(tx, submission, {
-      leadId: randomUUIDv7(),
+      leadId: newId,
       // The sealer asks the ids which receipts are new.
       receiptId: uuid({ msecs: now }),
       verifiedFromAddress: clientAddress,
@@ -310,6 +314,8 @@ async function openLead(
       const recipient = asciiAddress(submission.email_typed) ?? email;
       await queueGuideMail(tx, { id: uuid({ msecs: now }), leadId, recipient, now });
     }
+    if (newLeadsTo !== null && leadId === newId)
+      await queueNewLeadMail(tx, { id: uuid({ msecs: now }), leadId, recipient: newLeadsTo, now });
     return { type: 'verified', leadId, afterMs };
   }
 
