@@ -67,7 +67,7 @@ export type Config = {
   };
   /** Whether views of the page, the form and the article are counted. */
   readonly funnelCounting: boolean;
-  /** Told when the breaker opens; null: nobody. */
+  /** Told when the breaker opens, and of new leads; null: nobody. */
   readonly operatorEmail: string | null;
   /** What is mailed once a code was entered: nothing, a link to the guide, or the guide as a file. */
   readonly guideEmail: 'off' | 'link' | 'attachment';

@@ -74,5 +74,8 @@ const figuresOf = ({ period, before, funnel, bySource }: Report): DayFigures => 
     step: step.step,
     count: 'people' in step ? step.people : step.times,
   })),
-  sources: bySource.filter(({ leads }) => leads > 0).map(({ name, leads }) => ({ source: name, leads })),
+  sources: bySource
+    .filter(({ leads }) => leads > 0)
+    .map(({ name, leads }) => ({ source: name, leads }))
+    .toSorted((a, b) => b.leads - a.leads),
 });

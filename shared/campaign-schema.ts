@@ -260,7 +260,7 @@ export const NewLeadEmail = z.strictObject({
   }),
   hour: z.strictObject({
     subject: countedWords('count', 'title', 'host'),
-    text: wordsWith('title', 'host', 'from', 'to'),
+    text: wordsWith('title', 'host', 'day', 'from', 'to'),
   }),
   day: z.strictObject({
     subject: countedWords('count', 'day', 'title', 'host'),

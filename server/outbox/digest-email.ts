@@ -5,6 +5,8 @@ import type { DayFigures } from '#server/outbox/digest.ts';
 import { heading } from '#server/outbox/letter.ts';
 import {
   counted,
+  dayIn,
+  inSmallWords,
   inWords,
   letterOf,
   listOf,
@@ -52,7 +54,7 @@ export function composeDigestEmail(
 ): Letter {
   const { title, host, language } = about;
   const inFigures = (value: number) => value.toLocaleString(language);
-  const day = new Date(figures.from).toLocaleDateString(language, { dateStyle: 'long', timeZone: 'UTC' });
+  const day = dayIn(language, figures.from);
   const steps = figures.steps.flatMap(({ step, count: times }) => {
     const name = STEP_NAMES[step];
     return name === undefined ? [] : [{ name: words.day.steps[name], value: times }];
@@ -68,9 +70,9 @@ export function composeDigestEmail(
       inWords(fill(words.day.text, { day, before: inFigures(figures.before), title, host })),
       ...bars(words.day.funnel, steps, inFigures),
       ...bars(words.day.sources, sources, inFigures),
+      ...(steps.length > 0 ? [inSmallWords(words.day.note)] : []),
       titled(words.day.leads),
       ...listOf(words, language, leads, count),
-      ...(steps.length > 0 ? [inWords(words.day.note)] : []),
     ],
   });
 }

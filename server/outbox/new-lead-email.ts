@@ -64,7 +64,11 @@ export function composeNewLeadsEmail(
   },
 ): Letter {
   const { title, host, language } = about;
-  const times = { from: momentIn(language, from), to: momentIn(language, to) };
+  const times = {
+    day: dayIn(language, from),
+    from: timeIn(language, from),
+    to: timeIn(language, to),
+  };
   return letterOf(words, about, {
     subject: counted(words.hour.subject, count, language, { title, host }),
     blocks: [
@@ -94,6 +98,12 @@ export function letterOf(
 
 export const inWords = (text: string): Block => ({ text, html: paragraph(text) });
 
+/** What is worth less than the rest. */
+export const inSmallWords = (text: string): Block => ({
+  text,
+  html: `<p style="margin:0 0 16px;font-size:14px;opacity:.75">${escapeHtml(text)}</p>`,
+});
+
 /** Leads one below the other, and how many more there are. */
 export function listOf(
   words: NewLeadEmail,
@@ -107,7 +117,7 @@ export function listOf(
       const { name, company, email } = lead;
       const facts = [
         sourceIn(words, lead),
-        momentIn(language, lead.first_verified_at),
+        timeIn(language, lead.first_verified_at),
         remarksOf(words, lead),
       ].filter((fact) => fact !== '');
       const line = facts.join(' · ');
@@ -155,6 +165,13 @@ const remarksOf = ({ remarks }: NewLeadEmail, { flags }: NewLead): string =>
 /** 21 November 2026, 14:05 UTC: the operator's zone is not ours to know, and the report's days are those of UTC. */
 const momentIn = (language: string, at: number): string =>
   `${new Date(at).toLocaleString(language, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })} UTC`;
+
+/** 21 November 2026 */
+export const dayIn = (language: string, at: number): string =>
+  new Date(at).toLocaleDateString(language, { dateStyle: 'long', timeZone: 'UTC' });
+
+const timeIn = (language: string, at: number): string =>
+  `${new Date(at).toLocaleTimeString(language, { timeStyle: 'short', timeZone: 'UTC' })} UTC`;
 
 function mailTo(email: string): string {
   const at = email.lastIndexOf('@');
