@@ -300,6 +300,9 @@ export async function findStandstill(
   let serverIsAway = false;
   for (const row of old) {
     const { count } = row;
+    const isPutOff = row.error_class === '4xx' || row.error_class === 'stalled';
+    // What no visitor waits for goes to the operator, or follows a code: a mailbox of theirs that puts it off is no network.
+    if (row.network === null && isPutOff) continue;
     const network = row.network ?? '';
     mails += count;
     if (row.error_class === '4xx') putOff.set(network, (putOff.get(network) ?? 0) + count);

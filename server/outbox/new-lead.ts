@@ -19,7 +19,7 @@ const HOUR_MS = 3_600_000;
 /** So many leads of an hour are told one by one; a storm of them must not bury the operator. */
 const MOST_ONE_BY_ONE = 10;
 /** So many are named in one mail, which must stay small. */
-export const MOST_NAMED = 50;
+const MOST_NAMED = 50;
 /** A lead of last week is in the desk. */
 export const NEWS_FOR_MS = 24 * HOUR_MS;
 /** What was verified before an hour ended is stored by then, and clocks differ. */
