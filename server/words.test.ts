@@ -22,7 +22,6 @@ const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/doctor/disk.ts': 'what the doctor found',
   'server/doctor/dkim.ts': 'what the doctor found',
   'server/doctor/dmarc.ts': 'what the doctor found',
-  'server/doctor/dns.ts': 'what the doctor found',
   'server/doctor/examine.ts': 'what the doctor found',
   'server/doctor/finding.ts': 'what the doctor found',
   'server/doctor/look-at-database.ts': 'what the doctor found',

@@ -2,7 +2,7 @@
 // whether they may, and the figure stands beside each. Both parts say the same words, in the same order.
 import type { NewLead } from '#server/db/new-leads.ts';
 import { escapeHtml } from '#server/escape-html.ts';
-import { readAttribution, shownSource, sourceOf } from '#server/export/source.ts';
+import { DIRECT, ERASED, OTHERS, readAttribution, shownSource, sourceOf } from '#server/export/source.ts';
 import { footnote, letterHtml, paragraph } from '#server/outbox/letter.ts';
 import type { NewLeadEmail } from '#shared/campaign-schema.ts';
 import { fill, pluralForm } from '#shared/words.ts';
@@ -140,9 +140,9 @@ export const counted = (
 
 /** The name of a source that no link has. */
 const OWN_NAMES: Readonly<Record<string, keyof NewLeadEmail['sources']>> = {
-  direct: 'direct',
-  others: 'others',
-  'no longer known': 'erased',
+  [DIRECT]: 'direct',
+  [OTHERS]: 'others',
+  [ERASED]: 'erased',
 };
 
 /** @param source as the report names it */
@@ -162,16 +162,18 @@ const remarksOf = ({ remarks }: NewLeadEmail, { flags }: NewLead): string =>
     )
     .join(', ');
 
-/** 21 November 2026, 14:05 UTC: the operator's zone is not ours to know, and the report's days are those of UTC. */
+/** 14:05 UTC: the operator's zone is not ours to know, and the report's days are those of UTC. */
+const TIME = { hour: 'numeric', minute: '2-digit', timeZone: 'UTC', timeZoneName: 'short' } as const;
+const DAY = { year: 'numeric', month: 'long', day: 'numeric', timeZone: 'UTC' } as const;
+
+/** 21 November 2026, 14:05 UTC */
 const momentIn = (language: string, at: number): string =>
-  `${new Date(at).toLocaleString(language, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })} UTC`;
+  new Date(at).toLocaleString(language, { ...DAY, ...TIME });
 
 /** 21 November 2026 */
-export const dayIn = (language: string, at: number): string =>
-  new Date(at).toLocaleDateString(language, { dateStyle: 'long', timeZone: 'UTC' });
+export const dayIn = (language: string, at: number): string => new Date(at).toLocaleDateString(language, DAY);
 
-const timeIn = (language: string, at: number): string =>
-  `${new Date(at).toLocaleTimeString(language, { timeStyle: 'short', timeZone: 'UTC' })} UTC`;
+const timeIn = (language: string, at: number): string => new Date(at).toLocaleTimeString(language, TIME);
 
 function mailTo(email: string): string {
   const at = email.lastIndexOf('@');
