@@ -63,7 +63,9 @@ it('a server that counts a day for the operator never loads what draws the repor
     );
     await sql`update leads set first_verified_at = ${before}`.execute(db);
     await sql`delete from consent_chain`.execute(db);
-    await sql`update consent_receipts set id = ${uuid({ msecs: before })}, verified_at = ${before}`.execute(db);
+    await sql`update consent_receipts set id = ${uuid({ msecs: before })}, verified_at = ${before}`.execute(
+      db,
+    );
     await close();
 
     const news = { OPERATOR_EMAIL: OPERATOR, NEW_LEAD_EMAIL: 'daily', NEW_LEAD_EMAIL_AT: '00:00' };
