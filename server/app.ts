@@ -186,6 +186,7 @@ export async function buildApp(service: AppService, options: AppOptions): Promis
     freeMailDomains: campaign.freeMailDomains,
     article: campaign.article,
     mailsGuide: config.guideEmail !== 'off',
+    newLeadsTo: config.newLeadEmail === 'each' ? config.operatorEmail : null,
     proofOfWork: createProofOfWork({ db: database.db, secrets, clock }),
   });
   addArticleRoutes(app, { database, webhooks, cookies, clock, article: campaign.article, sendError });

@@ -17,6 +17,7 @@ import {
   GuideEmail,
   Interface,
   Landing,
+  NewLeadEmail,
   Site,
 } from '#shared/campaign-schema.ts';
 
@@ -31,6 +32,7 @@ export type Campaign = {
   /** The guide as a file, in full; null when there is none. */
   readonly guideFile: string | null;
   readonly breakerEmail: BreakerEmail;
+  readonly newLeadEmail: NewLeadEmail;
   readonly errors: Errors;
   readonly consent: ConsentWording;
   readonly article: Article;
@@ -65,6 +67,7 @@ export function readCampaign(folder: string): CampaignResult {
   const codeEmail = read('emails/code.yaml', CodeEmail);
   const guideEmail = read('emails/guide.yaml', guideEmailOf(folder));
   const breakerEmail = read('emails/breaker.yaml', BreakerEmail);
+  const newLeadEmail = read('emails/new-lead.yaml', NewLeadEmail);
   const errors = read('errors.yaml', Errors);
   const consent = readConsent(folder);
   if (consent.type === 'complaints') complaints.push(...consent.complaints);
@@ -99,6 +102,7 @@ export function readCampaign(folder: string): CampaignResult {
     !codeEmail ||
     !guideEmail ||
     !breakerEmail ||
+    !newLeadEmail ||
     !errors ||
     consent.type === 'complaints' ||
     !article ||
@@ -114,6 +118,7 @@ export function readCampaign(folder: string): CampaignResult {
       guideEmail,
       guideFile: guideEmail.attachment === undefined ? null : guideFileIn(folder, guideEmail.attachment),
       breakerEmail,
+      newLeadEmail,
       errors,
       article,
       freeMailDomains,

@@ -38,6 +38,8 @@ describe('settings', () => {
       funnelCounting: true,
       operatorEmail: null,
       guideEmail: 'off',
+      newLeadEmail: 'off',
+      newLeadEmailAtMs: 7 * 3_600_000,
       freeMail: 'off',
       disposableMail: 'off',
       webhooks: { urls: [], secrets: [], allowPrivate: false },
@@ -117,6 +119,22 @@ describe('settings', () => {
         bad,
       );
     }
+  });
+
+  it('know whom to tell of new leads before they are told, and at what time of day', () => {
+    assert.deepEqual(complaintsOf({ NEW_LEAD_EMAIL: 'each' }), [
+      'OPERATOR_EMAIL must be set too: NEW_LEAD_EMAIL says when it is told of new leads.',
+    ]);
+    const told = { NEW_LEAD_EMAIL: 'daily', OPERATOR_EMAIL: 'you@example.com' };
+    assert.equal(configOf({ ...told, NEW_LEAD_EMAIL_AT: '18:05' }).newLeadEmailAtMs, 65_100_000);
+    for (const bad of ['7:00', '24:00', '07:60', '7 am'])
+      assert.deepEqual(complaintsOf({ ...told, NEW_LEAD_EMAIL_AT: bad }), [
+        'NEW_LEAD_EMAIL_AT must be a time of day in UTC, such as 07:00.',
+      ]);
+    assert.match(
+      complaintsOf({ NEW_LEAD_EMAIL: 'weekly' }).join(),
+      /^NEW_LEAD_EMAIL must be off, each or daily/,
+    );
   });
 
   it('complain about everything at once, a sentence each', () => {

@@ -69,10 +69,14 @@ export type Config = {
   };
   /** Whether views of the page, the form and the article are counted. */
   readonly funnelCounting: boolean;
-  /** Told when the breaker opens; null: nobody. */
+  /** Told when the breaker opens, and of new leads; null: nobody. */
   readonly operatorEmail: string | null;
   /** What is mailed once a code was entered: nothing, a link to the guide, or the guide as a file. */
   readonly guideEmail: 'off' | 'link' | 'attachment';
+  /** When the operator is told of new leads: never, of each at once, or of those of a day on the next one ... */
+  readonly newLeadEmail: 'off' | 'each' | 'daily';
+  /** ... so many milliseconds after it began, in UTC. */
+  readonly newLeadEmailAtMs: number;
   readonly freeMail: DomainPolicy;
   readonly disposableMail: DomainPolicy;
   /** Who is told about leads. */
@@ -238,6 +242,18 @@ const Environment = z.object({
     z.string().check(z.regex(/^[^\s<>@]+@[^\s<>@]+$/, 'must be an address such as you@example.com')),
   ),
   GUIDE_EMAIL: z._default(z.enum(['off', 'link', 'attachment'], 'must be off, link or attachment'), 'off'),
+  NEW_LEAD_EMAIL: z._default(z.enum(['off', 'each', 'daily'], 'must be off, each or daily'), 'off'),
+  NEW_LEAD_EMAIL_AT: z._default(
+    textTo(
+      (text) => {
+        const [, hours, minutes] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
+        return hours === undefined ? NaN : (Number(hours) * 60 + Number(minutes)) * 60_000;
+      },
+      (ms) => !Number.isNaN(ms),
+      'must be a time of day in UTC, such as 07:00',
+    ),
+    7 * 3_600_000,
+  ),
   FREE_MAIL: domainPolicy,
   DISPOSABLE_MAIL: domainPolicy,
   WEBHOOK_URLS: z._default(
@@ -328,6 +344,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       funnelCounting: settings.FUNNEL_COUNTING === 'on',
       operatorEmail: settings.OPERATOR_EMAIL ?? null,
       guideEmail: settings.GUIDE_EMAIL,
+      newLeadEmail: settings.NEW_LEAD_EMAIL,
+      newLeadEmailAtMs: settings.NEW_LEAD_EMAIL_AT,
       freeMail: settings.FREE_MAIL,
       disposableMail: settings.DISPOSABLE_MAIL,
       webhooks: {
@@ -515,6 +533,9 @@ function complaintsAcrossSettings(
     complaints.push(
       'WEBHOOK_URLS names an address that is not called. One of your own network is when WEBHOOK_ALLOW_PRIVATE=yes; link-local, multicast and reserved ones never are.',
     );
+  }
+  if (!present['OPERATOR_EMAIL'] && (present['NEW_LEAD_EMAIL'] ?? 'off') !== 'off') {
+    complaints.push('OPERATOR_EMAIL must be set too: NEW_LEAD_EMAIL says when it is told of new leads.');
   }
   const missing = DKIM_NAMES.filter((name) => !present[name]);
   if (missing.length > 0 && missing.length < DKIM_NAMES.length) {

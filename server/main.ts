@@ -8,6 +8,7 @@ import { createSealer } from '#server/consent-sealer.ts';
 import { createHousekeeping } from '#server/housekeeping.ts';
 import { drainConnections } from '#server/http/drain.ts';
 import { findRelease, type Release } from '#server/http/releases.ts';
+import { createNewLeadNews } from '#server/new-lead-news.ts';
 import { createLogger } from '#server/observability/logger.ts';
 import { startMetricsServer } from '#server/observability/metrics-server.ts';
 import { asSeenFromHere, openService, readInstance, type Instance } from '#server/service.ts';
@@ -27,6 +28,7 @@ const HOUSEKEEPING_MS = 3_600_000;
 const SEALING_MS = 5_000;
 /** A process that is killed forgets what it counted since. */
 const COUNTING_MS = 5_000;
+const NEWS_MS = 60_000;
 
 // Here and not in a file of its own, so that all a start needs has been loaded before, and is kept compiled (start.js).
 if (process.argv.includes('--check')) await checkStart();
@@ -74,6 +76,15 @@ const writeCounts = () =>
   funnel.write().catch((error: unknown) => logger.warn({ err: error }, 'Counts could not be written yet.'));
 const counting = setInterval(() => void writeCounts(), COUNTING_MS);
 
+const newLeadNews = createNewLeadNews({ ...service, shouldStop: () => stopping });
+const tryToTellNews = () => {
+  newLeadNews().catch((error: unknown) => {
+    if (!stopping)
+      logger.warn({ err: error }, 'The operator could not be told of new leads yet; tried again soon.');
+  });
+};
+const telling = config.newLeadEmail === 'off' ? undefined : setInterval(tryToTellNews, NEWS_MS);
+
 let interrupts = 0;
 process.on('SIGTERM', stop);
 process.on('SIGINT', (signal) => {
@@ -94,6 +105,7 @@ announceStart();
 void tryMailAccount();
 // Not only each hour: a process that is restarted more often would keep everything for ever.
 tryToKeepHouse();
+if (telling !== undefined) tryToTellNews();
 
 function readInstanceAndSite(): { instance: Instance; release: Release | null } {
   const read = readInstance();
@@ -149,6 +161,7 @@ function stop(signal: string): void {
     clearInterval(housekeeping);
     clearInterval(sealing);
     clearInterval(counting);
+    clearInterval(telling);
     // SIGINT comes from somebody at a terminal, who has no balancer and does not want to wait.
     if (signal === 'SIGTERM') await drainConnections(app.server, DRAIN_MS);
     // A request that never ends must not keep the mail in hand from being finished.

@@ -206,6 +206,7 @@ async function openParts(
       mailer,
       secrets,
       codeEmail: campaign.codeEmail,
+      newLeadEmail: campaign.newLeadEmail,
       title,
       language: campaign.site.language,
       codeTtlSeconds: config.codeTtlSeconds,
@@ -380,9 +381,9 @@ export function asSeenFromHere(file: string): string {
 }
 
 function logMailEvent(logger: Logger, event: MailEvent): void {
-  if (event.type === 'sent') logger.info(event, 'A code was mailed.');
+  if (event.type === 'sent') logger.info(event, 'A mail was sent.');
   else if (event.type === 'dropped')
-    logger.warn('A mail was dropped: its code was used or had expired before its turn.');
+    logger.warn('A mail was dropped: what it was for was over before its turn.');
   else {
     // The reason stays in the outbox: mail servers like to repeat the address in it.
     const { type, errorClass } = event;

@@ -216,23 +216,77 @@ const wordsWithAll = (...names: readonly string[]) =>
     ...names.map((name) => z.refine<string>((text) => text.includes(`{${name}}`), `must contain {${name}}`)),
   );
 
-/** A text that counts something: one, or one for each plural form (words.ts chooses). */
-const countedWords = (name: string) => {
-  const form = z.optional(wordsWith(name));
+/**
+ * A text that counts something: one, or one for each plural form (words.ts chooses).
+ * @param others what may be filled in as well
+ */
+const countedWords = (name: string, ...others: readonly string[]) => {
+  const counted = wordsWith(name, ...others).check(
+    z.refine<string>((text) => text.includes(`{${name}}`), `must contain {${name}}`),
+  );
+  const form = z.optional(wordsWith(name, ...others));
   const forms = z.strictObject({
     zero: form,
     one: form,
     two: form,
     few: form,
     many: form,
-    other: wordsWithAll(name),
+    other: counted,
   });
-  return z.union([wordsWithAll(name), forms], {
+  return z.union([counted, forms], {
     error: 'must be a text, or one for each plural form, "other" among them',
   });
 };
 
 const plain = wordsWith();
+const ofNewLead = wordsWith('title', 'host');
+const newLeadSteps = z.strictObject({
+  seen: plain,
+  opened: plain,
+  asked: plain,
+  mailed: plain,
+  entered: plain,
+  quarter: plain,
+  half: plain,
+  threeQuarters: plain,
+  whole: plain,
+});
+
+/** campaign/emails/new-lead.yaml */
+export const NewLeadEmail = z.strictObject({
+  each: z.strictObject({
+    subject: wordsWith('title', 'host', 'name', 'company').check(oneLine),
+    text: ofNewLead,
+  }),
+  hour: z.strictObject({
+    subject: countedWords('count', 'title', 'host'),
+    text: wordsWith('title', 'host', 'day', 'from', 'to'),
+  }),
+  day: z.strictObject({
+    subject: countedWords('count', 'day', 'title', 'host'),
+    title: countedWords('count'),
+    text: wordsWith('day', 'before', 'title', 'host'),
+    funnel: plain,
+    sources: plain,
+    leads: plain,
+    note: plain,
+    steps: newLeadSteps,
+  }),
+  labels: z.strictObject({
+    name: plain,
+    company: plain,
+    email: plain,
+    source: plain,
+    verified: plain,
+    remarks: plain,
+  }),
+  sources: z.strictObject({ direct: plain, others: plain, erased: plain }),
+  remarks: z.strictObject({ freeMail: plain, disposable: plain }),
+  more: countedWords('count'),
+  why: ofNewLead,
+});
+export type NewLeadEmail = z.infer<typeof NewLeadEmail>;
+
 const toast = z.strictObject({ title: plain, description: plain });
 const failure = z.strictObject({ title: plain, description: plain, timedOut: plain });
 

@@ -32,6 +32,8 @@ export type InboxBehaviour = {
   readonly onRecipient?: (address: string) => Error | null | Promise<Error | null>;
   /** May take its time: the sender waits for the answer. "cut off" keeps the message and drops the connection. */
   readonly onMessage?: () => Error | null | 'cut off' | Promise<Error | null | 'cut off'>;
+  /** As old ones are: without 8BITMIME and SMTPUTF8. */
+  readonly sevenBit?: boolean;
 };
 
 type OpenConnection = { readonly session: { readonly id: string }; readonly _socket: Socket };
@@ -80,6 +82,7 @@ export async function startInbox(behaviour: InboxBehaviour = {}, port = 0): Prom
       },
     },
     disabledCommands: ['STARTTLS'],
+    ...(behaviour.sevenBit && { hide8BITMIME: true, hideSMTPUTF8: true }),
     disableReverseLookup: true,
     onRcptTo: (address, _session, callback) => {
       void Promise.resolve(behaviour.onRecipient?.(address.address) ?? null).then(callback);

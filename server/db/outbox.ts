@@ -102,29 +102,49 @@ export type FirstLease = { readonly leaseId: string; readonly leasedUntil: numbe
  * @param lease of the worker that sends it at once; without one, whoever is free takes it
  * @returns the row as it is stored
  */
-export async function queueMessage(
-  tx: Db,
-  {
-    id,
-    kind,
-    payload,
-    codeId,
-    recipient,
-    place,
-    lease: firstLease,
-    now,
-  }: {
-    id: string;
-    kind: string;
-    payload: Readonly<Record<string, unknown>>;
-    codeId?: string;
-    recipient: string;
-    place?: PlaceInQueue;
-    lease?: FirstLease | undefined;
-    now: number;
-  },
-): Promise<OutboxRow> {
-  const row: OutboxRow = {
+export async function queueMessage(tx: Db, message: NewMessage): Promise<OutboxRow> {
+  const row = rowOf(message);
+  await insertOne(tx, row);
+  return row;
+}
+
+/** {@link queueMessage}, unless there is one with this id: of several processes that queue it, one does. */
+export async function queueOnce(db: Db, message: NewMessage): Promise<void> {
+  await db
+    .insertInto('outbox')
+    .values(rowOf(message))
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .execute();
+}
+
+/** Whether a message was queued that is still known. */
+export async function wasQueued(db: Db, id: string): Promise<boolean> {
+  const row = await db.selectFrom('outbox').select('id').where('id', '=', id).executeTakeFirst();
+  return row !== undefined;
+}
+
+type NewMessage = {
+  readonly id: string;
+  readonly kind: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+  readonly codeId?: string;
+  readonly recipient: string;
+  readonly place?: PlaceInQueue;
+  readonly lease?: FirstLease | undefined;
+  readonly now: number;
+};
+
+function rowOf({
+  id,
+  kind,
+  payload,
+  codeId,
+  recipient,
+  place,
+  lease: firstLease,
+  now,
+}: NewMessage): OutboxRow {
+  return {
     id,
     kind,
     payload: JSON.stringify(payload),
@@ -144,8 +164,6 @@ export async function queueMessage(
     reply: null,
     error_class: null,
   };
-  await insertOne(tx, row);
-  return row;
 }
 
 /** How much mail waits, and since when the oldest of it does; undefined when none waits. */
@@ -282,6 +300,9 @@ export async function findStandstill(
   let serverIsAway = false;
   for (const row of old) {
     const { count } = row;
+    const isPutOff = row.error_class === '4xx' || row.error_class === 'stalled';
+    // What no visitor waits for goes to the operator, or follows a code: a mailbox of theirs that puts it off is no network.
+    if (row.network === null && isPutOff) continue;
     const network = row.network ?? '';
     mails += count;
     if (row.error_class === '4xx') putOff.set(network, (putOff.get(network) ?? 0) + count);

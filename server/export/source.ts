@@ -12,7 +12,7 @@ const CLICK_IDS = [
 ] as const;
 
 /** Who came without anything that says from where. */
-const DIRECT = 'direct';
+export const DIRECT = 'direct';
 
 /** As a form has it (server/export/attribution.ts): the last touch, and the first of the visit where that was another. */
 export type KeptAttribution = Touch & { readonly first?: Touch };
@@ -39,6 +39,8 @@ function sourceOfTouch(touch: Touch): string | undefined {
 
 /** What further sources, and those that must not be shown, are counted as. */
 export const OTHERS = 'others';
+/** Of the form of somebody who was erased, or of one who is no longer kept. */
+export const ERASED = 'no longer known';
 const SHOWN_MAX_LENGTH = 40;
 
 /** A source fit to be shown: a word or two, never an address. */

@@ -37,7 +37,7 @@ const NO_CHALLENGE = NIL;
 
 export type LeadRouteParts = RequestCodeParts &
   ConsentWordingParts &
-  Pick<VerifyCodeParts, 'mailsGuide'> & {
+  Pick<VerifyCodeParts, 'mailsGuide' | 'newLeadsTo'> & {
     readonly cookies: Cookies;
     readonly visitorAddress: VisitorAddress;
     readonly breaker: Breaker;

@@ -26,6 +26,7 @@ import { firstLikeNewestSubmission } from '#server/db/submissions.ts';
 import type { Limits } from '#server/limits/limits.ts';
 import { ACCEPTED_CODES } from '#server/limits/numbers.ts';
 import { queueGuideMail } from '#server/outbox/guide.ts';
+import { queueNewLeadMail } from '#server/outbox/new-lead.ts';
 import { queueLeadEvent, type WebhookParts } from '#server/webhooks/events.ts';
 import type { ApiErrorCode } from '#shared/errors.ts';
 import { asciiAddress, normaliseEmail, type Verification } from '#shared/lead.ts';
@@ -38,6 +39,8 @@ export type VerifyCodeParts = {
   /** Whether the guide is mailed as well, once a code was entered. */
   readonly mailsGuide: boolean;
   readonly webhooks: WebhookParts;
+  /** Who is told at once of each new lead; null: nobody. */
+  readonly newLeadsTo: string | null;
 };
 
 export type VerifyCodeOutcome =
@@ -280,7 +283,12 @@ async function enterMeanwhile(
  */
 async function openLead(
   tx: Db,
-  { secrets, mailsGuide, webhooks }: Pick<VerifyCodeParts, 'secrets' | 'mailsGuide' | 'webhooks'>,
+  {
+    secrets,
+    mailsGuide,
+    newLeadsTo,
+    webhooks,
+  }: Pick<VerifyCodeParts, 'secrets' | 'mailsGuide' | 'newLeadsTo' | 'webhooks'>,
   {
     challenge,
     own,
@@ -315,6 +323,8 @@ async function openLead(
     }
     const type = leadId === newId ? 'lead.verified' : 'lead.updated';
     await queueLeadEvent(tx, webhooks, { type, leadId, now });
+    if (newLeadsTo !== null && leadId === newId)
+      await queueNewLeadMail(tx, { id: uuid({ msecs: now }), leadId, recipient: newLeadsTo, now });
     return { type: 'verified', leadId, afterMs };
   }
 

@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 
 import { v7 as uuid } from 'uuid';
 
+import { queueNotice } from '#server/outbox/notice.ts';
 import { API, type CodeRequested, type OpenChallenge } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { codeIn, startInbox } from '#testing/inbox.ts';
@@ -198,6 +199,35 @@ for (const engine of ENGINES) {
           await server.advance(200);
           assert.deepEqual(await health(server), { statusCode: 200, body: '{"status":"ok"}' });
           assert.equal((await ask(server, '198.51.100.1', 'me@evil.example')).statusCode, 503, 'but theirs');
+          assert.equal((await ask(server, '203.0.113.1', 'honest@example.com')).statusCode, 202);
+          server.wakeWorker();
+          await server.inbox.waitForMail('honest@example.com');
+        },
+      ));
+
+    it('of what goes to the operator, whose mail server puts it off, closes the form for nobody', () =>
+      withServer(
+        {
+          engine,
+          env: WITHOUT_LIMITS,
+          inbox: {
+            onRecipient: (address) => (address.endsWith('late.example') ? smtpError(451, 'Later') : null),
+          },
+        },
+        async (server) => {
+          for (let count = 1; count <= 6; count += 1)
+            await queueNotice(server.database.db, {
+              id: uuid(),
+              recipient: 'operator@late.example',
+              subject: 'News',
+              text: 'News.',
+              now: server.now(),
+            });
+          await ask(server, '198.51.100.1', 'one@one.late.example');
+          await ask(server, '198.51.100.2', 'two@two.late.example');
+          await until(async () => server.mailEvents.length >= 8);
+          await server.advance(200);
+          assert.deepEqual(await health(server), { statusCode: 200, body: '{"status":"ok"}' });
           assert.equal((await ask(server, '203.0.113.1', 'honest@example.com')).statusCode, 202);
           server.wakeWorker();
           await server.inbox.waitForMail('honest@example.com');

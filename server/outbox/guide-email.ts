@@ -1,6 +1,6 @@
 // The e-mail that brings the guide. No picture and no pixel: who reads it is nobody's business. Both parts say the same.
 import { escapeHtml } from '#server/escape-html.ts';
-import { letterHtml, paragraph } from '#server/outbox/letter.ts';
+import { footnote, letterHtml, paragraph } from '#server/outbox/letter.ts';
 import type { GuideEmail } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
 
@@ -44,7 +44,7 @@ export function composeGuideEmail(
     ...(link === null ? [] : [`<p style="margin:24px 0">${anchor(link, button, BUTTON)}</p>`]),
     paragraph(how),
     paragraph(signature),
-    `<p style="margin:32px 0 0;padding-top:16px;border-top:1px solid #8b8676;font-size:14px;opacity:.75">${escapeHtml(why)}<br>${anchor(unsubscribe, way, 'color:inherit')}</p>`,
+    footnote(`${escapeHtml(why)}<br>${anchor(unsubscribe, way, 'color:inherit')}`),
   ];
   return { subject: filled(words.subject), text: `${text}\n`, html: letterHtml({ title, language, body }) };
 }

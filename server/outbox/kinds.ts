@@ -5,9 +5,11 @@ import type { Db } from '#server/db/connect.ts';
 import type { OutboxRow } from '#server/db/outbox.ts';
 import type { Mail } from '#server/mail/mailer.ts';
 import { codeKind } from '#server/outbox/code.ts';
+import { digestKind } from '#server/outbox/digest.ts';
 import { guideKind } from '#server/outbox/guide.ts';
+import { newLeadKind, newLeadsKind } from '#server/outbox/new-lead.ts';
 import { noticeKind } from '#server/outbox/notice.ts';
-import type { CodeEmail, GuideEmail } from '#shared/campaign-schema.ts';
+import type { CodeEmail, GuideEmail, NewLeadEmail } from '#shared/campaign-schema.ts';
 
 /** A message as it is handed over, and the way it takes. A kind that does not go by mail adds its way here. */
 export type Message = { readonly way: 'mail'; readonly mail: Mail };
@@ -17,6 +19,7 @@ export type KindParts = {
   readonly db: Db;
   readonly secrets: Secrets;
   readonly codeEmail: CodeEmail;
+  readonly newLeadEmail: NewLeadEmail;
   readonly title: string;
   /** Of the words. */
   readonly language: string;
@@ -50,6 +53,9 @@ const KINDS: Readonly<Record<string, Kind>> = {
   code: codeKind,
   guide: guideKind,
   notice: noticeKind,
+  'new-lead': newLeadKind,
+  'new-leads': newLeadsKind,
+  digest: digestKind,
 };
 
 /** The handler of a row; undefined when a newer release queued it, which will take it up. */

@@ -3,6 +3,14 @@ import { escapeHtml } from '#server/escape-html.ts';
 
 export const paragraph = (content: string): string => `<p style="margin:0 0 16px">${escapeHtml(content)}</p>`;
 
+/** Above a part of the letter. */
+export const heading = (content: string): string =>
+  `<h2 style="margin:32px 0 8px;font:600 16px/1.5 Georgia,serif">${escapeHtml(content)}</h2>`;
+
+/** Below the letter: why it came. @param content HTML */
+export const footnote = (content: string): string =>
+  `<p style="margin:32px 0 0;padding-top:16px;border-top:1px solid #8b8676;font-size:14px;opacity:.75">${content}</p>`;
+
 /** @param body HTML, an element each */
 export const letterHtml = ({
   title,

@@ -3,8 +3,8 @@ import * as z from 'zod/mini';
 
 import type { Db } from '#server/db/connect.ts';
 import { queueMessage } from '#server/db/outbox.ts';
-import { escapeHtml } from '#server/escape-html.ts';
 import type { Kind } from '#server/outbox/kinds.ts';
+import { letterHtml, paragraph } from '#server/outbox/letter.ts';
 
 /** What an operator is told later than this is no news. */
 const NEWS_FOR_MS = 3_600_000;
@@ -24,7 +24,7 @@ export const noticeKind: Kind = {
   mayWaitMs: () => NEWS_FOR_MS,
   respectsSuppression: false,
 
-  compose: async (_parts, row) => {
+  compose: async ({ language }, row) => {
     const { subject, text } = Payload.parse(JSON.parse(row.payload));
     return {
       way: 'mail',
@@ -33,7 +33,7 @@ export const noticeKind: Kind = {
         to: row.recipient,
         subject,
         text: `${text}\n`,
-        html: `<p>${escapeHtml(text)}</p>\n`,
+        html: letterHtml({ title: subject, language, body: [paragraph(text)] }),
       },
     };
   },

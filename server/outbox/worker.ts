@@ -221,11 +221,11 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
     };
   };
 
-  const handOver = async (message: Message, signal: AbortSignal): Promise<SendOutcome> => {
+  const handOver = async (message: Message, kind: string, signal: AbortSignal): Promise<SendOutcome> => {
     // A kind that goes another way has its case here.
     switch (message.way) {
       case 'mail':
-        return mailer.send(message.mail, signal);
+        return mailer.send({ ...message.mail, kind }, signal);
     }
   };
 
@@ -279,7 +279,7 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
       parts.onEvent({ type: 'dropped' });
       return;
     }
-    const outcome = await withinTime((signal) => handOver(message, signal));
+    const outcome = await withinTime((signal) => handOver(message, mail.kind, signal));
     const now = clock();
     switch (outcome.type) {
       case 'sent':

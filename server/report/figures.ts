@@ -4,7 +4,7 @@ import type { CodeFate } from '#server/db/code-fates.ts';
 import type { OpenDatabase } from '#server/db/connect.ts';
 import { firstFunnelDay, funnelSums } from '#server/db/funnel-counts.ts';
 import { askedGroups, countLeads, leadGroups, type Span } from '#server/db/report-figures.ts';
-import { OTHERS, readAttribution, shownSource, sourceOf } from '#server/export/source.ts';
+import { ERASED, OTHERS, readAttribution, shownSource, sourceOf } from '#server/export/source.ts';
 import { MAIL_PLATFORMS, type MailPlatform } from '#server/report/mail-platforms.ts';
 import type { Period } from '#server/report/period.ts';
 import type { PlatformLookup } from '#server/report/platform-lookup.ts';
@@ -65,8 +65,6 @@ type Retention = { readonly unverifiedDays: number; readonly mailDays: number };
 
 /** Of an address that was erased, and of those that were too many to count. */
 const UNKNOWN_DOMAIN = '';
-/** The form of somebody who was erased, or of one who is no longer kept. */
-const ERASED = 'no longer known';
 const SOURCES_SHOWN = 12;
 /** Sources are typed by strangers: so many names are counted one by one, more go to the others. */
 const SOURCES_COUNTED = 5_000;

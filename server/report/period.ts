@@ -49,3 +49,16 @@ export function readPeriod(text: string, now: number): Period | null {
     before: { from: monthFrom(-1), to: isOver ? from : Math.min(from, monthFrom(-1) + now + 1 - from) },
   };
 }
+
+/** The day before now, and the one before that. */
+export function yesterday(now: number): Period {
+  const to = now - (now % DAY_MS);
+  const from = to - DAY_MS;
+  return {
+    name: new Date(from).toISOString().slice(0, 10),
+    from,
+    to,
+    beforeName: 'the day before',
+    before: { from: from - DAY_MS, to: from },
+  };
+}

@@ -2,8 +2,7 @@
 import type { Report } from '#server/report/figures.ts';
 import { keyFigures, notes, spanInWords } from '#server/report/sentences.ts';
 import { sectionsOf, type Section } from '#server/report/tables.ts';
-
-const BAR_WIDTH = 24;
+import { textBar } from '#server/text-bar.ts';
 
 /** @returns lines, the last one ended too */
 export function reportAsText(report: Report): string {
@@ -35,7 +34,7 @@ function sectionAsText({ title, sentence, columns, rows, lengths }: Section): st
   return [
     ...heading,
     line(columns, ''),
-    ...rows.map((row, at) => line(row, bar((lengths[at] ?? 0) / longest))),
+    ...rows.map((row, at) => line(row, textBar((lengths[at] ?? 0) / longest))),
   ];
 }
 
@@ -46,10 +45,3 @@ const pad = (text: string, to: number, isRight: boolean): string => {
   const space = ' '.repeat(Math.max(0, to - width(text)));
   return isRight ? space + text : text + space;
 };
-
-const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
-
-function bar(share: number): string {
-  const eighths = share > 0 ? Math.max(1, Math.round(share * BAR_WIDTH * 8)) : 0;
-  return '█'.repeat(Math.floor(eighths / 8)) + (EIGHTHS[eighths % 8] ?? '');
-}

@@ -1,0 +1,64 @@
+// Whether mail arrives: what can be checked without a spam filter. The filter itself is asked by npm run prove:deliverability.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { GERMAN_CAMPAIGN, TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { deliverabilityFaults } from '#testing/deliverability.ts';
+import { sendEveryMail } from '#testing/every-mail.ts';
+
+const CAMPAIGNS = { English: TEST_CAMPAIGN, German: GERMAN_CAMPAIGN };
+
+describe('every mail', () => {
+  for (const [language, campaign] of Object.entries(CAMPAIGNS)) {
+    it(`in ${language} is as filters and mail programs want it`, async () => {
+      const { mails, resolver } = await sendEveryMail(campaign);
+      const faults: string[] = [];
+      for (const sent of mails)
+        for (const fault of await deliverabilityFaults(sent, resolver))
+          faults.push(`${sent.name}: it ${fault}`);
+      assert.deepEqual(faults, []);
+      assert.deepEqual(
+        mails.map(({ name }) => name),
+        [
+          'code',
+          'guide, link',
+          'new lead',
+          'new leads of an hour',
+          'guide, attached',
+          'breaker notice',
+          'digest',
+        ],
+      );
+    });
+  }
+
+  it('that is not so is found out', async () => {
+    const { mails, resolver } = await sendEveryMail(TEST_CAMPAIGN);
+    const [code] = mails;
+    assert(code !== undefined);
+    const { mail } = code;
+    const changed = {
+      ...code,
+      isForList: true,
+      mail: {
+        ...mail,
+        raw: mail.raw.replace(/^Subject: /im, 'Subject: Re: ').replace('\r\n', '\n'),
+        parsed: {
+          ...mail.parsed,
+          headers: mail.parsed.headers.filter(({ key }) => key !== 'feedback-id'),
+          html: `${mail.parsed.html?.replace('</body>', '<img src="https://else.example/x.gif"><p>More</p></body>')}`,
+        },
+      },
+    };
+    const faults = (await deliverabilityFaults(changed, resolver)).join('\n');
+    for (const fault of [
+      /does not end with CR LF/,
+      /no Feedback-ID/,
+      /has no list-id/,
+      /one thing in plain text and another in HTML/,
+      /has a picture/,
+      /a signature that says/,
+    ])
+      assert.match(faults, fault);
+  });
+});

@@ -1,0 +1,165 @@
+// What mail filters and mail programs ask of a mail, looked at as it came over the wire. One sentence for each fault.
+import { authenticate } from 'mailauth';
+
+import { PAGE, SENDER_DOMAIN, type EveryMail, type SentMail } from '#testing/every-mail.ts';
+
+/** Gmail cuts off what is longer. */
+const MOST_BYTES = 100_000;
+/** RFC 5322, section 2.1.1. */
+const MOST_OCTETS_IN_LINE = 998;
+
+/** Everything that is wrong with a mail; [] when nothing is. */
+export async function deliverabilityFaults(
+  sent: SentMail,
+  resolver: EveryMail['resolver'],
+): Promise<readonly string[]> {
+  return [
+    ...formFaults(sent),
+    ...headerFaults(sent),
+    ...contentFaults(sent),
+    ...(await signatureFaults(sent, resolver)),
+  ];
+}
+
+const when = (isSo: boolean, fault: string): string[] => (isSo ? [fault] : []);
+
+/** Without what is attached. */
+export const bytesOf = ({ mail }: SentMail): number =>
+  Buffer.byteLength(mail.raw) -
+  mail.parsed.attachments.reduce((sum, each) => sum + inBase64(each.content), 0);
+
+const inBase64 = (content: string | ArrayBuffer | Uint8Array): number =>
+  // Lines of 76, each with its end.
+  Math.ceil((Buffer.from(content as ArrayBuffer).byteLength / 57) * 78);
+
+function formFaults(sent: SentMail): string[] {
+  const { raw } = sent.mail;
+  const lines = raw.split('\r\n');
+  return [
+    ...when(/[^\t\r\n\x20-\x7e]/.test(raw), 'is not plain ASCII on the wire: it needs 8BITMIME'),
+    ...when(/(?<!\r)\n|\r(?!\n)/.test(raw), 'has a line that does not end with CR LF'),
+    ...when(
+      lines.some((line) => Buffer.byteLength(line) > MOST_OCTETS_IN_LINE),
+      `has a line of more than ${MOST_OCTETS_IN_LINE} octets`,
+    ),
+    ...when(bytesOf(sent) > MOST_BYTES, `is larger than ${MOST_BYTES / 1000} kB`),
+  ];
+}
+
+function headerFaults({ mail, to, isForList, personal }: SentMail): string[] {
+  const { headers } = mail.parsed;
+  const all = (name: string) => headers.filter(({ key }) => key === name).map(({ value }) => value);
+  const one = (name: string) => all(name).join('\n');
+  const once = ['from', 'to', 'date', 'subject', 'message-id', 'mime-version', 'content-type'];
+  const feedback = one('feedback-id');
+  const listed = ['list-id', 'list-unsubscribe', 'list-unsubscribe-post'];
+  return [
+    ...once.filter((name) => all(name).length !== 1).map((name) => `has ${all(name).length} headers ${name}`),
+    ...when(Number.isNaN(Date.parse(one('date'))), 'has a Date that is none'),
+    ...when(mail.parsed.to?.[0]?.address !== to, 'is not addressed To its recipient'),
+    ...when(mail.parsed.from?.address?.endsWith(`@${SENDER_DOMAIN}`) !== true, 'is not From our domain'),
+    ...when(
+      !/^<[^<>\s@]+@example\.com>$/.test(one('message-id')),
+      'has a Message-ID that is not under our domain',
+    ),
+    ...when(one('auto-submitted') !== 'auto-generated', 'does not say that it is Auto-Submitted'),
+    ...when(
+      !/^[\w-]+:[\w-]+:[\w-]+:[a-z\d]{5,15}$/.test(feedback),
+      'has no Feedback-ID of the form that Gmail reads',
+    ),
+    ...personal
+      .filter((word) => feedback.toLowerCase().includes(word.toLowerCase()))
+      .map((word) => `has "${word}" in its Feedback-ID`),
+    ...listed
+      .filter((name) => (all(name).length === 1) !== isForList)
+      .map((name) => (isForList ? `has no ${name}` : `has a ${name}, and belongs to no list`)),
+  ];
+}
+
+function contentFaults({ mail }: SentMail): string[] {
+  const { text = '', html = '' } = mail.parsed;
+  const body = html.replace(/^[\s\S]*?<body\b/, '<body');
+  const [inText, inHtml] = [wordsOf(withoutLinks(text)), wordsOf(readable(body))];
+  const hrefs = [...body.matchAll(/\bhref="([^"]*)"/g)].map(([, href = '']) => decoded(href));
+  const links = hrefs.filter((href) => /^https?:/.test(href));
+  const addresses = hrefs.filter((href) => href.startsWith('mailto:')).map((href) => href.slice(7));
+  return [
+    ...when(!/multipart\/alternative/i.test(mail.raw), 'has no plain text beside its HTML'),
+    ...when(text.trim() === '' || html.trim() === '', 'has an empty part'),
+    ...when(inText !== inHtml, `says one thing in plain text and another in HTML:\n${inText}\n${inHtml}`),
+    ...when(
+      linksIn(text).toSorted().join('\n') !== links.toSorted().join('\n'),
+      'leads elsewhere from plain text than from HTML',
+    ),
+    ...addresses
+      .filter((address) => !text.includes(decodeURIComponent(address)))
+      .map((address) => `writes to ${address} from HTML alone`),
+    ...links
+      .filter((link) => !link.startsWith(`${PAGE}/`))
+      .map((link) => `leads to ${link}, which is not ours`),
+    ...hrefs.filter((href) => !/^(https?|mailto):/.test(href)).map((href) => `has a link "${href}"`),
+    ...when(
+      /<(img|picture|svg|video|audio|iframe|object|embed|script|link|form|base|style)\b|\b(src|srcset|background|poster|on\w+)\s*=|url\(|@import/i.test(
+        html,
+      ),
+      'has a picture, or something that is fetched or run',
+    ),
+    ...when(!/<html lang="\w/.test(html), 'does not say its language'),
+  ];
+}
+
+const SIGNED = [
+  'from',
+  'to',
+  'subject',
+  'date',
+  'message-id',
+  'mime-version',
+  'content-type',
+  'auto-submitted',
+  'feedback-id',
+];
+
+async function signatureFaults(
+  { mail, isForList }: SentMail,
+  resolver: EveryMail['resolver'],
+): Promise<string[]> {
+  const { dkim } = await authenticate(mail.raw, {
+    resolver,
+    disableArc: true,
+    disableDmarc: true,
+    disableBimi: true,
+  });
+  const [result] = dkim.results;
+  const signed = (result?.signingHeaders?.keys ?? '').toLowerCase().split(/[:,]\s*/);
+  const needed = [...SIGNED, ...(isForList ? ['list-id', 'list-unsubscribe', 'list-unsubscribe-post'] : [])];
+  return [
+    ...when(
+      result?.status.result !== 'pass',
+      `has a signature that says ${result?.status.result ?? 'nothing'}`,
+    ),
+    ...when(result?.signingDomain !== SENDER_DOMAIN, 'is not signed by the domain it is from'),
+    ...needed.filter((name) => !signed.includes(name)).map((name) => `leaves ${name} unsigned`),
+  ];
+}
+
+const URLS = /https?:\/\/\S+/g;
+const linksIn = (text: string): string[] => text.match(URLS) ?? [];
+const withoutLinks = (text: string): string => text.replaceAll(URLS, ' ');
+
+const readable = (html: string): string =>
+  decoded(html.replaceAll(/<(?:br|\/(?:p|td|th|tr|h\d|div|table))\b[^>]*>/g, ' ').replaceAll(/<[^>]*>/g, ''));
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', nbsp: ' ' };
+const decoded = (html: string): string =>
+  html.replaceAll(
+    /&(?:#(\d+)|#x([\da-f]+)|(\w+));/gi,
+    (whole, decimal?: string, hex?: string, name?: string) => {
+      if (decimal !== undefined) return String.fromCodePoint(Number(decimal));
+      if (hex !== undefined) return String.fromCodePoint(Number.parseInt(hex, 16));
+      return ENTITIES[name ?? ''] ?? whole;
+    },
+  );
+
+/** What is said, without how it is set: bars, rules and punctuation are left out. */
+const wordsOf = (text: string): string => (text.match(/[\p{L}\p{N}@]+/gu) ?? []).join(' ');

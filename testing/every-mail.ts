@@ -1,0 +1,169 @@
+// One of every kind of mail that this page sends, as it arrives: by the real mailer, signed, at a real mail server that knows
+// neither 8BITMIME nor SMTPUTF8.
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { appendFileSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+import { createNewLeadNews } from '#server/new-lead-news.ts';
+import { API, VISIT_HEADER } from '#shared/api.ts';
+import { codeIn, type ReceivedMail } from '#testing/inbox.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+
+const OPERATOR = 'you@example.com';
+/** Longer than the breaker trusts its last look. */
+const LOOK_SECONDS = 3;
+const MORE_THAN_ONE_BY_ONE = 13;
+const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
+
+export type SentMail = {
+  /** What it is called in a table. */
+  readonly name: string;
+  /** Whether its reader agreed to receive it, and may change their mind. */
+  readonly isForList: boolean;
+  readonly to: string;
+  /** What it must not say in a header that others may count by. */
+  readonly personal: readonly string[];
+  readonly mail: ReceivedMail;
+};
+
+/** The domain that all of it comes from, and the page it speaks of. */
+export const SENDER_DOMAIN = 'example.com';
+export const PAGE = 'https://guide.example.com';
+
+export type EveryMail = {
+  readonly mails: readonly SentMail[];
+  /** What DNS says for whoever checks the signature. */
+  readonly resolver: (name: string, type: string) => Promise<string[][]>;
+};
+
+/** Sends them. @param campaign whose words */
+export async function sendEveryMail(campaign: string): Promise<EveryMail> {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'every-mail-'));
+  try {
+    const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const keyFile = path.join(folder, 'dkim.pem');
+    writeFileSync(keyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
+    const withFile = path.join(folder, 'campaign');
+    cpSync(campaign, withFile, { recursive: true });
+    appendFileSync(path.join(withFile, 'emails', 'guide.yaml'), '\nattachment: guide.pdf\n');
+    writeFileSync(
+      path.join(withFile, 'article', 'guide.pdf'),
+      Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(200_000, 7)]),
+    );
+
+    const settings = {
+      PUBLIC_URL: PAGE,
+      MAIL_FROM: `Guide <guide@${SENDER_DOMAIN}>`,
+      OPERATOR_EMAIL: OPERATOR,
+      DKIM_DOMAIN: SENDER_DOMAIN,
+      DKIM_SELECTOR: 'guide',
+      DKIM_PRIVATE_KEY_FILE: keyFile,
+      LEADS_PER_IP_PER_HOUR: '0',
+      FREE_MAIL: 'flag',
+    };
+    const mails: SentMail[] = [];
+    const inbox = { sevenBit: true };
+    const send = (env: Readonly<Record<string, string>>, work: (server: ServerUnderTest) => Promise<void>) =>
+      withServer({ engine: 'sqlite', env: { ...settings, ...env }, inbox }, work);
+
+    await send({ CAMPAIGN_FOLDER: campaign, GUIDE_EMAIL: 'link', NEW_LEAD_EMAIL: 'each' }, async (server) => {
+      const ada = await becomeLead(server, 'ada.lovelace@gmail.com', 'newsletter');
+      mails.push({ ...ofVisitor(ada), name: 'code', mail: ada.code });
+      const guide = await server.inbox.waitForMail(ada.email, 2);
+      mails.push({ ...ofVisitor(ada), name: 'guide, link', isForList: true, mail: guide });
+      mails.push(ofOperator('new lead', await server.inbox.waitForMail(OPERATOR)));
+      for (let index = 1; index < MORE_THAN_ONE_BY_ONE; index += 1)
+        await becomeLead(server, `lead-${index}@example.net`, index % 2 === 0 ? 'banner' : undefined);
+      await server.inbox.waitForMail(OPERATOR, 10);
+      await server.advance(3_600 + 90);
+      mails.push(ofOperator('new leads of an hour', await news(server, 11)));
+    });
+
+    await send(
+      {
+        CAMPAIGN_FOLDER: withFile,
+        GUIDE_EMAIL: 'attachment',
+        NEW_LEAD_EMAIL: 'daily',
+        BREAKER_CODES_PER_MINUTE: '7',
+      },
+      async (server) => {
+        await see(server, 'newsletter', ['opened', 'quarter', 'half'], 42);
+        await see(server, 'banner', ['opened'], 9);
+        const ada = await becomeLead(server, 'ada.lovelace@gmail.com', 'newsletter');
+        const guide = await server.inbox.waitForMail(ada.email, 2);
+        mails.push({ ...ofVisitor(ada), name: 'guide, attached', isForList: true, mail: guide });
+        await becomeLead(server, 'grace@example.net', 'newsletter');
+        await becomeLead(server, 'edsger@example.org');
+        for (let index = 0; index < 6; index += 1) {
+          await server.advance(LOOK_SECONDS);
+          await ask(server, `stranger-${index}@example.net`);
+        }
+        mails.push(ofOperator('breaker notice', await server.inbox.waitForMail(OPERATOR)));
+        await server.advance(86_400);
+        mails.push(ofOperator('digest', await news(server, 2)));
+      },
+    );
+
+    const p = publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
+    return {
+      mails,
+      resolver: async (name, type) => {
+        if (type === 'TXT' && name === `guide._domainkey.${SENDER_DOMAIN}`)
+          return [[`v=DKIM1; k=rsa; p=${p}`]];
+        throw Object.assign(new Error('none'), { code: 'ENOTFOUND' });
+      },
+    };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+type NewLead = { readonly email: string; readonly code: ReceivedMail };
+
+const PERSONAL = ['Lovelace', 'Analytical', 'ada.lovelace', 'gmail'];
+const ofVisitor = ({ email }: NewLead) => ({ isForList: false, to: email, personal: PERSONAL });
+const ofOperator = (name: string, mail: ReceivedMail): SentMail => ({
+  name,
+  isForList: false,
+  to: OPERATOR,
+  personal: [...PERSONAL, 'you'],
+  mail,
+});
+
+async function ask(server: ServerUnderTest, email: string, source?: string) {
+  const visitor = createVisitor(server, '198.51.100.7');
+  const headers = source === undefined ? {} : { [VISIT_HEADER]: `last=utm_source%3D${source}` };
+  await visitor.post(API.leads, filledForm({ email }), { headers });
+  return visitor;
+}
+
+async function becomeLead(server: ServerUnderTest, email: string, source?: string): Promise<NewLead> {
+  const visitor = await ask(server, email, source);
+  const code = await server.inbox.waitForMail(email);
+  assert.equal((await visitor.post(API.verify, { email, code: codeIn(code) })).statusCode, 200);
+  return { email, code };
+}
+
+async function see(
+  { app, service }: ServerUnderTest,
+  source: string,
+  steps: readonly string[],
+  times: number,
+) {
+  const url = `/?utm_source=${source}`;
+  const headers = { 'user-agent': BROWSER, referer: `${PAGE}${url}` };
+  for (let at = 0; at < times; at += 1) service.funnel.pageSeen({ url, headers });
+  for (const step of steps)
+    for (let at = 0; at < times / 3; at += 1)
+      await app.inject({ method: 'POST', url: API.funnel, headers, payload: { step } });
+  await service.funnel.write();
+}
+
+/** Does what a process does each minute. @param count how many mails the operator has then */
+async function news({ database, config, service, inbox, wakeWorker }: ServerUnderTest, count: number) {
+  await createNewLeadNews({ database, config, clock: service.clock })();
+  wakeWorker();
+  return inbox.waitForMail(OPERATOR, count);
+}
