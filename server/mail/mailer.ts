@@ -7,6 +7,7 @@ import path from 'node:path';
 import { createTransport, type NodemailerError } from 'nodemailer';
 
 import { needsTls, type Config, type DkimConfig } from '#server/config.ts';
+import { meaningOf, type AnswerMeaning } from '#server/mail/smtp-answer.ts';
 import { makeWholeFolderPrivate } from '#server/private-files.ts';
 
 export type Mail = {
@@ -27,7 +28,13 @@ export type SendOutcome =
   /** Worth another try: the server is away, busy, or misconfigured on our side. */
   | { readonly type: 'failed for now'; readonly reason: string; readonly errorClass: string }
   /** The server refused this recipient or this message for good. */
-  | { readonly type: 'refused'; readonly reason: string; readonly errorClass: string };
+  | {
+      readonly type: 'refused';
+      readonly reason: string;
+      readonly errorClass: string;
+      /** What that says about the address. */
+      readonly meaning: AnswerMeaning;
+    };
 
 export type Mailer = {
   /** Sends one mail. Never throws: a failure is an outcome. */
@@ -197,7 +204,8 @@ function classifyFailure(error: unknown): SendOutcome {
           : 'unknown';
   // A 5yz to anything else (sign-in, MAIL FROM) is about our own account: an operator can mend it in time.
   return status >= 500 && FINAL_COMMANDS.has(command)
-    ? { type: 'refused', reason, errorClass }
+    ? // Each mail has one recipient, so what is said of the message (DATA) with such a code is said of the address, too.
+      { type: 'refused', reason, errorClass, meaning: meaningOf(details.response ?? '') }
     : { type: 'failed for now', reason, errorClass };
 }
 
