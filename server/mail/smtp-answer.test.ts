@@ -28,7 +28,11 @@ const ANSWERS: Readonly<Record<AnswerMeaning, readonly string[]>> = {
     '554 5.7.1 Service unavailable; Client host [192.0.2.1] blocked; user unknown',
     '550 5.2.1 The user you are trying to contact is receiving mail at a rate that prevents additional messages',
   ],
-  message: ['552 5.3.4 Message size exceeds fixed limit', '554 5.6.0 Invalid message content', '552 5.2.3 Too long'],
+  message: [
+    '552 5.3.4 Message size exceeds fixed limit',
+    '554 5.6.0 Invalid message content',
+    '552 5.2.3 Too long',
+  ],
   'for now': [
     '450 4.2.1 The user you are trying to contact is receiving mail too quickly',
     '452 4.2.2 Mailbox full',

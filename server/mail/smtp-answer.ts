@@ -12,7 +12,8 @@ export type AnswerMeaning =
  * An enhanced status code (RFC 3463) where it belongs: at the beginning of the answer, behind the three digits (RFC 2034), or
  * in the field of a report (RFC 3464), which may name its type ("smtp;"). Some servers put a # before it.
  */
-const ANSWER = /^\s*(?:[\w-]+\s*;\s*)?(?:([245])\d\d(?:[ -]\s*|$))?(?:#?([245])\.(\d{1,3})\.(\d{1,3})(?![\d.]))?/;
+const ANSWER =
+  /^\s*(?:[\w-]+\s*;\s*)?(?:([245])\d\d(?:[ -]\s*|$))?(?:#?([245])\.(\d{1,3})\.(\d{1,3})(?![\d.]))?/;
 
 /**
  * The codes of an address that does not exist or takes no mail: no such mailbox (5.1.1), no such host (5.1.2), no such form of
