@@ -69,15 +69,20 @@ export const connectionOptions = (url: string) => ({
   maxResponseSize: MAX_RESPONSE_BYTES,
 });
 
-/** A Mailer over a pooled SMTP transport. */
+/** Where reports about a mail go back. @param mailId {@link Mail.id} */
+type ReturnPathOf = (mailId: string) => string;
+
+/** A Mailer over a pooled SMTP transport. @param parts returnPathOf: that of the sender if not given */
 export function createSmtpMailer({
   url,
   dkim,
   from,
+  returnPathOf,
 }: {
   url: string;
   dkim: DkimConfig | null;
   from: string;
+  returnPathOf?: ReturnPathOf | undefined;
 }): Mailer {
   const transport = createTransport({
     ...connectionOptions(url),
@@ -99,7 +104,14 @@ export function createSmtpMailer({
   return {
     send: async (mail, signal) => {
       try {
-        const info = await transport.sendMail({ ...envelopeOf(mail, from), signal });
+        const info = await transport.sendMail({
+          ...envelopeOf(mail, from),
+          // The sender that mail servers answer to; what readers see stays as it is.
+          ...(returnPathOf && {
+            envelope: { from: returnPathOf(mail.id), to: { name: '', address: mail.to } },
+          }),
+          signal,
+        });
         return { type: 'sent', reply: info.response };
       } catch (error) {
         return classifyFailure(error);
@@ -298,10 +310,16 @@ export function createMailer(
     title,
     folder,
     announce,
-  }: { title: string; folder: string; announce: (mail: Mail, file: string) => void },
+    returnPathOf,
+  }: {
+    title: string;
+    folder: string;
+    announce: (mail: Mail, file: string) => void;
+    returnPathOf?: ReturnPathOf | undefined;
+  },
 ): Mailer {
   const from = senderOf(config, title);
   return config.mail.kind === 'smtp'
-    ? createSmtpMailer({ url: config.mail.url, dkim: config.mail.dkim, from })
+    ? createSmtpMailer({ url: config.mail.url, dkim: config.mail.dkim, from, returnPathOf })
     : createFileMailer(folder, from, announce);
 }
