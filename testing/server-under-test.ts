@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 
-import { buildApp } from '#server/app.ts';
+import { buildApp, type AppOptions } from '#server/app.ts';
 import type { Config } from '#server/config.ts';
 import type { Campaign } from '#server/campaign.ts';
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
@@ -58,6 +58,8 @@ export type ServerOptions = {
   readonly connectionLimits?: ConnectionLimits;
   readonly maxResidentBytes?: number;
   readonly isStopping?: () => boolean;
+  /** How it asks other hosts. */
+  readonly fetch?: AppOptions['fetch'];
   /** A fresh one if not given. Closed with the server in any case. */
   readonly database?: OpenDatabase;
 };
@@ -73,6 +75,7 @@ async function startServer({
   connectionLimits,
   maxResidentBytes,
   isStopping = () => false,
+  fetch: ownFetch,
   database: givenDatabase,
 }: ServerOptions): Promise<ServerUnderTest> {
   const inbox = await startInbox(behaviour);
@@ -112,6 +115,7 @@ async function startServer({
       ...(maxResidentBytes !== undefined && { maxResidentBytes }),
     },
     ...(connectionLimits && { connectionLimits }),
+    ...(ownFetch && { fetch: ownFetch }),
   });
   await app.ready();
 
