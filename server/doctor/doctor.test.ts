@@ -220,6 +220,14 @@ for (const engine of ENGINES) {
         );
       }));
 
+    it('sends a sample with a return path at that domain, as codes have one', () =>
+      withInstance({ engine }, async (instance) => {
+        const env = { ...instance.env, BOUNCE_DOMAIN: 'bounces.example.com' };
+        await doctor(patientOf(instance, env), ['--send', 'ada@example.com']);
+        const { from } = await instance.inbox.waitForMail('ada@example.com');
+        assert.match(from, /@bounces\.example\.com$/);
+      }));
+
     it('says when the clock is behind the newest row', () =>
       withInstance({ engine }, async (instance) => {
         const service = await openTestService(instance.folder, instance.env, { clock: () => NOW });

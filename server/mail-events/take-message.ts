@@ -39,8 +39,8 @@ export async function takeMessage(parts: ReportParts, raw: Uint8Array, now: numb
   if (message.type === 'feedback') {
     if (message.feedback !== 'abuse')
       return { type: 'nothing to do', email, why: message.feedback || 'no type of feedback' };
-    const report = { reason: 'complained', email, note: null, happenedAt } as const;
-    return { ...report, type: await takeReport(parts, report, now) };
+    const complaint = { reason: 'complained', email, note: null } as const;
+    return { type: await takeReport(parts, { ...complaint, happenedAt }, now), ...complaint };
   }
 
   const about = message.recipients.find(({ addresses }) =>
@@ -50,8 +50,8 @@ export async function takeMessage(parts: ReportParts, raw: Uint8Array, now: numb
   const meaning = meaningOfAll(about.answers);
   if (about.action !== 'failed' || meaning !== 'no such address')
     return { type: 'nothing to do', email, why: whyNot(about.action, meaning) };
-  const report = { reason: 'bounced', email, note: about.answers.join(' '), happenedAt } as const;
-  return { ...report, type: await takeReport(parts, report, now) };
+  const bounce = { reason: 'bounced', email, note: about.answers.join(' ') } as const;
+  return { type: await takeReport(parts, { ...bounce, happenedAt }, now), ...bounce };
 }
 
 const whyNot = (action: string, meaning: AnswerMeaning): string =>
