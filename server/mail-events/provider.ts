@@ -9,7 +9,7 @@ import { meaningOfAll } from '#server/mail/smtp-answer.ts';
 import { asciiAddress } from '#shared/lead.ts';
 
 /** One call. */
-export type Delivery = {
+type Delivery = {
   /** As it came: signatures are over the bytes. */
   readonly body: Buffer;
   readonly headers: IncomingHttpHeaders;
