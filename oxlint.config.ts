@@ -16,7 +16,17 @@ const SQL: Restriction = {
 
 /** Rooms that only people who build and test need. */
 const WORKSHOP = ['#testing/*', '#build/*', '#proofs/*', '#studio/*', '#checks/*', '#e2e/*'];
-const FEATURES = ['leads', 'article', 'people', 'doctor', 'report', 'import', 'unsubscribe', 'funnel'];
+const FEATURES = [
+  'leads',
+  'article',
+  'people',
+  'doctor',
+  'report',
+  'import',
+  'unsubscribe',
+  'funnel',
+  'mail-events',
+];
 const SERVICES = ['outbox', 'mail', 'access', 'limits', 'http', 'observability', 'export', 'webhooks'];
 /** Faces over functions: only desk.ts asks for them. */
 const FACES = ['commands'];

@@ -28,11 +28,13 @@ import { serveSite } from '#server/http/static-files.ts';
 import { addLoadShedding, type LoadLimits } from '#server/http/load-shedding.ts';
 import { addLeadRoutes } from '#server/leads/routes.ts';
 import { senderAddress } from '#server/mail/mailer.ts';
+import { addMailEventRoutes } from '#server/mail-events/routes.ts';
 import { createMailBacklog } from '#server/outbox/backlog.ts';
 import { createProofOfWork } from '#server/limits/proof-of-work.ts';
 import type { Service } from '#server/service.ts';
 import { createUnsubscribePages } from '#server/unsubscribe/page.ts';
 import { addUnsubscribeRoutes } from '#server/unsubscribe/routes.ts';
+import { complaintsTo } from '#server/unsubscribe/withdraw.ts';
 import { API } from '#shared/api.ts';
 
 /** What the application takes from the service. */
@@ -63,6 +65,8 @@ export type AppOptions = {
   readonly loadLimits?: LoadLimits;
   /** How many connections there may be, if not as many as usual. */
   readonly connectionLimits?: ConnectionLimits;
+  /** How to ask other hosts, if not as usual: only that of Amazon SNS is asked, and only where it was set. */
+  readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
 };
 
 /** The largest body a form can honestly need: three fields and a consent, of at most a few hundred characters. */
@@ -207,10 +211,19 @@ export async function buildApp(service: AppService, options: AppOptions): Promis
     pages: createUnsubscribePages(letterPage, campaign.interface.unsubscribe, campaign.site.title),
     sendError,
   });
+  const mailEventUrls = await addMailEventRoutes(app, {
+    database,
+    secrets,
+    clock,
+    config: config.mailEvents,
+    withdraw: complaintsTo({ database, secrets, webhooks }),
+    fetch: options.fetch ?? ((url, init) => fetch(url, init)),
+    sendError,
+  });
   addFunnelRoute(app, { funnel, visitorAddress, clock, metrics, sendError });
   addLiveRoute(app);
   addHealthRoute(app, { database, mailBacklog, clock, isStopping, sendError });
-  refuseOtherMethods(app, sendError);
+  refuseOtherMethods(app, sendError, mailEventUrls);
 
   const site =
     release === null

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
@@ -27,6 +28,8 @@ describe('settings', () => {
       database: { engine: 'sqlite', file: './data/leads.db' },
       mail: { kind: 'files' },
       mailFrom: null,
+      bounceDomain: null,
+      mailEvents: { sesTopic: null, postmarkLogin: null, mailgunKey: null, sendgridKey: null },
       appSecrets: [],
       trustProxy: false,
       logLevel: 'info',
@@ -45,6 +48,42 @@ describe('settings', () => {
       webhooks: { urls: [], secrets: [], allowPrivate: false },
       metrics: null,
     });
+  });
+
+  it('take a domain for return paths, and what providers sign events with, only as they are', () => {
+    assert.equal(configOf({ BOUNCE_DOMAIN: 'Bounces.Example.com' }).bounceDomain, 'bounces.example.com');
+    const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+    const other = generateKeyPairSync('ed25519').publicKey;
+    const base64Of = (key: KeyObject) => key.export({ type: 'spki', format: 'der' }).toString('base64');
+    const right = {
+      MAIL_EVENTS_SES_TOPIC: 'arn:aws:sns:eu-west-1:123456789012:guide-mail',
+      MAIL_EVENTS_POSTMARK_LOGIN: 'postmark:0123456789abcdef',
+      MAIL_EVENTS_MAILGUN_KEY: '0123456789abcdef',
+      MAIL_EVENTS_SENDGRID_KEY: base64Of(publicKey),
+    };
+    assert.deepEqual(configOf(right).mailEvents, {
+      sesTopic: right.MAIL_EVENTS_SES_TOPIC,
+      postmarkLogin: right.MAIL_EVENTS_POSTMARK_LOGIN,
+      mailgunKey: right.MAIL_EVENTS_MAILGUN_KEY,
+      sendgridKey: right.MAIL_EVENTS_SENDGRID_KEY,
+    });
+    for (const [name, wrong, sentence] of [
+      ['BOUNCE_DOMAIN', 'bounces@example.com', /must be a domain alone/],
+      ['BOUNCE_DOMAIN', 'localhost', /must be a domain alone/],
+      ['BOUNCE_DOMAIN', `${'a.'.repeat(100)}example.com`, /must be a domain alone/],
+      ['MAIL_EVENTS_SES_TOPIC', 'guide-mail', /must be the ARN/],
+      ['MAIL_EVENTS_SES_TOPIC', 'arn:aws:sns:evil.example/x:123456789012:guide', /must be the ARN/],
+      ['MAIL_EVENTS_POSTMARK_LOGIN', 'postmark:short', /must be a user and a password of 16/],
+      ['MAIL_EVENTS_POSTMARK_LOGIN', '0123456789abcdef0123', /must be a user and a password of 16/],
+      ['MAIL_EVENTS_MAILGUN_KEY', 'short', /must be the HTTP webhook signing key/],
+      ['MAIL_EVENTS_SENDGRID_KEY', base64Of(other), /must be the verification key/],
+      ['MAIL_EVENTS_SENDGRID_KEY', 'nonsense', /must be the verification key/],
+    ] as const) {
+      const [complaint = '', ...others] = complaintsOf({ [name]: wrong });
+      assert.deepEqual(others, []);
+      assert.match(complaint, sentence);
+      assert.ok(complaint.startsWith(name), complaint);
+    }
   });
 
   it('keep no mail for longer than its code, and nothing for a time that the breaker looks back on', () => {
@@ -317,7 +356,7 @@ describe('settings', () => {
     );
     assert.deepEqual(entries.map(([name]) => name).toSorted(), SETTING_NAMES.toSorted());
     const defaults = Object.fromEntries(
-      entries.filter(([name]) => !/URL|SECRET|FROM|DKIM|OPERATOR|INSTANCE/.test(name)),
+      entries.filter(([name]) => !/URL|SECRET|FROM|DKIM|OPERATOR|INSTANCE|BOUNCE|MAIL_EVENTS/.test(name)),
     );
     assert.deepEqual({ ...configOf(defaults) }, configOf({}));
   });

@@ -1,4 +1,5 @@
 // Every setting, read once from the environment by a pure function (settings.ts hands it the environment). `.env.example` lists the same names; a test keeps the two equal.
+import { createPublicKey } from 'node:crypto';
 import { isIP } from 'node:net';
 import path from 'node:path';
 
@@ -41,6 +42,18 @@ export type Config = {
   readonly mail: MailConfig;
   /** Null: the product title at the host of PUBLIC_URL, which real mail servers will distrust. */
   readonly mailFrom: string | null;
+  /** Each mail has a return path of its own there; null: it is the address of MAIL_FROM. */
+  readonly bounceDomain: string | null;
+  /** Whose events about our mail are taken, and by what they are known; null: nobody's. */
+  readonly mailEvents: {
+    /** The ARN of a topic of Amazon SNS, to which Amazon SES publishes. */
+    readonly sesTopic: string | null;
+    /** `user:password`: Postmark signs nothing. */
+    readonly postmarkLogin: string | null;
+    readonly mailgunKey: string | null;
+    /** A public key on P-256: the base64 of its DER. */
+    readonly sendgridKey: string | null;
+  };
   /** Newest first. Empty: the server makes one and keeps it in the data folder (SQLite only). */
   readonly appSecrets: readonly string[];
   /** Whose X-Forwarded-For counts: nobody's, that of so many hops, or that of these networks. */
@@ -163,6 +176,21 @@ function isNetwork(text: string): boolean {
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
 }
 
+/** With the local part of a return path, no longer than an address may be. */
+const BOUNCE_DOMAIN_MAX_LENGTH = 190;
+const BOUNCE_DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})$/i;
+
+const PASSWORD_MIN_LENGTH = 16;
+
+function isKeyOnP256(text: string): boolean {
+  try {
+    const key = createPublicKey({ key: Buffer.from(text, 'base64'), format: 'der', type: 'spki' });
+    return key.asymmetricKeyDetails?.namedCurve === 'prime256v1';
+  } catch {
+    return false;
+  }
+}
+
 const domainPolicy = z._default(z.enum(['off', 'flag', 'block'], 'must be off, flag or block'), 'off');
 
 /** Several in one setting. */
@@ -206,6 +234,53 @@ const Environment = z.object({
         z.regex(
           /^[^\r\n<>]*<[^\s<>@]+@[^\s<>@]+>$|^[^\s<>@]+@[^\s<>@]+$/,
           'must be an address such as Guide <guide@example.com>',
+        ),
+      ),
+  ),
+  BOUNCE_DOMAIN: z.optional(
+    textTo(
+      (text) => text.toLowerCase(),
+      (text) => BOUNCE_DOMAIN.test(text) && text.length <= BOUNCE_DOMAIN_MAX_LENGTH,
+      'must be a domain alone, such as bounces.example.com',
+    ),
+  ),
+  MAIL_EVENTS_SES_TOPIC: z.optional(
+    z
+      .string()
+      .check(
+        z.regex(
+          /^arn:aws(?:-cn|-us-gov)?:sns:[a-z]{2,4}(?:-[a-z]+)+-\d:\d{12}:[\w-]{1,256}$/,
+          'must be the ARN of a standard topic, such as arn:aws:sns:eu-west-1:123456789012:guide-mail',
+        ),
+      ),
+  ),
+  MAIL_EVENTS_POSTMARK_LOGIN: z.optional(
+    z
+      .string()
+      .check(
+        z.regex(
+          new RegExp(`^[^:\\s]+:[^\\s]{${PASSWORD_MIN_LENGTH},}$`),
+          `must be a user and a password of ${PASSWORD_MIN_LENGTH} characters or more, such as postmark:… (openssl rand -hex 16)`,
+        ),
+      ),
+  ),
+  MAIL_EVENTS_MAILGUN_KEY: z.optional(
+    z
+      .string()
+      .check(
+        z.minLength(
+          PASSWORD_MIN_LENGTH,
+          'must be the HTTP webhook signing key that Mailgun shows under API security',
+        ),
+      ),
+  ),
+  MAIL_EVENTS_SENDGRID_KEY: z.optional(
+    z
+      .string()
+      .check(
+        z.refine(
+          isKeyOnP256,
+          'must be the verification key that SendGrid shows for the signed event webhook',
         ),
       ),
   ),
@@ -322,6 +397,13 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
         ? { kind: 'smtp', url: settings.SMTP_URL, dkim: dkimOf(settings) }
         : { kind: 'files' },
       mailFrom: settings.MAIL_FROM ?? null,
+      bounceDomain: settings.BOUNCE_DOMAIN ?? null,
+      mailEvents: {
+        sesTopic: settings.MAIL_EVENTS_SES_TOPIC ?? null,
+        postmarkLogin: settings.MAIL_EVENTS_POSTMARK_LOGIN ?? null,
+        mailgunKey: settings.MAIL_EVENTS_MAILGUN_KEY ?? null,
+        sendgridKey: settings.MAIL_EVENTS_SENDGRID_KEY ?? null,
+      },
       appSecrets: settings.APP_SECRET ?? [],
       trustProxy: settings.TRUST_PROXY,
       logLevel: settings.LOG_LEVEL,

@@ -34,6 +34,7 @@ process.exitCode = await runDesk(
       await new Promise<void>((resolve) => process.stdout.once('drain', () => resolve()));
     },
     note,
+    input: () => (process.stdin.isTTY ? null : process.stdin),
     confirm: async (question) => {
       endProgress();
       if (!process.stdin.isTTY) return false;

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
+import { pseudonymsOf } from '#server/access/pseudonyms.ts';
 import { expirySteps, newPlace, takeStep } from '#server/db/personal-data.ts';
+import { suppress, suppressionsOf } from '#server/db/suppressions.ts';
 import { createHousekeeping, type Expired } from '#server/housekeeping.ts';
 import { API } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
@@ -53,6 +55,41 @@ const emailsOf = async ({ database }: ServerUnderTest, table: 'submissions' | 'c
 
 for (const engine of ENGINES) {
   describe(`housekeeping on ${engine}`, () => {
+    it('forgets the address of a bounce once nothing else is held about it, and still keeps mail away from it', () =>
+      withServer({ engine }, async (server) => {
+        const { db } = server.database;
+        const keysOf = (email: string) => pseudonymsOf(server.service.secrets, email);
+        const note = (email: string, reason: 'bounced' | 'complained' | 'by-hand') =>
+          suppress(db, { keys: keysOf(email), reason, email, note: `said of ${email}`, now: server.now() });
+        await atDaysAgo(server, 31, async () => {
+          await send(server, 'old@example.com');
+          await mailed(server, 'old@example.com');
+          for (const reason of ['bounced', 'complained'] as const) await note('old@example.com', reason);
+          await note('hand@example.com', 'by-hand');
+          const visitor = await send(server, 'lead@example.com');
+          const code = await mailed(server, 'lead@example.com');
+          await visitor.post(API.verify, { email: 'lead@example.com', code });
+          await note('lead@example.com', 'bounced');
+        });
+        await atDaysAgo(server, 29, async () => void (await note('young@example.com', 'bounced')));
+        const { told, keepHouse } = housekeeperOf(server, 1);
+        await keepHouse();
+        const rows = await db.selectFrom('suppressions').select(['email', 'note']).execute();
+        const left = rows.map(({ email, note: kept }) => `${email ?? '-'}: ${kept ?? '-'}`).toSorted();
+        assert.deepEqual(left, [
+          '-: -',
+          '-: -',
+          'hand@example.com: said of hand@example.com',
+          'lead@example.com: said of lead@example.com',
+          'young@example.com: said of young@example.com',
+        ]);
+        assert.equal(told[0]?.suppressions, 2);
+        assert.equal(
+          (await suppressionsOf(db, { keys: keysOf('old@example.com'), email: 'old@example.com' })).length,
+          2,
+        );
+      }));
+
     it('deletes what is older than 30 days and was not verified, and keeps leads, receipts and what they rest on', () =>
       withServer({ engine }, async (server) => {
         await atDaysAgo(server, 31, async () => {

@@ -6,6 +6,7 @@ import path from 'node:path';
 
 import type { Logger } from 'pino';
 
+import { bounceAddress } from '#server/access/bounce-address.ts';
 import {
   derivedWebhookSecrets,
   deriveSecrets,
@@ -173,12 +174,14 @@ async function openParts(
   const { secrets, warning } = await openSecrets(db, { config, folder: secretFolder, now: clock() });
 
   const mailFolder = path.join(dataFolder, 'mail');
+  const { bounceDomain } = config;
   const mailer = await orRefuse(
     () =>
       createMailer(config, {
         title,
         folder: mailFolder,
         announce: (mail, file) => say(`Mail: "${mail.subject}", written to ${asSeenFromHere(file)}`),
+        returnPathOf: bounceDomain === null ? undefined : (id) => bounceAddress(secrets, id, bounceDomain),
       }),
     (error) => explainFileFailure(error, mailFolder, 'Give this user the right to, or set SMTP_URL.'),
   );

@@ -68,7 +68,8 @@ function campaignInEnvFile(file: string): string | undefined {
   }
 }
 
-const HOLDS_SECRETS = /^\s*(export\s+)?(APP_SECRET|SMTP_URL|DATABASE_URL)\s*=\s*\S/m;
+const HOLDS_SECRETS =
+  /^\s*(export\s+)?(APP_SECRET|SMTP_URL|DATABASE_URL|MAIL_EVENTS_POSTMARK_LOGIN|MAIL_EVENTS_MAILGUN_KEY)\s*=\s*\S/m;
 
 function readEnvFile(file: string): { found: boolean; complaints: string[]; warnings: string[] } {
   try {

@@ -80,6 +80,10 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'server/limits/breaker.ts': ['breaker is open'],
   'server/limits/limits.ts': ['tries without challenge', 'tries at live codes', 'tries at nothing'],
   'server/limits/proof-of-work.ts': ['proof of work', 'challenge …', 'solution …', 'proof of work: …'],
+  // Names of an HTTP scheme and of a class of bounces, and why nothing was done, for whoever called the desk.
+  'server/mail-events/postmark.ts': ['Basic …'],
+  'server/mail-events/sendgrid.ts': ['Invalid Address'],
+  'server/mail-events/take-message.ts': ['no type of feedback', 'no action'],
   // Kept in the outbox.
   'server/outbox/worker.ts': ['no process that looked knows the kind "…"', 'unknown kind', 'no longer valid'],
   // A lead that nobody is, for the operator to try a webhook with.

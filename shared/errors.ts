@@ -6,6 +6,7 @@ export const API_ERRORS = {
   'malformed-body': 400,
   'wrong-code': 400,
   'no-session': 401,
+  'wrong-signature': 401,
   'wrong-origin': 403,
   'not-found': 404,
   'method-not-allowed': 405,

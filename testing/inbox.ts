@@ -7,6 +7,8 @@ import { SMTPServer, type SMTPServerDataStream } from 'smtp-server';
 
 export type ReceivedMail = {
   readonly to: string;
+  /** The sender in the envelope. */
+  readonly from: string;
   /** As it came over the wire. */
   readonly raw: string;
   readonly parsed: Email;
@@ -48,13 +50,17 @@ export async function startInbox(behaviour: InboxBehaviour = {}, port = 0): Prom
   const waiting = new Map<string, Set<() => void>>();
   const mailsTo = (recipient: string) => byRecipient.get(recipient.toLowerCase()) ?? [];
 
-  const receive = async (stream: SMTPServerDataStream, to: string, cutOff: () => void) => {
+  const receive = async (
+    stream: SMTPServerDataStream,
+    { from, to }: { from: string; to: string },
+    cutOff: () => void,
+  ) => {
     const chunks: Buffer[] = [];
     for await (const chunk of stream) chunks.push(Buffer.from(chunk));
     const raw = Buffer.concat(chunks).toString('utf8');
     const refusal = (await behaviour.onMessage?.()) ?? null;
     if (refusal instanceof Error) throw refusal;
-    const mail = { to, raw, parsed: await PostalMime.parse(raw) };
+    const mail = { to, from, raw, parsed: await PostalMime.parse(raw) };
     mails.push(mail);
     byRecipient.set(to.toLowerCase(), [...mailsTo(to), mail]);
     if (refusal === 'cut off') cutOff();
@@ -88,7 +94,9 @@ export async function startInbox(behaviour: InboxBehaviour = {}, port = 0): Prom
       void Promise.resolve(behaviour.onRecipient?.(address.address) ?? null).then(callback);
     },
     onData: (stream, session, callback) => {
-      receive(stream, session.envelope.rcptTo[0]?.address ?? '', () => cutOff(session.id)).then(
+      const { mailFrom, rcptTo } = session.envelope;
+      const envelope = { from: mailFrom ? mailFrom.address : '', to: rcptTo[0]?.address ?? '' };
+      receive(stream, envelope, () => cutOff(session.id)).then(
         () => callback(),
         (error: Error) => callback(error),
       );

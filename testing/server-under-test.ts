@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 
-import { buildApp } from '#server/app.ts';
+import { buildApp, type AppOptions } from '#server/app.ts';
 import type { Config } from '#server/config.ts';
 import type { Campaign } from '#server/campaign.ts';
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
@@ -60,6 +60,8 @@ export type ServerOptions = {
   readonly connectionLimits?: ConnectionLimits;
   readonly maxResidentBytes?: number;
   readonly isStopping?: () => boolean;
+  /** How it asks other hosts. */
+  readonly fetch?: AppOptions['fetch'];
   /** A fresh one if not given. Closed with the server in any case. */
   readonly database?: OpenDatabase;
 } & Pick<ServiceReplacements, 'resolveName'>;
@@ -75,6 +77,7 @@ async function startServer({
   connectionLimits,
   maxResidentBytes,
   isStopping = () => false,
+  fetch: ownFetch,
   database: givenDatabase,
   ...replacements
 }: ServerOptions): Promise<ServerUnderTest> {
@@ -118,6 +121,7 @@ async function startServer({
       ...(maxResidentBytes !== undefined && { maxResidentBytes }),
     },
     ...(connectionLimits && { connectionLimits }),
+    ...(ownFetch && { fetch: ownFetch }),
   });
   await app.ready();
 

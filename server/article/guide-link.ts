@@ -6,8 +6,8 @@ import { readGuideToken } from '#server/access/mail-links.ts';
 import type { Secrets } from '#server/access/secrets.ts';
 import type { OpenDatabase } from '#server/db/connect.ts';
 import { leadExists } from '#server/db/leads.ts';
-import { wayHome, type LetterPage } from '#server/http/letter-page.ts';
-import { sendWhole, type Resource } from '#server/http/send-resource.ts';
+import { sendDeadLink, wayHome, type LetterPage } from '#server/http/letter-page.ts';
+import type { Resource } from '#server/http/send-resource.ts';
 import { API } from '#shared/api.ts';
 import type { Interface } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
@@ -48,7 +48,7 @@ export function addGuideLinkRoute(
   app.get<{ Querystring: { t?: unknown } }>(API.guide, async (request, reply) => {
     const leadId = readGuideToken(secrets, request.query.t, clock());
     if (leadId === null || !(await leadExists(database.db, leadId)))
-      return sendWhole(request, reply.code(404), ended);
+      return sendDeadLink(request, reply, ended);
     cookies.openSession(reply, leadId, clock());
     return reply
       .header('cache-control', 'no-store')

@@ -10,6 +10,8 @@ export type Desk = {
   readonly print: (text: string) => Promise<void>;
   /** Writes a line for the person at the terminal, never where data goes. */
   readonly note: (line: string) => void;
+  /** What is piped into the command; null at a terminal. None if not given. */
+  readonly input?: () => AsyncIterable<Uint8Array> | null;
   /** Asks that person; false where nobody can answer. */
   readonly confirm: (question: string) => Promise<boolean>;
   /** How far long work has come. Shown on a terminal only. */

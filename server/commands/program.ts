@@ -2,6 +2,7 @@
 import { Command, CommanderError } from '@commander-js/extra-typings';
 
 import { addBackup } from '#server/commands/backup.ts';
+import { addBounce } from '#server/commands/bounce.ts';
 import { addConsent } from '#server/commands/consent.ts';
 import { addCorrect } from '#server/commands/correct.ts';
 import { CommandFailure, type Desk } from '#server/commands/desk.ts';
@@ -45,6 +46,7 @@ export async function runDesk(desk: Desk, args: readonly string[]): Promise<numb
     addErase,
     addConsent,
     addBackup,
+    addBounce,
     addRestore,
     addMove,
     addDoctor,

@@ -440,7 +440,7 @@ export async function dropFutureTimes(
 const REPLY_MAX_LENGTH = 500;
 
 /** What a mail server said, fit to be kept: whatever it sends, PostgreSQL takes it and an operator can read it. */
-const keptReply = (reply: string): string =>
+export const keptReply = (reply: string): string =>
   reply
     // No more than can matter, before anything looks at every character.
     .slice(0, 4 * REPLY_MAX_LENGTH)
@@ -472,9 +472,13 @@ const finish = statement((db, value: Value<Finish>) =>
     .where('lease_id', '=', value('leaseId')),
 );
 
-/** Ends a mail's way: sent, dropped or failed for good. Only the holder of the lease may. */
-export async function finishMail(db: Db, mail: Finish): Promise<void> {
-  await finish(db, { ...mail, reply: keptReply(mail.reply) });
+/**
+ * Ends a mail's way: sent, dropped or failed for good. Only the holder of the lease may.
+ * @returns false when the lease was somebody else's by then, or the mail was erased
+ */
+export async function finishMail(db: Db, mail: Finish): Promise<boolean> {
+  const { numAffectedRows } = await finish(db, { ...mail, reply: keptReply(mail.reply) });
+  return Number(numAffectedRows ?? 0) > 0;
 }
 
 /** Gives a mail back that was leased and not tried. Only the holder of the lease may. */

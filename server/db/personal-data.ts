@@ -441,6 +441,7 @@ export type ExpiringTable =
   | 'codes'
   | 'submissions'
   | 'challenges'
+  | 'suppressions'
   | 'limit_windows'
   | 'mail_domains'
   | 'funnel_counts';
@@ -468,12 +469,40 @@ export function expirySteps({ unverified, mail, windows, funnel }: Cutoffs, plac
     },
     ...(mail === null ? [] : [messagesStep('outbox', mail), messagesStep('webhook_events', mail)]),
     ...(unverified === null ? [] : unverifiedSteps(unverified, place)),
-    // After them: who has a domain may have gone.
+    // After them: who has an address, or a domain, may have gone.
+    ...(unverified === null ? [] : [suppressionStep(unverified)]),
     domainStep(windows, place.domains),
   ];
 }
 
 const doneBelow = (most: number, deleted: number) => ({ deleted, done: deleted < most });
+
+/**
+ * Anybody can type an address that does not exist: once nothing else is held about it, its pseudonym is enough to keep mail away.
+ * What the operator noted stays as it is, and who unsubscribed is a lead.
+ */
+const suppressionStep = (until: number): Step => ({
+  table: 'suppressions',
+  some: async (tx, most) => {
+    const isTold = sql<boolean>`email is not null and reason in ('bounced', 'complained') and created_at < ${until}`;
+    const { numUpdatedRows } = await tx
+      .updateTable('suppressions')
+      .set({ email: null, note: null })
+      .where(isTold)
+      .where(
+        sql<boolean>`email in (
+          select s.email from suppressions s
+          where s.email is not null and s.reason in ('bounced', 'complained') and s.created_at < ${until}
+          and not exists (select 1 from leads where email = s.email)
+          and not exists (select 1 from imported_leads where email = s.email)
+          and not exists (select 1 from submissions where email = s.email)
+          limit ${most}
+        )`,
+      )
+      .executeTakeFirstOrThrow();
+    return doneBelow(most, Number(numUpdatedRows));
+  },
+});
 
 /** Looked through in one step, for each row that may be deleted in one. */
 const ADDRESSES_PER_ROW = 10;

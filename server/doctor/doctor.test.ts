@@ -199,6 +199,35 @@ for (const engine of ENGINES) {
         await instance.inbox.waitForMail('ada@example.com');
       }));
 
+    it('asks the domain of return paths for MX and SPF, where there is one', () =>
+      withInstance({ engine }, async (instance) => {
+        const env = { BOUNCE_DOMAIN: 'bounces.example.com' };
+        const spf = await findingsAbout('SPF', instance, { env });
+        assert.deepEqual(
+          spf.map(({ state, publish }) => [state, publish?.name]),
+          [['problem', 'bounces.example.com']],
+        );
+        const mx = await findingsAbout('MX', instance, { env });
+        assert.deepEqual(
+          mx.map(({ state }) => state),
+          ['ok', 'problem'],
+        );
+        assert.match(mx[1]?.sentence ?? '', /bounces\.example\.com/);
+        const [, told] = await findingsAbout('sender', instance, { env });
+        assert.match(
+          told?.sentence ?? '',
+          /bounces\.example\.com \(BOUNCE_DOMAIN\), which needs an MX record/,
+        );
+      }));
+
+    it('sends a sample with a return path at that domain, as codes have one', () =>
+      withInstance({ engine }, async (instance) => {
+        const env = { ...instance.env, BOUNCE_DOMAIN: 'bounces.example.com' };
+        await doctor(patientOf(instance, env), ['--send', 'ada@example.com']);
+        const { from } = await instance.inbox.waitForMail('ada@example.com');
+        assert.match(from, /@bounces\.example\.com$/);
+      }));
+
     it('says when the clock is behind the newest row', () =>
       withInstance({ engine }, async (instance) => {
         const service = await openTestService(instance.folder, instance.env, { clock: () => NOW });

@@ -187,6 +187,14 @@ async function examineNames(
       ),
     ];
   if (config.mailFrom !== null) findings.push(sender.ok(`Mail comes from ${from}.`));
+  // What is the sender in the envelope is what SPF is asked about (RFC 7208, section 2.4).
+  const returnDomain = config.bounceDomain ?? domain;
+  if (returnDomain !== domain)
+    findings.push(
+      sender.note(
+        `Reports of failed deliveries come back to ${returnDomain} (BOUNCE_DOMAIN), which needs an MX record for them and an SPF record that names the machines that send for you, as mail servers ask that domain and no longer ${domain}.`,
+      ),
+    );
   const dns = createDns(dnsServers, signal);
   const dkim = mail.kind === 'smtp' ? mail.dkim : null;
   const smtpHost = mail.kind === 'smtp' ? new URL(mail.url).hostname.replace(/^\[(.*)\]$/, '$1') : null;
@@ -194,7 +202,8 @@ async function examineNames(
   const mailHost = smtpHost !== null && isLoopback(smtpHost) ? null : smtpHost;
   const found = await Promise.all([
     look('MX', examineMailExchange(dns, { domain, mailHost })),
-    look('SPF', examineSpf(dns, { domain, mailHost })),
+    returnDomain === domain ? [] : look('MX', examineMailExchange(dns, { domain: returnDomain, mailHost })),
+    look('SPF', examineSpf(dns, { domain: returnDomain, mailHost })),
     look('DKIM', examineDkim(dns, dkim)),
     look('DMARC', examineDmarc(dns, { domain, signs: dkim === null ? null : domainOf(dkim.domainName) })),
     mailHost !== null

@@ -8,7 +8,7 @@ import { about, type DnsRecord, type Finding } from '#server/doctor/finding.ts';
 const { ok, warning, problem } = about('MX');
 
 /**
- * @param domain of MAIL_FROM
+ * @param domain of MAIL_FROM, or BOUNCE_DOMAIN
  * @param mailHost that of SMTP_URL; null when there is none
  */
 export async function examineMailExchange(

@@ -20,7 +20,7 @@ export async function sendSample(
   config: Config,
   { to, title, folder, signal }: { to: string; title: string; folder: string; signal: AbortSignal },
 ): Promise<readonly Finding[]> {
-  const { mail } = config;
+  const { mail, bounceDomain } = config;
   // Codes would go unsigned, or not at all: such a sample would prove nothing.
   const complaint = mail.kind === 'smtp' && mail.dkim !== null ? await dkimComplaint(mail.dkim) : null;
   if (complaint !== null) return [problem(`No sample was sent: ${complaint}`)];
@@ -28,6 +28,8 @@ export async function sendSample(
     title,
     folder: path.join(folder, 'data', 'mail'),
     announce: () => {},
+    // SPF is asked of the same domain as for a code. A report about a sample is nobody's.
+    returnPathOf: bounceDomain === null ? undefined : () => `sample@${bounceDomain}`,
   });
   try {
     const outcome = await mailer.send(composeSample(config, to, title), signal);

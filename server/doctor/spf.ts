@@ -39,7 +39,7 @@ type Evaluation = {
 };
 
 /**
- * @param domain of MAIL_FROM, which is the sender's in the envelope too
+ * @param domain of the sender in the envelope: BOUNCE_DOMAIN, or that of MAIL_FROM
  * @param mailHost that of SMTP_URL; null when there is none
  */
 export async function examineSpf(

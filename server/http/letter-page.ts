@@ -1,12 +1,13 @@
 // The pages that links in our mails open. The API serves them, so they need nothing that the site's build makes but its font, and
 // no script runs on them.
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { escapeHtml } from '#server/escape-html.ts';
 import { contentSecurityPolicy, securityHeaders } from '#server/http/security-headers.ts';
-import { textResource, type Resource } from '#server/http/send-resource.ts';
+import { sendWhole, textResource, type Resource } from '#server/http/send-resource.ts';
 import type { Site } from '#shared/campaign-schema.ts';
 
 const STYLES = readFileSync(path.join(import.meta.dirname, 'letter-page.css'), 'utf8');
@@ -60,6 +61,10 @@ ${way}
       { type: 'text/html; charset=utf-8', cacheControl: 'no-store', always },
     );
 }
+
+/** Answers that a link opens nothing (any more). To programs, with the code of any unknown path. */
+export const sendDeadLink = (request: FastifyRequest, reply: FastifyReply, page: Resource): FastifyReply =>
+  sendWhole(request, reply.code(404).header('x-error-code', 'not-found'), page);
 
 /** The way to the first page. */
 export const wayHome = (words: string): string => `<p><a href="/">${escapeHtml(words)}</a></p>`;

@@ -9,9 +9,14 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as 
 /**
  * A known address with another method answers 405 and says which methods there are (RFC 9110, section 15.5.6). To be called
  * after all routes were added.
+ * @param more addresses beside those of {@link API}, which are not always there
  */
-export function refuseOtherMethods(app: FastifyInstance, sendError: SendError): void {
-  for (const url of Object.values(API)) {
+export function refuseOtherMethods(
+  app: FastifyInstance,
+  sendError: SendError,
+  more: readonly string[] = [],
+): void {
+  for (const url of [...Object.values(API), ...more]) {
     const allowed = METHODS.filter((method) => app.hasRoute({ method, url }));
     app.route({
       method: METHODS.filter((method) => !allowed.includes(method)),

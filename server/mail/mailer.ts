@@ -7,6 +7,7 @@ import path from 'node:path';
 import { createTransport, type NodemailerError } from 'nodemailer';
 
 import { needsTls, type Config, type DkimConfig } from '#server/config.ts';
+import { meaningOf, type AnswerMeaning } from '#server/mail/smtp-answer.ts';
 import { makeWholeFolderPrivate } from '#server/private-files.ts';
 
 export type Mail = {
@@ -29,7 +30,13 @@ export type SendOutcome =
   /** Worth another try: the server is away, busy, or misconfigured on our side. */
   | { readonly type: 'failed for now'; readonly reason: string; readonly errorClass: string }
   /** The server refused this recipient or this message for good. */
-  | { readonly type: 'refused'; readonly reason: string; readonly errorClass: string };
+  | {
+      readonly type: 'refused';
+      readonly reason: string;
+      readonly errorClass: string;
+      /** What that says about the address. */
+      readonly meaning: AnswerMeaning;
+    };
 
 export type Mailer = {
   /** Sends one mail. Never throws: a failure is an outcome. */
@@ -64,15 +71,20 @@ export const connectionOptions = (url: string) => ({
   maxResponseSize: MAX_RESPONSE_BYTES,
 });
 
-/** A Mailer over a pooled SMTP transport. */
+/** Where reports about a mail go back. @param mailId {@link Mail.id} */
+type ReturnPathOf = (mailId: string) => string;
+
+/** A Mailer over a pooled SMTP transport. @param parts returnPathOf: that of the sender if not given */
 export function createSmtpMailer({
   url,
   dkim,
   from,
+  returnPathOf,
 }: {
   url: string;
   dkim: DkimConfig | null;
   from: string;
+  returnPathOf?: ReturnPathOf | undefined;
 }): Mailer {
   const transport = createTransport({
     ...connectionOptions(url),
@@ -94,7 +106,14 @@ export function createSmtpMailer({
   return {
     send: async (mail, signal) => {
       try {
-        const info = await transport.sendMail({ ...envelopeOf(mail, from), signal });
+        const info = await transport.sendMail({
+          ...envelopeOf(mail, from),
+          // The sender that mail servers answer to; what readers see stays as it is.
+          ...(returnPathOf && {
+            envelope: { from: returnPathOf(mail.id), to: { name: '', address: mail.to } },
+          }),
+          signal,
+        });
         return { type: 'sent', reply: info.response };
       } catch (error) {
         return classifyFailure(error);
@@ -209,7 +228,8 @@ function classifyFailure(error: unknown): SendOutcome {
           : 'unknown';
   // A 5yz to anything else (sign-in, MAIL FROM) is about our own account: an operator can mend it in time.
   return status >= 500 && FINAL_COMMANDS.has(command)
-    ? { type: 'refused', reason, errorClass }
+    ? // Each mail has one recipient, so what is said of the message (DATA) with such a code is said of the address, too.
+      { type: 'refused', reason, errorClass, meaning: meaningOf(details.response ?? '') }
     : { type: 'failed for now', reason, errorClass };
 }
 
@@ -302,10 +322,16 @@ export function createMailer(
     title,
     folder,
     announce,
-  }: { title: string; folder: string; announce: (mail: Mail, file: string) => void },
+    returnPathOf,
+  }: {
+    title: string;
+    folder: string;
+    announce: (mail: Mail, file: string) => void;
+    returnPathOf?: ReturnPathOf | undefined;
+  },
 ): Mailer {
   const from = senderOf(config, title);
   return config.mail.kind === 'smtp'
-    ? createSmtpMailer({ url: config.mail.url, dkim: config.mail.dkim, from })
+    ? createSmtpMailer({ url: config.mail.url, dkim: config.mail.dkim, from, returnPathOf })
     : createFileMailer(folder, from, announce);
 }

@@ -2,19 +2,21 @@
 import { randomUUIDv7 } from 'node:crypto';
 
 import { pseudonymsOf } from '#server/access/pseudonyms.ts';
+import { lockAddress } from '#server/db/challenges.ts';
 import { CLOCKS_DIFFER_MS } from '#server/db/clocks.ts';
 import type { OpenDatabase } from '#server/db/connect.ts';
 import {
   dropFutureTimes,
   finishMail,
   giveMailBack,
+  keptReply,
   leaseDueMail,
   releaseMail,
   type FirstLease,
   type Lane,
   type OutboxRow,
 } from '#server/db/outbox.ts';
-import { suppressionsOf } from '#server/db/suppressions.ts';
+import { suppress, suppressionsOf } from '#server/db/suppressions.ts';
 import { SMTP_CONNECTIONS, type Mailer, type SendOutcome } from '#server/mail/mailer.ts';
 import { findKind, type KindParts, type Message } from '#server/outbox/kinds.ts';
 import { createLaneBook } from '#server/outbox/lanes.ts';
@@ -250,6 +252,20 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
     return reasons.length > 0;
   };
 
+  /** Ends a mail whose address does not exist. Others keep away from it; a code that somebody asks for is still tried. */
+  const finishDead = async (recipient: string, failed: Parameters<typeof finishMail>[1]): Promise<void> => {
+    const { db, engine } = database;
+    const email = normaliseEmail(recipient);
+    await db.transaction().execute(async (tx) => {
+      // Its erasure may be under way, and must not be followed by a new row with the address.
+      await lockAddress(tx, engine, email);
+      if (!(await finishMail(tx, failed))) return;
+      const keys = pseudonymsOf(parts.secrets, email);
+      const note = keptReply(failed.reply);
+      await suppress(tx, { keys, reason: 'bounced', email, note, now: failed.now });
+    });
+  };
+
   const deliver = async (mail: OutboxRow): Promise<void> => {
     const kind = findKind(mail.kind);
     if (kind === undefined) {
@@ -286,10 +302,13 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
         await finishMail(database.db, { id: mail.id, leaseId, state: 'sent', reply: outcome.reply, now });
         parts.onEvent({ type: 'sent', queuedForMs: now - mail.created_at });
         return;
-      case 'refused':
-        await finishMail(database.db, { id: mail.id, leaseId, state: 'failed', reply: outcome.reason, now });
+      case 'refused': {
+        const failed = { id: mail.id, leaseId, state: 'failed', reply: outcome.reason, now } as const;
+        if (outcome.meaning === 'no such address') await finishDead(mail.recipient, failed);
+        else await finishMail(database.db, failed);
         parts.onEvent(outcome);
         return;
+      }
       case 'failed for now': {
         const dueAt = aborted.signal.aborted ? now : now + backoffMs(mail.attempts, parts.random);
         await releaseMail(database.db, {

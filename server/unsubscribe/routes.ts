@@ -6,6 +6,7 @@ import type { Secrets } from '#server/access/secrets.ts';
 import { readUnsubscribeToken } from '#server/access/mail-links.ts';
 import type { OpenDatabase } from '#server/db/connect.ts';
 import type { SendError } from '#server/http/errors.ts';
+import { sendDeadLink } from '#server/http/letter-page.ts';
 import { sendWhole } from '#server/http/send-resource.ts';
 import { dropRequest, type VisitorAddress } from '#server/http/visitor-address.ts';
 import { FROM_PAGE, ONE_CLICK, type UnsubscribePages } from '#server/unsubscribe/page.ts';
@@ -39,7 +40,7 @@ export async function addUnsubscribeRoutes(
 
     scope.get<{ Querystring: { t?: unknown } }>(API.unsubscribe, async (request, reply) => {
       const isOurs = readUnsubscribeToken(secrets, request.query.t) !== null;
-      return sendWhole(request, reply.code(isOurs ? 200 : 404), isOurs ? pages.ask : pages.unknown);
+      return isOurs ? sendWhole(request, reply, pages.ask) : sendDeadLink(request, reply, pages.unknown);
     });
 
     scope.post<{ Querystring: { t?: unknown } }>(
@@ -49,7 +50,7 @@ export async function addUnsubscribeRoutes(
         const clientAddress = visitorAddress(request);
         if (clientAddress === null) return dropRequest(reply);
         const leadId = readUnsubscribeToken(secrets, request.query.t);
-        if (leadId === null) return sendWhole(request, reply.code(404), pages.unknown);
+        if (leadId === null) return sendDeadLink(request, reply, pages.unknown);
         const form = readForm(request.headers['content-type'], request.body);
         if (!form.isOneClick) return sendError(reply, 'invalid-input');
         await withdrawConsent(

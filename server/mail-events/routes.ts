@@ -1,0 +1,77 @@
+// Where mail providers tell of bounces and complaints. Each address is there only if its setting is; what comes to it is believed
+// only when it is signed, answered with success only once it is stored, and may come twice.
+import type { FastifyInstance } from 'fastify';
+
+import type { Config } from '#server/config.ts';
+import type { SendError } from '#server/http/errors.ts';
+import { createMailgun } from '#server/mail-events/mailgun.ts';
+import { createPostmark } from '#server/mail-events/postmark.ts';
+import type { Provider } from '#server/mail-events/provider.ts';
+import { createSendGrid } from '#server/mail-events/sendgrid.ts';
+import { createSes } from '#server/mail-events/ses.ts';
+import type { Fetch } from '#server/mail-events/sns.ts';
+import { takeReport, type ReportParts } from '#server/mail-events/take-report.ts';
+
+type MailEventParts = ReportParts & {
+  readonly config: Config['mailEvents'];
+  readonly clock: () => number;
+  readonly fetch: Fetch;
+  readonly sendError: SendError;
+};
+
+/** What they send it as; Amazon SNS calls its JSON plain text. */
+const BODY_TYPES = ['application/json', 'text/plain'];
+const RETRY_AFTER_SECONDS = 60;
+
+const providersOf = (
+  { sesTopic, postmarkLogin, mailgunKey, sendgridKey }: Config['mailEvents'],
+  fetchIt: Fetch,
+): Provider[] => [
+  ...(sesTopic === null ? [] : [createSes(sesTopic, fetchIt)]),
+  ...(postmarkLogin === null ? [] : [createPostmark(postmarkLogin)]),
+  ...(mailgunKey === null ? [] : [createMailgun(mailgunKey)]),
+  ...(sendgridKey === null ? [] : [createSendGrid(sendgridKey)]),
+];
+
+/** Adds the routes of the providers that are set. @returns their addresses */
+export async function addMailEventRoutes(
+  app: FastifyInstance,
+  { config, clock, fetch: fetchIt, sendError, ...parts }: MailEventParts,
+): Promise<readonly string[]> {
+  const providers = providersOf(config, fetchIt);
+  const urlOf = ({ name }: Provider) => `/api/mail-events/${name}`;
+  await app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser(BODY_TYPES, { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+
+    for (const provider of providers)
+      scope.post(urlOf(provider), { bodyLimit: provider.bodyLimitBytes }, async (request, reply) => {
+        const { body, headers } = request;
+        if (!Buffer.isBuffer(body)) return sendError(reply, 'malformed-body');
+        const now = clock();
+        const verdict = await provider.read({ body, headers, now });
+        switch (verdict.type) {
+          case 'unsigned':
+            return sendError(reply, 'wrong-signature');
+          case 'unreadable':
+            return sendError(reply, 'malformed-body');
+          case 'later':
+            return sendError(reply, 'unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+          case 'reports': {
+            let suppressed = 0;
+            for (const report of verdict.reports)
+              if ((await takeReport(parts, report, now)) === 'suppressed') suppressed += 1;
+            verdict.stored?.();
+            const { name } = provider;
+            request.log.info(
+              { provider: name, reports: verdict.reports.length, suppressed },
+              'A mail provider told of bounces or complaints.',
+            );
+            // Postmark and Mailgun take no other success.
+            return reply.code(200).send();
+          }
+        }
+      });
+  });
+  return providers.map(urlOf);
+}

@@ -1,0 +1,75 @@
+// What is done about a message that came back. It is believed only if it names a mail of ours: by the id of a message, which is
+// random and known to whoever got the mail, or by a return path that we signed. Else anybody could have anybody suppressed.
+import { readBounceAddress } from '#server/access/bounce-address.ts';
+import { findMail } from '#server/db/returned-mail.ts';
+import { readReturnedMessage, type ReturnedMessage } from '#server/mail-events/read-message.ts';
+import { takeReport, type ReportOutcome, type ReportParts } from '#server/mail-events/take-report.ts';
+import { meaningOfAll, type AnswerMeaning } from '#server/mail/smtp-answer.ts';
+import { normaliseEmail } from '#shared/lead.ts';
+
+export type MessageOutcome =
+  | { readonly type: 'no report' }
+  /** It names no mail of ours, or one that is gone. */
+  | { readonly type: 'not ours' }
+  /** It speaks of somebody else than the mail went to, such as the target of a forwarding that is broken. */
+  | { readonly type: 'another address'; readonly email: string }
+  /** It is not for good, not about the address, or no complaint. */
+  | { readonly type: 'nothing to do'; readonly email: string; readonly why: string }
+  | {
+      readonly type: ReportOutcome;
+      readonly email: string;
+      readonly reason: 'bounced' | 'complained';
+      readonly note: string | null;
+    };
+
+/**
+ * Reads a message and does what it asks for.
+ * @param raw as it came
+ * @param now milliseconds since 1970
+ */
+export async function takeMessage(parts: ReportParts, raw: Uint8Array, now: number): Promise<MessageOutcome> {
+  const message = await readReturnedMessage(raw);
+  if (message.type === 'other') return { type: 'no report' };
+  const mail = await findNamedMail(parts, message);
+  if (mail === null) return { type: 'not ours' };
+  const email = normaliseEmail(mail.recipient);
+  // No report is older than its mail, whatever it says.
+  const happenedAt = Math.max(message.writtenAt ?? 0, mail.created_at);
+
+  if (message.type === 'feedback') {
+    if (message.feedback !== 'abuse')
+      return { type: 'nothing to do', email, why: message.feedback || 'no type of feedback' };
+    const complaint = { reason: 'complained', email, note: null } as const;
+    return { type: await takeReport(parts, { ...complaint, happenedAt }, now), ...complaint };
+  }
+
+  const about = message.recipients.find(({ addresses }) =>
+    addresses.some((address) => normaliseEmail(address) === email),
+  );
+  if (about === undefined) return { type: 'another address', email };
+  const meaning = meaningOfAll(about.answers);
+  if (about.action !== 'failed' || meaning !== 'no such address')
+    return { type: 'nothing to do', email, why: whyNot(about.action, meaning) };
+  const bounce = { reason: 'bounced', email, note: about.answers.join(' ') } as const;
+  return { type: await takeReport(parts, { ...bounce, happenedAt }, now), ...bounce };
+}
+
+const whyNot = (action: string, meaning: AnswerMeaning): string =>
+  action === 'failed' ? meaning : action || 'no action';
+
+const MAIL_ID = /^\s*<?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})@/i;
+
+async function findNamedMail(
+  { database, secrets }: ReportParts,
+  { messageIds, cameTo }: Exclude<ReturnedMessage, { type: 'other' }>,
+): Promise<{ readonly recipient: string; readonly created_at: number } | null> {
+  const ids = [
+    ...messageIds.map((text) => MAIL_ID.exec(text)?.[1]?.toLowerCase()),
+    ...cameTo.map((text) => readBounceAddress(secrets, text)),
+  ];
+  for (const id of new Set(ids)) {
+    const mail = id ? await findMail(database.db, id) : undefined;
+    if (mail !== undefined) return mail;
+  }
+  return null;
+}
