@@ -19,7 +19,11 @@ import { siteDatabaseUrl, siteSettings } from '#testing/start-site.ts';
 const LEADS = Number(process.argv[2] ?? 1_000_000);
 const MOST_MEMORY = 150e6;
 const LOOK_MS = 20;
-const DESK = path.resolve(import.meta.dirname, '..', 'server', 'desk.ts');
+const PROJECT = path.resolve(import.meta.dirname, '..');
+/** As `npm run desk` has it. */
+const [, ...DESK] = (
+  JSON.parse(readFileSync(path.join(PROJECT, 'package.json'), 'utf8')) as { scripts: { desk: string } }
+).scripts.desk.split(' ');
 /** What the export says of each lead, for the database to write by itself. */
 const DUMP = `select l.email, l.name, l.company, l.first_verified_at, l.last_verified_at, r.given_at, r.consent_version, w.text, l.attribution, l.flags
   from leads l left join consent_receipts r on r.id = (select id from consent_receipts where lead_id = l.id order by id desc limit 1)
@@ -32,7 +36,7 @@ const rows: string[][] = [];
 /** Runs a program to its end; how long it took, and the most memory it held. */
 async function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Run> {
   const begun = performance.now();
-  const child = spawn(command, args, { env, stdio: ['ignore', 'ignore', 'inherit'] });
+  const child = spawn(command, args, { env, cwd: PROJECT, stdio: ['ignore', 'ignore', 'inherit'] });
   const ended = once(child, 'exit') as Promise<[number]>;
   let bytes = 0;
   while (child.exitCode === null && child.signalCode === null) {
@@ -67,7 +71,7 @@ async function measure(engine: Engine, postgresUrl: string): Promise<void> {
       CAMPAIGN_FOLDER: TEST_CAMPAIGN,
       ...settings,
     };
-    const desk = (...args: readonly string[]) => run(process.execPath, [DESK, ...args], env);
+    const desk = (...args: readonly string[]) => run(process.execPath, [...DESK, ...args], env);
     const file = path.join(folder, 'leads.csv');
     const dump = path.join(folder, 'dump.csv');
     const own: readonly [string, readonly string[]] =
