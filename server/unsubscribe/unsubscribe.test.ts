@@ -135,7 +135,8 @@ for (const engine of ENGINES) {
           API.unsubscribe,
           `${API.unsubscribe}?t=`,
           `${API.unsubscribe}?t=${leadId}`,
-          `${url.slice(0, -1)}A`,
+          // The signature's last digit is one of sixteen, and A is one of them.
+          `${url.slice(0, -1)}${url.endsWith('A') ? 'E' : 'A'}`,
           url.slice(0, -1),
           `${url}&t=x`,
           unsubscribeUrl(others, '', leadId),
