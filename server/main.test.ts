@@ -25,6 +25,7 @@ import { sql, type Selectable } from 'kysely';
 import type { Config } from '#server/config.ts';
 import { openDatabase } from '#server/db/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
+import { API } from '#shared/api.ts';
 import { inFolder } from '#testing/folder.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createPostgresDatabase, ENGINES } from '#testing/databases.ts';
@@ -326,10 +327,10 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       const env = { APP_SECRET: TEST_SECRET, DATABASE_URL: site.databaseUrl };
       const first = await startSiteProcess(env, site.folder);
       await first.stop('SIGINT');
-      assert.match(first.output(), /Warning: The secret is none that this database was used with: /);
+      assert.match(first.output(), /"level":40,[^}]+"The secret is none that this database was used with: /);
       const second = await startSiteProcess(env, site.folder);
       await second.stop('SIGINT');
-      assert.doesNotMatch(second.output(), /Warning: The secret/);
+      assert.doesNotMatch(second.output(), /The secret/);
     } finally {
       await site.close();
     }
@@ -424,7 +425,7 @@ describe('an instance', () => {
       assert.deepEqual(readdirSync(elsewhere), ['.env']);
       assert.match(
         site.output(),
-        /^Warning: SOMETHING in \.env is no setting of this page; it is ignored\.$/m,
+        /"level":40,[^}]+"SOMETHING in \.env is no setting of this page; it is ignored\."/,
       );
       // Without INSTANCE_FOLDER it is the project's, never the folder that happens to be the current one.
       const { stderr } = spawnSync(process.execPath, [MAIN], {
@@ -470,8 +471,30 @@ describe('an instance', () => {
       await site.stop('SIGINT');
       assert.equal(statSync(shared).mode & 0o777, 0o755);
       assert.equal(statSync(path.join(shared, 'leads.db')).mode & 0o777, 0o600);
-      assert.match(site.output(), /^Warning: Other users of this machine can look into .+\/shared\. /m);
-      assert.match(site.output(), /^Warning: Other users of this machine can look into .+\/\.env\. /m);
+      assert.match(
+        site.output(),
+        /"level":40,[^}]+"Other users of this machine can look into [^"]+\/shared\. /,
+      );
+      assert.match(
+        site.output(),
+        /"level":40,[^}]+"Other users of this machine can look into [^"]+\/\.env\. /,
+      );
+    }));
+
+  it('writes nothing but lines of its log where nobody sits at a terminal', () =>
+    inFolder(async (folder) => {
+      const site = await startSiteProcess({ LOG_LEVEL: 'error' }, folder);
+      const origin = { origin: site.url, 'content-type': 'application/json' };
+      const form = { method: 'POST', headers: origin, body: JSON.stringify(filledForm()) };
+      assert.equal((await fetch(site.url + API.leads, form)).status, 202);
+      while (!site.output().includes('is your code')) await setTimeout(10);
+      await site.stop('SIGTERM');
+      const lines = site.output().trim().split('\n');
+      const said = lines.map((line) => (JSON.parse(line) as { msg: string }).msg);
+      assert.match(
+        said.join('\n'),
+        /^No SMTP_URL is set[\s\S]+^Ready on http[\s\S]+^Mail: \d{6} is your code/m,
+      );
     }));
 
   it('tries its mail account, and serves the page though it cannot be used', () =>

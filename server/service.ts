@@ -28,7 +28,7 @@ import { createMailer, dkimComplaint, type Mailer } from '#server/mail/mailer.ts
 import type { GuideMail } from '#server/outbox/kinds.ts';
 import { queueNotice } from '#server/outbox/notice.ts';
 import { startMailWorker, type MailEvent, type MailWorker } from '#server/outbox/worker.ts';
-import { createLogger } from '#server/observability/logger.ts';
+import { createLogger, createSay, type Say } from '#server/observability/logger.ts';
 import { createMetrics, type Metrics } from '#server/observability/metrics.ts';
 import { makePrivate, openToOthers, sayOpenToOthers } from '#server/private-files.ts';
 import { readCampaignFolder, readSettings, type Settings } from '#server/settings.ts';
@@ -84,8 +84,8 @@ export type ServiceReplacements = {
   readonly logger?: Logger;
   /** One that is open already. It is brought up to date, and stays open after the service: it is the giver's to close. */
   readonly database?: OpenDatabase | undefined;
-  /** Tells whoever sits at the terminal. */
-  readonly say?: (line: string) => void;
+  /** Tells whoever started it. */
+  readonly say?: Say;
   /** Told what became of each mail, after log and metrics were. */
   readonly onMailEvent?: (event: MailEvent) => void;
   /** Told what became of each try to tell a webhook, after log and metrics were. */
@@ -154,7 +154,7 @@ async function openParts(
     clock = () => Date.now(),
     random = () => Math.random(),
     logger = createLogger(config.logLevel),
-    say = (line) => process.stdout.write(`${line}\n`),
+    say = createSay(process.stdout),
     onMailEvent,
     onWebhook,
     resolveName,
@@ -180,7 +180,7 @@ async function openParts(
       createMailer(config, {
         title,
         folder: mailFolder,
-        announce: (mail, file) => say(`Mail: "${mail.subject}", written to ${asSeenFromHere(file)}`),
+        announce: (mail, file) => say(`Mail: ${mail.subject} (written to ${asSeenFromHere(file)})`),
         returnPathOf: bounceDomain === null ? undefined : (id) => bounceAddress(secrets, id, bounceDomain),
       }),
     (error) => explainFileFailure(error, mailFolder, 'Give this user the right to, or set SMTP_URL.'),

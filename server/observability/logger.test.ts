@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { sql } from 'kysely';
 import * as z from 'zod';
 
-import { createLogger, describeError } from '#server/observability/logger.ts';
+import { createLogger, createSay, describeError } from '#server/observability/logger.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
 
@@ -170,3 +170,11 @@ for (const engine of ENGINES) {
       }));
   });
 }
+
+it('whoever sits at a terminal reads sentences', () => {
+  const lines: unknown[] = [];
+  const say = createSay({ isTTY: true, write: (line: unknown) => lines.push(line) > 0 });
+  say('Ready.');
+  say('The secret is short.', 'warn');
+  assert.deepEqual(lines, ['Ready.\n', 'Warning: The secret is short.\n']);
+});
