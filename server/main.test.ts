@@ -323,6 +323,15 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       );
       assert.equal(existsSync(secretFile), false, 'it is not given another one');
 
+      // That of another instance, as after a restore on a new machine; the second start is told as the first was.
+      writeFileSync(secretFile, 'y'.repeat(43));
+      for (let start = 0; start < 2; start += 1)
+        assert.match(
+          await refusal(site.folder, { DATABASE_URL: site.databaseUrl }),
+          /\/data\/app-secret is none that this database was used with\. Put /,
+        );
+      rmSync(secretFile);
+
       // On purpose.
       const env = { APP_SECRET: TEST_SECRET, DATABASE_URL: site.databaseUrl };
       const first = await startSiteProcess(env, site.folder);

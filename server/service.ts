@@ -340,6 +340,11 @@ async function openSecrets(
   );
   const ids = secrets.map(({ id }) => id);
   const isStranger = known.length > 0 && !ids.some((id) => known.includes(id));
+  // Set in the settings, it is meant; the file can be one that another instance made for itself, as after a restore elsewhere.
+  if (isStranger && config.appSecrets.length === 0)
+    throw new CannotOpen(
+      sayMissing(path.join(folder, 'app-secret'), 'is none that this database was used with'),
+    );
   await rememberSecretIds(db, ids, now);
   return {
     secrets,
@@ -349,6 +354,11 @@ async function openSecrets(
   };
 }
 
+const sayMissing = (file: string, what: string): string =>
+  `${file} ${what}. Put the file back from a backup, or set APP_SECRET to that secret. ` +
+  'To go on without it, set APP_SECRET to a new one (openssl rand -base64 32): whoever is signed in or waits for a code must then ask for a new one, ' +
+  'links in mails end, and nobody knows any more who was erased and must not come back.';
+
 async function keptSecret(folder: string, databaseKnowsOne: boolean): Promise<string> {
   const file = path.join(folder, 'app-secret');
   const explain = (error: unknown) =>
@@ -357,9 +367,7 @@ async function keptSecret(folder: string, databaseKnowsOne: boolean): Promise<st
   if (kept.type === 'secret') return kept.secret;
   if (kept.type === 'unusable') throw new CannotOpen(kept.sentence);
   if (databaseKnowsOne) {
-    throw new CannotOpen(
-      `${file} is missing, though this database was used with a secret before. Put the file back from a backup, or set APP_SECRET to that secret. To go on without it, set APP_SECRET to a new one (openssl rand -base64 32): whoever is signed in or waits for a code must then ask for a new one.`,
-    );
+    throw new CannotOpen(sayMissing(file, 'is missing, though this database was used with a secret before'));
   }
   return orRefuse(() => makeSecretFile(file), explain);
 }
