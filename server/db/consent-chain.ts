@@ -8,15 +8,14 @@ import { createCollector } from '#server/collect-garbage.ts';
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
 import { lowestIdAt } from '#server/db/ids.ts';
 import type { Schema } from '#server/db/schema.ts';
+import { answersOf, type LeadAnswers } from '#shared/lead.ts';
 
 type ChainEntry = Selectable<Schema['consent_chain']>;
 
 /** What a proof says. Times are ISO 8601 in UTC; null is what was not known. */
-type ConsentProof = {
+type ConsentProof = LeadAnswers & {
   readonly receipt: string;
   readonly email: string;
-  readonly name: string;
-  readonly company: string;
   readonly wording: { readonly version: string; readonly text: string };
   /** The address of the page. */
   readonly page: string;
@@ -284,8 +283,7 @@ function proofOf(
   return {
     receipt: row.id,
     email: row.email,
-    name: row.name,
-    company: row.company,
+    ...answersOf(row),
     wording: { version: row.consent_version, text: row.text },
     page,
     givenAt: isoTime(row.given_at),

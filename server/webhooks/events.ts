@@ -9,16 +9,15 @@ import { insertLeadEvent } from '#server/db/webhook-events.ts';
 import { splitName } from '#server/export/formats.ts';
 import { readAttribution, sourceOf, type KeptAttribution } from '#server/export/source.ts';
 import type { Endpoint } from '#server/webhooks/endpoints.ts';
+import type { LeadAnswers } from '#shared/lead.ts';
 
 /** A lead as it is told. Times are ISO 8601 in UTC. */
-type ToldLead = {
+type ToldLead = LeadAnswers & {
   readonly id: string;
   readonly email: string;
-  readonly name: string;
   /** The name in two, as exports have it, for programs that want so. */
   readonly first_name: string;
   readonly last_name: string;
-  readonly company: string;
   readonly first_verified_at: string;
   readonly last_verified_at: string;
   /** The newest; null when the receipt is not there. */
