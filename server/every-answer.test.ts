@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 
 import { COLUMNS } from '#server/db/personal-data.ts';
 import type { Schema } from '#server/db/schema.ts';
-import { API } from '#shared/api.ts';
+import { API, OpenChallenge } from '#shared/api.ts';
 import { Lead, type LeadAnswers } from '#shared/lead.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
@@ -25,6 +25,25 @@ const NAMES = Object.keys(Lead.shape).filter(
 /** Text that stands nowhere else, for each. */
 const answer = (name: string, mark: string): string => `${mark} ${name}`;
 const answers = (mark: string) => Object.fromEntries(NAMES.map((name) => [name, answer(name, mark)]));
+
+it('every field of the form stands in the documents that list them', () => {
+  const document = (name: string) => readFileSync(path.resolve(import.meta.dirname, '../docs', name), 'utf8');
+  const api = document('api.md');
+  assert.ok(
+    api.includes(`{${Object.keys(Lead.shape).join(', ')}}`),
+    'docs/api.md has the body of POST /api/leads',
+  );
+  assert.ok(
+    api.includes(`{${Object.keys(OpenChallenge.shape).join(', ')}}`),
+    'docs/api.md has the answer to GET /api/challenge',
+  );
+  const csv = /^\| `csv` .*$/m.exec(document('desk.md'))?.[0] ?? '';
+  const webhooks = document('webhooks.md');
+  for (const name of NAMES) {
+    assert.ok(csv.includes(`\`${name}\``), `docs/desk.md has ${name} among the columns of csv`);
+    assert.ok(webhooks.includes(`"${name}": "`), `docs/webhooks.md has ${name} in its example`);
+  }
+});
 
 for (const engine of ENGINES) {
   describe(`whatever the form asks, on ${engine}`, () => {
