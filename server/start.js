@@ -23,6 +23,19 @@ const LARGE_PACKAGES = [
   'zod/mini',
 ];
 
+/** What the build needs and nothing that runs does: npm start builds, an image has been built. `--check` looks for these as well. */
+const BUILD_PACKAGES = [
+  '@radix-ui/react-toast',
+  '@radix-ui/react-tooltip',
+  '@tanstack/react-query',
+  '@vitejs/plugin-react',
+  'harfbuzzjs',
+  'react',
+  'react-dom',
+  'subset-font',
+  'vite',
+];
+
 /** `desk` and what follows is a command for the operator; without it, the page is served. */
 const isDesk = process.argv[2] === 'desk';
 if (isDesk) process.argv.splice(2, 1);
@@ -36,10 +49,14 @@ function refuse(sentence) {
   process.exit(1);
 }
 
-/** @param {string} file @returns {{ version?: string, dependencies?: Record<string, string> } | null} */
+/**
+ * @typedef {Record<string, string>} Versions
+ * @param {string} file
+ * @returns {{ version?: string, dependencies?: Versions, devDependencies?: Versions } | null}
+ */
 function readPackage(file) {
   try {
-    return /** @type {{ version?: string, dependencies?: Record<string, string> }} */ (
+    return /** @type {{ version?: string, dependencies?: Versions, devDependencies?: Versions }} */ (
       JSON.parse(readFileSync(new URL(`../${file}`, import.meta.url), 'utf8'))
     );
   } catch {
@@ -56,12 +73,23 @@ if (major < OLDEST_NODE.major || (major === OLDEST_NODE.major && minor < OLDEST_
       : `Node ${process.versions.node} is too old, and the newer one that this page brings is not installed. ${INSTALL}`,
   );
 }
-const wanted = readPackage('package.json')?.dependencies ?? {};
-for (const [name, version] of Object.entries(wanted)) {
+const { dependencies: wanted = {}, devDependencies = {} } = readPackage('package.json') ?? {};
+const forBuilding = Object.entries(devDependencies).filter(([name]) => BUILD_PACKAGES.includes(name));
+for (const [name, version] of [
+  ...Object.entries(wanted),
+  ...(process.argv.includes('--check') ? forBuilding : []),
+]) {
   const found = readPackage(`node_modules/${name}/package.json`)?.version;
   if (found === undefined) refuse(`The package ${name} is missing. ${INSTALL}`);
   if (found !== version)
     refuse(`The package ${name} is here in version ${found}, not ${version}. ${INSTALL}`);
+}
+
+// The first process of a container has no default for signals: until main.ts listens, SIGTERM would be passed over.
+if (process.pid === 1) {
+  process.on('SIGTERM', () => {
+    if (process.listenerCount('SIGTERM') === 1) process.exit(143);
+  });
 }
 
 /** @type {() => void} */
