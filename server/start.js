@@ -23,19 +23,6 @@ const LARGE_PACKAGES = [
   'zod/mini',
 ];
 
-/** What the build needs and nothing that runs does: npm start builds, an image has been built. `--check` looks for these as well. */
-const BUILD_PACKAGES = [
-  '@radix-ui/react-toast',
-  '@radix-ui/react-tooltip',
-  '@tanstack/react-query',
-  '@vitejs/plugin-react',
-  'harfbuzzjs',
-  'react',
-  'react-dom',
-  'subset-font',
-  'vite',
-];
-
 /** `desk` and what follows is a command for the operator; without it, the page is served. */
 const isDesk = process.argv[2] === 'desk';
 if (isDesk) process.argv.splice(2, 1);
@@ -51,14 +38,13 @@ function refuse(sentence) {
 
 /**
  * @typedef {Record<string, string>} Versions
+ * @typedef {{ version?: string, dependencies?: Versions, devDependencies?: Versions, buildPackages?: string[] }} Package
  * @param {string} file
- * @returns {{ version?: string, dependencies?: Versions, devDependencies?: Versions } | null}
+ * @returns {Package | null}
  */
 function readPackage(file) {
   try {
-    return /** @type {{ version?: string, dependencies?: Versions, devDependencies?: Versions }} */ (
-      JSON.parse(readFileSync(new URL(`../${file}`, import.meta.url), 'utf8'))
-    );
+    return /** @type {Package} */ (JSON.parse(readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')));
   } catch {
     return null;
   }
@@ -73,8 +59,13 @@ if (major < OLDEST_NODE.major || (major === OLDEST_NODE.major && minor < OLDEST_
       : `Node ${process.versions.node} is too old, and the newer one that this page brings is not installed. ${INSTALL}`,
   );
 }
-const { dependencies: wanted = {}, devDependencies = {} } = readPackage('package.json') ?? {};
-const forBuilding = Object.entries(devDependencies).filter(([name]) => BUILD_PACKAGES.includes(name));
+const {
+  dependencies: wanted = {},
+  devDependencies = {},
+  buildPackages = [],
+} = readPackage('package.json') ?? {};
+// What runs needs none of them: npm start builds first, and an image has been built.
+const forBuilding = Object.entries(devDependencies).filter(([name]) => buildPackages.includes(name));
 for (const [name, version] of [
   ...Object.entries(wanted),
   ...(process.argv.includes('--check') ? forBuilding : []),
