@@ -61,6 +61,8 @@ function explainPostgres(failure: Failure, url: URL): string | null {
   if (code === '53300')
     return `${where} has no connection left. Raise max_connections, or end other clients.`;
   if (code.startsWith('57P')) return `${where} is starting or stopping. Try again in a moment.`;
+  if (code === '55P03')
+    return `${where} is held up by another program that has locked a table. Find it in pg_stat_activity, and start again.`;
   if (code === '25006') return `${where} takes no writes. Name the primary server in DATABASE_URL.`;
   if (failure.message.includes('does not support SSL')) {
     return `${where} offers no TLS. Turn it on there, or, on a network of your own, set sslmode=disable in DATABASE_URL.`;
