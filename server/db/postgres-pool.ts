@@ -7,7 +7,7 @@ import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import { Client, Pool, type CustomTypesConfig, type PoolClient } from 'pg';
 
 import { isOutage } from '#server/db/outages.ts';
-import { hostUrls, mustTakeWrites } from '#server/db/postgres-hosts.ts';
+import { hostUrls, mustTakeWrites, parametersOf } from '#server/postgres-hosts.ts';
 import { createStatementNames } from '#server/db/prepared-statements.ts';
 
 const POOL_SIZE = 10;
@@ -61,7 +61,7 @@ export function openPostgresPool(settings: PostgresSettings): PostgresPool {
   const { url, types, statementTimeoutMs, onConnectionError } = settings;
   const hosts = hostUrls(url);
   const onlyWritable = mustTakeWrites(url);
-  const asked = URL.parse(hosts[0] ?? '')?.searchParams.get('prepare');
+  const asked = parametersOf(url).get('prepare');
   const nameOf = createStatementNames();
   // PgBouncer refuses parameters that it does not know.
   let takesTimeoutAtStart = statementTimeoutMs > 0;

@@ -22,6 +22,19 @@ export function hostUrls(url: string): readonly string[] {
   });
 }
 
+/** The same address with other parameters, whatever hosts it names. */
+export function withParameters(url: string, change: (parameters: URLSearchParams) => void): string {
+  const [address = '', query = ''] = url.split('?', 2);
+  const parameters = new URLSearchParams(query);
+  change(parameters);
+  // libpq reads a "+" as it is.
+  return parameters.size === 0 ? address : `${address}?${String(parameters).replaceAll('+', '%20')}`;
+}
+
+/** What stands behind the "?" of an address; the same for all its hosts. */
+export const parametersOf = (url: string): URLSearchParams =>
+  URL.parse(hostUrls(url)[0] ?? '')?.searchParams ?? new URLSearchParams();
+
 /** Whether a connection must lead to a host that takes writes: among several it always must. */
 export const mustTakeWrites = (url: string): boolean =>
   hostUrls(url).length > 1 || WRITABLE.includes(sessionAttributes(url) ?? '');
@@ -32,8 +45,7 @@ export const asksForReading = (url: string): string | null => {
   return asked === null || asked === 'any' || WRITABLE.includes(asked) ? null : asked;
 };
 
-const sessionAttributes = (url: string): string | null =>
-  URL.parse(hostUrls(url)[0] ?? '')?.searchParams.get('target_session_attrs') ?? null;
+const sessionAttributes = (url: string): string | null => parametersOf(url).get('target_session_attrs');
 
 /** The hosts with their ports, as a person reads them; "localhost" when none is named. */
 export const sayHosts = (url: string): string =>
