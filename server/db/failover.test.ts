@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import { sql } from 'kysely';
 
@@ -53,74 +53,57 @@ async function withPair(use: (pair: PostgresPair, database: OpenDatabase) => Pro
   }
 }
 
-describe('of several PostgreSQL hosts', () => {
-  it('the one that takes writes is used, in whatever order they are named', () =>
-    withPair(async ({ a, b, url }) => {
-      for (const address of [url('postgres'), url('postgres').replace(/@([^,]+),([^/]+)/, '@$2,$1')]) {
-        const { db, close } = open(address);
-        assert.equal(await portOf(db), a.port, address);
-        await close();
-      }
-      const { db, close } = open(`${b.url}?target_session_attrs=read-write`);
-      await assert.rejects(portOf(db), { code: '25006' });
+it('of several PostgreSQL hosts the primary is used, and what was acknowledged outlives it', () =>
+  withPair(async ({ a, b, url }, { db }) => {
+    // In whatever order they are named; and alone only where the address asks for one that takes writes.
+    const reversed = url('postgres').replace(/@([^,]+),([^/]+)/, '@$2,$1');
+    for (const address of [url('postgres'), reversed]) {
+      const { db: another, close } = open(address);
+      assert.equal(await portOf(another), a.port, address);
       await close();
-    }));
+    }
+    const standby = open(`${b.url}?target_session_attrs=read-write`);
+    await assert.rejects(portOf(standby.db), { code: '25006' });
+    await standby.close();
 
-  it('the standby takes over when the primary dies, with everything that was acknowledged', () =>
-    withPair(async ({ a, b }, { db }) => {
-      assert(await store(db, 'before'));
-      await a.stop('SIGKILL');
-      assert.equal(await store(db, 'meanwhile'), false);
-      await b.promote();
-      await until(() => store(db, 'after'));
-      assert.equal(await portOf(db), b.port);
-      assert.deepEqual(await idsIn(db), ['after', 'before']);
-      // The old one comes back and takes writes as well: whoever looks now takes the one that was promoted.
-      await a.start();
-      assert.deepEqual(await a.ask('select pg_is_in_recovery() as standby'), [{ standby: false }]);
-      const another = open(db === null ? '' : b.url.replace('@', `@127.0.0.1:${a.port},`), 1_000);
-      assert.equal(await portOf(another.db), b.port);
-      await another.close();
-    }));
+    assert(await store(db, 'before'));
+    await b.stop('SIGKILL');
+    // Cancelled, PostgreSQL calls it committed: only the standby does not have it.
+    const cancelled = store(db, 'cancelled');
+    await until(async () => {
+      const rows = await a.ask(
+        "select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'",
+      );
+      return rows.length > 0;
+    });
+    assert.equal(await cancelled, false);
+    // More than there are connections, which they keep: on the server they wait as well.
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, number) => store(db, `waits ${number}`)),
+    );
+    assert.deepEqual(new Set(answers), new Set([false]));
+    const waiting = () => a.ask("select pid from pg_stat_activity where wait_event = 'SyncRep'");
+    assert.equal((await waiting()).length, 10);
+    await b.start();
+    await until(async () => (await waiting()).length === 0);
+    await until(() => store(db, 'replicated'));
+    const kept = await idsIn(db);
+    assert.equal(kept.filter((id) => id.startsWith('waits')).length, 10);
 
-  it('a commit that no standby has is not acknowledged, and comes to light when there is one', () =>
-    withPair(async ({ a, b }, { db }) => {
-      await b.stop('SIGKILL');
-      // More of them than there are connections, which they keep: on the server they wait as well.
-      const answers = await Promise.all(Array.from({ length: 12 }, (_, number) => store(db, `waits ${number}`)));
-      assert.deepEqual(new Set(answers), new Set([false]));
-      const waiting = await a.ask<{ pid: number }>("select pid from pg_stat_activity where wait_event = 'SyncRep'");
-      assert.equal(waiting.length, 10);
-      await b.start();
-      await until(async () => (await a.ask("select 1 from known_secrets where id like 'waits%'")).length === 10);
-      await until(() => store(db, 'replicated'));
-    }));
+    await a.stop('SIGKILL');
+    assert.equal(await store(db, 'lost'), false);
+    await b.promote();
+    await until(() => store(db, 'afterwards'));
+    assert.equal(await portOf(db), b.port);
+    assert.deepEqual(await idsIn(db), ['afterwards', ...kept]);
 
-  it('a commit whose wait for the standby was cancelled is not acknowledged', () =>
-    withPair(async ({ a, b }, { db }) => {
-      await b.stop('SIGKILL');
-      const stored = store(db, 'cancelled');
-      await until(async () => {
-        const rows = await a.ask<{ done: boolean }>(
-          "select pg_cancel_backend(pid) as done from pg_stat_activity where wait_event = 'SyncRep'",
-        );
-        return rows.length > 0;
-      });
-      assert.equal(await stored, false);
-      assert.deepEqual(await a.ask("select id from known_secrets where id = 'cancelled'"), [{ id: 'cancelled' }]);
-    }));
-
-  it('one that has become a standby is left, its connections too', () =>
-    withPair(async ({ a, b }, { db }) => {
-      // All its connections are made, and idle.
-      await Promise.all(Array.from({ length: 10 }, () => sql`select pg_sleep(0.05)`.execute(db)));
-      await a.ask('alter system set default_transaction_read_only = on');
-      await a.ask('select pg_reload_conf()');
-      await b.promote();
-      await until(() => store(db, 'after'));
-      assert.equal(await portOf(db), b.port);
-    }));
-});
+    // The old one comes back, and takes writes as well: whoever looks now takes the one that was promoted.
+    await a.start();
+    assert.deepEqual(await a.ask('select pg_is_in_recovery() as standby'), [{ standby: false }]);
+    const another = open(url('postgres'));
+    assert.equal(await portOf(another.db), b.port);
+    await another.close();
+  }));
 
 /** What stands before a server and, when told, lets nothing through any more without a word: as when packets are dropped. */
 async function startLine(port: number) {
@@ -149,8 +132,8 @@ async function startLine(port: number) {
   };
 }
 
-it('a host that falls silent without a word is left for the one that takes writes', () =>
-  withPair(async ({ a, b }) => {
+it('a host that takes no writes any more is left, and so is one that falls silent', () =>
+  withPair(async ({ a, b }, { db: direct }) => {
     const line = await startLine(a.port);
     const { db, close } = open(a.url.replace(/@.*\//, `@127.0.0.1:${line.port},127.0.0.1:${b.port}/`), 1_000);
     try {
@@ -161,6 +144,12 @@ it('a host that falls silent without a word is left for the one that takes write
       await until(() => store(db, 'after'));
       assert.equal(await portOf(db), b.port);
       assert.deepEqual(await idsIn(db), ['after', 'before']);
+      // All its connections are made, and idle.
+      await Promise.all(Array.from({ length: 10 }, () => sql`select pg_sleep(0.05)`.execute(direct)));
+      await a.ask('alter system set default_transaction_read_only = on');
+      await a.ask('select pg_reload_conf()');
+      await until(() => store(direct, 'last'));
+      assert.equal(await portOf(direct), b.port);
     } finally {
       await close();
       line.close();
