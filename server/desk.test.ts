@@ -238,6 +238,16 @@ describe('the desk', () => {
       const { password } = new URL(site.databaseUrl);
       assert.match(notes, /pg_dump --format=custom --file='leads\.dump' 'postgres/);
       assert(password === '' || !notes.includes(password));
+      // What only this page understands is not in it, nor is a second password; several hosts are.
+      const several = new URL(site.databaseUrl);
+      several.search = `password=${password}&sslmode=disable&prepare=false&application_name=the+page`;
+      const DATABASE_URL = several.href.replace(several.host, `${several.host},127.0.0.1:1`);
+      const settings = { ...siteSettings(site.databaseUrl, site.inbox), DATABASE_URL };
+      const said = await run(site.folder, settings, 'backup', 'leads.dump');
+      assert.equal(
+        said.notes.split("'")[3],
+        `postgres://postgres@${several.host},127.0.0.1:1${several.pathname}?sslmode=disable&application_name=the%20page&target_session_attrs=read-write`,
+      );
     } finally {
       await site.close();
     }

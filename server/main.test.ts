@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import {
   copyFileSync,
   existsSync,
+  globSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -270,6 +271,21 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       );
     }));
 
+  it('none of several PostgreSQL hosts can be used', () =>
+    inFolder(async (folder) => {
+      const url = new URL(await createPostgresDatabase());
+      const readOnly = new URL(url);
+      readOnly.searchParams.set('options', '-c default_transaction_read_only=on');
+      const DATABASE_URL = readOnly.href.replace(url.host, `127.0.0.1:1,${url.host}`);
+      assert.equal(
+        await refusal(folder, { DATABASE_URL, APP_SECRET: TEST_SECRET }),
+        [
+          'PostgreSQL at 127.0.0.1:1 cannot be reached (ECONNREFUSED). Start it, or mend DATABASE_URL.',
+          `PostgreSQL at ${url.host} takes no writes. Name the primary server in DATABASE_URL.`,
+        ].join(' '),
+      );
+    }));
+
   it('the DKIM key is absent, or cannot sign what receivers would accept', () =>
     inFolder(async (folder) => {
       const refused = () =>
@@ -390,7 +406,43 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
         await refusal(folder, {}, [start]),
         /^The package thread-stream is missing\. Run "npm ci"/,
       );
+      // What only the build needs is asked for before it builds, and by nothing that runs.
+      writeFileSync(
+        path.join(folder, 'package.json'),
+        JSON.stringify({
+          type: 'module',
+          dependencies: { pino: '10.4.0' },
+          devDependencies: { knip: '6.42.0', vite: '8.3.8' },
+          buildPackages: ['vite'],
+        }),
+      );
+      assert.equal(
+        await refusal(folder, {}, [start, '--check']),
+        'The package vite is missing. Run "npm ci" in the folder of the project.',
+      );
+      assert.match(await refusal(folder, {}, [start]), /^The package thread-stream is missing/);
     }));
+
+  it('the look before the build knows every package that the build imports', () => {
+    const project = path.resolve(import.meta.dirname, '..');
+    const { dependencies, buildPackages } = JSON.parse(
+      readFileSync(path.join(project, 'package.json'), 'utf8'),
+    ) as {
+      dependencies: Record<string, string>;
+      buildPackages: string[];
+    };
+    const imported = globSync('{build,web,shared}/**/*.{ts,tsx}', { cwd: project, exclude: ['**/*.test.*'] })
+      .flatMap((file) =>
+        Array.from(
+          readFileSync(path.join(project, file), 'utf8').matchAll(
+            /^(?:import|\}) .*?'((?:@\w[^/']*\/)?\w[^/':]*)(?=[/'])/gm,
+          ),
+          ([, name = '']) => name,
+        ),
+      )
+      .filter((name) => !Object.hasOwn(dependencies, name));
+    assert.deepEqual(buildPackages, [...new Set(imported)].toSorted());
+  });
 
   it('Node is too old to read the rest', () =>
     inFolder(async (folder) => {

@@ -7,6 +7,7 @@ import path from 'node:path';
 import type { Logger } from 'pino';
 
 import { bounceAddress } from '#server/access/bounce-address.ts';
+import { unsubscribeUrlOf } from '#server/access/mail-links.ts';
 import {
   derivedWebhookSecrets,
   deriveSecrets,
@@ -279,6 +280,7 @@ async function openParts(
       secrets: webhookSecrets,
       openSender,
       wake: () => webhookWorker?.wake(),
+      unsubscribeUrl: unsubscribeUrlOf({ secrets, config }),
     },
     metrics,
     clock,

@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 
 import { findChromium } from '#testing/chromium.ts';
 import { DEBIAN_PACKAGES, findEngine, missingEngines } from '#testing/engines/find-engines.ts';
+import { missingPrograms } from '#testing/programs.ts';
 
 const run = (command: string, ...parameters: string[]): boolean => {
   process.stdout.write(`> ${command} ${parameters.join(' ')}\n`);
@@ -37,4 +38,4 @@ if (found === undefined) {
   process.exit(1);
 }
 process.stdout.write(`Testing with ${found}\n`);
-for (const line of missingEngines()) process.stderr.write(`${line}\n`);
+for (const line of [...missingEngines(), ...missingPrograms()]) process.stderr.write(`${line}\n`);

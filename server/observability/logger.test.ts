@@ -8,7 +8,8 @@ import { createLogger, createSay, describeError } from '#server/observability/lo
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
 
-const PERSONAL = /ada|lovelace|analytical|203\.0\.113|123456/i;
+// A whole word: the name of a machine may be hexadecimal.
+const PERSONAL = /\bada\b|lovelace|analytical|203\.0\.113|123456/i;
 
 /** What a logger writes while it is used. */
 function written(log: (logger: ReturnType<typeof createLogger>) => void): string {

@@ -31,6 +31,8 @@ type ToldLead = LeadAnswers & {
   readonly source: string;
   readonly attribution: KeptAttribution;
   readonly flags: readonly string[];
+  /** For what the program that is told sends to this lead. */
+  readonly unsubscribe_url: string;
 };
 
 /** What is sent, in the form of Standard Webhooks. `data.lead` of lead.erased has nothing but the id. */
@@ -47,6 +49,8 @@ export type WebhookParts = {
   readonly endpoints: readonly Endpoint[];
   /** Something was queued and committed: it is sent at once. Without this call it is soon. */
   readonly wake: () => void;
+  /** The link with which a lead takes the consent back. */
+  readonly unsubscribeUrl: (leadId: string) => string;
 };
 
 /** Something happened to a lead. now: milliseconds since 1970. */
@@ -58,13 +62,13 @@ export type LeadEvent = { readonly type: LeadEventType; readonly leadId: string;
  */
 export async function queueLeadEvent(
   tx: Db,
-  { engine, endpoints }: Omit<WebhookParts, 'wake'>,
+  { engine, endpoints, unsubscribeUrl }: Omit<WebhookParts, 'wake'>,
   { type, leadId, now }: LeadEvent & { readonly type: Exclude<LeadEventType, 'lead.erased'> },
 ): Promise<void> {
   if (endpoints.length === 0) return;
   const record = await holdLeadRecord(tx, engine, leadId);
   if (record === undefined) return;
-  await queue(tx, endpoints, { type, lead: toldLead(record), notBefore: now, now });
+  await queue(tx, endpoints, { type, lead: toldLead(record, unsubscribeUrl), notBefore: now, now });
 }
 
 /**
@@ -137,7 +141,7 @@ export async function tellFirstRead(
 }
 
 /** Makes of a row what is told. */
-function toldLead(record: HeldLead): ToldLead {
+function toldLead(record: HeldLead, unsubscribeUrl: WebhookParts['unsubscribeUrl']): ToldLead {
   const { id, email, name, company, flags, consent_given_at, consent_version, consent_text } = record;
   const attribution = readAttribution(record.attribution);
   const { first, last } = splitName(name);
@@ -157,11 +161,16 @@ function toldLead(record: HeldLead): ToldLead {
     source: sourceOf(attribution),
     attribution,
     flags: flags.split(' ').filter((flag) => flag !== ''),
+    unsubscribe_url: unsubscribeUrl(id),
   };
 }
 
 /** What `desk webhooks test` sends: a lead that nobody is, with everything that a lead may have, so that fields can be mapped. */
-export function testEvent(id: string, now: number): LeadEventBody {
+export function testEvent(
+  id: string,
+  now: number,
+  unsubscribeUrl: WebhookParts['unsubscribeUrl'],
+): LeadEventBody {
   const at = isoTime(now);
   const lead: ToldLead = {
     id,
@@ -176,6 +185,7 @@ export function testEvent(id: string, now: number): LeadEventBody {
     source: 'newsletter',
     attribution: { utm_source: 'newsletter', utm_medium: 'email', utm_campaign: 'test' },
     flags: ['free-mail'],
+    unsubscribe_url: unsubscribeUrl(id),
   };
   return { type: 'lead.test', timestamp: at, data: { lead } };
 }
