@@ -9,7 +9,9 @@ const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '
 export function slackMessage({ type, data: { lead } }: LeadEventBody): string {
   const facts =
     'email' in lead ? { ...answersOf(lead), email: lead.email, source: lead.source } : { id: lead.id };
-  const lines = Object.entries(facts).map(([name, value]) => `${name}: ${plain(value)}`);
+  const lines = Object.entries(facts)
+    .filter(([, value]) => value !== '')
+    .map(([name, value]) => `${name}: ${plain(value)}`);
   return JSON.stringify({
     text: [type, ...lines].join('\n'),
     mrkdwn: false,
