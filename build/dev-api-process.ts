@@ -79,9 +79,11 @@ export function startApi({ host, port, publicUrl }: { host: string; port: number
     unused: REACHES_OUT.filter((name) => outside[name]?.trim()),
     ready: () => restarting.then(() => ready),
     restart: () => {
-      restarting = restarting.then(end).then(() => {
+      restarting = (async (before) => {
+        await before;
+        await end();
         if (!stopped) start();
-      });
+      })(restarting);
     },
     stop: async () => {
       stopped = true;

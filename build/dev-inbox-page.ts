@@ -59,14 +59,17 @@ dd { overflow-wrap: anywhere; }
 .code { display: flex; flex-wrap: wrap; gap: 1rem; align-items: center; margin: 0 0 1.5rem; }
 .code output { font: 600 1.75rem/1.2 ui-monospace, Menlo, Consolas, monospace; letter-spacing: 0.15em; }
 iframe { display: block; width: 100%; height: 34rem; border: 1px solid var(--rule); border-radius: var(--radius); background: #fff; }
-.dark iframe { background: #1e1e1e; }
+iframe { color-scheme: light; }
+.dark iframe { color-scheme: dark; background: #121212; }
 details { margin-top: 1rem; }
 summary { padding: 0.5rem 0; cursor: pointer; font-weight: 500; }
 pre { padding: 1.25rem; border: 1px solid var(--rule); border-radius: var(--radius); background: var(--card); font: 400 0.8125rem/1.6 ui-monospace, Menlo, Consolas, monospace; white-space: pre-wrap; overflow-wrap: anywhere; }
 @media (max-width: 47.99rem) {
   body { display: block; }
+  header a { margin-left: 0; }
+  header button { margin-left: auto; }
   nav { padding-bottom: 1rem; border-right: 0; border-bottom: 1px solid var(--rule); }
-  nav ul { max-height: 15rem; overflow-y: auto; }
+  nav ul { max-height: 13rem; overflow-y: auto; }
   main { padding-top: 1.5rem; }
   iframe { height: 28rem; }
 }

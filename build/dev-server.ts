@@ -43,12 +43,21 @@ function page(markup: string): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Development</title>
+<style>#root { visibility: hidden }</style>
 <style>${site.colors ? colourStyles(site.colors).replace(/:root|\.dark/g, '$&$&') : ''}</style>
 </head>
 <body>
 <div id="root">${markup}</div>
 <script type="module">
 import { start } from '/entry-client.tsx';
+import '/styles/critical.ts';
+import '/styles/critical-shapes.ts';
+import '/styles/critical-not-found.ts';
+// The styles have come.
+document.querySelector('style').remove();
+new FontFace('Newsreader', 'url(/fonts/newsreader.woff2)', { weight: '400 600' })
+  .load()
+  .then((font) => document.fonts.add(font));
 document.documentElement.className = localStorage.getItem('theme') === 'dark' ? 'dark' : 'light';
 start();
 </script>
@@ -171,12 +180,7 @@ function sayWarnings(): void {
 /** Serves until it is told to stop. */
 export async function serve({ api, host, port }: { api: Api; host: string; port: number }): Promise<void> {
   const inbox = createInbox({ api, campaign: CAMPAIGN_FOLDER });
-  let server: ViteDevServer | undefined;
-  endWith(async () => {
-    inbox.close();
-    await Promise.all([api.stop(), server?.close()]);
-  });
-  server = await createServer({
+  const server = await createServer({
     ...viteConfig,
     appType: 'custom',
     // A dependency that is found late makes the page load anew, and takes what was typed with it.
@@ -185,6 +189,10 @@ export async function serve({ api, host, port }: { api: Api; host: string; port:
     // Class names that say where they come from.
     css: { modules: { generateScopedName: '[name]_[local]' } },
     server: { host, port, strictPort: true, proxy: { '/api/': api.origin } },
+  });
+  endWith(async () => {
+    inbox.close();
+    await Promise.all([api.stop(), server.close()]);
   });
   await server.listen();
   watch(server, api, inbox.wordsChanged);
