@@ -180,6 +180,9 @@ function sayWarnings(): void {
 /** Serves until it is told to stop. */
 export async function serve({ api, host, port }: { api: Api; host: string; port: number }): Promise<void> {
   const inbox = createInbox({ api, campaign: CAMPAIGN_FOLDER });
+  const parts: (() => void | Promise<void>)[] = [inbox.close, api.stop];
+  // Before Vite listens to signals too, and cuts the inbox off.
+  endWith(() => Promise.all(parts.map(async (close) => close())));
   const server = await createServer({
     ...viteConfig,
     appType: 'custom',
@@ -190,10 +193,7 @@ export async function serve({ api, host, port }: { api: Api; host: string; port:
     css: { modules: { generateScopedName: '[name]_[local]' } },
     server: { host, port, strictPort: true, proxy: { '/api/': api.origin } },
   });
-  endWith(async () => {
-    inbox.close();
-    await Promise.all([api.stop(), server.close()]);
-  });
+  parts.push(() => server.close());
   await server.listen();
   watch(server, api, inbox.wordsChanged);
   const complaints = campaignComplaints(CAMPAIGN_FOLDER);
@@ -212,7 +212,7 @@ export async function serve({ api, host, port }: { api: Api; host: string; port:
 }
 
 /** Ends once, whichever way it is told to: a signal, the terminal or npm that is gone. */
-function endWith(end: () => Promise<void>): void {
+function endWith(end: () => Promise<unknown>): void {
   let ending = false;
   const stop = () => {
     if (ending) return;
