@@ -107,14 +107,13 @@ void tryMailAccount();
 tryToKeepHouse();
 if (telling !== undefined) tryToTellNews();
 
-function readInstanceAndSite(): { instance: Instance; release: Release | null } {
+function readInstanceAndSite(): { instance: Instance; release: Release } {
   const read = readInstance();
-  // The development server (build/dev.ts) serves the page itself, as the words are now.
-  const site = process.argv.includes('--api-only') ? null : findRelease(PROJECT_FOLDER, readCampaignFolder());
-  const siteComplaints = site?.type === 'complaint' ? [site.complaint] : [];
+  const site = findRelease(PROJECT_FOLDER, readCampaignFolder());
+  const siteComplaints = site.type === 'complaint' ? [site.complaint] : [];
   if (read.type === 'complaints') return refuse([...read.complaints, ...siteComplaints]);
-  if (site?.type === 'complaint') return refuse(siteComplaints);
-  return { instance: read, release: site?.release ?? null };
+  if (site.type === 'complaint') return refuse(siteComplaints);
+  return { instance: read, release: site.release };
 }
 
 async function refuseTakenPorts(): Promise<void> {
