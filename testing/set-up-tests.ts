@@ -1,10 +1,12 @@
-// Makes sure that there is a Chromium to test with: takes the one it finds, else installs one. Firefox and WebKit it
+// Makes sure that there is a Chromium to test with: takes the one it finds, else installs one. Firefox, WebKit and PgBouncer it
 // installs as well where it can; a run without them passes, and says so.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
 import { findChromium } from '#testing/chromium.ts';
-import { DEBIAN_PACKAGES, findEngine, missingEngines } from '#testing/engines/find-engines.ts';
+import { DEBIAN_PACKAGES, findEngine } from '#testing/engines/find-engines.ts';
+import { missingPrograms } from '#testing/missing-programs.ts';
+import { findPgBouncer } from '#testing/pgbouncer.ts';
 
 const run = (command: string, ...parameters: string[]): boolean => {
   process.stdout.write(`> ${command} ${parameters.join(' ')}\n`);
@@ -29,6 +31,7 @@ if (findChromium() === undefined) installChromium();
 for (const name of ['firefox', 'webkit'] as const) {
   if (findEngine(name) === undefined) installDebian(...DEBIAN_PACKAGES[name]);
 }
+if (findPgBouncer() === undefined) installDebian('pgbouncer');
 const found = findChromium();
 if (found === undefined) {
   process.stderr.write(
@@ -37,4 +40,4 @@ if (found === undefined) {
   process.exit(1);
 }
 process.stdout.write(`Testing with ${found}\n`);
-for (const line of missingEngines()) process.stderr.write(`${line}\n`);
+for (const line of missingPrograms()) process.stderr.write(`${line}\n`);
