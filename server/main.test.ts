@@ -29,7 +29,7 @@ import type { Schema } from '#server/db/schema.ts';
 import { API } from '#shared/api.ts';
 import { inFolder } from '#testing/folder.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
-import { createPostgresDatabase, ENGINES } from '#testing/databases.ts';
+import { behindPgBouncer, createPostgresDatabase, ENGINES } from '#testing/databases.ts';
 import { copyProject } from '#testing/project-copy.ts';
 import { filledForm, TEST_SECRET } from '#testing/server-under-test.ts';
 import { startSite, startSiteProcess, type Site } from '#testing/start-site.ts';
@@ -271,7 +271,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       );
     }));
 
-  it('none of several PostgreSQL hosts can be used', () =>
+  it('none of several PostgreSQL hosts can be used', { skip: behindPgBouncer() }, () =>
     inFolder(async (folder) => {
       const url = new URL(await createPostgresDatabase());
       const readOnly = new URL(url);
@@ -284,7 +284,8 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
           `PostgreSQL at ${url.host} takes no writes. Name the primary server in DATABASE_URL.`,
         ].join(' '),
       );
-    }));
+    }),
+  );
 
   it('the DKIM key is absent, or cannot sign what receivers would accept', () =>
     inFolder(async (folder) => {

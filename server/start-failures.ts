@@ -65,8 +65,13 @@ function explainPostgres(failure: Failure, url: string): string | null {
   const code = typeof failure.code === 'string' ? failure.code : '';
   const where = `PostgreSQL at ${sayHosts(url)}`;
   if (failure.syscall === 'open') return `A file that DATABASE_URL names cannot be read (${code}).`;
-  if (code.startsWith('28')) return `${where} refused the login. Check user and password in DATABASE_URL.`;
-  if (code === '3D000')
+  // PgBouncer has one code (08P01) for all that it refuses.
+  const parameter = /unsupported startup parameter: (\S+)/.exec(failure.message)?.[1];
+  if (parameter !== undefined)
+    return `${where} is reached through a pooler that refuses a parameter of DATABASE_URL (${parameter}). Take it out, or let PgBouncer ignore it (ignore_startup_parameters).`;
+  if (code.startsWith('28') || /(SASL|password) authentication failed/.test(failure.message))
+    return `${where} refused the login. Check user and password in DATABASE_URL.`;
+  if (code === '3D000' || /database ".+" does not exist|no such database/.test(failure.message))
     return `${where} has no database of that name. Make it, or name another one in DATABASE_URL.`;
   if (code === '42501')
     return `${where} does not let this user make tables. Make the user the owner of the database.`;
