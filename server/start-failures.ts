@@ -94,36 +94,47 @@ const ASK_WITHIN_MS = 1_000;
 
 /**
  * Tries whether the ports can be listened on, before anything else is touched.
+ * @param options only: look at no other port. mayRun: this page may run there already. socket: listened on in the place of PORT
  * @returns one sentence for each that cannot
  */
-export async function portComplaints({
-  port,
-  host,
-  metrics,
-}: Pick<Config, 'port' | 'host' | 'metrics'>): Promise<string[]> {
-  const complaints = [
-    await portComplaint({ port, host }, { port: 'PORT', host: 'HOST' }),
-    metrics && (await portComplaint(metrics, { port: 'METRICS_PORT', host: 'METRICS_HOST' })),
-  ];
-  return complaints.filter((complaint) => complaint !== null);
+export async function portComplaints(
+  { port, host, metrics }: Pick<Config, 'port' | 'host' | 'metrics'>,
+  {
+    only,
+    mayRun = false,
+    socket = null,
+  }: { readonly only?: unknown; readonly mayRun?: boolean; readonly socket?: object | null } = {},
+): Promise<string[]> {
+  const complaints: string[] = [];
+  const look = async (place: Place, names: Names) => {
+    if (only !== undefined && place.port !== only) return;
+    const complaint = await portComplaint(place, names, mayRun);
+    if (complaint !== null) complaints.push(complaint);
+  };
+  if (socket === null) await look({ port, host }, { port: 'PORT', host: 'HOST' });
+  if (metrics) await look(metrics, { port: 'METRICS_PORT', host: 'METRICS_HOST' });
+  return complaints;
 }
 
-async function portComplaint(
-  { port, host }: { port: number; host: string },
-  names: { port: string; host: string },
-): Promise<string | null> {
+type Place = { readonly port: number; readonly host: string };
+/** What the settings are called that name a place. */
+type Names = { readonly port: string; readonly host: string };
+
+async function portComplaint({ port, host }: Place, names: Names, mayRun: boolean): Promise<string | null> {
   const probe = createServer();
   const error = await new Promise<Failure | null>((resolve) => {
     probe.once('error', resolve);
-    probe.listen(port, host, () => probe.close(() => resolve(null)));
+    // Not through a primary, which would open the port for good.
+    probe.listen({ port, host, exclusive: true }, () => probe.close(() => resolve(null)));
   });
-  return error === null ? null : explainListenFailure(error, { port, host }, names);
+  if (error === null || (mayRun && error.code === 'EADDRINUSE' && (await isThisPage(host, port)))) return null;
+  return explainListenFailure(error, { port, host }, names);
 }
 
 async function explainListenFailure(
   failure: Failure,
-  { port, host }: { port: number; host: string },
-  names: { port: string; host: string },
+  { port, host }: Place,
+  names: Names,
 ): Promise<string> {
   const code = String(failure.code);
   if (code === 'EADDRINUSE') {
