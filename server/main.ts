@@ -53,6 +53,8 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 const opening = await openService(instance, { logger, say });
 const service = opening.type === 'service' ? opening.service : refuse(opening.complaints);
 const { database, mailer, metrics, funnel, clock } = service;
+// Nothing is loaded once this process serves: "npm ci" may have put other packages into the place of ours by then.
+if (config.webhooks.urls.length > 0) await import('#server/webhooks/sender.ts');
 const worker = service.startWorker();
 let stopping = false;
 const app = await buildApp(service, { release, isStopping: () => stopping });

@@ -15,13 +15,21 @@ if (before === null) end(1, `No page runs from ${file}. Use "npm start".`);
 process.kill(before.pid, 'SIGHUP');
 for (;;) {
   const now = readRunning(file);
-  if (now === null || now.pid !== before.pid) end(1, 'The page ended meanwhile. Its log says why; start it again with "npm start".');
+  if (now === null || now.pid !== before.pid)
+    end(1, 'The page ended meanwhile. Its log says why; start it again with "npm start".');
   if (now.answered > before.asked) {
     if (now.outcome === 'refused')
-      end(1, `The page was not restarted; what ran goes on serving. The new one says:\n${now.sentence.trim()}`);
-    const primary = createHash('sha256').update(readFileSync(path.join(import.meta.dirname, 'primary.js'))).digest('base64url');
+      end(
+        1,
+        `The page was not restarted; what ran goes on serving. The new one says:\n${now.sentence.trim()}`,
+      );
+    const primary = createHash('sha256')
+      .update(readFileSync(path.join(import.meta.dirname, 'primary.js')))
+      .digest('base64url');
     const late =
-      primary === now.code ? '' : ' The part that keeps the port is still that of an earlier release, until the next "npm start".';
+      primary === now.code
+        ? ''
+        : ' The part that keeps the port is still that of an earlier release, until the next "npm start".';
     end(0, `The page was restarted, and nobody was turned away.${now.sentence && ` ${now.sentence}`}${late}`);
   }
   await setTimeout(LOOK_EVERY_MS);

@@ -127,15 +127,12 @@ async function portComplaint({ port, host }: Place, names: Names, mayRun: boolea
     // Not through a primary, which would open the port for good.
     probe.listen({ port, host, exclusive: true }, () => probe.close(() => resolve(null)));
   });
-  if (error === null || (mayRun && error.code === 'EADDRINUSE' && (await isThisPage(host, port)))) return null;
+  if (error === null || (mayRun && error.code === 'EADDRINUSE' && (await isThisPage(host, port))))
+    return null;
   return explainListenFailure(error, { port, host }, names);
 }
 
-async function explainListenFailure(
-  failure: Failure,
-  { port, host }: Place,
-  names: Names,
-): Promise<string> {
+async function explainListenFailure(failure: Failure, { port, host }: Place, names: Names): Promise<string> {
   const code = String(failure.code);
   if (code === 'EADDRINUSE') {
     return (await isThisPage(host, port))
