@@ -50,7 +50,7 @@ process.on('uncaughtException', (error) => {
 });
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
-const opening = await openService(instance, { logger, say });
+const opening = await openService(instance, { logger, say, mayBeNewer: true });
 const service = opening.type === 'service' ? opening.service : refuse(opening.complaints);
 const { database, mailer, metrics, funnel, clock } = service;
 // Nothing is loaded once this process serves: "npm ci" may have put other packages into the place of ours by then.

@@ -3,6 +3,7 @@
 import { createServer } from 'node:net';
 
 import type { Config } from '#server/config.ts';
+import { isOfNewerVersion } from '#server/db/migrate.ts';
 
 type Failure = Error & { readonly code?: unknown; readonly errcode?: unknown; readonly syscall?: unknown };
 
@@ -13,7 +14,7 @@ type Failure = Error & { readonly code?: unknown; readonly errcode?: unknown; re
 export function explainDatabaseFailure(error: unknown, database: Config['database']): string | null {
   const failure = firstOf(error);
   if (failure === null) return null;
-  if (/previously executed migration .+ is missing/.test(failure.message)) {
+  if (isOfNewerVersion(failure)) {
     return 'The database was used by a newer version of this page. Start that version, or name another database in DATABASE_URL.';
   }
   return database.engine === 'sqlite'
