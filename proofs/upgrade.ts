@@ -4,7 +4,16 @@
 //   upgrade.ts [place] [postgres] [sqlite] [old] [--from REF] [--times 10] [--visitors 50]
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { subscribe } from 'node:diagnostics_channel';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -270,7 +279,10 @@ async function twoProcesses(engine: Engine): Promise<void> {
   rmSync(folder, { recursive: true });
 }
 
-/** A release of the past as a project of its own, built, with the packages of today. */
+/** As in one checkout, where the files of both releases are found by both. */
+const build = (project: string) => execute('node', ['build/build.ts'], { cwd: project });
+
+/** A release of the past as a project of its own, with the packages of today. */
 function oldProject(ref: string): string {
   const project = mkdtempSync(path.join(os.tmpdir(), 'lead-page-old-'));
   const archive = execFileSync('git', ['archive', ref], { cwd: PROJECT_FOLDER, maxBuffer: 1e9 });
@@ -278,7 +290,6 @@ function oldProject(ref: string): string {
   symlinkSync(path.join(PROJECT_FOLDER, 'node_modules'), path.join(project, 'node_modules'));
   // A package that came or changed since is here as it is now.
   cpSync(path.join(PROJECT_FOLDER, 'package.json'), path.join(project, 'package.json'));
-  execFileSync('node', ['build/build.ts'], { cwd: project, stdio: 'inherit' });
   return project;
 }
 
@@ -286,7 +297,12 @@ const git = (...args: string[]): string =>
   execFileSync('git', args, { cwd: PROJECT_FOLDER, encoding: 'utf8' }).trim();
 
 /** A release before the newest migration and this one, on one database at once; then all of the old one again. */
-async function oldAndNew(project: string, name: string, engine: Engine): Promise<void> {
+async function oldAndNew(
+  project: string,
+  today: string,
+  { name, engine }: { name: string; engine: Engine },
+): Promise<void> {
+  await build(project);
   const folder = newFolder();
   const inbox = await startInbox();
   const databaseUrl = await siteDatabaseUrl(engine, postgres.url);
@@ -295,7 +311,7 @@ async function oldAndNew(project: string, name: string, engine: Engine): Promise
     startSiteProcess({ ...env, PORT: String(port) }, folder, project).catch((error: unknown) =>
       String(error),
     );
-  const startNew = (port: number) => startSiteProcess({ ...env, PORT: String(port) }, folder);
+  const startNew = (port: number) => startSiteProcess({ ...env, PORT: String(port) }, folder, today);
   const first = [await startOld(), await startOld()].filter((server) => typeof server !== 'string');
   const [left, right] = first;
   if (left === undefined || right === undefined)
@@ -304,14 +320,17 @@ async function oldAndNew(project: string, name: string, engine: Engine): Promise
   let newLeft: SiteProcess | undefined;
   let back = '';
   const seen = await underVisitors(nginx.url, inbox, async () => {
+    await build(today);
     await left.stop('SIGTERM');
     newLeft = await startNew(left.port);
     // Both at once, on tables that the old one does not know.
     await setTimeout(10_000);
+    await build(project);
     await newLeft.stop('SIGTERM');
     const again = await startOld(left.port);
     if (typeof again === 'string') {
       back = /^ {2}- (.*)$/m.exec(again)?.[1] ?? again;
+      await build(today);
       newLeft = await startNew(left.port);
     } else {
       newLeft = again;
@@ -331,18 +350,10 @@ async function oldAndNew(project: string, name: string, engine: Engine): Promise
   rmSync(folder, { recursive: true });
 }
 
-if (wants('place')) await inPlace();
-for (const engine of ENGINES) if (wants(engine)) await twoProcesses(engine);
-if (wants('old')) {
-  const newest = git('log', '--diff-filter=A', '--format=%h', '-1', '--', 'server/db/migrations');
-  const ref = git('rev-parse', '--short', values.from ?? `${newest}^`);
-  const project = oldProject(ref);
-  for (const engine of ENGINES) await oldAndNew(project, ref, engine);
-  rmSync(project, { recursive: true });
-}
-await postgres.stop();
-if (positionals.length === 0) {
-  const version = /nginx\/(\S+)/.exec(spawnSync('nginx', ['-v'], { encoding: 'utf8' }).stderr)?.[1];
+const version = /nginx\/(\S+)/.exec(spawnSync('nginx', ['-v'], { encoding: 'utf8' }).stderr)?.[1];
+/** After each part: the rest takes its time. */
+async function write(): Promise<void> {
+  if (positionals.length > 0) return;
   const head = [
     'what',
     'restarts',
@@ -353,10 +364,31 @@ if (positionals.length === 0) {
     'mails twice',
     'longest wait',
   ];
+  const [load = 0] = os.loadavg();
   await writeReport(
     'reliability.md',
     'upgrade',
-    `${measuredOn()} nginx ${version}, ${VISITORS} visitors.\n\n${table(head, rows)}`,
+    `${measuredOn()} nginx ${version}, ${VISITORS} visitors; a load of ${load.toFixed(0)} at the end.\n\n${table(head, rows)}`,
   );
 }
+
+if (wants('place')) await inPlace();
+await write();
+for (const engine of ENGINES) {
+  if (wants(engine)) await twoProcesses(engine);
+  await write();
+}
+if (wants('old')) {
+  const newest = git('log', '--diff-filter=A', '--format=%h', '-1', '--', 'server/db/migrations');
+  const ref = git('rev-parse', '--short', values.from ?? `${newest}^`);
+  const project = oldProject(ref);
+  const today = copyProject();
+  mkdirSync(path.join(project, 'dist'));
+  symlinkSync(path.join(project, 'dist'), path.join(today.folder, 'dist'));
+  for (const engine of ENGINES) await oldAndNew(project, today.folder, { name: ref, engine });
+  today.remove();
+  rmSync(project, { recursive: true });
+  await write();
+}
+await postgres.stop();
 conclude(broken);
