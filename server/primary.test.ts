@@ -206,7 +206,7 @@ describe('a restart in place', { concurrency: 2 }, () => {
       }
       const file = runningFileIn(folder);
       assert.equal(existsSync(file), true);
-      const sentence = `No page runs from ${file}. Use "npm start".`;
+      const sentence = `No page that "npm start" began is running (${file} knows of none). Use "npm start".`;
       assert.deepEqual(await restart(folder), { code: 1, said: `${sentence}\n` });
       await until(
         async () => (await restart(folder, check)).said === `The server cannot start:\n  - ${sentence}\n`,
