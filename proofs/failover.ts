@@ -170,7 +170,7 @@ changePlaces();
 await old.start();
 const [seesBoth, seesOld] = await Promise.all([
   startSiteProcess(env, folder),
-  startSiteProcess({ ...env, DATABASE_URL: old.url.replace('/postgres', '/leads') }, folder).catch(
+  startSiteProcess({ ...env, DATABASE_URL: old.url.replace(/postgres$/, 'leads') }, folder).catch(
     () => null,
   ),
 ]);
