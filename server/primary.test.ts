@@ -315,7 +315,7 @@ describe('a socket that systemd hands over', { concurrency: 2 }, () => {
         let output = '';
         for (const stream of [child.stdout, child.stderr])
           stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
-        const urls = () => Array.from(output.matchAll(/^Ready on (\S+)$/gm), ([, url = '']) => url);
+        const urls = () => Array.from(output.matchAll(/"msg":"Ready on ([^"]+)"/g), ([, url = '']) => url);
         const processes = () => Array.from(output.matchAll(/^Process (\d+)$/gm), ([, pid]) => Number(pid));
         const stopNewest = () => process.kill(processes().at(-1) ?? child.pid ?? process.pid, 'SIGTERM');
         const ended = once(child, 'exit');
