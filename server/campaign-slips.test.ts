@@ -1,6 +1,7 @@
 // Every slip that somebody makes who writes words and no code: where it is told, and in which sentence.
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
@@ -438,6 +439,7 @@ const IN_THE_ARTICLE: readonly (readonly [it: string, written: string, told: rea
 ];
 
 const FOLDER_NAME = 'campaign';
+const MAKE_MEDIA = path.resolve(import.meta.dirname, '..', 'studio', 'make-media.ts');
 
 function withCopy<Result>(test: (folder: string) => Result): Result {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'campaign-'));
@@ -548,6 +550,24 @@ describe('files of words', () => {
           'promise.imageAlt: media/guide-400.webp is empty; put the file there again.',
         ],
       );
+    }));
+});
+
+describe('pictures', () => {
+  it('come in every size and format that the page takes from one command for each place', () =>
+    withCopy((folder) => {
+      const picture = path.join(folder, 'own.png');
+      cpSync(path.join(folder, 'media/og.png'), picture);
+      for (const name of readdirSync(path.join(folder, 'media')))
+        if (/^(?:hero|og|avatar-sarah)/.test(name)) rmSync(path.join(folder, 'media', name));
+      for (const place of ['hero', 'og', 'avatar-sarah-lindqvist', 'icons'])
+        execFileSync(process.execPath, [MAKE_MEDIA, place, picture], {
+          env: { ...process.env, CAMPAIGN_FOLDER: folder },
+        });
+      rmSync(picture);
+      assert.deepEqual(campaignComplaints(folder), []);
+      assert.deepEqual(campaignWarnings(folder), []);
+      assert.equal(readdirSync(path.join(folder, 'icons')).length, 6);
     }));
 });
 

@@ -1,7 +1,7 @@
 // What the operator may put where a link leads.
 
 /** Places of the landing page that a link may lead to. */
-export const PLACES = [
+const PLACES = [
   'benefits',
   'how-it-works',
   'problems',

@@ -128,7 +128,7 @@ function readWords(folder: string): CampaignResult {
 }
 
 function judgeWords(words: CampaignResult, folder: string): Finding[] {
-  const { ok, warning, problem } = about('words');
+  const { ok, note, warning, problem } = about('words');
   if (words.type === 'complaints') return words.complaints.map((complaint) => problem(complaint));
   const nowhere = words.campaign.site.footerLinks
     .filter(({ href }) => href === '#')
@@ -138,7 +138,7 @@ function judgeWords(words: CampaignResult, folder: string): Finding[] {
     ...campaignWarnings(folder).map((sentence) => warning(sentence)),
     ...(nowhere.length > 0
       ? [
-          warning(
+          note(
             `${nowhere.join(' and ')} at the foot of the page lead nowhere: put the addresses of your own pages into site.yaml (footerLinks).`,
           ),
         ]

@@ -1,0 +1,121 @@
+// Makes the files of media/ and icons/ out of an operator's own picture: each in the sizes and formats that the page takes. What is
+// of another shape is cropped around what catches the eye.
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import sharp, { type Sharp } from 'sharp';
+
+import { readCampaignFolder } from '#server/settings.ts';
+
+type Size = readonly [width: number, height: number];
+
+/** Pictures that come in two formats, by the beginning of their names. */
+const PICTURES: Readonly<Record<string, readonly Size[]>> = {
+  hero: [
+    [640, 512],
+    [960, 768],
+    [1280, 1024],
+  ],
+  poster: [
+    [640, 360],
+    [960, 540],
+  ],
+  guide: [
+    [400, 300],
+    [800, 600],
+  ],
+};
+const PERSON: Size = [160, 160];
+const LINK_PREVIEW: Size = [1200, 630];
+const USAGE = `Usage: npm run picture -- PLACE FILE
+PLACE is one of
+  hero      the picture beside the headline
+  poster    what stands in the film's place until it is played
+  guide     the picture beside the form
+  og        what others see where a link to the page is shared
+  icons     the signs of browser tabs and home screens, from a square picture
+  NAME      a person of the testimonials: the "image" of landing.yaml, such as avatar-jane-doe
+`;
+
+const [place, file] = process.argv.slice(2);
+if (place === undefined || file === undefined || !/^[\w-]+$/.test(place)) {
+  process.stderr.write(USAGE);
+  process.exit(1);
+}
+const campaign = readCampaignFolder();
+async function make(where: string, source: string): Promise<void> {
+  if (where === 'icons') return makeIcons(source);
+  if (where === 'og') return write('media/og.png', fit(source, LINK_PREVIEW).png({ palette: true }));
+  const sizes = PICTURES[where];
+  const named = sizes?.map((size) => ({ name: `${where}-${size[0]}`, size })) ?? [
+    { name: where, size: PERSON },
+  ];
+  for (const { name, size } of named) {
+    await write(`media/${name}.avif`, fit(source, size).avif({ quality: 55 }));
+    await write(`media/${name}.webp`, fit(source, size).webp({ quality: 78 }));
+  }
+}
+
+async function makeIcons(source: string): Promise<void> {
+  const square = (edge: number) =>
+    sharp(source, { density: 600 }).resize(edge, edge, { fit: 'contain', background: '#0000' });
+  // Home screens show no see-through icons; a mask takes a fifth of each edge away.
+  const onPaper = async (edge: number, share: number) => {
+    const margin = Math.round((edge * (1 - share)) / 2);
+    const inner = await square(edge - 2 * margin)
+      .png()
+      .toBuffer();
+    return sharp(inner)
+      .extend({ top: margin, bottom: margin, left: margin, right: margin, background: '#faf7f0' })
+      .flatten({ background: '#faf7f0' })
+      .png();
+  };
+  await write('icons/icon-192.png', square(192).png());
+  await write('icons/icon-512.png', square(512).png());
+  await write('icons/apple-touch-icon.png', await onPaper(180, 0.84));
+  await write('icons/icon-maskable-512.png', await onPaper(512, 0.6));
+  const small = await square(32).png().toBuffer();
+  report('icons/favicon.ico', iconOf(small));
+  if (source.endsWith('.svg')) copyFileSync(source, path.join(campaign, 'icons/favicon.svg'));
+  else report('icons/favicon.svg', svgAround(await square(48).png({ palette: true }).toBuffer()));
+}
+
+/** A picture in an .ico: a directory of one entry before it. */
+function iconOf(png: Buffer): Buffer {
+  const head = Buffer.alloc(22);
+  head.writeUInt16LE(1, 2);
+  head.writeUInt16LE(1, 4);
+  head.writeUInt8(32, 6);
+  head.writeUInt8(32, 7);
+  head.writeUInt16LE(1, 10);
+  head.writeUInt16LE(32, 12);
+  head.writeUInt32LE(png.length, 14);
+  head.writeUInt32LE(head.length, 18);
+  return Buffer.concat([head, png]);
+}
+
+const svgAround = (png: Buffer): Buffer =>
+  Buffer.from(
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><image width="64" height="64" href="data:image/png;base64,${png.toString('base64')}"/></svg>\n`,
+  );
+
+const fit = (source: string, [width, height]: Size): Sharp =>
+  sharp(source, { density: 300 })
+    .rotate()
+    .resize(width, height, { fit: 'cover', position: sharp.strategy.attention });
+
+const write = async (name: string, picture: Sharp): Promise<void> => report(name, await picture.toBuffer());
+
+function report(name: string, content: Buffer): void {
+  const target = path.join(campaign, name);
+  mkdirSync(path.dirname(target), { recursive: true });
+  writeFileSync(target, content);
+  process.stdout.write(`${name.padEnd(28)} ${content.length.toLocaleString('en').padStart(9)} bytes\n`);
+}
+
+try {
+  await make(place, file);
+} catch (error) {
+  process.stderr.write(`${file} cannot be used: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+}
