@@ -1,7 +1,8 @@
-// Fails when a dependency that users run has a known vulnerability of severity high or critical. Where the registry cannot
-// be asked (no network, a mirror without this service), it says so and passes: the code is no worse for it. It runs last of
-// all checks, so that this is the last thing they say.
+// Fails when a package that runs on the server, or that the page is built with, has a known vulnerability of severity high or
+// critical. Where the registry cannot be asked (no network, a mirror without this service), it says so and passes: the code is
+// no worse for it. It runs last of all checks, so that this is the last thing they say.
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 
 const TIMEOUT_MS = 20_000;
 
@@ -14,7 +15,12 @@ type Audit = {
   >;
 };
 
-const { stdout, error } = spawnSync('npm', ['audit', '--omit=dev', '--json'], {
+type Installed = {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly optionalDependencies: Readonly<Record<string, string>>;
+};
+
+const { stdout, error } = spawnSync('npm', ['audit', '--json'], {
   encoding: 'utf8',
   timeout: TIMEOUT_MS,
   shell: process.platform === 'win32',
@@ -36,8 +42,9 @@ if (audit?.metadata === undefined) {
       'would not have shown: run "npm run check:audit" where the registry can be asked.\n',
   );
 } else {
-  const serious = Object.entries(audit.vulnerabilities ?? {}).filter(([, { severity }]) =>
-    ['high', 'critical'].includes(severity),
+  const used = usedPackages();
+  const serious = Object.entries(audit.vulnerabilities ?? {}).filter(
+    ([name, { severity }]) => used.has(name) && ['high', 'critical'].includes(severity),
   );
   for (const [name, { severity, range, fixAvailable }] of serious) {
     const advice = fixAvailable === false ? 'There is no fix yet.' : 'A newer version has the fix.';
@@ -45,4 +52,25 @@ if (audit?.metadata === undefined) {
   }
   if (serious.length > 0) process.exitCode = 1;
   else process.stdout.write('No dependency has a known vulnerability of severity high or critical.\n');
+}
+
+/** The names of what is installed for running and building, and not for testing alone. */
+function usedPackages(): ReadonlySet<string> {
+  const read = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as unknown;
+  const { dependencies, buildPackages } = read('package.json') as {
+    dependencies: Readonly<Record<string, string>>;
+    buildPackages: readonly string[];
+  };
+  const { packages } = read('package-lock.json') as {
+    packages: Readonly<Record<string, Partial<Installed>>>;
+  };
+  // A set goes on to what is added while it is walked.
+  const used = new Set([...Object.keys(dependencies), ...buildPackages]);
+  for (const name of used) {
+    for (const [place, { dependencies: needs, optionalDependencies: wishes }] of Object.entries(packages)) {
+      if (!place.endsWith(`node_modules/${name}`)) continue;
+      for (const need of Object.keys({ ...needs, ...wishes })) used.add(need);
+    }
+  }
+  return used;
 }

@@ -1,9 +1,9 @@
 // Once for all browser tests: the built sites, and PostgreSQL, unless the environment names one. Last of all, which
-// engines this machine does not have.
+// engines and programs this machine does not have.
 import { DEFAULT_CAMPAIGN, ensureBuilt, GERMAN_CAMPAIGN, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { POSTGRES_URL_VARIABLE } from '#testing/databases.ts';
-import { missingPrograms } from '#testing/missing-programs.ts';
 import { startPostgres } from '#testing/postgres-server.ts';
+import { missingPrograms } from '#testing/programs.ts';
 
 export default async function globalSetup(): Promise<() => Promise<void>> {
   for (const campaign of [TEST_CAMPAIGN, DEFAULT_CAMPAIGN, GERMAN_CAMPAIGN]) ensureBuilt(campaign);

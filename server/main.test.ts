@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import {
   copyFileSync,
   existsSync,
+  globSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -25,6 +26,7 @@ import { sql, type Selectable } from 'kysely';
 import type { Config } from '#server/config.ts';
 import { openDatabase } from '#server/db/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
+import { API } from '#shared/api.ts';
 import { inFolder } from '#testing/folder.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { behindPgBouncer, createPostgresDatabase, ENGINES } from '#testing/databases.ts';
@@ -216,7 +218,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       assert.equal(statSync(shared).mode & 0o777, 0o755, 'and stays as it was');
     }));
 
-  it('the database was used by a newer version', async () => {
+  it('the database was used by a newer version from which there is no way back', async () => {
     const site = await startSite();
     try {
       await site.stop('SIGINT');
@@ -226,7 +228,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       );
       await db
         .insertInto('kysely_migration' as 'limit_windows')
-        .values({ name: '2999-01-01-future', timestamp: new Date(0).toISOString() } as never)
+        .values({ name: '2999-01-01-future-no-way-back', timestamp: new Date(0).toISOString() } as never)
         .execute();
       await close();
       assert.match(
@@ -338,14 +340,23 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       );
       assert.equal(existsSync(secretFile), false, 'it is not given another one');
 
+      // That of another instance, as after a restore on a new machine; the second start is told as the first was.
+      writeFileSync(secretFile, 'y'.repeat(43));
+      for (let start = 0; start < 2; start += 1)
+        assert.match(
+          await refusal(site.folder, { DATABASE_URL: site.databaseUrl }),
+          /\/data\/app-secret is none that this database was used with\. Put /,
+        );
+      rmSync(secretFile);
+
       // On purpose.
       const env = { APP_SECRET: TEST_SECRET, DATABASE_URL: site.databaseUrl };
       const first = await startSiteProcess(env, site.folder);
       await first.stop('SIGINT');
-      assert.match(first.output(), /Warning: The secret is none that this database was used with: /);
+      assert.match(first.output(), /"level":40,[^}]+"The secret is none that this database was used with: /);
       const second = await startSiteProcess(env, site.folder);
       await second.stop('SIGINT');
-      assert.doesNotMatch(second.output(), /Warning: The secret/);
+      assert.doesNotMatch(second.output(), /The secret/);
     } finally {
       await site.close();
     }
@@ -396,7 +407,43 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
         await refusal(folder, {}, [start]),
         /^The package thread-stream is missing\. Run "npm ci"/,
       );
+      // What only the build needs is asked for before it builds, and by nothing that runs.
+      writeFileSync(
+        path.join(folder, 'package.json'),
+        JSON.stringify({
+          type: 'module',
+          dependencies: { pino: '10.4.0' },
+          devDependencies: { knip: '6.42.0', vite: '8.3.8' },
+          buildPackages: ['vite'],
+        }),
+      );
+      assert.equal(
+        await refusal(folder, {}, [start, '--check']),
+        'The package vite is missing. Run "npm ci" in the folder of the project.',
+      );
+      assert.match(await refusal(folder, {}, [start]), /^The package thread-stream is missing/);
     }));
+
+  it('the look before the build knows every package that the build imports', () => {
+    const project = path.resolve(import.meta.dirname, '..');
+    const { dependencies, buildPackages } = JSON.parse(
+      readFileSync(path.join(project, 'package.json'), 'utf8'),
+    ) as {
+      dependencies: Record<string, string>;
+      buildPackages: string[];
+    };
+    const imported = globSync('{build,web,shared}/**/*.{ts,tsx}', { cwd: project, exclude: ['**/*.test.*'] })
+      .flatMap((file) =>
+        Array.from(
+          readFileSync(path.join(project, file), 'utf8').matchAll(
+            /^(?:import|\}) .*?'((?:@\w[^/']*\/)?\w[^/':]*)(?=[/'])/gm,
+          ),
+          ([, name = '']) => name,
+        ),
+      )
+      .filter((name) => !Object.hasOwn(dependencies, name));
+    assert.deepEqual(buildPackages, [...new Set(imported)].toSorted());
+  });
 
   it('Node is too old to read the rest', () =>
     inFolder(async (folder) => {
@@ -440,7 +487,7 @@ describe('an instance', () => {
       assert.deepEqual(readdirSync(elsewhere), ['.env']);
       assert.match(
         site.output(),
-        /^Warning: SOMETHING in \.env is no setting of this page; it is ignored\.$/m,
+        /"level":40,[^}]+"SOMETHING in \.env is no setting of this page; it is ignored\."/,
       );
       // Without INSTANCE_FOLDER it is the project's, never the folder that happens to be the current one.
       const { stderr } = spawnSync(process.execPath, [MAIN], {
@@ -486,8 +533,30 @@ describe('an instance', () => {
       await site.stop('SIGINT');
       assert.equal(statSync(shared).mode & 0o777, 0o755);
       assert.equal(statSync(path.join(shared, 'leads.db')).mode & 0o777, 0o600);
-      assert.match(site.output(), /^Warning: Other users of this machine can look into .+\/shared\. /m);
-      assert.match(site.output(), /^Warning: Other users of this machine can look into .+\/\.env\. /m);
+      assert.match(
+        site.output(),
+        /"level":40,[^}]+"Other users of this machine can look into [^"]+\/shared\. /,
+      );
+      assert.match(
+        site.output(),
+        /"level":40,[^}]+"Other users of this machine can look into [^"]+\/\.env\. /,
+      );
+    }));
+
+  it('writes nothing but lines of its log where nobody sits at a terminal', () =>
+    inFolder(async (folder) => {
+      const site = await startSiteProcess({ LOG_LEVEL: 'error' }, folder);
+      const origin = { origin: site.url, 'content-type': 'application/json' };
+      const form = { method: 'POST', headers: origin, body: JSON.stringify(filledForm()) };
+      assert.equal((await fetch(site.url + API.leads, form)).status, 202);
+      while (!site.output().includes('is your code')) await setTimeout(10);
+      await site.stop('SIGTERM');
+      const lines = site.output().trim().split('\n');
+      const said = lines.map((line) => (JSON.parse(line) as { msg: string }).msg);
+      assert.match(
+        said.join('\n'),
+        /^No SMTP_URL is set[\s\S]+^Ready on http[\s\S]+^Mail: \d{6} is your code/m,
+      );
     }));
 
   it('tries its mail account, and serves the page though it cannot be used', () =>
@@ -501,6 +570,29 @@ describe('an instance', () => {
       assert.equal((await fetch(site.url)).status, 200);
       assert.equal(await site.stop('SIGINT'), 0);
     }));
+});
+
+it('a release can be gone back to: a database that a newer one has used is served, with a warning', async () => {
+  const site = await startSite();
+  try {
+    await site.stop('SIGINT');
+    const file = path.join(site.folder, 'data', 'leads.db');
+    const { db, close } = openDatabase({ engine: 'sqlite', file }, () => {});
+    await sql`alter table leads add column favourite_colour text`.execute(db);
+    await db
+      .insertInto('kysely_migration' as 'limit_windows')
+      .values({ name: '2999-01-01-future', timestamp: '2999-01-01T00:00:00.000Z' } as never)
+      .execute();
+    await close();
+    const env = { DATABASE_URL: site.databaseUrl, SMTP_URL: site.inbox.url, APP_SECRET: TEST_SECRET };
+    const back = await startSiteProcess(env, site.folder);
+    assert.match(back.output(), /^Warning: The database was used by a newer version of this page\. /m);
+    assert.equal((await ask(back)).status, 202);
+    assert.match(codeIn(await site.inbox.waitForMail('ada@example.com')), /^\d{6}$/);
+    assert.equal(await back.stop('SIGINT'), 0);
+  } finally {
+    await site.close();
+  }
 });
 
 describe('housekeeping', () => {

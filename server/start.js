@@ -36,12 +36,15 @@ function refuse(sentence) {
   process.exit(1);
 }
 
-/** @param {string} file @returns {{ version?: string, dependencies?: Record<string, string> } | null} */
+/**
+ * @typedef {Record<string, string>} Versions
+ * @typedef {{ version?: string, dependencies?: Versions, devDependencies?: Versions, buildPackages?: string[] }} Package
+ * @param {string} file
+ * @returns {Package | null}
+ */
 function readPackage(file) {
   try {
-    return /** @type {{ version?: string, dependencies?: Record<string, string> }} */ (
-      JSON.parse(readFileSync(new URL(`../${file}`, import.meta.url), 'utf8'))
-    );
+    return /** @type {Package} */ (JSON.parse(readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')));
   } catch {
     return null;
   }
@@ -56,12 +59,28 @@ if (major < OLDEST_NODE.major || (major === OLDEST_NODE.major && minor < OLDEST_
       : `Node ${process.versions.node} is too old, and the newer one that this page brings is not installed. ${INSTALL}`,
   );
 }
-const wanted = readPackage('package.json')?.dependencies ?? {};
-for (const [name, version] of Object.entries(wanted)) {
+const {
+  dependencies: wanted = {},
+  devDependencies = {},
+  buildPackages = [],
+} = readPackage('package.json') ?? {};
+// What runs needs none of them: npm start builds first, and an image has been built.
+const forBuilding = Object.entries(devDependencies).filter(([name]) => buildPackages.includes(name));
+for (const [name, version] of [
+  ...Object.entries(wanted),
+  ...(process.argv.includes('--check') ? forBuilding : []),
+]) {
   const found = readPackage(`node_modules/${name}/package.json`)?.version;
   if (found === undefined) refuse(`The package ${name} is missing. ${INSTALL}`);
   if (found !== version)
     refuse(`The package ${name} is here in version ${found}, not ${version}. ${INSTALL}`);
+}
+
+// The first process of a container has no default for signals: until main.ts listens, SIGTERM would be passed over.
+if (process.pid === 1) {
+  process.on('SIGTERM', () => {
+    if (process.listenerCount('SIGTERM') === 1) process.exit(143);
+  });
 }
 
 /** @type {() => void} */
@@ -85,7 +104,8 @@ try {
 }
 
 if (!isDesk) {
-  collectGarbage();
+  // One that takes the place of another has done so before it served (main.ts).
+  if (!process.argv.includes('--beside')) collectGarbage();
   // From here the old space may grow by so much before it is collected. Each collection also forgets compiled code whose objects are
   // gone for the moment; so nothing is collected for idleness alone (--no-memory-reducer in package.json, which Node reads first).
   setFlagsFromString('--heap-growing-percent=75');

@@ -9,10 +9,11 @@ import { explainDatabaseFailure } from '#server/start-failures.ts';
 import { API } from '#shared/api.ts';
 import { createPostgresDatabase, POSTGRES_URL_VARIABLE } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';
-import { findPgBouncer, PGBOUNCER_MISSING, startPgBouncer } from '#testing/pgbouncer.ts';
+import { startPgBouncer } from '#testing/pgbouncer.ts';
+import { findProgram, notTested } from '#testing/programs.ts';
 import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
 
-const missing = findPgBouncer() === undefined && PGBOUNCER_MISSING;
+const missing = findProgram('pgbouncer') === undefined && notTested('pgbouncer');
 
 /** An empty database through a PgBouncer of its own. */
 async function throughPgBouncer(

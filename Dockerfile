@@ -1,0 +1,57 @@
+# The page with its words in one image: `docker build -t guide .` (docs/operating.md, "In containers").
+# Another campaign of this folder: --build-arg CAMPAIGN_FOLDER=examples/german
+ARG NODE_IMAGE=docker.io/library/node:24.21.0-slim
+
+FROM ${NODE_IMAGE} AS site
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY tsconfig.base.json ./
+COPY build build
+COPY server server
+COPY shared shared
+COPY web web
+ARG CAMPAIGN_FOLDER=campaign
+COPY ${CAMPAIGN_FOLDER} campaign
+RUN node build/build.ts
+
+FROM ${NODE_IMAGE} AS app
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+# What is in here, for scanners: names, versions, licences and sources.
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
+ && npm sbom --package-lock-only --omit=dev --sbom-format=cyclonedx > sbom.cdx.json
+# Two thirds of it is never read: source maps, types and sources (Node runs no TypeScript of a package), and bundles for browsers.
+RUN find node_modules -type f \( -name '*.map' -o -name '*.ts' -o -name '*.cts' -o -name '*.mts' \) -delete \
+ && rm -r node_modules/echarts/dist node_modules/zrender/dist package-lock.json .npmrc \
+ && npm pkg delete devDependencies buildPackages scripts
+COPY LICENSE ./
+COPY server server
+COPY shared shared
+COPY --from=site /app/campaign campaign
+COPY --from=site /app/dist dist
+# What Node makes of our files is kept, for the user who will run them: a start then translates nothing, here or on a read-only disk.
+RUN mkdir -p node_modules/.cache data && chown node:node node_modules/.cache data
+USER node
+RUN node --no-memory-reducer server/start.js --check \
+ && node --max-semi-space-size=4 server/start.js desk --help > /dev/null
+
+FROM ${NODE_IMAGE}
+LABEL org.opencontainers.image.title="Verified Lead Page" \
+      org.opencontainers.image.description="A self-hosted lead-capture page whose leads are real" \
+      org.opencontainers.image.version="0.1.0" \
+      org.opencontainers.image.licenses="MIT"
+WORKDIR /app
+COPY --from=app --chown=root:root /app .
+COPY --chmod=755 deploy/desk /usr/local/bin/desk
+RUN chown node:node data
+USER node
+ENV HOST=0.0.0.0
+EXPOSE 3000
+# Database, secret and, without SMTP_URL, mail. All else is read-only.
+VOLUME /app/data
+STOPSIGNAL SIGTERM
+# Whether to start it anew. Whether to send visitors is another question: /api/health answers that one.
+HEALTHCHECK --interval=30s --timeout=5s --start-period=20s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/api/live`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "--no-memory-reducer", "server/start.js"]

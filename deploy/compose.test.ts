@@ -1,0 +1,86 @@
+// What compose.yaml promises. Its containers are run by `npm run prove:image`, one by one.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { parseEnv } from 'node:util';
+
+import { parse } from 'yaml';
+
+import { readConfig, SETTING_NAMES } from '#server/config.ts';
+
+type Container = {
+  readonly image: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly ports?: readonly string[];
+  readonly restart?: string;
+  readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
+  readonly security_opt?: readonly string[];
+  readonly mem_limit?: string;
+  readonly pids_limit?: number;
+  readonly stop_grace_period?: string;
+  readonly networks?: readonly string[];
+};
+type Compose = {
+  readonly services: Readonly<Record<'page' | 'database' | 'caddy' | 'inbox', Container>>;
+  readonly networks: Readonly<Record<string, { readonly internal?: boolean } | null>>;
+};
+
+const read = (name: string): string => readFileSync(path.join(import.meta.dirname, name), 'utf8');
+const { services, networks } = parse(read('compose.yaml'), { merge: true }) as Compose;
+const containers = Object.entries(services);
+const example = parseEnv(read('example.env'));
+
+/** As compose fills them in. */
+const fillIn = (text: string): string =>
+  text.replaceAll(/\$\{(\w+)(?::[?-]([^}]*))?\}/g, (_, name: string) => example[name] || 'x'.repeat(32));
+
+describe('the containers of compose.yaml', () => {
+  it('may do nothing that they need not do, and are started again', () => {
+    for (const [name, container] of containers) {
+      assert.equal(container.read_only, true, name);
+      assert.deepEqual(container.cap_drop, ['ALL'], name);
+      assert.deepEqual(container.security_opt, ['no-new-privileges:true'], name);
+      assert.equal(container.restart, 'unless-stopped', name);
+      assert.ok(container.mem_limit && container.pids_limit, name);
+      assert.match(container.image, name === 'page' ? /^lead-page$/ : /:v?\d+\.\d+/);
+    }
+  });
+
+  it('are reached through Caddy alone, and the database by the page alone', () => {
+    const published = containers.flatMap(([name, { ports = [] }]) => ports.map((port) => `${name} ${port}`));
+    assert.deepEqual(published, [
+      'caddy 80:80',
+      'caddy 443:443',
+      'caddy 443:443/udp',
+      'inbox 127.0.0.1:8025:8025',
+    ]);
+    assert.deepEqual(services.database.networks, ['back']);
+    assert.equal(networks['back']?.internal, true);
+    assert.deepEqual(
+      containers.filter(([, { networks: on }]) => on?.includes('back')).map(([name]) => name),
+      ['page', 'database'],
+    );
+  });
+
+  it('have the time that the page takes to stop', () => {
+    assert.ok(Number.parseInt(services.page.stop_grace_period ?? '0') > 15);
+  });
+
+  it('start a page that takes these settings, with a secret in none of the files', () => {
+    assert.deepEqual([example['APP_SECRET'], example['POSTGRES_PASSWORD']], ['', '']);
+    const environment = Object.fromEntries(
+      Object.entries(services.page.environment ?? {}).map(([name, value]) => [name, fillIn(value)]),
+    );
+    const ours = Object.entries({ ...example, ...environment }).filter(([name]) =>
+      SETTING_NAMES.includes(name),
+    );
+    const config = readConfig({ ...Object.fromEntries(ours), APP_SECRET: 'x'.repeat(44) });
+    assert.equal(config.type, 'config', JSON.stringify(config));
+    const unknown = Object.keys({ ...example, ...environment }).filter(
+      (name) => !SETTING_NAMES.includes(name),
+    );
+    assert.deepEqual(unknown, ['GUIDE_HOST', 'GUIDE_WORDS', 'POSTGRES_PASSWORD']);
+  });
+});

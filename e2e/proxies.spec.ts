@@ -1,0 +1,186 @@
+// The built site behind nginx and behind Caddy, with the files of deploy/ that operators are given.
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { request, type RequestOptions } from 'node:https';
+import { request as plainRequest } from 'node:http';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+
+import { openDatabase } from '#server/db/connect.ts';
+import { freePort } from '#testing/free-port.ts';
+import { findProgram, notTested } from '#testing/programs.ts';
+import { startProxy, type ProxyPorts } from '#testing/proxies.ts';
+import { filledForm } from '#testing/server-under-test.ts';
+import { siteSettings, startSite, startSiteProcess, type Site } from '#testing/start-site.ts';
+import { until } from '#testing/until.ts';
+import { createVisitor, expect, test as base } from './fixtures.ts';
+
+type Answer = {
+  readonly status: number;
+  readonly headers: IncomingMessage['headers'];
+  /** How often each header stands in the answer is only told here. */
+  readonly rawHeaders: readonly string[];
+  readonly body: string;
+};
+
+async function ask(
+  url: string,
+  { body = '', ...options }: RequestOptions & { readonly body?: string } = {},
+): Promise<Answer> {
+  const sent = url.startsWith('https:')
+    ? request(url, { rejectUnauthorized: false, ...options })
+    : plainRequest(url, options);
+  sent.end(body);
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  const { statusCode: status = 0, headers, rawHeaders } = response;
+  return { status, headers, rawHeaders, body: await text(response) };
+}
+
+const postForm = (origin: string, email: string, headers: Readonly<Record<string, string>> = {}) =>
+  ask(`${origin}/api/leads`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin, ...headers },
+    body: JSON.stringify(filledForm({ email })),
+  });
+
+async function visitorAddress(site: Site, email: string): Promise<string | undefined> {
+  const file = path.join(site.folder, 'data', 'leads.db');
+  const { db, close } = openDatabase({ engine: 'sqlite', file }, () => {});
+  try {
+    const row = await db
+      .selectFrom('submissions')
+      .select('client_address')
+      .where('email', '=', email)
+      .executeTakeFirst();
+    return row?.client_address;
+  } finally {
+    await close();
+  }
+}
+
+for (const name of ['nginx', 'caddy'] as const) {
+  const test = base.extend<object, { readonly ports: ProxyPorts; readonly site: Site }>({
+    ports: [
+      // oxlint-disable-next-line no-empty-pattern -- Playwright reads the fixture's needs from this pattern
+      async ({}, use) => use({ http: await freePort(), https: await freePort(), page: await freePort() }),
+      { scope: 'worker' },
+    ],
+    site: [
+      async ({ ports }, use) => {
+        const site = await startSite({ env: settings(ports) });
+        const proxy = await startProxy(name, ports);
+        const url = `https://localhost:${ports.https}`;
+        // On a machine that is busy it may refuse visitors right after its start.
+        await until(async () => (await ask(url)).status === 200);
+        await use({ ...site, url });
+        await proxy.close();
+        await site.close();
+      },
+      { scope: 'worker' },
+    ],
+  });
+  const settings = (ports: ProxyPorts) => ({
+    PORT: String(ports.page),
+    PUBLIC_URL: `https://localhost:${ports.https}`,
+    TRUST_PROXY: '1',
+  });
+
+  test.describe(`behind ${name}`, () => {
+    test.describe.configure({ mode: 'default' });
+    test.use({ ignoreHTTPSErrors: true });
+    test.skip(findProgram(name) === undefined, notTested(name));
+
+    test('a visitor goes the whole way over TLS and HTTP/2', async ({ page, site, context }) => {
+      const visitor = createVisitor(page, site);
+      const answer = await page.goto(site.url);
+      expect(answer?.status(), await answer?.text()).toBe(200);
+      const protocol = await page.evaluate(() => {
+        const [entry] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
+        return entry?.nextHopProtocol;
+      });
+      expect(protocol).toBe('h2');
+      await visitor.readArticle();
+      const cookies = await context.cookies();
+      expect(cookies.length).toBeGreaterThan(0);
+      for (const cookie of cookies)
+        expect(cookie).toMatchObject({
+          name: expect.stringMatching(/^__Host-/),
+          secure: true,
+          httpOnly: true,
+        });
+      await page.reload();
+      await expect(page.getByRole('article')).toBeVisible();
+    });
+
+    test('what the page says arrives as it said it, and once', async ({ site, ports }) => {
+      const plain = await ask(`${site.url}/`, { headers: { 'accept-encoding': 'identity' } });
+      expect(plain.status).toBe(200);
+      expect(plain.headers['content-encoding']).toBeUndefined();
+      const direct = await ask(`http://127.0.0.1:${ports.page}/`, { headers: { 'accept-encoding': 'br' } });
+      const compressed = await ask(`${site.url}/`, { headers: { 'accept-encoding': 'br' } });
+      expect(compressed.headers['content-encoding']).toBe('br');
+      expect(compressed.headers.etag).toBe(direct.headers.etag);
+      const own = Object.keys(direct.headers).filter(
+        (header) => !['connection', 'keep-alive', 'date', 'x-request-id'].includes(header),
+      );
+      for (const header of own) {
+        expect(compressed.headers[header], header).toBe(direct.headers[header]);
+        const times = compressed.rawHeaders.filter(
+          (sent, at) => at % 2 === 0 && sent.toLowerCase() === header,
+        );
+        expect(times, header).toHaveLength(1);
+      }
+      expect(own).toContain('strict-transport-security');
+      const part = await ask(`${site.url}/media/film.mp4`, { headers: { range: 'bytes=0-99' } });
+      expect(part.status).toBe(206);
+      expect(part.headers['content-length']).toBe('100');
+      const missing = await ask(`${site.url}/nothing`);
+      expect(missing.status).toBe(404);
+      expect(missing.body).toContain('404 Page Not Found');
+    });
+
+    test('plain http leads to https, figures lead nowhere, and too much is refused', async ({
+      site,
+      ports,
+    }) => {
+      const redirect = await ask(`http://localhost:${ports.http}/?utm_source=mail`);
+      expect([301, 308]).toContain(redirect.status);
+      expect(redirect.headers.location).toMatch(/^https:\/\/localhost(:\d+)?\/\?utm_source=mail$/);
+      expect((await ask(`${site.url}/metrics`)).status).toBe(404);
+      const headers = { 'content-type': 'application/json', origin: site.url };
+      const body = 'x'.repeat(1_000_000);
+      expect((await ask(`${site.url}/api/leads`, { method: 'POST', headers, body })).status).toBe(413);
+    });
+
+    test('nobody chooses the address they are counted by', async ({ site }) => {
+      expect((await postForm(site.url, 'ada@example.com', { 'x-forwarded-for': '6.6.6.6' })).status).toBe(
+        202,
+      );
+      expect(await visitorAddress(site, 'ada@example.com')).toMatch(/^(127\.0\.0\.1|::1)$/);
+    });
+
+    test('while the page is started anew, a visitor is not told what a proxy thinks', async ({
+      site,
+      ports,
+    }) => {
+      await site.stop();
+      const early = postForm(site.url, 'grace@example.com');
+      if (name === 'nginx') {
+        const { status, headers, body } = await early;
+        expect(status).toBe(503);
+        expect(headers['content-type']).toBe('text/plain; charset=utf-8');
+        expect(headers['retry-after']).toBe('5');
+        expect(body).toBe('This page will be back in a moment. Please try again in a few seconds.');
+      }
+      const env = { ...siteSettings(site.databaseUrl, site.inbox), ...settings(ports) };
+      const again = await startSiteProcess(env, site.folder);
+      try {
+        // Caddy waits for it.
+        const answer = name === 'caddy' ? await early : await postForm(site.url, 'grace@example.com');
+        expect(answer.status, answer.body).toBe(202);
+      } finally {
+        await again.stop('SIGINT');
+      }
+    });
+  });
+}

@@ -1,0 +1,37 @@
+// Programs that some tests need and that a machine may lack: what they are, and what to say then.
+import { existsSync } from 'node:fs';
+
+import { missingEngines } from '#testing/engines/find-engines.ts';
+
+export const PROGRAM_NAMES = ['nginx', 'caddy', 'pgbouncer', 'systemd-analyze'] as const;
+export type ProgramName = (typeof PROGRAM_NAMES)[number];
+
+/** Where each may be, and what Debian calls it. */
+export const PROGRAMS: Readonly<
+  Record<ProgramName, { readonly places: readonly string[]; readonly debian: string }>
+> = {
+  nginx: {
+    places: ['/usr/sbin/nginx', '/usr/local/sbin/nginx', '/opt/homebrew/bin/nginx', '/usr/local/bin/nginx'],
+    debian: 'nginx-light',
+  },
+  caddy: { places: ['/usr/bin/caddy', '/usr/local/bin/caddy', '/opt/homebrew/bin/caddy'], debian: 'caddy' },
+  pgbouncer: {
+    places: ['/usr/sbin/pgbouncer', '/usr/local/bin/pgbouncer', '/opt/homebrew/bin/pgbouncer'],
+    debian: 'pgbouncer',
+  },
+  'systemd-analyze': { places: ['/usr/bin/systemd-analyze'], debian: 'systemd' },
+};
+
+/** Where the program is; undefined when this machine does not have it. */
+export const findProgram = (name: ProgramName): string | undefined =>
+  PROGRAMS[name].places.find((file) => existsSync(file));
+
+/** What a test says that is left out for want of it. */
+export const notTested = (name: ProgramName): string =>
+  `!!! ${name.toUpperCase()} WAS NOT TESTED: it is not installed. On Debian: apt-get install ${PROGRAMS[name].debian}`;
+
+/** A loud line for each engine and program that is not here: the run passes without it, and must not look as if it had not. */
+export const missingPrograms = (): readonly string[] => [
+  ...missingEngines(),
+  ...PROGRAM_NAMES.filter((name) => findProgram(name) === undefined).map(notTested),
+];

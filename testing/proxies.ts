@@ -1,0 +1,126 @@
+// nginx and Caddy as operators run them: with the files of deploy/, of which names, ports and certificates alone are replaced.
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+
+import { TEST_CERTIFICATE, TEST_KEY } from '#testing/certificate.ts';
+import { findProgram } from '#testing/programs.ts';
+import { until } from '#testing/until.ts';
+
+const DEPLOY = path.resolve(import.meta.dirname, '..', 'deploy');
+
+export type ProxyName = 'nginx' | 'caddy';
+export type ProxyPorts = { readonly http: number; readonly https: number; readonly page: number };
+export type Proxy = { readonly close: () => Promise<void> };
+
+/** A file of deploy/ with this in the place of that. Throws when something to be replaced is not there. */
+function readDeployed(name: string, replacements: readonly (readonly [from: string, to: string])[]): string {
+  return replacements.reduce(
+    (text, [from, to]) => {
+      if (!text.includes(from)) throw new Error(`deploy/${name} has no "${from}".`);
+      return text.replaceAll(from, to);
+    },
+    readFileSync(path.join(DEPLOY, name), 'utf8'),
+  );
+}
+
+/** nginx with one file of Debian's kind around ours, compression and all. */
+function configureNginx(folder: string, ports: ProxyPorts): string[] {
+  const certificate = path.join(folder, 'certificate.pem');
+  const key = path.join(folder, 'key.pem');
+  writeFileSync(certificate, TEST_CERTIFICATE);
+  writeFileSync(key, TEST_KEY, { mode: 0o600 });
+  const place = '/etc/letsencrypt/live/guide.example.com';
+  const site = readDeployed('nginx.conf', [
+    [`${place}/fullchain.pem`, certificate],
+    [`${place}/privkey.pem`, key],
+    ['https://guide.example.com', `https://localhost:${ports.https}`],
+    ['guide.example.com', 'localhost'],
+    ['127.0.0.1:3000', `127.0.0.1:${ports.page}`],
+    ['listen 80;', `listen 127.0.0.1:${ports.http};`],
+    ['listen 443', `listen 127.0.0.1:${ports.https}`],
+    // Not every machine has IPv6.
+    ['listen [::]', '# listen [::]'],
+  ]);
+  const file = path.join(folder, 'site.conf');
+  writeFileSync(file, site);
+  const main = path.join(folder, 'nginx.conf');
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (what) => `${what}_temp_path ${path.join(folder, what)};`,
+  );
+  writeFileSync(
+    main,
+    `daemon off; pid ${path.join(folder, 'pid')}; error_log stderr;
+${process.getuid?.() === 0 ? 'user root;' : ''}
+worker_processes 1;
+events {}
+http { access_log off; gzip on; ${temporary.join(' ')} include ${file}; }
+`,
+  );
+  return ['-p', folder, '-c', main];
+}
+
+function configureCaddy(folder: string, ports: ProxyPorts): string[] {
+  const version = execFileSync(findProgram('caddy') ?? 'caddy', ['version'], { encoding: 'utf8' });
+  const file = path.join(folder, 'Caddyfile');
+  writeFileSync(
+    file,
+    `{
+	http_port ${ports.http}
+	https_port ${ports.https}
+	admin off
+	skip_install_trust
+}
+${readDeployed('Caddyfile', [
+  ['{$GUIDE_HOST:guide.example.com}', 'localhost'],
+  ['{$GUIDE_BACKEND:127.0.0.1:3000}', `127.0.0.1:${ports.page}`],
+  ...(/^v?2\.6\./.test(version) ? [['# buffer_requests', 'buffer_requests'] as const] : []),
+])}`,
+  );
+  return ['run', '--config', file, '--adapter', 'caddyfile'];
+}
+
+/** Starts one of them for https://localhost, in front of a page on 127.0.0.1, and waits until it listens. */
+export async function startProxy(name: ProxyName, ports: ProxyPorts): Promise<Proxy> {
+  const program = findProgram(name);
+  if (program === undefined) throw new Error(`${name} is not installed.`);
+  const folder = mkdtempSync(path.join(os.tmpdir(), `lead-page-${name}-`));
+  const parameters = name === 'nginx' ? configureNginx(folder, ports) : configureCaddy(folder, ports);
+  const child = spawn(program, parameters, {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { PATH: process.env['PATH'], HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
+  });
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  const close = async () => {
+    await end(child);
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    await until(async () => {
+      if (child.exitCode !== null) throw new Error(`${name} ended with ${child.exitCode}:\n${said}`);
+      return (await listens(ports.http)) && listens(ports.https);
+    });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { close };
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGTERM');
+  await exited;
+}
+
+const listens = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
