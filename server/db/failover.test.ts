@@ -161,9 +161,14 @@ it('a pool whose host is silent closes', async () => {
   const line = await startLine(Number(url.port));
   url.host = `127.0.0.1:${line.port}`;
   const { db, close } = open(url.href, 500);
-  await sql`select 1`.execute(db);
+  await Promise.all([1, 2, 3].map(() => sql`select pg_sleep(0.05)`.execute(db)));
   line.cut();
   await assert.rejects(sql`select 1`.execute(db), isOutage);
+  const late = Promise.allSettled([sql`select 2`.execute(db), sql`select 3`.execute(db)]);
   await close();
+  assert.deepEqual(
+    (await late).map(({ status }) => status),
+    ['rejected', 'rejected'],
+  );
   line.close();
 });

@@ -173,9 +173,11 @@ export function openPostgresPool(settings: PostgresSettings): PostgresPool {
   }
 
   function wrap(client: PoolClient, current: Lease, server: Server): PostgresPoolClient {
-    const mayPrepare = asked === 'true' || (asked !== 'false' && !server.isPooled);
+    // Some may tell their clients the number of a process of PostgreSQL's.
+    const isPooled = server.isPooled || asked === 'false';
+    const mayPrepare = asked === 'true' || !isPooled;
     // In a pooler's session it would stay for whoever comes next.
-    const begins = server.isPooled && statementTimeoutMs > 0;
+    const begins = isPooled && statementTimeoutMs > 0;
     let unanswered: Promise<unknown> | null = null;
     let isUnlimited = false;
     let isSpent = false;
@@ -220,7 +222,9 @@ export function openPostgresPool(settings: PostgresSettings): PostgresPool {
       if (unanswered === null) return client.release(discard || isSpent);
       current.waiting.set(client, server);
       void releaseAfter(unanswered);
-      if (current.waiting.size === 1) void watch(current);
+      // Whatever else leads to a host that was left would come to nothing as well.
+      if (lease !== current) socketOf(client).destroy();
+      else if (current.waiting.size === 1) void watch(current);
     };
     const releaseAfter = async (answer: Promise<unknown>): Promise<void> => {
       await Promise.allSettled([answer]);
@@ -232,9 +236,7 @@ export function openPostgresPool(settings: PostgresSettings): PostgresPool {
 
   /** As long as connections give no answer: looks whether they still lead to the host that takes writes, and else cuts them. */
   async function watch(current: Lease): Promise<void> {
-    while (current.waiting.size > 0) {
-      // Whatever else leads there would come to nothing as well.
-      if (lease !== current) return endLease(current);
+    while (lease === current && current.waiting.size > 0) {
       try {
         const now = hosts.length > 1 ? await findPrimary() : await ask(clientSettings(url));
         if ([...current.waiting.values()].some(({ address }) => address !== now.address))
