@@ -126,7 +126,7 @@ for (const name of ['nginx', 'caddy'] as const) {
       for (const header of own) {
         expect(compressed.headers[header], header).toBe(direct.headers[header]);
         const times = compressed.rawHeaders.filter(
-          (text, at) => at % 2 === 0 && text.toLowerCase() === header,
+          (sent, at) => at % 2 === 0 && sent.toLowerCase() === header,
         );
         expect(times, header).toHaveLength(1);
       }

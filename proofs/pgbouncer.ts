@@ -3,11 +3,12 @@
 import { spawnSync } from 'node:child_process';
 
 import { PGBOUNCER_URL_VARIABLE, POSTGRES_URL_VARIABLE } from '#testing/databases.ts';
-import { findPgBouncer, PGBOUNCER_MISSING, startPgBouncer } from '#testing/pgbouncer.ts';
+import { startPgBouncer } from '#testing/pgbouncer.ts';
+import { findProgram, notTested } from '#testing/programs.ts';
 import { startPostgres } from '#testing/postgres-server.ts';
 
-if (findPgBouncer() === undefined) {
-  process.stderr.write(`${PGBOUNCER_MISSING}\n`);
+if (findProgram('pgbouncer') === undefined) {
+  process.stderr.write(`${notTested('pgbouncer')}\n`);
   process.exit(1);
 }
 const named = process.argv.slice(2);

@@ -575,7 +575,7 @@ describe('a warning', () => {
         [
           'campaign/article/article.md:5: goes from ## to ####; write ###, so that screen readers can tell what belongs to what.',
           'campaign/article/article.md:7: https://example.com/there cannot be pressed; write <https://example.com/there>.',
-          'campaign/site.yaml: title: has 64 characters, and 30 fit: on a telephone the header has no room for more.',
+          'campaign/site.yaml: title: has 64 characters, and 34 fit: on a telephone the header takes two lines.',
           'campaign/emails/code.yaml: subject: has 88 characters, and 60 fit: mail programs cut off what is longer.',
           'campaign/emails/guide.yaml: subject: has 77 characters, and 60 fit: mail programs cut off what is longer.',
           'campaign/emails/codes.yaml: nothing reads this file; it would be called emails/code.yaml.',

@@ -476,11 +476,11 @@ function resolveDatabase(database: DatabaseConfig, folder: string): DatabaseConf
       : { ...database, file: path.resolve(folder, database.file) };
   }
   const files = ['sslrootcert', 'sslcert', 'sslkey'];
-  const url = withParameters(database.url, (parameters) => {
+  const resolved = withParameters(database.url, (parameters) => {
     for (const name of files)
       if (parameters.has(name)) parameters.set(name, path.resolve(folder, parameters.get(name) ?? ''));
   });
-  return files.some((name) => parametersOf(url).has(name)) ? { ...database, url } : database;
+  return files.some((name) => parametersOf(resolved).has(name)) ? { ...database, url: resolved } : database;
 }
 
 /**
@@ -545,8 +545,7 @@ const sendsPassword = (databaseUrl: string, present: Readonly<Record<string, str
 
 /** What pg itself reads when an address says nothing about TLS. */
 const saysHowToConnect = (databaseUrl: string, env: Readonly<Record<string, string | undefined>>): boolean =>
-  Boolean(env['PGSSLMODE']) ||
-  [...parametersOf(databaseUrl).keys()].some((key) => key.startsWith('ssl'));
+  Boolean(env['PGSSLMODE']) || [...parametersOf(databaseUrl).keys()].some((key) => key.startsWith('ssl'));
 
 function loginComplaints(present: Readonly<Record<string, string>>): string[] {
   return ['SMTP_URL', 'DATABASE_URL'].flatMap((name) => {

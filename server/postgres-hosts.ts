@@ -2,7 +2,7 @@
 // and postgres:///name?host=a,b&port=5432,5432.
 
 /** The parameters that ask for a host that takes writes, as libpq calls them. */
-const WRITABLE = ['read-write', 'primary'];
+const WRITABLE: ReadonlySet<string | null> = new Set(['read-write', 'primary']);
 
 /** One address for each host, in the order in which they are named; the address itself when it names one. */
 export function hostUrls(url: string): readonly string[] {
@@ -37,12 +37,12 @@ export const parametersOf = (url: string): URLSearchParams =>
 
 /** Whether a connection must lead to a host that takes writes: among several it always must. */
 export const mustTakeWrites = (url: string): boolean =>
-  hostUrls(url).length > 1 || WRITABLE.includes(sessionAttributes(url) ?? '');
+  hostUrls(url).length > 1 || WRITABLE.has(sessionAttributes(url));
 
 /** What an address asks of its host; null when that cannot be what this page needs, which writes. */
 export const asksForReading = (url: string): string | null => {
   const asked = sessionAttributes(url);
-  return asked === null || asked === 'any' || WRITABLE.includes(asked) ? null : asked;
+  return asked === null || asked === 'any' || WRITABLE.has(asked) ? null : asked;
 };
 
 const sessionAttributes = (url: string): string | null => parametersOf(url).get('target_session_attrs');

@@ -1,6 +1,6 @@
 // A real PgBouncer in transaction mode in front of a PostgreSQL of the tests. Debian has it (apt install pgbouncer).
 import { spawn } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import os from 'node:os';
 import path from 'node:path';
@@ -10,16 +10,9 @@ import { Client } from 'pg';
 
 import { freePort } from '#testing/free-port.ts';
 import { unprivilegedOwner } from '#testing/postgres-server.ts';
+import { findProgram, notTested } from '#testing/programs.ts';
 
-const PLACES = ['/usr/sbin/pgbouncer', '/usr/local/bin/pgbouncer', '/opt/homebrew/bin/pgbouncer'];
 const READY_WITHIN_MS = 10_000;
-
-/** Where PgBouncer is installed; undefined where it is not. */
-export const findPgBouncer = (): string | undefined => PLACES.find((place) => existsSync(place));
-
-/** What a run says that could not test with it. */
-export const PGBOUNCER_MISSING =
-  '!!! PGBOUNCER WAS NOT TESTED: it is not installed. Debian has it: apt install pgbouncer';
 
 /** Few, so that a client's next transaction meets another server connection. */
 const SERVER_CONNECTIONS = 4;
@@ -36,8 +29,8 @@ export type PgBouncer = {
  * @param settings lines of its pgbouncer.ini beyond those that it needs
  */
 export async function startPgBouncer(server: string, settings: readonly string[] = []): Promise<PgBouncer> {
-  const program = findPgBouncer();
-  if (program === undefined) throw new Error(PGBOUNCER_MISSING);
+  const program = findProgram('pgbouncer');
+  if (program === undefined) throw new Error(notTested('pgbouncer'));
   const { username, password, hostname, port: serverPort } = new URL(server);
   const folder = mkdtempSync(path.join(os.tmpdir(), 'lead-page-pgbouncer-'));
   const owner = unprivilegedOwner();

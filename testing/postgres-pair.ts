@@ -46,7 +46,9 @@ export type PostgresPair = {
  * Starts both: commits at the first wait until the second has them.
  * @param fsync off where only processes are killed, never the machine: a test need not wait for the disk
  */
-export async function startPostgresPair({ fsync = 'on' }: { fsync?: 'on' | 'off' } = {}): Promise<PostgresPair> {
+export async function startPostgresPair({
+  fsync = 'on',
+}: { fsync?: 'on' | 'off' } = {}): Promise<PostgresPair> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'lead-page-pair-'));
   const owner = unprivilegedOwner();
   const native = binaries(folder, owner !== null);
@@ -171,7 +173,9 @@ async function createNode(
       await client.connect();
       await client.query("select pg_backup_start('copy', true)");
       execFileSync('cp', ['-R', '-p', path.join(folder, primary.name), data], options);
-      const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)');
+      const { rows } = await client.query<{ labelfile: string }>(
+        'select labelfile from pg_backup_stop(false)',
+      );
       await client.end();
       for (const file of ['postmaster.pid', 'standby.signal']) rmSync(path.join(data, file), { force: true });
       ownFile('backup_label', rows[0]?.labelfile ?? '');

@@ -40,13 +40,13 @@ async function store(db: Db, id: string): Promise<boolean> {
 const idsIn = async (db: Db): Promise<string[]> =>
   (await db.selectFrom('known_secrets').select('id').orderBy('id').execute()).map(({ id }) => id);
 
-async function withPair(use: (pair: PostgresPair, database: OpenDatabase) => Promise<void>): Promise<void> {
+async function withPair(story: (pair: PostgresPair, database: OpenDatabase) => Promise<void>): Promise<void> {
   const pair = await startPostgresPair({ fsync: 'off' });
   // A second is long enough where nothing else runs, and short enough to wait for.
   const database = open(pair.url('postgres'), 1_000);
   try {
     await migrate(database);
-    await use(pair, database);
+    await story(pair, database);
   } finally {
     await database.close();
     await pair.close();

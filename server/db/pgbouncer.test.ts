@@ -5,23 +5,25 @@ import { sql } from 'kysely';
 
 import { openDatabase } from '#server/db/connect.ts';
 import { migrate } from '#server/db/migrate.ts';
+import { explainDatabaseFailure } from '#server/start-failures.ts';
 import { API } from '#shared/api.ts';
 import { createPostgresDatabase, POSTGRES_URL_VARIABLE } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';
-import { findPgBouncer, PGBOUNCER_MISSING, startPgBouncer } from '#testing/pgbouncer.ts';
+import { startPgBouncer } from '#testing/pgbouncer.ts';
+import { findProgram, notTested } from '#testing/programs.ts';
 import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
 
-const missing = findPgBouncer() === undefined && PGBOUNCER_MISSING;
+const missing = findProgram('pgbouncer') === undefined && notTested('pgbouncer');
 
 /** An empty database through a PgBouncer of its own. */
 async function throughPgBouncer(
   settings: readonly string[],
-  use: (url: string, direct: string) => Promise<void>,
+  story: (url: string, direct: string) => Promise<void>,
 ): Promise<void> {
   const direct = await createPostgresDatabase();
   const pgBouncer = await startPgBouncer(process.env[POSTGRES_URL_VARIABLE] ?? '', settings);
   try {
-    await use(pgBouncer.through(direct), direct);
+    await story(pgBouncer.through(direct), direct);
   } finally {
     await pgBouncer.stop();
   }
@@ -60,6 +62,36 @@ describe('through a PgBouncer that pools transactions', { skip: missing }, () =>
       await close();
       await Promise.all(databases.map((database) => database.close()));
       assert.deepEqual(rows, []);
+    }));
+
+  it('what it refuses is told in a sentence', () =>
+    throughPgBouncer([], async (url) => {
+      const refusal = async (change: (address: URL) => void): Promise<string> => {
+        const address = new URL(url);
+        change(address);
+        const config = { engine: 'postgres', url: address.href } as const;
+        const database = openDatabase(config, () => {});
+        try {
+          await migrate(database);
+          return '';
+        } catch (error) {
+          return explainDatabaseFailure(error, config)?.replace(/:\d+/, '') ?? String(error);
+        } finally {
+          await database.close();
+        }
+      };
+      assert.equal(
+        await refusal((address) => (address.password = 'wrong')),
+        'PostgreSQL at 127.0.0.1 refused the login. Check user and password in DATABASE_URL.',
+      );
+      assert.equal(
+        await refusal((address) => (address.pathname = '/nowhere')),
+        'PostgreSQL at 127.0.0.1 has no database of that name. Make it, or name another one in DATABASE_URL.',
+      );
+      assert.equal(
+        await refusal((address) => (address.search = 'options=-c%20work_mem=1MB')),
+        'PostgreSQL at 127.0.0.1 is reached through a pooler that refuses a parameter of DATABASE_URL (options). Take it out, or let PgBouncer ignore it (ignore_startup_parameters).',
+      );
     }));
 
   it('a statement of a transaction that takes too long is given up by PostgreSQL itself', () =>

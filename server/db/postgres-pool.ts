@@ -198,7 +198,9 @@ export function openPostgresPool(settings: PostgresSettings): PostgresPool {
       );
       try {
         const result = await (statementTimeoutMs > 0 && !isUnlimited
-          ? within(answer, statementTimeoutMs + GRACE_MS, () => (unanswered = answer))
+          ? within(answer, statementTimeoutMs + GRACE_MS, () => {
+              unanswered = answer;
+            })
           : answer);
         if (isUnreplicated) {
           isUnreplicated = false;
@@ -214,16 +216,16 @@ export function openPostgresPool(settings: PostgresSettings): PostgresPool {
       }
     };
 
-    const release = (error?: Error | boolean) => {
-      if (unanswered === null) return client.release(error || isSpent);
+    const release = (discard?: Error | boolean) => {
+      if (unanswered === null) return client.release(discard || isSpent);
       current.waiting.set(client, server);
-      void unanswered
-        .catch(() => {})
-        .then(() => {
-          current.waiting.delete(client);
-          client.release(true);
-        });
+      void releaseAfter(unanswered);
       if (current.waiting.size === 1) void watch(current);
+    };
+    const releaseAfter = async (answer: Promise<unknown>): Promise<void> => {
+      await Promise.allSettled([answer]);
+      current.waiting.delete(client);
+      client.release(true);
     };
     return Object.assign(Object.create(client) as PostgresPoolClient, { query, release });
   }
@@ -258,13 +260,18 @@ export function openPostgresPool(settings: PostgresSettings): PostgresPool {
 }
 
 /** Opens a connection to see what a host is. */
-async function ask(settings: ConstructorParameters<typeof Client>[0]): Promise<Server & { timeline: number }> {
+async function ask(
+  settings: ConstructorParameters<typeof Client>[0],
+): Promise<Server & { timeline: number }> {
   const client = new Client({ ...Object(settings), connectionTimeoutMillis: ANSWER_WITHIN_MS });
   client.on('error', () => {});
   try {
     await client.connect();
     const server = await within(look(client), ANSWER_WITHIN_MS);
-    return { ...server, timeline: server.takesWrites ? await within(timelineOf(client), ANSWER_WITHIN_MS) : 0 };
+    return {
+      ...server,
+      timeline: server.takesWrites ? await within(timelineOf(client), ANSWER_WITHIN_MS) : 0,
+    };
   } finally {
     // Not awaited: a host that is silent would not say goodbye either.
     void client.end();
@@ -288,7 +295,9 @@ async function look(client: Pick<PoolClient, 'query'>): Promise<Server> {
 /** How often a server and its forebears were promoted: the first eight digits of the name of its log. */
 async function timelineOf(client: Pick<PoolClient, 'query'>): Promise<number> {
   try {
-    const { rows } = await client.query<{ file: string }>('select pg_walfile_name(pg_current_wal_lsn()) as file');
+    const { rows } = await client.query<{ file: string }>(
+      'select pg_walfile_name(pg_current_wal_lsn()) as file',
+    );
     return Number.parseInt(rows[0]?.file.slice(0, 8) ?? '0', 16);
   } catch {
     // Not every managed PostgreSQL lets everybody ask.
@@ -317,7 +326,9 @@ const isQueueTimeout = (error: unknown): boolean =>
 
 /** Whether not even an answer came from there. PostgreSQL's own errors have a severity. */
 const isUnreachable = (error: unknown): boolean =>
-  error instanceof AggregateError ? error.errors.every(isUnreachable) : !Object.hasOwn(Object(error), 'severity');
+  error instanceof AggregateError
+    ? error.errors.every(isUnreachable)
+    : !Object.hasOwn(Object(error), 'severity');
 
 /**
  * What a promise gives, unless it takes too long.

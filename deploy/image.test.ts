@@ -1,0 +1,124 @@
+// Whether what the Dockerfile takes along is enough, without a container: `npm run prove:image` builds and runs the image itself.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { cpSync, globSync, mkdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+import { API } from '#shared/api.ts';
+import { newestRelease } from '#server/http/releases.ts';
+import { TEST_CAMPAIGN, TEST_DIST } from '#testing/built-site.ts';
+import { inFolder } from '#testing/folder.ts';
+import { codeIn, startInbox } from '#testing/inbox.ts';
+import { filledForm } from '#testing/server-under-test.ts';
+import { siteSettings, startSiteProcess } from '#testing/start-site.ts';
+
+const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
+const DOCKERFILE = readFileSync(path.join(PROJECT_FOLDER, 'Dockerfile'), 'utf8');
+
+type Package = Readonly<Record<string, unknown>> & {
+  readonly devDependencies: Readonly<Record<string, string>>;
+  readonly version: string;
+};
+const PACKAGE = JSON.parse(readFileSync(path.join(PROJECT_FOLDER, 'package.json'), 'utf8')) as Package;
+
+/** A command of the Dockerfile, by its beginning: as it stands there, so that what is tried here is what is built there. */
+function commandOf(beginning: string): string {
+  const command = new RegExp(`(?:RUN|&&) (${beginning}(?:.*\\\\\\n)*.*)`).exec(DOCKERFILE)?.[1];
+  assert.ok(command, beginning);
+  return command.replaceAll('\\\n', '');
+}
+
+/** /app, with the words of the tests: what is needed for running, of what is installed here. */
+function makeApp(app: string): void {
+  const { packages } = JSON.parse(readFileSync(path.join(PROJECT_FOLDER, 'package-lock.json'), 'utf8')) as {
+    packages: Readonly<Record<string, { readonly dev?: boolean; readonly devOptional?: boolean }>>;
+  };
+  for (const [place, { dev, devOptional }] of Object.entries(packages)) {
+    // What lies in another package comes with it.
+    if (place.lastIndexOf('node_modules') !== 0 || dev || devOptional) continue;
+    cpSync(path.join(PROJECT_FOLDER, place), path.join(app, place), { recursive: true });
+  }
+  for (const name of ['server', 'shared'])
+    cpSync(path.join(PROJECT_FOLDER, name), path.join(app, name), {
+      recursive: true,
+      filter: (file) => !file.endsWith('.test.ts'),
+    });
+  cpSync(TEST_CAMPAIGN, path.join(app, 'campaign'), { recursive: true });
+  const release = newestRelease(TEST_DIST);
+  assert.ok(release);
+  cpSync(release.folder, path.join(app, 'dist', 'releases', release.name), { recursive: true });
+  for (const name of ['package.json', 'package-lock.json', '.npmrc'])
+    cpSync(path.join(PROJECT_FOLDER, name), path.join(app, name));
+  execFileSync('sh', ['-c', commandOf('find node_modules')], { cwd: app });
+}
+
+describe('the image', () => {
+  it('holds all that a visitor and the operator need, and nothing of the workshop', () =>
+    inFolder(async (folder) => {
+      const app = path.join(folder, 'app');
+      mkdirSync(app);
+      makeApp(app);
+      assert.deepEqual(globSync('node_modules/**/*.{map,ts,cts,mts}', { cwd: app }), []);
+      assert.deepEqual(globSync('node_modules/{vite,react,node,typescript}', { cwd: app }), []);
+      const inbox = await startInbox();
+      const env = siteSettings('file:./leads.db', inbox);
+      const site = await startSiteProcess(env, folder, app);
+      try {
+        const post = (url: string, body: object) =>
+          fetch(site.url + url, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json' },
+            body: JSON.stringify(body),
+          });
+        const page = await (await fetch(site.url)).text();
+        assert.match(page, /Master AI-Powered Cold Outreach/);
+        const script = /data-app="([^"]+)"/.exec(page)?.[1] ?? '';
+        assert.equal((await fetch(site.url + script)).status, 200);
+        const email = 'ada@example.com';
+        assert.equal((await post(API.leads, filledForm({ email }))).status, 202);
+        const code = codeIn(await inbox.waitForMail(email));
+        const verified = await post(API.verify, { email, code });
+        assert.equal(verified.status, 200);
+        const cookie = verified.headers
+          .getSetCookie()
+          .map((line) => line.split(';', 1)[0])
+          .join('; ');
+        const article = await fetch(site.url + API.article, { headers: { cookie } });
+        assert.match(await article.text(), /Response rate = ICP accuracy/);
+
+        const desk = (...parameters: string[]) =>
+          execFileSync(process.execPath, [path.join(app, 'server', 'start.js'), 'desk', ...parameters], {
+            cwd: folder,
+            env: { ...env, PATH: process.env['PATH'], INSTANCE_FOLDER: folder },
+            encoding: 'utf8',
+          });
+        assert.match(desk('leads'), /ada@example\.com/);
+        // The charts are the largest package.
+        desk('report', '--out', path.join(folder, 'report.html'));
+        assert.match(readFileSync(path.join(folder, 'report.html'), 'utf8'), /<svg/);
+      } finally {
+        await site.stop('SIGINT');
+        await inbox.close();
+      }
+    }));
+
+  it('is built on the Node and named with the version that package.json says', () => {
+    assert.match(
+      DOCKERFILE,
+      new RegExp(`^ARG NODE_IMAGE=\\S*/node:${PACKAGE.devDependencies['node']}-slim`, 'm'),
+    );
+    assert.match(DOCKERFILE, new RegExp(`image\\.version="${PACKAGE.version}"`));
+  });
+
+  it('is built from what .dockerignore lets through', () => {
+    const allowed = readFileSync(path.join(PROJECT_FOLDER, '.dockerignore'), 'utf8');
+    const copied = Array.from(
+      DOCKERFILE.matchAll(/^COPY (?!--from)(?:--\S+ )*(.+) \S+$/gm),
+      ([, names = '']) => names,
+    )
+      .flatMap((names) => names.split(' '))
+      .filter((name) => !name.startsWith('$'));
+    for (const name of copied) assert.match(allowed, new RegExp(`^!${RegExp.escape(name)}$`, 'm'));
+  });
+});
