@@ -41,6 +41,13 @@ describe('a campaign folder', () => {
       complaints: ['CAMPAIGN_FOLDER names /no/such/folder, and there is no such folder.'],
     });
   });
+
+  it('that comes with the project has every entry that the page asks for', () => {
+    for (const folder of ['campaign', 'examples/german', 'testing/campaign']) {
+      const result = readCampaign(path.resolve(import.meta.dirname, '..', folder));
+      assert.deepEqual(result.type === 'complaints' ? result.complaints : [], []);
+    }
+  });
 });
 
 describe('complaints', () => {
