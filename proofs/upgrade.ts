@@ -46,6 +46,8 @@ const TIMES = Number(values.times);
 const VISITORS = Number(values.visitors);
 /** Nobody answers a mail at once. */
 const LONGEST_PAUSE_MS = 2_000;
+/** What this machine does to visitors without any restart: one that is too busy answers 503 to some. */
+const CONTROL_MS = 30_000;
 /** Between two restarts. */
 const REST_MS = 1_000;
 
@@ -206,6 +208,9 @@ async function inPlace(): Promise<void> {
   let server = await start();
   const nginx = await startNginx([port], { keepsTrying: false });
   const words = path.join(project, 'campaign', 'interface.yaml');
+  const undisturbed = await underVisitors(nginx.url, inbox, () => setTimeout(CONTROL_MS));
+  const control = `for comparison: nothing restarted, ${CONTROL_MS / 1000} s`;
+  await report(control, '0', { databaseUrl, folder }, inbox, undisturbed, false);
   let sentence = '';
   const changeWords = (time: number) =>
     writeFileSync(
@@ -364,11 +369,11 @@ async function write(): Promise<void> {
     'mails twice',
     'longest wait',
   ];
-  const [load = 0] = os.loadavg();
+  const [busy = 0] = os.loadavg();
   await writeReport(
     'reliability.md',
     'upgrade',
-    `${measuredOn()} nginx ${version}, ${VISITORS} visitors; a load of ${load.toFixed(0)} at the end.\n\n${table(head, rows)}`,
+    `${measuredOn()} nginx ${version}, ${VISITORS} visitors; a load of ${busy.toFixed(0)} at the end.\n\n${table(head, rows)}`,
   );
 }
 
