@@ -14,7 +14,8 @@ export type Nginx = { readonly url: string; readonly close: () => Promise<void> 
 /**
  * Starts it on a free port of 127.0.0.1.
  * @param ports of the servers behind it
- * @param options keepsTrying: no server is left out because it could not be reached once. As it is, nginx leaves it out for 10 s
+ * @param options keepsTrying: as docs/operating.md says. No server is left out because it could not be reached once, where nginx
+ *   would leave it out for 10 s; and a form that met a connection at its end is sent once more
  */
 export async function startNginx(
   ports: readonly number[],
@@ -48,7 +49,7 @@ http {
       proxy_set_header Connection "";
       proxy_set_header Host $host;
       proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
-      proxy_next_upstream error timeout;
+      proxy_next_upstream error timeout${keepsTrying ? ' non_idempotent' : ''};
     }
   }
 }

@@ -22,5 +22,8 @@ export async function checkStart({ beside }: { readonly beside: boolean }): Prom
     ...pageComplaints(readCampaignFolder()),
   ];
   if (complaints.length > 0) process.stderr.write(sayRefusal(complaints));
+  // So that it is kept compiled (start.js), as all else is that main.ts has loaded by now.
+  else if (instance.type === 'instance' && instance.config.webhooks.urls.length > 0)
+    await import('#server/webhooks/sender.ts');
   process.exit(complaints.length > 0 ? 1 : 0);
 }

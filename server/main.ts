@@ -136,10 +136,10 @@ async function refuseTakenPorts(error?: unknown): Promise<void> {
 }
 
 async function listen(): Promise<{ metricsServer: Awaited<ReturnType<typeof startMetricsServer>> | null }> {
-  const metricsServer = config.metrics && (await startMetricsServer(metrics, app, config.metrics));
+  const started = config.metrics && (await startMetricsServer(metrics, app, config.metrics));
   // A socket goes before a port.
   await app.listen({ port: config.port, host: config.host, ...inheritedSocket() });
-  return { metricsServer };
+  return { metricsServer: started };
 }
 
 /** The primary stops this worker, and asks how it is. From now on it knows that this one serves. */

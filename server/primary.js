@@ -62,6 +62,11 @@ function startPage(args) {
     process.stderr.write(chunk);
     lastWords = `${lastWords}${String(chunk)}`.slice(-LAST_WORDS_LENGTH);
   });
+  // A program that is not there, or a worker that ends while it is told something. Its end is told below; unheard, this would be ours.
+  worker.on('error', (/** @type {NodeJS.ErrnoException} */ { code, syscall, path: program }) => {
+    if (syscall?.startsWith('spawn'))
+      lastWords += `${program} cannot be run (${code}). Run "npm ci" in the folder of the project, and try again.`;
+  });
   /** @type {(start: Start) => void} */
   let tellStarted = () => {};
   /** @type {(code: number) => void} */

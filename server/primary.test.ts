@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { describe, it } from 'node:test';
@@ -15,7 +15,6 @@ import { freePort } from '#testing/free-port.ts';
 import { codeIn, startInbox } from '#testing/inbox.ts';
 import { filledForm, TEST_SECRET } from '#testing/server-under-test.ts';
 import { startSiteProcess, type SiteProcess } from '#testing/start-site.ts';
-import { until } from '#testing/until.ts';
 import { startReceiver } from '#testing/webhook-receiver.ts';
 
 const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
@@ -60,9 +59,15 @@ const runningFileIn = (folder: string): string => path.join(folder, 'data', 'ser
 const running = (folder: string): Running =>
   JSON.parse(readFileSync(runningFileIn(folder), 'utf8')) as Running;
 
-/** A busy machine takes its time to start one process after the other. */
-async function untilAnswered(folder: string, count: number): Promise<void> {
-  while (running(folder).answered < count) await setTimeout(20);
+const PATIENCE_MS = 60_000;
+
+/** Waits until something holds. A busy machine takes its time to start one process after the other. */
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + PATIENCE_MS;
+  while (!(await holds())) {
+    if (performance.now() > end) assert.fail('It did not come to hold.');
+    await setTimeout(20);
+  }
 }
 
 /** The process that serves: who says that it listens, in the log. */
@@ -112,7 +117,7 @@ describe('a restart in place', { concurrency: 2 }, () => {
         writeSettings(folder, { PORT: '0', PUBLIC_URL: 'http://after.example.com' });
         assert.deepEqual(await restart(folder), {
           code: 0,
-          said: 'The page was restarted, and nobody was turned away.\n',
+          said: 'The page was restarted; its port stayed open all the while.\n',
         });
         const { failed, asked } = await asking.stop();
         assert.deepEqual(failed, []);
@@ -162,6 +167,32 @@ describe('a restart in place', { concurrency: 2 }, () => {
       }
     }));
 
+  it('while "npm ci" has taken Node itself away is refused, and the page goes on', () =>
+    inFolder(async (folder) => {
+      const node = path.join(folder, 'node');
+      copyFileSync(process.execPath, node);
+      const child = spawn(node, [path.join(PROJECT_FOLDER, 'server', 'primary.js')], {
+        env: { ...SETTINGS, INSTANCE_FOLDER: folder, CAMPAIGN_FOLDER: TEST_CAMPAIGN, PORT: '0' },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      let output = '';
+      child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+      const ended = once(child, 'exit');
+      try {
+        await until(() => existsSync(runningFileIn(folder)));
+        const [, url = ''] = /^Ready on (\S+)$/m.exec(output) ?? [];
+        rmSync(node);
+        assert.deepEqual(await restart(folder), {
+          code: 1,
+          said: `The page was not restarted; what ran goes on serving. The new one says:\n${node} cannot be run (ENOENT). Run "npm ci" in the folder of the project, and try again.\n`,
+        });
+        assert.equal((await fetch(url)).status, 200);
+      } finally {
+        child.kill('SIGTERM');
+      }
+      assert.deepEqual(await ended, [0, null]);
+    }));
+
   it('that is asked for twice at once is done for both, one after the other', () =>
     inFolder(async (folder) => {
       const site = await start(folder);
@@ -171,7 +202,7 @@ describe('a restart in place', { concurrency: 2 }, () => {
         process.kill(pid, 'SIGHUP');
         await until(() => running(folder).asked === 1);
         process.kill(pid, 'SIGHUP');
-        await untilAnswered(folder, 2);
+        await until(() => running(folder).answered === 2);
         await until(() => new Set(workers(site)).size === 3);
         assert.deepEqual((await asking.stop()).failed, []);
       } finally {
