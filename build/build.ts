@@ -16,11 +16,23 @@ import {
   removeOldReleases,
   type ReleaseFacts,
 } from '#server/http/releases.ts';
+import { campaignComplaints } from '#server/campaign.ts';
+import { campaignWarnings } from '#server/campaign-warnings.ts';
 import { makeHeadlineFont } from '#build/headline-font.ts';
 import { CAMPAIGN_FOLDER, PROJECT_FOLDER, viteConfig } from '#build/vite-config.ts';
 import { readPageWords } from '#build/vite-campaign.ts';
 import { colourStyles } from '#shared/colours.ts';
 import { renderDocument, renderManifest, ROBOTS_TXT, SITEMAP_XML } from '#web/document.ts';
+
+// With nothing but what is wrong: where the code noticed it is of no use to whoever wrote the words.
+const complaints = campaignComplaints(CAMPAIGN_FOLDER);
+if (complaints.length > 0) {
+  process.stderr.write(
+    `The site cannot be built:\n${complaints.map((complaint) => `  - ${complaint}\n`).join('')}`,
+  );
+  process.exit(1);
+}
+for (const warning of campaignWarnings(CAMPAIGN_FOLDER)) process.stdout.write(`Warning: ${warning}\n`);
 
 const DIST = distFolder(PROJECT_FOLDER, CAMPAIGN_FOLDER);
 const WEB = path.join(PROJECT_FOLDER, 'web');

@@ -1,5 +1,6 @@
 // Keeps the documents honest: every relative link in them leads to a file, every npm script and every test they name
-// exists, and .ci/run calls exactly the test command that README gives.
+// exists, and .ci/run calls exactly the test command that README gives. Workflows call scripts that exist, and actions by the hash of
+// their commit.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -11,7 +12,7 @@ const complaints: string[] = [];
 const { scripts } = JSON.parse(read('package.json')) as {
   readonly scripts: Readonly<Record<string, string>>;
 };
-const documents = globSync(['*.md', 'docs/**/*.md'], { cwd: PROJECT_FOLDER });
+const documents = globSync(['*.md', 'docs/**/*.md', '.github/*.md'], { cwd: PROJECT_FOLDER });
 
 /** A test in a document: its file without endings, and the beginning of its title. */
 const NAMED_TEST = /`([\w-]+(?:\/[\w-]+)+)` "([^"]+)"/g;
@@ -30,9 +31,23 @@ for (const document of documents) {
       complaints.push(`${document} links to ${target}, which does not exist.`);
     }
   }
+  complainOfScripts(document, text);
+}
+
+function complainOfScripts(file: string, text: string): void {
   for (const [, script = ''] of text.matchAll(/npm run (?:-s )?([a-z:-]+)/g)) {
     if (!(script in scripts))
-      complaints.push(`${document} names "npm run ${script}", which package.json does not have.`);
+      complaints.push(`${file} names "npm run ${script}", which package.json does not have.`);
+  }
+}
+
+for (const workflow of globSync('.github/workflows/*.yml', { cwd: PROJECT_FOLDER })) {
+  const text = read(workflow);
+  complainOfScripts(workflow, text);
+  for (const [, action = ''] of text.matchAll(/^[\s-]*uses: (.+)$/gm)) {
+    // A tag can be moved to other code; Renovate reads the version in the comment.
+    if (!/^[\w.-]+\/[\w./-]+@[0-9a-f]{40} # v[\d.]+$/.test(action))
+      complaints.push(`${workflow} uses ${action}: name the hash of its commit, and the version behind it.`);
   }
 }
 

@@ -1,7 +1,8 @@
-// `npm run dev`: the same page and the same API, from the sources.
-import { spawn } from 'node:child_process';
+// `npm run dev`: the same page and the same API, from the sources, with an inbox in the browser.
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 
@@ -11,32 +12,208 @@ import { siteSettings } from '#testing/start-site.ts';
 import { createVisitor, expect, test } from './fixtures.ts';
 
 const DEV = path.resolve(import.meta.dirname, '..', 'build', 'dev.ts');
+const READY_WITHIN_MS = 30_000;
 
-test('a developer sees the page, asks for a code and reads the article', async ({ page, site }) => {
+// The sources are translated as they are asked for.
+test.describe.configure({ timeout: 90_000 });
+
+type Dev = {
+  readonly child: ChildProcess;
+  readonly url: string;
+  readonly output: () => string;
+  /** A copy of the words, to be changed. */
+  readonly campaign: string;
+};
+
+/** Runs with a development server of its own. */
+async function withDev(
+  work: (dev: Dev) => Promise<void>,
+  env: Readonly<Record<string, string>> = {},
+): Promise<void> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'lead-page-dev-'));
-  const port = await freePort();
-  const dev = spawn(process.execPath, [DEV], {
+  const campaign = path.join(folder, 'words');
+  cpSync(TEST_CAMPAIGN, campaign, { recursive: true });
+  const port = env['PORT'] ?? String(await freePort());
+  const child = spawn(process.execPath, [DEV], {
     env: {
       PATH: process.env['PATH'],
       HOME: process.env['HOME'],
-      PORT: String(port),
-      API_PORT: String(await freePort()),
+      INSTANCE_FOLDER: folder,
+      CAMPAIGN_FOLDER: campaign,
+      ...env,
+      PORT: port,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const ended = once(child, 'exit');
+  try {
+    await expect
+      .poll(() => /^Ready on/m.test(output) || child.exitCode !== null, { timeout: READY_WITHIN_MS })
+      .toBe(true);
+    await work({ child, url: `http://127.0.0.1:${port}`, output: () => output, campaign });
+  } finally {
+    child.kill('SIGTERM');
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const replaceIn = (file: string, from: RegExp, to: string) =>
+  writeFileSync(file, readFileSync(file, 'utf8').replace(from, to));
+
+/** The processes that were started by another, and by those. */
+function descendantsOf(pid: number): number[] {
+  const rows = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
+    .map((row) => row.trim().split(/\s+/).map(Number));
+  const below = (parent: number): number[] =>
+    rows.flatMap(([child = 0, of]) => (of === parent ? [child, ...below(child)] : []));
+  return below(pid);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test('a developer asks for a code, takes it from the inbox and reads the article; nobody is mailed', async ({
+  page,
+  context,
+  site,
+}) => {
+  const mailed = site.inbox.mails.length;
+  await withDev(
+    async ({ url, output }) => {
+      expect(output()).toContain('SMTP_URL is not used here');
+      const inbox = await context.newPage();
+      await inbox.goto(`${url}/inbox`);
+      await expect(inbox.getByText('Nothing yet.')).toBeVisible();
+
+      await page.goto(url);
+      const visitor = createVisitor(page, site);
+      await visitor.askForCode();
+      // It appears by itself.
+      const code = inbox.getByRole('status');
+      await expect(code).toHaveText(/^\d{6}$/);
+      await expect(inbox.getByRole('definition').filter({ hasText: visitor.email })).toBeVisible();
+      await expect(inbox.frameLocator('iframe').getByText(await code.innerText())).toBeVisible();
+
+      await visitor.enterCode(await code.innerText());
+      await expect(page.getByRole('article')).toBeVisible();
+      await expect(inbox.getByRole('link', { name: /Your copy of/ }).first()).toBeVisible();
+      await expect(inbox.getByRole('link', { name: /New lead: Ada Lovelace/ }).first()).toBeVisible();
+    },
+    siteSettings('file:./data/leads.db', site.inbox),
+  );
+  expect(site.inbox.mails.length).toBe(mailed);
+});
+
+test('words are followed as they are saved, in page, e-mails and article; a slip is told over the page by file and line', async ({
+  page,
+  context,
+  site,
+  expectedComplaints,
+}) => {
+  expectedComplaints.push(/\[vite\]|500|WebSocket/);
+  await withDev(async ({ url, output, campaign }) => {
+    const inbox = await context.newPage();
+    await inbox.goto(`${url}/inbox?mail=sample-code`);
+    await page.goto(url);
+
+    const email = path.join(campaign, 'emails/code.yaml');
+    replaceIn(email, /^subject: .*$/m, "subject: '{cod} for you'");
+    await expect(page.locator('vite-error-overlay')).toContainText(
+      /code\.yaml:\d+: subject: there is no \{cod\}/,
+    );
+    await expect(inbox.getByText(/code\.yaml:\d+: subject: there is no \{cod\}/)).toBeVisible();
+    expect(output()).toMatch(/code\.yaml:\d+: subject: there is no \{cod\}/);
+    // Whoever loads the page anew is told as well.
+    await page.reload();
+    await expect(page.locator('vite-error-overlay')).toContainText('there is no {cod}');
+
+    replaceIn(email, /^subject: .*$/m, "subject: '{code} for you'");
+    await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+    await expect(page.locator('vite-error-overlay')).toHaveCount(0);
+    await expect(inbox.getByRole('heading', { name: '482913 for you' })).toBeVisible();
+
+    replaceIn(path.join(campaign, 'landing.yaml'), /^ {2}badge: .*$/m, '  badge: Only today');
+    await expect(page.getByText('Only today')).toBeVisible();
+    replaceIn(path.join(campaign, 'consent.yaml'), /^text: .*$/ms, 'text: I want to be mailed.\n');
+    replaceIn(path.join(campaign, 'article/article.md'), /^## .*$/m, '## Another chapter');
+    const visitor = createVisitor(page, site);
+    await expect(async () => {
+      await page.goto(url);
+      await visitor.openForm();
+      await expect(page.getByText('I want to be mailed.')).toBeVisible({ timeout: 1_000 });
+    }).toPass();
+    await visitor.fillForm();
+    await visitor.sendForm();
+    await inbox.goto(`${url}/inbox`);
+    await expect(inbox.getByRole('status')).toHaveText(/^\d{6}$/);
+    await expect(inbox.getByRole('heading', { name: /^\d{6} for you$/ })).toBeVisible();
+    await visitor.enterCode(await inbox.getByRole('status').innerText());
+    await expect(page.getByRole('heading', { name: 'Another chapter' })).toBeVisible();
+  });
+});
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL'] as const)
+  test(`${signal} ends it and every process that it started`, async () =>
+    withDev(async ({ child, url }) => {
+      const children = descendantsOf(Number(child.pid));
+      expect(children.length).toBeGreaterThan(0);
+      const ended = once(child, 'exit');
+      child.kill(signal);
+      await ended;
+      await expect.poll(() => children.filter(isAlive)).toEqual([]);
+      await expect(fetch(url)).rejects.toThrow();
+    }));
+
+test('npm that was killed takes it along', async () => {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'lead-page-dev-'));
+  const port = await freePort();
+  // As npm does: a parent that hands its life cycle on, and waits.
+  const script = `require('node:child_process').spawn(process.execPath, [process.argv[1]], { stdio: 'inherit' });`;
+  const parent = spawn(process.execPath, ['-e', script, DEV], {
+    env: {
+      PATH: process.env['PATH'],
+      HOME: process.env['HOME'],
       INSTANCE_FOLDER: folder,
       CAMPAIGN_FOLDER: TEST_CAMPAIGN,
-      ...siteSettings('file:./data/leads.db', site.inbox),
+      PORT: String(port),
+      npm_lifecycle_event: 'dev',
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let output = '';
-  dev.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  try {
-    await expect.poll(() => /Local:/.test(output) && /Ready on/.test(output), { timeout: 20_000 }).toBe(true);
-    await page.goto(`http://127.0.0.1:${port}/`);
-    await createVisitor(page, site).readArticle();
-  } finally {
-    const ended = once(dev, 'exit');
-    dev.kill('SIGTERM');
-    await ended;
-    rmSync(folder, { recursive: true, force: true });
-  }
+  parent.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  await expect.poll(() => output, { timeout: READY_WITHIN_MS }).toContain('Ready on');
+  const children = descendantsOf(Number(parent.pid));
+  expect(children.length).toBe(2);
+  parent.kill('SIGKILL');
+  await expect.poll(() => children.filter(isAlive)).toEqual([]);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('a port that somebody has is told in a sentence, and nothing stays behind', async () => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const port = String((taken.address() as { port: number }).port);
+  await withDev(
+    async ({ child, output }) => {
+      expect(child.exitCode).toBe(1);
+      expect(output()).toBe(
+        `Port ${port} is taken, perhaps by another "npm run dev". End it, or choose another port: PORT=${Number(port) + 1} npm run dev\n`,
+      );
+    },
+    { PORT: port },
+  );
+  taken.close();
 });

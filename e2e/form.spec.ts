@@ -1,3 +1,5 @@
+import { HONEYPOT_FIELD, Lead } from '#shared/lead.ts';
+
 import { expect, stopClock, test } from './fixtures.ts';
 
 test('the form has the fields, defaults and labels of the specification', async ({ page, visitor }) => {
@@ -10,6 +12,12 @@ test('the form has the fields, defaults and labels of the specification', async 
     { exact: true },
   );
   await expect(consent).not.toBeChecked();
+  const names = await page
+    .locator(`form [name]:not([name=${HONEYPOT_FIELD}])`)
+    .evaluateAll((fields) => fields.map((field) => field.getAttribute('name')));
+  expect(names, 'a box for each field that is sent, in the order of the schema').toEqual(
+    Object.keys(Lead.shape),
+  );
 });
 
 test('complaints come with the first attempt, are tied to their fields, and go when mended', async ({

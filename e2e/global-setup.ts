@@ -2,7 +2,6 @@
 // engines and programs this machine does not have.
 import { DEFAULT_CAMPAIGN, ensureBuilt, GERMAN_CAMPAIGN, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { POSTGRES_URL_VARIABLE } from '#testing/databases.ts';
-import { missingEngines } from '#testing/engines/find-engines.ts';
 import { startPostgres } from '#testing/postgres-server.ts';
 import { missingPrograms } from '#testing/programs.ts';
 
@@ -12,6 +11,6 @@ export default async function globalSetup(): Promise<() => Promise<void>> {
   if (postgres !== undefined) process.env[POSTGRES_URL_VARIABLE] = postgres.url;
   return async () => {
     await postgres?.stop();
-    for (const line of [...missingEngines(), ...missingPrograms()]) process.stderr.write(`${line}\n`);
+    for (const line of missingPrograms()) process.stderr.write(`${line}\n`);
   };
 }

@@ -5,6 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 
 import { API } from '#shared/api.ts';
+import { Lead } from '#shared/lead.ts';
 import { filledForm } from '#testing/server-under-test.ts';
 import { startSite } from '#testing/start-site.ts';
 import { residentBytes } from '#proofs/consumption.ts';
@@ -87,7 +88,7 @@ function mutatedForm(): string {
   const body: Record<string, unknown> =
     random() < 0.5 ? filledForm() : { email: 'ada@example.com', code: '000000' };
   for (let count = 1 + below(3); count > 0; count -= 1) {
-    const key = pick(['name', 'company', 'email', 'consent', 'code', 'website', 'id', text(4)]);
+    const key = pick([...Object.keys(Lead.shape), 'code', 'website', 'id', text(4)]);
     body[key] = pick(NASTY);
   }
   return JSON.stringify(body);

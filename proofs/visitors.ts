@@ -53,8 +53,10 @@ export type Ledger = {
   readonly answers: Map<string, number>;
   /** Requests without an answer, by what broke, and answers from 500 up, by their error code. */
   readonly failed: Map<string, number>;
-  /** Answers from 500 up without a sentence. */
+  /** Answers from 500 up without a sentence, and 503 without Retry-After. */
   readonly wordless: string[];
+  /** Each answer: when it came (milliseconds since 1970), after how long, and its status. */
+  readonly heard: { readonly at: number; readonly afterMs: number; readonly status: string }[];
 };
 
 export const newLedger = (): Ledger => ({
@@ -65,6 +67,7 @@ export const newLedger = (): Ledger => ({
   answers: new Map(),
   failed: new Map(),
   wordless: [],
+  heard: [],
 });
 
 const PAUSE_MS = 50;
@@ -93,6 +96,7 @@ async function insist(
   while (!signal.aborted) {
     let answer: Answer | null = null;
     let broke = '';
+    const asked = Date.now();
     try {
       answer = await request();
     } catch (error) {
@@ -101,12 +105,15 @@ async function insist(
     }
     const key = answer === null ? 'no answer' : String(answer.status);
     ledger.answers.set(key, (ledger.answers.get(key) ?? 0) + 1);
+    ledger.heard.push({ at: Date.now(), afterMs: Date.now() - asked, status: key });
     if (answer !== null && answer.status < 500) return answer;
     const failure =
       answer === null ? broke : `${key} ${answer.headers.get('x-error-code') ?? 'without a code'}`;
     ledger.failed.set(failure, (ledger.failed.get(failure) ?? 0) + 1);
     if (answer !== null && !/^[A-Z].{10,}\.$/.test(answer.body))
       ledger.wordless.push(`${key}: ${answer.body}`);
+    if (answer?.status === 503 && !answer.headers.has('retry-after'))
+      ledger.wordless.push('503 without Retry-After');
     await setTimeout(PAUSE_MS);
   }
   return null;

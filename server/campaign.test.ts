@@ -4,6 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
+import { renderArticle } from '#server/article/render-article.ts';
 import { consentVersion, pageComplaints, readCampaign } from '#server/campaign.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 
@@ -49,8 +50,8 @@ describe('complaints', () => {
       assert(result.type === 'complaints');
       return result.complaints.find((complaint) => complaint.includes('site.yaml'))?.split(' ')[0];
     };
-    assert.equal(noSite(path.join(CONTENT, 'article')), 'testing/campaign/article/site.yaml');
-    assert.equal(noSite(os.tmpdir()), path.join(os.tmpdir(), 'site.yaml'));
+    assert.equal(noSite(path.join(CONTENT, 'article')), 'testing/campaign/article/site.yaml:');
+    assert.equal(noSite(os.tmpdir()), `${path.join(os.tmpdir(), 'site.yaml')}:`);
   });
 
   it('tell a picture, a film or a logo that the words speak of and that is not there', () =>
@@ -168,15 +169,15 @@ describe('the words of the operator', () => {
             'campaign/site.yaml:3: copyright: is missing.',
             'campaign/site.yaml:3: title: is missing.',
             'campaign/site.yaml:3: titel: unknown entry; did you mean title?',
-            'campaign/site.yaml:4: pageTitle: must be a text.',
+            'campaign/site.yaml:4: pageTitle: must be a text, not a list.',
             'campaign/site.yaml:5: description: must not be empty.',
             'campaign/site.yaml:6: language: must be the tag of a language, such as en, de or pt-BR.',
-            'campaign/site.yaml:8: publisher: must be a text.',
+            "campaign/site.yaml:8: publisher: must be a text; put it in quotes: '5'.",
             'campaign/site.yaml:12: footerLinks.1.label: is missing.',
             'campaign/site.yaml:13: footerLinks.1.lable: unknown entry; did you mean label?',
             'campaign/site.yaml:14: shareText: must not be empty.',
             'campaign/site.yaml:15: colour: unknown entry; did you mean colors?',
-            'campaign/consent.yaml:2: cannot be read: Flow sequence in block collection must be sufficiently indented and end with a ].',
+            'campaign/consent.yaml:2:18: cannot be read: the [ has no ] to it, or holds a # outside of quotes.',
             `${code('subject')}: there is no {cod}; use one of {code}, {reference}, {lifetime}, {title}.`,
             `${code('subject')}: must contain {code}, so that the code shows in the inbox.`,
             `${code('validity')}: there is no {lifetme}; use one of {code}, {reference}, {lifetime}, {title}.`,
@@ -209,21 +210,29 @@ describe('the words of the operator', () => {
         assert(result.type === 'complaints');
         const end = readFileSync(path.join(CONTENT, 'site.yaml'), 'utf8').split('\n').length;
         assert.deepEqual(result.complaints, [
-          `campaign/site.yaml:${end}: cannot be read: Map keys must be unique.`,
+          `campaign/site.yaml:${end}:1: cannot be read: title stands here twice; keep one of them.`,
           'campaign/errors.yaml:1: the file: must not be empty.',
-          'campaign/consent.yaml:1: cannot be read: there is no &unknown before this.',
+          'campaign/consent.yaml:1:7: cannot be read: a text that begins with * stands in quotes (there is no &unknown before this).',
         ]);
       },
     ));
 
-  it('show raw HTML in the article as text', () =>
+  it('are no HTML in the article: it is told, and would be shown as text', () =>
     withContent(
       { 'article/article.md': () => '# Title\n\nText <script>alert(1)</script> [x](javascript:alert(1))\n' },
-      (result) => {
-        assert(result.type === 'campaign');
-        assert.equal(result.campaign.article.title, 'Title');
-        assert.doesNotMatch(result.campaign.article.html, /<script|javascript:/);
-        assert.match(result.campaign.article.html, /&lt;script&gt;/);
+      (result, folder) => {
+        assert(result.type === 'complaints');
+        assert.match(result.complaints.join(), /article\.md:3: HTML is shown as text: <script>/);
+        const article = renderArticle(readFileSync(path.join(folder, 'article/article.md'), 'utf8'));
+        assert.equal(article?.title, 'Title');
+        assert.doesNotMatch(article.html, /<script|javascript:/);
+        assert.match(article.html, /&lt;script&gt;/);
       },
     ));
+
+  it('may be tables and struck through in the article; a table that is wider than the page can be scrolled by keyboard', () => {
+    const article = renderArticle('# Title\n\n| a | b |\n| --- | --: |\n| ~~c~~ | d |\n');
+    assert.match(article?.html ?? '', /^<div tabindex="0"><table>\n<thead>\n<tr>\n<th>a<\/th>/);
+    assert.match(article?.html ?? '', /<td><del>c<\/del><\/td>\n<td align="right">d<\/td>/);
+  });
 });

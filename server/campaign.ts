@@ -5,8 +5,9 @@ import path from 'node:path';
 
 import * as z from 'zod/mini';
 
-import { renderArticle } from '#server/article/render-article.ts';
-import { PROJECT_FOLDER } from '#server/settings.ts';
+import { articleSlips, type ArticleSlip } from '#server/article/article-slips.ts';
+import { partsOfArticle, renderArticle } from '#server/article/render-article.ts';
+import { mediaComplaints, missingComplaint, nameOf, namesIn, readText } from '#server/campaign-files.ts';
 import { parseWords, type ParsedWords } from '#server/words-file.ts';
 import type { Article } from '#shared/api.ts';
 import {
@@ -72,29 +73,10 @@ export function readCampaign(folder: string): CampaignResult {
   const consent = readConsent(folder);
   if (consent.type === 'complaints') complaints.push(...consent.complaints);
 
-  let article: Article | null = null;
-  try {
-    const markdown = readFileSync(path.join(folder, 'article/article.md'), 'utf8');
-    article = renderArticle(markdown);
-    if (article === null) {
-      const line = markdown.slice(0, markdown.search(/\S|$/)).split('\n').length;
-      complaints.push(
-        `${nameOf(folder, 'article/article.md')}:${line}: must begin with a title: a line such as "# Title".`,
-      );
-    }
-  } catch (error) {
-    if (!isMissing(error)) throw error;
-    complaints.push(`${nameOf(folder, 'article/article.md')} cannot be read: ${error.message}`);
-  }
-
-  const freeMailDomains = new Set(
-    (readTextIfThere(path.join(folder, 'free-mail-domains.txt')) ?? '')
-      .split('\n')
-      .map((line) => line.trim().toLowerCase())
-      .filter((line) => line !== '' && !line.startsWith('#'))
-      // As addresses have them when they are compared.
-      .map((domain) => URL.parse(`http://${domain}`)?.hostname ?? domain),
-  );
+  const { article, slips } = readArticle(folder);
+  complaints.push(...slips.filter(({ isComplaint }) => isComplaint).map(({ sentence }) => sentence));
+  const freeMail = readFreeMailDomains(folder);
+  complaints.push(...freeMail.complaints);
 
   if (
     !site ||
@@ -121,7 +103,7 @@ export function readCampaign(folder: string): CampaignResult {
       newLeadEmail,
       errors,
       article,
-      freeMailDomains,
+      freeMailDomains: freeMail.domains,
       consent: consent.words,
     },
   };
@@ -138,6 +120,17 @@ export function pageComplaints(folder: string): string[] {
 }
 
 /**
+ * Looks at all words, those of the server and those of the page.
+ * @param folder the campaign folder
+ * @returns one sentence for each complaint
+ */
+export function campaignComplaints(folder: string): readonly string[] {
+  const words = readCampaign(folder);
+  if (words.type === 'campaign') return pageComplaints(folder);
+  return existsSync(folder) ? [...words.complaints, ...pageComplaints(folder)] : words.complaints;
+}
+
+/**
  * Reads the words of the consent. The build and the server both ask here, so a page and its server cannot disagree about
  * the version of the same words.
  * @param folder the campaign folder
@@ -151,14 +144,66 @@ export function readConsent(
   return { type: 'words', words: { text, version: consentVersion(text) } };
 }
 
-/** How the operator calls a file: from the project's folder, or in full when the campaign lies elsewhere. */
-function nameOf(folder: string, file: string): string {
-  const fromProject = path.relative(PROJECT_FOLDER, folder);
-  return path.join(fromProject.startsWith('..') ? folder : fromProject, file);
+/** A slip of a file without entries. */
+export type TextSlip = { readonly sentence: string; readonly isComplaint: boolean };
+
+/**
+ * Reads the article.
+ * @param folder the campaign folder
+ * @returns null in place of one that cannot be rendered; and what is wrong, a sentence each
+ */
+export function readArticle(folder: string): { article: Article | null; slips: TextSlip[] } {
+  const file = 'article/article.md';
+  const read = readText(folder, file);
+  const none = (sentence: string) => ({ article: null, slips: [{ sentence, isComplaint: true }] });
+  if (read === null) return none(missingComplaint(folder, file));
+  if (read.type === 'complaint') return none(read.complaint);
+  const parts = partsOfArticle(read.text);
+  if (parts === null) {
+    const line = read.text.slice(0, read.text.search(/\S|$/)).split('\n').length;
+    return none(`${nameOf(folder, file)}:${line}: must begin with a title: a line such as "# Title".`);
+  }
+  const pictures = namesIn(path.join(folder, 'media'));
+  const found = articleSlips(parts.body, (name) => pictures.includes(name));
+  const slips: ArticleSlip[] = found.map((slip) => ({ ...slip, line: slip.line + parts.bodyLine - 1 }));
+  if (/[*_`~<>[\]]/.test(parts.title))
+    slips.unshift({
+      line: parts.bodyLine - 1,
+      sentence: 'the title is shown as it stands here; use plain words',
+      isComplaint: true,
+    });
+  return {
+    article: renderArticle(read.text),
+    slips: slips.map(({ line, sentence, isComplaint }) => ({
+      sentence: `${nameOf(folder, file)}:${line}: ${sentence}.`,
+      isComplaint,
+    })),
+  };
+}
+
+function readFreeMailDomains(folder: string): { domains: ReadonlySet<string>; complaints: string[] } {
+  const file = 'free-mail-domains.txt';
+  const domains = new Set<string>();
+  const read = readText(folder, file);
+  if (read === null) return { domains, complaints: [] };
+  if (read.type === 'complaint') return { domains, complaints: [read.complaint] };
+  const complaints: string[] = [];
+  for (const [at, whole] of read.text.split('\n').entries()) {
+    const line = whole.trim().toLowerCase();
+    if (line === '' || line.startsWith('#')) continue;
+    // As addresses have them when they are compared.
+    const domain = /^[^\s@/:?#,;*]+$/.test(line) ? URL.parse(`http://${line}`)?.hostname : undefined;
+    if (domain?.includes('.') === true) domains.add(domain);
+    else
+      complaints.push(
+        `${nameOf(folder, file)}:${at + 1}: ${whole.trim()} is no domain; write one a line, such as gmail.com, and remarks behind a # on lines of their own.`,
+      );
+  }
+  return { domains, complaints };
 }
 
 /** A picture comes in two formats, of which each browser takes one. */
-const both = (names: readonly string[]) => names.flatMap((name) => [`${name}.avif`, `${name}.webp`]);
+export const both = (names: readonly string[]) => names.flatMap((name) => [`${name}.avif`, `${name}.webp`]);
 
 /** The words of site.yaml, and the logo they speak of. */
 export const siteOf = (folder: string) =>
@@ -166,8 +211,9 @@ export const siteOf = (folder: string) =>
     z.superRefine(({ logo }, context) => {
       if (logo === undefined) return;
       const complain = (message: string) => context.addIssue({ code: 'custom', path: ['logo'], message });
-      if (!isMedia(folder, logo)) complain(needs([logo]));
-      else if (svgSize(folder, logo) === null) complain(`media/${logo} must have a viewBox`);
+      const slips = mediaComplaints(folder, [logo]);
+      if (slips.length === 0 && svgSize(folder, logo) === null) complain(`media/${logo} must have a viewBox`);
+      for (const slip of slips) complain(slip);
     }),
   );
 
@@ -191,28 +237,38 @@ const guideEmailOf = (folder: string) =>
 /** Base64 makes it a third larger, and many mail servers take 10 MB. */
 const ATTACHMENT_MAX_BYTES = 7e6;
 
+/** The files that an entry of landing.yaml needs in media/. */
+export const MEDIA = {
+  hero: both(['hero-640', 'hero-960', 'hero-1280']),
+  video: ['film.mp4', 'film.webm', 'film.vtt', ...both(['poster-640', 'poster-960'])],
+  promise: both(['guide-400', 'guide-800']),
+} as const;
+
 /** The words of landing.yaml, and the pictures they speak of. */
 export const landingOf = (folder: string) =>
   Landing.check(
     z.superRefine(({ hero, video, testimonials, promise }, context) => {
       const need = (entry: PropertyKey[], files: readonly string[]) => {
-        const missing = files.filter((file) => !isMedia(folder, file));
-        if (missing.length > 0) context.addIssue({ code: 'custom', path: entry, message: needs(missing) });
+        for (const message of mediaComplaints(folder, files))
+          context.addIssue({ code: 'custom', path: entry, message });
       };
-      if (hero.imageAlt !== undefined)
-        need(['hero', 'imageAlt'], both(['hero-640', 'hero-960', 'hero-1280']));
-      if (video !== undefined)
-        need(['video'], ['film.mp4', 'film.webm', 'film.vtt', ...both(['poster-640', 'poster-960'])]);
-      if (promise?.imageAlt !== undefined) need(['promise', 'imageAlt'], both(['guide-400', 'guide-800']));
-      for (const [at, { image }] of testimonials.cards.entries())
-        if (image !== undefined) need(['testimonials', 'cards', at, 'image'], both([image]));
+      if (hero.imageAlt !== undefined) need(['hero', 'imageAlt'], MEDIA.hero);
+      if (video !== undefined) need(['video'], MEDIA.video);
+      if (promise?.imageAlt !== undefined) need(['promise', 'imageAlt'], MEDIA.promise);
+      for (const [at, { image }] of testimonials.cards.entries()) {
+        if (image === undefined) continue;
+        const entry = ['testimonials', 'cards', at, 'image'];
+        const [, name = ''] = /^(?:media\/)?(.+?)(?:\.\w+)?$/.exec(image) ?? [];
+        if (name === image) need(entry, both([image]));
+        else
+          context.addIssue({
+            code: 'custom',
+            path: entry,
+            message: `must be the name alone, ${name}; media/${name}.avif and media/${name}.webp are taken`,
+          });
+      }
     }),
   );
-
-const isMedia = (folder: string, file: string): boolean => existsSync(path.join(folder, 'media', file));
-
-const needs = (files: readonly string[]): string =>
-  `needs ${files.map((file) => `media/${file}`).join(', ')}; put it there, or take the entry out`;
 
 /**
  * The size of a drawing, from its viewBox.
@@ -229,15 +285,6 @@ export function svgSize(folder: string, file: string): { width: number; height: 
     : { width: Number(width), height: Number(height) };
 }
 
-function readTextIfThere(file: string): string | null {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
-  }
-}
-
 /**
  * Reads one YAML file of words and checks it.
  * @param folder the campaign folder
@@ -248,16 +295,11 @@ export function readWords<Words>(
   file: string,
   schema: z.ZodMiniType<Words>,
 ): ParsedWords<Words> {
-  try {
-    return parseWords(nameOf(folder, file), readFileSync(path.join(folder, file), 'utf8'), schema);
-  } catch (error) {
-    if (!isMissing(error)) throw error;
-    return { type: 'complaints', complaints: [`${nameOf(folder, file)} cannot be read: ${error.message}`] };
-  }
+  const read = readText(folder, file);
+  if (read === null) return { type: 'complaints', complaints: [missingComplaint(folder, file)] };
+  if (read.type === 'complaint') return { type: 'complaints', complaints: [read.complaint] };
+  return parseWords(nameOf(folder, file), read.text, schema);
 }
-
-const isMissing = (error: unknown): error is Error & { code: 'ENOENT' } =>
-  error instanceof Error && 'code' in error && error.code === 'ENOENT';
 
 /** The version of a consent wording: made from the words themselves, so it cannot be forgotten. */
 export const consentVersion = (text: string): string =>

@@ -221,6 +221,8 @@ describe('settings', () => {
       ['postgres://user@db/leads?password=pass'],
       ['postgres://user@db/leads', { PGPASSWORD: 'pass' }],
       ['postgres://user:pass@localhost/leads?host=db'],
+      ['postgres://user:pass@127.0.0.1,db:5433/leads'],
+      ['postgres:///leads?host=localhost,db&password=pass'],
     ] as const) {
       const result = ask(url, env);
       assert(result.type === 'complaints', url);
@@ -237,6 +239,8 @@ describe('settings', () => {
       ['postgres://user:pass@%2Frun%2Fpostgresql/leads'],
       ['postgres:///leads?host=/run/postgresql&password=pass'],
       ['postgres://user@db/leads'],
+      ['postgres://user:pass@127.0.0.1:5432,localhost:5433/leads?target_session_attrs=read-write'],
+      ['postgres://user:pass@db:5432,[2001:db8::5]:5433/leads?sslmode=verify-full'],
     ] as const) {
       const result = ask(url, env);
       assert(result.type === 'config', `${url} ${JSON.stringify(result)}`);
@@ -245,6 +249,24 @@ describe('settings', () => {
     const inClear = ask('postgres://user:pass@db/leads?sslmode=disable');
     assert(inClear.type === 'config');
     assert.match(inClear.warnings.join('\n'), /^DATABASE_URL sends all data to PostgreSQL in clear/);
+  });
+
+  it('name several PostgreSQL hosts, of which one must take writes', () => {
+    const APP_SECRET = 's'.repeat(32);
+    const ask = (DATABASE_URL: string) => complaintsOf({ DATABASE_URL, APP_SECRET }).join('\n');
+    assert.match(ask('postgres://user@a:5432,b:port/leads'), /^DATABASE_URL must be an address such as/);
+    assert.match(ask('postgres://user@a:5432,,b/leads'), /^DATABASE_URL must be an address such as/);
+    for (const hosts of ['a', 'a,b'])
+      assert.equal(
+        ask(`postgres://user@${hosts}/leads?target_session_attrs=prefer-standby`),
+        'DATABASE_URL asks for a host to read from (target_session_attrs=prefer-standby), and this page writes. Make it read-write.',
+      );
+    const DATABASE_URL = 'postgres://user@a,b:5433/leads?sslmode=verify-full&sslrootcert=ca.pem';
+    const { database } = resolvePaths(configOf({ DATABASE_URL, APP_SECRET }), '/srv/page');
+    assert.deepEqual(database, {
+      engine: 'postgres',
+      url: 'postgres://user@a,b:5433/leads?sslmode=verify-full&sslrootcert=%2Fsrv%2Fpage%2Fca.pem',
+    });
   });
 
   it('let a mail login go in clear only where the address says so, and warn of it', () => {

@@ -6,6 +6,7 @@ import path from 'node:path';
 import * as z from 'zod/mini';
 
 import { addressRefusal } from '#server/webhooks/addresses.ts';
+import { asksForReading, hostUrls, parametersOf, withParameters } from '#server/postgres-hosts.ts';
 import { hasBareAt, isLoopback, loginSlip } from '#server/setting-addresses.ts';
 import {
   ASKS_FROM_NETWORK,
@@ -148,8 +149,7 @@ const retentionDays = textTo(
 const url = (protocols: readonly string[], example: string) =>
   z.string().check(
     z.refine((text) => {
-      const parsed = URL.parse(text);
-      return parsed !== null && protocols.includes(parsed.protocol);
+      return hostUrls(text).every((one) => protocols.includes(URL.parse(one)?.protocol ?? ''));
     }, `must be an address such as ${example}`),
   );
 
@@ -475,11 +475,12 @@ function resolveDatabase(database: DatabaseConfig, folder: string): DatabaseConf
       ? database
       : { ...database, file: path.resolve(folder, database.file) };
   }
-  const address = new URL(database.url);
-  const { searchParams } = address;
-  const named = ['sslrootcert', 'sslcert', 'sslkey'].filter((name) => searchParams.has(name));
-  for (const name of named) searchParams.set(name, path.resolve(folder, searchParams.get(name) ?? ''));
-  return named.length === 0 ? database : { ...database, url: address.href };
+  const files = ['sslrootcert', 'sslcert', 'sslkey'];
+  const resolved = withParameters(database.url, (parameters) => {
+    for (const name of files)
+      if (parameters.has(name)) parameters.set(name, path.resolve(folder, parameters.get(name) ?? ''));
+  });
+  return files.some((name) => parametersOf(resolved).has(name)) ? { ...database, url: resolved } : database;
 }
 
 /**
@@ -527,24 +528,24 @@ function smtpWarnings(smtpUrl: string | undefined): string[] {
 function databaseWarnings(databaseUrl: string): string[] {
   return /^postgres(ql)?:/.test(databaseUrl) &&
     sendsPassword(databaseUrl, {}) &&
-    new URL(databaseUrl).searchParams.get('sslmode') === 'disable'
+    parametersOf(databaseUrl).get('sslmode') === 'disable'
     ? ['DATABASE_URL sends all data to PostgreSQL in clear, as its sslmode=disable says.']
     : [];
 }
 
 /** Whether a password goes to PostgreSQL on another machine. */
-function sendsPassword(databaseUrl: string, present: Readonly<Record<string, string | undefined>>): boolean {
-  const { hostname, password, searchParams } = new URL(databaseUrl);
-  const host = searchParams.get('host') ?? (decodeURIComponent(hostname) || (present['PGHOST'] ?? ''));
-  const secret = password || searchParams.get('password') || present['PGPASSWORD'];
-  // What begins with a slash is a socket of this machine.
-  return Boolean(secret) && !host.startsWith('/') && !isLoopback(host);
-}
+const sendsPassword = (databaseUrl: string, present: Readonly<Record<string, string | undefined>>): boolean =>
+  hostUrls(databaseUrl).some((one) => {
+    const { hostname, password, searchParams } = new URL(one);
+    const host = searchParams.get('host') ?? (decodeURIComponent(hostname) || (present['PGHOST'] ?? ''));
+    const secret = password || searchParams.get('password') || present['PGPASSWORD'];
+    // What begins with a slash is a socket of this machine.
+    return Boolean(secret) && !host.startsWith('/') && !isLoopback(host);
+  });
 
 /** What pg itself reads when an address says nothing about TLS. */
 const saysHowToConnect = (databaseUrl: string, env: Readonly<Record<string, string | undefined>>): boolean =>
-  Boolean(env['PGSSLMODE']) ||
-  [...new URL(databaseUrl).searchParams.keys()].some((key) => key.startsWith('ssl'));
+  Boolean(env['PGSSLMODE']) || [...parametersOf(databaseUrl).keys()].some((key) => key.startsWith('ssl'));
 
 function loginComplaints(present: Readonly<Record<string, string>>): string[] {
   return ['SMTP_URL', 'DATABASE_URL'].flatMap((name) => {
@@ -560,7 +561,7 @@ function loginComplaints(present: Readonly<Record<string, string>>): string[] {
 
 const bareAtWarnings = (present: Readonly<Record<string, string>>): string[] =>
   ['SMTP_URL', 'DATABASE_URL']
-    .filter((name) => hasBareAt(present[name] ?? ''))
+    .filter((name) => hasBareAt(hostUrls(present[name] ?? '')[0] ?? ''))
     .map(
       (name) =>
         `${name} has an "@" in its user or password. It is taken as part of it; write it %40 to be sure.`,
@@ -583,12 +584,18 @@ function complaintsAcrossSettings(
   const database = present['DATABASE_URL'] ?? '';
   if (
     /^postgres(ql)?:/.test(database) &&
-    URL.canParse(database) &&
+    hostUrls(database).every((one) => URL.canParse(one)) &&
     sendsPassword(database, env) &&
     !saysHowToConnect(database, env)
   ) {
     complaints.push(
       'DATABASE_URL sends a password to another machine and must say how: add ?sslmode=verify-full (TLS, certificate checked), ?sslmode=no-verify (TLS with any certificate) or ?sslmode=disable (in clear, for a network of your own).',
+    );
+  }
+  const reading = /^postgres(ql)?:/.test(database) ? asksForReading(database) : null;
+  if (reading !== null) {
+    complaints.push(
+      `DATABASE_URL asks for a host to read from (target_session_attrs=${reading}), and this page writes. Make it read-write.`,
     );
   }
   if (/^postgres(ql)?:/.test(database) && !present['APP_SECRET']) {

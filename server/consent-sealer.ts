@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 
 import { createCollector } from '#server/collect-garbage.ts';
 import type { OpenDatabase } from '#server/db/connect.ts';
-import { findUnsealed, newestFrom, SEALED, sealRows } from '#server/db/consent-chain.ts';
+import { findUnsealed, newestFrom, sealRows } from '#server/db/consent-chain.ts';
 import type { Mailer } from '#server/mail/mailer.ts';
 
 export type SealerParts = {
@@ -31,23 +31,20 @@ export async function sealConsents(
 ): Promise<number> {
   let sealed = 0;
   const collect = createCollector();
-  for (const table of SEALED) {
-    let after = whole ? '' : newestFrom(clock());
-    while (!shouldStop()) {
-      const found = await findUnsealed(database.db, table, after);
-      if (found === null) break;
-      for (let from = 0; from < found.ids.length && !shouldStop(); from += AT_ONCE) {
-        const ids = found.ids.slice(from, from + AT_ONCE);
-        const { messageIdOf } = mailer;
-        const page = config.publicUrl;
-        sealed += await sealRows(database, { table, ids, now: clock(), page, messageIdOf });
-        onSealed(sealed);
-        collect(ids.length);
-        // Others have their turn.
-        await setImmediate();
-      }
-      after = found.last;
+  let after = whole ? '' : newestFrom(clock());
+  while (!shouldStop()) {
+    const found = await findUnsealed(database.db, after);
+    if (found === null) break;
+    for (let from = 0; from < found.ids.length && !shouldStop(); from += AT_ONCE) {
+      const ids = found.ids.slice(from, from + AT_ONCE);
+      const { messageIdOf } = mailer;
+      sealed += await sealRows(database, { ids, now: clock(), page: config.publicUrl, messageIdOf });
+      onSealed(sealed);
+      collect(ids.length);
+      // Others have their turn.
+      await setImmediate();
     }
+    after = found.last;
   }
   return sealed;
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
@@ -150,6 +150,20 @@ describe('the desk', () => {
       assert.deepEqual(await emails(), ['ada@example.com']);
       const before = await run(site.folder, { ...env, DATABASE_URL: `file:${kept}` }, 'leads', '--json');
       assert.match(before.out, /eve@example\.com/);
+
+      // On a new machine, where the page was started once and made a secret of its own.
+      const elsewhere = path.join(site.folder, 'elsewhere');
+      mkdirSync(path.join(elsewhere, 'data'), { recursive: true });
+      writeFileSync(path.join(elsewhere, 'data', 'app-secret'), 'y'.repeat(43));
+      const copy = path.join(site.folder, 'copy.db');
+      const moved = await run(elsewhere, { ...env, APP_SECRET: '' }, 'restore', copy);
+      assert.equal(moved.code, 1);
+      assert.match(
+        moved.notes,
+        /leads\.db is now .+copy\.db, with 1 lead\.[\s\S]+app-secret is none that this/,
+      );
+      const right = await run(elsewhere, env, 'leads', '--json');
+      assert.match(right.out, /ada@example\.com/);
     } finally {
       await site.close();
     }
@@ -224,6 +238,16 @@ describe('the desk', () => {
       const { password } = new URL(site.databaseUrl);
       assert.match(notes, /pg_dump --format=custom --file='leads\.dump' 'postgres/);
       assert(password === '' || !notes.includes(password));
+      // What only this page understands is not in it, nor is a second password; several hosts are.
+      const several = new URL(site.databaseUrl);
+      several.search = `password=${password}&sslmode=disable&prepare=false&application_name=the+page`;
+      const DATABASE_URL = several.href.replace(several.host, `${several.host},127.0.0.1:1`);
+      const settings = { ...siteSettings(site.databaseUrl, site.inbox), DATABASE_URL };
+      const said = await run(site.folder, settings, 'backup', 'leads.dump');
+      assert.equal(
+        said.notes.split("'")[3],
+        `postgres://postgres@${several.host},127.0.0.1:1${several.pathname}?sslmode=disable&application_name=the%20page&target_session_attrs=read-write`,
+      );
     } finally {
       await site.close();
     }

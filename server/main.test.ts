@@ -26,9 +26,10 @@ import { sql, type Selectable } from 'kysely';
 import type { Config } from '#server/config.ts';
 import { openDatabase } from '#server/db/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
+import { API } from '#shared/api.ts';
 import { inFolder } from '#testing/folder.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
-import { createPostgresDatabase, ENGINES } from '#testing/databases.ts';
+import { behindPgBouncer, createPostgresDatabase, ENGINES } from '#testing/databases.ts';
 import { copyProject } from '#testing/project-copy.ts';
 import { filledForm, TEST_SECRET } from '#testing/server-under-test.ts';
 import { startSite, startSiteProcess, type Site } from '#testing/start-site.ts';
@@ -270,6 +271,22 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       );
     }));
 
+  it('none of several PostgreSQL hosts can be used', { skip: behindPgBouncer() }, () =>
+    inFolder(async (folder) => {
+      const url = new URL(await createPostgresDatabase());
+      const readOnly = new URL(url);
+      readOnly.searchParams.set('options', '-c default_transaction_read_only=on');
+      const DATABASE_URL = readOnly.href.replace(url.host, `127.0.0.1:1,${url.host}`);
+      assert.equal(
+        await refusal(folder, { DATABASE_URL, APP_SECRET: TEST_SECRET }),
+        [
+          'PostgreSQL at 127.0.0.1:1 cannot be reached (ECONNREFUSED). Start it, or mend DATABASE_URL.',
+          `PostgreSQL at ${url.host} takes no writes. Name the primary server in DATABASE_URL.`,
+        ].join(' '),
+      );
+    }),
+  );
+
   it('the DKIM key is absent, or cannot sign what receivers would accept', () =>
     inFolder(async (folder) => {
       const refused = () =>
@@ -323,14 +340,23 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       );
       assert.equal(existsSync(secretFile), false, 'it is not given another one');
 
+      // That of another instance, as after a restore on a new machine; the second start is told as the first was.
+      writeFileSync(secretFile, 'y'.repeat(43));
+      for (let start = 0; start < 2; start += 1)
+        assert.match(
+          await refusal(site.folder, { DATABASE_URL: site.databaseUrl }),
+          /\/data\/app-secret is none that this database was used with\. Put /,
+        );
+      rmSync(secretFile);
+
       // On purpose.
       const env = { APP_SECRET: TEST_SECRET, DATABASE_URL: site.databaseUrl };
       const first = await startSiteProcess(env, site.folder);
       await first.stop('SIGINT');
-      assert.match(first.output(), /Warning: The secret is none that this database was used with: /);
+      assert.match(first.output(), /"level":40,[^}]+"The secret is none that this database was used with: /);
       const second = await startSiteProcess(env, site.folder);
       await second.stop('SIGINT');
-      assert.doesNotMatch(second.output(), /Warning: The secret/);
+      assert.doesNotMatch(second.output(), /The secret/);
     } finally {
       await site.close();
     }
@@ -461,7 +487,7 @@ describe('an instance', () => {
       assert.deepEqual(readdirSync(elsewhere), ['.env']);
       assert.match(
         site.output(),
-        /^Warning: SOMETHING in \.env is no setting of this page; it is ignored\.$/m,
+        /"level":40,[^}]+"SOMETHING in \.env is no setting of this page; it is ignored\."/,
       );
       // Without INSTANCE_FOLDER it is the project's, never the folder that happens to be the current one.
       const { stderr } = spawnSync(process.execPath, [MAIN], {
@@ -507,8 +533,30 @@ describe('an instance', () => {
       await site.stop('SIGINT');
       assert.equal(statSync(shared).mode & 0o777, 0o755);
       assert.equal(statSync(path.join(shared, 'leads.db')).mode & 0o777, 0o600);
-      assert.match(site.output(), /^Warning: Other users of this machine can look into .+\/shared\. /m);
-      assert.match(site.output(), /^Warning: Other users of this machine can look into .+\/\.env\. /m);
+      assert.match(
+        site.output(),
+        /"level":40,[^}]+"Other users of this machine can look into [^"]+\/shared\. /,
+      );
+      assert.match(
+        site.output(),
+        /"level":40,[^}]+"Other users of this machine can look into [^"]+\/\.env\. /,
+      );
+    }));
+
+  it('writes nothing but lines of its log where nobody sits at a terminal', () =>
+    inFolder(async (folder) => {
+      const site = await startSiteProcess({ LOG_LEVEL: 'error' }, folder);
+      const origin = { origin: site.url, 'content-type': 'application/json' };
+      const form = { method: 'POST', headers: origin, body: JSON.stringify(filledForm()) };
+      assert.equal((await fetch(site.url + API.leads, form)).status, 202);
+      while (!site.output().includes('is your code')) await setTimeout(10);
+      await site.stop('SIGTERM');
+      const lines = site.output().trim().split('\n');
+      const said = lines.map((line) => (JSON.parse(line) as { msg: string }).msg);
+      assert.match(
+        said.join('\n'),
+        /^No SMTP_URL is set[\s\S]+^Ready on http[\s\S]+^Mail: \d{6} is your code/m,
+      );
     }));
 
   it('tries its mail account, and serves the page though it cannot be used', () =>

@@ -9,7 +9,7 @@ import { createHousekeeping } from '#server/housekeeping.ts';
 import { drainConnections } from '#server/http/drain.ts';
 import { findRelease, type Release } from '#server/http/releases.ts';
 import { createNewLeadNews } from '#server/new-lead-news.ts';
-import { createLogger } from '#server/observability/logger.ts';
+import { createLogger, createSay } from '#server/observability/logger.ts';
 import { startMetricsServer } from '#server/observability/metrics-server.ts';
 import { asSeenFromHere, openService, readInstance, type Instance } from '#server/service.ts';
 import { readCampaignFolder } from '#server/settings.ts';
@@ -43,7 +43,7 @@ process.on('uncaughtException', (error) => {
   logger.fatal({ err: error }, 'The server ends: an error that nobody handles.');
   process.exit(1);
 });
-const say = (line: string) => process.stdout.write(`${line}\n`);
+const say = createSay(process.stdout);
 
 const opening = await openService(instance, { logger, say });
 const service = opening.type === 'service' ? opening.service : refuse(opening.complaints);
@@ -107,14 +107,13 @@ void tryMailAccount();
 tryToKeepHouse();
 if (telling !== undefined) tryToTellNews();
 
-function readInstanceAndSite(): { instance: Instance; release: Release | null } {
+function readInstanceAndSite(): { instance: Instance; release: Release } {
   const read = readInstance();
-  // The development server (build/dev.ts) serves the page itself, as the words are now.
-  const site = process.argv.includes('--api-only') ? null : findRelease(PROJECT_FOLDER, readCampaignFolder());
-  const siteComplaints = site?.type === 'complaint' ? [site.complaint] : [];
+  const site = findRelease(PROJECT_FOLDER, readCampaignFolder());
+  const siteComplaints = site.type === 'complaint' ? [site.complaint] : [];
   if (read.type === 'complaints') return refuse([...read.complaints, ...siteComplaints]);
-  if (site?.type === 'complaint') return refuse(siteComplaints);
-  return { instance: read, release: site?.release ?? null };
+  if (site.type === 'complaint') return refuse(siteComplaints);
+  return { instance: read, release: site.release };
 }
 
 async function refuseTakenPorts(): Promise<void> {
@@ -135,7 +134,7 @@ async function tryMailAccount(): Promise<void> {
 
 function announceStart(): void {
   const { port } = Object.assign({ port: config.port }, app.server.address());
-  for (const warning of service.warnings) say(`Warning: ${warning}`);
+  for (const warning of service.warnings) say(warning, 'warn');
   if (service.mailFolder !== null) {
     say(
       `No SMTP_URL is set: each e-mail is written to ${asSeenFromHere(service.mailFolder)}/*.eml and its code is printed here.`,

@@ -7,6 +7,7 @@ import path from 'node:path';
 import type { Logger } from 'pino';
 
 import { bounceAddress } from '#server/access/bounce-address.ts';
+import { unsubscribeUrlOf } from '#server/access/mail-links.ts';
 import {
   derivedWebhookSecrets,
   deriveSecrets,
@@ -28,7 +29,7 @@ import { createMailer, dkimComplaint, type Mailer } from '#server/mail/mailer.ts
 import type { GuideMail } from '#server/outbox/kinds.ts';
 import { queueNotice } from '#server/outbox/notice.ts';
 import { startMailWorker, type MailEvent, type MailWorker } from '#server/outbox/worker.ts';
-import { createLogger } from '#server/observability/logger.ts';
+import { createLogger, createSay, type Say } from '#server/observability/logger.ts';
 import { createMetrics, type Metrics } from '#server/observability/metrics.ts';
 import { makePrivate, openToOthers, sayOpenToOthers } from '#server/private-files.ts';
 import { readCampaignFolder, readSettings, type Settings } from '#server/settings.ts';
@@ -84,8 +85,8 @@ export type ServiceReplacements = {
   readonly logger?: Logger;
   /** One that is open already. It is brought up to date, and stays open after the service: it is the giver's to close. */
   readonly database?: OpenDatabase | undefined;
-  /** Tells whoever sits at the terminal. */
-  readonly say?: (line: string) => void;
+  /** Tells whoever started it. */
+  readonly say?: Say;
   /** Told what became of each mail, after log and metrics were. */
   readonly onMailEvent?: (event: MailEvent) => void;
   /** Told what became of each try to tell a webhook, after log and metrics were. */
@@ -154,7 +155,7 @@ async function openParts(
     clock = () => Date.now(),
     random = () => Math.random(),
     logger = createLogger(config.logLevel),
-    say = (line) => process.stdout.write(`${line}\n`),
+    say = createSay(process.stdout),
     onMailEvent,
     onWebhook,
     resolveName,
@@ -180,7 +181,7 @@ async function openParts(
       createMailer(config, {
         title,
         folder: mailFolder,
-        announce: (mail, file) => say(`Mail: "${mail.subject}", written to ${asSeenFromHere(file)}`),
+        announce: (mail, file) => say(`Mail: ${mail.subject} (written to ${asSeenFromHere(file)})`),
         returnPathOf: bounceDomain === null ? undefined : (id) => bounceAddress(secrets, id, bounceDomain),
       }),
     (error) => explainFileFailure(error, mailFolder, 'Give this user the right to, or set SMTP_URL.'),
@@ -279,6 +280,7 @@ async function openParts(
       secrets: webhookSecrets,
       openSender,
       wake: () => webhookWorker?.wake(),
+      unsubscribeUrl: unsubscribeUrlOf({ secrets, config }),
     },
     metrics,
     clock,
@@ -340,6 +342,11 @@ async function openSecrets(
   );
   const ids = secrets.map(({ id }) => id);
   const isStranger = known.length > 0 && !ids.some((id) => known.includes(id));
+  // Set in the settings, it is meant; the file can be one that another instance made for itself, as after a restore elsewhere.
+  if (isStranger && config.appSecrets.length === 0)
+    throw new CannotOpen(
+      sayMissing(path.join(folder, 'app-secret'), 'is none that this database was used with'),
+    );
   await rememberSecretIds(db, ids, now);
   return {
     secrets,
@@ -349,6 +356,11 @@ async function openSecrets(
   };
 }
 
+const sayMissing = (file: string, what: string): string =>
+  `${file} ${what}. Put the file back from a backup, or set APP_SECRET to that secret. ` +
+  'To go on without it, set APP_SECRET to a new one (openssl rand -base64 32): whoever is signed in or waits for a code must then ask for a new one, ' +
+  'links in mails end, and nobody knows any more who was erased and must not come back.';
+
 async function keptSecret(folder: string, databaseKnowsOne: boolean): Promise<string> {
   const file = path.join(folder, 'app-secret');
   const explain = (error: unknown) =>
@@ -357,9 +369,7 @@ async function keptSecret(folder: string, databaseKnowsOne: boolean): Promise<st
   if (kept.type === 'secret') return kept.secret;
   if (kept.type === 'unusable') throw new CannotOpen(kept.sentence);
   if (databaseKnowsOne) {
-    throw new CannotOpen(
-      `${file} is missing, though this database was used with a secret before. Put the file back from a backup, or set APP_SECRET to that secret. To go on without it, set APP_SECRET to a new one (openssl rand -base64 32): whoever is signed in or waits for a code must then ask for a new one.`,
-    );
+    throw new CannotOpen(sayMissing(file, 'is missing, though this database was used with a secret before'));
   }
   return orRefuse(() => makeSecretFile(file), explain);
 }

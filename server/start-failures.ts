@@ -3,6 +3,7 @@
 import { createServer } from 'node:net';
 
 import type { Config } from '#server/config.ts';
+import { hostUrls, sayHosts } from '#server/postgres-hosts.ts';
 
 type Failure = Error & { readonly code?: unknown; readonly errcode?: unknown; readonly syscall?: unknown };
 
@@ -18,7 +19,18 @@ export function explainDatabaseFailure(error: unknown, database: Config['databas
   }
   return database.engine === 'sqlite'
     ? explainSqlite(failure, database.file)
-    : explainPostgres(failure, new URL(database.url));
+    : explainHosts(error, failure, database.url);
+}
+
+/** Of several hosts, each has failed in its own way. */
+function explainHosts(error: unknown, failure: Failure, url: string): string | null {
+  const hosts = hostUrls(url);
+  if (hosts.length === 1 || !(error instanceof AggregateError)) return explainPostgres(failure, url);
+  const sentences = hosts.map((host, index) => {
+    const one = firstOf(error.errors[index]);
+    return one && explainPostgres(one, host);
+  });
+  return sentences.includes(null) ? null : sentences.join(' ');
 }
 
 // The primary result codes of SQLite: the low eight bits of what it reports.
@@ -49,18 +61,25 @@ const FILE_CODES = new Set([
   'ENAMETOOLONG',
 ]);
 
-function explainPostgres(failure: Failure, url: URL): string | null {
+function explainPostgres(failure: Failure, url: string): string | null {
   const code = typeof failure.code === 'string' ? failure.code : '';
-  const where = `PostgreSQL at ${url.host || 'localhost'}`;
+  const where = `PostgreSQL at ${sayHosts(url)}`;
   if (failure.syscall === 'open') return `A file that DATABASE_URL names cannot be read (${code}).`;
-  if (code.startsWith('28')) return `${where} refused the login. Check user and password in DATABASE_URL.`;
-  if (code === '3D000')
+  // PgBouncer has one code (08P01) for all that it refuses.
+  const parameter = /unsupported startup parameter: (\S+)/.exec(failure.message)?.[1];
+  if (parameter !== undefined)
+    return `${where} is reached through a pooler that refuses a parameter of DATABASE_URL (${parameter}). Take it out, or let PgBouncer ignore it (ignore_startup_parameters).`;
+  if (code.startsWith('28') || /(SASL|password) authentication failed/.test(failure.message))
+    return `${where} refused the login. Check user and password in DATABASE_URL.`;
+  if (code === '3D000' || /database ".+" does not exist|no such database/.test(failure.message))
     return `${where} has no database of that name. Make it, or name another one in DATABASE_URL.`;
   if (code === '42501')
     return `${where} does not let this user make tables. Make the user the owner of the database.`;
   if (code === '53300')
     return `${where} has no connection left. Raise max_connections, or end other clients.`;
   if (code.startsWith('57P')) return `${where} is starting or stopping. Try again in a moment.`;
+  if (code === '55P03')
+    return `${where} is held up by another program that has locked a table. Find it in pg_stat_activity, and start again.`;
   if (code === '25006') return `${where} takes no writes. Name the primary server in DATABASE_URL.`;
   if (failure.message.includes('does not support SSL')) {
     return `${where} offers no TLS. Turn it on there, or, on a network of your own, set sslmode=disable in DATABASE_URL.`;

@@ -4,10 +4,59 @@ import * as z from 'zod/mini';
 
 import { colourComplaints, type Colours } from '#shared/colours.ts';
 import { API_ERRORS, type ApiErrorCode } from '#shared/errors.ts';
+import { linkComplaint } from '#shared/links.ts';
 import { isSingleLine } from '#shared/text.ts';
 
-const words = z.string({ error: 'must be a text' }).check(z.trim(), z.minLength(1, 'must not be empty'));
-const link = z.strictObject({ label: words, href: words });
+/** What only HTML or Markdown would understand. Wherever these words are shown, it would be shown as it stands. */
+const MARKUP =
+  /&(?:[a-z]+\d*|#\d+|#x[\da-f]+);|<\/?(?:a|b|br|div|em|font|h[1-6]|i|img|li|mark|ol|p|script|small|span|strong|sub|sup|u|ul)\b[^>]*>|\*\*[^*\s][^*]*\*\*|\[[^\]]+\]\([^)\s]+\)/gi;
+
+const anyWords = z.string({ error: 'must be a text' }).check(
+  z.trim(),
+  z.minLength(1, 'must not be empty'),
+  z.superRefine((text: string, context) => {
+    for (const [about] of text.matchAll(MARKUP))
+      context.addIssue({
+        code: 'custom',
+        params: { about },
+        message: `${about} would be shown as it stands here; ${about.startsWith('&') ? 'type the character itself' : 'use plain words'}`,
+      });
+  }),
+);
+
+/** Words in which `{name}` stands for something. Another name is a slip that visitors would read. */
+const wordsWith = (...names: readonly string[]) =>
+  anyWords.check((payload) => {
+    for (const [about, inner = ''] of payload.value.matchAll(/\{([^{}]*)(?:\}|$)/g)) {
+      const written = inner.trim();
+      if (names.includes(inner) && about.endsWith('}')) continue;
+      const meant = names.find((name) =>
+        about.endsWith('}') ? name.toLowerCase() === written.toLowerCase() : written.startsWith(name),
+      );
+      // A text may hold a brace that is none of ours.
+      if (meant === undefined && !/^[\w-]+$/.test(written)) continue;
+      const known = names.length === 0 ? 'nothing is filled in here' : `use one of {${names.join('}, {')}}`;
+      payload.issues.push({
+        code: 'custom',
+        input: payload.value,
+        params: { about },
+        message:
+          meant === undefined ? `there is no ${about}; ${known}` : `write {${meant}} in place of ${about}`,
+        continue: true,
+      });
+    }
+  });
+
+/** Of the page itself, where the year is filled in. */
+const words = wordsWith('year');
+
+const href = words.check(
+  z.superRefine((text: string, context) => {
+    const complaint = linkComplaint(text);
+    if (complaint !== null) context.addIssue({ code: 'custom', message: complaint });
+  }),
+);
+const link = z.strictObject({ label: words, href });
 /** How many is the folder's to choose. */
 const items = <Item extends z.core.SomeType>(item: Item) =>
   z.array(item).check(z.minLength(1, 'must have at least one entry'));
@@ -131,21 +180,6 @@ export const Consent = z.strictObject({
 });
 export type Consent = z.infer<typeof Consent>;
 
-/** Words in which `{name}` stands for something. Another name is a slip that visitors would read. */
-const wordsWith = (...names: readonly string[]) =>
-  words.check((payload) => {
-    for (const [, name = ''] of payload.value.matchAll(/\{(\w+)\}/g)) {
-      if (names.includes(name)) continue;
-      const known = names.length === 0 ? 'nothing is filled in here' : `use one of {${names.join('}, {')}}`;
-      payload.issues.push({
-        code: 'custom',
-        input: payload.value,
-        message: `there is no {${name}}; ${known}`,
-        continue: true,
-      });
-    }
-  });
-
 /** What a toast or the subject of a mail shows. */
 const oneLine = z.refine<string>(isSingleLine, 'must be one line');
 
@@ -197,7 +231,7 @@ export type BreakerEmail = z.infer<typeof BreakerEmail>;
 /** The statuses whose answers say when to try again (RFC 9110, section 10.2.3; RFC 6585, section 4). */
 const WITH_WAIT: ReadonlySet<number> = new Set([429, 503]);
 
-type ErrorSentences = Readonly<Record<ApiErrorCode, typeof words>>;
+type ErrorSentences = Readonly<Record<ApiErrorCode, typeof anyWords>>;
 
 /** campaign/errors.yaml: the sentence of each error. */
 export const Errors = z.strictObject(

@@ -98,6 +98,12 @@ export const Lead = z.object({
 });
 export type Lead = z.infer<typeof Lead>;
 
+/** What the form asks about somebody, beside the address: kept and told wherever the name is. */
+export type LeadAnswers = Readonly<Omit<Lead, 'email' | 'consent'>>;
+
+/** Them alone, of whatever has them. */
+export const answersOf = ({ name, company }: LeadAnswers): LeadAnswers => ({ name, company });
+
 /** What the code screen sends to `POST /api/verify`. */
 export const Verification = z.object({
   email,

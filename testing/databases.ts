@@ -12,6 +12,12 @@ export type Engine = (typeof ENGINES)[number];
 
 /** Set by the test commands' set-up (testing/test-setup.ts). */
 export const POSTGRES_URL_VARIABLE = 'TEST_POSTGRES_URL';
+/** Set as well when the server is to reach that PostgreSQL through a PgBouncer: its address (proofs/pgbouncer.ts). */
+export const PGBOUNCER_URL_VARIABLE = 'TEST_PGBOUNCER_URL';
+
+/** Why a test is skipped that is about PostgreSQL itself; false when it is reached directly. */
+export const behindPgBouncer = (): string | false =>
+  process.env[PGBOUNCER_URL_VARIABLE] ? 'about PostgreSQL itself, and a PgBouncer is in between' : false;
 
 const serverUrl = (): string => {
   const url = process.env[POSTGRES_URL_VARIABLE];
@@ -31,6 +37,8 @@ export async function createPostgresDatabase(server: string = serverUrl()): Prom
   await client.end();
   const url = new URL(server);
   url.pathname = `/${name}`;
+  const pooler = process.env[PGBOUNCER_URL_VARIABLE];
+  if (pooler && server === process.env[POSTGRES_URL_VARIABLE]) url.host = new URL(pooler).host;
   return url.href;
 }
 

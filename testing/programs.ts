@@ -1,9 +1,13 @@
 // Programs that some tests need and that a machine may lack: what they are, and what to say then.
 import { existsSync } from 'node:fs';
 
-export type ProgramName = 'nginx' | 'caddy' | 'systemd-analyze';
+import { missingEngines } from '#testing/engines/find-engines.ts';
 
-const PROGRAMS: Readonly<
+export const PROGRAM_NAMES = ['nginx', 'caddy', 'pgbouncer', 'systemd-analyze'] as const;
+export type ProgramName = (typeof PROGRAM_NAMES)[number];
+
+/** Where each may be, and what Debian calls it. */
+export const PROGRAMS: Readonly<
   Record<ProgramName, { readonly places: readonly string[]; readonly debian: string }>
 > = {
   nginx: {
@@ -11,6 +15,10 @@ const PROGRAMS: Readonly<
     debian: 'nginx-light',
   },
   caddy: { places: ['/usr/bin/caddy', '/usr/local/bin/caddy', '/opt/homebrew/bin/caddy'], debian: 'caddy' },
+  pgbouncer: {
+    places: ['/usr/sbin/pgbouncer', '/usr/local/bin/pgbouncer', '/opt/homebrew/bin/pgbouncer'],
+    debian: 'pgbouncer',
+  },
   'systemd-analyze': { places: ['/usr/bin/systemd-analyze'], debian: 'systemd' },
 };
 
@@ -22,6 +30,8 @@ export const findProgram = (name: ProgramName): string | undefined =>
 export const notTested = (name: ProgramName): string =>
   `!!! ${name.toUpperCase()} WAS NOT TESTED: it is not installed. On Debian: apt-get install ${PROGRAMS[name].debian}`;
 
-/** A loud line for each that is not here: the run passes without it, and must not look as if it had not. */
-export const missingPrograms = (): string[] =>
-  (Object.keys(PROGRAMS) as ProgramName[]).filter((name) => findProgram(name) === undefined).map(notTested);
+/** A loud line for each engine and program that is not here: the run passes without it, and must not look as if it had not. */
+export const missingPrograms = (): readonly string[] => [
+  ...missingEngines(),
+  ...PROGRAM_NAMES.filter((name) => findProgram(name) === undefined).map(notTested),
+];

@@ -1,11 +1,11 @@
-// Makes sure that there is a Chromium to test with: takes the one it finds, else installs one. Firefox and WebKit it
-// installs as well where it can; a run without them passes, and says so.
+// Makes sure that there is a Chromium to test with: takes the one it finds, else installs one. Firefox, WebKit and the programs that
+// some tests put in front of the page it installs as well where it can; a run without them passes, and says so.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
 import { findChromium } from '#testing/chromium.ts';
-import { DEBIAN_PACKAGES, findEngine, missingEngines } from '#testing/engines/find-engines.ts';
-import { missingPrograms } from '#testing/programs.ts';
+import { DEBIAN_PACKAGES, findEngine } from '#testing/engines/find-engines.ts';
+import { findProgram, missingPrograms, PROGRAM_NAMES, PROGRAMS } from '#testing/programs.ts';
 
 const run = (command: string, ...parameters: string[]): boolean => {
   process.stdout.write(`> ${command} ${parameters.join(' ')}\n`);
@@ -30,6 +30,10 @@ if (findChromium() === undefined) installChromium();
 for (const name of ['firefox', 'webkit'] as const) {
   if (findEngine(name) === undefined) installDebian(...DEBIAN_PACKAGES[name]);
 }
+// Where a service manager runs, Debian would start them, and nobody who tests wants an nginx at port 80.
+if (!existsSync('/run/systemd/system')) {
+  for (const name of PROGRAM_NAMES) if (findProgram(name) === undefined) installDebian(PROGRAMS[name].debian);
+}
 const found = findChromium();
 if (found === undefined) {
   process.stderr.write(
@@ -38,4 +42,4 @@ if (found === undefined) {
   process.exit(1);
 }
 process.stdout.write(`Testing with ${found}\n`);
-for (const line of [...missingEngines(), ...missingPrograms()]) process.stderr.write(`${line}\n`);
+for (const line of missingPrograms()) process.stderr.write(`${line}\n`);

@@ -58,7 +58,7 @@ export async function startSiteProcess(
   const ready = new Promise<string>((resolve, reject) => {
     const read = (chunk: Buffer) => {
       output += chunk.toString();
-      const url = /^Ready on (\S+)$/m.exec(output)?.[1];
+      const url = /"msg":"Ready on ([^"]+)"/.exec(output)?.[1];
       if (url) resolve(url);
     };
     child.stdout.on('data', read);

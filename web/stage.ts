@@ -1,7 +1,7 @@
 // Which screen the page shows, and what it remembers for it. A plain reducer: what the browser's history has to do
 // with it is in use-stage.ts.
 import type { CodeRequested, OpenChallenge } from '#shared/api.ts';
-import type { Lead } from '#shared/lead.ts';
+import { answersOf, type Lead } from '#shared/lead.ts';
 import { RESEND_COUNTDOWN_SECONDS } from '#shared/limits.ts';
 
 /** Specification, section 2: the page holds one of these. */
@@ -111,7 +111,7 @@ export function restoredState(open: OpenChallenge | null, id: string, now: numbe
   return {
     stage: 'verification',
     waiting: {
-      lead: { name: open.name, company: open.company, email: open.email, consent: true },
+      lead: { ...answersOf(open), email: open.email, consent: true },
       challenge: {
         id,
         reference: open.reference,

@@ -6,6 +6,7 @@ import type { Command } from '@commander-js/extra-typings';
 
 import { CommandFailure, type Desk } from '#server/commands/desk.ts';
 import { orSay } from '#server/commands/output-file.ts';
+import { mustTakeWrites, withParameters } from '#server/postgres-hosts.ts';
 import { copyDatabase, type Contents } from '#server/db/backup.ts';
 
 export function addBackup(program: Command, desk: Desk): void {
@@ -54,7 +55,11 @@ export function sayContents({ leads, imported }: Contents): string {
 
 /** The password stays out of it: whoever may read the list of processes would read it. */
 function sayPgDump(url: string, file: string): string {
-  const address = new URL(url);
-  address.password = '';
-  return `The database is PostgreSQL, which copies itself. Run: pg_dump --format=custom --file='${file}' '${address.href}'`;
+  const address = withParameters(url, (parameters) => {
+    // What only this page understands.
+    for (const name of ['password', 'prepare', 'uselibpqcompat']) parameters.delete(name);
+    if (parameters.get('sslmode') === 'no-verify') parameters.set('sslmode', 'require');
+    if (mustTakeWrites(url)) parameters.set('target_session_attrs', 'read-write');
+  }).replace(/^([^:]+:\/\/[^/?#:@]*):[^/?#]*@/, '$1@');
+  return `The database is PostgreSQL, which copies itself. Run: pg_dump --format=custom --file='${file}' '${address}'`;
 }

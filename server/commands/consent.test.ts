@@ -249,7 +249,7 @@ it('a look for what is new costs as much with a long chain as with a short one',
     await sql`vacuum analyze consent_receipts, consent_chain`.execute(db);
     await db.transaction().execute(async (tx) => {
       const after = (19_000).toString(16).padStart(12, '0');
-      assert.deepEqual((await findUnsealed(tx, 'consent_receipts', after))?.ids, []);
+      assert.deepEqual((await findUnsealed(tx, after))?.ids, []);
       const { rows } = await sql<{ read: number }>`
         select coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) as read from pg_stat_xact_user_tables where relname = 'consent_chain'
       `.execute(tx);

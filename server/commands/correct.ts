@@ -7,7 +7,7 @@ import { CommandFailure, type Desk } from '#server/commands/desk.ts';
 import { nothingHeld, readAddress } from '#server/commands/person-data.ts';
 import { correctLead } from '#server/db/corrections.ts';
 import { queueLeadEvent } from '#server/webhooks/events.ts';
-import { complaintIn, Lead } from '#shared/lead.ts';
+import { complaintIn, Lead, type LeadAnswers } from '#shared/lead.ts';
 
 export function addCorrect(program: Command, desk: Desk): void {
   program
@@ -22,11 +22,12 @@ export function addCorrect(program: Command, desk: Desk): void {
     )
     .action(async (typed, changes) => {
       const email = readAddress(typed);
-      if (changes.name === undefined && changes.company === undefined)
+      const fields = Object.keys(changes) as (keyof typeof changes)[];
+      if (fields.length === 0)
         throw new CommandFailure('Say what is to be changed: --name, --company or both.', 2);
       const { database, campaign, clock, webhooks } = await desk.service();
-      const checked: { name?: string; company?: string } = {};
-      for (const field of ['name', 'company'] as const) {
+      const checked: { -readonly [Field in keyof LeadAnswers]?: LeadAnswers[Field] } = {};
+      for (const field of fields) {
         const text = changes[field];
         if (text === undefined) continue;
         const result = Lead.shape[field].safeParse(text);
@@ -47,6 +48,8 @@ export function addCorrect(program: Command, desk: Desk): void {
       webhooks.wake();
       if (result === null) throw nothingHeld(email);
       const { before, after } = result;
-      await desk.print(`${email}: ${before.name}, ${before.company} → ${after.name}, ${after.company}\n`);
+      await desk.print(`${email}: ${said(before)} → ${said(after)}\n`);
     });
 }
+
+const said = (answers: LeadAnswers): string => Object.values(answers).filter(Boolean).join(', ');

@@ -112,7 +112,11 @@ async function testAll(
     return await Promise.all(
       endpoints.map(async (endpoint) => {
         const now = clock();
-        const delivery = { id: uuid(), body: JSON.stringify(testEvent(NIL, now)), now };
+        const delivery = {
+          id: uuid(),
+          body: JSON.stringify(testEvent(NIL, now, webhooks.unsubscribeUrl)),
+          now,
+        };
         const { type, answer } = await sender.send(endpoint, delivery, signal);
         return { to: endpoint.host, ok: type === 'sent', answer };
       }),

@@ -3,11 +3,11 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-import { Kysely, PostgresDialect, type LogEvent } from 'kysely';
-import { Pool, TypeOverrides, types } from 'pg';
+import { Kysely, PostgresAdapter, PostgresDialect, type LogEvent } from 'kysely';
+import { TypeOverrides, types } from 'pg';
 
 import type { Config } from '#server/config.ts';
-import { preparing } from '#server/db/prepared-statements.ts';
+import { openPostgresPool } from '#server/db/postgres-pool.ts';
 import type { Schema } from '#server/db/schema.ts';
 import { createSqliteDialect } from '#server/db/sqlite-dialect.ts';
 import { makePrivate, makePrivateFolder, touchPrivateFile } from '#server/private-files.ts';
@@ -41,7 +41,6 @@ const PATIENCE_MS = 5_000;
 const OPENING_TIMEOUT_MS = 5_000;
 /** Pages that SQLite keeps; its own 2 MB are smaller than the parts of a few thousand leads' indexes that are always in use. */
 const SQLITE_CACHE_KIB = 16 * 1024;
-const POSTGRES_POOL_SIZE = 10;
 /** A statement that takes longer is stuck behind something; failing tells the visitor so. */
 const STATEMENT_TIMEOUT_MS = 10_000;
 
@@ -60,24 +59,23 @@ export function openDatabase(
   const typeOverrides = new TypeOverrides(types);
   // Times are 64-bit; as milliseconds they fit a JavaScript number until the year 287396.
   typeOverrides.setTypeParser(types.builtins.INT8, Number);
-  const pool = new Pool({
-    connectionString: config.url,
+  const pool = openPostgresPool({
+    url: config.url,
     types: typeOverrides,
-    max: POSTGRES_POOL_SIZE,
-    connectionTimeoutMillis: 5_000,
-    statement_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
+    statementTimeoutMs: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
+    onConnectionError,
   });
-  pool.on('error', onConnectionError);
-  // The pool listens to its idle connections only. One that breaks between two statements of a transaction would end the
-  // whole process.
-  pool.on('connect', (client) => client.on('error', onConnectionError));
-  const dialect = new PostgresDialect({ pool: mayPrepare(config.url) ? preparing(pool) : pool });
+  const dialect = Object.assign(new PostgresDialect({ pool }), {
+    // Migrations take a lock of their own (migrate.ts).
+    createAdapter: () =>
+      Object.assign(new PostgresAdapter(), {
+        acquireMigrationLock: async () => {},
+        releaseMigrationLock: async () => {},
+      }),
+  });
   const db: Db = new Kysely({ dialect, ...logTo(options) });
   return { db, engine: 'postgres', isFileOurs: () => true, close: () => db.destroy() };
 }
-
-/** PgBouncer before 1.21 gives the next transaction another connection, which knows no names: then `?prepare=false`. */
-const mayPrepare = (url: string): boolean => URL.parse(url)?.searchParams.get('prepare') !== 'false';
 
 const logTo = ({ onStatement }: DatabaseOptions) =>
   onStatement ? { log: ({ query }: LogEvent) => onStatement(query.sql) } : {};

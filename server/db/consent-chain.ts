@@ -8,15 +8,14 @@ import { createCollector } from '#server/collect-garbage.ts';
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
 import { lowestIdAt } from '#server/db/ids.ts';
 import type { Schema } from '#server/db/schema.ts';
+import { answersOf, type LeadAnswers } from '#shared/lead.ts';
 
 type ChainEntry = Selectable<Schema['consent_chain']>;
 
 /** What a proof says. Times are ISO 8601 in UTC; null is what was not known. */
-type ConsentProof = {
+type ConsentProof = LeadAnswers & {
   readonly receipt: string;
   readonly email: string;
-  readonly name: string;
-  readonly company: string;
   readonly wording: { readonly version: string; readonly text: string };
   /** The address of the page. */
   readonly page: string;
@@ -45,12 +44,10 @@ type WithdrawalProof = {
   readonly browser: string | null;
 };
 
-/** What is sealed: the tables whose rows become entries. */
-export const SEALED = ['consent_receipts', 'withdrawals'] as const;
-type Sealed = (typeof SEALED)[number];
+type Sealed = 'consent_receipts' | 'withdrawals';
 
 /** The rows of either, as far as they are alike: an id, and whose it is. Kysely takes no choice of tables. */
-const sealedRows = (table: Sealed) => `${table as 'consent_receipts'} as r` as const;
+const rowsOf = (table: Sealed) => table as 'consent_receipts';
 
 /** Where a chain begins. */
 const GENESIS = '0'.repeat(64);
@@ -101,20 +98,31 @@ const LOOKED_AT_ONCE = 1_000;
 export const newestFrom = (now: number): string => lowestIdAt(now - OVERLAP_MS);
 
 /**
- * Looks for rows that are in no entry yet, a page at a time, and changes nothing.
+ * Looks for consents, and withdrawals, that are in no entry yet, a page at a time, and changes nothing.
  * @param after the id of a row; the empty text comes before all
- * @returns their ids, and how far it has looked; null when there was nothing to look at
+ * @returns their ids in the order in which they happened, and how far it has looked; null when there was nothing to look at
  */
 export async function findUnsealed(
   db: Db,
-  table: Sealed,
   after: string,
 ): Promise<{ readonly ids: readonly string[]; readonly last: string } | null> {
+  // A page of each table, and of both together: either is read by its index, however long it is.
+  const pageOf = (table: Sealed) =>
+    db
+      .selectFrom((eb) =>
+        eb
+          .selectFrom(rowsOf(table))
+          .select('id')
+          .where('id', '>', after)
+          .orderBy('id')
+          .limit(LOOKED_AT_ONCE)
+          .as('page'),
+      )
+      .select('id');
   const page = await db
-    .selectFrom(sealedRows(table))
+    .selectFrom(pageOf('consent_receipts').unionAll(pageOf('withdrawals')).as('r'))
     .select('r.id')
     .select(placeInChain.as('position'))
-    .where('r.id', '>', after)
     .orderBy('r.id')
     .limit(LOOKED_AT_ONCE)
     .execute();
@@ -124,20 +132,19 @@ export async function findUnsealed(
 }
 
 /**
- * Appends rows to the chain, those left out that another process has appended meanwhile, or whose mail is still on its way.
- * @param options ids: of one table; page: where the form was; messageIdOf: of the mail with an id in the outbox
+ * Appends consents and withdrawals to the chain, in the order of their ids, which is that in which they happened. Left out are those
+ * that another process has appended meanwhile, consents whose mail is still on its way, and withdrawals of such a consent.
+ * @param options ids: of their rows; page: where the form was; messageIdOf: of the mail with an id in the outbox
  * @returns how many were appended
  */
 export async function sealRows(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
   {
-    table,
     ids,
     now,
     page,
     messageIdOf,
   }: {
-    table: Sealed;
     ids: readonly string[];
     now: number;
     page: string;
@@ -147,13 +154,17 @@ export async function sealRows(
   return db.transaction().execute(async (tx) => {
     await lockChain(tx, engine);
     let { position, hash } = await chainHead(tx);
-    const proofs =
-      table === 'withdrawals'
-        ? (await unsealedWithdrawals(tx, ids)).map((row) => ({ id: row.id, proof: withdrawalProofOf(row) }))
-        : (await unsealed(tx, { ids, mailKnownBefore: now - MAIL_PATIENCE_MS })).map((row) => ({
-            id: row.id,
-            proof: proofOf(row, { page, messageIdOf }),
-          }));
+    const consents = await unsealed(tx, { ids, mailKnownBefore: now - MAIL_PATIENCE_MS });
+    const withdrawals = await unsealedWithdrawals(tx, ids);
+    const waiting = await consentsBefore(tx, withdrawals);
+    for (const { id } of consents) waiting.delete(id);
+    const leadsThatWait = new Set(waiting.values());
+    const proofs = [
+      ...consents.map((row) => ({ id: row.id, proof: proofOf(row, { page, messageIdOf }) })),
+      ...withdrawals
+        .filter(({ lead_id: leadId }) => !leadsThatWait.has(leadId))
+        .map((row) => ({ id: row.id, proof: withdrawalProofOf(row) })),
+    ].toSorted((one, other) => (one.id < other.id ? -1 : 1));
     const entries = proofs.map(({ id, proof }) => {
       const content = JSON.stringify(proof);
       const salt = randomBytes(SALT_BYTES).toString('hex');
@@ -230,6 +241,30 @@ const unsealedWithdrawals = (db: Db, ids: readonly string[]) =>
     .orderBy('r.id')
     .execute();
 
+/**
+ * Consents that are in no entry yet and came before one of these withdrawals, of the same people.
+ * @returns whose each is
+ */
+async function consentsBefore(
+  db: Db,
+  withdrawals: Awaited<ReturnType<typeof unsealedWithdrawals>>,
+): Promise<Map<string, string>> {
+  if (withdrawals.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('consent_receipts as r')
+    .innerJoin('withdrawals as w', 'w.lead_id', 'r.lead_id')
+    .select(['r.id', 'r.lead_id'])
+    .where(
+      'w.id',
+      'in',
+      withdrawals.map(({ id }) => id),
+    )
+    .whereRef('r.id', '<', 'w.id')
+    .where(isUnsealed)
+    .execute();
+  return new Map(rows.map((row) => [row.id, row.lead_id]));
+}
+
 const withdrawalProofOf = (
   row: Awaited<ReturnType<typeof unsealedWithdrawals>>[number],
 ): WithdrawalProof => ({
@@ -248,8 +283,7 @@ function proofOf(
   return {
     receipt: row.id,
     email: row.email,
-    name: row.name,
-    company: row.company,
+    ...answersOf(row),
     wording: { version: row.consent_version, text: row.text },
     page,
     givenAt: isoTime(row.given_at),
@@ -361,7 +395,7 @@ export async function proofsOf(
   const placed = async <Proof>(table: Sealed): Promise<Place<Proof>[]> => {
     const rows = await db
       .selectFrom('consent_chain as k')
-      .innerJoin(sealedRows(table), 'r.id', 'k.receipt_id')
+      .innerJoin(`${rowsOf(table)} as r`, 'r.id', 'k.receipt_id')
       .innerJoin('leads as l', 'l.id', 'r.lead_id')
       .selectAll('k')
       .where('l.email', '=', email)

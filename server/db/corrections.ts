@@ -1,10 +1,11 @@
 // What an operator changes about a lead, or about somebody who was imported, with what stood there before.
-import type { Db, OpenDatabase } from '#server/db/connect.ts';
+import { isDeepStrictEqual } from 'node:util';
 
-export type LeadNames = { readonly name: string; readonly company: string };
+import type { Db, OpenDatabase } from '#server/db/connect.ts';
+import { answersOf, type LeadAnswers } from '#shared/lead.ts';
 
 /**
- * Changes name or company of a lead, or of who was imported and is none, and notes it.
+ * Changes what a lead answered, or of who was imported and is none, and notes it.
  * @param change email: as stored; id: of the note; now: milliseconds since 1970; onCorrected: called in the transaction,
  *   when it was a lead
  * @returns what stands there before and after; null when there is neither. Nothing is noted when nothing changes
@@ -17,32 +18,24 @@ export async function correctLead(
     now,
     onCorrected,
     ...changes
-  }: Partial<LeadNames> & {
+  }: Partial<LeadAnswers> & {
     email: string;
     id: string;
     now: number;
     onCorrected?: (tx: Db, leadId: string) => Promise<void>;
   },
-): Promise<{ readonly before: LeadNames; readonly after: LeadNames } | null> {
+): Promise<{ readonly before: LeadAnswers; readonly after: LeadAnswers } | null> {
   return db.transaction().execute(async (tx) => {
-    const lead = await tx
-      .selectFrom('leads')
-      .select(['id', 'name', 'company'])
-      .where('email', '=', email)
-      .executeTakeFirst();
+    const lead = await tx.selectFrom('leads').selectAll().where('email', '=', email).executeTakeFirst();
     const imported =
       lead === undefined
-        ? await tx
-            .selectFrom('imported_leads')
-            .select(['id', 'name', 'company'])
-            .where('email', '=', email)
-            .executeTakeFirst()
+        ? await tx.selectFrom('imported_leads').selectAll().where('email', '=', email).executeTakeFirst()
         : undefined;
     const found = lead ?? imported;
     if (found === undefined) return null;
-    const before = { name: found.name, company: found.company };
+    const before = answersOf(found);
     const after = { ...before, ...changes };
-    if (after.name === before.name && after.company === before.company) return { before, after };
+    if (isDeepStrictEqual(after, before)) return { before, after };
     const note = {
       id,
       name_before: before.name,

@@ -2,16 +2,15 @@
 import { lockAddresses } from '#server/db/challenges.ts';
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
 import { suppressionReasons } from '#server/db/suppressions.ts';
+import { answersOf, type LeadAnswers } from '#shared/lead.ts';
 
-export type ImportedPerson = {
+export type ImportedPerson = LeadAnswers & {
   /** For a new row. */
   readonly id: string;
   /** As stored. */
   readonly email: string;
   /** All pseudonyms of the address (server/access/pseudonyms.ts). */
   readonly pseudonyms: readonly string[];
-  readonly name: string;
-  readonly company: string;
   /** Milliseconds since 1970; null when it is not known. */
   readonly consentGivenAt: number | null;
 };
@@ -53,13 +52,12 @@ export async function importPeople(
       people.map(({ email }) => email),
     );
     const { counts, missing } = await sortOut(tx, people);
-    const rows = missing.map(({ id, email, name, company, consentGivenAt }) => ({
-      id,
-      email,
-      name,
-      company,
+    const rows = missing.map((person) => ({
+      id: person.id,
+      email: person.email,
+      ...answersOf(person),
       consent_source: consentSource,
-      consent_given_at: consentGivenAt,
+      consent_given_at: person.consentGivenAt,
       file_name: fileName,
       imported_at: now,
     }));

@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
 import { lowestIdAt } from '#server/db/ids.ts';
 import { statement, type Value } from '#server/db/statement.ts';
+import { answersOf, type LeadAnswers } from '#shared/lead.ts';
 
 /** What is known of somebody's address, with how they are read. Another state is an entry here. */
 const READERS = {
@@ -22,11 +23,9 @@ export type LeadState = keyof typeof READERS;
 export const LEAD_STATES = Object.keys(READERS) as LeadState[];
 
 /** Somebody, and of a lead the newest consent. Times are milliseconds since 1970. */
-export type LeadRecord = {
+export type LeadRecord = LeadAnswers & {
   readonly id: string;
   readonly email: string;
-  readonly name: string;
-  readonly company: string;
   readonly state: LeadState;
   /** First verified; or asked for the newest code; or imported. */
   readonly state_since: number;
@@ -168,7 +167,7 @@ async function* unverifiedPages(
     const last = ids.at(-1)?.id;
     if (last === undefined) return;
     const { rows } = await sql<
-      Pick<LeadRecord, 'id' | 'email' | 'name' | 'company' | 'state_since' | 'attribution' | 'flags'>
+      Pick<LeadRecord, keyof LeadAnswers | 'id' | 'email' | 'state_since' | 'attribution' | 'flags'>
     >`
       select s.id, s.email, s.name, s.company, s.created_at as state_since, s.attribution, s.flags
       from submissions s
@@ -222,8 +221,7 @@ async function* importedPages(
         ...NO_CONSENT,
         id: row.id,
         email: row.email,
-        name: row.name,
-        company: row.company,
+        ...answersOf(row),
         state: 'imported',
         state_since: row.imported_at,
         attribution: null,

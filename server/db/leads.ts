@@ -5,11 +5,12 @@ import type { Db } from '#server/db/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
 import { statement, valuesOf, type Value } from '#server/db/statement.ts';
 import type { Submission } from '#server/db/submissions.ts';
+import { answersOf, type LeadAnswers } from '#shared/lead.ts';
 
 type NewLead = Omit<Selectable<Schema['leads']>, 'first_read_at'>;
 type Receipt = Selectable<Schema['consent_receipts']>;
 
-const merge = (db: Db, value: Value<NewLead>, changed: { name?: string; company?: string }) =>
+const merge = (db: Db, value: Value<NewLead>, answers?: LeadAnswers) =>
   db
     .insertInto('leads')
     .values(
@@ -25,15 +26,15 @@ const merge = (db: Db, value: Value<NewLead>, changed: { name?: string; company?
       ]),
     )
     .onConflict((conflict) =>
-      conflict.column('email').doUpdateSet({ ...changed, last_verified_at: value('last_verified_at') }),
+      conflict.column('email').doUpdateSet({ ...answers, last_verified_at: value('last_verified_at') }),
     )
     .returning('id');
 
-const mergeWithNames = statement((db, value: Value<NewLead>) =>
+const mergeWithAnswers = statement((db, value: Value<NewLead>) =>
   merge(db, value, { name: value('name'), company: value('company') }),
 );
 /** A code entered in another browser than the form proves the address, not who filled in the form. */
-const mergeWithoutNames = statement((db, value: Value<NewLead>) => merge(db, value, {}));
+const mergeWithoutAnswers = statement((db, value: Value<NewLead>) => merge(db, value));
 
 const insertReceipt = statement((db, value: Value<Receipt>) =>
   db
@@ -76,11 +77,10 @@ export async function mergeLead(
     now: number;
   },
 ): Promise<string> {
-  const { rows } = await (sameBrowser ? mergeWithNames : mergeWithoutNames)(tx, {
+  const { rows } = await (sameBrowser ? mergeWithAnswers : mergeWithoutAnswers)(tx, {
     id: leadId,
     email: submission.email,
-    name: submission.name,
-    company: submission.company,
+    ...answersOf(submission),
     first_verified_at: now,
     last_verified_at: now,
     attribution: submission.attribution,

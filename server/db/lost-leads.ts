@@ -5,12 +5,11 @@ import { codeFacts, fateOfFacts, type CodeFate } from '#server/db/code-fates.ts'
 import type { Db } from '#server/db/connect.ts';
 import { lowestIdAt } from '#server/db/ids.ts';
 import type { Span } from '#server/db/report-figures.ts';
+import type { LeadAnswers } from '#shared/lead.ts';
 
 /** One address that never entered a code. */
-export type LostLead = {
+export type LostLead = { readonly [Name in keyof LeadAnswers]: LeadAnswers[Name] | null } & {
   readonly email: string;
-  readonly name: string | null;
-  readonly company: string | null;
   /** JSON (server/export/attribution.ts). */
   readonly attribution: string | null;
   /** When the newest code was asked for. Milliseconds since 1970. */

@@ -4,6 +4,7 @@ import { sql, type Kysely } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE, Migrator, type Migration } from 'kysely/migration';
 
 import type { OpenDatabase } from '#server/db/connect.ts';
+import { WITHOUT_TIME_LIMIT } from '#server/db/postgres-pool.ts';
 import { isBusy } from '#server/db/sqlite-dialect.ts';
 import * as firstTables from '#server/db/migrations/2026-11-20-first-tables.ts';
 import * as consentProof from '#server/db/migrations/2026-11-21-consent-proof.ts';
@@ -61,7 +62,7 @@ const PATIENCE_MS = 60_000;
  * @throws what the database said when one of them fails
  */
 export async function migrate({ db, engine }: OpenDatabase): Promise<void> {
-  if (engine === 'postgres') return runMigrations(db);
+  if (engine === 'postgres') return migratePostgres(db);
   // Another process that migrates a large database takes longer than a visitor is made to wait.
   const deadline = Date.now() + PATIENCE_MS;
   for (;;) {
@@ -71,6 +72,23 @@ export async function migrate({ db, engine }: OpenDatabase): Promise<void> {
       if (!isBusy(error) || Date.now() >= deadline) throw error;
     }
   }
+}
+
+/** As Kysely's own, so that releases that ask for it in its way wait as well. */
+const MIGRATION_LOCK = 3_853_314_791_062_309_107n;
+
+/**
+ * All in one transaction, its lock included: Kysely's lock belongs to a session, and a pooler would leave it in one that nobody can
+ * find again.
+ */
+async function migratePostgres<Tables>(db: Kysely<Tables>): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    // On a large database a migration takes longer than a visitor is made to wait.
+    await sql.raw(WITHOUT_TIME_LIMIT).execute(tx);
+    await sql`select set_config('lock_timeout', ${String(PATIENCE_MS)}, true)`.execute(tx);
+    await sql`select pg_advisory_xact_lock(${sql.lit(MIGRATION_LOCK)})`.execute(tx);
+    await runMigrations(tx);
+  });
 }
 
 async function runMigrations<Tables>(db: Kysely<Tables>): Promise<void> {

@@ -5,10 +5,11 @@ import type { Db } from '#server/db/connect.ts';
 import { lowestIdAt } from '#server/db/ids.ts';
 import type { Span } from '#server/db/report-figures.ts';
 import type { Schema } from '#server/db/schema.ts';
+import type { LeadAnswers } from '#shared/lead.ts';
 
 export type NewLead = Pick<
   Selectable<Schema['leads']>,
-  'name' | 'company' | 'email' | 'attribution' | 'flags' | 'first_verified_at'
+  keyof LeadAnswers | 'email' | 'attribution' | 'flags' | 'first_verified_at'
 >;
 
 const SHOWN = [

@@ -14,6 +14,7 @@ describe('an outage of the database', () => {
       failure('connect ECONNREFUSED 127.0.0.1:5432', { code: 'ECONNREFUSED' }),
       failure('Connection terminated unexpectedly'),
       failure('timeout exceeded when trying to connect'),
+      failure('timeout expired'),
       failure('database is locked', { code: 'ERR_SQLITE_ERROR', errcode: 5 }),
       failure('database or disk is full', { code: 'ERR_SQLITE_ERROR', errcode: 13 }),
       failure('attempt to write a readonly database', { code: 'ERR_SQLITE_ERROR', errcode: 1032 }),

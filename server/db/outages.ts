@@ -5,7 +5,7 @@
 const POSTGRES_OUTAGE = /^(57P0\d|53\d{3}|08\d{3}|55P03|57014|25006)$/;
 const SOCKET_OUTAGE = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/;
 const CONNECTION_OUTAGE =
-  /connection (terminated|timeout)|timeout exceeded when trying to connect|client has encountered a connection error/i;
+  /connection (terminated|timeout)|timeout exceeded when trying to connect|timeout expired|client has encountered a connection error/i;
 const SQLITE_OUTAGE = new Set([5, 6, 8, 10, 13, 14]);
 
 /** Whether the database could not be used just now, as opposed to used wrongly. */

@@ -2,11 +2,16 @@
 // 1970 (UTC), ids are UUIDs of version 7, which sort by time. Both engines hold the same types.
 import type { ColumnType, Generated } from 'kysely';
 
+import type { LeadAnswers } from '#shared/lead.ts';
+
 /** Set when the row is made, never changed. */
 type Fixed<T> = ColumnType<T, T, never>;
 
 /** The same, until it is erased (personal-data.ts). */
 type Erasable<T> = ColumnType<T, T, T>;
+
+/** A column for each of what the form asks. A table that has the name has them all. */
+type FixedAnswers = { [Name in keyof LeadAnswers]: Fixed<LeadAnswers[Name]> };
 
 /**
  * The exact sentence beside the checkbox; a new wording gets a row of its own and older rows stay. One row is no
@@ -19,11 +24,9 @@ type ConsentWordings = {
 };
 
 /** What somebody typed into the form. Not yet a lead: anybody can type any address. */
-type Submissions = {
+type Submissions = FixedAnswers & {
   id: Fixed<string>;
   challenge_id: Fixed<string>;
-  name: Fixed<string>;
-  company: Fixed<string>;
   email_typed: Fixed<string>;
   email: Fixed<string>;
   consent_version: Fixed<string>;
@@ -104,11 +107,9 @@ type Outbox = {
 export type OutboxState = 'queued' | 'sent' | 'dropped' | 'failed';
 
 /** An address that was verified. */
-type Leads = {
+type Leads = LeadAnswers & {
   id: Fixed<string>;
   email: Fixed<string>;
-  name: string;
-  company: string;
   first_verified_at: Fixed<number>;
   last_verified_at: number;
   attribution: Fixed<string>;
@@ -154,23 +155,16 @@ type ExportedLeads = {
 };
 
 /** What the operator changed about a lead, and what stood there before. */
-type Corrections = {
+type Corrections = FixedAnswers & { [Name in keyof LeadAnswers as `${Name}_before`]: FixedAnswers[Name] } & {
   id: Fixed<string>;
   lead_id: Fixed<string>;
-  name_before: Fixed<string>;
-  company_before: Fixed<string>;
-  name: Fixed<string>;
-  company: Fixed<string>;
   corrected_at: Fixed<number>;
 };
 
-/** Somebody from a previous tool. Never verified by this page: a lead is a row of its own. */
-type ImportedLeads = {
+/** Somebody from a previous tool. Never verified by this page: a lead is a row of its own. What the file did not tell is empty. */
+type ImportedLeads = LeadAnswers & {
   id: Fixed<string>;
   email: Fixed<string>;
-  /** Empty when the file had none, and the company too. */
-  name: string;
-  company: string;
   /** Where the consent came from, in the operator's words. */
   consent_source: Fixed<string>;
   /** As the previous tool told it; null when it did not. */

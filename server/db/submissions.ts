@@ -4,6 +4,7 @@ import type { Selectable } from 'kysely';
 import type { Db } from '#server/db/connect.ts';
 import { COLUMNS_OF, type Schema } from '#server/db/schema.ts';
 import { statement, valuesOf, type Value } from '#server/db/statement.ts';
+import { answersOf } from '#shared/lead.ts';
 
 export type Submission = Selectable<Schema['submissions']>;
 
@@ -72,8 +73,7 @@ export async function firstLikeNewestSubmission(
     .selectFrom('submissions')
     .select(COLUMNS_OF.submissions)
     .where('challenge_id', '=', challengeId)
-    .where('name', '=', newest.name)
-    .where('company', '=', newest.company)
+    .where((eb) => eb.and(answersOf(newest)))
     .where('email_typed', '=', newest.email_typed)
     .where('consent_version', '=', newest.consent_version)
     .orderBy('created_at', 'asc')

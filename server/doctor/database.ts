@@ -8,6 +8,7 @@ import { CLOCKS_DIFFER_MS } from '#server/db/clocks.ts';
 import type { Look } from '#server/db/look.ts';
 import { about, type Finding } from '#server/doctor/finding.ts';
 import type { Sight } from '#server/doctor/look-at-database.ts';
+import { sayHosts } from '#server/postgres-hosts.ts';
 
 const { ok, note, warning, problem } = about('database');
 const clock = about('clock');
@@ -38,7 +39,7 @@ export async function viewDatabase(database: Config['database'], signal: AbortSi
   }
   const { look, damage, failure } = await see(database, signal);
   if (failure !== null) return alone(problem(failure));
-  const where = database.engine === 'sqlite' ? database.file : `PostgreSQL at ${new URL(database.url).host}`;
+  const where = database.engine === 'sqlite' ? database.file : `PostgreSQL at ${sayHosts(database.url)}`;
   if (look === null)
     return alone(problem(`${where} did not answer within ${LOOK_WITHIN_MS / 1000} seconds.`));
   const findings: Finding[] = [];

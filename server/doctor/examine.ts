@@ -3,7 +3,8 @@
 import path from 'node:path';
 import { isIP } from 'node:net';
 
-import { pageComplaints, readCampaign, type CampaignResult } from '#server/campaign.ts';
+import { campaignComplaints, readCampaign, type CampaignResult } from '#server/campaign.ts';
+import { campaignWarnings } from '#server/campaign-warnings.ts';
 import type { Config } from '#server/config.ts';
 import { examineClock, viewDatabase } from '#server/doctor/database.ts';
 import { examineDisk } from '#server/doctor/disk.ts';
@@ -118,9 +119,8 @@ function judgeSettings(settings: Patient['settings']): Finding[] {
 
 function readWords(folder: string): CampaignResult {
   try {
-    const words = readCampaign(folder);
-    const others = words.type === 'campaign' ? pageComplaints(folder) : [];
-    return others.length > 0 ? { type: 'complaints', complaints: others } : words;
+    const complaints = campaignComplaints(folder);
+    return complaints.length > 0 ? { type: 'complaints', complaints } : readCampaign(folder);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return { type: 'complaints', complaints: [`The words cannot be read: ${reason}`] };
@@ -128,10 +128,22 @@ function readWords(folder: string): CampaignResult {
 }
 
 function judgeWords(words: CampaignResult, folder: string): Finding[] {
-  const { ok, problem } = about('words');
-  return words.type === 'complaints'
-    ? words.complaints.map((complaint) => problem(complaint))
-    : [ok(`The words in ${folder} are complete.`)];
+  const { ok, warning, problem } = about('words');
+  if (words.type === 'complaints') return words.complaints.map((complaint) => problem(complaint));
+  const nowhere = words.campaign.site.footerLinks
+    .filter(({ href }) => href === '#')
+    .map(({ label }) => label);
+  return [
+    ok(`The words in ${folder} are complete.`),
+    ...campaignWarnings(folder).map((sentence) => warning(sentence)),
+    ...(nowhere.length > 0
+      ? [
+          warning(
+            `${nowhere.join(' and ')} at the foot of the page lead nowhere: put the addresses of your own pages into site.yaml (footerLinks).`,
+          ),
+        ]
+      : []),
+  ];
 }
 
 async function examineDiskOf({ database }: Config, folder: string): Promise<readonly Finding[]> {

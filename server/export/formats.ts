@@ -4,13 +4,12 @@ import { createHash } from 'node:crypto';
 
 import type { LeadRecord, LeadState } from '#server/db/lead-pages.ts';
 import { firstSourceOf, readAttribution, sourceOf, type KeptAttribution } from '#server/export/source.ts';
+import { answersOf, type LeadAnswers } from '#shared/lead.ts';
 import { TOUCH_NAMES } from '#shared/touch.ts';
 
 /** A lead as it goes out. Times are ISO 8601 in UTC; what is not known is empty. */
-export type ExportedLead = {
+export type ExportedLead = LeadAnswers & {
   readonly email: string;
-  readonly name: string;
-  readonly company: string;
   readonly first_verified_at: string;
   readonly last_verified_at: string;
   readonly consent_given_at: string;
@@ -186,13 +185,12 @@ export const FORMAT_NAMES = Object.keys(FORMATS) as FormatName[];
 
 /** Makes of a row what goes out. */
 export function exportedLead(record: LeadRecord, unsubscribeUrl: UnsubscribeUrl): ExportedLead {
-  const { email, name, company, flags, state } = record;
+  const { email, flags, state } = record;
   const attribution = record.attribution === null ? {} : readAttribution(record.attribution);
   const firstVerifiedAt = timeOrNothing(record.first_verified_at);
   return {
     email,
-    name,
-    company,
+    ...answersOf(record),
     first_verified_at: firstVerifiedAt,
     // Most are the same; a million times it counts.
     last_verified_at:

@@ -44,7 +44,7 @@ const SOURCES = [
   'web/**/*',
   'shared/**/*.ts',
   'build/{build,browsers,headline-font,vite-*}.ts',
-  'server/campaign.ts',
+  'server/{campaign,campaign-files,words-file}.ts',
   'server/http/releases.ts',
   'package-lock.json',
   'tsconfig.base.json',

@@ -1,5 +1,5 @@
 // Finds people in the rows of a previous tool's CSV, by the headings that common tools write.
-import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
+import { asciiAddress, normaliseEmail, type LeadAnswers } from '#shared/lead.ts';
 import { EMAIL_MAX_LENGTH, NAME_MAX_LENGTH } from '#shared/limits.ts';
 import { isSingleLine } from '#shared/text.ts';
 
@@ -73,12 +73,10 @@ export type Columns = Readonly<Partial<Record<Field, number>>> & {
 /** How a date such as 3/4/2024 is read. */
 export type DateOrder = 'dmy' | 'mdy';
 
-export type FoundPerson = {
+/** What the file did not tell is empty. */
+export type FoundPerson = LeadAnswers & {
   /** As addresses are stored. */
   readonly email: string;
-  /** Empty when there is none, and the company too. */
-  readonly name: string;
-  readonly company: string;
   /** Milliseconds since 1970; null when the file does not say. */
   readonly consentGivenAt: number | null;
 };
@@ -131,12 +129,11 @@ export function readPerson(
   if (address.length > EMAIL_MAX_LENGTH || asciiAddress(address) === null)
     return bad('has an e-mail address that is none');
   if (NOT_TO_BE_WRITTEN_TO.test(cell('status'))) return { type: 'unsubscribed' };
-  const name = cell('name') || [cell('firstName'), cell('lastName')].filter(Boolean).join(' ');
-  const company = cell('company');
-  for (const [what, text] of [
-    ['name', name],
-    ['company', company],
-  ] as const) {
+  const answers: LeadAnswers = {
+    name: cell('name') || [cell('firstName'), cell('lastName')].filter(Boolean).join(' '),
+    company: cell('company'),
+  };
+  for (const [what, text] of Object.entries(answers)) {
     if (text.length > NAME_MAX_LENGTH) return bad(`has a ${what} of more than ${NAME_MAX_LENGTH} characters`);
     if (!isSingleLine(text)) return bad(`has a ${what} of more than one line`);
   }
@@ -147,7 +144,7 @@ export function readPerson(
   if (consentGivenAt === 'none') return bad('has a date of consent that is none');
   if (consentGivenAt !== null && consentGivenAt > now)
     return bad('has a date of consent that is yet to come');
-  return { type: 'person', person: { email: normaliseEmail(address), name, company, consentGivenAt } };
+  return { type: 'person', person: { email: normaliseEmail(address), ...answers, consentGivenAt } };
 }
 
 const TIME = String.raw`(?:,?[ T]+(?<hour>\d{1,2}):(?<minute>\d{2})(?::(?<second>\d{2})(?:\.\d+)?)?(?: ?(?<half>[AP]M))?)?`;

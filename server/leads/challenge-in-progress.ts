@@ -6,6 +6,7 @@ import { newestSubmission, NOT_STATED } from '#server/db/submissions.ts';
 import { mailFate } from '#server/leads/mailing-time.ts';
 import { resendInSeconds, type RequestCodeParts } from '#server/leads/request-code.ts';
 import type { OpenChallenge } from '#shared/api.ts';
+import { answersOf } from '#shared/lead.ts';
 
 /**
  * A challenge of a browser that is still open.
@@ -27,8 +28,7 @@ export async function findChallengeInProgress(
   const code = await codeThatAnswers(db, { challenge, email, clientAddress: submission.client_address }, now);
   if (code === undefined) return null;
   return {
-    name: submission.name,
-    company: submission.company,
+    ...answersOf(submission),
     email: submission.email_typed,
     reference: codeReference(parts.secrets, { id: code.id, secretId: code.secret_id }),
     resendSeconds: await resendInSeconds(db, parts, code, now),

@@ -28,7 +28,7 @@ import { queueCodeMail } from '#server/outbox/code.ts';
 import type { MailWorker } from '#server/outbox/worker.ts';
 import type { CodeRequested } from '#shared/api.ts';
 import type { ApiErrorCode } from '#shared/errors.ts';
-import { asciiAddress, normaliseEmail, type Lead } from '#shared/lead.ts';
+import { answersOf, asciiAddress, normaliseEmail, type Lead } from '#shared/lead.ts';
 
 export type RequestCodeParts = {
   readonly database: OpenDatabase;
@@ -215,8 +215,7 @@ async function storeSubmission(tx: Db, ask: Ask, challengeId: string): Promise<v
   await insertSubmission(tx, {
     id: randomUUIDv7(),
     challenge_id: challengeId,
-    name: lead.name,
-    company: lead.company,
+    ...answersOf(lead),
     email_typed: lead.email,
     email: ask.email,
     consent_version: visitor.consentVersion,

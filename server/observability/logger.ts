@@ -128,6 +128,21 @@ function withoutMessages(args: unknown[]): unknown[] {
   return [fields.length > 0 ? described : first, borrowed ? NO_WORDS : words, ...values];
 }
 
+/** Tells whoever started the server something, however much LOG_LEVEL leaves out. */
+export type Say = (sentence: string, level?: 'info' | 'warn') => void;
+
+/**
+ * @param out standard output. On a terminal each sentence is a line as it is; elsewhere a line of the log, so that whatever reads
+ * the log can read all of it
+ */
+export function createSay(out: Pick<NodeJS.WriteStream, 'isTTY' | 'write'>): Say {
+  if (!out.isTTY) {
+    const logger = pino({ base: null });
+    return (sentence, level = 'info') => logger[level](sentence);
+  }
+  return (sentence, level) => out.write(`${level === 'warn' ? 'Warning: ' : ''}${sentence}\n`);
+}
+
 /**
  * Makes the server's logger: JSON lines.
  * @param level as in LOG_LEVEL

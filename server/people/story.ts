@@ -1,6 +1,7 @@
 // One person's whole story in order, made of all that is held about an address.
 import type { PersonalData } from '#server/db/personal-data.ts';
 import { readAttribution, sourceOf } from '#server/export/source.ts';
+import { answersOf, type LeadAnswers } from '#shared/lead.ts';
 
 /** Something that happened. `details` are facts by name; those that are not known are left out. */
 export type StoryEntry = {
@@ -25,8 +26,7 @@ export function tellStory(data: PersonalData): readonly StoryEntry[] {
       ms: form.created_at,
       what: 'asked for a code',
       details: {
-        name: form.name,
-        company: form.company,
+        ...answersOf(form),
         'address as typed': form.email_typed,
         'consent wording': form.consent_version,
         source: sourceOf(readAttribution(form.attribution)),
@@ -60,7 +60,7 @@ export function tellStory(data: PersonalData): readonly StoryEntry[] {
     ...data.leads.map((lead) => ({
       ms: lead.first_verified_at,
       what: 'became a lead',
-      details: { name: lead.name, company: lead.company },
+      details: answersOf(lead),
     })),
     ...data.consent_receipts.map((receipt) => ({
       ms: receipt.verified_at,
@@ -84,7 +84,7 @@ export function tellStory(data: PersonalData): readonly StoryEntry[] {
       ms: imported.imported_at,
       what: 'was imported from a previous tool, and not verified here',
       details: {
-        ...namesBefore(imported, data.imported_corrections),
+        ...answersBefore(imported, data.imported_corrections),
         'consent came from': imported.consent_source,
         'consent given at': imported.consent_given_at === null ? null : isoTime(imported.consent_given_at),
         file: imported.file_name,
@@ -141,12 +141,14 @@ const rank = ({ what }: Told): number => {
 };
 
 /** As they were in the file. */
-function namesBefore(
-  { name, company }: { name: string; company: string },
+function answersBefore(
+  imported: LeadAnswers,
   corrections: PersonalData['imported_corrections'],
-): { name: string; company: string } {
+): LeadAnswers {
   const first = corrections.toSorted((a, b) => a.corrected_at - b.corrected_at)[0];
-  return first === undefined ? { name, company } : { name: first.name_before, company: first.company_before };
+  return first === undefined
+    ? answersOf(imported)
+    : { name: first.name_before, company: first.company_before };
 }
 
 const change = (before: string, after: string): string | null =>

@@ -6,13 +6,12 @@ import { readAttribution, sourceOf } from '#server/export/source.ts';
 import type { MailPlatform } from '#server/report/mail-platforms.ts';
 import type { PlatformLookup } from '#server/report/platform-lookup.ts';
 import { FATES } from '#server/report/sentences.ts';
+import type { LeadAnswers } from '#shared/lead.ts';
 
-export type LostLeadRow = {
+export type LostLeadRow = LeadAnswers & {
   /** When the newest code was asked for: ISO 8601, UTC. */
   readonly asked_at: string;
   readonly email: string;
-  readonly name: string;
-  readonly company: string;
   readonly source: string;
   readonly platform: string;
   readonly reason: LostLead['fate'];

@@ -236,6 +236,28 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('withdrawals'), 2);
       }));
 
+    it('stands in the chain where it happened, between the consents of one look', () =>
+      withServer({ engine }, async (server) => {
+        const { db } = server.database;
+        const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
+        await server.advance(30);
+        // What the mail server said to the code's mail is not noted yet: the consent waits for it, and so does what follows it.
+        await db.updateTable('outbox').set({ state: 'queued' }).execute();
+        await press(server, url);
+        assert.equal(await sealConsents(server.service, { whole: false }), 0);
+        await db.updateTable('outbox').set({ state: 'sent' }).execute();
+        await server.advance(61);
+        await becomeLead(server, EMAIL, 2);
+        await server.advance(1);
+        await press(server, url);
+        assert.equal(await sealConsents(server.service, { whole: false }), 4);
+        const entries = await db.selectFrom('consent_chain').select('content').orderBy('position').execute();
+        assert.deepEqual(
+          entries.map(({ content }) => Object.keys(JSON.parse(content ?? '{}') as object)[0]),
+          ['receipt', 'withdrawal', 'receipt', 'withdrawal'],
+        );
+      }));
+
     it('stands in the story, in the chain and in the proof, which stays checkable after an erasure', () =>
       withServer({ engine }, async (server) => {
         const { db } = server.database;

@@ -9,16 +9,15 @@ import { insertLeadEvent } from '#server/db/webhook-events.ts';
 import { splitName } from '#server/export/formats.ts';
 import { readAttribution, sourceOf, type KeptAttribution } from '#server/export/source.ts';
 import type { Endpoint } from '#server/webhooks/endpoints.ts';
+import type { LeadAnswers } from '#shared/lead.ts';
 
 /** A lead as it is told. Times are ISO 8601 in UTC. */
-type ToldLead = {
+type ToldLead = LeadAnswers & {
   readonly id: string;
   readonly email: string;
-  readonly name: string;
   /** The name in two, as exports have it, for programs that want so. */
   readonly first_name: string;
   readonly last_name: string;
-  readonly company: string;
   readonly first_verified_at: string;
   readonly last_verified_at: string;
   /** The newest; null when the receipt is not there. */
@@ -32,6 +31,8 @@ type ToldLead = {
   readonly source: string;
   readonly attribution: KeptAttribution;
   readonly flags: readonly string[];
+  /** For what the program that is told sends to this lead. */
+  readonly unsubscribe_url: string;
 };
 
 /** What is sent, in the form of Standard Webhooks. `data.lead` of lead.erased has nothing but the id. */
@@ -48,6 +49,8 @@ export type WebhookParts = {
   readonly endpoints: readonly Endpoint[];
   /** Something was queued and committed: it is sent at once. Without this call it is soon. */
   readonly wake: () => void;
+  /** The link with which a lead takes the consent back. */
+  readonly unsubscribeUrl: (leadId: string) => string;
 };
 
 /** Something happened to a lead. now: milliseconds since 1970. */
@@ -59,13 +62,13 @@ export type LeadEvent = { readonly type: LeadEventType; readonly leadId: string;
  */
 export async function queueLeadEvent(
   tx: Db,
-  { engine, endpoints }: Omit<WebhookParts, 'wake'>,
+  { engine, endpoints, unsubscribeUrl }: Omit<WebhookParts, 'wake'>,
   { type, leadId, now }: LeadEvent & { readonly type: Exclude<LeadEventType, 'lead.erased'> },
 ): Promise<void> {
   if (endpoints.length === 0) return;
   const record = await holdLeadRecord(tx, engine, leadId);
   if (record === undefined) return;
-  await queue(tx, endpoints, { type, lead: toldLead(record), notBefore: now, now });
+  await queue(tx, endpoints, { type, lead: toldLead(record, unsubscribeUrl), notBefore: now, now });
 }
 
 /**
@@ -138,7 +141,7 @@ export async function tellFirstRead(
 }
 
 /** Makes of a row what is told. */
-function toldLead(record: HeldLead): ToldLead {
+function toldLead(record: HeldLead, unsubscribeUrl: WebhookParts['unsubscribeUrl']): ToldLead {
   const { id, email, name, company, flags, consent_given_at, consent_version, consent_text } = record;
   const attribution = readAttribution(record.attribution);
   const { first, last } = splitName(name);
@@ -158,11 +161,16 @@ function toldLead(record: HeldLead): ToldLead {
     source: sourceOf(attribution),
     attribution,
     flags: flags.split(' ').filter((flag) => flag !== ''),
+    unsubscribe_url: unsubscribeUrl(id),
   };
 }
 
 /** What `desk webhooks test` sends: a lead that nobody is, with everything that a lead may have, so that fields can be mapped. */
-export function testEvent(id: string, now: number): LeadEventBody {
+export function testEvent(
+  id: string,
+  now: number,
+  unsubscribeUrl: WebhookParts['unsubscribeUrl'],
+): LeadEventBody {
   const at = isoTime(now);
   const lead: ToldLead = {
     id,
@@ -177,6 +185,7 @@ export function testEvent(id: string, now: number): LeadEventBody {
     source: 'newsletter',
     attribution: { utm_source: 'newsletter', utm_medium: 'email', utm_campaign: 'test' },
     flags: ['free-mail'],
+    unsubscribe_url: unsubscribeUrl(id),
   };
   return { type: 'lead.test', timestamp: at, data: { lead } };
 }

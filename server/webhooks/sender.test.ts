@@ -19,7 +19,9 @@ import { until } from '#testing/until.ts';
 import { startReceiver, withReceiver } from '#testing/webhook-receiver.ts';
 
 const SECRETS = ['whsec_bmV3LXNlY3JldC1uZXctc2VjcmV0LW5ldw==', 'whsec_b2xkLXNlY3JldC1vbGQtc2VjcmV0LW9sZA=='];
-const BODY = JSON.stringify(testEvent('019a0000-0000-7000-8000-000000000001', Date.now()));
+const BODY = JSON.stringify(
+  testEvent('019a0000-0000-7000-8000-000000000001', Date.now(), (id) => `https://guide.example.com/${id}`),
+);
 
 async function send(
   url: string,

@@ -1,5 +1,6 @@
 // An event as a message to people, for Slack's incoming webhooks: facts by name, in no language.
 import type { LeadEventBody } from '#server/webhooks/events.ts';
+import { answersOf } from '#shared/lead.ts';
 
 /** What Slack reads as something else than text (https://docs.slack.dev/messaging/formatting-message-text). */
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
@@ -7,10 +8,10 @@ const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '
 /** @returns the body that Slack takes. What a visitor typed stays text: it calls nobody, and is no line of its own */
 export function slackMessage({ type, data: { lead } }: LeadEventBody): string {
   const facts =
-    'email' in lead
-      ? { name: lead.name, company: lead.company, email: lead.email, source: lead.source }
-      : { id: lead.id };
-  const lines = Object.entries(facts).map(([name, value]) => `${name}: ${plain(value)}`);
+    'email' in lead ? { ...answersOf(lead), email: lead.email, source: lead.source } : { id: lead.id };
+  const lines = Object.entries(facts)
+    .filter(([, value]) => value !== '')
+    .map(([name, value]) => `${name}: ${plain(value)}`);
   return JSON.stringify({
     text: [type, ...lines].join('\n'),
     mrkdwn: false,

@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
 
+import { unsubscribeUrlOf } from '#server/access/mail-links.ts';
 import { findLeadId } from '#server/db/leads.ts';
 import { createHousekeeping } from '#server/housekeeping.ts';
 import { endpointsOf } from '#server/webhooks/endpoints.ts';
@@ -102,6 +103,7 @@ for (const engine of ENGINES) {
                 source: 'newsletter',
                 attribution: { utm_source: 'newsletter' },
                 flags: [],
+                unsubscribe_url: unsubscribeUrlOf(server.service)(leadId),
               },
             },
           } satisfies Record<keyof LeadEventBody, unknown>);
@@ -398,7 +400,9 @@ for (const engine of ENGINES) {
           for (const leadId of leads)
             await database.db
               .transaction()
-              .execute((tx) => queueLeadEvent(tx, { engine, endpoints }, { type, leadId, now }));
+              .execute((tx) =>
+                queueLeadEvent(tx, { engine, endpoints, unsubscribeUrl: (id) => id }, { type, leadId, now }),
+              );
         const seen: unknown[] = [];
         const workers = Array.from({ length: 3 }, () =>
           startWebhookWorker({

@@ -2,6 +2,7 @@
 // reload the words beside the box may be others, and a box that is ticked already is no consent.
 import * as z from 'zod/mini';
 
+import { answersOf } from '#shared/lead.ts';
 import type { LeadDraft } from '#web/form/lead-form.ts';
 
 const KEY = 'lead-draft';
@@ -22,13 +23,14 @@ export function readDraft(storage: () => DraftStorage): LeadDraft | null {
 }
 
 /** Keeps a draft; one without a letter is forgotten. */
-export function keepDraft(storage: () => DraftStorage, { name, company, email }: LeadDraft): void {
-  if (name + company + email === '') {
+export function keepDraft(storage: () => DraftStorage, draft: LeadDraft): void {
+  const text = { ...answersOf(draft), email: draft.email };
+  if (Object.values(text).join('') === '') {
     forgetDraft(storage);
     return;
   }
   try {
-    storage().setItem(KEY, JSON.stringify({ name, company, email }));
+    storage().setItem(KEY, JSON.stringify(text));
   } catch {
     // The form works without; there is nothing a visitor could do about it.
   }

@@ -4,16 +4,14 @@ import { complaintIn, Lead } from '#shared/lead.ts';
 
 export type LeadField = keyof Lead;
 
-/** In the order of the screen. */
-const LEAD_FIELDS: readonly LeadField[] = ['name', 'company', 'email', 'consent'];
-
 /** What stands in the form, right or wrong. */
 export type LeadDraft = { readonly [Field in LeadField]: Field extends 'consent' ? boolean : string };
 
 export type LeadErrors = Readonly<Partial<Record<LeadField, string>>>;
 
-/** Specification, section 5: the defaults. */
+/** Specification, section 5: the defaults. In the order of the screen. */
 export const EMPTY_DRAFT: LeadDraft = { name: '', company: '', email: '', consent: false };
+const LEAD_FIELDS = Object.keys(EMPTY_DRAFT) as readonly LeadField[];
 
 /** The valid lead, or the first complaint about each field, in these words. */
 export function checkDraft(

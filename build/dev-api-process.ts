@@ -1,0 +1,97 @@
+// Starts the API of the development server, and starts it anew. Its data are its own, and nothing that is tried out leaves this
+// machine: no mail account, no webhook and no database of the instance is handed to it.
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseEnv } from 'node:util';
+
+import { PROJECT_FOLDER, readCampaignFolder } from '#server/settings.ts';
+
+/** What lies outside of this machine, or belongs to the page that is live. */
+const REACHES_OUT = ['SMTP_URL', 'WEBHOOK_URLS', 'DATABASE_URL'] as const;
+/** So that every kind of mail can be seen. */
+const EVERY_MAIL = { GUIDE_EMAIL: 'link', NEW_LEAD_EMAIL: 'each', OPERATOR_EMAIL: 'you@example.com' };
+/** Then it is killed. */
+const STOP_WITHIN_MS = 3_000;
+
+export type Api = {
+  readonly origin: string;
+  /** Where each mail is written to. */
+  readonly mailFolder: string;
+  /** Settings that are there and not used. */
+  readonly unused: readonly string[];
+  /** Fulfilled when requests are answered; false when it could not start, and said why. */
+  readonly ready: () => Promise<boolean>;
+  readonly restart: () => void;
+  readonly stop: () => Promise<void>;
+};
+
+/** Starts it. */
+export function startApi({ host, port, publicUrl }: { host: string; port: number; publicUrl: string }): Api {
+  const instance = process.env['INSTANCE_FOLDER']?.trim()
+    ? path.resolve(process.env['INSTANCE_FOLDER'])
+    : PROJECT_FOLDER;
+  const folder = path.join(instance, 'data', 'dev');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const own = settingsIn(path.join(folder, '.env'));
+  const outside = { ...settingsIn(path.join(instance, '.env')), ...process.env };
+  const env = {
+    ...process.env,
+    ...Object.fromEntries(
+      Object.entries(EVERY_MAIL).filter(
+        ([name]) => own[name] === undefined && process.env[name] === undefined,
+      ),
+    ),
+    ...Object.fromEntries(REACHES_OUT.map((name) => [name, ''])),
+    CAMPAIGN_FOLDER: readCampaignFolder(),
+    INSTANCE_FOLDER: folder,
+    HOST: host,
+    PORT: String(port),
+    PUBLIC_URL: publicUrl,
+  };
+
+  let child: ChildProcess | null = null;
+  let ready: Promise<boolean> = Promise.resolve(false);
+  const start = () => {
+    const started = fork(path.join(import.meta.dirname, 'dev-api.ts'), { cwd: PROJECT_FOLDER, env });
+    child = started;
+    ready = Promise.race([
+      once(started, 'message').then(() => true),
+      once(started, 'exit').then(() => false),
+    ]);
+  };
+  const end = async () => {
+    const ending = child;
+    if (ending === null || ending.exitCode !== null || ending.signalCode !== null) return;
+    const timer = setTimeout(() => ending.kill('SIGKILL'), STOP_WITHIN_MS);
+    const ended = once(ending, 'exit');
+    if (ending.connected) ending.disconnect();
+    await ended;
+    clearTimeout(timer);
+  };
+  start();
+  let restarting: Promise<void> = Promise.resolve();
+  let stopped = false;
+  return {
+    origin: `http://${host}:${port}`,
+    mailFolder: path.join(folder, 'data', 'mail'),
+    unused: REACHES_OUT.filter((name) => outside[name]?.trim()),
+    ready: () => restarting.then(() => ready),
+    restart: () => {
+      restarting = (async (before) => {
+        await before;
+        await end();
+        if (!stopped) start();
+      })(restarting);
+    },
+    stop: async () => {
+      stopped = true;
+      await restarting;
+      await end();
+    },
+  };
+}
+
+const settingsIn = (file: string): Partial<Record<string, string>> =>
+  existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {};

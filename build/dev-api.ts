@@ -1,0 +1,37 @@
+// The API of the development server, as a process of its own: dev-server.ts starts it anew when code or words change. It lives no
+// longer than its parent, however that ends: the channel between them closes, and nothing else is asked.
+import { buildApp } from '#server/app.ts';
+import { createLogger } from '#server/observability/logger.ts';
+import { openService, readInstance } from '#server/service.ts';
+
+// Ctrl-C goes to every process of the terminal; the parent says when to end.
+for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
+
+const instance = readInstance();
+const opening =
+  instance.type === 'complaints'
+    ? instance
+    : await openService(instance, { say: () => {}, logger: createLogger('warn') });
+if (instance.type === 'complaints' || opening.type === 'complaints') {
+  const { complaints } = opening as { complaints: readonly string[] };
+  process.stderr.write(
+    `The API cannot start:\n${complaints.map((sentence) => `  - ${sentence}\n`).join('')}`,
+  );
+  process.exit(1);
+}
+const { service } = opening;
+let stopping = false;
+service.startWorker();
+const app = await buildApp(service, { release: null, isStopping: () => stopping });
+await app.listen({ port: service.config.port, host: service.config.host });
+
+process.once('disconnect', () => {
+  stopping = true;
+  app.server.closeAllConnections();
+  void app
+    .close()
+    .then(() => service.close())
+    .finally(() => process.exit());
+});
+if (process.connected) process.send?.('ready');
+else process.emit('disconnect');

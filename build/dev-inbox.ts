@@ -1,0 +1,128 @@
+// The inbox of the development server: every e-mail that the API wrote, and how each kind of mail reads in the words as they
+// are saved. A tool for whoever writes them; no part of the built site.
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, watch, type FSWatcher } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import path from 'node:path';
+
+import PostalMime from 'postal-mime';
+import type { Plugin } from 'vite';
+
+import type { Api } from '#build/dev-api-process.ts';
+import { inboxPage, type ShownMail } from '#build/dev-inbox-page.ts';
+import { sampleMails } from '#build/dev-mail-samples.ts';
+import { readCampaign } from '#server/campaign.ts';
+
+/** The newest. */
+const MOST_SHOWN = 50;
+const CODE = /(?<!\d)\d{6}(?!\d)/;
+
+type Inbox = {
+  readonly plugin: Plugin;
+  /** To be called when words were saved. */
+  readonly wordsChanged: () => void;
+  /** Before the server is. */
+  readonly close: () => void;
+};
+
+/** Makes one. @param campaign whose words */
+export function createInbox({ api, campaign }: { api: Pick<Api, 'mailFolder'>; campaign: string }): Inbox {
+  const { mailFolder } = api;
+  const listeners = new Set<ServerResponse>();
+  let watcher: FSWatcher | undefined;
+  const tell = () => {
+    for (const listener of listeners) listener.write('data: changed\n\n');
+  };
+  const serve = async (url: URL): Promise<string> => {
+    const mails = [...(await received(mailFolder)), ...samples(campaign)];
+    return inboxPage(mails, url.searchParams.get('mail'));
+  };
+  return {
+    wordsChanged: tell,
+    close: () => {
+      watcher?.close();
+      for (const listener of listeners) listener.end();
+    },
+    plugin: {
+      name: 'inbox',
+      configureServer: (server) => {
+        mkdirSync(mailFolder, { recursive: true, mode: 0o700 });
+        watcher = watch(mailFolder, tell);
+        server.middlewares.use('/inbox', (request, response, next) => {
+          const url = new URL(request.url ?? '/', 'http://localhost');
+          if (url.pathname === '/events') {
+            response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+            response.write('\n');
+            listeners.add(response);
+            response.once('close', () => listeners.delete(response));
+            return;
+          }
+          serve(url).then(
+            (html) => response.setHeader('content-type', 'text/html; charset=utf-8').end(html),
+            next,
+          );
+        });
+      },
+    },
+  };
+}
+
+async function received(folder: string): Promise<ShownMail[]> {
+  if (!existsSync(folder)) return [];
+  const files = readdirSync(folder)
+    .filter((name) => name.endsWith('.eml'))
+    .map((name) => ({ name, at: statSync(path.join(folder, name)).mtimeMs }))
+    .toSorted((one, other) => other.at - one.at)
+    .slice(0, MOST_SHOWN);
+  return Promise.all(
+    files.map(async ({ name, at }): Promise<ShownMail> => {
+      const raw = readFileSync(path.join(folder, name), 'utf8');
+      const { subject = '', text = '', html = '', to, from, headers } = await PostalMime.parse(raw);
+      return {
+        id: name.replace(/\.eml$/, ''),
+        isSample: false,
+        kind: headers.find(({ key }) => key === 'feedback-id')?.value.split(':')[0] ?? 'mail',
+        at,
+        to: to?.[0]?.address ?? '',
+        from: [from?.name, from?.address].filter(Boolean).join(' · '),
+        subject,
+        text,
+        html,
+        headers: raw.split(/\r?\n\r?\n/, 1)[0] ?? '',
+        code: CODE.exec(subject)?.[0] ?? null,
+      };
+    }),
+  );
+}
+
+function samples(folder: string): ShownMail[] {
+  const words = readCampaign(folder);
+  if (words.type === 'complaints')
+    return [
+      {
+        id: 'sample-none',
+        isSample: true,
+        kind: 'not yet',
+        at: null,
+        to: '',
+        from: '',
+        subject: 'The words cannot be used yet',
+        text: words.complaints.join('\n'),
+        html: '',
+        headers: '',
+        code: null,
+      },
+    ];
+  return sampleMails(words.campaign).map(({ kind, subject, text, html }) => ({
+    id: `sample-${kind.replaceAll(/\W+/g, '-')}`,
+    isSample: true,
+    kind,
+    at: null,
+    to: '',
+    from: '',
+    subject,
+    text,
+    html,
+    headers: '',
+    code: null,
+  }));
+}

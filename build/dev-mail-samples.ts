@@ -1,0 +1,106 @@
+// One of every kind of mail, made of the words as they are now and of people who do not exist.
+import { GUIDE_LINK_DAYS } from '#server/access/mail-links.ts';
+import type { Campaign } from '#server/campaign.ts';
+import type { NewLead } from '#server/db/new-leads.ts';
+import { composeBreakerNotice } from '#server/outbox/breaker-email.ts';
+import { composeCodeEmail } from '#server/outbox/code-email.ts';
+import { composeDigestEmail } from '#server/outbox/digest-email.ts';
+import { composeGuideEmail } from '#server/outbox/guide-email.ts';
+import { letterHtml, paragraph } from '#server/outbox/letter.ts';
+import { composeNewLeadEmail, composeNewLeadsEmail } from '#server/outbox/new-lead-email.ts';
+
+export type SampleMail = {
+  /** What it is called in a list. */
+  readonly kind: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+};
+
+const HOUR_MS = 3_600_000;
+/** A day in spring. */
+const NOON = Date.UTC(2026, 3, 14, 12);
+const HOST = 'guide.example.com';
+const UNSUBSCRIBE = `https://${HOST}/api/unsubscribe?t=sample`;
+
+const lead = (name: string, company: string, email: string, minute: number, flags = ''): NewLead => ({
+  name,
+  company,
+  email,
+  attribution: JSON.stringify({ utm_source: 'newsletter' }),
+  flags,
+  first_verified_at: NOON + minute * 60_000,
+});
+const ADA = lead('Ada Lovelace', 'Analytical Engines', 'ada@example.com', 5);
+const LEADS = [
+  ADA,
+  lead('Grace Hopper', 'Compilers & Sons', 'grace@example.net', 12),
+  lead('Edsger Dijkstra', 'Shortest Path GmbH', 'edsger@example.org', 47, 'free-mail'),
+];
+
+/** Composes them. */
+export function sampleMails(campaign: Campaign): SampleMail[] {
+  const { codeEmail, guideEmail, breakerEmail, newLeadEmail, site } = campaign;
+  const { title, language } = site;
+  const about = { title, language, host: HOST };
+  const guide = { ...about, days: GUIDE_LINK_DAYS, unsubscribe: UNSUBSCRIBE };
+  const notice = composeBreakerNotice(breakerEmail, { reason: 'too many codes a minute', title });
+  return [
+    {
+      kind: 'code',
+      ...composeCodeEmail(codeEmail, {
+        digits: '482913',
+        reference: 'QFX',
+        validForMs: 600_000,
+        title,
+        language,
+      }),
+    },
+    {
+      kind: 'guide as a link',
+      ...composeGuideEmail(guideEmail, { ...guide, link: `https://${HOST}/api/guide?t=sample` }),
+    },
+    { kind: 'guide attached', ...composeGuideEmail(guideEmail, { ...guide, link: null }) },
+    { kind: 'new lead', ...composeNewLeadEmail(newLeadEmail, { ...about, lead: ADA }) },
+    {
+      kind: 'leads of an hour',
+      ...composeNewLeadsEmail(newLeadEmail, {
+        ...about,
+        leads: LEADS,
+        count: 61,
+        from: NOON,
+        to: NOON + HOUR_MS,
+      }),
+    },
+    {
+      kind: 'leads of a day',
+      ...composeDigestEmail(newLeadEmail, {
+        ...about,
+        leads: LEADS,
+        count: LEADS.length,
+        figures: {
+          from: NOON - 12 * HOUR_MS,
+          before: 2,
+          steps: [
+            { step: 'seen', count: 412 },
+            { step: 'opened', count: 57 },
+            { step: 'asked', count: 9 },
+            { step: 'mailed', count: 9 },
+            { step: 'entered', count: 3 },
+            { step: 'whole', count: 2 },
+          ],
+          sources: [
+            { source: 'newsletter', leads: 2 },
+            { source: 'direct', leads: 1 },
+          ],
+        },
+      }),
+    },
+    {
+      kind: 'breaker',
+      subject: notice.subject,
+      text: notice.text,
+      html: letterHtml({ title: notice.subject, language, body: [paragraph(notice.text)] }),
+    },
+  ];
+}

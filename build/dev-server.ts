@@ -1,0 +1,230 @@
+// The development server's own part: Vite in front of the API, the page rendered as in production, the words looked at whenever
+// they are saved, and the inbox.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import mime from 'mime';
+import { createServer, type Plugin, type ViteDevServer } from 'vite';
+
+import type { Api } from '#build/dev-api-process.ts';
+import { createInbox } from '#build/dev-inbox.ts';
+import { readPageWords } from '#build/vite-campaign.ts';
+import { CAMPAIGN_FOLDER, PROJECT_FOLDER, viteConfig } from '#build/vite-config.ts';
+import { campaignComplaints } from '#server/campaign.ts';
+import { campaignWarnings } from '#server/campaign-warnings.ts';
+import { asSeenFromHere } from '#server/service.ts';
+import { colourStyles } from '#shared/colours.ts';
+
+const WEB = path.join(PROJECT_FOLDER, 'web');
+/** Parts that are rendered before the browser sees them. */
+const STATIC = path.join(WEB, 'landing') + path.sep;
+const WORDS = CAMPAIGN_FOLDER + path.sep;
+/** Code of the API. */
+const SERVER = ['server', 'shared'].map((room) => path.join(PROJECT_FOLDER, room) + path.sep);
+/** Of the words, what the API does not read. */
+const OF_THE_PAGE = /^(?:landing\.yaml$|media\/|icons\/)/;
+/** Editors write a file in several steps. */
+const SETTLE_MS = 60;
+/** How often is looked whether npm is still there. */
+const LOOK_MS = 500;
+
+/** What web/entry-prerender.tsx exports. */
+type Prerenderer = { readonly prerender: (path: string) => Promise<string> };
+
+/**
+ * The page as a development server needs it: the same markup as in production, so that the same tree is rendered over it, and
+ * the application at once.
+ */
+function page(markup: string): string {
+  const { site } = readPageWords(CAMPAIGN_FOLDER);
+  return `<!doctype html>
+<html lang="${site.language}" class="light">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Development</title>
+<style>#root { visibility: hidden }</style>
+<style>${site.colors ? colourStyles(site.colors).replace(/:root|\.dark/g, '$&$&') : ''}</style>
+</head>
+<body>
+<div id="root">${markup}</div>
+<script type="module">
+import { start } from '/entry-client.tsx';
+import '/styles/critical.ts';
+import '/styles/critical-shapes.ts';
+import '/styles/critical-not-found.ts';
+// The styles have come.
+document.querySelector('style').remove();
+new FontFace('Newsreader', 'url(/fonts/newsreader.woff2)', { weight: '400 600' })
+  .load()
+  .then((font) => document.fonts.add(font));
+document.documentElement.className = localStorage.getItem('theme') === 'dark' ? 'dark' : 'light';
+start();
+</script>
+</body>
+</html>`;
+}
+
+/** What is said in the terminal and over the page. */
+const sayComplaints = (complaints: readonly string[]): string =>
+  `The words cannot be used yet:\n${complaints.map((complaint) => `  - ${complaint}`).join('\n')}`;
+
+/** Throws what is wrong with the words; the stack would say nothing to whoever wrote them. */
+function refuseSlips(): void {
+  const complaints = campaignComplaints(CAMPAIGN_FOLDER);
+  if (complaints.length === 0) return;
+  const error = new Error(sayComplaints(complaints));
+  error.stack = '';
+  throw error;
+}
+
+const servePage: Plugin = {
+  name: 'page',
+  configureServer: (server) => () => {
+    server.middlewares.use((request, response, next) => {
+      const url = request.originalUrl ?? '/';
+      Promise.resolve()
+        .then(refuseSlips)
+        .then(() => render(server, URL.parse(url, 'http://localhost')?.pathname ?? '/'))
+        .then((markup) => server.transformIndexHtml(url, page(markup)))
+        .then((html) => response.setHeader('content-type', 'text/html').end(html))
+        .catch(next);
+    });
+  },
+  // Static parts (web/landing/static-part.tsx) come with the page: a change of one needs the page anew. So do words, once they
+  // were looked at (watchWords).
+  hotUpdate({ file }) {
+    if (file.startsWith(WORDS)) return [];
+    if (!file.startsWith(STATIC)) return undefined;
+    // Rendered again with the next request.
+    if (this.environment.name !== 'client') return undefined;
+    this.environment.hot.send({ type: 'full-reload' });
+    return [];
+  },
+};
+
+async function render(server: ViteDevServer, pathname: string): Promise<string> {
+  const module = (await server.ssrLoadModule('/entry-prerender.tsx')) as Prerenderer;
+  return module.prerender(pathname);
+}
+
+const serveMedia: Plugin = {
+  name: 'media',
+  configureServer: (server) => {
+    server.middlewares.use('/media', (request, response, next) => {
+      const name = path.basename(new URL(request.url ?? '/', 'http://localhost').pathname);
+      try {
+        const content = readFileSync(path.join(CAMPAIGN_FOLDER, 'media', name));
+        response.setHeader('content-type', mime.getType(name) ?? 'application/octet-stream').end(content);
+      } catch {
+        next();
+      }
+    });
+  },
+};
+
+/** Requests wait while the API starts. */
+const awaitApi = (api: Api): Plugin => ({
+  name: 'await-api',
+  configureServer: (server) => {
+    server.middlewares.use('/api/', (_request, _response, next) => {
+      void api.ready().then(() => next());
+    });
+  },
+});
+
+/** Looks at words and code whenever one is saved. */
+function watch(server: ViteDevServer, api: Api, onWords: () => void): void {
+  const changed = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+  const look = () => {
+    const files = [...changed];
+    changed.clear();
+    const words = files.filter((file) => file.startsWith(WORDS));
+    const code = files.some(
+      (file) => SERVER.some((room) => file.startsWith(room)) && !file.endsWith('.test.ts'),
+    );
+    if (words.length > 0) {
+      const { hot } = server.environments.client;
+      const complaints = campaignComplaints(CAMPAIGN_FOLDER);
+      onWords();
+      if (complaints.length > 0) {
+        say(sayComplaints(complaints));
+        hot.send({ type: 'error', err: { message: sayComplaints(complaints), stack: '' } });
+        return;
+      }
+      sayWarnings();
+      hot.send({ type: 'full-reload' });
+    }
+    if (
+      code ||
+      words.some((file) => !OF_THE_PAGE.test(path.relative(CAMPAIGN_FOLDER, file).replaceAll(path.sep, '/')))
+    )
+      api.restart();
+  };
+  server.watcher.add([CAMPAIGN_FOLDER, ...SERVER]);
+  server.watcher.on('all', (_event, file) => {
+    if (![WORDS, ...SERVER].some((folder) => file.startsWith(folder))) return;
+    changed.add(file);
+    clearTimeout(timer);
+    timer = setTimeout(look, SETTLE_MS);
+  });
+}
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+function sayWarnings(): void {
+  for (const warning of campaignWarnings(CAMPAIGN_FOLDER)) say(`Warning: ${warning}`);
+}
+
+/** Serves until it is told to stop. */
+export async function serve({ api, host, port }: { api: Api; host: string; port: number }): Promise<void> {
+  const inbox = createInbox({ api, campaign: CAMPAIGN_FOLDER });
+  const parts: (() => void | Promise<void>)[] = [inbox.close, api.stop];
+  // Before Vite listens to signals too, and cuts the inbox off.
+  endWith(() => Promise.all(parts.map(async (close) => close())));
+  const server = await createServer({
+    ...viteConfig,
+    appType: 'custom',
+    // A dependency that is found late makes the page load anew, and takes what was typed with it.
+    optimizeDeps: { entries: ['entry-client.tsx'] },
+    plugins: [...(viteConfig.plugins ?? []), awaitApi(api), inbox.plugin, servePage, serveMedia],
+    // Class names that say where they come from.
+    css: { modules: { generateScopedName: '[name]_[local]' } },
+    server: { host, port, strictPort: true, proxy: { '/api/': api.origin } },
+  });
+  parts.push(() => server.close());
+  await server.listen();
+  watch(server, api, inbox.wordsChanged);
+  const complaints = campaignComplaints(CAMPAIGN_FOLDER);
+  // The first visitor need not wait for what can be done now.
+  if (complaints.length === 0) await render(server, '/').catch(() => {});
+  await api.ready();
+  const address = `http://${host}:${port}`;
+  say(`  Page   ${address}/`);
+  say(`  Inbox  ${address}/inbox   every e-mail, and how each kind reads`);
+  say(`  Words  ${asSeenFromHere(CAMPAIGN_FOLDER)}/   save a file, and page and e-mails follow`);
+  for (const name of api.unused)
+    say(`${name} is not used here: nothing you try reaches anybody, and the data are your own (data/dev/).`);
+  if (complaints.length > 0) say(sayComplaints(complaints));
+  else sayWarnings();
+  say(`Ready on ${address}`);
+}
+
+/** Ends once, whichever way it is told to: a signal, the terminal or npm that is gone. */
+function endWith(end: () => Promise<unknown>): void {
+  let ending = false;
+  const stop = () => {
+    if (ending) return;
+    ending = true;
+    void end().finally(() => process.exit());
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
+  // A terminal that is gone takes no more lines.
+  process.stdout.on('error', stop);
+  const parent = process.ppid;
+  if (process.env['npm_lifecycle_event'] !== undefined)
+    setInterval(() => {
+      if (process.ppid !== parent) stop();
+    }, LOOK_MS).unref();
+}

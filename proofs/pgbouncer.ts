@@ -1,0 +1,36 @@
+// The server's tests once more, with PostgreSQL reached through a PgBouncer that pools transactions. What is named on the command line
+// is given to "node --test" instead of all of them.
+import { spawnSync } from 'node:child_process';
+
+import { PGBOUNCER_URL_VARIABLE, POSTGRES_URL_VARIABLE } from '#testing/databases.ts';
+import { startPgBouncer } from '#testing/pgbouncer.ts';
+import { findProgram, notTested } from '#testing/programs.ts';
+import { startPostgres } from '#testing/postgres-server.ts';
+
+if (findProgram('pgbouncer') === undefined) {
+  process.stderr.write(`${notTested('pgbouncer')}\n`);
+  process.exit(1);
+}
+const named = process.argv.slice(2);
+const postgres = await startPostgres();
+const pgBouncer = await startPgBouncer(postgres.url);
+const { status } = spawnSync(
+  process.execPath,
+  [
+    '--test',
+    '--test-concurrency=2',
+    '--test-global-setup=testing/test-setup.ts',
+    ...(named.length > 0 ? named : ['server/**/*.test.ts']),
+  ],
+  {
+    stdio: 'inherit',
+    env: {
+      ...process.env,
+      [POSTGRES_URL_VARIABLE]: postgres.url,
+      [PGBOUNCER_URL_VARIABLE]: pgBouncer.through(postgres.url),
+    },
+  },
+);
+await pgBouncer.stop();
+await postgres.stop();
+process.exitCode = status ?? 1;

@@ -1,0 +1,36 @@
+// What the operator may put where a link leads.
+
+/** Places of the landing page that a link may lead to. */
+export const PLACES = [
+  'benefits',
+  'how-it-works',
+  'problems',
+  'solution',
+  'testimonials',
+  'closing',
+] as const;
+
+const GOES_SOMEWHERE =
+  /^(?:https?:\/\/[^\s/?#]+\.?[^\s]*|mailto:[^\s@]+@[^\s@]+|tel:\+?[\d\s().-]+|\/(?!\/)\S*)$/i;
+
+/**
+ * Whether a browser can follow a link, and would go where its writer meant.
+ * @param href as it is written
+ * @param places names that it may lead to within the page
+ * @returns what is wrong and what to do, as a phrase behind the name of the entry; null when nothing is
+ */
+export function linkComplaint(href: string, places: readonly string[] = PLACES): string | null {
+  if (href === '#') return null;
+  if (href.startsWith('#'))
+    return places.includes(href.slice(1))
+      ? null
+      : `leads to no place of the page${places.length > 0 ? `; there are #${places.join(', #')}` : ''}`;
+  if (/^[“”„"'‘’]|[“”„"'‘’]$/.test(href))
+    return 'holds a curly quote; take it out, or type straight ones around the text';
+  if (/\s/.test(href) && !href.startsWith('tel:')) return 'must not hold blanks; write %20 for one';
+  if (GOES_SOMEWHERE.test(href)) return null;
+  if (/^[^\s@/:]+@[^\s@/]+\.[^\s@/]+$/.test(href)) return `must begin with mailto:, as in mailto:${href}`;
+  if (/^[\w-]+(?:\.[\w-]+)+(?:[/?#:].*)?$/.test(href))
+    return `must begin with https://, as in https://${href}`;
+  return 'must begin with https://, mailto: or tel:, or with / for a page of this site';
+}

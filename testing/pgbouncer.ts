@@ -1,0 +1,97 @@
+// A real PgBouncer in transaction mode in front of a PostgreSQL of the tests. Debian has it (apt install pgbouncer).
+import { spawn } from 'node:child_process';
+import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+
+import { Client } from 'pg';
+
+import { freePort } from '#testing/free-port.ts';
+import { unprivilegedOwner } from '#testing/postgres-server.ts';
+import { findProgram, notTested } from '#testing/programs.ts';
+
+const READY_WITHIN_MS = 10_000;
+
+/** Few, so that a client's next transaction meets another server connection. */
+const SERVER_CONNECTIONS = 4;
+
+export type PgBouncer = {
+  /** The address of a database, through it. */
+  readonly through: (databaseUrl: string) => string;
+  readonly stop: () => Promise<void>;
+};
+
+/**
+ * Starts one that pools transactions, on a free port of 127.0.0.1.
+ * @param server the address of the PostgreSQL behind it, with user and password
+ * @param settings lines of its pgbouncer.ini beyond those that it needs
+ */
+export async function startPgBouncer(server: string, settings: readonly string[] = []): Promise<PgBouncer> {
+  const program = findProgram('pgbouncer');
+  if (program === undefined) throw new Error(notTested('pgbouncer'));
+  const { username, password, hostname, port: serverPort } = new URL(server);
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'lead-page-pgbouncer-'));
+  const owner = unprivilegedOwner();
+  const port = await freePort();
+  const users = path.join(folder, 'users');
+  const configuration = path.join(folder, 'pgbouncer.ini');
+  writeFileSync(users, `"${username}" "${password}"\n`);
+  writeFileSync(
+    configuration,
+    [
+      '[databases]',
+      `* = host=${hostname} port=${serverPort}`,
+      '[pgbouncer]',
+      'listen_addr = 127.0.0.1',
+      `listen_port = ${port}`,
+      'unix_socket_dir =',
+      'auth_type = scram-sha-256',
+      `auth_file = ${users}`,
+      'pool_mode = transaction',
+      'max_client_conn = 1000',
+      `default_pool_size = ${SERVER_CONNECTIONS}`,
+      // A server connection that nobody needs is closed soon: a test makes many databases.
+      'server_idle_timeout = 5',
+      ...settings,
+      '',
+    ].join('\n'),
+  );
+  chmodSync(folder, 0o755);
+  if (owner) for (const file of [folder, users, configuration]) chownSync(file, owner.uid, owner.gid);
+  // It refuses to run as root.
+  const child = spawn(program, ['-q', configuration], { cwd: folder, ...owner, stdio: 'ignore' });
+  const exited = once(child, 'exit');
+  const through = (databaseUrl: string): string => {
+    const url = new URL(databaseUrl);
+    url.host = `127.0.0.1:${port}`;
+    return url.href;
+  };
+  await untilReady(through(server), () => child.exitCode);
+  return {
+    through,
+    stop: async () => {
+      child.kill('SIGTERM');
+      await exited;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function untilReady(url: string, exitCode: () => number | null): Promise<void> {
+  const deadline = Date.now() + READY_WITHIN_MS;
+  for (;;) {
+    const client = new Client({ connectionString: url });
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      await client.end();
+      return;
+    } catch (error) {
+      if (exitCode() !== null || Date.now() > deadline)
+        throw new Error('PgBouncer did not start.', { cause: error });
+      await setTimeout(50);
+    }
+  }
+}

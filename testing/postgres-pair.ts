@@ -1,0 +1,201 @@
+// Two real PostgreSQL, a primary and its standby, that change places: for tests and proofs of what a failover does.
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+import { Client } from 'pg';
+
+import { freePort } from '#testing/free-port.ts';
+import { binaries, PASSWORD, unprivilegedOwner, untilReady } from '#testing/postgres-server.ts';
+import { until } from '#testing/until.ts';
+
+export type PostgresNode = {
+  readonly name: string;
+  readonly port: number;
+  /** Its database of the superuser. */
+  readonly url: string;
+  readonly start: () => Promise<void>;
+  /** SIGINT lets it end in order, everything shipped; SIGKILL is the end of the machine. */
+  readonly stop: (signal: 'SIGINT' | 'SIGKILL') => Promise<void>;
+  /** Makes a standby the primary. Resolves when it takes writes. */
+  readonly promote: () => Promise<void>;
+  /** Becomes a standby with a copy of the other, which runs. */
+  readonly copyFrom: (primary: PostgresNode) => Promise<void>;
+  /** Starts again as a standby, with what it has: after an end in order. */
+  readonly follow: (primary: PostgresNode) => Promise<void>;
+  /** From now on a commit waits for a standby, or for none. */
+  readonly waitForStandby: (waits: boolean) => Promise<void>;
+  /** Resolves when a standby has everything and commits wait for it. */
+  readonly untilReplicated: () => Promise<void>;
+  /** Asks it something. */
+  readonly ask: <Row extends object>(sql: string) => Promise<readonly Row[]>;
+};
+
+export type PostgresPair = {
+  /** The primary at first. */
+  readonly a: PostgresNode;
+  readonly b: PostgresNode;
+  /** The address of a database on whichever takes writes, the first host first. */
+  readonly url: (database: string) => string;
+  readonly close: () => Promise<void>;
+};
+
+/**
+ * Starts both: commits at the first wait until the second has them.
+ * @param fsync off where only processes are killed, never the machine: a test need not wait for the disk
+ */
+export async function startPostgresPair({
+  fsync = 'on',
+}: { fsync?: 'on' | 'off' } = {}): Promise<PostgresPair> {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'lead-page-pair-'));
+  const owner = unprivilegedOwner();
+  const native = binaries(folder, owner !== null);
+  const a = await createNode('a', { folder, native, owner, fsync });
+  const b = await createNode('b', { folder, native, owner, fsync });
+  const passwordFile = path.join(folder, 'password');
+  writeFileSync(passwordFile, PASSWORD);
+  if (owner) for (const file of [folder, passwordFile]) chownSync(file, owner.uid, owner.gid);
+  execFileSync(
+    path.join(native, 'bin', 'initdb'),
+    [
+      `--pgdata=${path.join(folder, 'a')}`,
+      '--username=postgres',
+      `--pwfile=${passwordFile}`,
+      '--auth=scram-sha-256',
+      '--encoding=UTF8',
+      '--locale=C',
+      '--no-sync',
+    ],
+    { cwd: folder, ...owner, stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  const close = async () => {
+    await Promise.all([a.stop('SIGKILL'), b.stop('SIGKILL')]);
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+  };
+  try {
+    await a.start();
+    await b.copyFrom(a);
+    await a.waitForStandby(true);
+    await a.untilReplicated();
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    a,
+    b,
+    url: (database) => `postgres://postgres:${PASSWORD}@127.0.0.1:${a.port},127.0.0.1:${b.port}/${database}`,
+    close,
+  };
+}
+
+async function createNode(
+  name: string,
+  {
+    folder,
+    native,
+    owner,
+    fsync,
+  }: { folder: string; native: string; owner: { uid: number; gid: number } | null; fsync: 'on' | 'off' },
+): Promise<PostgresNode> {
+  const data = path.join(folder, name);
+  const port = await freePort();
+  const url = `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/postgres`;
+  const options = { cwd: folder, ...owner } as const;
+  let child: ChildProcess | null = null;
+
+  const ask = async <Row extends object>(sql: string): Promise<readonly Row[]> => {
+    const client = new Client({ connectionString: url });
+    client.on('error', () => {});
+    await client.connect();
+    try {
+      return (await client.query<Row>(sql)).rows;
+    } finally {
+      await client.end();
+    }
+  };
+
+  const start = async (): Promise<void> => {
+    const settings = [
+      `port=${port}`,
+      'listen_addresses=127.0.0.1',
+      'unix_socket_directories=',
+      'max_connections=200',
+      'wal_keep_size=2GB',
+      'wal_retrieve_retry_interval=200ms',
+      'synchronous_commit=on',
+      `fsync=${fsync}`,
+    ];
+    const started = spawn(
+      path.join(native, 'bin', 'postgres'),
+      ['-D', data, ...settings.flatMap((setting) => ['-c', setting])],
+      { ...options, stdio: 'ignore' },
+    );
+    child = started;
+    await untilReady(url, () => started.exitCode);
+  };
+
+  const ownFile = (file: string, text: string): void => {
+    writeFileSync(path.join(data, file), text);
+    if (owner) chownSync(path.join(data, file), owner.uid, owner.gid);
+  };
+
+  const becomeStandby = (primary: PostgresNode): void => {
+    ownFile('standby.signal', '');
+    const from = `host=127.0.0.1 port=${primary.port} user=postgres password=${PASSWORD} application_name=${name}`;
+    // Once promoted it is alone: nobody would be there for whom its commits could wait.
+    appendFileSync(
+      path.join(data, 'postgresql.auto.conf'),
+      `primary_conninfo = '${from}'\nsynchronous_standby_names = ''\n`,
+    );
+  };
+
+  return {
+    name,
+    port,
+    url,
+    ask,
+    start,
+    stop: async (signal) => {
+      if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+      const exited = once(child, 'exit');
+      child.kill(signal);
+      await exited;
+    },
+    promote: async () => {
+      await ask('select pg_promote(true)');
+    },
+    copyFrom: async (primary) => {
+      rmSync(data, { recursive: true, force: true });
+      const client = new Client({ connectionString: primary.url });
+      await client.connect();
+      await client.query("select pg_backup_start('copy', true)");
+      execFileSync('cp', ['-R', '-p', path.join(folder, primary.name), data], options);
+      const { rows } = await client.query<{ labelfile: string }>(
+        'select labelfile from pg_backup_stop(false)',
+      );
+      await client.end();
+      for (const file of ['postmaster.pid', 'standby.signal']) rmSync(path.join(data, file), { force: true });
+      ownFile('backup_label', rows[0]?.labelfile ?? '');
+      becomeStandby(primary);
+      await start();
+    },
+    follow: async (primary) => {
+      becomeStandby(primary);
+      await start();
+    },
+    waitForStandby: async (waits) => {
+      await ask(`alter system set synchronous_standby_names = '${waits ? '*' : ''}'`);
+      await ask('select pg_reload_conf()');
+    },
+    untilReplicated: () =>
+      until(async () => {
+        const rows = await ask(
+          "select 1 from pg_stat_replication where sync_state = 'sync' and state = 'streaming'",
+        );
+        return rows.length > 0;
+      }),
+  };
+}
