@@ -3,13 +3,22 @@
 import { pageComplaints } from '#server/campaign.ts';
 import { readInstance } from '#server/service.ts';
 import { readCampaignFolder } from '#server/settings.ts';
+import { inheritedSocket } from '#server/inherited-socket.ts';
+import { readRunning, runningFile } from '#server/running-page.js';
 import { portComplaints, sayRefusal } from '#server/start-failures.ts';
 
-/** Looks, says what is to be mended, and ends the process. */
-export async function checkStart(): Promise<never> {
+const NOT_RUNNING = `No page runs from ${runningFile()}. Use "npm start".`;
+
+/**
+ * Looks, says what is to be mended, and ends the process.
+ * @param options beside: for `npm run restart`, which needs a page that runs
+ */
+export async function checkStart({ beside }: { readonly beside: boolean }): Promise<never> {
   const instance = readInstance();
+  const ports = { mayRun: beside, socket: inheritedSocket() };
   const complaints = [
-    ...(instance.type === 'complaints' ? instance.complaints : await portComplaints(instance.config)),
+    ...(beside && readRunning(runningFile()) === null ? [NOT_RUNNING] : []),
+    ...(instance.type === 'complaints' ? instance.complaints : await portComplaints(instance.config, ports)),
     ...pageComplaints(readCampaignFolder()),
   ];
   if (complaints.length > 0) process.stderr.write(sayRefusal(complaints));

@@ -218,7 +218,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       assert.equal(statSync(shared).mode & 0o777, 0o755, 'and stays as it was');
     }));
 
-  it('the database was used by a newer version', async () => {
+  it('the database was used by a newer version from which there is no way back', async () => {
     const site = await startSite();
     try {
       await site.stop('SIGINT');
@@ -228,7 +228,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       );
       await db
         .insertInto('kysely_migration' as 'limit_windows')
-        .values({ name: '2999-01-01-future', timestamp: new Date(0).toISOString() } as never)
+        .values({ name: '2999-01-01-future-no-way-back', timestamp: new Date(0).toISOString() } as never)
         .execute();
       await close();
       assert.match(
@@ -570,6 +570,29 @@ describe('an instance', () => {
       assert.equal((await fetch(site.url)).status, 200);
       assert.equal(await site.stop('SIGINT'), 0);
     }));
+});
+
+it('a release can be gone back to: a database that a newer one has used is served, with a warning', async () => {
+  const site = await startSite();
+  try {
+    await site.stop('SIGINT');
+    const file = path.join(site.folder, 'data', 'leads.db');
+    const { db, close } = openDatabase({ engine: 'sqlite', file }, () => {});
+    await sql`alter table leads add column favourite_colour text`.execute(db);
+    await db
+      .insertInto('kysely_migration' as 'limit_windows')
+      .values({ name: '2999-01-01-future', timestamp: '2999-01-01T00:00:00.000Z' } as never)
+      .execute();
+    await close();
+    const env = { DATABASE_URL: site.databaseUrl, SMTP_URL: site.inbox.url, APP_SECRET: TEST_SECRET };
+    const back = await startSiteProcess(env, site.folder);
+    assert.match(back.output(), /^Warning: The database was used by a newer version of this page\. /m);
+    assert.equal((await ask(back)).status, 202);
+    assert.match(codeIn(await site.inbox.waitForMail('ada@example.com')), /^\d{6}$/);
+    assert.equal(await back.stop('SIGINT'), 0);
+  } finally {
+    await site.close();
+  }
 });
 
 describe('housekeeping', () => {

@@ -1,5 +1,6 @@
 // The one file with side effects: reads settings and words, opens the service, starts worker, server and housekeeping, and
 // takes them down in order.
+import cluster from 'node:cluster';
 import path from 'node:path';
 
 import { buildApp } from '#server/app.ts';
@@ -13,7 +14,9 @@ import { createLogger, createSay } from '#server/observability/logger.ts';
 import { startMetricsServer } from '#server/observability/metrics-server.ts';
 import { asSeenFromHere, openService, readInstance, type Instance } from '#server/service.ts';
 import { readCampaignFolder } from '#server/settings.ts';
+import { inheritedSocket } from '#server/inherited-socket.ts';
 import { portComplaints, sayRefusal } from '#server/start-failures.ts';
+import { API } from '#shared/api.ts';
 
 const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 /** What is still running after this long is cut off: whoever sent the signal will not wait for ever either. */
@@ -29,14 +32,16 @@ const SEALING_MS = 5_000;
 /** A process that is killed forgets what it counted since. */
 const COUNTING_MS = 5_000;
 const NEWS_MS = 60_000;
+/** Another worker of the primary (primary.js) serves, and hands the ports over. */
+const isBeside = process.argv.includes('--beside');
 
 // Here and not in a file of its own, so that all a start needs has been loaded before, and is kept compiled (start.js).
-if (process.argv.includes('--check')) await checkStart();
+if (process.argv.includes('--check')) await checkStart({ beside: process.argv.includes('--beside') });
 
 const { instance, release } = readInstanceAndSite();
 const { config } = instance;
 // Before anything is opened: a second process must not touch what the first one works with.
-await refuseTakenPorts();
+if (!isBeside) await refuseTakenPorts();
 const logger = createLogger(config.logLevel);
 // Node would write the whole error to standard error, with the row that the database could not store.
 process.on('uncaughtException', (error) => {
@@ -45,9 +50,11 @@ process.on('uncaughtException', (error) => {
 });
 const say = createSay(process.stdout);
 
-const opening = await openService(instance, { logger, say });
+const opening = await openService(instance, { logger, say, mayBeNewer: true });
 const service = opening.type === 'service' ? opening.service : refuse(opening.complaints);
 const { database, mailer, metrics, funnel, clock } = service;
+// Nothing is loaded once this process serves: "npm ci" may have put other packages into the place of ours by then.
+if (config.webhooks.urls.length > 0) await import('#server/webhooks/sender.ts');
 const worker = service.startWorker();
 let stopping = false;
 const app = await buildApp(service, { release, isStopping: () => stopping });
@@ -88,19 +95,21 @@ const telling = config.newLeadEmail === 'off' ? undefined : setInterval(tryToTel
 let interrupts = 0;
 process.on('SIGTERM', stop);
 process.on('SIGINT', (signal) => {
+  // The terminal sent it to the primary as well, which tells us what it means.
+  if (cluster.isWorker) return;
   interrupts += 1;
   // npm passes on every Ctrl-C that the terminal has sent here already: the second signal says nothing, the third one means it.
   if (interrupts >= 3) process.exit(130);
   stop(signal);
 });
 
-const metricsServer = config.metrics && (await startMetricsServer(metrics, app, config.metrics));
-await app.listen({ port: config.port, host: config.host }).catch(async (error: unknown) => {
-  // Somebody was faster since we looked.
-  await refuseTakenPorts();
+const { metricsServer } = await listen().catch(async (error: unknown) => {
+  // Somebody was faster since we looked, or has what only the new settings name.
+  await refuseTakenPorts(error);
   throw error;
 });
 announceStart();
+if (cluster.isWorker) await obeyPrimary();
 // Not waited for: the page serves, and the outbox keeps what cannot be sent.
 void tryMailAccount();
 // Not only each hour: a process that is restarted more often would keep everything for ever.
@@ -116,9 +125,34 @@ function readInstanceAndSite(): { instance: Instance; release: Release } {
   return { instance: read, release: site.release };
 }
 
-async function refuseTakenPorts(): Promise<void> {
-  const complaints = await portComplaints(config);
+/** @param error why listening failed; then only that port is looked at */
+async function refuseTakenPorts(error?: unknown): Promise<void> {
+  const port = error instanceof Error && 'port' in error ? error.port : undefined;
+  const complaints = await portComplaints(config, { only: port, socket: inheritedSocket() });
   if (complaints.length > 0) refuse(complaints);
+}
+
+async function listen(): Promise<{ metricsServer: Awaited<ReturnType<typeof startMetricsServer>> | null }> {
+  const metricsServer = config.metrics && (await startMetricsServer(metrics, app, config.metrics));
+  // A socket goes before a port.
+  await app.listen({ port: config.port, host: config.host, ...inheritedSocket() });
+  return { metricsServer };
+}
+
+/** The primary stops this worker, and asks how it is. From now on it knows that this one serves. */
+async function obeyPrimary(): Promise<void> {
+  const health = async () => {
+    const { statusCode, body } = await app.inject(API.health);
+    return { status: statusCode, sentence: body };
+  };
+  process.on('message', (message: { type: unknown; signal: NodeJS.Signals }) => {
+    if (message.type === 'stop') stop(message.signal);
+    else void health().then((now) => process.send?.({ type: 'health', health: now }));
+  });
+  // A terminal that was closed; the primary takes our end for its own.
+  process.on('SIGHUP', () => stop('SIGINT'));
+  // The first one has nobody to be compared with.
+  process.send?.(isBeside ? { type: 'ready', health: await health() } : { type: 'ready' });
 }
 
 /** Says why the server cannot start, and ends the process. */
@@ -172,6 +206,7 @@ function stop(signal: string): void {
     await metricsServer?.close();
     await service.close();
     logger.info('Stopped.');
+    process.channel?.unref();
     setTimeout(() => process.exit(), LINGER_MS).unref();
   })().catch((error: unknown) => {
     logger.error({ err: error }, 'Stopping failed.');

@@ -85,6 +85,8 @@ export type ServiceReplacements = {
   readonly logger?: Logger;
   /** One that is open already. It is brought up to date, and stays open after the service: it is the giver's to close. */
   readonly database?: OpenDatabase | undefined;
+  /** Whether a database that a newer version has used will do: it serves, but cannot erase or move what it does not know. */
+  readonly mayBeNewer?: boolean;
   /** Tells whoever started it. */
   readonly say?: Say;
   /** Told what became of each mail, after log and metrics were. */
@@ -143,6 +145,9 @@ export async function openService(
   }
 }
 
+const NEWER =
+  'The database was used by a newer version of this page. This one can serve with it; for commands of the desk, use the newer one.';
+
 /** The message is a sentence for the operator. Never leaves this file. */
 class CannotOpen extends Error {}
 
@@ -152,6 +157,7 @@ async function openParts(
   opened: AsyncDisposableStack,
 ): Promise<Omit<Service, 'close'>> {
   const {
+    mayBeNewer = false,
     clock = () => Date.now(),
     random = () => Math.random(),
     logger = createLogger(config.logLevel),
@@ -167,7 +173,12 @@ async function openParts(
   const dataFolder = path.join(folder, 'data');
   // Ours, whoever made it; a folder that DATABASE_URL names elsewhere is the operator's.
   makePrivate(dataFolder);
-  const database = await openMigrated(config.database, { given: replacements.database, logger, opened });
+  const { database, newer } = await openMigrated(config.database, {
+    given: replacements.database,
+    mayBeNewer,
+    logger,
+    opened,
+  });
   const { db } = database;
   await keepConsentWording(db, { ...campaign.consent, now: clock() });
 
@@ -288,6 +299,7 @@ async function openParts(
     warnings: [
       ...warnings,
       ...(warning === null ? [] : [warning]),
+      ...(newer.length === 0 ? [] : [NEWER]),
       ...openFilesOf(config, secretFolder).map(sayOpenToOthers),
     ],
     startWorker,
@@ -314,17 +326,23 @@ async function openMigrated(
   config: Config['database'],
   {
     given,
+    mayBeNewer,
     logger,
     opened,
-  }: { given: OpenDatabase | undefined; logger: Logger; opened: AsyncDisposableStack },
-): Promise<OpenDatabase> {
+  }: {
+    given: OpenDatabase | undefined;
+    mayBeNewer: boolean;
+    logger: Logger;
+    opened: AsyncDisposableStack;
+  },
+): Promise<{ database: OpenDatabase; newer: readonly string[] }> {
   const explain = (error: unknown) => explainDatabaseFailure(error, config);
   const open = () =>
     openDatabase(config, (error) => logger.warn({ err: error }, 'A database connection broke.'));
   const database = given ?? (await orRefuse(open, explain));
   if (given === undefined) opened.defer(() => database.close());
-  await orRefuse(() => migrate(database), explain);
-  return database;
+  const newer = await orRefuse(() => migrate(database, { mayBeNewer }), explain);
+  return { database, newer };
 }
 
 /**

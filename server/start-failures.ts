@@ -3,6 +3,7 @@
 import { createServer } from 'node:net';
 
 import type { Config } from '#server/config.ts';
+import { isOfNewerVersion } from '#server/db/migrate.ts';
 import { hostUrls, sayHosts } from '#server/postgres-hosts.ts';
 
 type Failure = Error & { readonly code?: unknown; readonly errcode?: unknown; readonly syscall?: unknown };
@@ -14,7 +15,7 @@ type Failure = Error & { readonly code?: unknown; readonly errcode?: unknown; re
 export function explainDatabaseFailure(error: unknown, database: Config['database']): string | null {
   const failure = firstOf(error);
   if (failure === null) return null;
-  if (/previously executed migration .+ is missing/.test(failure.message)) {
+  if (isOfNewerVersion(failure)) {
     return 'The database was used by a newer version of this page. Start that version, or name another database in DATABASE_URL.';
   }
   return database.engine === 'sqlite'
@@ -113,37 +114,45 @@ const ASK_WITHIN_MS = 1_000;
 
 /**
  * Tries whether the ports can be listened on, before anything else is touched.
+ * @param options only: look at no other port. mayRun: this page may run there already. socket: listened on in the place of PORT
  * @returns one sentence for each that cannot
  */
-export async function portComplaints({
-  port,
-  host,
-  metrics,
-}: Pick<Config, 'port' | 'host' | 'metrics'>): Promise<string[]> {
-  const complaints = [
-    await portComplaint({ port, host }, { port: 'PORT', host: 'HOST' }),
-    metrics && (await portComplaint(metrics, { port: 'METRICS_PORT', host: 'METRICS_HOST' })),
-  ];
-  return complaints.filter((complaint) => complaint !== null);
+export async function portComplaints(
+  { port, host, metrics }: Pick<Config, 'port' | 'host' | 'metrics'>,
+  {
+    only,
+    mayRun = false,
+    socket = null,
+  }: { readonly only?: unknown; readonly mayRun?: boolean; readonly socket?: object | null } = {},
+): Promise<string[]> {
+  const complaints: string[] = [];
+  const look = async (place: Place, names: Names) => {
+    if (only !== undefined && place.port !== only) return;
+    const complaint = await portComplaint(place, names, mayRun);
+    if (complaint !== null) complaints.push(complaint);
+  };
+  if (socket === null) await look({ port, host }, { port: 'PORT', host: 'HOST' });
+  if (metrics) await look(metrics, { port: 'METRICS_PORT', host: 'METRICS_HOST' });
+  return complaints;
 }
 
-async function portComplaint(
-  { port, host }: { port: number; host: string },
-  names: { port: string; host: string },
-): Promise<string | null> {
+type Place = { readonly port: number; readonly host: string };
+/** What the settings are called that name a place. */
+type Names = { readonly port: string; readonly host: string };
+
+async function portComplaint({ port, host }: Place, names: Names, mayRun: boolean): Promise<string | null> {
   const probe = createServer();
   const error = await new Promise<Failure | null>((resolve) => {
     probe.once('error', resolve);
-    probe.listen(port, host, () => probe.close(() => resolve(null)));
+    // Not through a primary, which would open the port for good.
+    probe.listen({ port, host, exclusive: true }, () => probe.close(() => resolve(null)));
   });
-  return error === null ? null : explainListenFailure(error, { port, host }, names);
+  if (error === null || (mayRun && error.code === 'EADDRINUSE' && (await isThisPage(host, port))))
+    return null;
+  return explainListenFailure(error, { port, host }, names);
 }
 
-async function explainListenFailure(
-  failure: Failure,
-  { port, host }: { port: number; host: string },
-  names: { port: string; host: string },
-): Promise<string> {
+async function explainListenFailure(failure: Failure, { port, host }: Place, names: Names): Promise<string> {
   const code = String(failure.code);
   if (code === 'EADDRINUSE') {
     return (await isThisPage(host, port))

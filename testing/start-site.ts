@@ -26,20 +26,22 @@ export type SiteProcess = {
 
 /**
  * Starts the server process and waits until it says that it is ready.
- * @param env the settings; the rest of the environment is passed on, but no setting of this machine
+ * @param env the settings; the rest of the environment is passed on, but no setting of this machine. PORT undefined: that of .env
  * @param folder where it runs: data/ appears there
  * @param project whose server it is, if not this one's (project-copy.ts)
+ * @param file of its server/: start.js serves by itself, as in a container; primary.js is what `npm start` runs
  */
 export async function startSiteProcess(
-  env: Readonly<Record<string, string>>,
+  env: Readonly<Record<string, string | undefined>>,
   folder: string,
   project = PROJECT_FOLDER,
+  file: 'start.js' | 'primary.js' = 'start.js',
 ): Promise<SiteProcess> {
   // A copy of the project has its own campaign, and builds it itself.
   const campaign =
     project === PROJECT_FOLDER ? { CAMPAIGN_FOLDER: env['CAMPAIGN_FOLDER'] ?? TEST_CAMPAIGN } : {};
   if (campaign.CAMPAIGN_FOLDER) ensureBuilt(campaign.CAMPAIGN_FOLDER);
-  const child = spawn(process.execPath, ['--no-memory-reducer', path.join(project, 'server', 'start.js')], {
+  const child = spawn(process.execPath, ['--no-memory-reducer', path.join(project, 'server', file)], {
     cwd: folder,
     env: {
       PATH: process.env['PATH'],

@@ -20,8 +20,12 @@ import * as imported from '#server/db/migrations/2026-11-27-import.ts';
 import * as suppression from '#server/db/migrations/2026-11-28-suppression.ts';
 import * as webhooks from '#server/db/migrations/2026-11-29-webhooks.ts';
 
-/** In the order in which they run. A new one goes to the end. */
-const MIGRATIONS: Readonly<Record<string, Migration>> = {
+/**
+ * In the order in which they run. A new one goes to the end, and takes or narrows nothing that the release before reads or writes:
+ * that one still runs beside it, and may be gone back to (schema-changes.test.ts looks). One that must, once no release in use needs
+ * it any more, has a name that ends with {@link NO_WAY_BACK}.
+ */
+export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '2026-11-20-first-tables': firstTables,
   '2026-11-21-consent-proof': consentProof,
   '2026-11-21-known-secrets': knownSecrets,
@@ -57,19 +61,33 @@ export async function compareMigrations<Tables>(
 
 const PATIENCE_MS = 60_000;
 
+/** Ends the name of a migration that no release can live with which does not know it. */
+export const NO_WAY_BACK = '-no-way-back';
+
 /**
  * Runs the migrations that have not run yet, all or none.
- * @throws what the database said when one of them fails
+ * @param options mayBeNewer: a database that a newer version has used is taken as it is, unless there is no way back
+ * @returns the migrations of a newer version. Throws what the database said when one fails
  */
-export async function migrate({ db, engine }: OpenDatabase): Promise<void> {
-  if (engine === 'postgres') return migratePostgres(db);
+export async function migrate(
+  { db, engine }: OpenDatabase,
+  { mayBeNewer = false }: { readonly mayBeNewer?: boolean } = {},
+): Promise<readonly string[]> {
+  const run = engine === 'postgres' ? migratePostgres : runMigrations;
   // Another process that migrates a large database takes longer than a visitor is made to wait.
   const deadline = Date.now() + PATIENCE_MS;
   for (;;) {
     try {
-      return await runMigrations(db);
+      await run(db, []);
+      return [];
     } catch (error) {
-      if (!isBusy(error) || Date.now() >= deadline) throw error;
+      if (mayBeNewer && isOfNewerVersion(error)) {
+        const { unknown } = await compareMigrations(db);
+        if (unknown.some((name) => name.endsWith(NO_WAY_BACK))) throw error;
+        await run(db, unknown);
+        return unknown;
+      }
+      if (engine === 'postgres' || !isBusy(error) || Date.now() >= deadline) throw error;
     }
   }
 }
@@ -81,18 +99,25 @@ const MIGRATION_LOCK = 3_853_314_791_062_309_107n;
  * All in one transaction, its lock included: Kysely's lock belongs to a session, and a pooler would leave it in one that nobody can
  * find again.
  */
-async function migratePostgres<Tables>(db: Kysely<Tables>): Promise<void> {
+async function migratePostgres<Tables>(db: Kysely<Tables>, others: readonly string[]): Promise<void> {
   await db.transaction().execute(async (tx) => {
     // On a large database a migration takes longer than a visitor is made to wait.
     await sql.raw(WITHOUT_TIME_LIMIT).execute(tx);
     await sql`select set_config('lock_timeout', ${String(PATIENCE_MS)}, true)`.execute(tx);
     await sql`select pg_advisory_xact_lock(${sql.lit(MIGRATION_LOCK)})`.execute(tx);
-    await runMigrations(tx);
+    await runMigrations(tx, others);
   });
 }
 
-async function runMigrations<Tables>(db: Kysely<Tables>): Promise<void> {
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
+/** Whether a migration ran that this version does not know. */
+export const isOfNewerVersion = (error: unknown): boolean =>
+  error instanceof Error && /previously executed migration .+ is missing/.test(error.message);
+
+/** @param others that ran, and are somebody else's */
+async function runMigrations<Tables>(db: Kysely<Tables>, others: readonly string[]): Promise<void> {
+  const ran = others.map((name): [string, Migration] => [name, { up: async () => {} }]);
+  const migrations = { ...MIGRATIONS, ...Object.fromEntries(ran) };
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) throw error;
 }

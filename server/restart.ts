@@ -1,0 +1,41 @@
+// The last step of `npm run restart`: tells the page that runs to take a new worker, waits, and says what happened.
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+
+import { readRunning, runningFile } from '#server/running-page.js';
+
+const LOOK_EVERY_MS = 50;
+
+const file = runningFile();
+const before = readRunning(file);
+if (before === null) end(1, `No page runs from ${file}. Use "npm start".`);
+// One that is asked for between our look and our signal is begun after our build as well.
+process.kill(before.pid, 'SIGHUP');
+for (;;) {
+  const now = readRunning(file);
+  if (now === null || now.pid !== before.pid)
+    end(1, 'The page ended meanwhile. Its log says why; start it again with "npm start".');
+  if (now.answered > before.asked) {
+    if (now.outcome === 'refused')
+      end(
+        1,
+        `The page was not restarted; what ran goes on serving. The new one says:\n${now.sentence.trim()}`,
+      );
+    const primary = createHash('sha256')
+      .update(readFileSync(path.join(import.meta.dirname, 'primary.js')))
+      .digest('base64url');
+    const late =
+      primary === now.code
+        ? ''
+        : ' The part that keeps the port is still that of an earlier release, until the next "npm start".';
+    end(0, `The page was restarted, and nobody was turned away.${now.sentence && ` ${now.sentence}`}${late}`);
+  }
+  await setTimeout(LOOK_EVERY_MS);
+}
+
+function end(code: number, sentence: string): never {
+  (code === 0 ? process.stdout : process.stderr).write(`${sentence}\n`);
+  process.exit(code);
+}
