@@ -1,6 +1,11 @@
 # The page with its words in one image: `docker build -t guide .` (docs/operating.md, "In containers").
 # Another campaign of this folder: --build-arg CAMPAIGN_FOLDER=examples/german
+# Visitors who loaded the page of the image that this one replaces find its files here: --build-arg EARLIER_IMAGE=guide
 ARG NODE_IMAGE=docker.io/library/node:24.21.0-slim
+ARG EARLIER_IMAGE=${NODE_IMAGE}
+
+FROM ${EARLIER_IMAGE} AS earlier
+RUN mkdir -p /app/dist
 
 FROM ${NODE_IMAGE} AS site
 WORKDIR /app
@@ -13,18 +18,19 @@ COPY shared shared
 COPY web web
 ARG CAMPAIGN_FOLDER=campaign
 COPY ${CAMPAIGN_FOLDER} campaign
+COPY --from=earlier /app/dist dist
 RUN node build/build.ts
 
 FROM ${NODE_IMAGE} AS app
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 # What is in here, for scanners: names, versions, licences and sources.
-RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
- && npm sbom --package-lock-only --omit=dev --sbom-format=cyclonedx > sbom.cdx.json
+RUN npm pkg delete devDependencies buildPackages scripts \
+ && npm sbom --sbom-format=cyclonedx > sbom.cdx.json
 # Two thirds of it is never read: source maps, types and sources (Node runs no TypeScript of a package), and bundles for browsers.
 RUN find node_modules -type f \( -name '*.map' -o -name '*.ts' -o -name '*.cts' -o -name '*.mts' \) -delete \
- && rm -r node_modules/echarts/dist node_modules/zrender/dist package-lock.json .npmrc \
- && npm pkg delete devDependencies buildPackages scripts
+ && rm -r node_modules/echarts/dist node_modules/zrender/dist package-lock.json .npmrc
 COPY LICENSE ./
 COPY server server
 COPY shared shared
@@ -34,7 +40,8 @@ COPY --from=site /app/dist dist
 RUN mkdir -p node_modules/.cache data && chown node:node node_modules/.cache data
 USER node
 RUN node --no-memory-reducer server/start.js --check \
- && node --max-semi-space-size=4 server/start.js desk --help > /dev/null
+ && node --max-semi-space-size=4 server/start.js desk --help > /dev/null \
+ && chmod -R a+rX node_modules/.cache
 
 FROM ${NODE_IMAGE}
 LABEL org.opencontainers.image.title="Verified Lead Page" \

@@ -1,5 +1,5 @@
 // nginx and Caddy as operators run them: with the files of deploy/, of which names, ports and certificates alone are replaced.
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -64,7 +64,6 @@ http { access_log off; gzip on; ${temporary.join(' ')} include ${file}; }
 }
 
 function configureCaddy(folder: string, ports: ProxyPorts): string[] {
-  const version = execFileSync(findProgram('caddy') ?? 'caddy', ['version'], { encoding: 'utf8' });
   const file = path.join(folder, 'Caddyfile');
   writeFileSync(
     file,
@@ -77,7 +76,6 @@ function configureCaddy(folder: string, ports: ProxyPorts): string[] {
 ${readDeployed('Caddyfile', [
   ['{$GUIDE_HOST:guide.example.com}', 'localhost'],
   ['{$GUIDE_BACKEND:127.0.0.1:3000}', `127.0.0.1:${ports.page}`],
-  ...(/^v?2\.6\./.test(version) ? [['# buffer_requests', 'buffer_requests'] as const] : []),
 ])}`,
   );
   return ['run', '--config', file, '--adapter', 'caddyfile'];
