@@ -31,7 +31,10 @@ for (;;) {
       primary === now.code
         ? ''
         : ' The part that keeps the port is still that of an earlier release, until the next "npm start".';
-    end(0, `The page was restarted; its port stayed open all the while.${now.sentence && ` ${now.sentence}`}${late}`);
+    end(
+      0,
+      `The page was restarted; its port stayed open all the while.${now.sentence && ` ${now.sentence}`}${late}`,
+    );
   }
   await setTimeout(LOOK_EVERY_MS);
 }
