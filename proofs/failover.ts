@@ -170,9 +170,7 @@ changePlaces();
 await old.start();
 const [seesBoth, seesOld] = await Promise.all([
   startSiteProcess(env, folder),
-  startSiteProcess({ ...env, DATABASE_URL: old.url.replace('/postgres', '/leads') }, folder).catch(
-    () => null,
-  ),
+  startSiteProcess({ ...env, DATABASE_URL: old.url.replace(/postgres$/, 'leads') }, folder).catch(() => null),
 ]);
 const email = newAddress();
 const taken = await post(`${seesBoth.url}${API.leads}`, filledForm({ email }));

@@ -125,13 +125,18 @@ type Walkers = {
   readonly ledger: Ledger;
   /** What somebody does who was let in, with their session. */
   readonly onVerified?: ((cookie: string) => Promise<void>) | undefined;
+  /** What passes between the mail and its code. */
+  readonly pauseForCode?: () => Promise<void>;
 };
 
 /**
  * One visitor's whole way.
  * @param signal ends the asking; a visitor who was acknowledged goes on to the end
  */
-export async function walk({ url, inbox, ledger, onVerified }: Walkers, signal: AbortSignal): Promise<void> {
+export async function walk(
+  { url, inbox, ledger, onVerified, pauseForCode }: Walkers,
+  signal: AbortSignal,
+): Promise<void> {
   const email = newAddress();
   const from = randomAddress();
   const asked = await insist(
@@ -150,6 +155,7 @@ export async function walk({ url, inbox, ledger, onVerified }: Walkers, signal: 
     ledger.unmailed.add(email);
     return;
   }
+  await pauseForCode?.();
   const never = new AbortController().signal;
   const entered = await insist(
     ledger,

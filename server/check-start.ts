@@ -7,7 +7,7 @@ import { inheritedSocket } from '#server/inherited-socket.ts';
 import { readRunning, runningFile } from '#server/running-page.js';
 import { portComplaints, sayRefusal } from '#server/start-failures.ts';
 
-const NOT_RUNNING = `No page runs from ${runningFile()}. Use "npm start".`;
+const NOT_RUNNING = `No page that "npm start" began is running (${runningFile()} knows of none). Use "npm start".`;
 
 /**
  * Looks, says what is to be mended, and ends the process.

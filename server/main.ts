@@ -5,6 +5,7 @@ import path from 'node:path';
 
 import { buildApp } from '#server/app.ts';
 import { checkStart } from '#server/check-start.ts';
+import { collectGarbage } from '#server/collect-garbage.ts';
 import { createSealer } from '#server/consent-sealer.ts';
 import { createHousekeeping } from '#server/housekeeping.ts';
 import { drainConnections } from '#server/http/drain.ts';
@@ -103,6 +104,8 @@ process.on('SIGINT', (signal) => {
   stop(signal);
 });
 
+// start.js does it once all is done, when somebody may wait for an answer already: here somebody does.
+if (isBeside) collectGarbage();
 const { metricsServer } = await listen().catch(async (error: unknown) => {
   // Somebody was faster since we looked, or has what only the new settings name.
   await refuseTakenPorts(error);

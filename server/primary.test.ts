@@ -206,7 +206,7 @@ describe('a restart in place', { concurrency: 2 }, () => {
       }
       const file = runningFileIn(folder);
       assert.equal(existsSync(file), true);
-      const sentence = `No page runs from ${file}. Use "npm start".`;
+      const sentence = `No page that "npm start" began is running (${file} knows of none). Use "npm start".`;
       assert.deepEqual(await restart(folder), { code: 1, said: `${sentence}\n` });
       await until(
         async () => (await restart(folder, check)).said === `The server cannot start:\n  - ${sentence}\n`,
@@ -315,7 +315,7 @@ describe('a socket that systemd hands over', { concurrency: 2 }, () => {
         let output = '';
         for (const stream of [child.stdout, child.stderr])
           stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
-        const urls = () => Array.from(output.matchAll(/^Ready on (\S+)$/gm), ([, url = '']) => url);
+        const urls = () => Array.from(output.matchAll(/"msg":"Ready on ([^"]+)"/g), ([, url = '']) => url);
         const processes = () => Array.from(output.matchAll(/^Process (\d+)$/gm), ([, pid]) => Number(pid));
         const stopNewest = () => process.kill(processes().at(-1) ?? child.pid ?? process.pid, 'SIGTERM');
         const ended = once(child, 'exit');

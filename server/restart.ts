@@ -10,7 +10,8 @@ const LOOK_EVERY_MS = 50;
 
 const file = runningFile();
 const before = readRunning(file);
-if (before === null) end(1, `No page runs from ${file}. Use "npm start".`);
+if (before === null)
+  end(1, `No page that "npm start" began is running (${file} knows of none). Use "npm start".`);
 // One that is asked for between our look and our signal is begun after our build as well.
 process.kill(before.pid, 'SIGHUP');
 for (;;) {

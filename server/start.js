@@ -104,7 +104,8 @@ try {
 }
 
 if (!isDesk) {
-  collectGarbage();
+  // One that takes the place of another has done so before it served (main.ts).
+  if (!process.argv.includes('--beside')) collectGarbage();
   // From here the old space may grow by so much before it is collected. Each collection also forgets compiled code whose objects are
   // gone for the moment; so nothing is collected for idleness alone (--no-memory-reducer in package.json, which Node reads first).
   setFlagsFromString('--heap-growing-percent=75');

@@ -11,7 +11,7 @@ import { freePort } from '#testing/free-port.ts';
 import { binaries, PASSWORD, unprivilegedOwner, untilReady } from '#testing/postgres-server.ts';
 import { until } from '#testing/until.ts';
 
-export type PostgresNode = {
+type PostgresNode = {
   readonly name: string;
   readonly port: number;
   /** Its database of the superuser. */

@@ -11,6 +11,8 @@ describe('an outage of the database', () => {
       failure('terminating connection due to administrator command', { code: '57P01' }),
       failure('the database system is starting up', { code: '57P03' }),
       failure('sorry, too many clients already', { code: '53300' }),
+      failure('deadlock detected', { code: '40P01' }),
+      failure('canceling statement due to conflict with recovery', { code: '40001' }),
       failure('connect ECONNREFUSED 127.0.0.1:5432', { code: 'ECONNREFUSED' }),
       failure('Connection terminated unexpectedly'),
       failure('timeout exceeded when trying to connect'),

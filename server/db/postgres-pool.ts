@@ -14,7 +14,7 @@ const POOL_SIZE = 10;
 /** How long a caller waits for a connection. */
 const CONNECT_WITHIN_MS = 5_000;
 /** How long one host is given to say what it is. */
-const ANSWER_WITHIN_MS = 2_000;
+const ANSWER_WITHIN_MS = 3_000;
 /** PostgreSQL ends a statement by itself, except a commit that waits for its standby; then a caller waits so much longer. */
 const GRACE_MS = 2_000;
 /** How often to look whether what does not answer is still there. */
@@ -161,7 +161,7 @@ export function openPostgresPool(settings: PostgresSettings): PostgresPool {
     const known = wrapped.get(client);
     if (known !== undefined) return known;
     try {
-      const server = await within(look(client), ANSWER_WITHIN_MS);
+      const server = await within(look(client), CONNECT_WITHIN_MS);
       if (onlyWritable && !server.takesWrites) throw takesNoWrites();
       const one = wrap(client, current, server);
       wrapped.set(client, one);

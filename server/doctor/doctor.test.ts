@@ -30,7 +30,13 @@ import { judgeRoom } from '#server/doctor/disk.ts';
 import type { Patient } from '#server/doctor/examine.ts';
 import type { Finding } from '#server/doctor/finding.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
-import { behindPgBouncer, createPostgresDatabase, ENGINES, freshDatabase, type Engine } from '#testing/databases.ts';
+import {
+  behindPgBouncer,
+  createPostgresDatabase,
+  ENGINES,
+  freshDatabase,
+  type Engine,
+} from '#testing/databases.ts';
 import { startDnsServer, type NameRecords } from '#testing/dns-server.ts';
 import { startInbox, type Inbox } from '#testing/inbox.ts';
 import { openTestService } from '#testing/open-test-service.ts';
@@ -182,7 +188,8 @@ for (const engine of ENGINES) {
         });
         if (before) assert.deepEqual(readFileSync(file), before);
         assert.deepEqual(instance.inbox.mails, []);
-      }));
+      }),
+    );
 
     it('tells in the terminal what to publish, ends with 1, and sends a sample when told to', () =>
       withInstance({ engine, zone: { 'example.com': {} } }, async (instance) => {
@@ -415,7 +422,8 @@ describe('the doctor', () => {
         /^The clock of the database is 90 seconds ahead of this machine's/,
       );
       assert.match(about(-90_000)?.sentence ?? '', /90 seconds behind this machine's/);
-    }));
+    }),
+  );
 
   it('judges the room on the disk', () => {
     const room = (freeBytes: number, filesLeft: number | null = null) =>
