@@ -34,10 +34,23 @@ function makeApp(app: string): void {
   const { packages } = JSON.parse(readFileSync(path.join(PROJECT_FOLDER, 'package-lock.json'), 'utf8')) as {
     packages: Readonly<Record<string, { readonly dev?: boolean; readonly devOptional?: boolean }>>;
   };
-  for (const [place, { dev, devOptional }] of Object.entries(packages)) {
-    // What lies in another package comes with it.
-    if (place.lastIndexOf('node_modules') !== 0 || dev || devOptional) continue;
-    cpSync(path.join(PROJECT_FOLDER, place), path.join(app, place), { recursive: true });
+  // What lies in another package comes with it.
+  const places = Object.entries(packages)
+    .filter(
+      ([place, { dev, devOptional }]) => place.lastIndexOf('node_modules') === 0 && !dev && !devOptional,
+    )
+    .map(([place]) => place);
+  for (const folder of new Set(places.map((place) => path.dirname(place)))) {
+    const names = places.filter((place) => path.dirname(place) === folder);
+    mkdirSync(path.join(app, folder), { recursive: true });
+    // Links where the folder for temporary files is on the same disk: it is 100 MB.
+    execFileSync(
+      'sh',
+      ['-c', 'cp -rl "$@" 2>/dev/null || cp -r "$@"', 'sh', ...names, path.join(app, folder)],
+      {
+        cwd: PROJECT_FOLDER,
+      },
+    );
   }
   for (const name of ['server', 'shared'])
     cpSync(path.join(PROJECT_FOLDER, name), path.join(app, name), {
