@@ -1,14 +1,7 @@
 // What the operator may put where a link leads.
 
 /** Places of the landing page that a link may lead to. */
-const PLACES = [
-  'benefits',
-  'how-it-works',
-  'problems',
-  'solution',
-  'testimonials',
-  'closing',
-] as const;
+const PLACES = ['benefits', 'how-it-works', 'problems', 'solution', 'testimonials', 'closing'] as const;
 
 const GOES_SOMEWHERE =
   /^(?:https?:\/\/[^\s/?#]+\.?[^\s]*|mailto:[^\s@]+@[^\s@]+|tel:\+?[\d\s().-]+|\/(?!\/)\S*)$/i;
