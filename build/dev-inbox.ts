@@ -21,7 +21,7 @@ type Inbox = {
   /** To be called when words were saved. */
   readonly wordsChanged: () => void;
   /** Before the server is. */
-  readonly close: () => void;
+  readonly close: () => Promise<void>;
 };
 
 /** Makes one. @param campaign whose words */
@@ -38,9 +38,11 @@ export function createInbox({ api, campaign }: { api: Pick<Api, 'mailFolder'>; c
   };
   return {
     wordsChanged: tell,
-    close: () => {
+    close: async () => {
       watcher?.close();
-      for (const listener of listeners) listener.end();
+      await Promise.all(
+        Array.from(listeners, (listener) => new Promise<void>((resolve) => void listener.end(resolve))),
+      );
     },
     plugin: {
       name: 'inbox',

@@ -25,6 +25,8 @@ const SERVER = ['server', 'shared'].map((room) => path.join(PROJECT_FOLDER, room
 const OF_THE_PAGE = /^(?:landing\.yaml$|media\/|icons\/)/;
 /** Editors write a file in several steps. */
 const SETTLE_MS = 60;
+/** After that, what hangs is left to itself: the API ends when this process does. */
+const END_WITHIN_MS = 4_000;
 /** How often is looked whether npm is still there. */
 const LOOK_MS = 500;
 
@@ -180,9 +182,6 @@ function sayWarnings(): void {
 /** Serves until it is told to stop. */
 export async function serve({ api, host, port }: { api: Api; host: string; port: number }): Promise<void> {
   const inbox = createInbox({ api, campaign: CAMPAIGN_FOLDER });
-  const parts: (() => void | Promise<void>)[] = [inbox.close, api.stop];
-  // Before Vite listens to signals too, and cuts the inbox off.
-  endWith(() => Promise.all(parts.map(async (close) => close())));
   const server = await createServer({
     ...viteConfig,
     appType: 'custom',
@@ -193,8 +192,11 @@ export async function serve({ api, host, port }: { api: Api; host: string; port:
     css: { modules: { generateScopedName: '[name]_[local]' } },
     server: { host, port, strictPort: true, proxy: { '/api/': api.origin } },
   });
-  parts.push(() => server.close());
   await server.listen();
+  endWith(async () => {
+    await inbox.close();
+    await Promise.all([api.stop(), server.close()]);
+  });
   watch(server, api, inbox.wordsChanged);
   const complaints = campaignComplaints(CAMPAIGN_FOLDER);
   // The first visitor need not wait for what can be done now.
@@ -217,9 +219,14 @@ function endWith(end: () => Promise<unknown>): void {
   const stop = () => {
     if (ending) return;
     ending = true;
+    setTimeout(() => process.exit(1), END_WITHIN_MS).unref();
     void end().finally(() => process.exit());
   };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    // Vite's own would cut off whoever looks at the inbox.
+    process.removeAllListeners(signal);
+    process.on(signal, stop);
+  }
   // A terminal that is gone takes no more lines.
   process.stdout.on('error', stop);
   const parent = process.ppid;

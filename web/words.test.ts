@@ -23,6 +23,7 @@ describe('the words of the page', () => {
         // These speak to the operator.
         'shared/campaign-schema.ts',
         'shared/colours.ts',
+        'shared/links.ts',
         // Names of companies, and domains.
         'web/verification/mail-providers.ts',
       ],
