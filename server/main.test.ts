@@ -586,7 +586,7 @@ it('a release can be gone back to: a database that a newer one has used is serve
     await close();
     const env = { DATABASE_URL: site.databaseUrl, SMTP_URL: site.inbox.url, APP_SECRET: TEST_SECRET };
     const back = await startSiteProcess(env, site.folder);
-    assert.match(back.output(), /^Warning: The database was used by a newer version of this page\. /m);
+    assert.match(back.output(), /"level":40,[^}]+"The database was used by a newer version of this page\. /);
     assert.equal((await ask(back)).status, 202);
     assert.match(codeIn(await site.inbox.waitForMail('ada@example.com')), /^\d{6}$/);
     assert.equal(await back.stop('SIGINT'), 0);

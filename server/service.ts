@@ -33,7 +33,13 @@ import { createLogger, createSay, type Say } from '#server/observability/logger.
 import { createMetrics, type Metrics } from '#server/observability/metrics.ts';
 import { makePrivate, openToOthers, sayOpenToOthers } from '#server/private-files.ts';
 import { readCampaignFolder, readSettings, type Settings } from '#server/settings.ts';
-import { explainDatabaseFailure, explainFileFailure } from '#server/start-failures.ts';
+import {
+  explainDatabaseFailure,
+  explainFileFailure,
+  NEWER_DATABASE,
+  saySecretUnfit,
+  STRANGE_SECRET,
+} from '#server/start-failures.ts';
 import type { ResolveName } from '#server/webhooks/addresses.ts';
 import { endpointsOf } from '#server/webhooks/endpoints.ts';
 import type { WebhookParts } from '#server/webhooks/events.ts';
@@ -144,9 +150,6 @@ export async function openService(
     throw error;
   }
 }
-
-const NEWER =
-  'The database was used by a newer version of this page. This one can serve with it; for commands of the desk, use the newer one.';
 
 /** The message is a sentence for the operator. Never leaves this file. */
 class CannotOpen extends Error {}
@@ -299,7 +302,7 @@ async function openParts(
     warnings: [
       ...warnings,
       ...(warning === null ? [] : [warning]),
-      ...(newer.length === 0 ? [] : [NEWER]),
+      ...(newer.length === 0 ? [] : [NEWER_DATABASE]),
       ...openFilesOf(config, secretFolder).map(sayOpenToOthers),
     ],
     startWorker,
@@ -362,22 +365,13 @@ async function openSecrets(
   const isStranger = known.length > 0 && !ids.some((id) => known.includes(id));
   // Set in the settings, it is meant; the file can be one that another instance made for itself, as after a restore elsewhere.
   if (isStranger && config.appSecrets.length === 0)
-    throw new CannotOpen(
-      sayMissing(path.join(folder, 'app-secret'), 'is none that this database was used with'),
-    );
+    throw new CannotOpen(saySecretUnfit(path.join(folder, 'app-secret'), 'strange'));
   await rememberSecretIds(db, ids, now);
   return {
     secrets,
-    warning: isStranger
-      ? 'The secret is none that this database was used with: whoever is signed in or waits for a code must ask for a new one. If that is not what you want, stop and put the old secret behind the new one: APP_SECRET=new,old'
-      : null,
+    warning: isStranger ? STRANGE_SECRET : null,
   };
 }
-
-const sayMissing = (file: string, what: string): string =>
-  `${file} ${what}. Put the file back from a backup, or set APP_SECRET to that secret. ` +
-  'To go on without it, set APP_SECRET to a new one (openssl rand -base64 32): whoever is signed in or waits for a code must then ask for a new one, ' +
-  'links in mails end, and nobody knows any more who was erased and must not come back.';
 
 async function keptSecret(folder: string, databaseKnowsOne: boolean): Promise<string> {
   const file = path.join(folder, 'app-secret');
@@ -387,7 +381,7 @@ async function keptSecret(folder: string, databaseKnowsOne: boolean): Promise<st
   if (kept.type === 'secret') return kept.secret;
   if (kept.type === 'unusable') throw new CannotOpen(kept.sentence);
   if (databaseKnowsOne) {
-    throw new CannotOpen(sayMissing(file, 'is missing, though this database was used with a secret before'));
+    throw new CannotOpen(saySecretUnfit(file, 'missing'));
   }
   return orRefuse(() => makeSecretFile(file), explain);
 }

@@ -6,6 +6,25 @@ import type { Config } from '#server/config.ts';
 import { isOfNewerVersion } from '#server/db/migrate.ts';
 import { hostUrls, sayHosts } from '#server/postgres-hosts.ts';
 
+/** Said at the start, which goes on. */
+export const NEWER_DATABASE =
+  'The database was used by a newer version of this page. This one can serve with it; for commands of the desk, use the newer one.';
+export const STRANGE_SECRET =
+  'The secret is none that this database was used with: whoever is signed in or waits for a code must ask for a new one. If that is not what you want, stop and put the old secret behind the new one: APP_SECRET=new,old';
+
+/**
+ * Why the secret that is kept in a file cannot be the one of a database.
+ * @returns what to do, in sentences
+ */
+export const saySecretUnfit = (file: string, what: 'missing' | 'strange'): string =>
+  `${file} ${
+    what === 'missing'
+      ? 'is missing, though this database was used with a secret before'
+      : 'is none that this database was used with'
+  }. Put the file back from a backup, or set APP_SECRET to that secret. ` +
+  'To go on without it, set APP_SECRET to a new one (openssl rand -base64 32): whoever is signed in or waits for a code must then ask for a new one, ' +
+  'links in mails end, and nobody knows any more who was erased and must not come back.';
+
 type Failure = Error & { readonly code?: unknown; readonly errcode?: unknown; readonly syscall?: unknown };
 
 /**

@@ -11,31 +11,13 @@ const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 
 /** Files all of whose prose is for whoever runs the server, at the terminal, in the log or in a monitor: English. */
 const FOR_OPERATORS: Readonly<Record<string, string>> = {
-  'server/commands/doctor.ts': 'the desk',
   'server/access/secrets.ts': 'why a secret cannot be used',
-  'server/commands/lost.ts': 'the desk',
-  'server/commands/report.ts': 'the desk',
   'server/setting-addresses.ts': 'settings',
   'server/article/article-slips.ts': 'slips in campaign/',
   'server/campaign.ts': 'slips in campaign/',
   'server/campaign-files.ts': 'slips in campaign/',
   'server/campaign-warnings.ts': 'slips in campaign/',
   'server/config.ts': 'settings',
-  'server/doctor/database.ts': 'what the doctor found',
-  'server/doctor/disk.ts': 'what the doctor found',
-  'server/doctor/dkim.ts': 'what the doctor found',
-  'server/doctor/dmarc.ts': 'what the doctor found',
-  'server/dns.ts': 'what the doctor found',
-  'server/doctor/examine.ts': 'what the doctor found',
-  'server/doctor/finding.ts': 'what the doctor found',
-  'server/doctor/look-at-database.ts': 'what the doctor found',
-  'server/doctor/mail-account.ts': 'what the doctor found',
-  'server/doctor/mail-exchange.ts': 'what the doctor found',
-  'server/doctor/page.ts': 'what the doctor found',
-  'server/doctor/reverse-dns.ts': 'what the doctor found',
-  'server/doctor/sample.ts': 'a test mail that an operator asks for',
-  'server/doctor/secret.ts': 'what the doctor found',
-  'server/doctor/spf.ts': 'what the doctor found',
   'server/http/health.ts': 'for monitors',
   'server/http/releases.ts': 'why the built site cannot be served',
   'server/mail/mailer.ts': 'why the mail account or the DKIM key does not work',
@@ -43,12 +25,8 @@ const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/observability/metrics-server.ts': 'for monitors',
   'server/observability/request-times.ts': 'for monitors',
   'server/private-files.ts': 'files that others can read',
-  'server/report/charts.ts': 'the report',
-  'server/report/figures.ts': 'the report',
-  'server/report/html.ts': 'the report',
-  'server/report/period.ts': 'the report',
-  'server/report/sentences.ts': 'the report',
-  'server/report/tables.ts': 'the report',
+  'server/check-start.ts': 'why the server cannot start',
+  'server/restart.ts': 'whether the page was restarted',
   'server/setting-slips.ts': 'settings',
   'server/settings.ts': 'settings',
   'server/start-failures.ts': 'why the server cannot start',
@@ -91,11 +69,6 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'server/outbox/worker.ts': ['no process that looked knows the kind "…"', 'unknown kind', 'no longer valid'],
   // A lead that nobody is, for the operator to try a webhook with.
   'server/webhooks/events.ts': ['Ada Lovelace', 'Analytical Engines'],
-  // Said to the operator at the start.
-  'server/service.ts': [
-    'The secret is none that this database was used with: whoever is signed in or waits for a code must ask for a new one. If that is not what you want, stop and put the old secret behind the new one: APP_SECRET=new,old',
-    '… is missing, though this database was used with a secret before. Put the file back from a backup, or set APP_SECRET to that secret. To go on without it, set APP_SECRET to a new one (openssl rand -base64 32): whoever is signed in or waits for a code must then ask for a new one.',
-  ],
 };
 
 type Tree = { readonly type: string; readonly start: number; readonly end: number } & Record<string, unknown>;
