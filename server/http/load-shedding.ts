@@ -12,6 +12,7 @@ import { API } from '#shared/api.ts';
 const MAX_EVENT_LOOP_DELAY_MS = 1_000;
 /** Between two looks at the loop and at memory. */
 const LOOK_INTERVAL_MS = 1_000;
+const START_IS_OVER_AFTER_MS = 5 * LOOK_INTERVAL_MS;
 const MAX_HEAP_SHARE = 0.85;
 /** Of what the process may have. The rest is for what comes between two looks, a second apart, and for the system's cache. */
 const MAX_RESIDENT_SHARE = 0.8;
@@ -64,13 +65,13 @@ export async function addLoadShedding(
   sendError: SendError,
   { maxInHand, maxEventLoopDelayMs, maxResidentBytes = mostResidentBytes() }: LoadLimits = USUAL_LIMITS,
 ): Promise<void> {
-  // The first look after the start still sees the start, which may block the loop for longer than any load: the first
-  // visitor must not be sent away for it.
+  // The first looks after the start still see the start, which may block the loop for longer than any load: the first visitors
+  // must not be sent away for it. On a busy machine, as when another process is replaced, its end and the looks come late.
   let startIsOver = false;
   app.addHook('onReady', async () => {
     setTimeout(() => {
       startIsOver = true;
-    }, 2 * LOOK_INTERVAL_MS).unref();
+    }, START_IS_OVER_AFTER_MS).unref();
   });
 
   await app.register(underPressure, {
