@@ -180,7 +180,7 @@ describe('a restart in place', { concurrency: 2 }, () => {
       const ended = once(child, 'exit');
       try {
         await until(() => existsSync(runningFileIn(folder)));
-        const [, url = ''] = /^Ready on (\S+)$/m.exec(output) ?? [];
+        const [, url = ''] = /"msg":"Ready on ([^"]+)"/.exec(output) ?? [];
         rmSync(node);
         assert.deepEqual(await restart(folder), {
           code: 1,
@@ -408,7 +408,7 @@ it('nothing is loaded any more once the page serves, so that "npm ci" may put ot
       } finally {
         assert.equal(await site.stop('SIGTERM'), 0);
       }
-      const [before = '', after = ''] = site.output().split(/^Ready on .*$/m);
+      const [before = '', after = ''] = site.output().split(/^.*"msg":"Ready on .*$/m);
       assert.match(before, /^Loaded file:.*\/server\/main\.ts$/m);
       assert.deepEqual(after.match(/^Loaded .*$/gm), null);
     });
