@@ -179,8 +179,9 @@ describe('a restart in place', { concurrency: 2 }, () => {
       child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
       const ended = once(child, 'exit');
       try {
-        await until(() => existsSync(runningFileIn(folder)));
-        const [, url = ''] = /"msg":"Ready on ([^"]+)"/.exec(output) ?? [];
+        const ready = /"msg":"Ready on ([^"]+)"/;
+        await until(() => existsSync(runningFileIn(folder)) && ready.test(output));
+        const [, url = ''] = ready.exec(output) ?? [];
         rmSync(node);
         assert.deepEqual(await restart(folder), {
           code: 1,
