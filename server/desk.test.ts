@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
@@ -164,6 +164,14 @@ describe('the desk', () => {
       );
       const right = await run(elsewhere, env, 'leads', '--json');
       assert.match(right.out, /ada@example\.com/);
+
+      // On one where it was never started: what the first start makes is made here, for nobody else to look into.
+      const fresh = path.join(site.folder, 'fresh');
+      mkdirSync(fresh);
+      const begun = await run(fresh, env, 'restore', copy);
+      assert.equal(begun.code, 0, begun.notes);
+      assert.equal(statSync(path.join(fresh, 'data')).mode & 0o777, 0o700);
+      assert.match((await run(fresh, env, 'leads', '--json')).out, /ada@example\.com/);
     } finally {
       await site.close();
     }

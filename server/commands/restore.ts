@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { constants, copyFileSync, existsSync } from 'node:fs';
 import { chmod, open, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
 
 import type { Command } from '@commander-js/extra-typings';
 
@@ -9,6 +10,7 @@ import { sayContents } from '#server/commands/backup.ts';
 import { CommandFailure, type Desk } from '#server/commands/desk.ts';
 import { orSay } from '#server/commands/output-file.ts';
 import { COMPANIONS, inspectBackup, isDatabaseOpen } from '#server/db/restore.ts';
+import { makePrivateFolder } from '#server/private-files.ts';
 import { readInstance } from '#server/service.ts';
 
 const UNFIT = {
@@ -44,6 +46,8 @@ export function addRestore(program: Command, desk: Desk): void {
       try {
         desk.progress(`Copying ${file} …`);
         await orSay(database.file, async () => {
+          // On a new machine, as the first start would.
+          makePrivateFolder(path.dirname(database.file));
           copyFileSync(file, beside, constants.COPYFILE_EXCL);
           await chmod(beside, 0o600);
           await using copy = await open(beside, 'r+');
