@@ -92,7 +92,10 @@ document.addEventListener('click', async ({ target }) => {
   }
 });
 new EventSource('/inbox/events').onmessage = async () => {
-  const page = new DOMParser().parseFromString(await (await fetch(location.href)).text(), 'text/html');
+  // The development server ends, or starts anew; the next event brings what is missed.
+  const text = await fetch(location.href).then((answer) => answer.text()).catch(() => null);
+  if (text === null) return;
+  const page = new DOMParser().parseFromString(text, 'text/html');
   const open = Array.from(document.querySelectorAll('details'), ({ open }) => open);
   for (const part of ['nav', 'main']) {
     const [now, then] = [page.querySelector(part), document.querySelector(part)];

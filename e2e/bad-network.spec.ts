@@ -240,6 +240,8 @@ for (const { what, ...answer } of NOT_CHECKED) {
     const answered = page.waitForResponse('**/api/verify');
     await page.keyboard.press('Enter');
     await answered;
+    // The answer has come, and the page has seen it: until then, a press does nothing.
+    await expect(visitor.box(1)).toBeEnabled();
     await expect(page.getByText('Your code could not be checked.')).toBeVisible();
     await expect(tryAgain(page)).toBeFocused();
     await page.keyboard.press('Enter');

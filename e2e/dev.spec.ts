@@ -6,6 +6,8 @@ import { createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 
+import type { Page } from '@playwright/test';
+
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { freePort } from '#testing/free-port.ts';
 import { siteSettings } from '#testing/start-site.ts';
@@ -84,6 +86,11 @@ function isAlive(pid: number): boolean {
   }
 }
 
+/** Before the server ends that they ask for what is new. */
+const close = async (...pages: readonly Page[]) => {
+  for (const page of pages) await page.close();
+};
+
 test('a developer asks for a code, takes it from the inbox and reads the article; nobody is mailed', async ({
   page,
   context,
@@ -110,6 +117,7 @@ test('a developer asks for a code, takes it from the inbox and reads the article
       await expect(page.getByRole('article')).toBeVisible();
       await expect(inbox.getByRole('link', { name: /Your copy of/ }).first()).toBeVisible();
       await expect(inbox.getByRole('link', { name: /New lead: Ada Lovelace/ }).first()).toBeVisible();
+      await close(inbox, page);
     },
     siteSettings('file:./data/leads.db', site.inbox),
   );
@@ -161,6 +169,7 @@ test('words are followed as they are saved, in page, e-mails and article; a slip
     await expect(inbox.getByRole('heading', { name: /^\d{6} for you$/ })).toBeVisible();
     await visitor.enterCode(await inbox.getByRole('status').innerText());
     await expect(page.getByRole('heading', { name: 'Another chapter' })).toBeVisible();
+    await close(inbox, page);
   });
 });
 

@@ -9,7 +9,10 @@ import { findProgram, missingPrograms, PROGRAM_NAMES, PROGRAMS } from '#testing/
 
 const run = (command: string, ...parameters: string[]): boolean => {
   process.stdout.write(`> ${command} ${parameters.join(' ')}\n`);
-  return spawnSync(command, parameters, { stdio: 'inherit' }).status === 0;
+  // Debian starts what it installs, but not in this runlevel: nobody who tests wants an nginx at port 80.
+  return (
+    spawnSync(command, parameters, { stdio: 'inherit', env: { ...process.env, RUNLEVEL: '1' } }).status === 0
+  );
 };
 
 const debianAsRoot = process.getuid?.() === 0 && existsSync('/usr/bin/apt-get');
@@ -30,7 +33,7 @@ if (findChromium() === undefined) installChromium();
 for (const name of ['firefox', 'webkit'] as const) {
   if (findEngine(name) === undefined) installDebian(...DEBIAN_PACKAGES[name]);
 }
-// Where a service manager runs, Debian would start them, and nobody who tests wants an nginx at port 80.
+// systemd would start them in any runlevel.
 if (!existsSync('/run/systemd/system')) {
   for (const name of PROGRAM_NAMES) if (findProgram(name) === undefined) installDebian(PROGRAMS[name].debian);
 }
