@@ -380,9 +380,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   return {
     type: 'config',
     warnings: [
-      ...bareAtWarnings(present),
+      ...bareAtWarnings('SMTP_URL', settings.SMTP_URL ?? ''),
       ...smtpWarnings(settings.SMTP_URL),
-      ...databaseWarnings(settings.DATABASE_URL),
+      ...postgresWarnings('DATABASE_URL', settings.DATABASE_URL),
     ],
     config: {
       port: settings.PORT,
@@ -525,12 +525,80 @@ function smtpWarnings(smtpUrl: string | undefined): string[] {
   return warnings;
 }
 
-function databaseWarnings(databaseUrl: string): string[] {
-  return /^postgres(ql)?:/.test(databaseUrl) &&
-    sendsPassword(databaseUrl, {}) &&
-    parametersOf(databaseUrl).get('sslmode') === 'disable'
-    ? ['DATABASE_URL sends all data to PostgreSQL in clear, as its sslmode=disable says.']
-    : [];
+const POSTGRES = /^postgres(ql)?:/;
+
+/**
+ * What keeps this page from working with a PostgreSQL.
+ * @param name of what names it: DATABASE_URL, or an option that takes the same
+ * @param env what pg reads beside the address
+ * @returns one sentence for each; none for an address of something else
+ */
+function postgresComplaints(
+  name: string,
+  address: string,
+  env: Readonly<Record<string, string | undefined>>,
+): string[] {
+  if (!POSTGRES.test(address)) return [];
+  const complaints: string[] = [];
+  if (
+    hostUrls(address).every((one) => URL.canParse(one)) &&
+    sendsPassword(address, env) &&
+    !saysHowToConnect(address, env)
+  ) {
+    complaints.push(
+      `${name} sends a password to another machine and must say how: add ?sslmode=verify-full (TLS, certificate checked), ?sslmode=no-verify (TLS with any certificate) or ?sslmode=disable (in clear, for a network of your own).`,
+    );
+  }
+  const reading = asksForReading(address);
+  if (reading !== null) {
+    complaints.push(
+      `${name} asks for a host to read from (target_session_attrs=${reading}), and this page writes. Make it read-write.`,
+    );
+  }
+  return complaints;
+}
+
+function postgresWarnings(name: string, address: string): string[] {
+  if (!POSTGRES.test(address)) return [];
+  return [
+    ...bareAtWarnings(name, address),
+    ...(sendsPassword(address, {}) && parametersOf(address).get('sslmode') === 'disable'
+      ? [`${name} sends all data to PostgreSQL in clear, as its sslmode=disable says.`]
+      : []),
+  ];
+}
+
+/**
+ * Judges an address of PostgreSQL as DATABASE_URL is judged.
+ * @param name of what names it
+ * @param folder where relative names of files in it start
+ * @returns what to connect to, and what the operator should know; or one sentence for each complaint
+ */
+export function readPostgresUrl(
+  name: string,
+  address: string,
+  { env, folder }: { env: Readonly<Record<string, string | undefined>>; folder: string },
+):
+  | {
+      readonly type: 'database';
+      readonly database: DatabaseConfig;
+      readonly warnings: readonly string[];
+    }
+  | { readonly type: 'complaints'; readonly complaints: readonly string[] } {
+  const slip = loginSlip(address);
+  const isAddress = hostUrls(address).every((one) => POSTGRES.test(URL.parse(one)?.protocol ?? ''));
+  const complaints =
+    slip !== null
+      ? [`${name} ${slip}.`]
+      : isAddress
+        ? postgresComplaints(name, address, env)
+        : [`${name} must be an address such as postgres://user@host/name.`];
+  if (complaints.length > 0) return { type: 'complaints', complaints };
+  return {
+    type: 'database',
+    database: resolveDatabase({ engine: 'postgres', url: address }, folder),
+    warnings: postgresWarnings(name, address),
+  };
 }
 
 /** Whether a password goes to PostgreSQL on another machine. */
@@ -559,13 +627,10 @@ function loginComplaints(present: Readonly<Record<string, string>>): string[] {
   });
 }
 
-const bareAtWarnings = (present: Readonly<Record<string, string>>): string[] =>
-  ['SMTP_URL', 'DATABASE_URL']
-    .filter((name) => hasBareAt(hostUrls(present[name] ?? '')[0] ?? ''))
-    .map(
-      (name) =>
-        `${name} has an "@" in its user or password. It is taken as part of it; write it %40 to be sure.`,
-    );
+const bareAtWarnings = (name: string, address: string): string[] =>
+  hasBareAt(hostUrls(address)[0] ?? '')
+    ? [`${name} has an "@" in its user or password. It is taken as part of it; write it %40 to be sure.`]
+    : [];
 
 function isDecodable(text: string): boolean {
   try {
@@ -580,25 +645,9 @@ function complaintsAcrossSettings(
   present: Readonly<Record<string, string>>,
   env: Readonly<Record<string, string | undefined>>,
 ): string[] {
-  const complaints: string[] = [];
   const database = present['DATABASE_URL'] ?? '';
-  if (
-    /^postgres(ql)?:/.test(database) &&
-    hostUrls(database).every((one) => URL.canParse(one)) &&
-    sendsPassword(database, env) &&
-    !saysHowToConnect(database, env)
-  ) {
-    complaints.push(
-      'DATABASE_URL sends a password to another machine and must say how: add ?sslmode=verify-full (TLS, certificate checked), ?sslmode=no-verify (TLS with any certificate) or ?sslmode=disable (in clear, for a network of your own).',
-    );
-  }
-  const reading = /^postgres(ql)?:/.test(database) ? asksForReading(database) : null;
-  if (reading !== null) {
-    complaints.push(
-      `DATABASE_URL asks for a host to read from (target_session_attrs=${reading}), and this page writes. Make it read-write.`,
-    );
-  }
-  if (/^postgres(ql)?:/.test(database) && !present['APP_SECRET']) {
+  const complaints = postgresComplaints('DATABASE_URL', database, env);
+  if (POSTGRES.test(database) && !present['APP_SECRET']) {
     complaints.push(
       `APP_SECRET must be set when DATABASE_URL names PostgreSQL: every process needs the same one, of at least ${SECRET_MIN_LENGTH} random characters.`,
     );

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
@@ -150,28 +150,6 @@ describe('the desk', () => {
       assert.deepEqual(await emails(), ['ada@example.com']);
       const before = await run(site.folder, { ...env, DATABASE_URL: `file:${kept}` }, 'leads', '--json');
       assert.match(before.out, /eve@example\.com/);
-
-      // On a new machine, where the page was started once and made a secret of its own.
-      const elsewhere = path.join(site.folder, 'elsewhere');
-      mkdirSync(path.join(elsewhere, 'data'), { recursive: true });
-      writeFileSync(path.join(elsewhere, 'data', 'app-secret'), 'y'.repeat(43));
-      const copy = path.join(site.folder, 'copy.db');
-      const moved = await run(elsewhere, { ...env, APP_SECRET: '' }, 'restore', copy);
-      assert.equal(moved.code, 1);
-      assert.match(
-        moved.notes,
-        /leads\.db is now .+copy\.db, with 1 lead\.[\s\S]+app-secret is none that this/,
-      );
-      const right = await run(elsewhere, env, 'leads', '--json');
-      assert.match(right.out, /ada@example\.com/);
-
-      // On one where it was never started: what the first start makes is made here, for nobody else to look into.
-      const fresh = path.join(site.folder, 'fresh');
-      mkdirSync(fresh);
-      const begun = await run(fresh, env, 'restore', copy);
-      assert.equal(begun.code, 0, begun.notes);
-      assert.equal(statSync(path.join(fresh, 'data')).mode & 0o777, 0o700);
-      assert.match((await run(fresh, env, 'leads', '--json')).out, /ada@example\.com/);
     } finally {
       await site.close();
     }

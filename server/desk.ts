@@ -4,34 +4,43 @@ import process from 'node:process';
 import { createInterface } from 'node:readline/promises';
 
 import { openDeskService } from '#server/commands/desk.ts';
-import { runDesk } from '#server/commands/program.ts';
+import { orSay } from '#server/commands/output-file.ts';
+import { linesOf, runDesk } from '#server/commands/program.ts';
 import { createTerminal, paintFor } from '#server/commands/terminal.ts';
+import { endWithSentence } from '#server/failures.ts';
 import { createLogger } from '#server/observability/logger.ts';
 import type { Service } from '#server/service.ts';
 
+endWithSentence(linesOf);
 const interrupted = new AbortController();
 process.once('SIGINT', () => interrupted.abort());
-// Whoever read what we print has had enough (head, less): that is no error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(0);
-  throw error;
+// Whoever read what we print has had enough (head, less): that is no error. Any other is the printer's to tell.
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+  if (code === 'EPIPE') process.exit(0);
 });
+// What cannot be said ends no work.
+process.stderr.on('error', () => {});
 
 const { note, progress, endProgress } = createTerminal(process.stderr);
 let service: Promise<Service> | undefined;
 
 process.exitCode = await runDesk(
   {
-    service: () =>
+    service: (database) =>
       (service ??= openDeskService(
-        { logger: createLogger('warn', process.stderr), say: note },
+        { logger: createLogger('warn', process.stderr), say: note, database },
         (file) => file === ':memory:' || existsSync(file),
       )),
     print: async (text) => {
       interrupted.signal.throwIfAborted();
       endProgress();
-      if (process.stdout.write(text)) return;
-      await new Promise<void>((resolve) => process.stdout.once('drain', () => resolve()));
+      await orSay(
+        'Standard output',
+        () =>
+          new Promise<void>((resolve, reject) => {
+            process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
+          }),
+      );
     },
     note,
     input: () => (process.stdin.isTTY ? null : process.stdin),

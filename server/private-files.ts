@@ -1,5 +1,5 @@
 // Files that nobody else on the machine may read: the database, the mails, the secret.
-import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 const FOR_OTHERS = 0o077;
@@ -42,6 +42,15 @@ export function touchPrivateFile(file: string): void {
   // One that is there is not opened: closing it would end the locks that this process holds on it (POSIX, close).
   if (modeOf(file) === null) closeSync(openSync(file, 'a', 0o600));
   makePrivate(file);
+}
+
+/** Makes the names in a folder survive a power cut, as fsync does for a file's content. */
+export function flushFolder(folder: string): void {
+  // Windows has no such thing, and refuses.
+  if (process.platform === 'win32') return;
+  const descriptor = openSync(folder, 'r');
+  fsyncSync(descriptor);
+  closeSync(descriptor);
 }
 
 /**

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { loadEnvFile } from 'node:process';
 import { parseEnv } from 'node:util';
 
-import { readConfig, resolvePaths, type Config } from '#server/config.ts';
+import { readConfig, readPostgresUrl, resolvePaths, type Config } from '#server/config.ts';
 import { openToOthers, sayOpenToOthers } from '#server/private-files.ts';
 import { slipsInEnvFile, slipsInEnvironment } from '#server/setting-slips.ts';
 
@@ -41,6 +41,13 @@ export function readSettings():
     warnings: [...file.warnings, ...result.warnings],
   };
 }
+
+/**
+ * Judges another database than that of DATABASE_URL, once the settings were read.
+ * @param option what names it
+ */
+export const readOtherDatabase = (option: string, address: string): ReturnType<typeof readPostgresUrl> =>
+  readPostgresUrl(option, address, { env: process.env, folder: instanceFolder() });
 
 /** As with any path in a command: relative to where it was typed. */
 function instanceFolder(): string {

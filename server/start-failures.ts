@@ -1,9 +1,10 @@
-// Why the server could not start, in a sentence for whoever sits at the terminal. What is not listed here is a fault of
-// ours and keeps its stack.
+// Why the server could not start, or the database cannot be used, in a sentence for whoever sits at the terminal. What is not listed
+// here or in failures.ts is a fault of ours.
 import { createServer } from 'node:net';
 
 import type { Config } from '#server/config.ts';
 import { isOfNewerVersion } from '#server/db/migrate.ts';
+import { explainSystemFailure, firstOf } from '#server/failures.ts';
 import { hostUrls, sayHosts } from '#server/postgres-hosts.ts';
 
 /** Said at the start, which goes on. */
@@ -28,27 +29,49 @@ export const saySecretUnfit = (file: string, what: 'missing' | 'strange'): strin
 type Failure = Error & { readonly code?: unknown; readonly errcode?: unknown; readonly syscall?: unknown };
 
 /**
+ * Explains what ended something that nobody foresaw, such as a command in the middle of its work.
+ * @param database that it worked with; null: with none yet
+ * @returns one sentence, or null for a fault of ours
+ */
+export function explainFailure(error: unknown, database: Config['database'] | null): string | null {
+  const sentence = explainSystemFailure(error);
+  if (sentence !== null || database === null) return sentence;
+  const failure: Failure | null = firstOf(error);
+  // A file that is missing is not the database, and what SQLite says is not PostgreSQL's.
+  if (failure === null || 'path' in failure) return null;
+  const isSqlite = typeof failure.errcode === 'number';
+  return isSqlite === (database.engine === 'sqlite')
+    ? explainDatabaseFailure(error, database)
+    : null;
+}
+
+/**
  * Explains what was thrown while the database was opened and brought up to date.
+ * @param setting what names the database
  * @returns one sentence, or null for what nobody foresaw
  */
-export function explainDatabaseFailure(error: unknown, database: Config['database']): string | null {
+export function explainDatabaseFailure(
+  error: unknown,
+  database: Config['database'],
+  setting = 'DATABASE_URL',
+): string | null {
   const failure = firstOf(error);
   if (failure === null) return null;
   if (isOfNewerVersion(failure)) {
-    return 'The database was used by a newer version of this page. Start that version, or name another database in DATABASE_URL.';
+    return `The database was used by a newer version of this page. Start that version, or name another database in ${setting}.`;
   }
   return database.engine === 'sqlite'
     ? explainSqlite(failure, database.file)
-    : explainHosts(error, failure, database.url);
+    : explainHosts(error, failure, database.url, setting);
 }
 
 /** Of several hosts, each has failed in its own way. */
-function explainHosts(error: unknown, failure: Failure, url: string): string | null {
+function explainHosts(error: unknown, failure: Failure, url: string, setting: string): string | null {
   const hosts = hostUrls(url);
-  if (hosts.length === 1 || !(error instanceof AggregateError)) return explainPostgres(failure, url);
+  if (hosts.length === 1 || !(error instanceof AggregateError)) return explainPostgres(failure, url, setting);
   const sentences = hosts.map((host, index) => {
     const one = firstOf(error.errors[index]);
-    return one && explainPostgres(one, host);
+    return one && explainPostgres(one, host, setting);
   });
   return sentences.includes(null) ? null : sentences.join(' ');
 }
@@ -81,42 +104,42 @@ const FILE_CODES = new Set([
   'ENAMETOOLONG',
 ]);
 
-function explainPostgres(failure: Failure, url: string): string | null {
+function explainPostgres(failure: Failure, url: string, setting: string): string | null {
   const code = typeof failure.code === 'string' ? failure.code : '';
   const where = `PostgreSQL at ${sayHosts(url)}`;
-  if (failure.syscall === 'open') return `A file that DATABASE_URL names cannot be read (${code}).`;
+  if (failure.syscall === 'open') return `A file that ${setting} names cannot be read (${code}).`;
   // PgBouncer has one code (08P01) for all that it refuses.
   const parameter = /unsupported startup parameter: (\S+)/.exec(failure.message)?.[1];
   if (parameter !== undefined)
-    return `${where} is reached through a pooler that refuses a parameter of DATABASE_URL (${parameter}). Take it out, or let PgBouncer ignore it (ignore_startup_parameters).`;
+    return `${where} is reached through a pooler that refuses a parameter of ${setting} (${parameter}). Take it out, or let PgBouncer ignore it (ignore_startup_parameters).`;
   if (code.startsWith('28') || /(SASL|password) authentication failed/.test(failure.message))
-    return `${where} refused the login. Check user and password in DATABASE_URL.`;
+    return `${where} refused the login. Check user and password in ${setting}.`;
   if (code === '3D000' || /database ".+" does not exist|no such database/.test(failure.message))
-    return `${where} has no database of that name. Make it, or name another one in DATABASE_URL.`;
+    return `${where} has no database of that name. Make it, or name another one in ${setting}.`;
   if (code === '42501')
     return `${where} does not let this user make tables. Make the user the owner of the database.`;
   if (code === '53300')
     return `${where} has no connection left. Raise max_connections, or end other clients.`;
+  if (code === '53100') return `${where} has no room on its disk. Make some there, and try again.`;
   if (code.startsWith('57P')) return `${where} is starting or stopping. Try again in a moment.`;
+  if (code === '57014')
+    return `${where} took too long and was interrupted. Look what else it is busy with, and try again.`;
   if (code === '55P03')
     return `${where} is held up by another program that has locked a table. Find it in pg_stat_activity, and start again.`;
-  if (code === '25006') return `${where} takes no writes. Name the primary server in DATABASE_URL.`;
+  if (code === '25006') return `${where} takes no writes. Name the primary server in ${setting}.`;
   if (failure.message.includes('does not support SSL')) {
-    return `${where} offers no TLS. Turn it on there, or, on a network of your own, set sslmode=disable in DATABASE_URL.`;
+    return `${where} offers no TLS. Turn it on there, or, on a network of your own, set sslmode=disable in ${setting}.`;
   }
   if (code.startsWith('ERR_TLS') || /CERT|SELF_SIGNED|LEAF_SIGNATURE/.test(code)) {
-    return `${where} shows a certificate that cannot be trusted (${code}). Name its authority with sslrootcert=FILE in DATABASE_URL, or take any with sslmode=no-verify.`;
+    return `${where} shows a certificate that cannot be trusted (${code}). Name its authority with sslrootcert=FILE in ${setting}, or take any with sslmode=no-verify.`;
   }
-  if (/^E[A-Z_]+$/.test(code) || /timeout|terminated/i.test(failure.message)) {
-    return `${where} cannot be reached (${code || 'timeout'}). Start it, or mend DATABASE_URL.`;
+  if (/connection terminated unexpectedly/i.test(failure.message))
+    return `${where} has ended the connection. Its log says why; try again.`;
+  // Node's own codes (ERR_INVALID_ARG_TYPE) are faults of ours.
+  if (/^E(?!RR_(?!SSL_|SOCKET_))[A-Z_]+$/.test(code) || /timeout|terminated/i.test(failure.message)) {
+    return `${where} cannot be reached (${code || 'timeout'}). Start it, or mend ${setting}.`;
   }
   return null;
-}
-
-/** Several addresses of one host may have failed; the first speaks for all. */
-function firstOf(error: unknown): Failure | null {
-  if (error instanceof AggregateError && error.errors.length > 0) return firstOf(error.errors[0]);
-  return error instanceof Error ? error : null;
 }
 
 /**
@@ -124,7 +147,7 @@ function firstOf(error: unknown): Failure | null {
  * @param advice what to do instead, as a sentence
  */
 export function explainFileFailure(error: unknown, file: string, advice: string): string | null {
-  const failure = firstOf(error);
+  const failure: Failure | null = firstOf(error);
   if (typeof failure?.code !== 'string' || failure.syscall === undefined) return null;
   return `${file} cannot be read or made (${failure.code}). ${advice}`;
 }

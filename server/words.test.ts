@@ -18,6 +18,7 @@ const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/campaign-files.ts': 'slips in campaign/',
   'server/campaign-warnings.ts': 'slips in campaign/',
   'server/config.ts': 'settings',
+  'server/failures.ts': 'what the operating system refuses',
   'server/http/health.ts': 'for monitors',
   'server/http/releases.ts': 'why the built site cannot be served',
   'server/mail/mailer.ts': 'why the mail account or the DKIM key does not work',

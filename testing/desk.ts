@@ -1,7 +1,11 @@
-// A command of the desk, run in this process on the service of a server under test, or of its own.
-import type { Desk } from '#server/commands/desk.ts';
+// A command of the desk, run in this process: on the service of a server under test, or on one of its own.
+import { existsSync } from 'node:fs';
+
+import { openDeskService, type Desk } from '#server/commands/desk.ts';
 import { runDesk } from '#server/commands/program.ts';
+import { createLogger } from '#server/observability/logger.ts';
 import type { Service } from '#server/service.ts';
+import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 
 export type DeskAnswer = {
   readonly exitCode: number;
@@ -12,26 +16,66 @@ export type DeskAnswer = {
 };
 
 /** @param replacements confirm: nobody is there to answer if not given */
-export async function desk(
+export const desk = (
   service: Service,
   args: readonly string[],
   replacements: Partial<Desk> = {},
+): Promise<DeskAnswer> => run({ service: async () => service, clock: service.clock, ...replacements }, args);
+
+/**
+ * As `npm run desk` runs it: the settings are read, and a service is opened where the command needs one.
+ * @param folder that of the instance
+ * @param env its settings, for as long as the command runs
+ */
+export async function deskAt(
+  folder: string,
+  env: Readonly<Record<string, string>>,
+  args: readonly string[],
+  replacements: Partial<Desk> = {},
+): Promise<DeskAnswer> {
+  const before = { ...process.env };
+  Object.assign(process.env, { INSTANCE_FOLDER: folder, CAMPAIGN_FOLDER: TEST_CAMPAIGN, ...env });
+  let service: Promise<Service> | undefined;
+  try {
+    return await run(
+      {
+        service: (database) =>
+          (service ??= openDeskService(
+            { logger: createLogger('silent'), say: () => {}, database },
+            existsSync,
+          )),
+        clock: () => Date.now(),
+        ...replacements,
+      },
+      args,
+    );
+  } finally {
+    await service?.then(
+      ({ close }) => close(),
+      () => {},
+    );
+    for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
+    Object.assign(process.env, before);
+  }
+}
+
+async function run(
+  parts: Pick<Desk, 'service' | 'clock'> & Partial<Desk>,
+  args: readonly string[],
 ): Promise<DeskAnswer> {
   const out: string[] = [];
   const notes: string[] = [];
   const exitCode = await runDesk(
     {
-      service: async () => service,
       print: async (text) => void out.push(text),
       note: (line) => void notes.push(line),
       confirm: async () => false,
       progress: () => {},
       paint: (_, text) => text,
       signal: new AbortController().signal,
-      clock: service.clock,
       // Nobody is there: no test asks about domains of the world.
       dnsServers: ['127.0.0.1:9'],
-      ...replacements,
+      ...parts,
     },
     args,
   );

@@ -12,7 +12,7 @@ import {
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
 
-import { makePrivate, makePrivateFolder } from '#server/private-files.ts';
+import { flushFolder, makePrivate, makePrivateFolder } from '#server/private-files.ts';
 
 type Purpose = 'one-time code' | 'cookie' | 'reference' | 'proof of work' | 'pseudonym' | 'webhook';
 
@@ -119,15 +119,6 @@ export function makeSecretFile(file: string): string {
   const made = readSecretFile(file);
   if (made.type !== 'secret') throw new Error(`${file} could not be read back.`);
   return made.secret;
-}
-
-/** Makes the names in a folder survive a power cut, as fsync does for a file's content. */
-function flushFolder(folder: string): void {
-  // Windows has no such thing, and refuses.
-  if (process.platform === 'win32') return;
-  const descriptor = openSync(folder, 'r');
-  fsyncSync(descriptor);
-  closeSync(descriptor);
 }
 
 /** HMAC-SHA-256 of a text under one purpose's key. */

@@ -1,13 +1,14 @@
 // desk backup: a copy of the database while the page runs.
+import { realpathSync } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
-import { randomBytes } from 'node:crypto';
 
 import type { Command } from '@commander-js/extra-typings';
 
-import { CommandFailure, type Desk } from '#server/commands/desk.ts';
-import { orSay } from '#server/commands/output-file.ts';
+import { CommandFailure, fileOf, type Desk } from '#server/commands/desk.ts';
+import { besideOf, cannotWrite, filePlace, orSay } from '#server/commands/output-file.ts';
 import { mustTakeWrites, withParameters } from '#server/postgres-hosts.ts';
-import { copyDatabase, type Contents } from '#server/db/backup.ts';
+import { copyDatabase, isWriteFailure, type Contents } from '#server/db/backup.ts';
+import { COMPANIONS } from '#server/db/restore.ts';
 
 export function addBackup(program: Command, desk: Desk): void {
   program
@@ -19,25 +20,33 @@ export function addBackup(program: Command, desk: Desk): void {
       const { config } = await desk.service();
       const { database } = config;
       if (database.engine === 'postgres') throw new CommandFailure(sayPgDump(database.url, file));
-      const beside = `${file}.${randomBytes(4).toString('hex')}.part`;
-      const handle = await orSay(file, () => open(beside, 'wx', 0o600));
+      const source = fileOf(database);
+      const place = await filePlace(file, 'the copy of a database');
+      if (['', ...COMPANIONS].some((companion) => place === realpathSync(source) + companion))
+        throw cannotWrite(file, 'it is the database itself. Name another file.');
+      const beside = besideOf(place);
       try {
-        const size = `${Math.ceil((await stat(database.file)).size / 2 ** 20)} MiB`;
+        await using handle = await orSay(file, () => open(beside, 'wx', 0o600));
+        const size = `${Math.ceil((await stat(source)).size / 2 ** 20)} MiB`;
         desk.progress(`Copying ${size} …`);
-        const contents = await copyDatabase(database.file, beside, () => {
+        const contents = await copyDatabase(source, beside, () => {
           desk.signal.throwIfAborted();
           desk.progress(`Checking the copy of ${size} …`);
+        }).catch((error: unknown) => {
+          throw isWriteFailure(error)
+            ? cannotWrite(file, 'the disk is full, or takes no more. Make room, or name another place.')
+            : error;
         });
         desk.signal.throwIfAborted();
-        await handle.sync();
-        await handle.close();
-        await orSay(file, () => rename(beside, file));
+        if (contents === null)
+          throw new CommandFailure(
+            `${source} is damaged, and so is every copy of it; ${file} was not written. Put a whole backup back, or rescue what is in it (docs/operating.md).`,
+          );
+        await orSay(file, () => handle.sync());
+        await orSay(file, () => rename(beside, place));
         desk.note(`${file} holds the database with ${sayContents(contents)}.`);
-      } catch (error) {
-        await handle.close();
-        for (const suffix of ['', '-journal', '-wal', '-shm'])
-          await rm(`${beside}${suffix}`, { force: true });
-        throw error;
+      } finally {
+        for (const suffix of ['', ...COMPANIONS]) await rm(`${beside}${suffix}`, { force: true });
       }
       if (config.appSecrets.length === 0)
         desk.note(

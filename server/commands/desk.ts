@@ -1,12 +1,20 @@
 // What every command of the desk works with: the service, the terminal, and how a command ends that cannot do what it was asked.
 import type { Patient } from '#server/doctor/examine.ts';
 import type { Paint } from '#server/commands/terminal.ts';
-import { openService, readInstance, type Service } from '#server/service.ts';
+import type { Config } from '#server/config.ts';
+import type { OpenDatabase } from '#server/db/connect.ts';
+import { isDatabaseOpen } from '#server/db/restore.ts';
+import { openService, readInstance, type Instance, type Service } from '#server/service.ts';
+import { explainDatabaseFailure } from '#server/start-failures.ts';
 
 export type Desk = {
-  /** Opens the service of this instance, once. @throws {CommandFailure} when it cannot be opened */
-  readonly service: () => Promise<Service>;
-  /** Writes to standard output, and waits until it was taken. */
+  /**
+   * Opens the service of this instance, once.
+   * @param database to be used in the place of its own. It stays open after the service
+   * @throws {CommandFailure} when it cannot be opened
+   */
+  readonly service: (database?: OpenDatabase) => Promise<Service>;
+  /** Writes to standard output, and waits until it was taken. @throws {CommandFailure} when it is not */
   readonly print: (text: string) => Promise<void>;
   /** Writes a line for the person at the terminal, never where data goes. */
   readonly note: (line: string) => void;
@@ -42,6 +50,16 @@ export class CommandFailure extends Error {
 }
 
 /**
+ * Settings and words of this instance.
+ * @throws {CommandFailure} with every complaint about them
+ */
+export function readDeskInstance(): Instance {
+  const instance = readInstance();
+  if (instance.type === 'complaints') throw new CommandFailure(instance.complaints.join('\n'));
+  return instance;
+}
+
+/**
  * Opens the service beside a server that may be running: with its settings, words and database.
  * @throws {CommandFailure} with every complaint about them
  */
@@ -49,10 +67,9 @@ export async function openDeskService(
   replacements: Parameters<typeof openService>[1],
   doesFileExist: (file: string) => boolean,
 ): Promise<Service> {
-  const instance = readInstance();
-  if (instance.type === 'complaints') throw new CommandFailure(instance.complaints.join('\n'));
+  const instance = readDeskInstance();
   const { database } = instance.config;
-  if (database.engine === 'sqlite' && !doesFileExist(database.file)) {
+  if (database.engine === 'sqlite' && !replacements?.database && !doesFileExist(database.file)) {
     throw new CommandFailure(
       `There is no database at ${database.file} yet. Start the page once (npm start), or say with INSTANCE_FOLDER where its .env and data/ are.`,
     );
@@ -60,4 +77,30 @@ export async function openDeskService(
   const opening = await openService(instance, replacements);
   if (opening.type === 'complaints') throw new CommandFailure(opening.complaints.join('\n'));
   return opening.service;
+}
+
+type SqliteConfig = Extract<Config['database'], { engine: 'sqlite' }>;
+
+/**
+ * The file of an SQLite database.
+ * @throws {CommandFailure} when it has none
+ */
+export function fileOf({ file }: SqliteConfig): string {
+  if (file !== ':memory:') return file;
+  throw new CommandFailure(
+    'The database is kept in memory alone. Name a file in DATABASE_URL, such as file:./data/leads.db.',
+  );
+}
+
+/**
+ * Whether any process has an SQLite database open.
+ * @throws {CommandFailure} when it cannot be told
+ */
+export function isInUse(database: SqliteConfig): boolean {
+  try {
+    return isDatabaseOpen(database.file);
+  } catch (error) {
+    const sentence = explainDatabaseFailure(error, database);
+    throw sentence === null ? error : new CommandFailure(sentence);
+  }
 }

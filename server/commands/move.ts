@@ -1,12 +1,14 @@
 // desk move: from SQLite to PostgreSQL.
+import { existsSync } from 'node:fs';
+
 import type { Command } from '@commander-js/extra-typings';
 
-import { CommandFailure, type Desk } from '#server/commands/desk.ts';
-import { openDatabase } from '#server/db/connect.ts';
+import { CommandFailure, fileOf, isInUse, readDeskInstance, type Desk } from '#server/commands/desk.ts';
+import { openDatabase, type OpenDatabase } from '#server/db/connect.ts';
 import { migrate } from '#server/db/migrate.ts';
-import { filledTables, moveRows } from '#server/db/move.ts';
-import { isDatabaseOpen } from '#server/db/restore.ts';
-import { readInstance } from '#server/service.ts';
+import { filledTables, foreignTables, moveRows, RowsDiffer } from '#server/db/move.ts';
+import { inspectDatabase } from '#server/db/restore.ts';
+import { readOtherDatabase } from '#server/settings.ts';
 import { explainDatabaseFailure } from '#server/start-failures.ts';
 
 export function addMove(program: Command, desk: Desk): void {
@@ -20,28 +22,27 @@ export function addMove(program: Command, desk: Desk): void {
       '\nExample:\n  $ npm run -s desk -- move --to postgres://guide@db.example.com/leads?sslmode=verify-full',
     )
     .action(async ({ to, json }) => {
-      if (!/^postgres(ql)?:\/\//.test(to))
-        throw new CommandFailure('Say where to: an address such as postgres://user@host/name.', 2);
-      const instance = readInstance();
-      if (instance.type === 'complaints') throw new CommandFailure(instance.complaints.join('\n'));
-      const { database } = instance.config;
+      const { database } = readDeskInstance().config;
+      const read = readOtherDatabase('--to', to);
+      if (read.type === 'complaints') throw new CommandFailure(read.complaints.join('\n'), 2);
       if (database.engine !== 'sqlite')
         throw new CommandFailure('The database is PostgreSQL already. pg_dump and pg_restore move it.');
-      if (isDatabaseOpen(database.file))
+      const file = fileOf(database);
+      if (isInUse(database))
         throw new CommandFailure(
-          `${database.file} is in use. Stop the page first: what visitors do meanwhile would be missing.`,
+          `${file} is in use. Stop the page first: what visitors do meanwhile would be missing.`,
+        );
+      for (const warning of read.warnings) desk.note(`Warning: ${warning}`);
+      desk.progress(`Checking ${file} …`);
+      if (existsSync(file) && (await inspectDatabase(file)).type === 'damaged')
+        throw new CommandFailure(
+          `${file} is damaged, and was not moved. Put a whole backup back, or rescue what is in it (docs/operating.md).`,
         );
       // Brings it up to date, too.
       const { database: source } = await desk.service();
-      const config = { engine: 'postgres', url: to } as const;
-      const target = openDatabase(config, () => {}, { statementTimeoutMs: 0 });
+      const target = openDatabase(read.database, () => {}, { statementTimeoutMs: 0 });
       try {
-        await migrate(target);
-        const filled = await filledTables(target.db);
-        if (filled.length > 0)
-          throw new CommandFailure(
-            `The PostgreSQL is not empty: there are rows in ${filled.join(', ')}. Name an empty database.`,
-          );
+        await mustBeEmpty(target);
         const moved = await moveRows(
           source,
           target,
@@ -60,10 +61,29 @@ export function addMove(program: Command, desk: Desk): void {
           'Everything is there. Set DATABASE_URL to it, and APP_SECRET to what stands in the file app-secret, and start the page.',
         );
       } catch (error) {
-        const sentence = explainDatabaseFailure(error, config);
+        if (error instanceof RowsDiffer)
+          throw new CommandFailure(
+            `The rows of ${error.message} differ after they were copied, and the PostgreSQL is as it was. See that nothing else writes to either, and try again.`,
+          );
+        const sentence = explainDatabaseFailure(error, read.database, '--to');
         throw sentence === null ? error : new CommandFailure(sentence);
       } finally {
         await target.close();
       }
     });
+}
+
+/** @throws {CommandFailure} when something is there already; then nothing was changed */
+async function mustBeEmpty(target: OpenDatabase): Promise<void> {
+  const others = await foreignTables(target.db);
+  if (others.length > 0)
+    throw new CommandFailure(
+      `The PostgreSQL is not empty: another program has tables of our names there (${others.join(', ')}). Name an empty database.`,
+    );
+  await migrate(target);
+  const filled = await filledTables(target.db);
+  if (filled.length > 0)
+    throw new CommandFailure(
+      `The PostgreSQL is not empty: there are rows in ${filled.join(', ')}. Name an empty database.`,
+    );
 }

@@ -1,4 +1,5 @@
-// The desk's commands, and what becomes of their errors: 0 done, 1 could not, 2 wrong call.
+// The desk's commands, and what their errors come to: 0 done, 1 could not, 2 wrong call, each with a sentence. Nothing else says what
+// a command did not foresee.
 import { Command, CommanderError } from '@commander-js/extra-typings';
 
 import { addBackup } from '#server/commands/backup.ts';
@@ -6,6 +7,10 @@ import { addBounce } from '#server/commands/bounce.ts';
 import { addConsent } from '#server/commands/consent.ts';
 import { addCorrect } from '#server/commands/correct.ts';
 import { CommandFailure, type Desk } from '#server/commands/desk.ts';
+import type { Config } from '#server/config.ts';
+import { sayFault } from '#server/failures.ts';
+import { describeError, type LoggedError } from '#server/observability/logger.ts';
+import { explainFailure } from '#server/start-failures.ts';
 import { addDoctor } from '#server/commands/doctor.ts';
 import { addErase } from '#server/commands/erase.ts';
 import { addExport } from '#server/commands/export.ts';
@@ -29,6 +34,46 @@ const INTERRUPTED = 130;
  * @returns the exit code
  */
 export async function runDesk(desk: Desk, args: readonly string[]): Promise<number> {
+  let database: Config['database'] | null = null;
+  const service: Desk['service'] = async (given) => {
+    const opened = await desk.service(given);
+    database = opened.config.database;
+    return opened;
+  };
+  try {
+    await runCommand({ ...desk, service }, args);
+    return 0;
+  } catch (error) {
+    if (desk.signal.aborted) return INTERRUPTED;
+    if (error instanceof CommandFailure) {
+      desk.note(error.message);
+      return error.exitCode;
+    }
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    desk.note(explainFailure(error, database) ?? sayFault(linesOf(error)));
+    return 1;
+  }
+}
+
+/** What may leave this machine of an error: no words, which can be somebody's. */
+export const linesOf = (error: unknown): string => sayError(describeError(error)).join('\n');
+
+function sayError({
+  type,
+  code,
+  errcode,
+  table,
+  constraint,
+  stack = [],
+  cause,
+  errors = [],
+}: LoggedError): string[] {
+  const what = [type, code, errcode, table, constraint].filter((part) => part !== undefined).join(' ');
+  const others = [...(cause === undefined ? [] : [cause]), ...errors];
+  return [what, ...stack.map((line) => `    ${line}`), ...others.flatMap((other) => sayError(other))];
+}
+
+async function runCommand(desk: Desk, args: readonly string[]): Promise<void> {
   const said: string[] = [];
   const program = new Command('npm run -s desk --')
     .description('Leads out, a person’s rights kept, backups: beside the running page.')
@@ -59,15 +104,6 @@ export async function runDesk(desk: Desk, args: readonly string[]): Promise<numb
   try {
     if (args.length === 0) program.help();
     await program.parseAsync(args, { from: 'user' });
-    return 0;
-  } catch (error) {
-    if (desk.signal.aborted) return INTERRUPTED;
-    if (error instanceof CommandFailure) {
-      desk.note(error.message);
-      return error.exitCode;
-    }
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    throw error;
   } finally {
     // Help.
     for (const text of said) await desk.print(text);

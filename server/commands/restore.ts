@@ -1,21 +1,31 @@
-// desk restore: a backup takes the place of the database.
-import { randomBytes } from 'node:crypto';
-import { constants, copyFileSync, existsSync } from 'node:fs';
-import { chmod, open, rename, rm } from 'node:fs/promises';
+// desk restore: a backup takes the place of the database. All that can fail is tried on a copy of it first.
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  openSync,
+  realpathSync,
+  statSync,
+  type Stats,
+} from 'node:fs';
+import { chmod, open, rm } from 'node:fs/promises';
 import path from 'node:path';
 
 import type { Command } from '@commander-js/extra-typings';
 
 import { sayContents } from '#server/commands/backup.ts';
-import { CommandFailure, type Desk } from '#server/commands/desk.ts';
-import { orSay } from '#server/commands/output-file.ts';
-import { COMPANIONS, inspectBackup, isDatabaseOpen } from '#server/db/restore.ts';
+import { CommandFailure, fileOf, isInUse, readDeskInstance, type Desk } from '#server/commands/desk.ts';
+import { besideOf, filePlace, orSay } from '#server/commands/output-file.ts';
+import { printable } from '#server/commands/printable.ts';
+import { openDatabase } from '#server/db/connect.ts';
+import { COMPANIONS, inspectDatabase, takePlace, type Inspection } from '#server/db/restore.ts';
 import { makePrivateFolder } from '#server/private-files.ts';
-import { readInstance } from '#server/service.ts';
 
+const NAME_BACKUP = 'Name a file that "backup" wrote.';
 const UNFIT = {
-  'no database': 'is no SQLite database. Name a file that "backup" wrote.',
-  foreign: 'is a database, but not one of this page. Name a file that "backup" wrote.',
+  'no database': `is no SQLite database. ${NAME_BACKUP}`,
+  newer: 'was used by a newer version of this page. Restore it with that version, or name an older backup.',
   damaged: 'is damaged. Take an older backup, or rescue what is in it (docs/operating.md).',
 } as const;
 
@@ -26,45 +36,92 @@ export function addRestore(program: Command, desk: Desk): void {
     .argument('<file>')
     .addHelpText('after', '\nExample:\n  $ npm run -s desk -- restore /backups/leads-2026-11-21.db')
     .action(async (file) => {
-      const instance = readInstance();
-      if (instance.type === 'complaints') throw new CommandFailure(instance.complaints.join('\n'));
-      const { database } = instance.config;
+      const { database } = readDeskInstance().config;
       if (database.engine === 'postgres')
         throw new CommandFailure(
           'The database is PostgreSQL. Stop the page and run: pg_restore --clean --if-exists --dbname=… FILE',
         );
-      if (!existsSync(file))
-        throw new CommandFailure(`${file} does not exist. Name a file that "backup" wrote.`);
-      desk.progress(`Checking ${file} …`);
-      const backup = inspectBackup(file);
-      if (backup.type !== 'fit') throw new CommandFailure(`${file} ${UNFIT[backup.type]}`);
-      if (isDatabaseOpen(database.file))
-        throw new CommandFailure(`${database.file} is in use. Stop the page first; nothing was changed.`);
-
-      const beside = `${database.file}.${randomBytes(4).toString('hex')}.part`;
-      const kept = `${database.file}.before-${new Date(desk.clock()).toISOString().replaceAll(/[-:]|\..*/g, '')}`;
+      const live = fileOf(database);
+      mustBeBackup(file, live);
+      // On a new machine, as the first start would.
+      await orSay(live, async () => makePrivateFolder(path.dirname(live)));
+      const place = await filePlace(live, 'a database');
+      const copy = besideOf(place);
       try {
         desk.progress(`Copying ${file} …`);
-        await orSay(database.file, async () => {
-          // On a new machine, as the first start would.
-          makePrivateFolder(path.dirname(database.file));
-          copyFileSync(file, beside, constants.COPYFILE_EXCL);
-          await chmod(beside, 0o600);
-          await using copy = await open(beside, 'r+');
-          await copy.sync();
-        });
+        await orSay(live, async () => copyFileSync(file, copy, constants.COPYFILE_EXCL));
+        await chmod(copy, 0o600);
+        desk.progress(`Checking ${file} …`);
+        const backup = await inspectDatabase(copy);
+        if (backup.type !== 'fit') throw new CommandFailure(`${file} ${sayUnfit(backup)}`);
         desk.signal.throwIfAborted();
-        for (const companion of ['', ...COMPANIONS])
-          if (existsSync(database.file + companion))
-            await rename(database.file + companion, kept + companion);
-        await rename(beside, database.file);
+        const warnings = await bringUpToDate(desk, copy);
+        if (isInUse(database))
+          throw new CommandFailure(`${live} is in use. Stop the page first; nothing was changed.`);
+        desk.signal.throwIfAborted();
+        const kept = freeName(
+          `${place}.before-${new Date(desk.clock()).toISOString().replaceAll(/[-:]|\..*/g, '')}`,
+        );
+        const isKept = existsSync(place);
+        await orSay(live, async () => {
+          await using handle = await open(copy, 'r+');
+          await handle.sync();
+          takePlace(copy, place, kept);
+        });
+        desk.note(`${live} is now ${file}, with ${sayContents(backup)}.`);
+        if (isKept) desk.note(`What was there before is kept as ${kept}.`);
+        for (const warning of warnings) desk.note(`Warning: ${warning}`);
       } finally {
-        await rm(beside, { force: true });
+        for (const part of ['', ...COMPANIONS]) await rm(copy + part, { force: true });
       }
-      desk.note(`${database.file} is now ${file}, with ${sayContents(backup)}.`);
-      if (existsSync(kept)) desk.note(`What was there before is kept as ${kept}.`);
-      // Opens it: a secret that does not fit is told here, and not by the first visitor.
-      const { warnings } = await desk.service();
-      for (const warning of warnings) desk.note(`Warning: ${warning}`);
     });
+}
+
+/** @throws {CommandFailure} when it can be none, as far as that is seen without reading it */
+function mustBeBackup(file: string, live: string): void {
+  const found = statOf(file);
+  if (found === undefined) throw new CommandFailure(`${file} does not exist. ${NAME_BACKUP}`);
+  if (!found.isFile()) throw new CommandFailure(`${file} is no file. ${NAME_BACKUP}`);
+  if (found.size === 0) throw new CommandFailure(`${file} is empty. ${NAME_BACKUP}`);
+  const current = statOf(live);
+  if (found.dev === current?.dev && found.ino === current.ino)
+    throw new CommandFailure(`${file} is the database itself. ${NAME_BACKUP}`);
+  const real = realpathSync(file);
+  // Without it the file is as it was some time ago, or in the middle of a change.
+  const rest = ['-wal', '-journal'].find((part) => (statOf(real + part)?.size ?? 0) > 0);
+  if (rest !== undefined)
+    throw new CommandFailure(
+      `${file} is not whole: what was written last is in ${real}${rest}. Have both made one: sqlite3 ${real} "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
+    );
+  // Said of this file, before a failure can be that of the copy.
+  closeSync(openSync(file, 'r'));
+}
+
+/** One that was kept a moment ago stays. */
+function freeName(name: string, number = 1): string {
+  const tried = number === 1 ? name : `${name}-${number}`;
+  return ['', ...COMPANIONS].some((part) => existsSync(tried + part)) ? freeName(name, number + 1) : tried;
+}
+
+const statOf = (file: string): Stats | undefined => statSync(file, { throwIfNoEntry: false });
+
+const sayUnfit = (found: Exclude<Inspection, { type: 'fit' }>): string =>
+  found.type === 'foreign'
+    ? `is no whole database of this page: ${printable(found.what)}. ${NAME_BACKUP}`
+    : UNFIT[found.type];
+
+/**
+ * As the next start would, while the one before is still in its place: a secret that does not fit, or a disk that is full, is said
+ * before anything has changed.
+ * @returns what the start would warn of
+ */
+async function bringUpToDate(desk: Desk, file: string): Promise<readonly string[]> {
+  const copy = openDatabase({ engine: 'sqlite', file }, () => {});
+  try {
+    const { warnings, close } = await desk.service(copy);
+    await close();
+    return warnings;
+  } finally {
+    await copy.close();
+  }
 }

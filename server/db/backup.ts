@@ -9,24 +9,37 @@ const WHOLE = 2 ** 31 - 1;
  * write-ahead log that every database of ours has).
  * @param copy a file that is not there yet, or is empty
  * @param onCopied told before the copy is checked, which takes as long again
- * @returns what is in the copy
- * @throws Error when the copy is damaged
+ * @returns what is in the copy; null when it is damaged, as the database then is
  */
 export async function copyDatabase(
   file: string,
   copy: string,
   onCopied: () => void = () => {},
-): Promise<Contents> {
+): Promise<Contents | null> {
   using source = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
   await backup(source, copy, { rate: WHOLE });
   onCopied();
   using copied = new DatabaseSync(copy);
   // A copy is one file: what was in the write-ahead log is in it.
   copied.exec('pragma journal_mode = delete');
-  const [check] = copied.prepare('pragma integrity_check').all();
-  if (check?.['integrity_check'] !== 'ok') throw new Error('The copy of the database is damaged.');
-  return contentsOf(copied);
+  return isWhole(copied) ? contentsOf(copied) : null;
 }
+
+/** Reads all of it: whether its parts fit together, and each row refers to one that is there. */
+export function isWhole(database: DatabaseSync): boolean {
+  const [check] = database.prepare('pragma integrity_check(1)').all();
+  return (
+    check?.['integrity_check'] === 'ok' &&
+    database.prepare('select 1 from pragma_foreign_key_check limit 1').get() === undefined
+  );
+}
+
+/** SQLite's SQLITE_FULL, and what it calls a write that failed: SQLITE_IOERR with WRITE, FSYNC or TRUNCATE. */
+const WRITE_FAILURES: ReadonlySet<unknown> = new Set([13, 778, 1034, 1546]);
+
+/** Whether SQLite could not write a file; the disk is full, as a rule. A copy is the only one that {@link copyDatabase} writes. */
+export const isWriteFailure = (error: unknown): boolean =>
+  error instanceof Error && 'errcode' in error && WRITE_FAILURES.has(error.errcode);
 
 /** How many of each. */
 export type Contents = { readonly leads: number; readonly imported: number };

@@ -116,8 +116,18 @@ export const isOfNewerVersion = (error: unknown): boolean =>
 /** @param others that ran, and are somebody else's */
 async function runMigrations<Tables>(db: Kysely<Tables>, others: readonly string[]): Promise<void> {
   const ran = others.map((name): [string, Migration] => [name, { up: async () => {} }]);
-  const migrations = { ...MIGRATIONS, ...Object.fromEntries(ran) };
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
-  const { error } = await migrator.migrateToLatest();
+  const { error } = await migratorOf(db, { ...MIGRATIONS, ...Object.fromEntries(ran) }).migrateToLatest();
   if (error !== undefined) throw error;
 }
+
+/**
+ * Brings an empty database of SQLite to where an earlier release left it.
+ * @param newest the last migration that runs
+ */
+export async function migrateTo<Tables>(db: Kysely<Tables>, newest: string): Promise<void> {
+  const { error } = await migratorOf(db, MIGRATIONS).migrateTo(newest);
+  if (error !== undefined) throw error;
+}
+
+const migratorOf = <Tables>(db: Kysely<Tables>, migrations: Readonly<Record<string, Migration>>): Migrator =>
+  new Migrator({ db, provider: { getMigrations: async () => migrations } });

@@ -2,6 +2,7 @@
 import { createHash, type Hash } from 'node:crypto';
 
 import { sql, type Kysely } from 'kysely';
+import { DEFAULT_MIGRATION_TABLE } from 'kysely/migration';
 
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
 import { COLUMNS } from '#server/db/personal-data.ts';
@@ -42,6 +43,15 @@ export type Moved = {
   readonly target: string;
 };
 
+/** The tables of a PostgreSQL that another program has made under names of ours. To be asked before it is brought up to date. */
+export async function foreignTables(db: Db): Promise<readonly string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select table_name as name from information_schema.tables where table_schema = current_schema() order by table_name
+  `.execute(db);
+  const names = rows.map(({ name }) => name);
+  return names.includes(DEFAULT_MIGRATION_TABLE) ? [] : names.filter((name) => name in COLUMNS);
+}
+
 /** The tables of which the target has rows. What a first start writes (wordings, secrets) does not count. */
 export async function filledTables(db: Db): Promise<readonly string[]> {
   const filled: string[] = [];
@@ -57,11 +67,15 @@ export async function filledTables(db: Db): Promise<readonly string[]> {
   return filled;
 }
 
+/** The message is the name of the table. */
+export class RowsDiffer extends Error {}
+
 /**
  * Copies every table in one transaction of the target.
  * @param onTable told what has been copied
  * @param onRows told how many rows of a table have been copied so far; may throw to end it
- * @returns one line for each table; throws, and leaves the target as it was, when two checksums differ or something breaks
+ * @returns one line for each table
+ * @throws {RowsDiffer} when two checksums differ. The target is as it was then, and whenever something else breaks
  */
 export async function moveRows(
   source: OpenDatabase,
@@ -85,8 +99,7 @@ export async function moveRows(
       const read = createHash('sha256');
       for await (const page of pagesOf(tx, table, key)) for (const row of page) digest(read, table, row);
       const moved = { table, rows, source: written.digest('hex'), target: read.digest('hex') };
-      if (moved.source !== moved.target)
-        throw new Error(`The rows of ${table} differ after they were copied.`);
+      if (moved.source !== moved.target) throw new RowsDiffer(table);
       all.push(moved);
       onTable(moved);
     }

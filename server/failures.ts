@@ -1,0 +1,96 @@
+// What the operating system refuses, in a sentence that says what to do; and what to say when the fault is ours. Commands, the build
+// and the start come here with whatever they did not foresee themselves.
+import process from 'node:process';
+
+/** Why a file cannot be used, and what to do: to stand behind "cannot be written: ". */
+const REASONS: Readonly<Record<string, string>> = {
+  ENOTDIR: 'what should be its folder is a file. Name another.',
+  EISDIR: 'it is a folder. Name a file in it.',
+  ELOOP: 'its links lead in a circle. Name another.',
+  ENAMETOOLONG: 'its name is too long. Choose a shorter one.',
+  EACCES: 'this user has no right to. Give this user the right, or name another place.',
+  EPERM: 'this user has no right to. Give this user the right, or name another place.',
+  EROFS: 'the disk is read-only. Name another place.',
+  ENOSPC: 'the disk is full. Make room, or name another place.',
+  EDQUOT: 'this user has used up a quota of the disk. Make room, or name another place.',
+  EFBIG: 'files may not be so large here. Raise the limit (ulimit -f), or name another place.',
+  EIO: 'the disk reports an error. Look after the disk, or name another place.',
+  EMFILE: 'too many files are open. Raise the limit (ulimit -n), and try again.',
+  ENFILE: 'too many files are open on this machine. End other programs, and try again.',
+  EBUSY: 'another program uses it. Stop that one, and try again.',
+};
+
+/** Of a file that is written. Elsewhere, one that is missing is a fault of ours. */
+const REASONS_OF_WRITING: Readonly<Record<string, string>> = {
+  ...REASONS,
+  ENOENT: 'its folder does not exist. Make it first, or name another.',
+  ENXIO: 'nothing is there that takes it. Name a file.',
+  EPIPE: 'nothing reads from it any more. Start its reader again.',
+};
+
+/** What was asked of the file; the rest writes. */
+const ACTS: Readonly<Record<string, string>> = {
+  open: 'opened',
+  read: 'read',
+  scandir: 'read',
+  stat: 'read',
+  lstat: 'read',
+  realpath: 'read',
+};
+
+type SystemError = Error & { readonly code: string; readonly syscall: string; readonly path?: unknown };
+
+/** Several tries may have failed; the first speaks for all. */
+export function firstOf(error: unknown): Error | null {
+  if (error instanceof AggregateError && error.errors.length > 0) return firstOf(error.errors[0]);
+  return error instanceof Error ? error : null;
+}
+
+const isSystemError = (error: Error | null): error is SystemError =>
+  error !== null &&
+  'code' in error &&
+  typeof error.code === 'string' &&
+  'syscall' in error &&
+  typeof error.syscall === 'string';
+
+/**
+ * Why a file could not be written.
+ * @returns the sentence about it, or null for what nobody foresaw
+ */
+export function explainWriting(error: unknown, file: string): string | null {
+  const failure = firstOf(error);
+  const reason = isSystemError(failure) ? REASONS_OF_WRITING[failure.code] : undefined;
+  return reason === undefined ? null : `${file} cannot be written: ${reason}`;
+}
+
+/**
+ * Explains what the operating system refused about a file.
+ * @returns one sentence, or null for what nobody foresaw
+ */
+export function explainSystemFailure(error: unknown): string | null {
+  const failure = firstOf(error);
+  if (!isSystemError(failure)) return null;
+  const { code, syscall, path } = failure;
+  const reason = REASONS[code];
+  // Ports and addresses have codes of the same names.
+  if (reason === undefined || /^(?:bind|connect|listen|send)/.test(syscall)) return null;
+  return `${typeof path === 'string' ? path : 'A file'} cannot be ${ACTS[syscall] ?? 'written'}: ${reason}`;
+}
+
+/** @param lines where and what it was, for whoever mends it */
+export const sayFault = (lines: string): string =>
+  `This is a fault of the page, and nothing that you did. Please report it where you have the page from, with these lines:\n${lines}`;
+
+/**
+ * For a program that ends with its work: whatever nobody handled ends it with 1 and a sentence.
+ * @param linesOf what is reported of a fault
+ */
+export function endWithSentence(
+  linesOf: (error: unknown) => string = (error) =>
+    error instanceof Error ? (error.stack ?? error.message) : String(error),
+): void {
+  process.once('uncaughtException', (error: unknown) => {
+    process.stderr.write(`${explainSystemFailure(error) ?? sayFault(linesOf(error))}\n`);
+    process.exit(1);
+  });
+}
