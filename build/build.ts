@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { getSystemErrorName } from 'node:util';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 import { build, createLogger, mergeConfig, type InlineConfig, type Plugin, type Rolldown } from 'vite';
@@ -18,12 +19,14 @@ import {
 } from '#server/http/releases.ts';
 import { campaignComplaints } from '#server/campaign.ts';
 import { campaignWarnings } from '#server/campaign-warnings.ts';
+import { endWithSentence } from '#server/failures.ts';
 import { makeHeadlineFont } from '#build/headline-font.ts';
 import { CAMPAIGN_FOLDER, PROJECT_FOLDER, viteConfig } from '#build/vite-config.ts';
 import { readPageWords } from '#build/vite-campaign.ts';
 import { colourStyles } from '#shared/colours.ts';
 import { renderDocument, renderManifest, ROBOTS_TXT, SITEMAP_XML } from '#web/document.ts';
 
+endWithSentence();
 // With nothing but what is wrong: where the code noticed it is of no use to whoever wrote the words.
 const complaints = campaignComplaints(CAMPAIGN_FOLDER);
 if (complaints.length > 0) {
@@ -60,9 +63,19 @@ type Output = Rolldown.RolldownOutput['output'];
 async function run(config: InlineConfig): Promise<Output> {
   const result = await build(
     mergeConfig({ ...viteConfig, logLevel: 'warn', customLogger: strictLogger }, config),
-  );
+  ).catch((error: unknown) => {
+    throw withCode(error);
+  });
   if (Array.isArray(result) || !('output' in result)) throw new Error('Vite did not return one bundle.');
   return result.output;
+}
+
+/** The bundler is written in Rust, and has the number of what the system refused in its words alone. */
+function withCode(error: unknown): unknown {
+  const [, number] = /\(os error (\d+)\)/.exec(error instanceof Error ? error.message : '') ?? [];
+  if (number === undefined) return error;
+  const code = getSystemErrorName(-Number(number));
+  return Object.assign(new Error(code, { cause: error }), { code, syscall: 'write', path: DIST });
 }
 
 /**
@@ -309,7 +322,8 @@ const facts: ReleaseFacts = {
 writeFileSync(path.join(RELEASE, 'release.json'), JSON.stringify(facts));
 // Half of the old words and half of the new ones would fit nothing.
 if (JSON.stringify(readSources(PROJECT_FOLDER, CAMPAIGN_FOLDER)) !== JSON.stringify(builtFrom)) {
-  throw new Error('The words or the code changed while the site was built. Run it again.');
+  process.stderr.write('The words or the code changed while the site was built. Run it again.\n');
+  process.exit(1);
 }
 publishRelease(DIST, RELEASE);
 removeOldReleases(DIST);

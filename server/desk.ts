@@ -5,13 +5,13 @@ import { createInterface } from 'node:readline/promises';
 
 import { openDeskService } from '#server/commands/desk.ts';
 import { orSay } from '#server/commands/output-file.ts';
-import { linesOf, runDesk } from '#server/commands/program.ts';
+import { linesWithoutWords, runDesk } from '#server/commands/program.ts';
 import { createTerminal, paintFor } from '#server/commands/terminal.ts';
 import { endWithSentence } from '#server/failures.ts';
 import { createLogger } from '#server/observability/logger.ts';
 import type { Service } from '#server/service.ts';
 
-endWithSentence(linesOf);
+endWithSentence(linesWithoutWords);
 const interrupted = new AbortController();
 process.once('SIGINT', () => interrupted.abort());
 // Whoever read what we print has had enough (head, less): that is no error. Any other is the printer's to tell.

@@ -7,6 +7,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTDIR: 'what should be its folder is a file. Name another.',
   EISDIR: 'it is a folder. Name a file in it.',
   ELOOP: 'its links lead in a circle. Name another.',
+  EEXIST: 'something else has its name. Move that away, or name another place.',
   ENAMETOOLONG: 'its name is too long. Choose a shorter one.',
   EACCES: 'this user has no right to. Give this user the right, or name another place.',
   EPERM: 'this user has no right to. Give this user the right, or name another place.',
@@ -72,8 +73,8 @@ export function explainSystemFailure(error: unknown): string | null {
   if (!isSystemError(failure)) return null;
   const { code, syscall, path } = failure;
   const reason = REASONS[code];
-  // Ports and addresses have codes of the same names.
-  if (reason === undefined || /^(?:bind|connect|listen|send)/.test(syscall)) return null;
+  // Ports, addresses and processes have codes of the same names.
+  if (reason === undefined || /^(?:bind|connect|listen|send|kill|spawn)/.test(syscall)) return null;
   return `${typeof path === 'string' ? path : 'A file'} cannot be ${ACTS[syscall] ?? 'written'}: ${reason}`;
 }
 
@@ -81,16 +82,17 @@ export function explainSystemFailure(error: unknown): string | null {
 export const sayFault = (lines: string): string =>
   `This is a fault of the page, and nothing that you did. Please report it where you have the page from, with these lines:\n${lines}`;
 
+/** Where and what an error was, in Node's words. */
+export const linesOf = (error: unknown): string =>
+  error instanceof Error ? (error.stack ?? error.message) : String(error);
+
 /**
- * For a program that ends with its work: whatever nobody handled ends it with 1 and a sentence.
- * @param linesOf what is reported of a fault
+ * For a program that ends with its work: what nobody handled ends it with 1 and a sentence.
+ * @param toLines what is reported of a fault
  */
-export function endWithSentence(
-  linesOf: (error: unknown) => string = (error) =>
-    error instanceof Error ? (error.stack ?? error.message) : String(error),
-): void {
+export function endWithSentence(toLines: (error: unknown) => string = linesOf): void {
   process.once('uncaughtException', (error: unknown) => {
-    process.stderr.write(`${explainSystemFailure(error) ?? sayFault(linesOf(error))}\n`);
+    process.stderr.write(`${explainSystemFailure(error) ?? sayFault(toLines(error))}\n`);
     process.exit(1);
   });
 }

@@ -4,16 +4,18 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
+import { endWithSentence } from '#server/failures.ts';
 import { readRunning, runningFile } from '#server/running-page.js';
 
 const LOOK_EVERY_MS = 50;
 
+endWithSentence();
 const file = runningFile();
 const before = readRunning(file);
 if (before === null)
   end(1, `No page that "npm start" began is running (${file} knows of none). Use "npm start".`);
 // One that is asked for between our look and our signal is begun after our build as well.
-process.kill(before.pid, 'SIGHUP');
+askFor(before.pid);
 for (;;) {
   const now = readRunning(file);
   if (now === null || now.pid !== before.pid)
@@ -37,6 +39,19 @@ for (;;) {
     );
   }
   await setTimeout(LOOK_EVERY_MS);
+}
+
+/** @param pid of the primary */
+function askFor(pid: number): void {
+  try {
+    process.kill(pid, 'SIGHUP');
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    // It has ended, which the next look finds.
+    if (code === 'ESRCH') return;
+    if (code !== 'EPERM') throw error;
+    end(1, `The page runs as another user (process ${pid}). Restart it as that user, or as root.`);
+  }
 }
 
 function end(code: number, sentence: string): never {

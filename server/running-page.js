@@ -46,15 +46,31 @@ export function bornAt(pid) {
 
 /**
  * @param {string} file
- * @returns {Running | null} null when no page runs: a file that a killed one left behind says nothing
+ * @returns {Running | null} null when no page runs: a file that a killed one left behind, or that is broken, says nothing
  */
 export function readRunning(file) {
   try {
-    const running = /** @type {Running} */ (JSON.parse(readFileSync(file, 'utf8')));
-    return bornAt(running.pid) === running.born ? running : null;
+    /** @type {unknown} */
+    const running = JSON.parse(readFileSync(file, 'utf8'));
+    return isRunning(running) && bornAt(running.pid) === running.born ? running : null;
   } catch {
     return null;
   }
+}
+
+/**
+ * Whether it is what {@link writeRunning} writes: a signal goes to the number in it, and 0 or -1 would be more than one process.
+ * @param {unknown} value
+ * @returns {value is Running}
+ */
+function isRunning(value) {
+  const { pid, born, code, asked, answered, sentence } = /** @type {Partial<Running>} */ (Object(value));
+  return (
+    Number.isSafeInteger(pid) &&
+    Number(pid) > 0 &&
+    [born, code, sentence].every((text) => typeof text === 'string') &&
+    [asked, answered].every(Number.isSafeInteger)
+  );
 }
 
 /**

@@ -35,6 +35,7 @@ import { makePrivate, openToOthers, sayOpenToOthers } from '#server/private-file
 import { readCampaignFolder, readSettings, type Settings } from '#server/settings.ts';
 import {
   explainDatabaseFailure,
+  explainFailure,
   explainFileFailure,
   NEWER_DATABASE,
   saySecretUnfit,
@@ -132,8 +133,8 @@ export function readInstance(): ({ readonly type: 'instance' } & Instance) | Ref
 
 /**
  * Opens the service of an instance: its database is brought up to date, its secret and the wording of its consent are kept.
- * @returns the service, or a sentence about what has to be mended first; then nothing is left open. What nobody foresaw is
- * thrown, and nothing is left open either
+ * @returns the service, or a sentence about what has to be mended first; then nothing is left open. A fault of ours is thrown, and
+ * nothing is left open either
  */
 export async function openService(
   instance: Instance,
@@ -146,8 +147,10 @@ export async function openService(
     const closing = opened.move();
     return { type: 'service', service: { ...parts, close: () => closing.disposeAsync() } };
   } catch (error) {
-    if (error instanceof CannotOpen) return { type: 'complaints', complaints: [error.message] };
-    throw error;
+    const sentence =
+      error instanceof CannotOpen ? error.message : explainFailure(error, instance.config.database);
+    if (sentence === null) throw error;
+    return { type: 'complaints', complaints: [sentence] };
   }
 }
 

@@ -40,9 +40,7 @@ export function explainFailure(error: unknown, database: Config['database'] | nu
   // A file that is missing is not the database, and what SQLite says is not PostgreSQL's.
   if (failure === null || 'path' in failure) return null;
   const isSqlite = typeof failure.errcode === 'number';
-  return isSqlite === (database.engine === 'sqlite')
-    ? explainDatabaseFailure(error, database)
-    : null;
+  return isSqlite === (database.engine === 'sqlite') ? explainDatabaseFailure(error, database) : null;
 }
 
 /**
@@ -84,7 +82,8 @@ function explainSqlite(failure: Failure, file: string): string | null {
     return `${file} is no SQLite database, or is damaged. Put it back from a backup, or name another file in DATABASE_URL.`;
   }
   if (primary === 5 || primary === 6) return `${file} is locked by another program. Stop that one first.`;
-  if (primary === 13 || code === 'ENOSPC') return `There is no room on the disk for ${file}. Make some.`;
+  if (primary === 13 || code === 'ENOSPC')
+    return `There is no room on the disk for ${file}. Make some, and try again.`;
   if (code === 'EISDIR') return `${file} is a folder. Name a file in DATABASE_URL.`;
   if (primary === 8 || primary === 10 || primary === 14 || FILE_CODES.has(code)) {
     const reason = primary === null ? code : failure.message;

@@ -96,11 +96,15 @@ try {
   ({ collectGarbage } = await import('./collect-garbage.ts'));
   await (isDesk ? import('./desk.ts') : import('./main.ts'));
 } catch (error) {
-  if (!(error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND')) throw error;
+  const message =
+    error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND' ? error.message : '';
   // A package of a package. One of our own files would be named by its path.
-  const [, name] = /Cannot find package '([^']+)'/.exec(error.message) ?? [];
-  if (name === undefined) throw error;
-  refuse(`The package ${name} is missing. ${INSTALL}`);
+  const [, name] = /Cannot find package '([^']+)'/.exec(message) ?? [];
+  if (name !== undefined) refuse(`The package ${name} is missing. ${INSTALL}`);
+  // The log of main.ts, or the desk, says it.
+  if (process.listenerCount('uncaughtException') > 0) throw error;
+  const { explainSystemFailure, linesOf, sayFault } = await import('./failures.ts');
+  refuse(explainSystemFailure(error) ?? sayFault(linesOf(error)));
 }
 
 if (!isDesk) {

@@ -1,10 +1,19 @@
 // Makes the files of media/ and icons/ out of an operator's own picture: each in the sizes and formats that the page takes. What is
 // of another shape is cropped around what catches the eye.
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 
 import sharp, { type Sharp } from 'sharp';
 
+import { endWithSentence, explainWriting } from '#server/failures.ts';
 import { readCampaignFolder } from '#server/settings.ts';
 
 type Size = readonly [width: number, height: number];
@@ -37,6 +46,7 @@ PLACE is one of
   NAME      a person of the testimonials: the "image" of landing.yaml, such as avatar-jane-doe
 `;
 
+endWithSentence();
 const [place, file] = process.argv.slice(2);
 if (place === undefined || file === undefined || !/^[\w-]+$/.test(place)) {
   process.stderr.write(USAGE);
@@ -76,7 +86,7 @@ async function makeIcons(source: string): Promise<void> {
   await write('icons/icon-maskable-512.png', await onPaper(512, 0.6));
   const small = await square(32).png().toBuffer();
   report('icons/favicon.ico', iconOf(small));
-  if (source.endsWith('.svg')) copyFileSync(source, path.join(campaign, 'icons/favicon.svg'));
+  if (source.endsWith('.svg')) report('icons/favicon.svg', readFileSync(source));
   else report('icons/favicon.svg', svgAround(await square(48).png({ palette: true }).toBuffer()));
 }
 
@@ -106,16 +116,41 @@ const fit = (source: string, [width, height]: Size): Sharp =>
 
 const write = async (name: string, picture: Sharp): Promise<void> => report(name, await picture.toBuffer());
 
+/** The picture before stays until the new one is whole; a link to one stays. */
 function report(name: string, content: Buffer): void {
   const target = path.join(campaign, name);
-  mkdirSync(path.dirname(target), { recursive: true });
-  writeFileSync(target, content);
+  try {
+    mkdirSync(path.dirname(target), { recursive: true });
+    const place = existsSync(target) ? realpathSync(target) : target;
+    replaceFile(place, content);
+  } catch (error) {
+    const sentence = explainWriting(error, target);
+    if (sentence === null) throw error;
+    end(sentence);
+  }
   process.stdout.write(`${name.padEnd(28)} ${content.length.toLocaleString('en').padStart(9)} bytes\n`);
+}
+
+function replaceFile(target: string, content: Buffer): void {
+  const beside = `${target}.part`;
+  try {
+    writeFileSync(beside, content);
+    renameSync(beside, target);
+  } catch (error) {
+    rmSync(beside, { force: true });
+    throw error;
+  }
+}
+
+function end(sentence: string): never {
+  process.stderr.write(`${sentence}\n`);
+  process.exit(1);
 }
 
 try {
   await make(place, file);
 } catch (error) {
-  process.stderr.write(`${file} cannot be used: ${error instanceof Error ? error.message : String(error)}\n`);
-  process.exit(1);
+  // As sharp says what is wrong with a picture; anything else has a class or a code.
+  if (!(error instanceof Error) || error.constructor !== Error || 'code' in error) throw error;
+  end(`${file} cannot be used: ${error.message}`);
 }

@@ -50,13 +50,13 @@ export async function runDesk(desk: Desk, args: readonly string[]): Promise<numb
       return error.exitCode;
     }
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    desk.note(explainFailure(error, database) ?? sayFault(linesOf(error)));
+    desk.note(explainFailure(error, database) ?? sayFault(linesWithoutWords(error)));
     return 1;
   }
 }
 
 /** What may leave this machine of an error: no words, which can be somebody's. */
-export const linesOf = (error: unknown): string => sayError(describeError(error)).join('\n');
+export const linesWithoutWords = (error: unknown): string => sayError(describeError(error)).join('\n');
 
 function sayError({
   type,
