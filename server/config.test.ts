@@ -5,6 +5,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 
 import { needsTls, readConfig, resolvePaths, SETTING_NAMES, type Config } from '#server/config.ts';
+import { BLOCKED_PORTS } from '#server/setting-addresses.ts';
 
 const configOf = (env: Record<string, string>): Config => {
   const result = readConfig(env);
@@ -138,6 +139,61 @@ describe('settings', () => {
     assert.equal(fileOf('file:leads.db'), 'leads.db');
     assert.equal(fileOf('file:/var/lib/leads.db'), '/var/lib/leads.db');
     assert.equal(fileOf('file:///var/lib/leads.db'), '/var/lib/leads.db');
+  });
+
+  it('listen on two ports, of which one is for visitors', () => {
+    const both = { PORT: '3000', METRICS_PORT: '3000' };
+    const same = 'METRICS_PORT must be another number than PORT: both would listen on 3000.';
+    for (const env of [
+      { METRICS_PORT: '3000' },
+      both,
+      { ...both, HOST: 'localhost', METRICS_HOST: '127.0.0.1' },
+      { ...both, HOST: '0.0.0.0' },
+      { ...both, METRICS_HOST: '::' },
+      { ...both, HOST: '::1', METRICS_HOST: '0:0::1' },
+      { ...both, HOST: '192.0.2.1', METRICS_HOST: '::ffff:192.0.2.1' },
+      { ...both, HOST: 'page.example.com', METRICS_HOST: 'Page.example.com' },
+    ])
+      assert.deepEqual(complaintsOf(env), [same], JSON.stringify(env));
+    for (const env of [
+      { ...both, METRICS_HOST: '10.0.0.1' },
+      { ...both, HOST: '0.0.0.0', METRICS_HOST: '::1' },
+      { PORT: '0', METRICS_PORT: '0' },
+      // systemd listens in the place of PORT.
+      { ...both, LISTEN_FDS: '1' },
+    ])
+      configOf(env);
+  });
+
+  it('are where browsers go, whatever else listens elsewhere', () => {
+    assert.deepEqual(complaintsOf({ PORT: '6000' }), [
+      'PORT must not be 6000, which no browser opens. Set another; behind a proxy, set PUBLIC_URL to the address that visitors use.',
+    ]);
+    assert.deepEqual(complaintsOf({ PUBLIC_URL: 'http://guide.example.com:10080' }), [
+      'PUBLIC_URL must not name port 10080, which no browser opens.',
+    ]);
+    configOf({ PORT: '6000', PUBLIC_URL: 'https://guide.example.com', METRICS_PORT: '4190' });
+  });
+
+  it('know the ports that browsers do not open, as Node knows them', async () => {
+    // Asked of each, and answered before anything is sent.
+    const dispatcher = {
+      dispatch: () => {
+        throw new Error('good port');
+      },
+    };
+    const above = Math.max(...BLOCKED_PORTS) + 100;
+    const refused = await Promise.all(
+      Array.from({ length: above }, async (_, index) => {
+        const error = (await fetch(`http://127.0.0.1:${index + 1}`, { dispatcher } as object).catch(
+          (thrown: unknown) => thrown,
+        )) as Error;
+        const { message } = error.cause as Error;
+        assert.match(message, /^(?:good|bad) port$/);
+        return message === 'bad port' ? [index + 1] : [];
+      }),
+    );
+    assert.deepEqual([...BLOCKED_PORTS], refused.flat());
   });
 
   it('trust a number of proxies or a list of networks, and nobody by default', () => {

@@ -7,7 +7,7 @@ import * as z from 'zod/mini';
 
 import { addressRefusal } from '#server/webhooks/addresses.ts';
 import { asksForReading, hostUrls, parametersOf, withParameters } from '#server/postgres-hosts.ts';
-import { hasBareAt, isLoopback, loginSlip } from '#server/setting-addresses.ts';
+import { BLOCKED_PORTS, hasBareAt, isLoopback, loginSlip, shareAddress } from '#server/setting-addresses.ts';
 import {
   ASKS_FROM_NETWORK,
   BREAKER,
@@ -215,12 +215,15 @@ function isWebhookSecret(text: string): boolean {
   return length >= WEBHOOK_SECRET_BYTES.least && length <= WEBHOOK_SECRET_BYTES.most;
 }
 
+const DEFAULT_PORT = 3000;
+const DEFAULT_HOST = '127.0.0.1';
+
 const Environment = z.object({
   // Read where settings come from (server/settings.ts), before there are settings.
   INSTANCE_FOLDER: z.optional(z.string()),
   CAMPAIGN_FOLDER: z.optional(z.string()),
-  PORT: wholeNumber(3000, { min: 0, max: 65_535 }),
-  HOST: z._default(z.string(), '127.0.0.1'),
+  PORT: wholeNumber(DEFAULT_PORT, { min: 0, max: 65_535 }),
+  HOST: z._default(z.string(), DEFAULT_HOST),
   PUBLIC_URL: z.optional(url(['http:', 'https:'], 'https://guide.example.com')),
   DATABASE_URL: z._default(
     url(['file:', 'postgres:', 'postgresql:'], 'file:./data/leads.db or postgres://user@host/name'),
@@ -347,7 +350,7 @@ const Environment = z.object({
   ),
   WEBHOOK_ALLOW_PRIVATE: z._default(z.enum(['yes', 'no'], 'must be yes or no'), 'no'),
   METRICS_PORT: wholeNumber(0, { max: 65_535 }),
-  METRICS_HOST: z._default(z.string(), '127.0.0.1'),
+  METRICS_HOST: z._default(z.string(), DEFAULT_HOST),
 });
 
 /** The names of all settings, as they stand in the environment. */
@@ -641,12 +644,33 @@ function isDecodable(text: string): boolean {
   }
 }
 
+function portComplaints(
+  present: Readonly<Record<string, string>>,
+  env: Readonly<Record<string, string | undefined>>,
+): string[] {
+  const port = Number(present['PORT'] ?? DEFAULT_PORT);
+  const complaints: string[] = [];
+  const hosts = [present['HOST'] ?? DEFAULT_HOST, present['METRICS_HOST'] ?? DEFAULT_HOST] as const;
+  // Where systemd listens (LISTEN_FDS), PORT is not used.
+  if (port > 0 && port === Number(present['METRICS_PORT']) && shareAddress(...hosts) && !env['LISTEN_FDS'])
+    complaints.push(`METRICS_PORT must be another number than PORT: both would listen on ${port}.`);
+  const publicUrl = present['PUBLIC_URL'];
+  const publicPort = publicUrl === undefined ? port : Number(URL.parse(publicUrl)?.port);
+  if (BLOCKED_PORTS.has(publicPort))
+    complaints.push(
+      publicUrl === undefined
+        ? `PORT must not be ${port}, which no browser opens. Set another; behind a proxy, set PUBLIC_URL to the address that visitors use.`
+        : `PUBLIC_URL must not name port ${publicPort}, which no browser opens.`,
+    );
+  return complaints;
+}
+
 function complaintsAcrossSettings(
   present: Readonly<Record<string, string>>,
   env: Readonly<Record<string, string | undefined>>,
 ): string[] {
   const database = present['DATABASE_URL'] ?? '';
-  const complaints = postgresComplaints('DATABASE_URL', database, env);
+  const complaints = [...portComplaints(present, env), ...postgresComplaints('DATABASE_URL', database, env)];
   if (POSTGRES.test(database) && !present['APP_SECRET']) {
     complaints.push(
       `APP_SECRET must be set when DATABASE_URL names PostgreSQL: every process needs the same one, of at least ${SECRET_MIN_LENGTH} random characters.`,

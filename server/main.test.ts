@@ -371,10 +371,10 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       writeFileSync(path.join(folder, '.env'), 'DATBASE_URL=file:./other.db\nCOMPOSE_PROJECT_NAME=x\n');
       assert.equal(
         await refusal(folder, {}),
-        'DATBASE_URL in .env is no setting. Did you mean DATABASE_URL?',
+        `${folder}/.env:1: DATBASE_URL is no setting. Did you mean DATABASE_URL?`,
       );
       writeFileSync(path.join(folder, '.env'), `APP_SECRET=${'x'.repeat(40)}#${'y'.repeat(40)}\n`);
-      assert.match(await refusal(folder, {}), /^APP_SECRET in \.env is cut off at its "#"/);
+      assert.match(await refusal(folder, {}), /\.env:1: APP_SECRET is cut off at its "#"/);
     }));
 
   it('a package is missing, or is not the version that is wanted', () =>

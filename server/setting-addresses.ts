@@ -12,6 +12,24 @@ export function isLoopback(host: string): boolean {
   return ipaddr.isValid(bare) && ipaddr.process(bare).range() === 'loopback';
 }
 
+/** Whether two hosts that a server listens on are one address, or one of them is all addresses. */
+export function shareAddress(one: string, other: string): boolean {
+  const [first, second] = [one, other].map((host) => {
+    const name = host === 'localhost' ? '127.0.0.1' : host.toLowerCase();
+    return ipaddr.isValid(name) ? ipaddr.process(name).toString() : name;
+  }) as [string, string];
+  const holds = (all: string, host: string) => all === '::' || (all === '0.0.0.0' && !host.includes(':'));
+  return first === second || holds(first, second) || holds(second, first);
+}
+
+/** Ports that no browser opens, as other protocols listen there (WHATWG Fetch, "bad port"). */
+export const BLOCKED_PORTS: ReadonlySet<number> = new Set([
+  1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104,
+  109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515,
+  526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049,
+  3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+]);
+
 /** How the characters that end a login must be written inside it (RFC 3986, section 2.1). */
 const WRITTEN_AS = { '#': '%23', '/': '%2F', '?': '%3F', '@': '%40' } as const;
 

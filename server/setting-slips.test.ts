@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { parseEnv } from 'node:util';
 
-import { slipsInEnvFile, slipsInEnvironment } from '#server/setting-slips.ts';
+import fc from 'fast-check';
+
+import { readEnvText, slipsInEnvironment } from '#server/setting-slips.ts';
 
 describe('a name that is nearly right', () => {
   it('is told with the one it resembles', () => {
@@ -51,45 +54,132 @@ describe('a name that is nearly right', () => {
   });
 });
 
+/** A .env file, and what is said of it. */
+const SLIPS: readonly (readonly [text: string, ...complaints: string[]])[] = [
+  // Names.
+  ['PROT=3000\nPORT=3000\n', '.env:1: PROT is no setting. Did you mean PORT?'],
+  ['# Where\n\nexport PROT=3000', '.env:3: PROT is no setting. Did you mean PORT?'],
+  ['"PORT"=3000', '.env:1: "PORT" is no setting. Did you mean PORT?'],
+  [
+    'INSTANCE_FOLDER=/srv',
+    '.env:1: INSTANCE_FOLDER cannot stand here, because it says where .env lies. Set it in the environment.',
+  ],
+  // Lines.
+  ...['PORT 3000', 'PORT: 3000', '=3000', 'HOST=::\nexport PORT'].map((text): [string, string] => [
+    text,
+    `.env:${text.split('\n').length}: is not understood. Write each setting as NAME=value, and "#" before what is none.`,
+  ]),
+  ['PORT=1\nHOST=::\n\nPORT=2', '.env:4: PORT stands in line 1 already. Keep one of them.'],
+  [
+    'PORT=1\nPORT=1\nPORT=1',
+    '.env:2: PORT stands in line 1 already. Keep one of them.',
+    '.env:3: PORT stands in line 1 already. Keep one of them.',
+  ],
+  [
+    'MAIL_FROM= \n\nHOST=::',
+    '.env:1: MAIL_FROM has nothing but spaces behind its "=", and takes the next line for its value. Take the spaces out.',
+  ],
+  // Quotes.
+  [
+    'PORT=1\nMAIL_FROM="Guide <guide@example.com>\nHOST=::\n',
+    '.env:2: MAIL_FROM begins with a quote (") that does not end in its line. Close it there.',
+  ],
+  [
+    "MAIL_FROM='Guide\nHOST='::'\nPORT=1",
+    ".env:1: MAIL_FROM begins with a quote (') that does not end in its line. Close it there.",
+  ],
+  [
+    'SOMEBODY_ELSES="a\nPORT=1\nHOST="::"',
+    '.env:1: SOMEBODY_ELSES begins with a quote (") that does not end in its line. Close it there.',
+  ],
+  [
+    `APP_SECRET='it's'`,
+    ".env:1: APP_SECRET has text behind its closing quote ('), which is left out. Put the whole value into quotes of another kind.",
+  ],
+  [
+    'APP_SECRET="a\\"b"',
+    '.env:1: APP_SECRET has text behind its closing quote ("), which is left out. Put the whole value into quotes of another kind.',
+  ],
+  // Comments.
+  ...[
+    'APP_SECRET=abc#def',
+    'export APP_SECRET = abc#def # why',
+    'APP_SECRET=#abc',
+    'PORT=1\nAPP_SECRET=a#b\n',
+  ].map((text): [string, string] => [
+    text,
+    `.env:${text.trimEnd().split('\n').length}: APP_SECRET is cut off at its "#", where a comment begins. Put the value in quotes; in an address, write %23.`,
+  ]),
+  // All at once, in order.
+  [
+    'PROT=1\nHOST\nPORT=1\nPORT="2',
+    '.env:1: PROT is no setting. Did you mean PORT?',
+    '.env:2: is not understood. Write each setting as NAME=value, and "#" before what is none.',
+    '.env:4: PORT begins with a quote (") that does not end in its line. Close it there.',
+    '.env:4: PORT stands in line 3 already. Keep one of them.',
+  ],
+];
+
 describe('.env', () => {
-  it('is told every name that is none of ours; one that is nearly right must be mended', () => {
-    assert.deepEqual(slipsInEnvFile('PROT=3000\nPOSTGRES_PASSWORD=x\nPORT=3000\n'), {
-      complaints: ['PROT in .env is no setting. Did you mean PORT?'],
-      warnings: ['POSTGRES_PASSWORD in .env is no setting of this page; it is ignored.'],
-    });
+  it('is told its slips, each with its line, all at once', () => {
+    for (const [text, ...complaints] of SLIPS)
+      assert.deepEqual(readEnvText(text).complaints, complaints, text);
   });
 
-  it('is told where a comment sign cuts a value off', () => {
-    const complaints = (text: string) => slipsInEnvFile(text).complaints.map((line) => line.slice(0, 40));
-    for (const cut of [
-      'APP_SECRET=abc#def',
-      'export APP_SECRET = abc#def # why',
-      'APP_SECRET=#abc',
-      'A=1\r\nAPP_SECRET=a#b\r\n',
-    ]) {
-      assert.deepEqual(complaints(cut), ['APP_SECRET in .env is cut off at its "#"'], cut);
-    }
-    for (const whole of [
+  it('is let alone where it says what it seems to', () => {
+    for (const text of [
+      '',
+      '\n  \n',
       'APP_SECRET=abc # a comment',
       'APP_SECRET= # nothing yet',
+      'APP_SECRET=\nPORT=1',
+      'APP_SECRET= \n',
+      'APP_SECRET= \n\n  # not yet\nPORT=1',
       'APP_SECRET="abc#def"',
       "APP_SECRET='abc#def' # quoted",
-      'MAIL_FROM="Guide\nPORT=1#2"',
-      '# APP_SECRET=abc#def',
+      'MAIL_FROM="It\'s `here`"',
+      "MAIL_FROM=It's here",
+      '# MAIL_FROM="Guide\nPORT=1',
+      '# APP_SECRET=abc#def\nPORT=1 # MAIL_FROM="',
       'SOMEBODY_ELSES=a#b',
-      '\n  \n',
-    ]) {
-      assert.deepEqual(complaints(whole), [], whole);
-    }
+      'SOMEBODY_ELSES="-----BEGIN KEY-----\nabc=\n-----END KEY-----"\nPORT=1',
+      'SOMEBODY_ELSES=1\nSOMEBODY_ELSES=2',
+    ])
+      assert.deepEqual(readEnvText(text).complaints, [], text);
   });
 
-  it('is told of a line that says nothing, and that it cannot say where it lies', () => {
-    assert.deepEqual(slipsInEnvFile('PORT 3000').complaints, [
-      'A line in .env is not understood. Write each setting as NAME=value.',
+  it('is told names that are none of ours, with their line', () => {
+    assert.deepEqual(readEnvText('PORT=3000\nPOSTGRES_PASSWORD=x\n', '/srv/.env').warnings, [
+      '/srv/.env:2: POSTGRES_PASSWORD is no setting of this page; it is ignored.',
     ]);
-    assert.match(
-      slipsInEnvFile('INSTANCE_FOLDER=/srv').complaints.join(),
-      /^INSTANCE_FOLDER cannot stand in \.env/,
+  });
+
+  it('of which nothing is said means in each line what stands there', () => {
+    const line = fc.tuple(
+      fc.constantFrom('', ' ', 'export ', '# ', '"'),
+      fc.constantFrom('PORT', 'HOST', 'OTHER', ''),
+      fc.constantFrom('=', '=', '= ', ' = ', ' ', ''),
+      fc.constantFrom('', '', 'x', '"', "'", '`', '#'),
+      fc.constantFrom('', 'x', '"', "'", ' #"', '=x'),
     );
+    let silent = 0;
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 5 }), (lines) => {
+        const texts = lines.map((parts) => parts.join(''));
+        const { complaints, values } = readEnvText(texts.join('\n'));
+        if (complaints.length > 0) return;
+        silent += 1;
+        const read = texts.map((text) => parseEnv(text));
+        // Empty is unset.
+        for (const name of ['PORT', 'HOST'])
+          assert.equal(
+            values[name] ?? '',
+            read.findLast((entry) => name in entry)?.[name] ?? '',
+            texts.join('\n'),
+          );
+      }),
+      { numRuns: 20_000 },
+    );
+    assert(silent > 1_000, 'enough of them say nothing');
   });
 });

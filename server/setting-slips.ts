@@ -1,5 +1,5 @@
-// The slips people make when they write settings: a name that is nearly right, a value that a comment sign cuts off. A
-// server that starts all the same runs with a default that nobody chose.
+// The slips people make when they write settings: a name that is nearly right, a value that a comment sign cuts off, a quote that is
+// not closed. A server that starts all the same runs with a default that nobody chose.
 import { parseEnv } from 'node:util';
 
 import { SETTING_NAMES } from '#server/config.ts';
@@ -29,37 +29,85 @@ export function slipsInEnvironment(env: Readonly<Record<string, string | undefin
 }
 
 /**
- * Looks through the text of a .env file.
- * @returns what must be mended, and what is only worth knowing, one sentence each
+ * One line of a .env file, or several that a quoted value spans, as Node's parseEnv takes them apart. It passes over a line that is no
+ * entry, and over what stands behind a closing quote.
  */
-export function slipsInEnvFile(text: string): { complaints: string[]; warnings: string[] } {
+const LINE =
+  /^[^\S\n]*(?:#.*|(?:export )?[^\S\n]*(?<name>[^\s=#][^=\n]*?)?[^\S\n]*(?<sign>=[^\S\n]*)(?:(?<quote>["'`])(?<quoted>[^]*?)\k<quote>(?<behind>.*)|(?<bare>.*))|(?<other>.*\S.*))$/gm;
+
+export type EnvFile = {
+  /** What must be mended, one sentence each, with its place. */
+  readonly complaints: readonly string[];
+  /** What is only worth knowing. */
+  readonly warnings: readonly string[];
+  /** The settings, as Node reads them. */
+  readonly values: Readonly<Record<string, string>>;
+  /** In which line each stands, counted from 1. */
+  readonly lines: ReadonlyMap<string, number>;
+};
+
+/**
+ * Reads a .env file.
+ * @param text with lines that end with \n
+ * @param file how its name is said
+ */
+export function readEnvText(text: string, file = '.env'): EnvFile {
+  const values = parseEnv(text) as Readonly<Record<string, string>>;
   const complaints: string[] = [];
   const warnings: string[] = [];
-  for (const name of Object.keys(parseEnv(text))) {
-    if (SETTING_NAMES.includes(name)) continue;
-    const { name: setting, slips } = nearestSetting(name);
-    if (slips <= 2 && slips < name.length / 2)
-      complaints.push(`${name} in .env is no setting. Did you mean ${setting}?`);
-    else warnings.push(`${name} in .env is no setting of this page; it is ignored.`);
-  }
-  // Quoted values may hold anything, line breaks included.
-  const unquoted = text.replace(/=[ \t]*(["'`])[^]*?\1/g, '=');
-  for (const line of unquoted.split(/\r?\n/)) {
-    const [, name = '', value = ''] = /^\s*(?:export\s+)?([\w.-]+)\s*=(.*)$/.exec(line) ?? [];
-    // A comment begins after a space. Without one, it is part of the value as people mean it.
-    if (SETTING_NAMES.includes(name) && /^[^\s#]*#/.test(value.trimStart()) && !/^\s+#/.test(value)) {
-      complaints.push(
-        `${name} in .env is cut off at its "#", where a comment begins. Put the value in quotes; in an address, write %23.`,
-      );
+  const lines = new Map<string, number>();
+  let [line, seen] = [1, 0];
+  for (const { 0: entry, index, groups = {} } of text.matchAll(LINE)) {
+    line += text.slice(seen, index).split('\n').length - 1;
+    seen = index;
+    const { name, sign, other } = groups;
+    const complain = (sentence: string) => complaints.push(`${file}:${line}: ${sentence}`);
+    if (other !== undefined || (sign !== undefined && name === undefined))
+      complain('is not understood. Write each setting as NAME=value, and "#" before what is none.');
+    if (name === undefined) continue;
+    const slip = slipInEntry(groups, text.slice(index + entry.length));
+    if (slip !== null) complain(`${name} ${slip}`);
+    if (!SETTING_NAMES.includes(name)) {
+      const { name: setting, slips } = nearestSetting(name);
+      if (slips <= 2 && slips < name.length / 2) complain(`${name} is no setting. Did you mean ${setting}?`);
+      else warnings.push(`${file}:${line}: ${name} is no setting of this page; it is ignored.`);
+      continue;
     }
-    if (name === '' && /^\s*[^\s#]/.test(line)) {
-      complaints.push('A line in .env is not understood. Write each setting as NAME=value.');
-    }
+    const before = lines.get(name);
+    if (before !== undefined) complain(`${name} stands in line ${before} already. Keep one of them.`);
+    else lines.set(name, line);
+    if (name === 'INSTANCE_FOLDER')
+      complain(`${name} cannot stand here, because it says where .env lies. Set it in the environment.`);
   }
-  if ('INSTANCE_FOLDER' in parseEnv(text)) {
-    complaints.push(
-      'INSTANCE_FOLDER cannot stand in .env, because it says where .env lies. Set it in the environment.',
-    );
-  }
-  return { complaints: [...new Set(complaints)], warnings };
+  return { complaints, warnings, values, lines };
 }
+
+/**
+ * Why an entry does not say what it seems to.
+ * @param rest the lines after it
+ */
+function slipInEntry(
+  { name = '', sign = '', quote, quoted = '', behind = '', bare = '' }: Readonly<Record<string, string>>,
+  rest: string,
+): string | null {
+  const isOurs = SETTING_NAMES.includes(name);
+  // No setting has lines, and whoever forgets a quote finds its end in a value further down.
+  if (quote !== undefined && quoted.includes('\n') && (isOurs || namesSetting(quoted)))
+    return `begins with a quote (${quote}) that does not end in its line. Close it there.`;
+  if (quote !== undefined && isOurs && !/^\s*(?:#.*)?$/.test(behind))
+    return `has text behind its closing quote (${quote}), which is left out. Put the whole value into quotes of another kind.`;
+  if (isOurs && /^["'`]/.test(bare))
+    return `begins with a quote (${bare[0]}) that does not end in its line. Close it there.`;
+  // A comment begins after a space. Without one, it is part of the value as people mean it.
+  if (isOurs && /^[^\s#]*#/.test(bare) && !(bare.startsWith('#') && /\s$/.test(sign)))
+    return 'is cut off at its "#", where a comment begins. Put the value in quotes; in an address, write %23.';
+  // Node then takes the next line that holds something, unless that is a comment.
+  if (quote === undefined && bare === '' && sign !== '=' && /^\s*[^\s#]/.test(rest))
+    return 'has nothing but spaces behind its "=", and takes the next line for its value. Take the spaces out.';
+  return null;
+}
+
+const namesSetting = (text: string): boolean =>
+  [...text.matchAll(/^[^\S\n]*(?:export )?[^\S\n]*([^\s=]+)[^\S\n]*=/gm)].some(([, name = '']) =>
+    SETTING_NAMES.includes(name),
+  );

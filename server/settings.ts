@@ -1,12 +1,11 @@
 // Where settings come from: the environment, and the file .env of the instance. The one place that looks at process.env.
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { loadEnvFile } from 'node:process';
 import { parseEnv } from 'node:util';
 
 import { readConfig, readPostgresUrl, resolvePaths, type Config } from '#server/config.ts';
 import { openToOthers, sayOpenToOthers } from '#server/private-files.ts';
-import { slipsInEnvFile, slipsInEnvironment } from '#server/setting-slips.ts';
+import { readEnvText, slipsInEnvironment, type EnvFile } from '#server/setting-slips.ts';
 
 export const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 
@@ -28,17 +27,24 @@ export function readSettings():
   if (!isFolder(folder)) {
     return { type: 'complaints', complaints: ['INSTANCE_FOLDER must be a folder that exists.'] };
   }
-  const file = readEnvFile(path.join(folder, '.env'));
+  const name = path.join(folder, '.env');
+  const file = readEnvFile(name, folder === PROJECT_FOLDER ? '.env' : name);
   const slips = [...file.complaints, ...slipsInEnvironment(process.env)];
-  if (file.found) loadEnvFile(path.join(folder, '.env'));
+  for (const [setting, value] of Object.entries(file.values)) process.env[setting] ??= value;
   const result = readConfig(process.env);
-  const complaints = [...slips, ...(result.type === 'complaints' ? result.complaints : [])];
+  // What a line of the file says is said of that line.
+  const place = (sentence: string): string => {
+    const [setting = ''] = /^[A-Z_]+/.exec(sentence) ?? [];
+    const line = process.env[setting] === file.values[setting] ? file.lines.get(setting) : undefined;
+    return line === undefined ? sentence : `${file.name}:${line}: ${sentence}`;
+  };
+  const complaints = [...slips, ...(result.type === 'complaints' ? result.complaints.map(place) : [])];
   if (result.type === 'complaints' || complaints.length > 0) return { type: 'complaints', complaints };
   return {
     type: 'settings',
     config: resolvePaths(result.config, folder),
     folder,
-    warnings: [...file.warnings, ...result.warnings],
+    warnings: [...file.warnings, ...result.warnings.map(place)],
   };
 }
 
@@ -68,26 +74,42 @@ export function readCampaignFolder(): string {
 
 function campaignInEnvFile(file: string): string | undefined {
   try {
-    return parseEnv(readFileSync(file, 'utf8'))['CAMPAIGN_FOLDER'];
+    return parseEnv(textOf(file))['CAMPAIGN_FOLDER'];
   } catch {
     // What cannot be read is told by whoever reads the settings.
     return undefined;
   }
 }
 
+/** Whichever way an editor ends lines and begins a file. */
+const textOf = (file: string): string =>
+  readFileSync(file, 'utf8')
+    .replace(/^\uFEFF/, '')
+    .replaceAll(/\r\n?/g, '\n');
+
 const HOLDS_SECRETS =
   /^\s*(export\s+)?(APP_SECRET|SMTP_URL|DATABASE_URL|MAIL_EVENTS_POSTMARK_LOGIN|MAIL_EVENTS_MAILGUN_KEY)\s*=\s*\S/m;
 
-function readEnvFile(file: string): { found: boolean; complaints: string[]; warnings: string[] } {
+const NO_FILE: EnvFile = { complaints: [], warnings: [], values: {}, lines: new Map() };
+
+/** @param name how it is called */
+function readEnvFile(file: string, name: string): EnvFile & { readonly name: string } {
   try {
-    const text = readFileSync(file, 'utf8');
-    const { complaints, warnings } = slipsInEnvFile(text);
-    if (HOLDS_SECRETS.test(text)) warnings.push(...openToOthers([file]).map(sayOpenToOthers));
-    return { found: true, complaints, warnings };
+    const text = textOf(file);
+    // What is no UTF-8, and what UTF-16 has between its letters.
+    const foreign = text.search(/[\uFFFD\0]/);
+    if (foreign >= 0) {
+      const line = text.slice(0, foreign).split('\n').length;
+      const complaint = `${name}:${line}: is not written in UTF-8; save the file as UTF-8 in your editor.`;
+      return { ...NO_FILE, name, complaints: [complaint] };
+    }
+    const read = readEnvText(text, name);
+    const open = HOLDS_SECRETS.test(text) ? openToOthers([file]).map(sayOpenToOthers) : [];
+    return { ...read, name, warnings: [...read.warnings, ...open] };
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     const complaints = code === 'ENOENT' ? [] : [`The file ${file} cannot be read (${code}).`];
-    return { found: false, complaints, warnings: [] };
+    return { ...NO_FILE, name, complaints };
   }
 }
 

@@ -1,11 +1,15 @@
 // Why the server could not start, or the database cannot be used, in a sentence for whoever sits at the terminal. What is not listed
 // here or in failures.ts is a fault of ours.
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import { createServer } from 'node:net';
+import { text } from 'node:stream/consumers';
 
 import type { Config } from '#server/config.ts';
 import { isOfNewerVersion } from '#server/db/migrate.ts';
 import { explainSystemFailure, firstOf } from '#server/failures.ts';
 import { hostUrls, sayHosts } from '#server/postgres-hosts.ts';
+import { API } from '#shared/api.ts';
 
 /** Said at the start, which goes on. */
 export const NEWER_DATABASE =
@@ -208,24 +212,32 @@ async function explainListenFailure(failure: Failure, { port, host }: Place, nam
 /** Whether what listens there answers as this server does. */
 async function isThisPage(host: string, port: number): Promise<boolean> {
   try {
-    const response = await fetch(healthAddress(host, port), { signal: AbortSignal.timeout(ASK_WITHIN_MS) });
-    await response.body?.cancel();
-    return isAnswerOfOurs(response);
+    return (await askHealth({ host, port }, AbortSignal.timeout(ASK_WITHIN_MS))) !== null;
   } catch {
     return false;
   }
 }
 
-/** Where a server of this machine that listens on a host and port says how it is. */
-export function healthAddress(host: string, port: number): string {
-  const reachable =
-    host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
-  return `http://${reachable}:${port}/api/health`;
-}
-
 /** Every answer of ours has the id of its request, a UUID; those of older versions one of version 7. */
-export const isAnswerOfOurs = ({ headers }: Pick<Response, 'headers'>): boolean =>
-  /^[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-/.test(headers.get('x-request-id') ?? '');
+const REQUEST_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-/;
+
+/**
+ * Asks what listens on a port of this machine how it is; not with fetch, which refuses ports that metrics may well have (4190).
+ * @param signal ends it
+ * @returns the answer; null when it is that of another program. Throws when there is none
+ */
+export async function askHealth(
+  { host, port }: Place,
+  signal: AbortSignal,
+): Promise<{ readonly isWell: boolean; readonly sentence: string } | null> {
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  const request = get({ host: reachable, port, path: API.health, agent: false, signal });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  if (REQUEST_ID.test(String(response.headers['x-request-id'])))
+    return { isWell: response.statusCode === 200, sentence: await text(response) };
+  response.destroy();
+  return null;
+}
 
 /** What to write on standard error when the server cannot start: one line for each sentence. */
 export const sayRefusal = (complaints: readonly string[]): string =>

@@ -121,8 +121,7 @@ function report(name: string, content: Buffer): void {
   const target = path.join(campaign, name);
   try {
     mkdirSync(path.dirname(target), { recursive: true });
-    const place = existsSync(target) ? realpathSync(target) : target;
-    replaceFile(place, content);
+    replaceFile(existsSync(target) ? realpathSync(target) : target, content);
   } catch (error) {
     const sentence = explainWriting(error, target);
     if (sentence === null) throw error;

@@ -6,6 +6,7 @@ import { runDesk } from '#server/commands/program.ts';
 import { createLogger } from '#server/observability/logger.ts';
 import type { Service } from '#server/service.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { inEnvironment } from '#testing/environment.ts';
 
 export type DeskAnswer = {
   readonly exitCode: number;
@@ -33,30 +34,22 @@ export async function deskAt(
   args: readonly string[],
   replacements: Partial<Desk> = {},
 ): Promise<DeskAnswer> {
-  const before = { ...process.env };
-  Object.assign(process.env, { INSTANCE_FOLDER: folder, CAMPAIGN_FOLDER: TEST_CAMPAIGN, ...env });
   let service: Promise<Service> | undefined;
-  try {
-    return await run(
-      {
-        service: (database) =>
-          (service ??= openDeskService(
-            { logger: createLogger('silent'), say: () => {}, database },
-            existsSync,
-          )),
-        clock: () => Date.now(),
-        ...replacements,
-      },
-      args,
-    );
-  } finally {
-    await service?.then(
-      ({ close }) => close(),
-      () => {},
-    );
-    for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
-    Object.assign(process.env, before);
-  }
+  const parts: Pick<Desk, 'service' | 'clock'> = {
+    service: (database) =>
+      (service ??= openDeskService({ logger: createLogger('silent'), say: () => {}, database }, existsSync)),
+    clock: () => Date.now(),
+  };
+  return inEnvironment({ INSTANCE_FOLDER: folder, CAMPAIGN_FOLDER: TEST_CAMPAIGN, ...env }, async () => {
+    try {
+      return await run({ ...parts, ...replacements }, args);
+    } finally {
+      await service?.then(
+        ({ close }) => close(),
+        () => {},
+      );
+    }
+  });
 }
 
 async function run(

@@ -127,12 +127,12 @@ describe('a database that cannot be used any more ends a command with a sentence
   it('PostgreSQL has ended the connection, or is asked for too much', async () => {
     const url = await createPostgresDatabase();
     const { db, close } = openDatabase({ engine: 'postgres', url }, () => {}, { statementTimeoutMs: 100 });
-    const failing = (text: string) =>
+    const failing = (statement: string) =>
       sql
-        .raw(text)
+        .raw(statement)
         .execute(db)
         .then(
-          () => assert.fail(text),
+          () => assert.fail(statement),
           (error: unknown) => explainFailure(error, { engine: 'postgres', url }),
         );
     const where = `PostgreSQL at ${new URL(url).host}`;

@@ -2,7 +2,7 @@
 // deleted under it, mail that is stuck) is asked of it.
 import type { Config } from '#server/config.ts';
 import { about, type Finding } from '#server/doctor/finding.ts';
-import { healthAddress, isAnswerOfOurs } from '#server/start-failures.ts';
+import { askHealth } from '#server/start-failures.ts';
 
 const { ok, note, problem } = about('page');
 
@@ -16,13 +16,12 @@ export async function examinePage(
   if (port === 0) return [note('The page takes any free port (PORT=0), so that it was not asked.')];
   const limit = AbortSignal.timeout(ANSWER_WITHIN_MS);
   try {
-    const response = await fetch(healthAddress(host, port), { signal: AbortSignal.any([signal, limit]) });
-    const answer = await response.text();
-    if (!isAnswerOfOurs(response)) return [problem(`Port ${port} is taken by another program.`)];
+    const answer = await askHealth({ host, port }, AbortSignal.any([signal, limit]));
+    if (answer === null) return [problem(`Port ${port} is taken by another program.`)];
     return [
-      response.ok
+      answer.isWell
         ? ok(`The page runs on port ${port}, and says that all is well.`)
-        : problem(`The page runs on port ${port}, and says: ${answer}`),
+        : problem(`The page runs on port ${port}, and says: ${answer.sentence}`),
     ];
   } catch {
     return [
