@@ -487,7 +487,7 @@ describe('an instance', () => {
       assert.deepEqual(readdirSync(elsewhere), ['.env']);
       assert.match(
         site.output(),
-        /"level":40,[^}]+"SOMETHING in \.env is no setting of this page; it is ignored\."/,
+        /"level":40,[^}]+".+\/\.env:2: SOMETHING is no setting of this page; it is ignored\."/,
       );
       // Without INSTANCE_FOLDER it is the project's, never the folder that happens to be the current one.
       const { stderr } = spawnSync(process.execPath, [MAIN], {

@@ -6,9 +6,10 @@ import type { Command } from '@commander-js/extra-typings';
 
 import { CommandFailure, fileOf, type Desk } from '#server/commands/desk.ts';
 import { besideOf, cannotWrite, filePlace, orSay } from '#server/commands/output-file.ts';
+import { printable } from '#server/commands/printable.ts';
 import { mustTakeWrites, withParameters } from '#server/postgres-hosts.ts';
-import { copyDatabase, isWriteFailure, type Contents } from '#server/db/backup.ts';
-import { COMPANIONS } from '#server/db/restore.ts';
+import { copyDatabase, isWriteFailure } from '#server/db/backup.ts';
+import { COMPANIONS, inspectDatabase, type Contents, type Inspection } from '#server/db/restore.ts';
 
 export function addBackup(program: Command, desk: Desk): void {
   program
@@ -29,22 +30,26 @@ export function addBackup(program: Command, desk: Desk): void {
         await using handle = await orSay(file, () => open(beside, 'wx', 0o600));
         const size = `${Math.ceil((await stat(source)).size / 2 ** 20)} MiB`;
         desk.progress(`Copying ${size} …`);
-        const contents = await copyDatabase(source, beside, () => {
-          desk.signal.throwIfAborted();
-          desk.progress(`Checking the copy of ${size} …`);
-        }).catch((error: unknown) => {
+        await copyDatabase(source, beside).catch((error: unknown) => {
           throw isWriteFailure(error)
             ? cannotWrite(file, 'the disk is full, or takes no more. Make room, or name another place.')
             : error;
         });
         desk.signal.throwIfAborted();
-        if (contents === null)
+        desk.progress(`Checking the copy of ${size} …`);
+        const found = await inspectDatabase(beside);
+        desk.signal.throwIfAborted();
+        if (found.type === 'damaged')
           throw new CommandFailure(
             `${source} is damaged, and so is every copy of it; ${file} was not written. Put a whole backup back, or rescue what is in it (docs/operating.md).`,
           );
         await orSay(file, () => handle.sync());
         await orSay(file, () => rename(beside, place));
-        desk.note(`${file} holds the database with ${sayContents(contents)}.`);
+        if (found.type !== 'fit')
+          throw new CommandFailure(
+            `${file} is written, but "restore" will refuse it, as ${source} ${sayUnfit(found)}. Mend that, and call it again.`,
+          );
+        desk.note(`${file} holds the database with ${sayContents(found)}.`);
       } finally {
         for (const suffix of ['', ...COMPANIONS]) await rm(`${beside}${suffix}`, { force: true });
       }
@@ -53,6 +58,20 @@ export function addBackup(program: Command, desk: Desk): void {
           'The file app-secret beside the database is not in it and belongs into another backup: without it, nobody who waits for a code can enter it.',
         );
     });
+}
+
+/** Why no page may work with a database: the rest of a sentence that begins with its name. */
+export function sayUnfit(found: Exclude<Inspection, { type: 'fit' }>): string {
+  switch (found.type) {
+    case 'no database':
+      return 'is no SQLite database';
+    case 'newer':
+      return 'was used by a newer version of this page';
+    case 'damaged':
+      return 'is damaged';
+    case 'unfit':
+      return `is no whole database of this page: ${printable(found.what)}`;
+  }
 }
 
 /** 4 leads and 1 imported person */

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 
 import type { Command } from '@commander-js/extra-typings';
 
+import { sayUnfit } from '#server/commands/backup.ts';
 import { CommandFailure, fileOf, isInUse, readDeskInstance, type Desk } from '#server/commands/desk.ts';
 import { openDatabase, type OpenDatabase } from '#server/db/connect.ts';
 import { migrate } from '#server/db/migrate.ts';
@@ -34,9 +35,10 @@ export function addMove(program: Command, desk: Desk): void {
         );
       for (const warning of read.warnings) desk.note(`Warning: ${warning}`);
       desk.progress(`Checking ${file} …`);
-      if (existsSync(file) && (await inspectDatabase(file)).type === 'damaged')
+      const found = existsSync(file) ? await inspectDatabase(file) : null;
+      if (found !== null && found.type !== 'fit')
         throw new CommandFailure(
-          `${file} is damaged, and was not moved. Put a whole backup back, or rescue what is in it (docs/operating.md).`,
+          `${file} ${sayUnfit(found)}. It was not moved. Mend it, put a whole backup back, or rescue what is in it (docs/operating.md).`,
         );
       // Brings it up to date, too.
       const { database: source } = await desk.service();

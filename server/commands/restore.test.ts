@@ -77,6 +77,7 @@ const change = (sql: string) => (file: string) => {
 };
 const overwrite = (content: string) => (file: string) => writeFileSync(file, content);
 
+const LOOSE_ROW = `pragma foreign_keys = off; insert into exported_leads values ('nobody', 'crm', 1)`;
 const NOT_OURS = 'is no whole database of this page: ';
 const BACKUP = 'Name a file that "backup" wrote.';
 const DAMAGED = 'is damaged. Take an older backup, or rescue what is in it (docs/operating.md).';
@@ -148,8 +149,8 @@ const UNFIT: Readonly<Record<string, readonly [spoil: (file: string) => void, se
     DAMAGED,
   ],
   'one with a row that refers to none': [
-    change(`pragma foreign_keys = off; insert into exported_leads values ('nobody', 'crm', 1)`),
-    DAMAGED,
+    change(LOOSE_ROW),
+    `${NOT_OURS}rows of its table exported_leads refer to rows that are not there. ${BACKUP}`,
   ],
   'one whose last writes are in a log beside it': [
     (file) => writeFileSync(`${file}-wal`, 'something'),
@@ -328,6 +329,30 @@ describe('a restore refuses, and touches nothing for', () => {
     assert.match(await restore('postgres://127.0.0.1/x'), /run: pg_restore/);
     assert(!existsSync(':memory:'));
   });
+});
+
+describe('a database that restore will not take back', () => {
+  it('is copied all the same, and its backup says so while there is time', () =>
+    inFolder(async (folder) => {
+      await makeInstance(folder);
+      const live = path.join(folder, 'data', 'leads.db');
+      const file = path.join(folder, 'copy.db');
+      for (const [spoil, what] of [
+        [LOOSE_ROW, 'rows of its table exported_leads refer to rows that are not there'],
+        ['create view everybody as select email from leads', 'the view everybody is none of its own'],
+      ] as const) {
+        change(spoil)(live);
+        const { exitCode, notes } = await deskAt(folder, settings, ['backup', file]);
+        assert.deepEqual(
+          [exitCode, notes],
+          [
+            1,
+            `${file} is written, but "restore" will refuse it, as ${live} is no whole database of this page: ${what}. Mend that, and call it again.`,
+          ],
+        );
+        assert(existsSync(file));
+      }
+    }));
 });
 
 describe('what is in the place of the database', () => {

@@ -14,21 +14,21 @@ import path from 'node:path';
 
 import type { Command } from '@commander-js/extra-typings';
 
-import { sayContents } from '#server/commands/backup.ts';
+import { sayContents, sayUnfit } from '#server/commands/backup.ts';
 import { CommandFailure, fileOf, isInUse, readDeskInstance, type Desk } from '#server/commands/desk.ts';
 import { besideOf, filePlace, orSay } from '#server/commands/output-file.ts';
-import { printable } from '#server/commands/printable.ts';
 import { openDatabase } from '#server/db/connect.ts';
-import { COMPANIONS, inspectDatabase, takePlace, type Inspection } from '#server/db/restore.ts';
+import { COMPANIONS, inspectDatabase, takePlace } from '#server/db/restore.ts';
 import { makePrivateFolder } from '#server/private-files.ts';
 
 const NAME_BACKUP = 'Name a file that "backup" wrote.';
-const UNFIT = {
-  'no database': `is no SQLite database. ${NAME_BACKUP}`,
-  newer: 'was used by a newer version of this page. Restore it with that version, or name an older backup.',
-  damaged: 'is damaged. Take an older backup, or rescue what is in it (docs/operating.md).',
+/** What to do instead, by why a file is refused. */
+const ADVICE = {
+  'no database': NAME_BACKUP,
+  newer: 'Restore it with that version, or name an older backup.',
+  damaged: 'Take an older backup, or rescue what is in it (docs/operating.md).',
+  unfit: NAME_BACKUP,
 } as const;
-
 export function addRestore(program: Command, desk: Desk): void {
   program
     .command('restore')
@@ -53,7 +53,8 @@ export function addRestore(program: Command, desk: Desk): void {
         await chmod(copy, 0o600);
         desk.progress(`Checking ${file} …`);
         const backup = await inspectDatabase(copy);
-        if (backup.type !== 'fit') throw new CommandFailure(`${file} ${sayUnfit(backup)}`);
+        if (backup.type !== 'fit')
+          throw new CommandFailure(`${file} ${sayUnfit(backup)}. ${ADVICE[backup.type]}`);
         desk.signal.throwIfAborted();
         const warnings = await bringUpToDate(desk, copy);
         if (isInUse(database))
@@ -104,11 +105,6 @@ function freeName(name: string, number = 1): string {
 }
 
 const statOf = (file: string): Stats | undefined => statSync(file, { throwIfNoEntry: false });
-
-const sayUnfit = (found: Exclude<Inspection, { type: 'fit' }>): string =>
-  found.type === 'foreign'
-    ? `is no whole database of this page: ${printable(found.what)}. ${NAME_BACKUP}`
-    : UNFIT[found.type];
 
 /**
  * As the next start would, while the one before is still in its place: a secret that does not fit, or a disk that is full, is said

@@ -7,7 +7,6 @@ import { pathToFileURL } from 'node:url';
 import { sql } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE } from 'kysely/migration';
 
-import { contentsOf, isWhole, type Contents } from '#server/db/backup.ts';
 import { openDatabase } from '#server/db/connect.ts';
 import { MIGRATIONS, migrateTo } from '#server/db/migrate.ts';
 import { flushFolder } from '#server/private-files.ts';
@@ -29,8 +28,10 @@ const resultCodeOf = (error: unknown): number | null =>
 export type Inspection =
   | ({ readonly type: 'fit' } & Contents)
   | { readonly type: 'no database' | 'newer' | 'damaged' }
-  /** What is not as the migrations make it, as half a sentence. */
-  | { readonly type: 'foreign'; readonly what: string };
+  /** What is not as this page makes it, as half a sentence. */
+  | { readonly type: 'unfit'; readonly what: string };
+
+const unfit = (what: string) => ({ type: 'unfit', what }) as const;
 
 /**
  * Looks at all of a database that no process has open, and changes nothing, not even beside it.
@@ -45,9 +46,14 @@ export async function inspectDatabase(file: string): Promise<Inspection> {
     const objects = schemaOf(database.prepare(SCHEMA).all());
     const ran = migrationsIn(database, objects);
     if (ran.type !== 'ran') return ran;
+    // Not quick_check, which does not see that a row is missing in an index.
+    const [sound] = database.prepare('pragma integrity_check(1)').all();
+    if (sound?.['integrity_check'] !== 'ok') return { type: 'damaged' };
     const what = firstDifference(objects, await schemaAfter(ran.newest));
-    if (what !== null) return { type: 'foreign', what };
-    return isWhole(database) ? { type: 'fit', ...contentsOf(database) } : { type: 'damaged' };
+    if (what !== null) return unfit(what);
+    const loose = database.prepare('select "table" as name from pragma_foreign_key_check limit 1').get();
+    if (loose === undefined) return { type: 'fit', ...contentsOf(database) };
+    return unfit(`rows of its table ${String(loose['name'])} refer to rows that are not there`);
   } catch (error) {
     const code = resultCodeOf(error);
     if (code === null) throw error;
@@ -55,20 +61,30 @@ export async function inspectDatabase(file: string): Promise<Inspection> {
   }
 }
 
+/** How many of each. */
+export type Contents = { readonly leads: number; readonly imported: number };
+
+/** Counts what is in a database of this page; one of an earlier release knows no imported people. */
+function contentsOf(database: DatabaseSync): Contents {
+  const count = (table: string) =>
+    Number(database.prepare(`select count(*) as count from ${table}`).get()?.['count']);
+  const knows = database.prepare(`select 1 from sqlite_master where name = 'imported_leads'`).get();
+  return { leads: count('leads'), imported: knows === undefined ? 0 : count('imported_leads') };
+}
+
 /** Which migration was the last one. What may have run is a beginning of our list, or all of it and more. */
 function migrationsIn(
   database: DatabaseSync,
   objects: Schema,
 ): { readonly type: 'ran'; readonly newest: string } | Exclude<Inspection, { type: 'fit' }> {
-  if (!objects.has(`table ${DEFAULT_MIGRATION_TABLE}`))
-    return { type: 'foreign', what: 'it has no list of migrations' };
+  if (!objects.has(`table ${DEFAULT_MIGRATION_TABLE}`)) return unfit('it has no list of migrations');
   const rows = database.prepare(`select name from ${DEFAULT_MIGRATION_TABLE} order by name`).all();
   const ran = rows.map(({ name }) => String(name));
   const newest = ran.at(-1);
-  if (newest === undefined) return { type: 'foreign', what: 'its list of migrations is empty' };
+  if (newest === undefined) return unfit('its list of migrations is empty');
   const ours = Object.keys(MIGRATIONS);
   const isOurs = ours.slice(0, ran.length).every((name, index) => name === ran[index]);
-  if (!isOurs) return { type: 'foreign', what: 'its list of migrations is not that of any release' };
+  if (!isOurs) return unfit('its list of migrations is not that of any release');
   return ran.length > ours.length ? { type: 'newer' } : { type: 'ran', newest };
 }
 
