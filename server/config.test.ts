@@ -173,6 +173,7 @@ describe('settings', () => {
       'PUBLIC_URL must not name port 10080, which no browser opens.',
     ]);
     configOf({ PORT: '6000', PUBLIC_URL: 'https://guide.example.com', METRICS_PORT: '4190' });
+    configOf({ PORT: '6000', LISTEN_FDS: '1' });
   });
 
   it('know the ports that browsers do not open, as Node knows them', async () => {

@@ -648,11 +648,11 @@ function portComplaints(
   present: Readonly<Record<string, string>>,
   env: Readonly<Record<string, string | undefined>>,
 ): string[] {
-  const port = Number(present['PORT'] ?? DEFAULT_PORT);
+  // Where systemd listens (LISTEN_FDS), PORT is not used.
+  const port = env['LISTEN_FDS'] ? 0 : Number(present['PORT'] ?? DEFAULT_PORT);
   const complaints: string[] = [];
   const hosts = [present['HOST'] ?? DEFAULT_HOST, present['METRICS_HOST'] ?? DEFAULT_HOST] as const;
-  // Where systemd listens (LISTEN_FDS), PORT is not used.
-  if (port > 0 && port === Number(present['METRICS_PORT']) && shareAddress(...hosts) && !env['LISTEN_FDS'])
+  if (port > 0 && port === Number(present['METRICS_PORT']) && shareAddress(...hosts))
     complaints.push(`METRICS_PORT must be another number than PORT: both would listen on ${port}.`);
   const publicUrl = present['PUBLIC_URL'];
   const publicPort = publicUrl === undefined ? port : Number(URL.parse(publicUrl)?.port);

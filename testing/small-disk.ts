@@ -32,14 +32,21 @@ export const onSmallDisk = (kib: number, act: (folder: string) => Promise<void>)
     }
   });
 
-/** Takes all the room that is left on the disk of a folder. */
+/** More than any of these disks has: whatever holds it is another one, which must not be filled. */
+const MOST_BYTES = 16 * 2 ** 20;
+
+/** Takes all the room that is left on the small disk of a folder. */
 export function fillDisk(folder: string): void {
   const filler = openSync(path.join(folder, 'filler'), 'a');
+  let written = 0;
   try {
     for (const size of [65_536, 4096, 1]) {
       const chunk = Buffer.alloc(size);
       try {
-        for (;;) writeSync(filler, chunk);
+        for (;;) {
+          if (written > MOST_BYTES) throw new Error(`${folder} is on no small disk.`);
+          written += writeSync(filler, chunk);
+        }
       } catch (error) {
         if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error;
       }

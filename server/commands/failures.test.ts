@@ -145,6 +145,10 @@ describe('a database that cannot be used any more ends a command with a sentence
         await failing('select pg_sleep(9)'),
         `${where} took too long and was interrupted. Look what else it is busy with, and try again.`,
       );
+      assert.equal(
+        explainFailure(new Error('Connection terminated unexpectedly'), { engine: 'postgres', url }),
+        `${where} has ended the connection. Its log says why; try again.`,
+      );
       // Of ours.
       assert.equal(await failing('select * from nothing'), null);
     } finally {

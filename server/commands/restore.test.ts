@@ -154,11 +154,11 @@ const UNFIT: Readonly<Record<string, readonly [spoil: (file: string) => void, se
   ],
   'one whose last writes are in a log beside it': [
     (file) => writeFileSync(`${file}-wal`, 'something'),
-    `is not whole: what was written last is in FILE-wal. Have both made one: sqlite3 FILE "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
+    `is not whole: what was written last is in FILE-wal. Have both made one: sqlite3 'FILE' "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
   ],
   'one whose writer was interrupted': [
     (file) => writeFileSync(`${file}-journal`, 'something'),
-    `is not whole: what was written last is in FILE-journal. Have both made one: sqlite3 FILE "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
+    `is not whole: what was written last is in FILE-journal. Have both made one: sqlite3 'FILE' "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
   ],
 };
 
