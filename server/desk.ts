@@ -14,7 +14,7 @@ import type { Service } from '#server/service.ts';
 endWithSentence(linesWithoutWords);
 const interrupted = new AbortController();
 process.once('SIGINT', () => interrupted.abort());
-// Whoever read what we print has had enough (head, less): that is no error. Any other is the printer's to tell.
+// A reader that has seen enough (head, less) is no error. Any other error is print's to report.
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
   if (code === 'EPIPE') process.exit(0);
 });

@@ -39,7 +39,7 @@ describe('what the system refuses', () => {
       ],
       [
         failing('EIO', 'read'),
-        'A file cannot be read: the disk reports an error. Look after the disk, or name another place.',
+        'A file cannot be read: the disk reports an error. Check the disk, or name another place.',
       ],
       [
         failing('EDQUOT', 'mkdir', { path: '/a' }),
@@ -59,7 +59,7 @@ describe('what the system refuses', () => {
       assert.equal(explainSystemFailure(error), sentence);
     assert.equal(
       explainWriting(failing('EFBIG', 'write'), 'x.csv'),
-      'x.csv cannot be written: files may not be so large here. Raise the limit (ulimit -f), or name another place.',
+      'x.csv cannot be written: it would be larger than this user or this disk allows. Raise the limit (ulimit -f), or name another place.',
     );
   });
 });
@@ -82,7 +82,7 @@ describe('the start', () => {
       };
       assert.match(
         start(`throw new TypeError('nobody foresaw this');`),
-        /^The server cannot start:\n {2}- This is a fault of the page, and nothing that you did\. Please report it .+:\nTypeError: nobody foresaw this\n {4}at .+main\.ts:1/,
+        /^The server cannot start:\n {2}- This is a fault of the page, not of yours\. Please report it .+:\nTypeError: nobody foresaw this\n {4}at .+main\.ts:1/,
       );
       assert.equal(
         start(`throw Object.assign(new Error('x'), { code: 'ENOSPC', syscall: 'write', path: '/a' });`),
@@ -136,7 +136,7 @@ describe('npm run build and npm run picture', () => {
       writeFileSync(path.join(folder, 'media'), '');
       assert.equal(
         picture(path.join(TEST_CAMPAIGN, 'media', 'og.png')),
-        `${folder}/media/og.png cannot be written: something else has its name. Move that away, or name another place.\n`,
+        `${folder}/media/og.png cannot be written: something else has that name. Move it away, or name another place.\n`,
       );
     }));
 });

@@ -1,5 +1,5 @@
 // What the operating system refuses, in a sentence that says what to do; and what to say when the fault is ours. Commands, the build
-// and the start come here with whatever they did not foresee themselves.
+// and the start come here with every error that they do not handle themselves.
 import process from 'node:process';
 
 /** Why a file cannot be used, and what to do: to stand behind "cannot be written: ". */
@@ -7,15 +7,16 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTDIR: 'what should be its folder is a file. Name another.',
   EISDIR: 'it is a folder. Name a file in it.',
   ELOOP: 'its links lead in a circle. Name another.',
-  EEXIST: 'something else has its name. Move that away, or name another place.',
+  EEXIST: 'something else has that name. Move it away, or name another place.',
   ENAMETOOLONG: 'its name is too long. Choose a shorter one.',
-  EACCES: 'this user has no right to. Give this user the right, or name another place.',
-  EPERM: 'this user has no right to. Give this user the right, or name another place.',
+  EACCES: 'permission is denied. Give it to this user, or name another place.',
+  EPERM: 'permission is denied. Give it to this user, or name another place.',
   EROFS: 'the disk is read-only. Name another place.',
   ENOSPC: 'the disk is full. Make room, or name another place.',
   EDQUOT: 'this user has used up a quota of the disk. Make room, or name another place.',
-  EFBIG: 'files may not be so large here. Raise the limit (ulimit -f), or name another place.',
-  EIO: 'the disk reports an error. Look after the disk, or name another place.',
+  EFBIG:
+    'it would be larger than this user or this disk allows. Raise the limit (ulimit -f), or name another place.',
+  EIO: 'the disk reports an error. Check the disk, or name another place.',
   EMFILE: 'too many files are open. Raise the limit (ulimit -n), and try again.',
   ENFILE: 'too many files are open on this machine. End other programs, and try again.',
   EBUSY: 'another program uses it. Stop that one, and try again.',
@@ -25,7 +26,7 @@ const REASONS: Readonly<Record<string, string>> = {
 const REASONS_OF_WRITING: Readonly<Record<string, string>> = {
   ...REASONS,
   ENOENT: 'its folder does not exist. Make it first, or name another.',
-  ENXIO: 'nothing is there that takes it. Name a file.',
+  ENXIO: 'nothing there accepts it. Name a file.',
   EPIPE: 'nothing reads from it any more. Start its reader again.',
 };
 
@@ -56,7 +57,7 @@ const isSystemError = (error: Error | null): error is SystemError =>
 
 /**
  * Why a file could not be written.
- * @returns the sentence about it, or null for what nobody foresaw
+ * @returns the sentence about it, or null for an error that is not listed here
  */
 export function explainWriting(error: unknown, file: string): string | null {
   const failure = firstOf(error);
@@ -66,7 +67,7 @@ export function explainWriting(error: unknown, file: string): string | null {
 
 /**
  * Explains what the operating system refused about a file.
- * @returns one sentence, or null for what nobody foresaw
+ * @returns one sentence, or null for an error that is not listed here
  */
 export function explainSystemFailure(error: unknown): string | null {
   const failure = firstOf(error);
@@ -78,16 +79,16 @@ export function explainSystemFailure(error: unknown): string | null {
   return `${typeof path === 'string' ? path : 'A file'} cannot be ${ACTS[syscall] ?? 'written'}: ${reason}`;
 }
 
-/** @param lines where and what it was, for whoever mends it */
+/** @param lines what failed and where, for the report */
 export const sayFault = (lines: string): string =>
-  `This is a fault of the page, and nothing that you did. Please report it where you have the page from, with these lines:\n${lines}`;
+  `This is a fault of the page, not of yours. Please report it where you got the page, with these lines:\n${lines}`;
 
 /** Where and what an error was, in Node's words. */
 export const linesOf = (error: unknown): string =>
   error instanceof Error ? (error.stack ?? error.message) : String(error);
 
 /**
- * For a program that ends with its work: what nobody handled ends it with 1 and a sentence.
+ * For a program that ends with its work: an unhandled error ends it with 1 and a sentence.
  * @param toLines what is reported of a fault
  */
 export function endWithSentence(toLines: (error: unknown) => string = linesOf): void {

@@ -67,38 +67,38 @@ const SLIPS: readonly (readonly [text: string, ...complaints: string[]])[] = [
   // Lines.
   ...['PORT 3000', 'PORT: 3000', '=3000', 'HOST=::\nexport PORT'].map((text): [string, string] => [
     text,
-    `.env:${text.split('\n').length}: is not understood. Write each setting as NAME=value, and "#" before what is none.`,
+    `.env:${text.split('\n').length}: is not understood. Write each setting as NAME=value, and "#" before a comment.`,
   ]),
-  ['PORT=1\nHOST=::\n\nPORT=2', '.env:4: PORT stands in line 1 already. Keep one of them.'],
+  ['PORT=1\nHOST=::\n\nPORT=2', '.env:4: PORT is set in line 1 already. Keep one of them.'],
   [
     'PORT=1\nPORT=1\nPORT=1',
-    '.env:2: PORT stands in line 1 already. Keep one of them.',
-    '.env:3: PORT stands in line 1 already. Keep one of them.',
+    '.env:2: PORT is set in line 1 already. Keep one of them.',
+    '.env:3: PORT is set in line 1 already. Keep one of them.',
   ],
   [
     'MAIL_FROM= \n\nHOST=::',
-    '.env:1: MAIL_FROM has nothing but spaces behind its "=", and takes the next line for its value. Take the spaces out.',
+    '.env:1: MAIL_FROM has only spaces after its "=", so that the next line becomes its value. Remove the spaces.',
   ],
   // Quotes.
   [
     'PORT=1\nMAIL_FROM="Guide <guide@example.com>\nHOST=::\n',
-    '.env:2: MAIL_FROM begins with a quote (") that does not end in its line. Close it there.',
+    '.env:2: MAIL_FROM has a quote (") that is not closed in its line. Close it.',
   ],
   [
     "MAIL_FROM='Guide\nHOST='::'\nPORT=1",
-    ".env:1: MAIL_FROM begins with a quote (') that does not end in its line. Close it there.",
+    ".env:1: MAIL_FROM has a quote (') that is not closed in its line. Close it.",
   ],
   [
     'SOMEBODY_ELSES="a\nPORT=1\nHOST="::"',
-    '.env:1: SOMEBODY_ELSES begins with a quote (") that does not end in its line. Close it there.',
+    '.env:1: SOMEBODY_ELSES has a quote (") that is not closed in its line. Close it.',
   ],
   [
     `APP_SECRET='it's'`,
-    ".env:1: APP_SECRET has text behind its closing quote ('), which is left out. Put the whole value into quotes of another kind.",
+    ".env:1: APP_SECRET has text after its closing quote ('), which is left out. Put the whole value into quotes of another kind.",
   ],
   [
     'APP_SECRET="a\\"b"',
-    '.env:1: APP_SECRET has text behind its closing quote ("), which is left out. Put the whole value into quotes of another kind.',
+    '.env:1: APP_SECRET has text after its closing quote ("), which is left out. Put the whole value into quotes of another kind.',
   ],
   // Comments.
   ...[
@@ -114,14 +114,14 @@ const SLIPS: readonly (readonly [text: string, ...complaints: string[]])[] = [
   [
     'PROT=1\nHOST\nPORT=1\nPORT="2',
     '.env:1: PROT is no setting. Did you mean PORT?',
-    '.env:2: is not understood. Write each setting as NAME=value, and "#" before what is none.',
-    '.env:4: PORT begins with a quote (") that does not end in its line. Close it there.',
-    '.env:4: PORT stands in line 3 already. Keep one of them.',
+    '.env:2: is not understood. Write each setting as NAME=value, and "#" before a comment.',
+    '.env:4: PORT has a quote (") that is not closed in its line. Close it.',
+    '.env:4: PORT is set in line 3 already. Keep one of them.',
   ],
 ];
 
 describe('.env', () => {
-  it('is told its slips, each with its line, all at once', () => {
+  it('has each slip reported with its line, all at once', () => {
     for (const [text, ...complaints] of SLIPS)
       assert.deepEqual(readEnvText(text).complaints, complaints, text);
   });
@@ -148,7 +148,7 @@ describe('.env', () => {
       assert.deepEqual(readEnvText(text).complaints, [], text);
   });
 
-  it('is told names that are none of ours, with their line', () => {
+  it('has unknown names reported with their line', () => {
     assert.deepEqual(readEnvText('PORT=3000\nPOSTGRES_PASSWORD=x\n', '/srv/.env').warnings, [
       '/srv/.env:2: POSTGRES_PASSWORD is no setting of this page; it is ignored.',
     ]);

@@ -1,5 +1,5 @@
 // The slips people make when they write settings: a name that is nearly right, a value that a comment sign cuts off, a quote that is
-// not closed. A server that starts all the same runs with a default that nobody chose.
+// not closed. A server that starts all the same runs with a default nobody chose.
 import { parseEnv } from 'node:util';
 
 import { SETTING_NAMES } from '#server/config.ts';
@@ -63,7 +63,7 @@ export function readEnvText(text: string, file = '.env'): EnvFile {
     const { name, sign, other } = groups;
     const complain = (sentence: string) => complaints.push(`${file}:${line}: ${sentence}`);
     if (other !== undefined || (sign !== undefined && name === undefined))
-      complain('is not understood. Write each setting as NAME=value, and "#" before what is none.');
+      complain('is not understood. Write each setting as NAME=value, and "#" before a comment.');
     if (name === undefined) continue;
     const slip = slipInEntry(groups, text.slice(index + entry.length));
     if (slip !== null) complain(`${name} ${slip}`);
@@ -74,7 +74,7 @@ export function readEnvText(text: string, file = '.env'): EnvFile {
       continue;
     }
     const before = lines.get(name);
-    if (before !== undefined) complain(`${name} stands in line ${before} already. Keep one of them.`);
+    if (before !== undefined) complain(`${name} is set in line ${before} already. Keep one of them.`);
     else lines.set(name, line);
     if (name === 'INSTANCE_FOLDER')
       complain(`${name} cannot stand here, because it says where .env lies. Set it in the environment.`);
@@ -91,19 +91,19 @@ function slipInEntry(
   rest: string,
 ): string | null {
   const isOurs = SETTING_NAMES.includes(name);
-  // No setting has lines, and whoever forgets a quote finds its end in a value further down.
+  // No setting spans lines: a quote that was forgotten ends at the next one, in a value further down.
   if (quote !== undefined && quoted.includes('\n') && (isOurs || namesSetting(quoted)))
-    return `begins with a quote (${quote}) that does not end in its line. Close it there.`;
+    return `has a quote (${quote}) that is not closed in its line. Close it.`;
   if (quote !== undefined && isOurs && !/^\s*(?:#.*)?$/.test(behind))
-    return `has text behind its closing quote (${quote}), which is left out. Put the whole value into quotes of another kind.`;
+    return `has text after its closing quote (${quote}), which is left out. Put the whole value into quotes of another kind.`;
   if (isOurs && /^["'`]/.test(bare))
-    return `begins with a quote (${bare[0]}) that does not end in its line. Close it there.`;
+    return `has a quote (${bare[0]}) that is not closed in its line. Close it.`;
   // A comment begins after a space. Without one, it is part of the value as people mean it.
   if (isOurs && /^[^\s#]*#/.test(bare) && !(bare.startsWith('#') && /\s$/.test(sign)))
     return 'is cut off at its "#", where a comment begins. Put the value in quotes; in an address, write %23.';
   // Node then takes the next line that holds something, unless that is a comment.
   if (quote === undefined && bare === '' && sign !== '=' && /^\s*[^\s#]/.test(rest))
-    return 'has nothing but spaces behind its "=", and takes the next line for its value. Take the spaces out.';
+    return 'has only spaces after its "=", so that the next line becomes its value. Remove the spaces.';
   return null;
 }
 

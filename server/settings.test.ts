@@ -69,7 +69,7 @@ describe('the settings', () => {
   it('name the line of .env in whatever they complain of, all at once', async () => {
     assert.deepEqual(await read('# Here\nPORT=http\nHOST=::\n\nHOTS=x\nGUIDE_EMAIL=maybe\nPROT\n'), [
       '.env:5: HOTS is no setting. Did you mean HOST?',
-      '.env:7: is not understood. Write each setting as NAME=value, and "#" before what is none.',
+      '.env:7: is not understood. Write each setting as NAME=value, and "#" before a comment.',
       '.env:2: PORT must be a whole number from 0 to 65535.',
       '.env:6: GUIDE_EMAIL must be off, link or attachment.',
     ]);

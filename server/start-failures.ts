@@ -33,7 +33,7 @@ export const saySecretUnfit = (file: string, what: 'missing' | 'strange'): strin
 type Failure = Error & { readonly code?: unknown; readonly errcode?: unknown; readonly syscall?: unknown };
 
 /**
- * Explains what ended something that nobody foresaw, such as a command in the middle of its work.
+ * Explains an error that ended something in the middle of its work, such as a command.
  * @param database that it worked with; null: with none yet
  * @returns one sentence, or null for a fault of ours
  */

@@ -22,7 +22,7 @@ export function addBackup(program: Command, desk: Desk): void {
       const { database } = config;
       if (database.engine === 'postgres') throw new CommandFailure(sayPgDump(database.url, file));
       const source = fileOf(database);
-      const place = await filePlace(file, 'the copy of a database');
+      const place = await filePlace(file, 'a backup');
       if (['', ...COMPANIONS].some((companion) => place === realpathSync(source) + companion))
         throw cannotWrite(file, 'it is the database itself. Name another file.');
       const beside = besideOf(place);

@@ -88,7 +88,7 @@ type SqliteConfig = Extract<Config['database'], { engine: 'sqlite' }>;
 export function fileOf({ file }: SqliteConfig): string {
   if (file !== ':memory:') return file;
   throw new CommandFailure(
-    'The database is kept in memory alone. Name a file in DATABASE_URL, such as file:./data/leads.db.',
+    'The database is only in memory. Name a file in DATABASE_URL, such as file:./data/leads.db.',
   );
 }
 

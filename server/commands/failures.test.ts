@@ -166,7 +166,7 @@ for (const engine of ENGINES)
       assert.equal(exitCode, 1);
       assert.match(
         notes,
-        /^This is a fault of the page, and nothing that you did\. Please report it where you have the page from, with these lines:\n\w+ .+\n(?: {4}at .+\n?)+$/,
+        /^This is a fault of the page, not of yours\. Please report it where you got the page, with these lines:\n\w+ .+\n(?: {4}at .+\n?)+$/,
       );
       assert.doesNotMatch(notes, /ada@|company/);
     }));

@@ -143,7 +143,7 @@ describe('a move', () => {
     inFolder(async (folder) => {
       const inMemory = { ...settings, DATABASE_URL: 'file::memory:' };
       const { notes } = await deskAt(folder, inMemory, ['move', '--to', 'postgres://127.0.0.1:9/x']);
-      assert.match(notes, /^The database is kept in memory alone\./);
+      assert.match(notes, /^The database is only in memory\./);
       assert.match((await move(folder, 'postgres://127.0.0.1:9/x')).notes, /^There is no database at /);
     }));
 });

@@ -97,7 +97,7 @@ describe('what is no file', () => {
     inFolder(async (folder) => {
       const pipe = path.join(folder, 'pipe');
       makeNode(pipe, 'p');
-      // Both ends of it, so that nobody waits for the other one.
+      // Both ends of it, so that neither waits for the other.
       const ends = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
       await write(pipe);
       const read = Buffer.alloc(99);
@@ -191,7 +191,7 @@ describe('a backup', () => {
       };
       assert.equal(
         await refused('pipe'),
-        `${pipe} cannot be written: it is no file, and the copy of a database has to be one. Name a file.`,
+        `${pipe} cannot be written: it is not a file, and a backup has to be one. Name a file.`,
       );
       assert(lstatSync(pipe).isFIFO());
       assert.match(await refused('.'), /cannot be written: it is a folder\. Name a file in it\.$/);

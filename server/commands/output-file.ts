@@ -93,7 +93,7 @@ async function placeOf(file: string): Promise<Place> {
 export async function filePlace(file: string, what: string): Promise<string> {
   const place = await placeOf(file);
   if (place.type === 'file') return place.path;
-  throw cannotWrite(file, `it is no file, and ${what} has to be one. Name a file.`);
+  throw cannotWrite(file, `it is not a file, and ${what} has to be one. Name a file.`);
 }
 
 /** The path behind all links, of a file that may not be there yet. */
@@ -113,7 +113,7 @@ async function withoutLinks(file: string): Promise<string> {
 const isMissing = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ENOENT';
 
-/** As SQLite's files begin. Whoever names one by mistake would lose all leads. */
+/** How SQLite's files begin. Replacing one by mistake would lose all leads. */
 const DATABASE_HEADER = 'SQLite format 3\0';
 
 async function isDatabase(file: string): Promise<boolean> {

@@ -55,7 +55,7 @@ export async function runDesk(desk: Desk, args: readonly string[]): Promise<numb
   }
 }
 
-/** What may leave this machine of an error: no words, which can be somebody's. */
+/** What may leave this machine of an error: its places in the code, without messages, which can quote personal data. */
 export const linesWithoutWords = (error: unknown): string => sayError(describeError(error)).join('\n');
 
 function sayError({

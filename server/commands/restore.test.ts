@@ -70,7 +70,7 @@ const peopleIn = async (folder: string): Promise<string[]> => {
   return (JSON.parse(out) as { name: string }[]).map(({ name }) => name).toSorted();
 };
 
-/** A backup, and what somebody did to it. */
+/** Changes a backup. */
 const change = (sql: string) => (file: string) => {
   using database = new DatabaseSync(file);
   database.exec(sql);
@@ -113,15 +113,15 @@ const UNFIT: Readonly<Record<string, readonly [spoil: (file: string) => void, se
   ],
   'a trigger of a stranger': [
     change(`create trigger spy before insert on submissions begin select raise(abort, 'no'); end`),
-    `${NOT_OURS}the trigger spy is none of its own. ${BACKUP}`,
+    `${NOT_OURS}the trigger spy does not belong there. ${BACKUP}`,
   ],
   'a view of a stranger': [
     change('create view everybody as select email from leads'),
-    `${NOT_OURS}the view everybody is none of its own. ${BACKUP}`,
+    `${NOT_OURS}the view everybody does not belong there. ${BACKUP}`,
   ],
   'a table whose name moves the cursor': [
     change('create table "\u001B[2J" (id text)'),
-    `${NOT_OURS}the table \uFFFD[2J is none of its own. ${BACKUP}`,
+    `${NOT_OURS}the table \uFFFD[2J does not belong there. ${BACKUP}`,
   ],
   'an emptied list of migrations': [
     change('delete from kysely_migration'),
@@ -154,11 +154,11 @@ const UNFIT: Readonly<Record<string, readonly [spoil: (file: string) => void, se
   ],
   'one whose last writes are in a log beside it': [
     (file) => writeFileSync(`${file}-wal`, 'something'),
-    `is not whole: what was written last is in FILE-wal. Have both made one: sqlite3 'FILE' "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
+    `is not whole: what was written last is in FILE-wal. Merge the two: sqlite3 'FILE' "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
   ],
   'one whose writer was interrupted': [
     (file) => writeFileSync(`${file}-journal`, 'something'),
-    `is not whole: what was written last is in FILE-journal. Have both made one: sqlite3 'FILE' "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
+    `is not whole: what was written last is in FILE-journal. Merge the two: sqlite3 'FILE' "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
   ],
 };
 
@@ -324,7 +324,7 @@ describe('a restore refuses, and touches nothing for', () => {
 
   it('a database that is no file of this machine', async () => {
     const restore = (DATABASE_URL: string) => refused([path.join(folder, 'backup.db')], { DATABASE_URL });
-    assert.match(await restore('file::memory:'), /^The database is kept in memory alone\./);
+    assert.match(await restore('file::memory:'), /^The database is only in memory\./);
     assert.match(await restore(`file:${folder}`), /cannot be written: it is a folder\. Name a file in it\.$/);
     assert.match(await restore('postgres://127.0.0.1/x'), /run: pg_restore/);
     assert(!existsSync(':memory:'));
@@ -339,7 +339,7 @@ describe('a database that restore will not take back', () => {
       const file = path.join(folder, 'copy.db');
       for (const [spoil, what] of [
         [LOOSE_ROW, 'rows of its table exported_leads refer to rows that are not there'],
-        ['create view everybody as select email from leads', 'the view everybody is none of its own'],
+        ['create view everybody as select email from leads', 'the view everybody does not belong there'],
       ] as const) {
         change(spoil)(live);
         const { exitCode, notes } = await deskAt(folder, settings, ['backup', file]);

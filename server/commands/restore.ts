@@ -92,7 +92,7 @@ function mustBeBackup(file: string, live: string): void {
   const rest = ['-wal', '-journal'].find((part) => (statOf(real + part)?.size ?? 0) > 0);
   if (rest !== undefined)
     throw new CommandFailure(
-      `${file} is not whole: what was written last is in ${real}${rest}. Have both made one: sqlite3 '${real}' "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
+      `${file} is not whole: what was written last is in ${real}${rest}. Merge the two: sqlite3 '${real}' "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
     );
   // Said of this file, before a failure can be that of the copy.
   closeSync(openSync(file, 'r'));

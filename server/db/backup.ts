@@ -7,7 +7,7 @@ const WHOLE = 2 ** 31 - 1;
 /**
  * Copies a database as it is at one moment; who writes to it meanwhile is not kept waiting (SQLite's online backup, with the
  * write-ahead log that every database of ours has).
- * @param copy a file that is not there yet, or is empty. Nobody has looked whether it is whole
+ * @param copy a file that is not there yet, or is empty. It is not checked here
  */
 export async function copyDatabase(file: string, copy: string): Promise<void> {
   using source = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });

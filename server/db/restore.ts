@@ -39,7 +39,7 @@ const unfit = (what: string) => ({ type: 'unfit', what }) as const;
  */
 export async function inspectDatabase(file: string): Promise<Inspection> {
   const address = pathToFileURL(file);
-  // Neither locks nor a log: nobody else has it, and a log would have to be made.
+  // Without locks and without a log, which would have to be made: no other process has it open.
   address.searchParams.set('immutable', '1');
   try {
     using database = new DatabaseSync(address, { readOnly: true });
@@ -124,7 +124,7 @@ function firstDifference(found: Schema, wanted: Schema): string | null {
     if (found.get(name) !== made) return `the ${name} is not as this page makes it`;
   }
   const strange = [...found.keys()].find((name) => !wanted.has(name));
-  return strange === undefined ? null : `the ${strange} is none of its own`;
+  return strange === undefined ? null : `the ${strange} does not belong there`;
 }
 
 /**
