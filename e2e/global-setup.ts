@@ -3,7 +3,7 @@
 import { DEFAULT_CAMPAIGN, ensureBuilt, GERMAN_CAMPAIGN, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { POSTGRES_URL_VARIABLE } from '#testing/databases.ts';
 import { fontconfigFile, makeFonts } from '#testing/fonts.ts';
-import { startPostgres } from '#testing/postgres-server.ts';
+import { QUICK, startPostgres } from '#testing/postgres-server.ts';
 import { missingPrograms } from '#testing/programs.ts';
 
 export default async function globalSetup(): Promise<() => Promise<void>> {
@@ -11,7 +11,7 @@ export default async function globalSetup(): Promise<() => Promise<void>> {
   await makeFonts();
   // Every browser that is started from here on sees it, of whatever engine.
   process.env['FONTCONFIG_FILE'] = fontconfigFile('wide');
-  const postgres = process.env[POSTGRES_URL_VARIABLE] ? undefined : await startPostgres();
+  const postgres = process.env[POSTGRES_URL_VARIABLE] ? undefined : await startPostgres({ settings: QUICK });
   if (postgres !== undefined) process.env[POSTGRES_URL_VARIABLE] = postgres.url;
   return async () => {
     await postgres?.stop();

@@ -1,7 +1,12 @@
-// A command of the desk, run in this process on the service of a server under test, or of its own.
-import type { Desk } from '#server/commands/desk.ts';
+// A command of the desk, run in this process: on the service of a server under test, or on the one that it opens itself.
+import { existsSync } from 'node:fs';
+
+import { openDeskService, type Desk } from '#server/commands/desk.ts';
 import { runDesk } from '#server/commands/program.ts';
+import { createLogger } from '#server/observability/logger.ts';
 import type { Service } from '#server/service.ts';
+import { TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { environment } from '#testing/environment.ts';
 
 export type DeskAnswer = {
   readonly exitCode: number;
@@ -12,26 +17,59 @@ export type DeskAnswer = {
 };
 
 /** @param replacements confirm: nobody is there to answer if not given */
-export async function desk(
+export const desk = (
   service: Service,
   args: readonly string[],
   replacements: Partial<Desk> = {},
+): Promise<DeskAnswer> =>
+  run(() => ({ service: async () => service, clock: service.clock, ...replacements }), args);
+
+/**
+ * As in a shell: with settings of its own, in a folder that has its .env and data/ and is the current one. One at a time, for this
+ * process has them meanwhile.
+ */
+export async function deskIn(
+  folder: string,
+  env: Readonly<Record<string, string>>,
+  args: readonly string[],
+): Promise<DeskAnswer> {
+  using _environment = environment({ INSTANCE_FOLDER: folder, CAMPAIGN_FOLDER: TEST_CAMPAIGN, ...env });
+  const before = process.cwd();
+  process.chdir(folder);
+  let service: Promise<Service> | undefined;
+  try {
+    return await run((note) => {
+      const logger = createLogger('warn', { write: note });
+      return { service: () => (service ??= openDeskService({ logger, say: note }, existsSync)) };
+    }, args);
+  } finally {
+    process.chdir(before);
+    await service?.then(
+      ({ close }) => close(),
+      () => {},
+    );
+  }
+}
+
+async function run(
+  partsOf: (note: (line: string) => void) => Pick<Desk, 'service'> & Partial<Desk>,
+  args: readonly string[],
 ): Promise<DeskAnswer> {
   const out: string[] = [];
   const notes: string[] = [];
+  const note = (line: string) => void notes.push(line);
   const exitCode = await runDesk(
     {
-      service: async () => service,
       print: async (text) => void out.push(text),
-      note: (line) => void notes.push(line),
+      note,
       confirm: async () => false,
       progress: () => {},
       paint: (_, text) => text,
       signal: new AbortController().signal,
-      clock: service.clock,
+      clock: () => Date.now(),
       // Nobody is there: no test asks about domains of the world.
       dnsServers: ['127.0.0.1:9'],
-      ...replacements,
+      ...partsOf(note),
     },
     args,
   );
