@@ -59,7 +59,7 @@ async function atEachStage(visitor: Visitor, look: (stage: string) => Promise<vo
   await look(content);
 }
 
-test('nothing scrolls sideways at 320 px, which is also 400 % zoom on a desktop', async ({
+test('nothing scrolls sideways at 320 px, which is also 400 % zoom on a desktop @layout', async ({
   page,
   visitor,
 }) => {
@@ -70,7 +70,10 @@ test('nothing scrolls sideways at 320 px, which is also 400 % zoom on a desktop'
   });
 });
 
-test('text can be spaced as WCAG 1.4.12 wants without anything being cut off', async ({ page, visitor }) => {
+test('text can be spaced as WCAG 1.4.12 wants without anything being cut off @layout', async ({
+  page,
+  visitor,
+}) => {
   await page.setViewportSize({ width: 375, height: 800 });
   await page.goto('/');
   await atEachStage(visitor, async (stage) => {
@@ -99,7 +102,7 @@ test('text can be spaced as WCAG 1.4.12 wants without anything being cut off', a
   });
 });
 
-test('everything that can be pressed is at least 24 px large', async ({ page, visitor }) => {
+test('everything that can be pressed is at least 24 px large @layout', async ({ page, visitor }) => {
   await page.setViewportSize({ width: 375, height: 800 });
   await page.goto('/');
   await atEachStage(visitor, async (stage) => {

@@ -1,7 +1,7 @@
 // Between the telephone and the desktop, and with letters twice as large: nothing is squeezed, nothing stands alone.
 import { expect, test, type Visitor } from './fixtures.ts';
 
-const WIDTHS = [600, 700, 767, 768, 820, 900, 1000, 1024, 1100];
+const WIDTHS = [600, 700, 767, 768, 820, 900, 960, 1000, 1024, 1100];
 /**
  * The size of a letter that a browser starts from, in pixels: the usual one, and twice as much; and the narrowest column
  * of words. With letters twice as large, 600 px are what 300 px are otherwise: a small telephone.
@@ -52,7 +52,7 @@ const aloneInLastRow = (visitor: Visitor) =>
   );
 
 for (const [letters, leastCh] of LETTERS) {
-  test(`from 600 to 1100 px nothing is squeezed, with letters of ${letters} px`, async ({
+  test(`from 600 to 1100 px nothing is squeezed, with letters of ${letters} px @layout`, async ({
     page,
     visitor,
   }) => {

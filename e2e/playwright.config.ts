@@ -2,6 +2,9 @@
 import { defineConfig } from '@playwright/test';
 
 import { chromiumLaunchOptions } from '#testing/chromium.ts';
+import { fontconfigFile } from '#testing/fonts.ts';
+
+const narrow = { ...process.env, FONTCONFIG_FILE: fontconfigFile('narrow') } as Record<string, string>;
 
 export default defineConfig({
   testDir: '.',
@@ -24,4 +27,13 @@ export default defineConfig({
     // A trace costs a fifth of the time. For a test that failed: npx playwright test -c e2e --trace on e2e/NAME.spec.ts
     trace: 'off',
   },
+  projects: [
+    // In the widest text face (global-setup.ts); what measures lines, rows and places in the narrowest as well.
+    { name: 'wide' },
+    {
+      name: 'narrow',
+      grep: /@layout/,
+      use: { launchOptions: { ...chromiumLaunchOptions(), env: narrow } },
+    },
+  ],
 });

@@ -1,7 +1,7 @@
 // What stands beside the form: what the visitor gets for an address.
 import { expect, test } from './fixtures.ts';
 
-test('beside the form stand the guide, what it teaches, one voice and the note of the closing card', async ({
+test('beside the form stand the guide, what it teaches, one voice and the note of the closing card @layout', async ({
   page,
   visitor,
 }) => {
@@ -29,7 +29,7 @@ test('beside the form stand the guide, what it teaches, one voice and the note o
 });
 
 for (const width of [320, 375, 768])
-  test(`at ${width} px the promise is one line above the form`, async ({ page, visitor }) => {
+  test(`at ${width} px the promise is one line above the form @layout`, async ({ page, visitor }) => {
     await page.setViewportSize({ width, height: 800 });
     await page.goto('/');
     await visitor.openForm();

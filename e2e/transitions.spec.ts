@@ -118,3 +118,28 @@ test('a press made twice leads one step, and Back leads out of it again', async 
   await page.goBack();
   await expect(button).toBeFocused();
 });
+
+test('Back before a fade has begun leads back, and the fade brings nothing again', async ({ page }) => {
+  // A browser that is busy begins a fade late.
+  await page.addInitScript(() => {
+    const plain = document.startViewTransition.bind(document);
+    const late = window as unknown as { begin: () => Promise<void> };
+    document.startViewTransition = (update) => {
+      late.begin = () => plain(update).updateCallbackDone;
+      return { ready: Promise.resolve() } as unknown as ViewTransition;
+    };
+  });
+  await page.goto('/');
+  const button = page.getByRole('button', { name: 'Get Your Free Copy', exact: true });
+  await button.focus();
+  await expect(page.getByRole('region', { name: /^Notifications/ })).toBeAttached();
+  await button.click();
+  await page.waitForFunction(() => (history.state as { stage: string }).stage === 'form');
+  await page.goBack();
+  await page.evaluate(() => (window as unknown as { begin: () => Promise<void> }).begin());
+  await expect(button).toBeVisible();
+  expect(await page.evaluate(() => (history.state as { stage: string }).stage)).toBe('landing');
+  await button.click();
+  await page.evaluate(() => (window as unknown as { begin: () => Promise<void> }).begin());
+  await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeFocused();
+});

@@ -26,12 +26,22 @@ import { sql, type Selectable } from 'kysely';
 import type { Config } from '#server/config.ts';
 import { openDatabase } from '#server/db/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
+import { createLogger } from '#server/observability/logger.ts';
+import { openService, readInstance } from '#server/service.ts';
+import { portComplaints } from '#server/start-failures.ts';
 import { API } from '#shared/api.ts';
 import { inFolder } from '#testing/folder.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { behindPgBouncer, createPostgresDatabase, ENGINES } from '#testing/databases.ts';
+import { environment } from '#testing/environment.ts';
 import { copyProject } from '#testing/project-copy.ts';
-import { filledForm, TEST_SECRET } from '#testing/server-under-test.ts';
+import {
+  createVisitor,
+  filledForm,
+  TEST_SECRET,
+  withServer,
+  type ServerUnderTest,
+} from '#testing/server-under-test.ts';
 import { startSite, startSiteProcess, type Site } from '#testing/start-site.ts';
 import { codeIn, startInbox } from '#testing/inbox.ts';
 
@@ -39,7 +49,7 @@ const MAIN = path.resolve(import.meta.dirname, 'main.ts');
 const START = path.resolve(import.meta.dirname, 'start.js');
 const REFUSED = /^The server cannot start:\n {2}- ([^\n]+)\n$/;
 
-/** Starts the server where it cannot start; the one sentence it ends with. */
+/** Starts the server where it cannot start; the one sentence it ends with. One process shows for each kind how it gets there. */
 async function refusal(
   folder: string,
   env: Readonly<Record<string, string>>,
@@ -56,6 +66,41 @@ async function refusal(
   const [, sentence] = REFUSED.exec(stderr) ?? [];
   assert.equal(code, 1, stderr);
   assert.ok(sentence, `one sentence, not:\n${stderr}`);
+  return sentence;
+}
+
+/** Settings and words of an instance, as a process started there would read them. */
+function instanceOf(folder: string, env: Readonly<Record<string, string>>): ReturnType<typeof readInstance> {
+  using _environment = environment({
+    PORT: '0',
+    INSTANCE_FOLDER: folder,
+    CAMPAIGN_FOLDER: TEST_CAMPAIGN,
+    ...env,
+  });
+  return readInstance();
+}
+
+/** Asks what main.ts asks before it serves, in its order, and goes again. */
+async function tryStart(
+  folder: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ complaints: readonly string[]; warnings: readonly string[] }> {
+  const instance = instanceOf(folder, env);
+  if (instance.type === 'complaints') return { complaints: instance.complaints, warnings: [] };
+  const ports = await portComplaints(instance.config);
+  if (ports.length > 0) return { complaints: ports, warnings: [] };
+  const opening = await openService(instance, { logger: createLogger('silent'), mayBeNewer: true });
+  if (opening.type === 'complaints') return { complaints: opening.complaints, warnings: [] };
+  const { warnings, close } = opening.service;
+  await close();
+  return { complaints: [], warnings };
+}
+
+/** The one sentence with which a start there would end. */
+async function complaint(folder: string, env: Readonly<Record<string, string>>): Promise<string> {
+  const { complaints } = await tryStart(folder, env);
+  const [sentence = '', ...others] = complaints;
+  assert.deepEqual(others, []);
   return sentence;
 }
 
@@ -152,12 +197,10 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       const other = createServer().listen(0, '127.0.0.1');
       await once(other, 'listening');
       const { port } = other.address() as AddressInfo;
-      for (const name of ['PORT', 'METRICS_PORT']) {
-        assert.equal(
-          await refusal(folder, { [name]: String(port) }),
-          `Port ${port} is taken by another program. Stop that one, or set ${name} to another number.`,
-        );
-      }
+      const sentence = (name: string) =>
+        `Port ${port} is taken by another program. Stop that one, or set ${name} to another number.`;
+      assert.equal(await refusal(folder, { PORT: String(port) }), sentence('PORT'));
+      assert.equal(await complaint(folder, { METRICS_PORT: String(port) }), sentence('METRICS_PORT'));
       other.close();
       assert.equal(existsSync(path.join(folder, 'data')), false, 'nothing was touched');
     }));
@@ -184,7 +227,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
   it('HOST is no address of this machine', () =>
     inFolder(async (folder) =>
       assert.match(
-        await refusal(folder, { HOST: '192.0.2.1' }),
+        await complaint(folder, { HOST: '192.0.2.1' }),
         /^HOST must be an address of this machine \(EADDRNOTAVAIL\)/,
       ),
     ));
@@ -193,7 +236,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
     inFolder(async (folder) => {
       writeFileSync(path.join(folder, 'data'), 'a file');
       assert.match(
-        await refusal(folder, {}),
+        await complaint(folder, {}),
         /^The database .+\/data\/leads\.db cannot be made or written \((ENOTDIR|EEXIST)\)\./,
       );
     }));
@@ -206,24 +249,23 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       assert.equal(await refusal(folder, { DATABASE_URL: 'file:./leads.db' }), sentence);
 
       rmSync(file);
-      const site = await startSiteProcess({ DATABASE_URL: `file:${file}`, APP_SECRET: TEST_SECRET }, folder);
-      await site.stop();
+      const made = await tryStart(folder, { DATABASE_URL: `file:${file}`, APP_SECRET: TEST_SECRET });
+      assert.deepEqual(made.complaints, []);
       const bytes = readFileSync(file);
       writeFileSync(file, bytes.fill(0xa5, 100));
-      assert.equal(await refusal(folder, { DATABASE_URL: 'file:./leads.db' }), sentence);
+      assert.equal(await complaint(folder, { DATABASE_URL: 'file:./leads.db' }), sentence);
 
       const shared = path.join(folder, 'shared');
       mkdirSync(shared, { mode: 0o755 });
-      assert.match(await refusal(folder, { DATABASE_URL: `file:${shared}` }), /is a folder\./);
+      assert.match(await complaint(folder, { DATABASE_URL: `file:${shared}` }), /is a folder\./);
       assert.equal(statSync(shared).mode & 0o777, 0o755, 'and stays as it was');
     }));
 
-  it('the database was used by a newer version from which there is no way back', async () => {
-    const site = await startSite();
-    try {
-      await site.stop('SIGINT');
+  it('the database was used by a newer version from which there is no way back', () =>
+    inFolder(async (folder) => {
+      assert.deepEqual((await tryStart(folder)).complaints, []);
       const { db, close } = openDatabase(
-        { engine: 'sqlite', file: path.join(site.folder, 'data', 'leads.db') },
+        { engine: 'sqlite', file: path.join(folder, 'data', 'leads.db') },
         () => {},
       );
       await db
@@ -231,14 +273,8 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
         .values({ name: '2999-01-01-future-no-way-back', timestamp: new Date(0).toISOString() } as never)
         .execute();
       await close();
-      assert.match(
-        await refusal(site.folder, {}),
-        /^The database was used by a newer version of this page\./,
-      );
-    } finally {
-      await site.close();
-    }
-  });
+      assert.match(await complaint(folder, {}), /^The database was used by a newer version of this page\./);
+    }));
 
   it('PostgreSQL is away, refuses the login, has no such database, or no TLS', () =>
     inFolder(async (folder) => {
@@ -246,7 +282,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       const refused = (change: (address: URL) => void) => {
         const address = new URL(url);
         change(address);
-        return refusal(folder, { DATABASE_URL: address.href, APP_SECRET: TEST_SECRET });
+        return complaint(folder, { DATABASE_URL: address.href, APP_SECRET: TEST_SECRET });
       };
       const where = url.host;
       assert.match(
@@ -278,7 +314,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       readOnly.searchParams.set('options', '-c default_transaction_read_only=on');
       const DATABASE_URL = readOnly.href.replace(url.host, `127.0.0.1:1,${url.host}`);
       assert.equal(
-        await refusal(folder, { DATABASE_URL, APP_SECRET: TEST_SECRET }),
+        await complaint(folder, { DATABASE_URL, APP_SECRET: TEST_SECRET }),
         [
           'PostgreSQL at 127.0.0.1:1 cannot be reached (ECONNREFUSED). Start it, or mend DATABASE_URL.',
           `PostgreSQL at ${url.host} takes no writes. Name the primary server in DATABASE_URL.`,
@@ -290,7 +326,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
   it('the DKIM key is absent, or cannot sign what receivers would accept', () =>
     inFolder(async (folder) => {
       const refused = () =>
-        refusal(folder, {
+        complaint(folder, {
           SMTP_URL: 'smtp://127.0.0.1:1',
           DKIM_DOMAIN: 'example.com',
           DKIM_SELECTOR: 'guide',
@@ -299,7 +335,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       const file = path.join(folder, 'dkim.pem');
       assert.equal(await refused(), `DKIM_PRIVATE_KEY_FILE (${file}) cannot be read (ENOENT).`);
       const pem = { type: 'pkcs8', format: 'pem' } as const;
-      for (const [key, complaint] of [
+      for (const [key, sentence] of [
         ['garbage', /holds no private key without a passphrase in PEM\./],
         [
           generateKeyPairSync('ed25519').privateKey.export(pem),
@@ -313,7 +349,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
         [generateKeyPairSync('rsa', { modulusLength: 512 }).privateKey.export(pem), /of 1024 bits or more\./],
       ] as const) {
         writeFileSync(file, key);
-        assert.match(await refused(), complaint);
+        assert.match(await refused(), sentence);
       }
     }));
 
@@ -323,18 +359,17 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       mkdirSync(path.dirname(file));
       for (const content of ['', 'short', 'x'.repeat(42), '\0'.repeat(43)]) {
         writeFileSync(file, content);
-        assert.match(await refusal(folder, {}), /\/data\/app-secret is empty, cut short or no secret/);
+        assert.match(await complaint(folder, {}), /\/data\/app-secret is empty, cut short or no secret/);
         assert.equal(readFileSync(file, 'utf8'), content, 'and stays for whoever wants to look');
       }
     }));
 
-  it('the database was used with a secret that is not there', async () => {
-    const site = await startSite({ env: { APP_SECRET: '' } });
-    const secretFile = path.join(site.folder, 'data', 'app-secret');
-    try {
-      await site.stop('SIGINT');
+  it('the database was used with a secret that is not there', () =>
+    inFolder(async (folder) => {
+      const secretFile = path.join(folder, 'data', 'app-secret');
+      assert.deepEqual((await tryStart(folder)).complaints, []);
       rmSync(secretFile);
-      const sentence = await refusal(site.folder, { DATABASE_URL: site.databaseUrl });
+      const sentence = await complaint(folder, {});
       assert.ok(
         sentence.startsWith(`${secretFile} is missing, though this database was used with a secret before.`),
       );
@@ -344,37 +379,32 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       writeFileSync(secretFile, 'y'.repeat(43));
       for (let start = 0; start < 2; start += 1)
         assert.match(
-          await refusal(site.folder, { DATABASE_URL: site.databaseUrl }),
+          await complaint(folder, {}),
           /\/data\/app-secret is none that this database was used with\. Put /,
         );
       rmSync(secretFile);
 
       // On purpose.
-      const env = { APP_SECRET: TEST_SECRET, DATABASE_URL: site.databaseUrl };
-      const first = await startSiteProcess(env, site.folder);
-      await first.stop('SIGINT');
-      assert.match(first.output(), /"level":40,[^}]+"The secret is none that this database was used with: /);
-      const second = await startSiteProcess(env, site.folder);
-      await second.stop('SIGINT');
-      assert.doesNotMatch(second.output(), /The secret/);
-    } finally {
-      await site.close();
-    }
-  });
+      const env = { APP_SECRET: TEST_SECRET };
+      const first = await tryStart(folder, env);
+      assert.match(first.warnings.join('\n'), /^The secret is none that this database was used with: /m);
+      const second = await tryStart(folder, env);
+      assert.doesNotMatch(second.warnings.join('\n'), /The secret/);
+    }));
 
   it('a setting is misspelt, in the environment or in .env', () =>
     inFolder(async (folder) => {
       assert.equal(
-        await refusal(folder, { SMPT_URL: 'smtp://mail.example.com' }),
+        await complaint(folder, { SMPT_URL: 'smtp://mail.example.com' }),
         'SMPT_URL is no setting. Did you mean SMTP_URL?',
       );
       writeFileSync(path.join(folder, '.env'), 'DATBASE_URL=file:./other.db\nCOMPOSE_PROJECT_NAME=x\n');
       assert.equal(
-        await refusal(folder, {}),
+        await complaint(folder, {}),
         `${folder}/.env:1: DATBASE_URL is no setting. Did you mean DATABASE_URL?`,
       );
       writeFileSync(path.join(folder, '.env'), `APP_SECRET=${'x'.repeat(40)}#${'y'.repeat(40)}\n`);
-      assert.match(await refusal(folder, {}), /\.env:1: APP_SECRET is cut off at its "#"/);
+      assert.match(await complaint(folder, {}), /\.env:1: APP_SECRET is cut off at its "#"/);
     }));
 
   it('a package is missing, or is not the version that is wanted', () =>
@@ -572,11 +602,12 @@ describe('an instance', () => {
     }));
 });
 
-it('a release can be gone back to: a database that a newer one has used is served, with a warning', async () => {
-  const site = await startSite();
-  try {
-    await site.stop('SIGINT');
-    const file = path.join(site.folder, 'data', 'leads.db');
+it('a release can be gone back to: a database that a newer one has used is served, with a warning', () =>
+  inFolder(async (folder) => {
+    const inbox = await startInbox();
+    const env = { SMTP_URL: inbox.url, MAIL_FROM: 'Guide <guide@example.com>', APP_SECRET: TEST_SECRET };
+    assert.deepEqual((await tryStart(folder, env)).complaints, []);
+    const file = path.join(folder, 'data', 'leads.db');
     const { db, close } = openDatabase({ engine: 'sqlite', file }, () => {});
     await sql`alter table leads add column favourite_colour text`.execute(db);
     await db
@@ -584,24 +615,26 @@ it('a release can be gone back to: a database that a newer one has used is serve
       .values({ name: '2999-01-01-future', timestamp: '2999-01-01T00:00:00.000Z' } as never)
       .execute();
     await close();
-    const env = { DATABASE_URL: site.databaseUrl, SMTP_URL: site.inbox.url, APP_SECRET: TEST_SECRET };
-    const back = await startSiteProcess(env, site.folder);
-    assert.match(back.output(), /"level":40,[^}]+"The database was used by a newer version of this page\. /);
-    assert.equal((await ask(back)).status, 202);
-    assert.match(codeIn(await site.inbox.waitForMail('ada@example.com')), /^\d{6}$/);
-    assert.equal(await back.stop('SIGINT'), 0);
-  } finally {
-    await site.close();
-  }
-});
+    const back = await startSiteProcess(env, folder);
+    try {
+      assert.match(
+        back.output(),
+        /"level":40,[^}]+"The database was used by a newer version of this page\. /,
+      );
+      assert.equal((await ask(back)).status, 202);
+      assert.match(codeIn(await inbox.waitForMail('ada@example.com')), /^\d{6}$/);
+    } finally {
+      assert.equal(await back.stop('SIGINT'), 0);
+      await inbox.close();
+    }
+  }));
 
 describe('housekeeping', () => {
   it('is done soon after the start, so that a process which is often restarted keeps nothing too long', () =>
     inFolder(async (folder) => {
-      const start = () => startSiteProcess({ APP_SECRET: TEST_SECRET, MAIL_FROM: 'a@example.com' }, folder);
+      const env = { APP_SECRET: TEST_SECRET, MAIL_FROM: 'a@example.com' };
       const leftOver = { key: 'left over', started_at: 0, ends_at: 1, count: 1 };
-      const first = await start();
-      await first.stop('SIGINT');
+      assert.deepEqual((await tryStart(folder, env)).complaints, []);
       const { db, close } = openDatabase(
         { engine: 'sqlite', file: path.join(folder, 'data', 'leads.db') },
         () => {},
@@ -611,7 +644,7 @@ describe('housekeeping', () => {
       } finally {
         await close();
       }
-      const site = await start();
+      const site = await startSiteProcess(env, folder);
       try {
         const patience = AbortSignal.timeout(10_000);
         while (!site.output().includes('Housekeeping deleted'))
@@ -765,55 +798,51 @@ describe('a server among rude neighbours', { concurrency: true }, () => {
 });
 
 describe('a change of APP_SECRET', () => {
-  it('signs nobody out and keeps the codes under way, as long as the old one stands second', async () => {
-    const folder = mkdtempSync(path.join(os.tmpdir(), 'rotation-'));
-    const inbox = await startInbox();
-    const start = (appSecret: string) =>
-      startSiteProcess({ APP_SECRET: appSecret, SMTP_URL: inbox.url, LOG_LEVEL: 'fatal' }, folder);
-    const post = (url: string, body: object, cookie = '') =>
-      fetch(url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', cookie },
-        body: JSON.stringify(body),
+  it('signs nobody out and keeps the codes under way, as long as the old one stands second', () =>
+    inFolder(async (folder) => {
+      const [old, fresh] = ['old-secret-'.repeat(4), 'new-secret-'.repeat(4)];
+      const withSecret = (appSecret: string, test: (server: ServerUnderTest) => Promise<void>) =>
+        withServer(
+          {
+            engine: 'sqlite',
+            env: { APP_SECRET: appSecret, DATABASE_URL: `file:${path.join(folder, 'leads.db')}` },
+          },
+          test,
+        );
+      /** The same browser before and after. */
+      const cookies: Record<'reader' | 'waiter', ReadonlyMap<string, string>> = {
+        reader: new Map(),
+        waiter: new Map(),
+      };
+      const comeBack = (server: ServerUnderTest, who: keyof typeof cookies) => {
+        const visitor = createVisitor(server);
+        for (const [name, value] of cookies[who]) visitor.cookies.set(name, value);
+        return visitor;
+      };
+      let code = '';
+      await withSecret(old, async (server) => {
+        const reader = createVisitor(server);
+        await reader.post(API.leads, filledForm({ email: 'reader@example.com' }));
+        const readersCode = codeIn(await server.inbox.waitForMail('reader@example.com'));
+        await reader.post(API.verify, { email: 'reader@example.com', code: readersCode });
+        assert.equal((await reader.get(API.article)).statusCode, 200);
+        const waiter = createVisitor(server);
+        await waiter.post(API.leads, filledForm({ email: 'waiter@example.com' }));
+        code = codeIn(await server.inbox.waitForMail('waiter@example.com'));
+        cookies.reader = reader.cookies;
+        cookies.waiter = waiter.cookies;
       });
-    const cookieOf = (response: Response) =>
-      response.headers
-        .getSetCookie()
-        .map((line) => line.split(';', 1)[0])
-        .join('; ');
-    const readArticle = async (url: string, cookie: string) =>
-      (await fetch(`${url}/api/article`, { headers: { cookie } })).status;
-    const [old, fresh] = ['old-secret-'.repeat(4), 'new-secret-'.repeat(4)];
-    try {
-      const before = await start(old);
-      const reader = await post(`${before.url}/api/leads`, filledForm({ email: 'reader@example.com' }));
-      const readersCode = codeIn(await inbox.waitForMail('reader@example.com'));
-      const session = cookieOf(
-        await post(
-          `${before.url}/api/verify`,
-          { email: 'reader@example.com', code: readersCode },
-          cookieOf(reader),
-        ),
-      );
-      const waiter = await post(`${before.url}/api/leads`, filledForm({ email: 'waiter@example.com' }));
-      const code = codeIn(await inbox.waitForMail('waiter@example.com'));
-      await before.stop('SIGINT');
-
-      const after = await start(`${fresh},${old}`);
-      assert.equal(await readArticle(after.url, session), 200);
-      const body = { email: 'waiter@example.com', code };
-      const verified = await post(`${after.url}/api/verify`, body, cookieOf(waiter));
-      assert.equal(verified.status, 200, await verified.text());
-      await after.stop('SIGINT');
-
+      await withSecret(`${fresh},${old}`, async (server) => {
+        assert.equal((await comeBack(server, 'reader').get(API.article)).statusCode, 200);
+        const waiter = comeBack(server, 'waiter');
+        const verified = await waiter.post(API.verify, { email: 'waiter@example.com', code });
+        assert.equal(verified.statusCode, 200, verified.body);
+        cookies.waiter = waiter.cookies;
+      });
       // Only the new one: what it signed counts, what the old one signed does not.
-      const later = await start(fresh);
-      assert.equal(await readArticle(later.url, cookieOf(verified)), 200);
-      assert.equal(await readArticle(later.url, session), 401);
-      await later.stop('SIGINT');
-    } finally {
-      await inbox.close();
-      rmSync(folder, { recursive: true });
-    }
-  });
+      await withSecret(fresh, async (server) => {
+        assert.equal((await comeBack(server, 'waiter').get(API.article)).statusCode, 200);
+        assert.equal((await comeBack(server, 'reader').get(API.article)).statusCode, 401);
+      });
+    }));
 });

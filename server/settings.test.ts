@@ -7,7 +7,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 
 import { readSettings } from '#server/settings.ts';
-import { inEnvironment } from '#testing/environment.ts';
+import { environment } from '#testing/environment.ts';
 import { inFolder } from '#testing/folder.ts';
 
 const PROJECT = path.resolve(import.meta.dirname, '..');
@@ -54,15 +54,14 @@ describe('the settings', () => {
   /** What is said of a .env file. */
   const read = (content: string | Buffer, env = {}) => {
     let said: readonly string[] = [];
-    return inFolder((folder) =>
-      inEnvironment({ ...env, INSTANCE_FOLDER: folder }, () => {
-        const file = path.join(folder, '.env');
-        writeFileSync(file, content, { mode: 0o600 });
-        const settings = readSettings();
-        const sentences = settings.type === 'complaints' ? settings.complaints : settings.warnings;
-        said = sentences.map((sentence) => sentence.replaceAll(file, '.env'));
-      }),
-    ).then(() => said);
+    return inFolder((folder) => {
+      using _environment = environment({ ...env, INSTANCE_FOLDER: folder });
+      const file = path.join(folder, '.env');
+      writeFileSync(file, content, { mode: 0o600 });
+      const settings = readSettings();
+      const sentences = settings.type === 'complaints' ? settings.complaints : settings.warnings;
+      said = sentences.map((sentence) => sentence.replaceAll(file, '.env'));
+    }).then(() => said);
   };
   const SECRET = 's'.repeat(32);
 

@@ -1,4 +1,4 @@
-// A command of the desk, run in this process: on the service of a server under test, or on one of its own.
+// A command of the desk, run in this process: on the service of a server under test, or on the one that it opens itself.
 import { existsSync } from 'node:fs';
 
 import { openDeskService, type Desk } from '#server/commands/desk.ts';
@@ -6,7 +6,7 @@ import { runDesk } from '#server/commands/program.ts';
 import { createLogger } from '#server/observability/logger.ts';
 import type { Service } from '#server/service.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
-import { inEnvironment } from '#testing/environment.ts';
+import { environment } from '#testing/environment.ts';
 
 export type DeskAnswer = {
   readonly exitCode: number;
@@ -21,54 +21,59 @@ export const desk = (
   service: Service,
   args: readonly string[],
   replacements: Partial<Desk> = {},
-): Promise<DeskAnswer> => run({ service: async () => service, clock: service.clock, ...replacements }, args);
+): Promise<DeskAnswer> =>
+  run(() => ({ service: async () => service, clock: service.clock, ...replacements }), args);
 
 /**
- * As `npm run desk` runs it: the settings are read, and a service is opened where the command needs one.
- * @param folder that of the instance
- * @param env its settings, for as long as the command runs
+ * As in a shell: with settings of its own, in a folder that has its .env and data/ and is the current one. One at a time, for this
+ * process has them meanwhile.
  */
-export async function deskAt(
+export async function deskIn(
   folder: string,
   env: Readonly<Record<string, string>>,
   args: readonly string[],
   replacements: Partial<Desk> = {},
 ): Promise<DeskAnswer> {
+  using _environment = environment({ INSTANCE_FOLDER: folder, CAMPAIGN_FOLDER: TEST_CAMPAIGN, ...env });
+  const before = process.cwd();
+  process.chdir(folder);
   let service: Promise<Service> | undefined;
-  const parts: Pick<Desk, 'service' | 'clock'> = {
-    service: (database) =>
-      (service ??= openDeskService({ logger: createLogger('silent'), say: () => {}, database }, existsSync)),
-    clock: () => Date.now(),
-  };
-  return inEnvironment({ INSTANCE_FOLDER: folder, CAMPAIGN_FOLDER: TEST_CAMPAIGN, ...env }, async () => {
-    try {
-      return await run({ ...parts, ...replacements }, args);
-    } finally {
-      await service?.then(
-        ({ close }) => close(),
-        () => {},
-      );
-    }
-  });
+  try {
+    return await run((note) => {
+      const logger = createLogger('warn', { write: note });
+      return {
+        service: (database) => (service ??= openDeskService({ logger, say: note, database }, existsSync)),
+        ...replacements,
+      };
+    }, args);
+  } finally {
+    process.chdir(before);
+    await service?.then(
+      ({ close }) => close(),
+      () => {},
+    );
+  }
 }
 
 async function run(
-  parts: Pick<Desk, 'service' | 'clock'> & Partial<Desk>,
+  partsOf: (note: (line: string) => void) => Pick<Desk, 'service'> & Partial<Desk>,
   args: readonly string[],
 ): Promise<DeskAnswer> {
   const out: string[] = [];
   const notes: string[] = [];
+  const note = (line: string) => void notes.push(line);
   const exitCode = await runDesk(
     {
       print: async (text) => void out.push(text),
-      note: (line) => void notes.push(line),
+      note,
       confirm: async () => false,
       progress: () => {},
       paint: (_, text) => text,
       signal: new AbortController().signal,
+      clock: () => Date.now(),
       // Nobody is there: no test asks about domains of the world.
       dnsServers: ['127.0.0.1:9'],
-      ...parts,
+      ...partsOf(note),
     },
     args,
   );

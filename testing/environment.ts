@@ -1,16 +1,16 @@
-// The environment of this process, as one that is started would have it.
+// The environment of a process, for what reads it: tests call that in their own process.
 
-/** Sets variables for as long as something runs, and takes back whatever it has set itself. */
-export async function inEnvironment<Result>(
-  env: Readonly<Record<string, string>>,
-  act: () => Result | Promise<Result>,
-): Promise<Result> {
+/**
+ * Gives this process other variables, and no others, until it is disposed of. Whatever else runs meanwhile sees them as well.
+ * @example
+ * using _ = environment({ PORT: 'http' });
+ */
+export function environment(variables: Readonly<Record<string, string | undefined>>): Disposable {
   const before = { ...process.env };
-  Object.assign(process.env, env);
-  try {
-    return await act();
-  } finally {
-    for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
-    Object.assign(process.env, before);
-  }
+  const replaceBy = (after: typeof variables) => {
+    for (const name of Object.keys(process.env)) delete process.env[name];
+    for (const [name, value] of Object.entries(after)) if (value !== undefined) process.env[name] = value;
+  };
+  replaceBy(variables);
+  return { [Symbol.dispose]: () => replaceBy(before) };
 }

@@ -1,7 +1,7 @@
 // A service (server/service.ts) of an instance that a test or a proof made up, with the words of the tests.
 import assert from 'node:assert/strict';
 
-import { readCampaign } from '#server/campaign.ts';
+import { readCampaign, type Campaign } from '#server/campaign.ts';
 import { readConfig, resolvePaths } from '#server/config.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { openService, type Instance, type Service, type ServiceReplacements } from '#server/service.ts';
@@ -14,11 +14,20 @@ import { openService, type Instance, type Service, type ServiceReplacements } fr
 export function testInstance(folder: string, env: Readonly<Record<string, string>>): Instance {
   const settings = readConfig(env);
   assert(settings.type === 'config', JSON.stringify(settings));
-  const words = readCampaign(env['CAMPAIGN_FOLDER'] ?? TEST_CAMPAIGN);
-  assert(words.type === 'campaign', JSON.stringify(words));
   const { config, warnings } = settings;
-  return { config: resolvePaths(config, folder), folder, warnings, campaign: words.campaign };
+  const campaign = env['CAMPAIGN_FOLDER'] === undefined ? testCampaign() : campaignIn(env['CAMPAIGN_FOLDER']);
+  return { config: resolvePaths(config, folder), folder, warnings, campaign };
 }
+
+function campaignIn(folder: string): Campaign {
+  const words = readCampaign(folder);
+  assert(words.type === 'campaign', JSON.stringify(words));
+  return words.campaign;
+}
+
+let known: Campaign | undefined;
+/** Read once: nobody edits it, and a test file opens dozens of services. */
+const testCampaign = (): Campaign => (known ??= campaignIn(TEST_CAMPAIGN));
 
 /** Opens its service. Whoever asked closes it. */
 export async function openTestService(

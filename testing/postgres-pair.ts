@@ -1,14 +1,14 @@
 // Two real PostgreSQL, a primary and its standby, that change places: for tests and proofs of what a failover does.
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
+import { appendFileSync, chownSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { Client } from 'pg';
 
 import { freePort } from '#testing/free-port.ts';
-import { binaries, PASSWORD, unprivilegedOwner, untilReady } from '#testing/postgres-server.ts';
+import { makePostgresFolder } from '#testing/postgres-folder.ts';
+import { binaries, initialise, PASSWORD, unprivilegedOwner, untilReady } from '#testing/postgres-server.ts';
 import { until } from '#testing/until.ts';
 
 type PostgresNode = {
@@ -49,32 +49,24 @@ export type PostgresPair = {
 export async function startPostgresPair({
   fsync = 'on',
 }: { fsync?: 'on' | 'off' } = {}): Promise<PostgresPair> {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'lead-page-pair-'));
+  const kept = makePostgresFolder('lead-page-pair-');
+  const folder = kept.path;
   const owner = unprivilegedOwner();
-  const native = binaries(folder, owner !== null);
-  const a = await createNode('a', { folder, native, owner, fsync });
-  const b = await createNode('b', { folder, native, owner, fsync });
-  const passwordFile = path.join(folder, 'password');
-  writeFileSync(passwordFile, PASSWORD);
-  if (owner) for (const file of [folder, passwordFile]) chownSync(file, owner.uid, owner.gid);
-  execFileSync(
-    path.join(native, 'bin', 'initdb'),
-    [
-      `--pgdata=${path.join(folder, 'a')}`,
-      '--username=postgres',
-      `--pwfile=${passwordFile}`,
-      '--auth=scram-sha-256',
-      '--encoding=UTF8',
-      '--locale=C',
-      '--no-sync',
-    ],
-    { cwd: folder, ...owner, stdio: ['ignore', 'ignore', 'pipe'] },
-  );
+  const native = binaries(folder, owner);
+  const running = new Map<string, number>();
+  const onRun = (name: string, pid: number | undefined) => {
+    if (pid === undefined) running.delete(name);
+    else running.set(name, pid);
+    kept.runs(...running.values());
+  };
+  const a = await createNode('a', { folder, native, owner, fsync, onRun });
+  const b = await createNode('b', { folder, native, owner, fsync, onRun });
   const close = async () => {
     await Promise.all([a.stop('SIGKILL'), b.stop('SIGKILL')]);
-    rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+    await kept.remove();
   };
   try {
+    initialise(folder, native, path.join(folder, 'a'), owner);
     await a.start();
     await b.copyFrom(a);
     await a.waitForStandby(true);
@@ -98,7 +90,15 @@ async function createNode(
     native,
     owner,
     fsync,
-  }: { folder: string; native: string; owner: { uid: number; gid: number } | null; fsync: 'on' | 'off' },
+    onRun,
+  }: {
+    folder: string;
+    native: string;
+    owner: { uid: number; gid: number } | null;
+    fsync: 'on' | 'off';
+    /** Told the process that runs now; undefined once it has ended. */
+    onRun: (name: string, pid: number | undefined) => void;
+  },
 ): Promise<PostgresNode> {
   const data = path.join(folder, name);
   const port = await freePort();
@@ -134,6 +134,8 @@ async function createNode(
       { ...options, stdio: 'ignore' },
     );
     child = started;
+    onRun(name, started.pid);
+    started.once('exit', () => onRun(name, undefined));
     await untilReady(url, () => started.exitCode);
   };
 

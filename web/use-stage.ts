@@ -69,10 +69,19 @@ export function useStage(initial: StageState): StageControl {
     latest.current = state;
   }, [state]);
 
+  // What a fade that has not begun will show. Whatever follows it comes after it, or it would undo that.
+  const unshown = useRef<StageEvent | null>(null);
+  const catchUp = () => {
+    const event = unshown.current;
+    unshown.current = null;
+    if (event) dispatch(event);
+  };
+
   const onPopState = useEffectEvent((event: PopStateEvent) => {
+    catchUp();
     if (event.state === null) {
       // A link such as "#" was followed: the same stage, one entry further.
-      history.replaceState(entryOf(state), '');
+      history.replaceState(entryOf(latest.current), '');
       return;
     }
     moved.current = true;
@@ -84,6 +93,7 @@ export function useStage(initial: StageState): StageControl {
   }, []);
 
   const send = (event: StageEvent): void => {
+    catchUp();
     const current = latest.current;
     const next = stageReducer(current, event);
     // A used code screen is not worth coming back to, so the article takes its place.
@@ -96,7 +106,10 @@ export function useStage(initial: StageState): StageControl {
     latest.current = next;
     // The article is what its visitor has waited for: a fade would be more of that.
     if (next.stage === current.stage || next.stage === 'content') dispatch(event);
-    else withTransition(() => dispatch(event));
+    else {
+      unshown.current = event;
+      withTransition(catchUp);
+    }
   };
   return { state, send, hasMoved: () => moved.current };
 }

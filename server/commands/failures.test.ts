@@ -17,7 +17,7 @@ import { explainFailure } from '#server/start-failures.ts';
 import { openService, type Service } from '#server/service.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createPostgresDatabase, ENGINES } from '#testing/databases.ts';
-import { desk, deskAt, type DeskAnswer } from '#testing/desk.ts';
+import { desk, deskIn, type DeskAnswer } from '#testing/desk.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { inFolder } from '#testing/folder.ts';
 import { openTestService, testInstance } from '#testing/open-test-service.ts';
@@ -111,14 +111,14 @@ describe('a database that cannot be used any more ends a command with a sentence
   it('it is damaged', () =>
     inFolder(async (folder) => {
       const { file, list } = await makeInstance(folder);
-      await deskAt(folder, settings, ['import', list, ...IMPORT]);
+      await deskIn(folder, settings, ['import', list, ...IMPORT]);
       const bytes = readFileSync(file);
       // All but what the start reads.
       writeFileSync(file, bytes.fill(0xa5, bytes.length / 2));
       const sentence = `${file} is no SQLite database, or is damaged. Put it back from a backup, or name another file in DATABASE_URL.`;
-      assertSentence(await deskAt(folder, settings, ['leads', '--state', 'imported']), sentence);
+      assertSentence(await deskIn(folder, settings, ['leads', '--state', 'imported']), sentence);
       assertSentence(
-        await deskAt(folder, settings, ['backup', path.join(folder, 'backup.db')]),
+        await deskIn(folder, settings, ['backup', path.join(folder, 'backup.db')]),
         `${file} is damaged, and so is every copy of it; ${path.join(folder, 'backup.db')} was not written. Put a whole backup back, or rescue what is in it (docs/operating.md).`,
       );
       assert(!readdirSync(folder).some((name) => /part|backup/.test(name)));
@@ -177,7 +177,7 @@ describe('a full disk', { skip: await unlessMountable() }, () => {
   it('of what is written: nothing is left of it, and what was there before stays', () =>
     inFolder(async (folder) => {
       const { list } = await makeInstance(folder);
-      await deskAt(folder, settings, ['import', list, ...IMPORT]);
+      await deskIn(folder, settings, ['import', list, ...IMPORT]);
       await onSmallDisk(128, async (disk) => {
         const at = (name: string) => path.join(disk, name);
         writeFileSync(at('leads.csv'), 'old');
@@ -186,13 +186,13 @@ describe('a full disk', { skip: await unlessMountable() }, () => {
           ['backup.db', 'backup'],
         ] as const) {
           const sentence = name === 'backup.db' ? FULL.replace('full', 'full, or takes no more') : FULL;
-          const done = await deskAt(folder, settings, [...command, at(name)]);
+          const done = await deskIn(folder, settings, [...command, at(name)]);
           assertSentence(done, `${at(name)} cannot be written: ${sentence}`);
           assert.deepEqual(readdirSync(disk), ['leads.csv']);
         }
         fillDisk(disk);
         assertSentence(
-          await deskAt(folder, settings, ['report', '--out', at('report.html')]),
+          await deskIn(folder, settings, ['report', '--out', at('report.html')]),
           `${at('report.html')} cannot be written: ${FULL}`,
         );
         assert.deepEqual(readdirSync(disk).toSorted(), ['filler', 'leads.csv']);
@@ -228,9 +228,9 @@ describe('a full disk', { skip: await unlessMountable() }, () => {
   it('of the place for a backup that is put back: the database is as it was', () =>
     inFolder(async (folder) => {
       const { list } = await makeInstance(folder);
-      await deskAt(folder, settings, ['import', list, ...IMPORT]);
+      await deskIn(folder, settings, ['import', list, ...IMPORT]);
       const backup = path.join(folder, 'backup.db');
-      assert.equal((await deskAt(folder, settings, ['backup', backup])).exitCode, 0);
+      assert.equal((await deskIn(folder, settings, ['backup', backup])).exitCode, 0);
       await onSmallDisk(600, async (disk) => {
         const own = { ...settings, DATABASE_URL: `file:${disk}/leads.db` };
         await openTestService(folder, own).then(({ close }) => close());
@@ -238,7 +238,7 @@ describe('a full disk', { skip: await unlessMountable() }, () => {
           readdirSync(disk).map((name) => [name, readFileSync(path.join(disk, name), 'base64')]);
         const before = content();
         assertSentence(
-          await deskAt(folder, own, ['restore', backup]),
+          await deskIn(folder, own, ['restore', backup]),
           `${disk}/leads.db cannot be written: ${FULL}`,
         );
         assert.deepEqual(content(), before);
@@ -249,7 +249,7 @@ describe('a full disk', { skip: await unlessMountable() }, () => {
 describe('standard output', () => {
   it('is said to be gone, whatever was to be written there', async () => {
     const gone = { print: async () => assert.fail(new CommandFailure('Standard output cannot be written.')) };
-    assertSentence(await deskAt('/nowhere', {}, ['--help'], gone), 'Standard output cannot be written.');
+    assertSentence(await deskIn(import.meta.dirname, {}, ['--help'], gone), 'Standard output cannot be written.');
   });
 
   /** Runs a command whose output and words go to files that are open. */

@@ -8,13 +8,13 @@ import { Client } from 'pg';
 
 import { readPostgresUrl } from '#server/config.ts';
 import { createPostgresDatabase } from '#testing/databases.ts';
-import { deskAt } from '#testing/desk.ts';
+import { deskIn } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { openTestService } from '#testing/open-test-service.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 
 const settings = { APP_SECRET: TEST_SECRET };
-const move = (folder: string, to: string) => deskAt(folder, settings, ['move', '--to', to]);
+const move = (folder: string, to: string) => deskIn(folder, settings, ['move', '--to', to]);
 
 async function withClient<Result>(url: string, act: (client: Client) => Promise<Result>): Promise<Result> {
   const client = new Client({ connectionString: url });
@@ -142,7 +142,7 @@ describe('a move', () => {
   it('needs a database in a file', () =>
     inFolder(async (folder) => {
       const inMemory = { ...settings, DATABASE_URL: 'file::memory:' };
-      const { notes } = await deskAt(folder, inMemory, ['move', '--to', 'postgres://127.0.0.1:9/x']);
+      const { notes } = await deskIn(folder, inMemory, ['move', '--to', 'postgres://127.0.0.1:9/x']);
       assert.match(notes, /^The database is only in memory\./);
       assert.match((await move(folder, 'postgres://127.0.0.1:9/x')).notes, /^There is no database at /);
     }));

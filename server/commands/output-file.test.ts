@@ -21,7 +21,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 
 import { writeWhole } from '#server/commands/output-file.ts';
-import { deskAt } from '#testing/desk.ts';
+import { deskIn } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { makeNode, unlessRoot } from '#testing/nodes.ts';
 import { openTestService } from '#testing/open-test-service.ts';
@@ -185,7 +185,7 @@ describe('a backup', () => {
       const pipe = path.join(folder, 'pipe');
       makeNode(pipe, 'p');
       const refused = async (name: string) => {
-        const { exitCode, notes } = await deskAt(folder, settings, ['backup', path.join(folder, name)]);
+        const { exitCode, notes } = await deskIn(folder, settings, ['backup', path.join(folder, name)]);
         assert.equal(exitCode, 1);
         return notes;
       };
@@ -206,7 +206,7 @@ describe('a backup', () => {
       symlinkSync('data/leads.db', path.join(folder, 'link.db'));
       const { ino } = statSync(live);
       for (const name of ['data/leads.db', 'data/leads.db-wal', 'link.db', 'data/../data/leads.db']) {
-        const { exitCode, notes } = await deskAt(folder, settings, ['backup', path.join(folder, name)]);
+        const { exitCode, notes } = await deskIn(folder, settings, ['backup', path.join(folder, name)]);
         assert.equal(exitCode, 1);
         assert.match(notes, /cannot be written: it is the database itself\. Name another file\.$/);
         assert.equal(statSync(live).ino, ino);
@@ -220,7 +220,7 @@ describe('a backup', () => {
       const link = path.join(folder, 'newest.db');
       symlinkSync('backups/today.db', link);
       for (let night = 0; night < 2; night += 1) {
-        const { exitCode, notes } = await deskAt(folder, settings, ['backup', link]);
+        const { exitCode, notes } = await deskIn(folder, settings, ['backup', link]);
         assert.equal(exitCode, 0, notes);
         assert.equal(readlinkSync(link), 'backups/today.db');
         assert.deepEqual(readdirSync(path.join(folder, 'backups')), ['today.db']);

@@ -27,7 +27,7 @@ import { after, before, describe, it } from 'node:test';
 import { openDatabase } from '#server/db/connect.ts';
 import { MIGRATIONS, migrateTo } from '#server/db/migrate.ts';
 import { inspectDatabase, takePlace } from '#server/db/restore.ts';
-import { deskAt } from '#testing/desk.ts';
+import { deskIn } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { makeNode } from '#testing/nodes.ts';
 import { openTestService } from '#testing/open-test-service.ts';
@@ -56,17 +56,17 @@ async function makeInstance(folder: string): Promise<void> {
   const take = async (name: string) => {
     const list = path.join(folder, 'list.csv');
     writeFileSync(list, `email,name\n${name}@example.com,${name}\n`);
-    const done = await deskAt(folder, settings, ['import', list, '--consent-source', 'Mailchimp']);
+    const done = await deskIn(folder, settings, ['import', list, '--consent-source', 'Mailchimp']);
     assert.equal(done.exitCode, 0, done.notes);
   };
   await take('ada');
-  const done = await deskAt(folder, settings, ['backup', path.join(folder, 'backup.db')]);
+  const done = await deskIn(folder, settings, ['backup', path.join(folder, 'backup.db')]);
   assert.equal(done.exitCode, 0, done.notes);
   await take('eve');
 }
 
 const peopleIn = async (folder: string): Promise<string[]> => {
-  const { out } = await deskAt(folder, settings, ['leads', '--state', 'imported', '--json']);
+  const { out } = await deskIn(folder, settings, ['leads', '--state', 'imported', '--json']);
   return (JSON.parse(out) as { name: string }[]).map(({ name }) => name).toSorted();
 };
 
@@ -167,7 +167,7 @@ describe('a restore lets in', () => {
     inFolder(async (folder) => {
       await makeInstance(folder);
       assert.deepEqual(await peopleIn(folder), ['ada', 'eve']);
-      const done = await deskAt(folder, settings, ['restore', path.join(folder, 'backup.db')]);
+      const done = await deskIn(folder, settings, ['restore', path.join(folder, 'backup.db')]);
       assert.equal(done.exitCode, 0, done.notes);
       const [, kept = ''] =
         /leads\.db is now .+backup\.db, with 0 leads and 1 imported person\.\nWhat was there before is kept as (.+)\.$/.exec(
@@ -176,11 +176,11 @@ describe('a restore lets in', () => {
       assert.deepEqual(await peopleIn(folder), ['ada']);
       assert.equal(statSync(path.join(folder, 'data', 'leads.db')).mode & 0o777, 0o600);
       const then = { ...settings, DATABASE_URL: `file:${kept}` };
-      assert.match((await deskAt(folder, then, ['leads', '--state', 'imported'])).out, /eve@example\.com/);
+      assert.match((await deskIn(folder, then, ['leads', '--state', 'imported'])).out, /eve@example\.com/);
       // Twice in a second: neither is lost.
       for (const _ of ['once', 'again'])
         assert.equal(
-          (await deskAt(folder, settings, ['restore', kept], { clock: () => KEPT_AT })).exitCode,
+          (await deskIn(folder, settings, ['restore', kept], { clock: () => KEPT_AT })).exitCode,
           0,
         );
       assert.deepEqual(
@@ -207,7 +207,7 @@ describe('a restore lets in', () => {
         assert.deepEqual(await inspectDatabase(left(name)), { type: 'fit', leads: 0, imported: 0 }, name);
       }
       // The first of them knew no secrets; on a machine where the page never ran.
-      const done = await deskAt(folder, settings, ['restore', left(names[1] ?? '')]);
+      const done = await deskIn(folder, settings, ['restore', left(names[1] ?? '')]);
       assert.equal(done.exitCode, 0, done.notes);
       assert.doesNotMatch(done.notes, /is kept as/);
       assert.equal(statSync(path.join(folder, 'data')).mode & 0o777, 0o700);
@@ -235,7 +235,7 @@ describe('a restore lets in', () => {
         }
         target.exec('analyze; pragma journal_mode = wal');
       }
-      assert.equal((await deskAt(folder, settings, ['restore', anew])).notes.split('\n').length, 2);
+      assert.equal((await deskIn(folder, settings, ['restore', anew])).notes.split('\n').length, 2);
       assert.deepEqual(await peopleIn(folder), ['ada']);
     }));
 
@@ -247,7 +247,7 @@ describe('a restore lets in', () => {
       mkdirSync(disk);
       renameSync(link, path.join(disk, 'real.db'));
       symlinkSync('../disk/real.db', link);
-      const done = await deskAt(folder, settings, ['restore', path.join(folder, 'backup.db')]);
+      const done = await deskIn(folder, settings, ['restore', path.join(folder, 'backup.db')]);
       assert.equal(done.exitCode, 0, done.notes);
       assert.equal(readlinkSync(link), '../disk/real.db');
       assert.deepEqual(await peopleIn(folder), ['ada']);
@@ -265,7 +265,7 @@ describe('a restore refuses, and touches nothing for', () => {
 
   const refused = async (args: readonly string[], env = {}, at = folder): Promise<string> => {
     const content = contentOf(folder);
-    const { exitCode, out, notes } = await deskAt(at, { ...settings, ...env }, ['restore', ...args]);
+    const { exitCode, out, notes } = await deskIn(at, { ...settings, ...env }, ['restore', ...args]);
     assert.deepEqual([exitCode, out], [1, '']);
     assert.deepEqual(contentOf(folder), content);
     return notes;
@@ -305,7 +305,7 @@ describe('a restore refuses, and touches nothing for', () => {
       /app-secret is none that this database was used with\. Put the file back from a backup, or set APP_SECRET/,
     );
     // On purpose, and with a warning.
-    const done = await deskAt(elsewhere, { APP_SECRET: 'x'.repeat(32) }, ['restore', backup]);
+    const done = await deskIn(elsewhere, { APP_SECRET: 'x'.repeat(32) }, ['restore', backup]);
     assert.equal(done.exitCode, 0, done.notes);
     assert.match(done.notes, /^Warning: The secret is none that this database was used with/m);
   });
@@ -342,7 +342,7 @@ describe('a database that restore will not take back', () => {
         ['create view everybody as select email from leads', 'the view everybody does not belong there'],
       ] as const) {
         change(spoil)(live);
-        const { exitCode, notes } = await deskAt(folder, settings, ['backup', file]);
+        const { exitCode, notes } = await deskIn(folder, settings, ['backup', file]);
         assert.deepEqual(
           [exitCode, notes],
           [

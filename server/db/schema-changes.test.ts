@@ -7,16 +7,15 @@ import { sql, type Kysely } from 'kysely';
 
 import { openDatabase } from '#server/db/connect.ts';
 import { MIGRATIONS, NO_WAY_BACK } from '#server/db/migrate.ts';
-import { ENGINES, freshDatabaseUrl, type Engine } from '#testing/databases.ts';
+import { createPostgresDatabase, ENGINES, type Engine } from '#testing/databases.ts';
 import { narrowings, readShape } from '#testing/schema-changes.ts';
 
 /** What is allowed all the same, and why: 'MIGRATION: LINE': 'reason'. What takes something away is a migration of NO_WAY_BACK. */
 const ALLOWED: Readonly<Record<string, string>> = {};
 
 async function withEmptyDatabase(engine: Engine, work: (db: Kysely<never>) => Promise<void>): Promise<void> {
-  const url = await freshDatabaseUrl(engine);
   const { db, close } = openDatabase(
-    engine === 'sqlite' ? { engine, file: ':memory:' } : { engine, url },
+    engine === 'sqlite' ? { engine, file: ':memory:' } : { engine, url: await createPostgresDatabase() },
     () => {},
   );
   try {

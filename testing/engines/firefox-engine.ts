@@ -1,4 +1,6 @@
 // The system's Firefox, over WebDriver BiDi, which it speaks without a driver beside it.
+import path from 'node:path';
+
 import { launch, type ElementHandle, type KeyInput } from 'puppeteer-core';
 
 import type { Engine, EnginePage, Role } from '#testing/engines/engine.ts';
@@ -8,7 +10,17 @@ const PATIENCE_MS = 10_000;
 
 /** Starts it, without a window. */
 export async function startFirefox(executablePath: string): Promise<Engine> {
-  const browser = await launch({ browser: 'firefox', executablePath, headless: true });
+  // Its sandbox keeps it from any other folder of fonts than the system's.
+  const fonts = process.env['FONTCONFIG_FILE'];
+  const extraPrefsFirefox = fonts && {
+    'security.sandbox.content.read_path_whitelist': `${path.dirname(fonts)}/`,
+  };
+  const browser = await launch({
+    browser: 'firefox',
+    executablePath,
+    headless: true,
+    ...(extraPrefsFirefox && { extraPrefsFirefox }),
+  });
 
   const newPage = async (): Promise<EnginePage> => {
     const context = await browser.createBrowserContext();

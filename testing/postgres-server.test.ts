@@ -1,0 +1,63 @@
+// The tests' own PostgreSQL: it is there in the end, and leaves nothing behind.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, readdirSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import path from 'node:path';
+import { it } from 'node:test';
+
+import { Client } from 'pg';
+
+import { environment } from '#testing/environment.ts';
+import { inFolder } from '#testing/folder.ts';
+import { freePort } from '#testing/free-port.ts';
+import { startPostgres } from '#testing/postgres-server.ts';
+import { until } from '#testing/until.ts';
+
+async function canConnect(url: string): Promise<boolean> {
+  const client = new Client({ connectionString: url });
+  client.on('error', () => {});
+  return client.connect().then(
+    () => client.end().then(() => true),
+    () => false,
+  );
+}
+
+it('a port that is taken costs one try, of which nothing is left', () =>
+  inFolder(async (folder) => {
+    // PostgreSQL runs as somebody else.
+    chmodSync(folder, 0o755);
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const ports = [(taken.address() as AddressInfo).port];
+    using _environment = environment({ ...process.env, TMPDIR: folder });
+    const server = await startPostgres({ choosePort: async () => ports.shift() ?? freePort() });
+    try {
+      assert.equal(ports.length, 0);
+      assert.equal(await canConnect(server.url), true);
+      assert.equal(readdirSync(folder).length, 1);
+    } finally {
+      await server.stop();
+      taken.close();
+    }
+    assert.deepEqual(readdirSync(folder), []);
+  }));
+
+it('a process that is killed takes its PostgreSQL along, and the folder', () =>
+  inFolder(async (folder) => {
+    chmodSync(folder, 0o755);
+    const script = `
+      const { startPostgres } = await import(${JSON.stringify(path.resolve(import.meta.dirname, 'postgres-server.ts'))});
+      process.stdout.write((await startPostgres()).url);
+      setInterval(() => {}, 1_000_000);`;
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+      env: { ...process.env, TMPDIR: folder },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [url] = (await once(child.stdout, 'data')) as [Buffer];
+    assert.equal(await canConnect(url.toString()), true);
+    child.kill('SIGKILL');
+    await until(() => readdirSync(folder).length === 0);
+    assert.equal(await canConnect(url.toString()), false);
+  }));
