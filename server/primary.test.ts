@@ -74,6 +74,8 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
 const workers = (site: SiteProcess): number[] =>
   Array.from(site.output().matchAll(/"pid":(\d+),.*"msg":"Server listening/g), ([, pid]) => Number(pid));
 
+const PAUSE_MS = 5;
+
 /** Asks for the page and its health again and again, on connections that are kept and on new ones; the answers that were none. */
 function keepAsking(
   url: string,
@@ -91,10 +93,12 @@ function keepAsking(
       } catch (error) {
         failed.push(`${address}: ${String(error instanceof Error ? error.cause : error)}`);
       }
+      // As fast as they can, they would take the time from the process that starts.
+      await setTimeout(PAUSE_MS);
     }
   };
   const asking = [{}, { connection: 'close' }].flatMap((headers) =>
-    Array.from({ length: 2 }, () => ask(`${url}/`, headers)),
+    Array.from({ length: 4 }, () => ask(`${url}/`, headers)),
   );
   return {
     stop: async () => {

@@ -42,6 +42,7 @@ export function makePostgresFolder(prefix: string): PostgresFolder {
     path: folder,
     runs: (...pids) => keeper.stdin.write(`${pids.join(' ')}\n`),
     remove: async () => {
+      keeper.ref();
       const removed = once(keeper, 'exit');
       keeper.stdin.end();
       await removed;

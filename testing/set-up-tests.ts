@@ -7,36 +7,57 @@ import { findChromium } from '#testing/chromium.ts';
 import { DEBIAN_PACKAGES, findEngine } from '#testing/engines/find-engines.ts';
 import { findProgram, missingPrograms, PROGRAM_NAMES, PROGRAMS } from '#testing/programs.ts';
 
-const run = (command: string, ...parameters: string[]): boolean => {
+function run(command: string, ...parameters: string[]): boolean {
   process.stdout.write(`> ${command} ${parameters.join(' ')}\n`);
-  // Debian starts what it installs, but not in this runlevel: nobody who tests wants an nginx at port 80.
-  return (
-    spawnSync(command, parameters, { stdio: 'inherit', env: { ...process.env, RUNLEVEL: '1' } }).status === 0
-  );
-};
+  const { status, stdout } = spawnSync(command, parameters, {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    encoding: 'utf8',
+    // Debian starts what it installs, but not in this runlevel: nobody who tests wants an nginx at port 80.
+    env: { ...process.env, RUNLEVEL: '1', DEBIAN_FRONTEND: 'noninteractive' },
+  });
+  // What went well is hundreds of lines.
+  if (status !== 0) process.stdout.write(stdout);
+  return status === 0;
+}
 
 const debianAsRoot = process.getuid?.() === 0 && existsSync('/usr/bin/apt-get');
 
-/** Debian's own, where we may install packages. */
-const installDebian = (...packages: string[]): boolean =>
-  debianAsRoot &&
-  run('apt-get', 'update', '-qq') &&
-  run('apt-get', 'install', '-y', '-qq', '--no-install-recommends', ...packages);
+/** Debian's own. A machine for tests that loses its power while it installs them begins anew, so nothing waits for the disk. */
+const install = (packages: readonly string[]): boolean =>
+  run(
+    'apt-get',
+    'install',
+    '-y',
+    '-qq',
+    '--no-install-recommends',
+    '-o',
+    'Dpkg::Options::=--force-unsafe-io',
+    ...packages,
+  );
 
-/** In this order: Debian's own; else Playwright's download. */
-function installChromium(): void {
-  if (installDebian('chromium-headless-shell') || installDebian('chromium')) return;
+/** What Debian calls what is not here, in groups that are of use without the others. */
+function missingPackages(): (readonly string[])[] {
+  const engines = (['firefox', 'webkit'] as const).filter((name) => findEngine(name) === undefined);
+  // systemd would start them in any runlevel.
+  const programs = existsSync('/run/systemd/system')
+    ? []
+    : PROGRAM_NAMES.filter((name) => findProgram(name) === undefined);
+  return [
+    ...(findChromium() === undefined ? [['chromium-headless-shell']] : []),
+    ...engines.map((name) => DEBIAN_PACKAGES[name]),
+    ...programs.map((name) => [PROGRAMS[name].debian]),
+  ];
+}
+
+const missing = debianAsRoot ? missingPackages() : [];
+if (missing.length > 0 && run('apt-get', 'update', '-qq') && !install(missing.flat())) {
+  // This Debian may not have one of them.
+  for (const packages of missing) install(packages);
+  if (findChromium() === undefined) install(['chromium']);
+}
+if (findChromium() === undefined)
   run('npx', 'playwright', 'install', ...(debianAsRoot ? ['--with-deps'] : []), 'chromium');
-}
 
-if (findChromium() === undefined) installChromium();
-for (const name of ['firefox', 'webkit'] as const) {
-  if (findEngine(name) === undefined) installDebian(...DEBIAN_PACKAGES[name]);
-}
-// systemd would start them in any runlevel.
-if (!existsSync('/run/systemd/system')) {
-  for (const name of PROGRAM_NAMES) if (findProgram(name) === undefined) installDebian(PROGRAMS[name].debian);
-}
 const found = findChromium();
 if (found === undefined) {
   process.stderr.write(

@@ -1,0 +1,44 @@
+// Runs several npm scripts at once, and tells what each of them said in one piece.
+import { spawn } from 'node:child_process';
+
+/**
+ * Runs them, and tells each as it ends; what the last one said stands last. One that fails stops those behind it in its row.
+ * @param rows names of scripts; those of one row need each other, in this order
+ * @param atOnce how many rows run at the same time
+ * @returns the names of those that failed
+ */
+export async function runSteps(
+  rows: readonly (readonly string[])[],
+  atOnce: number,
+): Promise<readonly string[]> {
+  const failed: string[] = [];
+  const last = rows.at(-1)?.at(-1);
+  let lastWords = '';
+  const queue = rows.values();
+  const work = async () => {
+    for (const row of queue) {
+      for (const script of row) {
+        const { passed, said } = await run(script);
+        const words = `\n> ${script}${passed ? '' : ' FAILED'}\n${said}`;
+        if (script === last) lastWords = words;
+        else process.stdout.write(words);
+        if (passed) continue;
+        failed.push(script);
+        break;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  process.stdout.write(lastWords);
+  return failed;
+}
+
+function run(script: string): Promise<{ passed: boolean; said: string }> {
+  const child = spawn(process.execPath, ['--run', script], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  return new Promise((resolve) => {
+    child.once('close', (code) => resolve({ passed: code === 0, said }));
+  });
+}

@@ -1,0 +1,4 @@
+// Builds the sites that tests start beside the one of campaign/, unless those that are there fit.
+import { ensureBuilt, GERMAN_CAMPAIGN, TEST_CAMPAIGN } from '#testing/built-site.ts';
+
+for (const campaign of [TEST_CAMPAIGN, GERMAN_CAMPAIGN]) ensureBuilt(campaign);
