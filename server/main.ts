@@ -11,6 +11,7 @@ import { createHousekeeping } from '#server/housekeeping.ts';
 import { drainConnections } from '#server/http/drain.ts';
 import { findRelease, type Release } from '#server/http/releases.ts';
 import { createNewLeadNews } from '#server/new-lead-news.ts';
+import { openLogOutput } from '#server/observability/log-output.ts';
 import { createLogger, createSay } from '#server/observability/logger.ts';
 import { startMetricsServer } from '#server/observability/metrics-server.ts';
 import { asSeenFromHere, openService, readInstance, type Instance } from '#server/service.ts';
@@ -43,15 +44,28 @@ const { instance, release } = readInstanceAndSite();
 const { config } = instance;
 // Before anything is opened: a second process must not touch what the first one works with.
 if (!isBeside) await refuseTakenPorts();
-const logger = createLogger(config.logLevel);
+// All that this process logs or says goes through it.
+const output = openLogOutput(({ count, since, until }) =>
+  say(
+    `${count} lines of the log could not be written between ${new Date(since).toISOString()} and ${new Date(until).toISOString()}.`,
+    'warn',
+  ),
+);
+process.on('exit', output.writeRest);
+const logger = createLogger(config.logLevel, output);
+const say = createSay(output);
 // Node would write the whole error to standard error, with the row that the database could not store.
 process.on('uncaughtException', (error) => {
   logger.fatal({ err: error }, 'The server ends: an error that nobody handles.');
   process.exit(1);
 });
-const say = createSay(process.stdout);
 
-const opening = await openService(instance, { logger, say, mayBeNewer: true });
+const opening = await openService(instance, {
+  logger,
+  say,
+  logLinesLost: output.linesLost,
+  mayBeNewer: true,
+});
 const service = opening.type === 'service' ? opening.service : refuse(opening.complaints);
 const { database, mailer, metrics, funnel, clock } = service;
 // Nothing is loaded once this process serves: "npm ci" may have put other packages into the place of ours by then.

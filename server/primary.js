@@ -18,6 +18,7 @@ import { bornAt, removeRunning, runningFile, writeRunning } from './running-page
 /** A large database takes its time to be brought up to date. */
 const READY_WITHIN_MS = 600_000;
 const LAST_WORDS_LENGTH = 4_000;
+const MOST_UNREAD_BYTES = 1024 * 1024;
 
 // Each worker accepts by itself. Otherwise every connection would pass through here, and what has no worker yet would be lost.
 cluster.schedulingPolicy = cluster.SCHED_NONE;
@@ -49,6 +50,15 @@ let interrupts = 0;
 /** What this process will end with. */
 let exitCode = 0;
 
+// A disk that is full, or a reader that has gone, is no reason to end.
+process.stderr.on('error', () => {});
+
+/** @param {Buffer | string} text */
+function complain(text) {
+  // A reader that reads no more must not have us keep it all.
+  if (process.stderr.writableLength < MOST_UNREAD_BYTES) process.stderr.write(text);
+}
+
 /**
  * @param {readonly string[]} args
  * @returns {Page}
@@ -59,7 +69,7 @@ function startPage(args) {
   const child = worker.process;
   let lastWords = '';
   child.stderr?.on('data', (/** @type {Buffer} */ chunk) => {
-    process.stderr.write(chunk);
+    complain(chunk);
     lastWords = `${lastWords}${String(chunk)}`.slice(-LAST_WORDS_LENGTH);
   });
   // A program that is not there, or a worker that ends while it is told something. Its end is told below; unheard, this would be ours.
@@ -211,7 +221,7 @@ function tell() {
     writeRunning(file, running);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-    process.stderr.write(
+    complain(
       `Warning: ${file} cannot be written (${code}), so "npm run restart" will not find this page.\n`,
     );
   }

@@ -29,7 +29,7 @@ import { createMailer, dkimComplaint, type Mailer } from '#server/mail/mailer.ts
 import type { GuideMail } from '#server/outbox/kinds.ts';
 import { queueNotice } from '#server/outbox/notice.ts';
 import { startMailWorker, type MailEvent, type MailWorker } from '#server/outbox/worker.ts';
-import { createLogger, createSay, type Say } from '#server/observability/logger.ts';
+import type { Say } from '#server/observability/logger.ts';
 import { createMetrics, type Metrics } from '#server/observability/metrics.ts';
 import { makePrivate, openToOthers, sayOpenToOthers } from '#server/private-files.ts';
 import { readCampaignFolder, readSettings, type Settings } from '#server/settings.ts';
@@ -83,18 +83,20 @@ export type Service = {
   readonly close: () => Promise<void>;
 };
 
-/** What is as in production if it is not given. */
+/** Where a service tells what happens; and what is as in production if it is not given. */
 export type ServiceReplacements = {
+  readonly logger: Logger;
+  /** Says something to the person who started it. */
+  readonly say: Say;
+  /** How many lines of the log could not be written so far. */
+  readonly logLinesLost?: () => number;
   readonly clock?: () => number;
   /** From 0 up to 1, for jitter. */
   readonly random?: () => number;
-  readonly logger?: Logger;
   /** One that is open already. It is brought up to date, and stays open after the service: it is the giver's to close. */
   readonly database?: OpenDatabase | undefined;
   /** Whether a database that a newer version has used will do: it serves, but cannot erase or move what it does not know. */
   readonly mayBeNewer?: boolean;
-  /** Tells whoever started it. */
-  readonly say?: Say;
   /** Told what became of each mail, after log and metrics were. */
   readonly onMailEvent?: (event: MailEvent) => void;
   /** Told what became of each try to tell a webhook, after log and metrics were. */
@@ -137,7 +139,7 @@ export function readInstance(): ({ readonly type: 'instance' } & Instance) | Ref
  */
 export async function openService(
   instance: Instance,
-  replacements: ServiceReplacements = {},
+  replacements: ServiceReplacements,
 ): Promise<{ readonly type: 'service'; readonly service: Service } | Refusal> {
   await using opened = new AsyncDisposableStack();
   try {
@@ -163,8 +165,9 @@ async function openParts(
     mayBeNewer = false,
     clock = () => Date.now(),
     random = () => Math.random(),
-    logger = createLogger(config.logLevel),
-    say = createSay(process.stdout),
+    logger,
+    say,
+    logLinesLost = () => 0,
     onMailEvent,
     onWebhook,
     resolveName,
@@ -201,7 +204,7 @@ async function openParts(
     (error) => explainFileFailure(error, mailFolder, 'Give this user the right to, or set SMTP_URL.'),
   );
   opened.defer(() => mailer.close());
-  const metrics = createMetrics(db, clock, config);
+  const metrics = createMetrics(db, clock, { ...config, logLinesLost });
 
   const endpoints = endpointsOf(config.webhooks.urls);
   const webhookSecrets =

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { readCampaign } from '#server/campaign.ts';
 import { readConfig, resolvePaths } from '#server/config.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { createLogger } from '#server/observability/logger.ts';
 import { openService, type Instance, type Service, type ServiceReplacements } from '#server/service.ts';
 
 /**
@@ -20,13 +21,17 @@ export function testInstance(folder: string, env: Readonly<Record<string, string
   return { config: resolvePaths(config, folder), folder, warnings, campaign: words.campaign };
 }
 
-/** Opens its service. Whoever asked closes it. */
+/** Opens its service, which logs and says nothing unless it is given where to. The caller closes it. */
 export async function openTestService(
   folder: string,
   env: Readonly<Record<string, string>>,
-  replacements?: ServiceReplacements,
+  replacements: Partial<ServiceReplacements> = {},
 ): Promise<Service> {
-  const result = await openService(testInstance(folder, env), replacements);
+  const result = await openService(testInstance(folder, env), {
+    logger: createLogger('silent', { write: () => {} }),
+    say: () => {},
+    ...replacements,
+  });
   assert(result.type === 'service', JSON.stringify(result));
   return result.service;
 }

@@ -35,7 +35,11 @@ const CODES_LOOKED_AT = 10_000;
 export function createMetrics(
   db: Db,
   clock: () => number,
-  { codeTtlSeconds, webhooks }: Pick<Config, 'codeTtlSeconds' | 'webhooks'>,
+  {
+    codeTtlSeconds,
+    webhooks,
+    logLinesLost,
+  }: Pick<Config, 'codeTtlSeconds' | 'webhooks'> & { readonly logLinesLost: () => number },
 ): Metrics {
   const registry = new Registry();
   const registers = [registry];
@@ -106,6 +110,16 @@ export function createMetrics(
     help: 'Connections ended because there were too many (an idle one, or else the new one), by the bound: network or process.',
     labelNames: ['reason'],
     registers,
+  });
+  // It lives as long as what it asks.
+  void new Counter({
+    name: 'lead_page_log_lines_lost_total',
+    help: 'Lines of the log that could not be written, as on a full disk.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(logLinesLost());
+    },
   });
   // Read when scraped: the outbox belongs to all processes, so one number from the database is the truth.
   const depth = new Gauge({ name: 'lead_page_outbox_depth', help: 'Mail waiting to be sent.', registers });
