@@ -182,6 +182,7 @@ async function openParts(
   const { database, newer } = await openMigrated(config.database, {
     given: replacements.database,
     mayBeNewer,
+    clock,
     logger,
     opened,
   });
@@ -204,7 +205,7 @@ async function openParts(
     (error) => explainFileFailure(error, mailFolder, 'Give this user the right to, or set SMTP_URL.'),
   );
   opened.defer(() => mailer.close());
-  const metrics = createMetrics(db, clock, { ...config, logLinesLost });
+  const metrics = createMetrics(database, clock, { ...config, logLinesLost });
 
   const endpoints = endpointsOf(config.webhooks.urls);
   const webhookSecrets =
@@ -333,18 +334,20 @@ async function openMigrated(
   {
     given,
     mayBeNewer,
+    clock,
     logger,
     opened,
   }: {
     given: OpenDatabase | undefined;
     mayBeNewer: boolean;
+    clock: () => number;
     logger: Logger;
     opened: AsyncDisposableStack;
   },
 ): Promise<{ database: OpenDatabase; newer: readonly string[] }> {
   const explain = (error: unknown) => explainDatabaseFailure(error, config);
   const open = () =>
-    openDatabase(config, (error) => logger.warn({ err: error }, 'A database connection broke.'));
+    openDatabase(config, (error) => logger.warn({ err: error }, 'A database connection broke.'), { clock });
   const database = given ?? (await orRefuse(open, explain));
   if (given === undefined) opened.defer(() => database.close());
   const newer = await orRefuse(() => migrate(database, { mayBeNewer }), explain);

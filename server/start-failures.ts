@@ -97,6 +97,7 @@ function explainPostgres(failure: Failure, url: string): string | null {
     return `${where} does not let this user make tables. Make the user the owner of the database.`;
   if (code === '53300')
     return `${where} has no connection left. Raise max_connections, or end other clients.`;
+  if (code === '53100') return `${where} has no room on its disk. Make some.`;
   if (code.startsWith('57P')) return `${where} is starting or stopping. Try again in a moment.`;
   if (code === '55P03')
     return `${where} is held up by another program that has locked a table. Find it in pg_stat_activity, and start again.`;

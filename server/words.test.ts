@@ -40,7 +40,7 @@ const DESK = /^server\/(?:desk\.ts|dns\.ts|(?:commands|export|people|report|doct
 
 /** Calls whose arguments are for operators too, or for programs. */
 const SAID_TO_OTHERS =
-  /^(?:(?:.+\.)?(?:log|logger)\.(?:debug|info|warn|error|fatal)|say|refuseStart|explainFileFailure|(?:warnings|complaints)\.push|(?:[A-Z]\w*)?Error|Counter|Gauge|Histogram|[^]+\.header)$/;
+  /^(?:(?:.+\.)?(?:log|logger)\.(?:debug|info|warn|error|fatal)|say|createMinuteLog|refuseStart|explainFileFailure|(?:warnings|complaints)\.push|(?:[A-Z]\w*)?Error|Counter|Gauge|Histogram|[^]+\.header)$/;
 
 /** Prose of other files that no visitor reads. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {

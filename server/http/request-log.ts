@@ -16,9 +16,6 @@ type ChildLoggerFactory = NonNullable<FastifyServerOptions['childLoggerFactory']
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
 type Level = (typeof LEVELS)[number];
 
-const LEFT_OUT =
-  'Lines about requests were left out: one network, or all together, had more than the log has room for. Metrics count every request.';
-
 /**
  * Makes the loggers of requests (Fastify's `request.log`).
  * @param parts logger: theirs, which also says what was left out. clock: milliseconds since 1970
@@ -32,7 +29,11 @@ export function createRequestLogs({
   readonly visitorAddress: VisitorAddress;
   readonly clock: () => number;
 }): { readonly childLoggerFactory: ChildLoggerFactory; readonly close: () => void } {
-  const leftOut = createMinuteLog<Kind>(logger, ['answered', 'refused', 'failed'], LEFT_OUT);
+  const leftOut = createMinuteLog<Kind>(
+    logger,
+    ['answered', 'refused', 'failed'],
+    'Lines about requests were left out: one network, or all together, had more than the log has room for. Metrics count every request.',
+  );
   const limitTo = (mostOfNetwork: number, mostOfAll: number) => {
     const { windowMs, mostNetworks } = LOG_LINES;
     const countOfNetwork = createNetworkLimit({ most: mostOfNetwork, windowMs, mostNetworks });

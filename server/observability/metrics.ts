@@ -2,7 +2,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 import { codeStatistics } from '#server/db/codes.ts';
-import type { Db } from '#server/db/connect.ts';
+import type { OpenDatabase } from '#server/db/connect.ts';
 import { outboxBacklog } from '#server/db/outbox.ts';
 import { countEvents } from '#server/db/webhook-events.ts';
 import type { Config } from '#server/config.ts';
@@ -33,7 +33,7 @@ const CODES_LOOKED_AT = 10_000;
 
 /** Makes the metrics of one service. */
 export function createMetrics(
-  db: Db,
+  { db, writes }: Pick<OpenDatabase, 'db' | 'writes'>,
   clock: () => number,
   {
     codeTtlSeconds,
@@ -140,6 +140,12 @@ export function createMetrics(
     registers,
   });
 
+  const writable = new Gauge({
+    name: 'lead_page_database_takes_writes',
+    help: '1 unless the last writes of this process failed, as on a full disk.',
+    registers,
+  });
+
   return {
     requestAnswered: requests.note,
     limitHit: (limit) => limits.inc({ limit }),
@@ -162,6 +168,7 @@ export function createMetrics(
       watching = true;
     },
     render: async () => {
+      writable.set(writes.fault() === null ? 1 : 0);
       try {
         const backlog = await outboxBacklog(db);
         depth.set(backlog.depth);
