@@ -62,6 +62,8 @@ export type AppOptions = {
   readonly release: Release | null;
   /** True once the process has been told to stop. */
   readonly isStopping: () => boolean;
+  /** True once another process serves in the place of this one, at the same address: nobody is to be sent elsewhere. */
+  readonly isReplaced?: () => boolean;
   /** Where load shedding begins, if not where it usually does. */
   readonly loadLimits?: LoadLimits;
   /** How many connections there may be, if not as many as usual. */
@@ -103,7 +105,7 @@ function isLogged(route: string, status: number): boolean {
 export async function buildApp(service: AppService, options: AppOptions): Promise<FastifyInstance> {
   const { config, campaign, database, secrets, limits, breaker, funnel, metrics, clock } = service;
   const { wakeWorker, reserveDelivery, webhooks } = service;
-  const { release, isStopping } = options;
+  const { release, isStopping, isReplaced = () => false } = options;
   const logger: FastifyBaseLogger = service.logger;
   const isProxy = createIsProxy(config.trustProxy);
   const sendError = createSendError(campaign);
@@ -233,7 +235,13 @@ export async function buildApp(service: AppService, options: AppOptions): Promis
   });
   addFunnelRoute(app, { funnel, visitorAddress, clock, metrics, sendError });
   addLiveRoute(app);
-  addHealthRoute(app, { database, mailBacklog, clock, isStopping, sendError });
+  addHealthRoute(app, {
+    database,
+    mailBacklog,
+    clock,
+    isLeaving: () => isStopping() && !isReplaced(),
+    sendError,
+  });
   refuseOtherMethods(app, sendError, mailEventUrls);
 
   const site =

@@ -46,8 +46,8 @@ type HealthParts = {
   readonly database: OpenDatabase;
   readonly mailBacklog: MailBacklog;
   readonly clock: () => number;
-  /** True once the process has been told to stop. */
-  readonly isStopping: () => boolean;
+  /** True once the process has been told to stop, and no other serves in its place. */
+  readonly isLeaving: () => boolean;
   readonly sendError: SendError;
 };
 
@@ -60,18 +60,18 @@ export function addLiveRoute(app: FastifyInstance): void {
 
 /**
  * Adds `GET /api/health`: 200, or 503 when the database does not answer, takes no writes or its file is gone, mail is stuck or so
- * slow that forms are refused, or the process stops. Its sentences are for monitors and whoever runs the server: they are English in
+ * slow that forms are refused, or the process stops and no other takes its place. Its sentences are for monitors and whoever runs the server: they are English in
  * every campaign.
  */
 export function addHealthRoute(
   app: FastifyInstance,
-  { database, mailBacklog, clock, isStopping, sendError }: HealthParts,
+  { database, mailBacklog, clock, isLeaving, sendError }: HealthParts,
 ): void {
   const findWriteFault = createWriteCheck(database, clock);
   app.get(API.health, async (request, reply) => {
     const sick = (sentence: string) =>
       sendError(reply, 'unavailable', { sentence, retryAfterSeconds: RETRY_AFTER_SECONDS });
-    if (isStopping()) return sick('This process is stopping.');
+    if (isLeaving()) return sick('This process is stopping.');
     try {
       if ((await pingDatabase(database)) === 'file lost') {
         request.log.error('The database file is gone.');

@@ -1,0 +1,69 @@
+// A page as `npm start` runs it, which `npm run restart` asks for another process.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { TEST_SECRET } from '#testing/server-under-test.ts';
+import { startSiteProcess, type SiteProcess } from '#testing/start-site.ts';
+import { until } from '#testing/until.ts';
+
+const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
+const SETTINGS = { APP_SECRET: TEST_SECRET, MAIL_FROM: 'guide@example.com' };
+/** A busy machine takes its time to start one process after the other. */
+const PATIENCE_MS = 60_000;
+
+export type RunningPage = SiteProcess & {
+  /** The processes that have served, by their ids; the newest one last. */
+  readonly workers: () => readonly number[];
+};
+
+/** Writes the settings of an instance, which a restart reads anew. */
+export const writeSettings = (folder: string, env: Readonly<Record<string, string>>): void =>
+  writeFileSync(
+    path.join(folder, '.env'),
+    Object.entries({ PORT: '0', ...env })
+      .map(([name, value]) => `${name}=${value}\n`)
+      .join(''),
+    { mode: 0o600 },
+  );
+
+/**
+ * Starts a page, and waits until it can be restarted.
+ * @param env its settings, in a file
+ */
+export async function startPage(
+  folder: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<RunningPage> {
+  writeSettings(folder, env);
+  const site = await startSiteProcess({ ...SETTINGS, PORT: undefined }, folder, PROJECT_FOLDER, 'primary.js');
+  const workers = () =>
+    Array.from(site.output().matchAll(/"pid":(\d+),.*"msg":"Server listening/g), ([, pid]) => Number(pid));
+  await until(() => workers().length === 1 && existsSync(runningFileIn(folder)), PATIENCE_MS);
+  return { ...site, workers };
+}
+
+const runningFileIn = (folder: string): string => path.join(folder, 'data', 'server.json');
+
+/** The process that keeps the port of a page. */
+export function primaryOf(folder: string): number {
+  const { pid } = JSON.parse(readFileSync(runningFileIn(folder), 'utf8')) as { pid: number };
+  assert.ok(pid > 0);
+  return pid;
+}
+
+/** The last step of `npm run restart`: how it ended, and what a terminal shows. */
+export const restartPage = (folder: string): Promise<{ readonly code: unknown; readonly said: string }> =>
+  new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [path.join(PROJECT_FOLDER, 'server', 'restart.ts')],
+      {
+        env: { ...SETTINGS, INSTANCE_FOLDER: folder, CAMPAIGN_FOLDER: TEST_CAMPAIGN },
+        timeout: PATIENCE_MS,
+      },
+      (error, stdout, stderr) => resolve({ code: error?.code ?? 0, said: stdout + stderr }),
+    );
+  });
