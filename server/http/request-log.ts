@@ -56,15 +56,15 @@ export function createRequestLogs({
     let own: FastifyBaseLogger | undefined;
     const logAs =
       (level: Level) =>
-      (first: unknown, ...rest: unknown[]): void => {
+      (...line: unknown[]): void => {
         if (!logger.isLevelEnabled(level)) return;
-        const kind = kindOf(level, first);
+        const kind = kindOf(level, line[0]);
         if (!hasRoom[kind](visitorAddress(request) ?? NOBODY, clock())) {
           leftOut.note(kind);
           return;
         }
         own ??= makeOwn();
-        (own[level] as (...line: unknown[]) => void)(first, ...rest);
+        Reflect.apply(own[level], own, line);
       };
     return Object.assign(
       {
