@@ -15,6 +15,7 @@ import { until } from '#testing/until.ts';
 
 /** Every write to it fails as on a full disk. Linux has it, macOS does not. */
 const FULL_DISK = '/dev/full';
+const noFullDisk = existsSync(FULL_DISK) ? false : `there is no ${FULL_DISK} here`;
 /** An answer that takes longer does not come. */
 const ANSWER_WITHIN_MS = 5_000;
 const START_WITHIN_MS = 30_000;
@@ -22,7 +23,12 @@ const START_WITHIN_MS = 30_000;
 type Server = { readonly child: ChildProcess; readonly get: (address: string) => Promise<number> };
 
 /** Starts a server and waits until it answers; what it says cannot be read. */
-async function start(file: string, folder: string, stdio: StdioOptions): Promise<Server> {
+async function start(
+  file: string,
+  folder: string,
+  stdio: StdioOptions,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Server> {
   ensureBuilt(TEST_CAMPAIGN);
   const port = await freePort();
   const child = spawn(process.execPath, [path.join(import.meta.dirname, file)], {
@@ -33,6 +39,7 @@ async function start(file: string, folder: string, stdio: StdioOptions): Promise
       INSTANCE_FOLDER: folder,
       CAMPAIGN_FOLDER: TEST_CAMPAIGN,
       APP_SECRET: TEST_SECRET,
+      ...env,
     },
   });
   const get = async (address: string) => {
@@ -75,19 +82,36 @@ async function servesAndStops({ child, get }: Server, strangers: number): Promis
 
 describe('a server whose log cannot be written', { concurrency: true }, () => {
   for (const file of ['start.js', 'primary.js'])
-    it(
-      `serves and stops as ever on a full disk (${file})`,
-      { skip: existsSync(FULL_DISK) ? false : `there is no ${FULL_DISK} here` },
-      () =>
-        inFolder(async (folder) => {
-          const disk = openSync(FULL_DISK, 'w');
-          try {
-            await servesAndStops(await start(file, folder, ['ignore', disk, disk]), 20);
-          } finally {
-            closeSync(disk);
-          }
-        }),
+    it(`serves and stops as ever on a full disk (${file})`, { skip: noFullDisk }, () =>
+      inFolder(async (folder) => {
+        const disk = openSync(FULL_DISK, 'w');
+        try {
+          await servesAndStops(await start(file, folder, ['ignore', disk, disk]), 20);
+        } finally {
+          closeSync(disk);
+        }
+      }),
     );
+
+  it(
+    'ends at an error that nobody handles, with its code, on a full disk as well',
+    { skip: noFullDisk },
+    () =>
+      inFolder(async (folder) => {
+        const disk = openSync(FULL_DISK, 'w');
+        // A fault of ours, whenever it is asked for.
+        const fault = `process.on('SIGUSR2', () => { throw new Error('A fault.'); });`;
+        const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(fault)}` };
+        try {
+          const { child } = await start('start.js', folder, ['ignore', disk, disk], env);
+          const ended = once(child, 'exit', { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
+          child.kill('SIGUSR2');
+          assert.deepEqual(await ended, [1, null]);
+        } finally {
+          closeSync(disk);
+        }
+      }),
+  );
 
   it('serves and stops as ever when its reader has gone (`npm start | head -1`)', () =>
     inFolder(async (folder) => {

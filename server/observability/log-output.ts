@@ -1,5 +1,6 @@
 // Where the log goes: standard output, written beside the event loop and in the order of the lines. When it cannot be written (a full
 // disk, a reader that has gone or reads no more), lines are lost and counted. Nothing here waits, throws, or grows without bound.
+// pino's own output (sonic-boom) is not taken: at an error and at the end it waits for room without end, and it keeps what it cannot write.
 import { fstatSync, write, writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 
