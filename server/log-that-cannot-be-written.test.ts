@@ -113,7 +113,7 @@ describe('a server whose log cannot be written', { concurrency: true }, () => {
       }),
   );
 
-  it('serves and stops as ever when its reader has gone (`npm start | head -1`)', () =>
+  it('serves and stops as ever when its reader has gone (`npm -s start | head -1`)', () =>
     inFolder(async (folder) => {
       const server = await start('start.js', folder, ['ignore', 'pipe', 'inherit']);
       server.child.stdout?.destroy();
