@@ -88,7 +88,7 @@ describe('a process that does not run any more', { concurrency: true }, () => {
         process.kill(primary, 'SIGSTOP');
         assert.deepEqual(await restartPage(folder), {
           code: 1,
-          said: `The process that keeps the port (${primary}) has not heard of it within 10 seconds: it is stopped, or the machine is too busy. Look at it (ps -o pid,stat,args -p ${primary}).\n`,
+          said: `The process that keeps the port (${primary}) has not answered in ${path.join(folder, 'data', 'server.json')} within 10 seconds. Look whether it runs (ps -o pid,stat,args -p ${primary}), and whether that file can be written.\n`,
         });
         process.kill(primary, 'SIGCONT');
         assert.equal((await fetch(page.url)).status, 200);

@@ -7,7 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 import { readRunning, runningFile } from '#server/running-page.js';
 
 const LOOK_EVERY_MS = 50;
-/** The primary does nothing but listen. If it does not notice by then, it does not run. */
+/** The primary does nothing but listen. If it has not noted the signal by then, it does not run, or cannot write. */
 const HEARD_WITHIN_MS = 10_000;
 
 const file = runningFile();
@@ -24,7 +24,7 @@ for (;;) {
   if (now.asked === before.asked && Date.now() > toBeHeardBy)
     end(
       1,
-      `The process that keeps the port (${now.pid}) has not heard of it within ${HEARD_WITHIN_MS / 1000} seconds: it is stopped, or the machine is too busy. Look at it (ps -o pid,stat,args -p ${now.pid}).`,
+      `The process that keeps the port (${now.pid}) has not answered in ${file} within ${HEARD_WITHIN_MS / 1000} seconds. Look whether it runs (ps -o pid,stat,args -p ${now.pid}), and whether that file can be written.`,
     );
   if (now.answered > before.asked) {
     if (now.outcome === 'refused')
