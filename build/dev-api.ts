@@ -11,7 +11,7 @@ const instance = readInstance();
 const opening =
   instance.type === 'complaints'
     ? instance
-    : await openService(instance, { say: () => {}, logger: createLogger('warn') });
+    : await openService(instance, { say: () => {}, logger: createLogger('warn', process.stdout) });
 if (instance.type === 'complaints' || opening.type === 'complaints') {
   const { complaints } = opening as { complaints: readonly string[] };
   process.stderr.write(

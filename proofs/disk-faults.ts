@@ -1,7 +1,8 @@
-// What happens when the disk is full or the database turns read-only under a running server, and after it is well again.
+// What happens when the disk is full or the database turns read-only under a running server, and after it is well again: to forms, to
+// the page, and to what a monitor is told.
 // Mounting a small disk needs root on Linux; without it the harness says what it leaves out.
 import { execFileSync } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -13,6 +14,7 @@ import { createPostgresDatabase } from '#testing/databases.ts';
 import { startInbox } from '#testing/inbox.ts';
 import { startPostgres } from '#testing/postgres-server.ts';
 import { filledForm } from '#testing/server-under-test.ts';
+import { fillDisk, mountSmallDisk } from '#testing/small-disk.ts';
 import { siteSettings, startSiteProcess } from '#testing/start-site.ts';
 import { measuredOn, table, writeReport } from '#proofs/report.ts';
 import { brokenPromises, conclude, settle } from '#proofs/verdict.ts';
@@ -22,6 +24,8 @@ const BEFORE = 30;
 const DURING = 60;
 const AFTER = 30;
 const SMALL_DISK = '8m';
+const ASK_EVERY_MS = 1_000;
+const WELL_WITHIN_MS = 120_000;
 
 type Place = {
   readonly folder: string;
@@ -41,25 +45,17 @@ const temporaryFolder = () => mkdtempSync(path.join(os.tmpdir(), 'disk-faults-')
 /** SQLite on a disk of 8 MB, which is then filled to the last byte. */
 async function smallDisk(): Promise<Place> {
   const folder = temporaryFolder();
-  run('mount', '-t', 'tmpfs', '-o', `size=${SMALL_DISK}`, 'tmpfs', folder);
-  const filler = path.join(folder, 'filler');
+  const { unmount } = mountSmallDisk(folder, { size: SMALL_DISK });
+  let filler = '';
   return {
     folder,
     databaseUrl: 'file:./data/leads.db',
     begin: async () => {
-      const file = openSync(filler, 'w');
-      for (const size of [65_536, 4_096, 1]) {
-        try {
-          for (;;) writeSync(file, Buffer.alloc(size));
-        } catch {
-          // Full, as far as pieces of this size go.
-        }
-      }
-      closeSync(file);
+      filler = fillDisk(folder);
     },
     end: async () => rmSync(filler),
     remove: async () => {
-      run('umount', folder);
+      unmount();
       rmSync(folder, { recursive: true });
     },
   };
@@ -103,6 +99,21 @@ async function readOnlyPostgres(): Promise<Place> {
   };
 }
 
+async function askHealth(url: string): Promise<{ readonly status: number; readonly body: string }> {
+  const response = await fetch(`${url}${API.health}`);
+  return { status: response.status, body: await response.text() };
+}
+
+/** How long health takes to be well again, as a monitor sees it. Milliseconds; null when it takes too long. */
+async function untilWell(url: string): Promise<number | null> {
+  const begun = performance.now();
+  while (performance.now() - begun < WELL_WITHIN_MS) {
+    if ((await askHealth(url)).status === 200) return performance.now() - begun;
+    await setTimeout(ASK_EVERY_MS);
+  }
+  return null;
+}
+
 const rows: (string | number)[][] = [];
 const broken: string[] = [];
 const postgres = await startPostgres();
@@ -142,13 +153,20 @@ async function suffer(name: string, makePlace: () => Promise<Place>): Promise<vo
   await setTimeout(30);
   await place.begin();
   const answers = new Map<number, number>();
-  let sentence = '';
+  /** What health says when a form was refused. */
+  const diagnoses = new Set<string>();
+  let sick = 0;
   for (let count = 0; count < DURING; count += 1) {
     const email = newAddress();
     const answer = await post(`${url}${API.leads}`, filledForm({ email }));
     answers.set(answer.status, (answers.get(answer.status) ?? 0) + 1);
     if (answer.status === 202) ledger.acknowledged.add(email);
-    else sentence = answer.body;
+    if (answer.status === 503) {
+      const health = await askHealth(url);
+      if (health.status === 503) sick += 1;
+      else broken.push(`${name}: a form was answered 503, and health ${health.status}`);
+      diagnoses.add(health.body);
+    }
     if (answer.status !== 202 && answer.status !== 503)
       broken.push(`${name}: ${answer.status} ${answer.body}`);
     if (answer.status === 503 && !answer.headers.get('retry-after')) broken.push(`${name}: no Retry-After`);
@@ -156,8 +174,11 @@ async function suffer(name: string, makePlace: () => Promise<Place>): Promise<vo
   const page = await fetch(url);
   if (page.status !== 200) broken.push(`${name}: the page itself answered ${page.status}`);
   await place.end();
+  const wellAgain = untilWell(url);
   await onTheEdge;
   await walkMany(AFTER);
+  const wellAfterMs = await wellAgain;
+  if (wellAfterMs === null) broken.push(`${name}: health did not recover`);
   // Whoever got a 202 while the fault lasted must have a code now.
   for (const email of ledger.acknowledged) {
     await inbox.waitForMail(email, 1, 60_000).catch(() => ledger.unmailed.add(email));
@@ -169,7 +190,9 @@ async function suffer(name: string, makePlace: () => Promise<Place>): Promise<vo
     name,
     answers.get(202) ?? 0,
     answers.get(503) ?? 0,
-    sentence,
+    sick,
+    [...diagnoses].join(' / '),
+    wellAfterMs === null ? 'never' : `${Math.round(wellAfterMs / 1000)} s`,
     ledger.acknowledged.size,
     account.lostMails + account.lostLeads + account.falseSuccesses,
     ledger.verified.size,
@@ -192,7 +215,9 @@ await writeReport(
       'fault',
       'answered 202 meanwhile',
       'answered 503 meanwhile',
+      'health 503 then',
       'with the sentence',
+      'health 200 after',
       'acknowledged in all',
       'lost',
       'leads told 200',

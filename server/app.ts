@@ -25,6 +25,7 @@ import {
   createVisitorAddress,
 } from '#server/http/visitor-address.ts';
 import { serveSite } from '#server/http/static-files.ts';
+import { createRequestLogs } from '#server/http/request-log.ts';
 import { addLoadShedding, type LoadLimits } from '#server/http/load-shedding.ts';
 import { addLeadRoutes } from '#server/leads/routes.ts';
 import { senderAddress } from '#server/mail/mailer.ts';
@@ -61,6 +62,8 @@ export type AppOptions = {
   readonly release: Release | null;
   /** True once the process has been told to stop. */
   readonly isStopping: () => boolean;
+  /** True once another process serves in the place of this one, at the same address: nobody is to be sent elsewhere. */
+  readonly isReplaced?: () => boolean;
   /** Where load shedding begins, if not where it usually does. */
   readonly loadLimits?: LoadLimits;
   /** How many connections there may be, if not as many as usual. */
@@ -89,17 +92,29 @@ function noSchemas(): never {
 const isPageSeen = (method: string | undefined, route: string, status: number): boolean =>
   route === '/' && method === 'GET' && (status === 200 || status === 304);
 
+/**
+ * Whether an answer has a line in the log. A page and its files that were sent are counted: a line for each of thousands would hide
+ * those that say something. Nor has what anybody may tell at any time, or a monitor that is told that all is well.
+ */
+function isLogged(route: string, status: number): boolean {
+  if (route === API.funnel) return status >= 500;
+  return status >= 400 || (route.startsWith('/api/') && route !== API.live && route !== API.health);
+}
+
 /** Builds the application; the caller listens or injects. */
 export async function buildApp(service: AppService, options: AppOptions): Promise<FastifyInstance> {
   const { config, campaign, database, secrets, limits, breaker, funnel, metrics, clock } = service;
   const { wakeWorker, reserveDelivery, webhooks } = service;
-  const { release, isStopping } = options;
+  const { release, isStopping, isReplaced = () => false } = options;
   const logger: FastifyBaseLogger = service.logger;
   const isProxy = createIsProxy(config.trustProxy);
   const sendError = createSendError(campaign);
   const handleError = createHandleError(sendError);
+  const visitorAddress = createVisitorAddress(isProxy);
+  const requestLogs = createRequestLogs({ logger: service.logger, visitorAddress, clock });
   const app = Fastify({
     loggerInstance: logger,
+    childLoggerFactory: requestLogs.childLoggerFactory,
     // Fastify's own lines carry addresses and full URLs; ours (below) carry neither.
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT_BYTES,
@@ -127,6 +142,7 @@ export async function buildApp(service: AppService, options: AppOptions): Promis
     clientErrorHandler: answerBrokenRequest,
   });
 
+  app.addHook('onClose', async () => requestLogs.close());
   app.setErrorHandler(handleError);
   addSecurityHeaders(app, config.secure);
   app.addHook('onResponse', (request, reply, done) => {
@@ -134,9 +150,7 @@ export async function buildApp(service: AppService, options: AppOptions): Promis
     const route = request.routeOptions.url ?? 'unknown';
     const { method } = request;
     const status = reply.statusCode;
-    // A page and its files that were sent are counted: a line for each of thousands would hide those that say something. What
-    // anybody may tell at any time gets none, whatever is told.
-    if (route === API.funnel ? status >= 500 : status >= 400 || route.startsWith('/api/'))
+    if (isLogged(route, status))
       request.log.info({ method, route, status, ms: Math.round(reply.elapsedTime) });
     metrics.requestAnswered({ method, route, status, ms: reply.elapsedTime });
     if (isPageSeen(method, route, status)) funnel.pageSeen(request.raw);
@@ -165,7 +179,6 @@ export async function buildApp(service: AppService, options: AppOptions): Promis
   app.removeContentTypeParser('text/plain');
 
   const cookies = createCookies(secrets, config.secure);
-  const visitorAddress = createVisitorAddress(isProxy);
   const mailBacklog = createMailBacklog(config.codeTtlSeconds);
   addLeadRoutes(app, {
     database,
@@ -222,7 +235,13 @@ export async function buildApp(service: AppService, options: AppOptions): Promis
   });
   addFunnelRoute(app, { funnel, visitorAddress, clock, metrics, sendError });
   addLiveRoute(app);
-  addHealthRoute(app, { database, mailBacklog, clock, isStopping, sendError });
+  addHealthRoute(app, {
+    database,
+    mailBacklog,
+    clock,
+    isLeaving: () => isStopping() && !isReplaced(),
+    sendError,
+  });
   refuseOtherMethods(app, sendError, mailEventUrls);
 
   const site =

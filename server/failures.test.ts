@@ -10,9 +10,9 @@ import { distFolder } from '#server/http/releases.ts';
 import { bornAt, readRunning, writeRunning } from '#server/running-page.js';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { inFolder } from '#testing/folder.ts';
-import { fillDisk, onSmallDisk, unlessMountable } from '#testing/small-disk.ts';
+import { fillDisk, whyNoDisk, withSmallDisk } from '#testing/small-disk.ts';
 
-const noDisk = await unlessMountable();
+const noDisk = whyNoDisk();
 const PROJECT = path.resolve(import.meta.dirname, '..');
 
 function run(file: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
@@ -94,7 +94,7 @@ describe('the start', () => {
 describe('npm run build and npm run picture', () => {
   it('say that the disk is full, and leave nothing half there', { skip: noDisk }, () =>
     inFolder((folder) =>
-      onSmallDisk(100, async (disk) => {
+      withSmallDisk({ size: '100k' }, async (disk) => {
         const campaign = path.join(folder, 'full');
         cpSync(TEST_CAMPAIGN, campaign, { recursive: true });
         const dist = distFolder(PROJECT, campaign);
@@ -150,6 +150,7 @@ describe('npm run restart', () => {
     answered: 0,
     outcome: null,
     sentence: '',
+    warnings: [],
   };
 
   it('believes no file that is not as the page writes it: a signal goes to the number in it', () =>

@@ -89,7 +89,11 @@ async function tryStart(
   if (instance.type === 'complaints') return { complaints: instance.complaints, warnings: [] };
   const ports = await portComplaints(instance.config);
   if (ports.length > 0) return { complaints: ports, warnings: [] };
-  const opening = await openService(instance, { logger: createLogger('silent'), mayBeNewer: true });
+  const opening = await openService(instance, {
+    logger: createLogger('silent', { write: () => {} }),
+    say: () => {},
+    mayBeNewer: true,
+  });
   if (opening.type === 'complaints') return { complaints: opening.complaints, warnings: [] };
   const { warnings, close } = opening.service;
   await close();

@@ -11,6 +11,7 @@ import { createHousekeeping } from '#server/housekeeping.ts';
 import { drainConnections } from '#server/http/drain.ts';
 import { findRelease, type Release } from '#server/http/releases.ts';
 import { createNewLeadNews } from '#server/new-lead-news.ts';
+import { openLogOutput } from '#server/observability/log-output.ts';
 import { createLogger, createSay } from '#server/observability/logger.ts';
 import { startMetricsServer } from '#server/observability/metrics-server.ts';
 import { asSeenFromHere, openService, readInstance, type Instance } from '#server/service.ts';
@@ -43,22 +44,41 @@ const { instance, release } = readInstanceAndSite();
 const { config } = instance;
 // Before anything is opened: a second process must not touch what the first one works with.
 if (!isBeside) await refuseTakenPorts();
-const logger = createLogger(config.logLevel);
+// All that this process logs or says goes through it.
+const output = openLogOutput(({ count, since, until }) =>
+  say(
+    `${count} lines of the log could not be written between ${new Date(since).toISOString()} and ${new Date(until).toISOString()}.`,
+    'warn',
+  ),
+);
+process.on('exit', output.writeRest);
+const logger = createLogger(config.logLevel, output);
+const say = createSay(output);
 // Node would write the whole error to standard error, with the row that the database could not store.
 process.on('uncaughtException', (error) => {
   logger.fatal({ err: error }, 'The server ends: an error that nobody handles.');
   process.exit(1);
 });
-const say = createSay(process.stdout);
 
-const opening = await openService(instance, { logger, say, mayBeNewer: true });
+const opening = await openService(instance, {
+  logger,
+  say,
+  logLinesLost: output.linesLost,
+  mayBeNewer: true,
+});
 const service = opening.type === 'service' ? opening.service : refuse(opening.complaints);
 const { database, mailer, metrics, funnel, clock } = service;
 // Nothing is loaded once this process serves: "npm ci" may have put other packages into the place of ours by then.
 if (config.webhooks.urls.length > 0) await import('#server/webhooks/sender.ts');
 const worker = service.startWorker();
 let stopping = false;
-const app = await buildApp(service, { release, isStopping: () => stopping });
+/** Another worker of the primary serves in our place. */
+let isReplaced = false;
+const app = await buildApp(service, {
+  release,
+  isStopping: () => stopping,
+  isReplaced: () => isReplaced,
+});
 const keepHouse = createHousekeeping({
   database,
   config,
@@ -111,13 +131,19 @@ const { metricsServer } = await listen().catch(async (error: unknown) => {
   await refuseTakenPorts(error);
   throw error;
 });
-announceStart();
+const warnings = announceStart();
 if (cluster.isWorker) await obeyPrimary();
 // Not waited for: the page serves, and the outbox keeps what cannot be sent.
 void tryMailAccount();
 // Not only each hour: a process that is restarted more often would keep everything for ever.
 tryToKeepHouse();
 if (telling !== undefined) tryToTellNews();
+
+/** What the primary tells this worker; one of an earlier release does not say whether it is replaced. */
+type FromPrimary =
+  | { readonly type: 'stop'; readonly signal: NodeJS.Signals; readonly isReplaced?: boolean }
+  | { readonly type: 'alive' }
+  | { readonly type: 'health' };
 
 function readInstanceAndSite(): { instance: Instance; release: Release } {
   const read = readInstance();
@@ -136,7 +162,9 @@ async function refuseTakenPorts(error?: unknown): Promise<void> {
 }
 
 async function listen(): Promise<{ metricsServer: Awaited<ReturnType<typeof startMetricsServer>> | null }> {
-  const started = config.metrics && (await startMetricsServer(metrics, app, config.metrics));
+  const started =
+    config.metrics &&
+    (await startMetricsServer(metrics, app, { ...config.metrics, isStopping: () => stopping }));
   // A socket goes before a port.
   await app.listen({ port: config.port, host: config.host, ...inheritedSocket() });
   return { metricsServer: started };
@@ -148,14 +176,18 @@ async function obeyPrimary(): Promise<void> {
     const { statusCode, body } = await app.inject(API.health);
     return { status: statusCode, sentence: body };
   };
-  process.on('message', (message: { type: unknown; signal: NodeJS.Signals }) => {
-    if (message.type === 'stop') stop(message.signal);
+  process.on('message', (message: FromPrimary) => {
+    if (message.type === 'stop') {
+      // The one that took our place may be told to stop as well, before we have ended.
+      ({ isReplaced = false } = message);
+      stop(message.signal);
+    } else if (message.type === 'alive') process.send?.(message);
     else void health().then((now) => process.send?.({ type: 'health', health: now }));
   });
   // A terminal that was closed; the primary takes our end for its own.
   process.on('SIGHUP', () => stop('SIGINT'));
   // The first one has nobody to be compared with.
-  process.send?.(isBeside ? { type: 'ready', health: await health() } : { type: 'ready' });
+  process.send?.({ type: 'ready', warnings, ...(isBeside && { health: await health() }) });
 }
 
 /** Says why the server cannot start, and ends the process. */
@@ -167,9 +199,11 @@ function refuse(complaints: readonly string[]): never {
 async function tryMailAccount(): Promise<void> {
   const sentence = await mailer.tryAccount();
   if (sentence !== null && !stopping) logger.warn(sentence);
+  if (process.connected) process.send?.({ type: 'mail tried', warning: sentence });
 }
 
-function announceStart(): void {
+/** @returns what was warned of */
+function announceStart(): readonly string[] {
   const { port } = Object.assign({ port: config.port }, app.server.address());
   for (const warning of service.warnings) say(warning, 'warn');
   if (service.mailFolder !== null) {
@@ -182,6 +216,7 @@ function announceStart(): void {
     );
   }
   say(`Ready on http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`);
+  return service.warnings;
 }
 
 /** Finishes requests, then mail, then closes the database; in this order, because each needs the next. */
@@ -199,7 +234,15 @@ function stop(signal: string): void {
     clearInterval(counting);
     clearInterval(telling);
     // SIGINT comes from somebody at a terminal, who has no balancer and does not want to wait.
-    if (signal === 'SIGTERM') await drainConnections(app.server, DRAIN_MS);
+    if (signal === 'SIGTERM') {
+      // Where another process serves on the port of the metrics as well, a monitor is not to be told that this one stops.
+      const metricsToo = isReplaced ? metricsServer : null;
+      await Promise.all([
+        drainConnections(app.server, DRAIN_MS),
+        metricsToo && drainConnections(metricsToo.server, DRAIN_MS),
+      ]);
+      await metricsToo?.close();
+    }
     // A request that never ends must not keep the mail in hand from being finished.
     const cutOff = setTimeout(() => app.server.closeAllConnections(), CLOSE_PATIENCE_MS);
     await app.close();

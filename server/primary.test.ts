@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { describe, it } from 'node:test';
@@ -14,65 +14,16 @@ import { inFolder } from '#testing/folder.ts';
 import { freePort } from '#testing/free-port.ts';
 import { codeIn, startInbox } from '#testing/inbox.ts';
 import { filledForm, TEST_SECRET } from '#testing/server-under-test.ts';
-import { startSiteProcess, type SiteProcess } from '#testing/start-site.ts';
+import { restartPage, runningFileIn, runningIn, startPage, writeSettings } from '#testing/running-page.ts';
+import { startSiteProcess } from '#testing/start-site.ts';
+import { until } from '#testing/until.ts';
 import { startReceiver } from '#testing/webhook-receiver.ts';
 
 const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 const SETTINGS = { APP_SECRET: TEST_SECRET, MAIL_FROM: 'guide@example.com' };
-
-/** What `npm start` runs, and which process serves. Its settings are in a file, which can be changed while it runs. */
-async function start(
-  folder: string,
-  env: Readonly<Record<string, string>> = {},
-): Promise<SiteProcess & { readonly worker: number }> {
-  writeSettings(folder, { PORT: '0', ...env });
-  const site = await startSiteProcess({ ...SETTINGS, PORT: undefined }, folder, PROJECT_FOLDER, 'primary.js');
-  await until(() => workers(site).length === 1 && existsSync(runningFileIn(folder)));
-  const [worker] = workers(site);
-  assert.ok(worker);
-  return { ...site, worker };
-}
-
-const writeSettings = (folder: string, env: Readonly<Record<string, string>>): void =>
-  writeFileSync(
-    path.join(folder, '.env'),
-    Object.entries(env)
-      .map(([name, value]) => `${name}=${value}\n`)
-      .join(''),
-    { mode: 0o600 },
-  );
-
-/** The last step of `npm run restart`, which tells the page; what it said, and how it ended. */
-const restart = (folder: string, step: readonly string[] = ['restart.ts']) =>
-  new Promise<{ code: unknown; said: string }>((resolve) => {
-    const [file = '', ...rest] = step;
-    execFile(
-      process.execPath,
-      [path.join(PROJECT_FOLDER, 'server', file), ...rest],
-      { env: { ...SETTINGS, INSTANCE_FOLDER: folder, CAMPAIGN_FOLDER: TEST_CAMPAIGN }, timeout: 60_000 },
-      (error, stdout, stderr) => resolve({ code: error?.code ?? 0, said: stdout + stderr }),
-    );
-  });
-
-type Running = { readonly pid: number; readonly asked: number; readonly answered: number };
-const runningFileIn = (folder: string): string => path.join(folder, 'data', 'server.json');
-const running = (folder: string): Running =>
-  JSON.parse(readFileSync(runningFileIn(folder), 'utf8')) as Running;
-
+/** A busy machine takes its time to start one process after the other. */
 const PATIENCE_MS = 60_000;
-
-/** Waits until something holds. A busy machine takes its time to start one process after the other. */
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + PATIENCE_MS;
-  while (!(await holds())) {
-    if (performance.now() > end) assert.fail('It did not come to hold.');
-    await setTimeout(20);
-  }
-}
-
-/** The process that serves: who says that it listens, in the log. */
-const workers = (site: SiteProcess): number[] =>
-  Array.from(site.output().matchAll(/"pid":(\d+),.*"msg":"Server listening/g), ([, pid]) => Number(pid));
+const eventually = (holds: () => boolean | Promise<boolean>) => until(holds, PATIENCE_MS);
 
 const PAUSE_MS = 5;
 
@@ -115,11 +66,11 @@ function keepAsking(
 describe('a restart in place', { concurrency: 2 }, () => {
   it('refuses no request, takes new settings, and says so in one sentence', () =>
     inFolder(async (folder) => {
-      const site = await start(folder, { PUBLIC_URL: 'http://before.example.com' });
+      const site = await startPage(folder, { PUBLIC_URL: 'http://before.example.com' });
       try {
         using asking = keepAsking(site.url);
-        writeSettings(folder, { PORT: '0', PUBLIC_URL: 'http://after.example.com' });
-        assert.deepEqual(await restart(folder), {
+        writeSettings(folder, { PUBLIC_URL: 'http://after.example.com' });
+        assert.deepEqual(await restartPage(folder), {
           code: 0,
           said: 'The page was restarted; its port stayed open all the while.\n',
         });
@@ -127,8 +78,8 @@ describe('a restart in place', { concurrency: 2 }, () => {
         assert.deepEqual(failed, []);
         assert.ok(asked > 0);
         assert.match(await (await fetch(`${site.url}/sitemap.xml`)).text(), /after\.example\.com/);
-        assert.equal(new Set(workers(site)).size, 2);
-        assert.match(site.output(), new RegExp(`"pid":${site.worker},.*"msg":"Stopped\\."`));
+        assert.equal(new Set(site.workers()).size, 2);
+        assert.match(site.output(), new RegExp(`"pid":${site.workers()[0]},.*"msg":"Stopped\\."`));
       } finally {
         assert.equal(await site.stop('SIGTERM'), 0);
       }
@@ -137,7 +88,7 @@ describe('a restart in place', { concurrency: 2 }, () => {
 
   it('leaves the process that serves where it is when the new one cannot start, and says why', () =>
     inFolder(async (folder) => {
-      const site = await start(folder, { PUBLIC_URL: 'http://before.example.com' });
+      const site = await startPage(folder, { PUBLIC_URL: 'http://before.example.com' });
       const other = createServer().listen(0, '127.0.0.1');
       await once(other, 'listening');
       const { port: taken } = other.address() as AddressInfo;
@@ -151,8 +102,8 @@ describe('a restart in place', { concurrency: 2 }, () => {
             `Port ${taken} is taken by another program. Stop that one, or set METRICS_PORT to another number.`,
           ],
         ] as const) {
-          writeSettings(folder, { PORT: '0', PUBLIC_URL: 'http://after.example.com', [name]: value });
-          const { code, said } = await restart(folder);
+          writeSettings(folder, { PUBLIC_URL: 'http://after.example.com', [name]: value });
+          const { code, said } = await restartPage(folder);
           assert.equal(code, 1);
           assert.ok(
             said.startsWith(
@@ -184,10 +135,10 @@ describe('a restart in place', { concurrency: 2 }, () => {
       const ended = once(child, 'exit');
       try {
         const ready = /"msg":"Ready on ([^"]+)"/;
-        await until(() => existsSync(runningFileIn(folder)) && ready.test(output));
+        await eventually(() => existsSync(runningFileIn(folder)) && ready.test(output));
         const [, url = ''] = ready.exec(output) ?? [];
         rmSync(node);
-        assert.deepEqual(await restart(folder), {
+        assert.deepEqual(await restartPage(folder), {
           code: 1,
           said: `The page was not restarted; what ran goes on serving. The new one says:\n${node} cannot be run (ENOENT). Run "npm ci" in the folder of the project, and try again.\n`,
         });
@@ -200,15 +151,15 @@ describe('a restart in place', { concurrency: 2 }, () => {
 
   it('that is asked for twice at once is done for both, one after the other', () =>
     inFolder(async (folder) => {
-      const site = await start(folder);
+      const site = await startPage(folder);
       try {
         using asking = keepAsking(site.url);
-        const { pid } = running(folder);
+        const { pid } = runningIn(folder);
         process.kill(pid, 'SIGHUP');
-        await until(() => running(folder).asked === 1);
+        await eventually(() => runningIn(folder).asked === 1);
         process.kill(pid, 'SIGHUP');
-        await until(() => running(folder).answered === 2);
-        await until(() => new Set(workers(site)).size === 3);
+        await eventually(() => runningIn(folder).answered === 2);
+        await eventually(() => new Set(site.workers()).size === 3);
         assert.deepEqual((await asking.stop()).failed, []);
       } finally {
         assert.equal(await site.stop('SIGINT'), 0);
@@ -218,10 +169,10 @@ describe('a restart in place', { concurrency: 2 }, () => {
   it('takes another port when the settings name one', () =>
     inFolder(async (folder) => {
       const port = await freePort();
-      const site = await start(folder);
+      const site = await startPage(folder);
       try {
         writeSettings(folder, { PORT: String(port) });
-        assert.equal((await restart(folder)).code, 0);
+        assert.equal((await restartPage(folder)).code, 0);
         assert.equal((await fetch(`http://127.0.0.1:${port}/`)).status, 200);
         await assert.rejects(fetch(site.url));
       } finally {
@@ -232,10 +183,10 @@ describe('a restart in place', { concurrency: 2 }, () => {
   it('is looked at before it is built: its own port is no complaint, a page that does not run is one', () =>
     inFolder(async (folder) => {
       const check = ['start.js', '--check', '--beside'];
-      const site = await start(folder);
+      const site = await startPage(folder);
       try {
         writeSettings(folder, { PORT: String(site.port) });
-        assert.deepEqual(await restart(folder, check), { code: 0, said: '' });
+        assert.deepEqual(await restartPage(folder, check), { code: 0, said: '' });
       } finally {
         // Killed: what it knew of itself stays behind.
         await site.stop('SIGKILL');
@@ -243,12 +194,12 @@ describe('a restart in place', { concurrency: 2 }, () => {
       const file = runningFileIn(folder);
       assert.equal(existsSync(file), true);
       const sentence = `No page that "npm start" began is running (${file} knows of none). Use "npm start".`;
-      assert.deepEqual(await restart(folder), { code: 1, said: `${sentence}\n` });
-      await until(
-        async () => (await restart(folder, check)).said === `The server cannot start:\n  - ${sentence}\n`,
+      assert.deepEqual(await restartPage(folder), { code: 1, said: `${sentence}\n` });
+      await eventually(
+        async () => (await restartPage(folder, check)).said === `The server cannot start:\n  - ${sentence}\n`,
       );
-      const again = await start(folder);
-      assert.equal((await restart(folder)).code, 0);
+      const again = await startPage(folder);
+      assert.equal((await restartPage(folder)).code, 0);
       assert.equal(await again.stop('SIGINT'), 0);
     }));
 });
@@ -260,9 +211,9 @@ describe('the process that keeps the port', { concurrency: 2 }, () => {
         ['SIGKILL', 137],
         ['SIGTERM', 0],
       ] as const) {
-        const site = await start(folder);
+        const site = await startPage(folder);
         const ended = once(site.child, 'exit');
-        process.kill(site.worker, signal);
+        process.kill(site.workers()[0]!, signal);
         assert.deepEqual(await ended, [code, null]);
         assert.equal(existsSync(runningFileIn(folder)), false);
       }
@@ -270,10 +221,10 @@ describe('the process that keeps the port', { concurrency: 2 }, () => {
 
   it('takes the process that serves along when it is killed itself', () =>
     inFolder(async (folder) => {
-      const site = await start(folder);
+      const site = await startPage(folder);
       await site.stop('SIGKILL');
       const { port } = site;
-      await until(() =>
+      await eventually(() =>
         fetch(`http://127.0.0.1:${port}/api/live`).then(
           () => false,
           () => true,
@@ -283,11 +234,11 @@ describe('the process that keeps the port', { concurrency: 2 }, () => {
 
   it('stops in order when a terminal sends Ctrl-C to every process, and npm once more', () =>
     inFolder(async (folder) => {
-      const site = await start(folder);
+      const site = await startPage(folder);
       const ended = once(site.child, 'exit');
-      process.kill(site.worker, 'SIGINT');
+      process.kill(site.workers()[0]!, 'SIGINT');
       site.child.kill('SIGINT');
-      await until(() => site.output().includes('"msg":"Stopping."'));
+      await eventually(() => site.output().includes('"msg":"Stopping."'));
       site.child.kill('SIGINT');
       assert.deepEqual(await ended, [0, null]);
       assert.match(site.output(), /"msg":"Stopped\."/);
@@ -295,13 +246,13 @@ describe('the process that keeps the port', { concurrency: 2 }, () => {
 
   it('ends with everything when the terminal is closed', () =>
     inFolder(async (folder) => {
-      const site = await start(folder);
+      const site = await startPage(folder);
       const ended = once(site.child, 'exit');
       // A terminal tells all of its processes.
       site.child.kill('SIGHUP');
-      process.kill(site.worker, 'SIGHUP');
+      process.kill(site.workers()[0]!, 'SIGHUP');
       assert.deepEqual(await ended, [0, null]);
-      await until(() =>
+      await eventually(() =>
         fetch(site.url).then(
           () => false,
           () => true,
@@ -355,12 +306,12 @@ describe('a socket that systemd hands over', { concurrency: 2 }, () => {
         const processes = () => Array.from(output.matchAll(/^Process (\d+)$/gm), ([, pid]) => Number(pid));
         const stopNewest = () => process.kill(processes().at(-1) ?? child.pid ?? process.pid, 'SIGTERM');
         const ended = once(child, 'exit');
-        await until(() => urls().length === 1 || child.exitCode !== null);
+        await eventually(() => urls().length === 1 || child.exitCode !== null);
         const [url = ''] = urls();
         assert.notEqual(url, '', output);
         using asking = keepAsking(url);
         stopNewest();
-        await until(() => urls().length === 2);
+        await eventually(() => urls().length === 2);
         assert.deepEqual((await asking.stop()).failed, []);
         assert.equal(urls()[1], url);
         stopNewest();
@@ -406,9 +357,9 @@ it('nothing is loaded any more once the page serves, so that "npm ci" may put ot
         const verified = await post(API.verify, { email: 'ada@example.com', code }, cookieOf(asked));
         assert.deepEqual([asked.status, verified.status], [202, 200]);
         const headers = { cookie: cookieOf(verified) };
-        await until(async () => (await fetch(`${site.url}${API.article}`, { headers })).status === 200);
+        await eventually(async () => (await fetch(`${site.url}${API.article}`, { headers })).status === 200);
         await inbox.waitForMail('ada@example.com', 2);
-        await until(() => receiver.received.length >= 1);
+        await eventually(() => receiver.received.length >= 1);
         assert.equal((await fetch(`${site.url}/nothing-here`)).status, 404);
       } finally {
         assert.equal(await site.stop('SIGTERM'), 0);

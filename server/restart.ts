@@ -8,6 +8,8 @@ import { endWithSentence } from '#server/failures.ts';
 import { readRunning, runningFile } from '#server/running-page.js';
 
 const LOOK_EVERY_MS = 50;
+/** The primary does nothing but listen. If it has not noted the signal by then, it does not run, or cannot write. */
+const HEARD_WITHIN_MS = 10_000;
 
 endWithSentence();
 const file = runningFile();
@@ -16,10 +18,16 @@ if (before === null)
   end(1, `No page that "npm start" began is running (${file} knows of none). Use "npm start".`);
 // One that is asked for between our look and our signal is begun after our build as well.
 askFor(before.pid);
+const toBeHeardBy = Date.now() + HEARD_WITHIN_MS;
 for (;;) {
   const now = readRunning(file);
   if (now === null || now.pid !== before.pid)
     end(1, 'The page ended meanwhile. Its log says why; start it again with "npm start".');
+  if (now.asked === before.asked && Date.now() > toBeHeardBy)
+    end(
+      1,
+      `The process that keeps the port (${now.pid}) has not answered in ${file} within ${HEARD_WITHIN_MS / 1000} seconds. Look whether it runs (ps -o pid,stat,args -p ${now.pid}), and whether that file can be written.`,
+    );
   if (now.answered > before.asked) {
     if (now.outcome === 'refused')
       end(
@@ -33,10 +41,10 @@ for (;;) {
       primary === now.code
         ? ''
         : ' The part that keeps the port is still that of an earlier release, until the next "npm start".';
-    end(
-      0,
-      `The page was restarted; its port stayed open all the while.${now.sentence && ` ${now.sentence}`}${late}`,
-    );
+    const how = now.sentence === '' ? '; its port stayed open all the while.' : `. ${now.sentence}`;
+    // There are none from a primary of an earlier release.
+    const warnings = (now.warnings ?? []).map((warning) => `\nWarning: ${warning}`).join('');
+    end(0, `The page was restarted${how}${late}${warnings}`);
   }
   await setTimeout(LOOK_EVERY_MS);
 }

@@ -13,6 +13,7 @@ import path from 'node:path';
  * @property {number} answered the last of these that is over
  * @property {'taken' | 'refused' | null} outcome of that one
  * @property {string} sentence about it
+ * @property {readonly string[]} warnings what the new worker warns of; not there when the primary is of an earlier release
  */
 
 const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');

@@ -96,7 +96,7 @@ for (const engine of ENGINES) {
 
     it('every answer has an id of ours, which its line in the log has too', () =>
       withServer({ engine }, async (server) => {
-        const response = await server.app.inject({ url: API.health, headers: { 'x-request-id': 'mine' } });
+        const response = await server.app.inject({ url: API.article, headers: { 'x-request-id': 'mine' } });
         const id = String(response.headers['x-request-id']);
         assert.match(id, /^[0-9a-f-]{36}$/);
         assert.ok(server.logLines.some((line) => line.includes(id)));

@@ -23,7 +23,7 @@ import { createVisitor, filledForm, TEST_SECRET, withServer } from '#testing/ser
 import { until } from '#testing/until.ts';
 
 const run = promisify(execFile);
-const QUIET: ServiceReplacements = { logger: createLogger('silent'), say: () => {} };
+const QUIET: ServiceReplacements = { logger: createLogger('silent', process.stdout), say: () => {} };
 
 async function open(instance: Instance, replacements = QUIET): Promise<Service> {
   const result = await openService(instance, replacements);
@@ -111,11 +111,13 @@ for (const engine of ENGINES) {
             '--input-type=module',
             '--eval',
             `
+            import { createLogger } from '#server/observability/logger.ts';
             import { openService, readInstance } from '#server/service.ts';
             const running = () => process.getActiveResourcesInfo().toSorted();
             const before = running();
             const instance = readInstance();
-            const { service } = await openService(instance);
+            const quiet = { logger: createLogger('silent', process.stdout), say: () => {} };
+            const { service } = await openService(instance, quiet);
             const leads = await service.database.db.selectFrom('leads').selectAll().execute();
             const open = running();
             await service.close();

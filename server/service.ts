@@ -29,7 +29,7 @@ import { createMailer, dkimComplaint, type Mailer } from '#server/mail/mailer.ts
 import type { GuideMail } from '#server/outbox/kinds.ts';
 import { queueNotice } from '#server/outbox/notice.ts';
 import { startMailWorker, type MailEvent, type MailWorker } from '#server/outbox/worker.ts';
-import { createLogger, createSay, type Say } from '#server/observability/logger.ts';
+import type { Say } from '#server/observability/logger.ts';
 import { createMetrics, type Metrics } from '#server/observability/metrics.ts';
 import { makePrivate, openToOthers, sayOpenToOthers } from '#server/private-files.ts';
 import { readCampaignFolder, readSettings, type Settings } from '#server/settings.ts';
@@ -84,18 +84,20 @@ export type Service = {
   readonly close: () => Promise<void>;
 };
 
-/** What is as in production if it is not given. */
+/** Where a service tells what happens; and what is as in production if it is not given. */
 export type ServiceReplacements = {
+  readonly logger: Logger;
+  /** Says something to the person who started it. */
+  readonly say: Say;
+  /** How many lines of the log could not be written so far. */
+  readonly logLinesLost?: () => number;
   readonly clock?: () => number;
   /** From 0 up to 1, for jitter. */
   readonly random?: () => number;
-  readonly logger?: Logger;
   /** One that is open already. It is brought up to date, and stays open after the service: it is the giver's to close. */
   readonly database?: OpenDatabase | undefined;
   /** Whether a database that a newer version has used will do: it serves, but cannot erase or move what it does not know. */
   readonly mayBeNewer?: boolean;
-  /** Tells whoever started it. */
-  readonly say?: Say;
   /** Told what became of each mail, after log and metrics were. */
   readonly onMailEvent?: (event: MailEvent) => void;
   /** Told what became of each try to tell a webhook, after log and metrics were. */
@@ -138,7 +140,7 @@ export function readInstance(): ({ readonly type: 'instance' } & Instance) | Ref
  */
 export async function openService(
   instance: Instance,
-  replacements: ServiceReplacements = {},
+  replacements: ServiceReplacements,
 ): Promise<{ readonly type: 'service'; readonly service: Service } | Refusal> {
   await using opened = new AsyncDisposableStack();
   try {
@@ -166,8 +168,9 @@ async function openParts(
     mayBeNewer = false,
     clock = () => Date.now(),
     random = () => Math.random(),
-    logger = createLogger(config.logLevel),
-    say = createSay(process.stdout),
+    logger,
+    say,
+    logLinesLost = () => 0,
     onMailEvent,
     onWebhook,
     resolveName,
@@ -182,6 +185,7 @@ async function openParts(
   const { database, newer } = await openMigrated(config.database, {
     given: replacements.database,
     mayBeNewer,
+    clock,
     logger,
     opened,
   });
@@ -204,7 +208,7 @@ async function openParts(
     (error) => explainFileFailure(error, mailFolder, 'Give this user the right to, or set SMTP_URL.'),
   );
   opened.defer(() => mailer.close());
-  const metrics = createMetrics(db, clock, config);
+  const metrics = createMetrics(database, clock, { ...config, logLinesLost });
 
   const endpoints = endpointsOf(config.webhooks.urls);
   const webhookSecrets =
@@ -333,18 +337,20 @@ async function openMigrated(
   {
     given,
     mayBeNewer,
+    clock,
     logger,
     opened,
   }: {
     given: OpenDatabase | undefined;
     mayBeNewer: boolean;
+    clock: () => number;
     logger: Logger;
     opened: AsyncDisposableStack;
   },
 ): Promise<{ database: OpenDatabase; newer: readonly string[] }> {
   const explain = (error: unknown) => explainDatabaseFailure(error, config);
   const open = () =>
-    openDatabase(config, (error) => logger.warn({ err: error }, 'A database connection broke.'));
+    openDatabase(config, (error) => logger.warn({ err: error }, 'A database connection broke.'), { clock });
   const database = given ?? (await orRefuse(open, explain));
   if (given === undefined) opened.defer(() => database.close());
   const newer = await orRefuse(() => migrate(database, { mayBeNewer }), explain);

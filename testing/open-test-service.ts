@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { readCampaign, type Campaign } from '#server/campaign.ts';
 import { readConfig, resolvePaths } from '#server/config.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { createLogger } from '#server/observability/logger.ts';
 import { openService, type Instance, type Service, type ServiceReplacements } from '#server/service.ts';
 
 /**
@@ -29,13 +30,17 @@ let known: Campaign | undefined;
 /** Read once: nobody edits it, and a test file opens dozens of services. */
 const testCampaign = (): Campaign => (known ??= campaignIn(TEST_CAMPAIGN));
 
-/** Opens its service. Whoever asked closes it. */
+/** Opens its service, which logs and says nothing unless it is given where to. The caller closes it. */
 export async function openTestService(
   folder: string,
   env: Readonly<Record<string, string>>,
-  replacements?: ServiceReplacements,
+  replacements: Partial<ServiceReplacements> = {},
 ): Promise<Service> {
-  const result = await openService(testInstance(folder, env), replacements);
+  const result = await openService(testInstance(folder, env), {
+    logger: createLogger('silent', { write: () => {} }),
+    say: () => {},
+    ...replacements,
+  });
   assert(result.type === 'service', JSON.stringify(result));
   return result.service;
 }

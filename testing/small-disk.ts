@@ -1,57 +1,91 @@
-// A disk with little room, for tests of what happens when it is full.
-import { execFileSync, spawnSync } from 'node:child_process';
-import { closeSync, openSync, writeSync } from 'node:fs';
+// A disk with little room, which can be filled to the last byte.
+import { execFileSync } from 'node:child_process';
+import { chmodSync, closeSync, mkdirSync, mkdtempSync, openSync, rmdirSync, writeSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 
 import { inFolder } from '#testing/folder.ts';
 
-const mount = (folder: string, kib: number) =>
-  spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${kib}k`, 'tmpfs', folder]).status === 0;
-const unmount = (folder: string) => execFileSync('umount', ['-l', folder]);
+type DiskOptions = {
+  /** As mount reads it, such as 2m. */
+  readonly size: string;
+  /** Whose it is. */
+  readonly uid?: number;
+  readonly gid?: number;
+};
 
-let found: string | false | undefined;
+let reason: string | false | undefined;
 
-/** Why such a disk cannot be had here; false when it can. */
-export async function unlessMountable(): Promise<string | false> {
-  if (found === undefined)
-    await inFolder((folder) => {
-      found = mount(folder, 64) ? false : 'this user may mount no disk';
-      if (found === false) unmount(folder);
-    });
-  return found ?? false;
+/** Why a test is skipped that mounts a disk; false when it can. */
+export function whyNoDisk(): string | false {
+  if (reason === undefined) {
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'lead-page-disk-'));
+    try {
+      mountSmallDisk(folder, { size: '64k' }).unmount();
+      reason = false;
+    } catch {
+      reason = 'this user may mount no disk';
+    }
+    rmdirSync(folder);
+  }
+  return reason;
 }
 
-/** Makes a disk of a size, and takes it away again. */
-export const onSmallDisk = (kib: number, act: (folder: string) => Promise<void>): Promise<void> =>
+/**
+ * Mounts one; the caller takes it away again.
+ * @param folder an empty one
+ */
+export function mountSmallDisk(
+  folder: string,
+  { size, uid = 0, gid = 0 }: DiskOptions,
+): { readonly unmount: () => void } {
+  const options = `size=${size},mode=700,uid=${uid},gid=${gid}`;
+  execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  return { unmount: () => void execFileSync('umount', ['-l', folder]) };
+}
+
+/** A disk for as long as it is needed. */
+export const withSmallDisk = (options: DiskOptions, act: (disk: string) => Promise<void>): Promise<void> =>
   inFolder(async (folder) => {
-    if (!mount(folder, kib)) throw new Error('No disk could be mounted.');
+    // Its owner has to pass through.
+    chmodSync(folder, 0o711);
+    const disk = path.join(folder, 'disk');
+    mkdirSync(disk);
+    const { unmount } = mountSmallDisk(disk, options);
     try {
-      await act(folder);
+      await act(disk);
     } finally {
-      unmount(folder);
+      unmount();
     }
   });
 
-/** More than any of these disks has: whatever holds it is another one, which must not be filled. */
-const MOST_BYTES = 16 * 2 ** 20;
+/** More than any of these disks has: a folder with more room is on another disk, which must not be filled. */
+const MAX_BYTES = 256 * 2 ** 20;
 
-/** Takes all the room that is left on the small disk of a folder. */
-export function fillDisk(folder: string): void {
-  const filler = openSync(path.join(folder, 'filler'), 'a');
+/**
+ * Leaves no byte of a small disk free.
+ * @returns the file to remove for having them free again
+ */
+export function fillDisk(disk: string): string {
+  const filler = path.join(disk, 'filler');
+  const file = openSync(filler, 'w');
   let written = 0;
   try {
-    for (const size of [65_536, 4096, 1]) {
+    for (const size of [65_536, 4_096, 1]) {
       const chunk = Buffer.alloc(size);
       try {
         for (;;) {
-          if (written > MOST_BYTES) throw new Error(`${folder} is on no small disk.`);
-          written += writeSync(filler, chunk);
+          if (written > MAX_BYTES) throw new Error(`${disk} is on no small disk.`);
+          written += writeSync(file, chunk);
         }
       } catch (error) {
         if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error;
       }
     }
   } finally {
-    closeSync(filler);
+    closeSync(file);
   }
+  return filler;
 }

@@ -11,6 +11,7 @@ import { describe, it } from 'node:test';
 
 import { sql } from 'kysely';
 
+import { createLogger } from '#server/observability/logger.ts';
 import { CommandFailure } from '#server/commands/desk.ts';
 import { openDatabase } from '#server/db/connect.ts';
 import { explainFailure } from '#server/start-failures.ts';
@@ -23,7 +24,7 @@ import { inFolder } from '#testing/folder.ts';
 import { openTestService, testInstance } from '#testing/open-test-service.ts';
 import { TEST_SECRET, withServer } from '#testing/server-under-test.ts';
 import { makeNode, unlessRoot } from '#testing/nodes.ts';
-import { fillDisk, onSmallDisk, unlessMountable } from '#testing/small-disk.ts';
+import { fillDisk, whyNoDisk, withSmallDisk } from '#testing/small-disk.ts';
 
 const settings = { APP_SECRET: TEST_SECRET };
 const DESK = path.resolve(import.meta.dirname, '..', 'desk.ts');
@@ -98,7 +99,11 @@ describe('a database that cannot be used any more ends a command with a sentence
       const database = openDatabase({ engine: 'sqlite', file }, () => {});
       await database.db.deleteFrom('consent_wordings').execute();
       await sql`pragma query_only = true`.execute(database.db);
-      const opening = await openService(testInstance(folder, settings), { database });
+      const opening = await openService(testInstance(folder, settings), {
+        database,
+        logger: createLogger('silent', { write: () => {} }),
+        say: () => {},
+      });
       await database.close();
       assert.deepEqual(opening, {
         type: 'complaints',
@@ -171,14 +176,14 @@ for (const engine of ENGINES)
       assert.doesNotMatch(notes, /ada@|company/);
     }));
 
-describe('a full disk', { skip: await unlessMountable() }, () => {
+describe('a full disk', { skip: whyNoDisk() }, () => {
   const FULL = 'the disk is full. Make room, or name another place.';
 
   it('of what is written: nothing is left of it, and what was there before stays', () =>
     inFolder(async (folder) => {
       const { list } = await makeInstance(folder);
       await deskIn(folder, settings, ['import', list, ...IMPORT]);
-      await onSmallDisk(128, async (disk) => {
+      await withSmallDisk({ size: '128k' }, async (disk) => {
         const at = (name: string) => path.join(disk, name);
         writeFileSync(at('leads.csv'), 'old');
         for (const [name, ...command] of [
@@ -201,7 +206,7 @@ describe('a full disk', { skip: await unlessMountable() }, () => {
     }));
 
   it('of the database: reading goes on, and writing says so', () =>
-    onSmallDisk(1_500, (disk) =>
+    withSmallDisk({ size: '1500k' }, (disk) =>
       withServer(
         {
           engine: 'sqlite',
@@ -231,7 +236,7 @@ describe('a full disk', { skip: await unlessMountable() }, () => {
       await deskIn(folder, settings, ['import', list, ...IMPORT]);
       const backup = path.join(folder, 'backup.db');
       assert.equal((await deskIn(folder, settings, ['backup', backup])).exitCode, 0);
-      await onSmallDisk(600, async (disk) => {
+      await withSmallDisk({ size: '600k' }, async (disk) => {
         const own = { ...settings, DATABASE_URL: `file:${disk}/leads.db` };
         await openTestService(folder, own).then(({ close }) => close());
         const content = () =>
@@ -249,7 +254,10 @@ describe('a full disk', { skip: await unlessMountable() }, () => {
 describe('standard output', () => {
   it('is said to be gone, whatever was to be written there', async () => {
     const gone = { print: async () => assert.fail(new CommandFailure('Standard output cannot be written.')) };
-    assertSentence(await deskIn(import.meta.dirname, {}, ['--help'], gone), 'Standard output cannot be written.');
+    assertSentence(
+      await deskIn(import.meta.dirname, {}, ['--help'], gone),
+      'Standard output cannot be written.',
+    );
   });
 
   /** Runs a command whose output and words go to files that are open. */

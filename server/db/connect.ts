@@ -7,6 +7,7 @@ import { Kysely, PostgresAdapter, PostgresDialect, type LogEvent } from 'kysely'
 import { TypeOverrides, types } from 'pg';
 
 import type { Config } from '#server/config.ts';
+import { createLastWrites, type LastWrites } from '#server/db/last-writes.ts';
 import { openPostgresPool } from '#server/db/postgres-pool.ts';
 import type { Schema } from '#server/db/schema.ts';
 import { createSqliteDialect } from '#server/db/sqlite-dialect.ts';
@@ -22,11 +23,15 @@ export type OpenDatabase = {
    * Always true for PostgreSQL.
    */
   readonly isFileOurs: () => boolean;
+  /** What the last writes said, of this process. */
+  readonly writes: Pick<LastWrites, 'fault'>;
   /** Closes it, after the statements in hand. */
   readonly close: () => Promise<void>;
 };
 
 export type DatabaseOptions = {
+  /** Milliseconds since 1970; the system's if not given. */
+  readonly clock?: () => number;
   /** How long a statement may wait for SQLite's file, from when it was asked for. Milliseconds. */
   readonly patienceMs?: number;
   /** How long PostgreSQL may take for one statement; 0: as long as it likes. Milliseconds. */
@@ -47,7 +52,7 @@ const STATEMENT_TIMEOUT_MS = 10_000;
 /**
  * Opens the database; makes the file and its folder if there is none. Migrations are a step of their own.
  * @param onConnectionError told when an idle PostgreSQL connection breaks; the pool opens another one by itself
- * @param options for tests
+ * @param options as usual if not given
  */
 export function openDatabase(
   config: Config['database'],
@@ -56,6 +61,7 @@ export function openDatabase(
 ): OpenDatabase {
   if (config.engine === 'sqlite') return openSqlite(config.file, options);
 
+  const writes = createLastWrites(options.clock ?? Date.now);
   const typeOverrides = new TypeOverrides(types);
   // Times are 64-bit; as milliseconds they fit a JavaScript number until the year 287396.
   typeOverrides.setTypeParser(types.builtins.INT8, Number);
@@ -64,6 +70,7 @@ export function openDatabase(
     types: typeOverrides,
     statementTimeoutMs: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
     onConnectionError,
+    writes,
   });
   const dialect = Object.assign(new PostgresDialect({ pool }), {
     // Migrations take a lock of their own (migrate.ts).
@@ -74,7 +81,7 @@ export function openDatabase(
       }),
   });
   const db: Db = new Kysely({ dialect, ...logTo(options) });
-  return { db, engine: 'postgres', isFileOurs: () => true, close: () => db.destroy() };
+  return { db, engine: 'postgres', isFileOurs: () => true, writes, close: () => db.destroy() };
 }
 
 const logTo = ({ onStatement }: DatabaseOptions) =>
@@ -97,11 +104,17 @@ function openSqlite(file: string, options: DatabaseOptions): OpenDatabase {
     throw error;
   }
   const isFileOurs = file === ':memory:' ? () => true : watchFiles(path.resolve(file));
+  const writes = createLastWrites(options.clock ?? Date.now);
   const db: Db = new Kysely({
-    dialect: createSqliteDialect({ sqlite, patienceMs: options.patienceMs ?? PATIENCE_MS, isFileOurs }),
+    dialect: createSqliteDialect({
+      sqlite,
+      patienceMs: options.patienceMs ?? PATIENCE_MS,
+      isFileOurs,
+      writes,
+    }),
     ...logTo(options),
   });
-  return { db, engine: 'sqlite', isFileOurs, close: () => db.destroy() };
+  return { db, engine: 'sqlite', isFileOurs, writes, close: () => db.destroy() };
 }
 
 /** Before SQLite opens them: it gives the two files beside the database the database's own mode. */

@@ -1,4 +1,5 @@
-// Looks at a database from beside the server, and changes nothing in it: whether it is whole, up to date and takes writes.
+// Looks at a database from beside the server, and leaves nothing in it: whether it is whole, up to date and takes writes.
+import { randomBytes } from 'node:crypto';
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -8,7 +9,10 @@ import { Kysely, sql } from 'kysely';
 import type { Config } from '#server/config.ts';
 import { openDatabase, type Db } from '#server/db/connect.ts';
 import { knownSecretIds } from '#server/db/known-secrets.ts';
+import { countInWindow } from '#server/db/limit-windows.ts';
 import { compareMigrations } from '#server/db/migrate.ts';
+import { writeFaultOf, type WriteFault } from '#server/db/outages.ts';
+import { createLastWrites } from '#server/db/last-writes.ts';
 import { createSqliteDialect } from '#server/db/sqlite-dialect.ts';
 
 const PATIENCE_MS = 5_000;
@@ -23,7 +27,8 @@ export type Look = {
   readonly secretIds: readonly string[];
   /** When the newest row was made, as the clock of its server told. Milliseconds since 1970; null when there is none. */
   readonly newestAt: number | null;
-  readonly takesWrites: boolean;
+  /** Why it takes no writes; null when it does, as far as can be seen without writing to SQLite's file. */
+  readonly writeFault: WriteFault | 'denied' | null;
   /** By how much the database's own clock is ahead of ours, in milliseconds; null where both are one. */
   readonly clockAheadMs: number | null;
 };
@@ -36,10 +41,15 @@ export async function lookAtDatabase(config: Config['database']): Promise<Look> 
   if (config.engine === 'sqlite') {
     const sqlite = new DatabaseSync(config.file, { readOnly: true, timeout: PATIENCE_MS });
     const db: Db = new Kysely({
-      dialect: createSqliteDialect({ sqlite, patienceMs: PATIENCE_MS, isFileOurs: () => true }),
+      dialect: createSqliteDialect({
+        sqlite,
+        patienceMs: PATIENCE_MS,
+        isFileOurs: () => true,
+        writes: createLastWrites(Date.now),
+      }),
     });
     try {
-      return { ...(await lookAtRows(db)), takesWrites: mayWrite(config.file), clockAheadMs: null };
+      return { ...(await lookAtRows(db)), writeFault: findFileFault(config.file), clockAheadMs: null };
     } finally {
       await db.destroy();
     }
@@ -53,9 +63,11 @@ export async function lookAtDatabase(config: Config['database']): Promise<Look> 
       select extract(epoch from clock_timestamp()) * 1000 as now, current_setting('transaction_read_only') as read_only
     `.execute(db);
     const ours = (asked + Date.now()) / 2;
+    const isReadOnly = rows[0]?.read_only !== 'off';
+    const isBehind = rowsSeen.pending.length > 0;
     return {
       ...rowsSeen,
-      takesWrites: rows[0]?.read_only === 'off',
+      writeFault: isReadOnly ? 'read-only' : isBehind ? null : await tryToWrite(db),
       clockAheadMs: Math.round(Number(rows[0]?.now) - ours),
     };
   } finally {
@@ -64,17 +76,44 @@ export async function lookAtDatabase(config: Config['database']): Promise<Look> 
 }
 
 /** The file, and the folder in which SQLite makes its log. */
-function mayWrite(file: string): boolean {
+function findFileFault(file: string): Look['writeFault'] {
   try {
-    accessSync(file, constants.W_OK);
-    accessSync(path.dirname(file), constants.W_OK);
-    return true;
-  } catch {
-    return false;
+    for (const place of [file, path.dirname(file)]) accessSync(place, constants.W_OK);
+    return null;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    // EPERM: it was made immutable.
+    return code === 'EROFS' || code === 'EPERM' ? 'read-only' : 'denied';
   }
 }
 
-async function lookAtRows(db: Db): Promise<Omit<Look, 'takesWrites' | 'clockAheadMs'>> {
+/** More than lies free in pages that are there: a full disk is seen where a table has to grow. */
+const ROWS_TO_TRY = 40;
+
+/** Writes rows of 2 kB to PostgreSQL, and takes them back. */
+async function tryToWrite(db: Db): Promise<Look['writeFault']> {
+  const takenBack = new Error('Taken back.');
+  try {
+    await db.transaction().execute(async (tx) => {
+      for (let row = 0; row < ROWS_TO_TRY; row += 1) {
+        const key = `try of the doctor ${randomBytes(1_000).toString('hex')}`;
+        await countInWindow(tx, key, 1, 0);
+      }
+      throw takenBack;
+    });
+  } catch (error) {
+    if (error === takenBack) return null;
+    if (error instanceof Error && 'code' in error && error.code === INSUFFICIENT_PRIVILEGE) return 'denied';
+    const fault = writeFaultOf(error);
+    if (fault === null) throw error;
+    return fault;
+  }
+  return null;
+}
+
+const INSUFFICIENT_PRIVILEGE = '42501';
+
+async function lookAtRows(db: Db): Promise<Omit<Look, 'writeFault' | 'clockAheadMs'>> {
   const migrations = await compareMigrations(db);
   if (migrations.pending.length > 0) return { ...migrations, secretIds: [], newestAt: null };
   // Ids sort by the time they were made at.

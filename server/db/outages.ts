@@ -1,4 +1,4 @@
-// What an error of the database means: that it is away for now, or that we made a mistake.
+// What an error of the database means: that it is away for now, that it takes no writes, or that we made a mistake.
 
 // PostgreSQL's classes for "not now" (57P0x: shutting down or starting, 53xxx: no room, 08xxx: connection lost,
 // 55P03 and 57014: a wait was cut short, 40xxx: given up for another), the ways a socket fails, and SQLite's busy, full, read-only and I/O errors.
@@ -17,4 +17,40 @@ export function isOutage(error: unknown): boolean {
     return true;
   // node:sqlite puts SQLite's extended result code into errcode; its low byte is the primary one.
   return 'errcode' in error && typeof error.errcode === 'number' && SQLITE_OUTAGE.has(error.errcode & 0xff);
+}
+
+/**
+ * What keeps a database from taking writes: no room, a state in which it may only be read, a disk that fails, damaged files, another
+ * program that has locked it, or a commit that is not confirmed in time.
+ */
+export type WriteFault = 'full' | 'read-only' | 'disk fails' | 'damaged' | 'locked' | 'late';
+
+// By the primary result code of SQLite, and the code of PostgreSQL or of ours.
+const SQLITE_FAULTS: Readonly<Record<number, WriteFault>> = {
+  5: 'locked',
+  8: 'read-only',
+  10: 'disk fails',
+  11: 'damaged',
+  13: 'full',
+  14: 'disk fails',
+  26: 'damaged',
+};
+const POSTGRES_FAULTS: Readonly<Record<string, WriteFault>> = {
+  '25006': 'read-only',
+  '53100': 'full',
+  '57014': 'late',
+  '58030': 'disk fails',
+  ETIMEDOUT: 'late',
+  XX001: 'damaged',
+  XX002: 'damaged',
+};
+
+/** @returns null for what says nothing about whether the database takes writes, or only that it cannot be reached */
+export function writeFaultOf(error: unknown): WriteFault | null {
+  if (!(error instanceof Error)) return null;
+  if (error instanceof AggregateError)
+    return error.errors.map(writeFaultOf).find((fault) => fault !== null) ?? null;
+  if ('errcode' in error && typeof error.errcode === 'number')
+    return SQLITE_FAULTS[error.errcode & 0xff] ?? null;
+  return 'code' in error ? (POSTGRES_FAULTS[String(error.code)] ?? null) : null;
 }

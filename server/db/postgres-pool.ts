@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import { Client, Pool, type CustomTypesConfig, type PoolClient } from 'pg';
 
+import type { LastWrites } from '#server/db/last-writes.ts';
 import { isOutage } from '#server/db/outages.ts';
 import { hostUrls, mustTakeWrites, parametersOf } from '#server/postgres-hosts.ts';
 import { createStatementNames } from '#server/db/prepared-statements.ts';
@@ -33,6 +34,8 @@ type PostgresSettings = {
   readonly statementTimeoutMs: number;
   /** Told when a connection breaks that nobody uses; another one is opened when it is needed. */
   readonly onConnectionError: (error: Error) => void;
+  /** Told how writes end. */
+  readonly writes: Pick<LastWrites, 'succeeded' | 'failed'>;
 };
 
 /** The connections to one host, for as long as it is the one to use. */
@@ -58,7 +61,7 @@ type Server = {
  *   for each of several hosts, in their order
  */
 export function openPostgresPool(settings: PostgresSettings): PostgresPool {
-  const { url, types, statementTimeoutMs, onConnectionError } = settings;
+  const { url, types, statementTimeoutMs, onConnectionError, writes } = settings;
   const hosts = hostUrls(url);
   const onlyWritable = mustTakeWrites(url);
   const asked = parametersOf(url).get('prepare');
@@ -182,6 +185,8 @@ export function openPostgresPool(settings: PostgresSettings): PostgresPool {
     let isUnlimited = false;
     let isSpent = false;
     let isUnreplicated = false;
+    let isInTransaction = false;
+    let hasWritten = false;
     client.on('notice', ({ routine }) => {
       // Somebody cancelled the wait for the synchronous standby: "The transaction has already committed locally".
       if (routine === 'SyncRepWaitForLSN') isUnreplicated = true;
@@ -189,12 +194,15 @@ export function openPostgresPool(settings: PostgresSettings): PostgresPool {
 
     const query = async (text: string, values: readonly unknown[]) => {
       if (unanswered !== null) throw notInTime();
+      const isEnd = /^(commit|rollback)$/.test(text);
+      const isBeginning = /^(begin|start transaction)\b/.test(text);
       if (text === WITHOUT_TIME_LIMIT) isUnlimited = true;
-      else if (/^(commit|rollback)$/.test(text)) isUnlimited = false;
+      else if (isEnd) isUnlimited = false;
+      if (isBeginning || isEnd) isInTransaction = isBeginning;
       // Without values it is one of the few that need no plan: begin, commit, or what a migration does once.
       const name = mayPrepare && values.length > 0 ? nameOf(text) : undefined;
       const answer = client.query(
-        begins && /^(begin|start transaction)\b/.test(text)
+        begins && isBeginning
           ? { text: `${text}; set local statement_timeout = ${statementTimeoutMs}` }
           : { ...(name !== undefined && { name }), text, values: [...values] },
       );
@@ -208,8 +216,13 @@ export function openPostgresPool(settings: PostgresSettings): PostgresPool {
           isUnreplicated = false;
           throw Object.assign(new Error('The commit was not replicated.'), { code: '57014' });
         }
+        hasWritten ||= isWrite(result);
+        if (hasWritten && !isInTransaction && text !== 'rollback') writes.succeeded();
+        if (!isInTransaction) hasWritten = false;
         return result;
       } catch (error) {
+        // What takes too long to be read says nothing about writing.
+        if (text === 'commit' || !isRead(text)) writes.failed(error);
         const code = error instanceof Error && 'code' in error ? String(error.code) : '';
         isSpent ||= code === '25006' || code.startsWith('57P');
         // It has become a standby, and so has what every other connection leads to.
@@ -309,6 +322,17 @@ async function timelineOf(client: Pick<PoolClient, 'query'>): Promise<number> {
 
 const socketOf = (client: object): Socket =>
   (client as { readonly connection: { readonly stream: Socket } }).connection.stream;
+
+const isRead = (text: string): boolean => /^\s*select\b/i.test(text);
+
+/** Whether a statement has changed something. */
+const isWrite = ({
+  command,
+  rowCount,
+}: {
+  readonly command?: string;
+  readonly rowCount?: number | null;
+}): boolean => /^(INSERT|UPDATE|DELETE|MERGE)$/.test(command ?? '') && (rowCount ?? 0) > 0;
 
 const toError = (reason: unknown): Error => (reason instanceof Error ? reason : new Error(String(reason)));
 

@@ -8,6 +8,7 @@ import { setImmediate } from 'node:timers/promises';
 
 import { Kysely, sql } from 'kysely';
 
+import { createLastWrites } from '#server/db/last-writes.ts';
 import { createSqliteDialect } from '#server/db/sqlite-dialect.ts';
 
 type Tables = { readonly parents: { id: number }; readonly children: { id: number; parent: number } };
@@ -48,7 +49,12 @@ async function withDatabase(
   });
   const other = new DatabaseSync(file, { readOnly: true });
   const db = new Kysely<Tables>({
-    dialect: createSqliteDialect({ sqlite, patienceMs: 1_000, isFileOurs: () => true }),
+    dialect: createSqliteDialect({
+      sqlite,
+      patienceMs: 1_000,
+      isFileOurs: () => true,
+      writes: createLastWrites(Date.now),
+    }),
   });
   try {
     await test({

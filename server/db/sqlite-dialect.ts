@@ -13,6 +13,8 @@ import {
   type QueryResult,
 } from 'kysely';
 
+import type { LastWrites } from '#server/db/last-writes.ts';
+
 /** Several times what the server has; statements beyond are prepared again. */
 const MOST_STATEMENTS = 200;
 /** Between two tries of whoever is first in line: a commit of somebody else's takes a few milliseconds. */
@@ -33,6 +35,8 @@ type SqliteParts = {
   readonly patienceMs: number;
   /** Whether the file at the path is still the one that is open. */
   readonly isFileOurs: () => boolean;
+  /** Told how writes end. */
+  readonly writes: Pick<LastWrites, 'succeeded' | 'failed'>;
 };
 
 /** One statement with its values. */
@@ -60,6 +64,10 @@ type Group = {
   readonly waiting: { readonly resolve: () => void; readonly reject: (error: unknown) => void }[];
   /** When a commit that meets a lock gives up; milliseconds since 1970. */
   readonly deadline: number;
+  /** What the handle had changed when it began, in all of its life. */
+  readonly changesBefore: unknown;
+  /** One of its statements has failed: that the rest can be committed says nothing about the database. */
+  hasFailed: boolean;
   /** The first member is under way. Nobody else is there to be spared its failure, so it needs no savepoint. */
   isFirstUnderWay: boolean;
 };
@@ -81,7 +89,7 @@ export function createSqliteDialect(parts: SqliteParts): Dialect {
   };
 }
 
-function createDriver({ sqlite, patienceMs, isFileOurs }: SqliteParts): Driver {
+function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): Driver {
   const statements = createStatementCache((sql) => sqlite.prepare(sql), MOST_STATEMENTS);
   /** Whose transaction is under way; nobody else may use the handle meanwhile. */
   let owner: DatabaseConnection | null = null;
@@ -107,13 +115,23 @@ function createDriver({ sqlite, patienceMs, isFileOurs }: SqliteParts): Driver {
     statements.get(sql).statement.run();
   };
 
+  const countChanges = (): unknown =>
+    statements.get('select total_changes() as count').statement.get()?.['count'];
+
   const openGroup = (): void => {
     // A commit into a file that was deleted would be a promise without a lead.
     if (!isFileOurs()) throw sqliteError(SQLITE_CANTOPEN, 'The database file was deleted.');
+    const changesBefore = countChanges();
     // A plain "begin" takes the write lock at the first write, when another process may hold it already and waiting is no
     // longer allowed. Every group writes, so it asks at once and may wait.
     runCommand('begin immediate');
-    group = { waiting: [], deadline: Date.now() + patienceMs, isFirstUnderWay: false };
+    group = {
+      waiting: [],
+      deadline: Date.now() + patienceMs,
+      changesBefore,
+      hasFailed: false,
+      isFirstUnderWay: false,
+    };
     commitWhenQuiet(group, performance.now(), 0, 0);
   };
 
@@ -158,16 +176,20 @@ function createDriver({ sqlite, patienceMs, isFileOurs }: SqliteParts): Driver {
         setTimeout(commitGroup, soon());
         return;
       }
+      writes.failed(error);
       abandonGroup(error);
       giveTurns();
       return;
     }
+    if (!group.hasFailed && countChanges() !== group.changesBefore) writes.succeeded();
     endGroup(({ resolve }) => resolve());
     giveTurns();
   };
 
   /** A full disk or an I/O error ends a transaction by itself, and with it all that wait for its commit. */
-  const noticeLoss = (error: unknown): void => {
+  const noticeFailure = (error: unknown): void => {
+    writes.failed(error);
+    if (group !== null) group.hasFailed = true;
     if (group !== null && !sqlite.isTransaction) endGroup(({ reject }) => reject(error));
   };
 
@@ -184,6 +206,7 @@ function createDriver({ sqlite, patienceMs, isFileOurs }: SqliteParts): Driver {
       if (isNew && turn.purpose !== 'read') openGroup();
     } catch (error) {
       if (isBusy(error)) return false;
+      writes.failed(error);
       clearTimeout(turn.timer);
       turn.reject(error);
       return true;
@@ -202,7 +225,7 @@ function createDriver({ sqlite, patienceMs, isFileOurs }: SqliteParts): Driver {
     } catch (error) {
       if (group === null && isBusy(error)) return false;
       turn.reject(error);
-      noticeLoss(error);
+      noticeFailure(error);
     }
     clearTimeout(turn.timer);
     return true;
@@ -236,9 +259,12 @@ function createDriver({ sqlite, patienceMs, isFileOurs }: SqliteParts): Driver {
   };
 
   const giveUp = (turn: Turn): void => {
+    const error = sqliteError(SQLITE_BUSY, 'The database was locked for too long.');
+    // Otherwise it has waited for our own transactions.
+    if (turn.purpose !== 'read' && blocked.length > 0) writes.failed(error);
     waiting = waiting.filter((other) => other !== turn);
     blocked = blocked.filter((other) => other !== turn);
-    turn.reject(sqliteError(SQLITE_BUSY, 'The database was locked for too long.'));
+    turn.reject(error);
     giveTurns();
   };
 
@@ -263,7 +289,7 @@ function createDriver({ sqlite, patienceMs, isFileOurs }: SqliteParts): Driver {
     try {
       return run(ask);
     } catch (error) {
-      noticeLoss(error);
+      noticeFailure(error);
       throw error;
     }
   };

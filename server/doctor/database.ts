@@ -23,7 +23,7 @@ export type DatabaseView = {
   readonly look: Look | null;
 };
 
-/** Looks at the database without writing to it. */
+/** Looks at the database, and leaves nothing in it. */
 export async function viewDatabase(database: Config['database'], signal: AbortSignal): Promise<DatabaseView> {
   if (database.engine === 'sqlite') {
     if (database.file === ':memory:')
@@ -49,14 +49,8 @@ export async function viewDatabase(database: Config['database'], signal: AbortSi
         'The database was used by a newer version of this page. Start that version, or name another database in DATABASE_URL.',
       ),
     );
-  if (!look.takesWrites)
-    findings.push(
-      problem(
-        database.engine === 'sqlite'
-          ? `This user may not write to ${where} or its folder. Give the user who runs the page the right to.`
-          : `${where} takes no writes. Name the primary server in DATABASE_URL.`,
-      ),
-    );
+  if (look.writeFault !== null)
+    findings.push(problem(sayWriteFault(database.engine, where, look.writeFault)));
   if (damage !== null && damage.length > 0)
     findings.push(
       problem(
@@ -82,6 +76,23 @@ export async function viewDatabase(database: Config['database'], signal: AbortSi
   return { findings, look };
 }
 
+/** @param where what the database is called */
+function sayWriteFault(
+  engine: Config['database']['engine'],
+  where: string,
+  fault: NonNullable<Look['writeFault']>,
+): string {
+  if (engine === 'sqlite')
+    return fault === 'denied'
+      ? `This user may not write to ${where} or its folder. Give the user who runs the page the right to.`
+      : `${where} or its folder may only be read. Look whether the file system has turned read-only after an error (dmesg), or the file was made immutable (lsattr).`;
+  if (fault === 'denied')
+    return `This user may not write to the tables of ${where}. Make the user the owner of the database.`;
+  if (fault === 'read-only') return `${where} takes no writes. Name the primary server in DATABASE_URL.`;
+  if (fault === 'full') return `${where} has no room on its disk, and forms are refused. Make some.`;
+  return `${where} took no writes when it was tried (${fault}). Look at its log, and at pg_stat_activity.`;
+}
+
 const alone = (finding: Finding): DatabaseView => ({ findings: [finding], look: null });
 
 /** What was seen before it ended or its time was over. */
@@ -94,7 +105,7 @@ async function see(
     damage: null,
     failure: null,
   };
-  // Only reads, so it may be ended at any moment, and nothing less ends it while it reads.
+  // What it writes it takes back, so it may be ended at any moment, and nothing less ends it while it reads.
   const looker = fork(LOOKER, {
     execArgv: [],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

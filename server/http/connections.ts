@@ -18,6 +18,7 @@ import { peerAddress, type IsProxy } from '#server/http/visitor-address.ts';
 import { networkOf } from '#server/limits/limits.ts';
 import { CONNECTIONS } from '#server/limits/numbers.ts';
 import type { Metrics } from '#server/observability/metrics.ts';
+import { createMinuteLog } from '#server/observability/minute-log.ts';
 
 export type ConnectionLimits = {
   /** In this process. */
@@ -25,9 +26,6 @@ export type ConnectionLimits = {
   /** From one network, as the other limits count networks. Proxies that are trusted are exempt. */
   readonly maxPerNetwork: number;
 };
-
-/** At most one line in the log in this time. */
-const LOG_EVERY_MS = 60_000;
 
 /** Which bound was reached: that of a network, or that of the process. */
 type ConnectionBound = 'network' | 'process';
@@ -72,7 +70,12 @@ export function boundConnections(
   const networks = new Map<string, Group>();
   const visitors = newGroup();
   const proxies = newGroup();
-  const note = createMinuteLog(server, logger);
+  const minuteLog = createMinuteLog<ConnectionBound>(
+    logger,
+    ['network', 'process'],
+    'There are too many connections: idle ones were ended, or new ones refused.',
+  );
+  server.once('close', minuteLog.close);
 
   const enter = (socket: Socket, network: string | null): void => {
     const shared = network === null ? null : (networks.get(network) ?? newGroup());
@@ -119,7 +122,7 @@ export function boundConnections(
 
   const end = (bound: ConnectionBound): void => {
     metrics.connectionRefused(bound);
-    note(bound);
+    minuteLog.note(bound);
   };
 
   server.on('connection', (socket) => {
@@ -176,28 +179,4 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
 function firstUnread(queue: Queue<Connection>): Connection | null {
   for (const connection of inOrder(queue)) if (connection.socket.writableLength > 0) return connection;
   return null;
-}
-
-/** Says at once that something happened, and then once a minute how often; no address, no other word. */
-function createMinuteLog(
-  server: Server,
-  logger: ConnectionParts['logger'],
-): (bound: ConnectionBound) => void {
-  const counts: Record<ConnectionBound, number> = { network: 0, process: 0 };
-  let minute: NodeJS.Timeout | null = null;
-  const say = (): void => {
-    minute = null;
-    if (counts.network + counts.process === 0) return;
-    logger.warn({ ...counts }, 'There are too many connections: idle ones were ended, or new ones refused.');
-    counts.network = 0;
-    counts.process = 0;
-    minute = setTimeout(say, LOG_EVERY_MS).unref();
-  };
-  server.once('close', () => {
-    if (minute !== null) clearTimeout(minute);
-  });
-  return (bound) => {
-    counts[bound] += 1;
-    if (minute === null) say();
-  };
 }

@@ -2,8 +2,9 @@
 import type { FastifyInstance } from 'fastify';
 
 import type { OpenDatabase } from '#server/db/connect.ts';
-import { pingDatabase } from '#server/db/health.ts';
+import { createWriteCheck, pingDatabase } from '#server/db/health.ts';
 import { findStandstill } from '#server/db/outbox.ts';
+import { writeFaultOf, type WriteFault } from '#server/db/outages.ts';
 import type { SendError } from '#server/http/errors.ts';
 import type { MailBacklog } from '#server/outbox/backlog.ts';
 import { API } from '#shared/api.ts';
@@ -12,14 +13,41 @@ const RETRY_AFTER_SECONDS = 5;
 const FILE_LOST =
   'The database file was deleted or replaced under the running server. Do not restart yet: see "When the database file is gone" in docs/operating.md.';
 
+/** Why forms are refused, and what to do. The page goes on by itself. */
+const WRITE_FAULTS: Readonly<Record<OpenDatabase['engine'], Readonly<Record<WriteFault, string>>>> = {
+  sqlite: {
+    full: 'The disk of the database is full, so forms are refused. Make room on it; nothing has to be restarted.',
+    'read-only':
+      'The database file takes no writes, so forms are refused. Look whether its file system has turned read-only (dmesg), or the file belongs to another user.',
+    'disk fails':
+      'The database file cannot be written (an I/O error), so forms are refused. Look whether its file system has turned read-only, and what the system says of the disk (dmesg).',
+    damaged:
+      'The database file is damaged, so forms are refused. Stop the page, keep the file, and put back the newest backup.',
+    locked:
+      'Another program keeps the database file locked, so forms are refused. Find out which (fuser, with the name of the file) and end it.',
+    late: 'The database takes too long to write, so forms are refused.',
+  },
+  postgres: {
+    full: 'The disk of PostgreSQL is full, so forms are refused. Make room on it; nothing has to be restarted here.',
+    'read-only':
+      'PostgreSQL takes no writes, so forms are refused. Name the primary server in DATABASE_URL, or end what makes this one read-only.',
+    'disk fails':
+      'The disk of PostgreSQL fails, so forms are refused. Look at its log, and have a backup at hand.',
+    damaged:
+      'PostgreSQL says that its files are damaged, so forms are refused. Look at its log, and have a backup at hand.',
+    locked: 'A table of PostgreSQL is locked, so forms are refused. Find out by whom (pg_stat_activity).',
+    late: 'PostgreSQL does not confirm writes in time, so forms are refused. Look whether its standby is away, or a table is locked (pg_stat_activity).',
+  },
+};
+
 const STUCK_AFTER_MS = 120_000;
 
 type HealthParts = {
   readonly database: OpenDatabase;
   readonly mailBacklog: MailBacklog;
   readonly clock: () => number;
-  /** True once the process has been told to stop. */
-  readonly isStopping: () => boolean;
+  /** True once the process has been told to stop, and no other serves in its place. */
+  readonly isLeaving: () => boolean;
   readonly sendError: SendError;
 };
 
@@ -31,23 +59,26 @@ export function addLiveRoute(app: FastifyInstance): void {
 }
 
 /**
- * Adds `GET /api/health`: 200, or 503 when the database does not answer or its file is gone, mail is stuck or so slow that
- * forms are refused, or the process stops. Its sentences are for monitors and whoever runs the server: they are English in
+ * Adds `GET /api/health`: 200, or 503 when the database does not answer, takes no writes or its file is gone, mail is stuck or so
+ * slow that forms are refused, or the process stops and no other takes its place. Its sentences are for monitors and whoever runs the server: they are English in
  * every campaign.
  */
 export function addHealthRoute(
   app: FastifyInstance,
-  { database, mailBacklog, clock, isStopping, sendError }: HealthParts,
+  { database, mailBacklog, clock, isLeaving, sendError }: HealthParts,
 ): void {
+  const findWriteFault = createWriteCheck(database, clock);
   app.get(API.health, async (request, reply) => {
     const sick = (sentence: string) =>
       sendError(reply, 'unavailable', { sentence, retryAfterSeconds: RETRY_AFTER_SECONDS });
-    if (isStopping()) return sick('This process is stopping.');
+    if (isLeaving()) return sick('This process is stopping.');
     try {
       if ((await pingDatabase(database)) === 'file lost') {
         request.log.error('The database file is gone.');
         return sick(FILE_LOST);
       }
+      const fault = await findWriteFault();
+      if (fault !== null) return sick(WRITE_FAULTS[database.engine][fault]);
       const stuck = await findStandstill(database.db, { now: clock(), forMs: STUCK_AFTER_MS });
       if (stuck?.forEverybody) return sick('No mail has gone out for more than two minutes.');
       const backlog = await mailBacklog.state(database.db, clock());
@@ -56,6 +87,9 @@ export function addHealthRoute(
         return sick('Mail goes out more slowly than forms come in, so forms are refused.');
     } catch (error) {
       request.log.error({ err: error }, 'The database does not answer.');
+      // A look may share the commit of what was written, or lead to hosts of which none takes writes.
+      const fault = writeFaultOf(error);
+      if (fault !== null) return sick(WRITE_FAULTS[database.engine][fault]);
       return sick('The database does not answer.');
     }
     return reply.header('cache-control', 'no-store').send({ status: 'ok' });

@@ -432,7 +432,7 @@ describe('both ways', () => {
           [() => get('/', {}, 'POST'), 'unknown', 405],
           [() => get(FILM, { range: 'bytes=99999999-' }), FILM, 416],
           [() => get('/', { 'if-match': '"a"' }), '/', 412],
-          [() => get(API.live), API.live, 200],
+          [() => get(API.proofOfWork), API.proofOfWork, 200],
         ] as const) {
           const { headers: refused } = await ask();
           const isLogged = () =>

@@ -1,15 +1,15 @@
 // The one place that says from which network address a visitor comes. Every feature asks here; what a connection, or a
 // stranger's header, says of itself goes no further.
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { BlockList, isIP, type Socket } from 'node:net';
 
 import ipaddr from 'ipaddr.js';
-import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyBaseLogger, FastifyReply } from 'fastify';
 
 import type { Config } from '#server/config.ts';
 
 /** The network address of the visitor a request comes from; null when the connection was gone before we could look. */
-export type VisitorAddress = (request: FastifyRequest) => string | null;
+export type VisitorAddress = (request: Pick<IncomingMessage, 'headers' | 'socket'>) => string | null;
 
 /**
  * Whether what stands so many hops away may say whom it speaks for.
@@ -67,7 +67,7 @@ export function createForgottenProxyWarning(
  */
 export function createVisitorAddress(isProxy: IsProxy): VisitorAddress {
   return (request) => {
-    let address = peerAddress(request.raw.socket);
+    let address = peerAddress(request.socket);
     // Node joins repeated headers with commas; an array is a client of its own making.
     const forwarded = [request.headers['x-forwarded-for'] ?? []].flat().join(',').split(',').toReversed();
     for (const [hop, text] of forwarded.entries()) {

@@ -27,6 +27,20 @@ export const TRIES_FROM_NETWORK = { most: 300, windowMs: HOUR_MS } as const;
 export const TELLS_FROM_NETWORK = { most: 1_000, windowMs: HOUR_MS, mostNetworks: 10_000 } as const;
 
 /**
+ * How many lines an hour the log has for requests (http/request-log.ts). From one network: of what was answered well, ten times what
+ * the limits above let through; of what was refused, and again of what failed, as many as it may tell of its steps, which are 170 kB
+ * for refusals. From everybody: five refused for each visitor of a busy hour. Counted in each process's memory, which remembers so many
+ * networks. Nothing lifts them.
+ */
+export const LOG_LINES = {
+  answered: 10_000,
+  refusedOrFailed: 1_000,
+  refusedOrFailedOfAll: 20_000,
+  windowMs: HOUR_MS,
+  mostNetworks: 10_000,
+} as const;
+
+/**
  * How many codes an e-mail address is sent, whoever asks, so that nobody's inbox is filled: in an hour, and this many times
  * as many in a day. LEADS_PER_EMAIL_PER_HOUR lifts both.
  */

@@ -4,6 +4,8 @@
 // the places in our code.
 import { pino, type DestinationStream, type Logger } from 'pino';
 
+import type { LogOutput } from '#server/observability/log-output.ts';
+
 /** An error as the log has it. */
 export type LoggedError = {
   readonly type: string;
@@ -128,27 +130,27 @@ function withoutMessages(args: unknown[]): unknown[] {
   return [fields.length > 0 ? described : first, borrowed ? NO_WORDS : words, ...values];
 }
 
-/** Tells whoever started the server something, however much LOG_LEVEL leaves out. */
+/** Says a sentence to the person who started the server, however much LOG_LEVEL leaves out. */
 export type Say = (sentence: string, level?: 'info' | 'warn') => void;
 
 /**
- * @param out standard output. On a terminal each sentence is a line as it is; elsewhere a line of the log, so that whatever reads
- * the log can read all of it
+ * @param output on a terminal, each sentence is a line as it is; elsewhere a line of the log, so that a program that reads the log can
+ * read all of it
  */
-export function createSay(out: Pick<NodeJS.WriteStream, 'isTTY' | 'write'>): Say {
-  if (!out.isTTY) {
-    const logger = pino({ base: null });
+export function createSay(output: Pick<LogOutput, 'isTTY' | 'write'>): Say {
+  if (!output.isTTY) {
+    const logger = pino({ base: null }, output);
     return (sentence, level = 'info') => logger[level](sentence);
   }
-  return (sentence, level) => out.write(`${level === 'warn' ? 'Warning: ' : ''}${sentence}\n`);
+  return (sentence, level) => output.write(`${level === 'warn' ? 'Warning: ' : ''}${sentence}\n`);
 }
 
 /**
- * Makes the server's logger: JSON lines.
+ * Makes a logger: JSON lines.
  * @param level as in LOG_LEVEL
- * @param destination where the lines go; standard output if not given
+ * @param destination where the lines go. The server has one for all that it writes (log-output.ts)
  */
-export function createLogger(level: string, destination?: DestinationStream): Logger {
+export function createLogger(level: string, destination: DestinationStream): Logger {
   const options = {
     level,
     serializers: {
@@ -163,5 +165,5 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
       },
     },
   };
-  return destination === undefined ? pino(options) : pino(options, destination);
+  return pino(options, destination);
 }

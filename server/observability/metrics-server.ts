@@ -1,6 +1,6 @@
 // Serves the metrics on a port of their own, so that they cannot be reached through the public one by mistake; and the two
 // probes, so that a monitor gets its answer even when visitors, or somebody else, have taken every connection there is.
-import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 
 import type { FastifyInstance } from 'fastify';
 
@@ -13,12 +13,13 @@ const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8', 'cache-co
 /**
  * Starts it, and begins to watch the process; resolves when it listens.
  * @param app whose health is told: the answer is that of its own route
+ * @param place isStopping: true once the process has been told to stop
  */
 export async function startMetricsServer(
   metrics: Metrics,
   app: Pick<FastifyInstance, 'inject'>,
-  { port, host }: { port: number; host: string },
-): Promise<{ port: number; close: () => Promise<void> }> {
+  { port, host, isStopping = () => false }: { port: number; host: string; isStopping?: () => boolean },
+): Promise<{ port: number; server: Server; close: () => Promise<void> }> {
   metrics.watchProcess();
   const pages = new Map<string | undefined, (response: ServerResponse) => Promise<unknown>>(
     Object.entries({
@@ -36,6 +37,8 @@ export async function startMetricsServer(
     }),
   );
   const listener: RequestListener = (request, response) => {
+    // What is asked next is for the process that comes after this one.
+    if (isStopping()) response.setHeader('connection', 'close');
     const page = request.method === 'GET' ? pages.get(request.url) : undefined;
     if (page === undefined) {
       const sentence = `The metrics are at /metrics; ${API.live} and ${API.health} are here too.\n`;
@@ -52,6 +55,7 @@ export async function startMetricsServer(
   const address = server.address();
   return {
     port: typeof address === 'object' && address !== null ? address.port : port,
+    server,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -2,7 +2,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 import { codeStatistics } from '#server/db/codes.ts';
-import type { Db } from '#server/db/connect.ts';
+import type { OpenDatabase } from '#server/db/connect.ts';
 import { outboxBacklog } from '#server/db/outbox.ts';
 import { countEvents } from '#server/db/webhook-events.ts';
 import type { Config } from '#server/config.ts';
@@ -33,9 +33,13 @@ const CODES_LOOKED_AT = 10_000;
 
 /** Makes the metrics of one service. */
 export function createMetrics(
-  db: Db,
+  { db, writes }: Pick<OpenDatabase, 'db' | 'writes'>,
   clock: () => number,
-  { codeTtlSeconds, webhooks }: Pick<Config, 'codeTtlSeconds' | 'webhooks'>,
+  {
+    codeTtlSeconds,
+    webhooks,
+    logLinesLost,
+  }: Pick<Config, 'codeTtlSeconds' | 'webhooks'> & { readonly logLinesLost: () => number },
 ): Metrics {
   const registry = new Registry();
   const registers = [registry];
@@ -107,6 +111,16 @@ export function createMetrics(
     labelNames: ['reason'],
     registers,
   });
+  // It lives as long as what it asks.
+  void new Counter({
+    name: 'lead_page_log_lines_lost_total',
+    help: 'Lines of the log that could not be written, as on a full disk.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(logLinesLost());
+    },
+  });
   // Read when scraped: the outbox belongs to all processes, so one number from the database is the truth.
   const depth = new Gauge({ name: 'lead_page_outbox_depth', help: 'Mail waiting to be sent.', registers });
   const age = new Gauge({
@@ -123,6 +137,12 @@ export function createMetrics(
   const reachable = new Gauge({
     name: 'lead_page_database_up',
     help: '1 when the database answers.',
+    registers,
+  });
+
+  const writable = new Gauge({
+    name: 'lead_page_database_takes_writes',
+    help: '1 unless the last writes of this process failed, as on a full disk.',
     registers,
   });
 
@@ -148,6 +168,7 @@ export function createMetrics(
       watching = true;
     },
     render: async () => {
+      writable.set(writes.fault() === null ? 1 : 0);
       try {
         const backlog = await outboxBacklog(db);
         depth.set(backlog.depth);

@@ -1,0 +1,233 @@
+// Health knows what the last writes said: a database that can be read and not be written is no healthy one.
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+import { sql } from 'kysely';
+import type { Client } from 'pg';
+
+import { API } from '#shared/api.ts';
+import { behindPgBouncer, freshDatabase } from '#testing/databases.ts';
+import { inFolder } from '#testing/folder.ts';
+import { onPostgres, withTableOnSmallDisk } from '#testing/postgres-on-a-small-disk.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { fillDisk, whyNoDisk, withSmallDisk } from '#testing/small-disk.ts';
+import { until } from '#testing/until.ts';
+
+/** Longer than a full disk is remembered, and than lies between two tries of the process. */
+const A_WHILE_SECONDS = 61;
+/** Longer than lies between two tries of the process. */
+const A_MOMENT_SECONDS = 6;
+const MOST_FORMS = 200;
+/** They send many forms and enter no code. */
+const WITHOUT_BREAKER = { BREAKER_UNENTERED_PERCENT: '0' };
+
+const health = async ({ app }: ServerUnderTest) => {
+  const { statusCode, body, headers } = await app.inject(API.health);
+  return { status: statusCode, body, retryAfter: headers['retry-after'] };
+};
+
+const WELL = { status: 200, body: '{"status":"ok"}', retryAfter: undefined };
+const sick = (body: string) => ({ status: 503, body, retryAfter: '5' });
+
+/** Mail that could not be noted as sent is not waited for. */
+const pass = (server: ServerUnderTest, seconds: number): void =>
+  server.setClock(server.now() + seconds * 1_000);
+
+/** Mail that waited meanwhile goes out first. */
+async function untilWell(server: ServerUnderTest): Promise<void> {
+  await until(async () => {
+    pass(server, 1);
+    server.wakeWorker();
+    return (await health(server)).status === 200;
+  });
+}
+
+let forms = 0;
+async function sendForm(server: ServerUnderTest): Promise<number> {
+  forms += 1;
+  const form = filledForm({ email: `ada-${forms}@example.com`, company: 'x'.repeat(100) });
+  return (await createVisitor(server, `198.51.100.${forms % 250}`).post(API.leads, form)).statusCode;
+}
+
+/** Some may find room in pages that are there. */
+async function sendFormsUntilRefused(server: ServerUnderTest): Promise<void> {
+  for (let count = 0; count < MOST_FORMS; count += 1) {
+    const status = await sendForm(server);
+    if (status === 503) return;
+    assert.equal(status, 202);
+  }
+  assert.fail('Every form was taken.');
+}
+
+const takesWrites = async ({ metrics }: ServerUnderTest): Promise<string | undefined> =>
+  /^lead_page_database_takes_writes (\d)$/m.exec((await metrics.render()).body)?.[1];
+
+/** How often the process itself has tried to write. */
+async function tries({ database }: ServerUnderTest): Promise<number> {
+  const row = await database.db
+    .selectFrom('limit_windows')
+    .select('count')
+    .where('key', '=', 'tries to write')
+    .executeTakeFirst();
+  return row?.count ?? 0;
+}
+
+const FULL_SQLITE =
+  'The disk of the database is full, so forms are refused. Make room on it; nothing has to be restarted.';
+const FULL_POSTGRES =
+  'The disk of PostgreSQL is full, so forms are refused. Make room on it; nothing has to be restarted here.';
+
+describe('health, when the database takes no writes', () => {
+  it('is 503 on a SQLite that has no room, until there is some and a minute has passed without a failure', () =>
+    withServer({ engine: 'sqlite', env: WITHOUT_BREAKER }, async (server) => {
+      const { db } = server.database;
+      const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(db);
+      await sql`pragma max_page_count = ${sql.lit(rows[0]?.page_count)}`.execute(db);
+      assert.deepEqual(await health(server), WELL);
+      assert.equal(await takesWrites(server), '1');
+      await sendFormsUntilRefused(server);
+      assert.deepEqual(await health(server), sick(FULL_SQLITE));
+      assert.equal(await takesWrites(server), '0');
+      // A small write that finds room says nothing about the next form.
+      pass(server, A_MOMENT_SECONDS);
+      assert.deepEqual(await health(server), sick(FULL_SQLITE));
+      assert.equal(await sendForm(server), 503);
+      await sql`pragma max_page_count = 1000000`.execute(db);
+      assert.deepEqual(await health(server), sick(FULL_SQLITE));
+      pass(server, A_WHILE_SECONDS);
+      await untilWell(server);
+      assert.equal(await takesWrites(server), '1');
+      assert.equal(await sendForm(server), 202);
+    }));
+
+  it('writes itself, but not for each caller, and nothing at all while all is well', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      const ask = () => Promise.all(Array.from({ length: 50 }, () => health(server)));
+      await ask();
+      assert.equal(await tries(server), 0);
+      await sql`pragma query_only = on`.execute(server.database.db);
+      assert.equal(await sendForm(server), 503);
+      await ask();
+      await sql`pragma query_only = off`.execute(server.database.db);
+      // The last try was a moment ago.
+      assert.deepEqual(
+        (await ask()).map(({ status }) => status),
+        Array.from({ length: 50 }, () => 503),
+      );
+      pass(server, A_MOMENT_SECONDS);
+      // Nobody has sent a form: a balancer would not send one here.
+      assert.deepEqual(
+        await ask(),
+        Array.from({ length: 50 }, () => WELL),
+      );
+      assert.equal(await tries(server), 1);
+    }));
+
+  it('is 503 on a SQLite that may only be read, and the first write that succeeds ends it', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      const { db } = server.database;
+      await sql`pragma query_only = on`.execute(db);
+      assert.equal(await sendForm(server), 503);
+      assert.match(
+        (await health(server)).body,
+        /^The database file takes no writes, so forms are refused\. Look /,
+      );
+      await sql`pragma query_only = off`.execute(db);
+      assert.equal(await sendForm(server), 202);
+      assert.deepEqual(await health(server), WELL);
+    }));
+
+  it('is 503 on a PostgreSQL that has turned read-only, and the first write that succeeds ends it', () =>
+    withServer({ engine: 'postgres' }, async (server) => {
+      assert.equal(await sendForm(server), 202);
+      await onPostgres(postgresOf(server), (client) => setReadOnly(client, 'on'));
+      await until(
+        async () =>
+          (await sendForm(server)) === 503 &&
+          (await health(server)).body.startsWith(
+            'PostgreSQL takes no writes, so forms are refused. Name the primary server in DATABASE_URL, ',
+          ),
+      );
+      assert.equal((await health(server)).status, 503);
+      await onPostgres(postgresOf(server), (client) => setReadOnly(client, 'off'));
+      await until(async () => (await sendForm(server)) === 202);
+      assert.deepEqual(await health(server), WELL);
+    }));
+
+  it('is 503 on a SQLite that another program keeps locked', () =>
+    inFolder(async (folder) => {
+      const file = path.join(folder, 'leads.db');
+      const database = await freshDatabase('sqlite', { file, patienceMs: 50 });
+      const other = await freshDatabase('sqlite', { file });
+      try {
+        await withServer({ engine: 'sqlite', database }, async (server) => {
+          await other.db.transaction().execute(async () => {
+            assert.equal(await sendForm(server), 503);
+            assert.deepEqual(
+              await health(server),
+              sick(
+                'Another program keeps the database file locked, so forms are refused. Find out which (fuser, with the name of the file) and end it.',
+              ),
+            );
+          });
+          assert.equal(await sendForm(server), 202);
+          assert.deepEqual(await health(server), WELL);
+        });
+      } finally {
+        await other.close();
+      }
+    }));
+
+  it('is 503 on a SQLite whose disk is full', { skip: whyNoDisk() }, () =>
+    withSmallDisk({ size: '2m' }, async (disk) => {
+      const env = { ...WITHOUT_BREAKER, DATABASE_URL: `file:${path.join(disk, 'leads.db')}` };
+      await withServer({ engine: 'sqlite', env }, async (server) => {
+        const filler = fillDisk(disk);
+        await sendFormsUntilRefused(server);
+        assert.deepEqual(await health(server), sick(FULL_SQLITE));
+        rmSync(filler);
+        assert.equal(await sendForm(server), 202);
+        pass(server, A_WHILE_SECONDS);
+        await untilWell(server);
+      });
+    }),
+  );
+
+  it(
+    'is 503 on a PostgreSQL whose disk is full, though small writes succeed',
+    { skip: whyNoDisk() || behindPgBouncer() },
+    () =>
+      withServer({ engine: 'postgres', env: WITHOUT_BREAKER }, (server) =>
+        withTableOnSmallDisk(postgresOf(server), 'submissions', async (disk) => {
+          const filler = fillDisk(disk);
+          await sendFormsUntilRefused(server);
+          assert.deepEqual(await health(server), sick(FULL_POSTGRES));
+          // The process has tried, and succeeded: in a table that has room.
+          assert.equal(await tries(server), 1);
+          assert.equal(await sendForm(server), 503);
+          assert.deepEqual(await health(server), sick(FULL_POSTGRES));
+          rmSync(filler);
+          assert.equal(await sendForm(server), 202);
+          pass(server, A_WHILE_SECONDS);
+          await untilWell(server);
+        }),
+      ),
+  );
+});
+
+function postgresOf({ config: { database } }: ServerUnderTest): string {
+  assert(database.engine === 'postgres');
+  return database.url;
+}
+
+/** For the connections to come; those that there are end. */
+async function setReadOnly(client: Client, value: 'on' | 'off'): Promise<void> {
+  await client.query('set default_transaction_read_only = off');
+  const { rows } = await client.query<{ name: string }>('select current_database() as name');
+  await client.query(`alter database ${rows[0]?.name} set default_transaction_read_only = ${value}`);
+  await client.query(
+    'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+  );
+}

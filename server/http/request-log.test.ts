@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { sql } from 'kysely';
+
+import { LOG_LINES } from '#server/limits/numbers.ts';
+import { API } from '#shared/api.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+
+type Line = { readonly route?: string; readonly status?: number; readonly msg?: string };
+const read = ({ logLines }: ServerUnderTest): (Line & Record<string, unknown>)[] =>
+  logLines.map((line) => JSON.parse(line) as Line & Record<string, unknown>);
+const withStatus = (server: ServerUnderTest, status: number): number =>
+  read(server).filter((line) => line.status === status).length;
+const leftOut = (server: ServerUnderTest) => read(server).filter(({ msg }) => msg?.includes('left out'));
+
+const TOO_MANY = LOG_LINES.refusedOrFailed + 50;
+
+describe('the lines that requests leave in the log', () => {
+  it('are bounded for one network, and hide nobody else', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      const stranger = createVisitor(server, '203.0.113.7');
+      for (let count = 0; count < TOO_MANY; count += 1)
+        assert.equal((await stranger.get(`/api/nothing-${count}`)).statusCode, 404);
+      assert.equal(withStatus(server, 404), LOG_LINES.refusedOrFailed);
+      // At once; the rest is said a minute later.
+      assert.deepEqual(
+        leftOut(server).map(({ refused }) => refused),
+        [1],
+      );
+      // What is answered, what fails, and others have room of their own.
+      assert.equal((await stranger.post(API.leads, filledForm())).statusCode, 202);
+      assert.equal(withStatus(server, 202), 1);
+      assert.equal((await createVisitor(server, '203.0.113.8').get('/api/nothing')).statusCode, 404);
+      assert.equal(withStatus(server, 404), LOG_LINES.refusedOrFailed + 1);
+      await sql`alter table outbox rename to elsewhere`.execute(server.database.db);
+      assert.equal((await stranger.get(API.health)).statusCode, 503);
+      assert.equal(withStatus(server, 503), 1);
+    }));
+
+  it('are bounded for failures, with what is said of each error; an hour later there is room again', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      await sql`alter table outbox rename to elsewhere`.execute(server.database.db);
+      // Each leaves two lines: the error, and the answer.
+      const failures = () =>
+        read(server).filter(({ reqId, err, status }) => reqId && (err !== undefined || status === 503))
+          .length;
+      const stranger = createVisitor(server, '203.0.113.7');
+      for (let count = 0; count < TOO_MANY; count += 1)
+        assert.equal((await stranger.get(API.health)).statusCode, 503);
+      assert.equal(failures(), LOG_LINES.refusedOrFailed);
+      server.setClock(server.now() + LOG_LINES.windowMs);
+      assert.equal((await stranger.get(API.health)).statusCode, 503);
+      assert.equal(failures(), LOG_LINES.refusedOrFailed + 2);
+    }));
+
+  it('are not there for a probe that is told that all is well', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      for (const route of [API.live, API.health])
+        assert.equal((await createVisitor(server).get(route)).statusCode, 200);
+      assert.deepEqual(
+        read(server).filter(({ route }) => route !== undefined),
+        [],
+      );
+    }));
+});

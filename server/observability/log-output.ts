@@ -1,0 +1,149 @@
+// Where the log goes: standard output, written beside the event loop and in the order of the lines. When it cannot be written (a full
+// disk, a reader that has gone or reads no more), lines are lost and counted. Nothing here waits, throws, or grows without bound.
+// pino's own output (sonic-boom) is not taken: at an error and at the end it waits for room without end, and it keeps what it cannot write.
+import { fstatSync, write, writeSync } from 'node:fs';
+import { isatty } from 'node:tty';
+
+const STANDARD_OUTPUT = 1;
+/** Lines that wait to be written, in bytes: some 6,000 of a request each. Further ones are lost. */
+const MOST_WAITING_BYTES = 1024 * 1024;
+/** A pipe takes this much in one piece (PIPE_BUF on Linux), so that two processes that share it do not tear each other's lines. */
+const CHUNK_BYTES = 4096;
+/** After an error, such as that the disk is full. */
+const TRY_AGAIN_MS = 1_000;
+/** After the destination said that it takes no more just now. */
+const TRY_AGAIN_SOON_MS = 50;
+
+/** What could not be written. Times are milliseconds since 1970. */
+export type LostLines = { readonly count: number; readonly since: number; readonly until: number };
+
+export type LogOutput = {
+  readonly isTTY: boolean;
+  /** Takes a line, with its end. */
+  readonly write: (line: string) => void;
+  /** How many lines were lost so far. */
+  readonly linesLost: () => number;
+  /** For the end of the process, which waits for nothing: hands over what still waits, once. */
+  readonly writeRest: () => void;
+};
+
+/** Writes once, as much as the destination takes. */
+type Put = (bytes: Buffer, done: (error: NodeJS.ErrnoException | null, written: number) => void) => void;
+
+/**
+ * Opens standard output for the log.
+ * @param onLost called when lines are taken again after some were lost; what it logs stands in their place
+ */
+export function openLogOutput(onLost: (lost: LostLines) => void): LogOutput {
+  const { put, putNow } = isPipe(STANDARD_OUTPUT) ? openPipe() : openFile(STANDARD_OUTPUT);
+  /** Whole lines. */
+  let waiting: Buffer[] = [];
+  let waitingBytes = 0;
+  /** Is being written, or could not be. */
+  let inHand: Buffer | null = null;
+  let retry: NodeJS.Timeout | null = null;
+  /** What was lost since lines are refused; null as long as they are taken. */
+  let losing: { count: number; readonly since: number } | null = null;
+  let lostInAll = 0;
+
+  const takeChunk = (): Buffer | null => {
+    let count = 0;
+    let bytes = 0;
+    for (const line of waiting) {
+      if (count > 0 && bytes + line.length > CHUNK_BYTES) break;
+      count += 1;
+      bytes += line.length;
+    }
+    if (count === 0) return null;
+    const chunk = Buffer.concat(waiting.slice(0, count), bytes);
+    waiting = waiting.slice(count);
+    waitingBytes -= bytes;
+    return chunk;
+  };
+
+  const putInHand = (): void => {
+    const chunk = inHand;
+    if (chunk === null) return;
+    put(chunk, (error, written) => {
+      if (error !== null) {
+        retry = setTimeout(tryAgain, error.code === 'EAGAIN' ? TRY_AGAIN_SOON_MS : TRY_AGAIN_MS).unref();
+        return;
+      }
+      inHand = written < chunk.length ? chunk.subarray(written) : takeChunk();
+      takeLinesAgain();
+      putInHand();
+    });
+  };
+
+  const tryAgain = (): void => {
+    retry = null;
+    putInHand();
+  };
+
+  const takeLinesAgain = (): void => {
+    // Not as soon as one fits: every few lines would be followed by a word about those that were lost.
+    if (losing === null || waitingBytes > MOST_WAITING_BYTES / 2) return;
+    const lost = { ...losing, until: Date.now() };
+    losing = null;
+    onLost(lost);
+  };
+
+  return {
+    isTTY: isatty(STANDARD_OUTPUT),
+    write: (line) => {
+      const bytes = Buffer.from(line);
+      if (waitingBytes + bytes.length > MOST_WAITING_BYTES) losing ??= { count: 0, since: Date.now() };
+      if (losing !== null) {
+        losing.count += 1;
+        lostInAll += 1;
+        return;
+      }
+      if (inHand !== null) {
+        waiting.push(bytes);
+        waitingBytes += bytes.length;
+        return;
+      }
+      inHand = bytes;
+      putInHand();
+    },
+    linesLost: () => lostInAll,
+    writeRest: () => {
+      // What could not be written a moment ago cannot be now.
+      if (retry !== null || waiting.length === 0) return;
+      try {
+        // After what is in hand, which the end of the process waits for.
+        putNow(Buffer.concat(waiting));
+      } catch {
+        // Nobody is left to hear of it.
+      }
+      waiting = [];
+    },
+  };
+}
+
+type Destination = { readonly put: Put; readonly putNow: (bytes: Buffer) => void };
+
+/** A file, a terminal or a device. The write waits in a thread, should it have to. */
+const openFile = (fd: number): Destination => ({
+  put: (bytes, done) => write(fd, bytes, 0, bytes.length, null, done),
+  putNow: (bytes) => void writeSync(fd, bytes),
+});
+
+/**
+ * A pipe or a socket whose reader may stop reading. Node writes to it without waiting; a thread that waited would keep the process
+ * from ending.
+ */
+function openPipe(): Destination {
+  // Told to `done` as well; unheard, it would end the process.
+  process.stdout.on('error', () => {});
+  return {
+    put: (bytes, done) =>
+      void process.stdout.write(bytes, (error) => (error ? done(error, 0) : done(null, bytes.length))),
+    putNow: (bytes) => void process.stdout.write(bytes),
+  };
+}
+
+function isPipe(fd: number): boolean {
+  const stats = fstatSync(fd);
+  return stats.isFIFO() || stats.isSocket();
+}
