@@ -10,6 +10,7 @@ import { setTimeout } from 'node:timers/promises';
 
 import { API } from '#shared/api.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { KEPT_COMPILED } from '#testing/environment.ts';
 import { inFolder } from '#testing/folder.ts';
 import { freePort } from '#testing/free-port.ts';
 import { codeIn, startInbox } from '#testing/inbox.ts';
@@ -49,7 +50,10 @@ const restart = (folder: string, step: readonly string[] = ['restart.ts']) =>
     execFile(
       process.execPath,
       [path.join(PROJECT_FOLDER, 'server', file), ...rest],
-      { env: { ...SETTINGS, INSTANCE_FOLDER: folder, CAMPAIGN_FOLDER: TEST_CAMPAIGN }, timeout: 60_000 },
+      {
+        env: { ...SETTINGS, INSTANCE_FOLDER: folder, CAMPAIGN_FOLDER: TEST_CAMPAIGN, ...KEPT_COMPILED },
+        timeout: 60_000,
+      },
       (error, stdout, stderr) => resolve({ code: error?.code ?? 0, said: stdout + stderr }),
     );
   });

@@ -1,5 +1,8 @@
 // The environment of a process, for what reads it: tests call that in their own process.
 
+/** For a process that a test starts with an environment of its own: what this one has compiled is not compiled again. */
+export const KEPT_COMPILED = { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] };
+
 /**
  * Gives this process other variables, and no others, until it is disposed of. Whatever else runs meanwhile sees them as well.
  * @example
