@@ -10,10 +10,7 @@ test('the article ends in something to do: share, and the links of the foot', as
   await expect(page.getByRole('contentinfo').getByRole('link', { name: 'Privacy Policy' })).toBeVisible();
 });
 
-test('on a phone "Verified!" does not cover the first lines of the article @layout', async ({
-  page,
-  visitor,
-}) => {
+test('on a phone "Verified!" does not cover the first lines of the article', async ({ page, visitor }) => {
   await page.setViewportSize({ width: 375, height: 667 });
   await page.goto('/');
   await visitor.readArticle();

@@ -75,7 +75,7 @@ test('the code screen opens with the caret in the first box, whose group tells h
   await expect(page.getByRole('article')).toBeVisible();
 });
 
-test('at 375 x 430, with the keyboard open, sentence, boxes, status and the button below are in sight @layout', async ({
+test('at 375 x 430, with the keyboard open, sentence, boxes, status and the button below are in sight', async ({
   page,
   visitor,
 }) => {

@@ -9,6 +9,7 @@ import path from 'node:path';
 import type { Page } from '@playwright/test';
 
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { KEPT_COMPILED } from '#testing/environment.ts';
 import { freePort } from '#testing/free-port.ts';
 import { siteSettings } from '#testing/start-site.ts';
 import { createVisitor, expect, test } from './fixtures.ts';
@@ -42,6 +43,7 @@ async function withDev(
       HOME: process.env['HOME'],
       INSTANCE_FOLDER: folder,
       CAMPAIGN_FOLDER: campaign,
+      ...KEPT_COMPILED,
       ...env,
       PORT: port,
     },
@@ -196,6 +198,7 @@ test('npm that was killed takes it along', async () => {
       HOME: process.env['HOME'],
       INSTANCE_FOLDER: folder,
       CAMPAIGN_FOLDER: TEST_CAMPAIGN,
+      ...KEPT_COMPILED,
       PORT: String(port),
       npm_lifecycle_event: 'dev',
     },

@@ -116,7 +116,7 @@ test('a reload of form, code screen and article begins where the stage begins', 
 });
 
 for (const height of [800, 430]) {
-  test(`"Wrong address?" leads to the address, in sight at a height of ${height} @layout`, async ({
+  test(`"Wrong address?" leads to the address, in sight at a height of ${height}`, async ({
     page,
     visitor,
   }) => {

@@ -6,7 +6,6 @@ import path from 'node:path';
 import type { Page } from '@playwright/test';
 
 import type { Report } from '#server/report/figures.ts';
-import { ENGINES } from '#testing/databases.ts';
 import { siteSettings, startSite, type Site } from '#testing/start-site.ts';
 import { createVisitor, expect, test, type Visitor } from './fixtures.ts';
 
@@ -50,48 +49,46 @@ async function reportOf(site: Site): Promise<Report> {
   return JSON.parse(report) as Report;
 }
 
-for (const engine of ENGINES) {
-  test(`a visit is counted once at each step, and by its source, on ${engine}`, async ({ page }) => {
-    const site = await startSite({ engine });
-    try {
-      const told = watchTold(page);
-      const visitor = createVisitor(page, site);
-      await page.goto(`${site.url}/?utm_source=newsletter`);
-      await visitor.askForCode();
-      expect(told.steps).toEqual(['opened']);
-      await visitor.enterCode(await visitor.mailedCode());
-      await expect(page.getByRole('article')).toBeVisible();
-      // What is in view at first may never be looked at.
-      expect(told.steps).toEqual(['opened']);
-      await readToEnd(visitor);
-      await expect.poll(() => told.steps).toEqual(TOLD);
-      // Read again, and opened again: the same visit.
-      await page.mouse.wheel(0, -20_000);
-      await readToEnd(visitor);
-      await page.getByRole('button', { name: 'Back' }).click();
-      await visitor.openForm();
-      expect(told.steps).toEqual(TOLD);
-      expect(await Promise.all(told.cookies)).toEqual(TOLD.map(() => false));
+test('a visit is counted once at each step, and by its source', async ({ page }) => {
+  const site = await startSite();
+  try {
+    const told = watchTold(page);
+    const visitor = createVisitor(page, site);
+    await page.goto(`${site.url}/?utm_source=newsletter`);
+    await visitor.askForCode();
+    expect(told.steps).toEqual(['opened']);
+    await visitor.enterCode(await visitor.mailedCode());
+    await expect(page.getByRole('article')).toBeVisible();
+    // What is in view at first may never be looked at.
+    expect(told.steps).toEqual(['opened']);
+    await readToEnd(visitor);
+    await expect.poll(() => told.steps).toEqual(TOLD);
+    // Read again, and opened again: the same visit.
+    await page.mouse.wheel(0, -20_000);
+    await readToEnd(visitor);
+    await page.getByRole('button', { name: 'Back' }).click();
+    await visitor.openForm();
+    expect(told.steps).toEqual(TOLD);
+    expect(await Promise.all(told.cookies)).toEqual(TOLD.map(() => false));
 
-      const report = await reportOf(site);
-      expect(report.funnel).toEqual([
-        { step: 'seen', times: 1 },
-        { step: 'opened', times: 1 },
-        { step: 'asked', people: 1 },
-        { step: 'mailed', people: 1 },
-        { step: 'entered', people: 1 },
-        { step: 'quarter', times: 1 },
-        { step: 'half', times: 1 },
-        { step: 'three-quarters', times: 1 },
-        { step: 'whole', times: 1 },
-      ]);
-      expect(report.bySource).toEqual([{ name: 'newsletter', seen: 1, asked: 1, entered: 1, leads: 1 }]);
-    } finally {
-      await site.close();
-    }
-    expect(site.output()).not.toContain('newsletter');
-  });
-}
+    const report = await reportOf(site);
+    expect(report.funnel).toEqual([
+      { step: 'seen', times: 1 },
+      { step: 'opened', times: 1 },
+      { step: 'asked', people: 1 },
+      { step: 'mailed', people: 1 },
+      { step: 'entered', people: 1 },
+      { step: 'quarter', times: 1 },
+      { step: 'half', times: 1 },
+      { step: 'three-quarters', times: 1 },
+      { step: 'whole', times: 1 },
+    ]);
+    expect(report.bySource).toEqual([{ name: 'newsletter', seen: 1, asked: 1, entered: 1, leads: 1 }]);
+  } finally {
+    await site.close();
+  }
+  expect(site.output()).not.toContain('newsletter');
+});
 
 test('a page that nobody touches asks for its own files and tells nothing', async ({ page, site }) => {
   const asked: string[] = [];

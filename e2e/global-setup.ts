@@ -2,12 +2,14 @@
 // which engines and programs this machine does not have.
 import { DEFAULT_CAMPAIGN, ensureBuilt, GERMAN_CAMPAIGN, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { POSTGRES_URL_VARIABLE } from '#testing/databases.ts';
+import { keepCompiled } from '#testing/environment.ts';
 import { fontconfigFile, makeFonts } from '#testing/fonts.ts';
 import { QUICK, startPostgres } from '#testing/postgres-server.ts';
 import { missingPrograms } from '#testing/programs.ts';
 
 export default async function globalSetup(): Promise<() => Promise<void>> {
   for (const campaign of [TEST_CAMPAIGN, DEFAULT_CAMPAIGN, GERMAN_CAMPAIGN]) ensureBuilt(campaign);
+  keepCompiled();
   await makeFonts();
   // Every browser that is started from here on sees it, of whatever engine.
   process.env['FONTCONFIG_FILE'] = fontconfigFile('wide');

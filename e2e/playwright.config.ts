@@ -28,7 +28,7 @@ export default defineConfig({
     trace: 'off',
   },
   projects: [
-    // In the widest text face (global-setup.ts); what measures lines, rows and places in the narrowest as well.
+    // In the widest text face (global-setup.ts); what measures lines, rows and columns in the narrowest as well.
     { name: 'wide' },
     {
       name: 'narrow',

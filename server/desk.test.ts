@@ -10,6 +10,7 @@ import { describe, it } from 'node:test';
 
 import { COLUMNS } from '#server/db/personal-data.ts';
 import { openDatabase } from '#server/db/connect.ts';
+import { KEPT_COMPILED } from '#testing/environment.ts';
 import { inFolder } from '#testing/folder.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createPostgresDatabase, ENGINES } from '#testing/databases.ts';
@@ -22,7 +23,13 @@ const DESK = path.resolve(import.meta.dirname, 'desk.ts');
 
 const start = (folder: string, env: Readonly<Record<string, string>>, args: readonly string[]) =>
   spawn(process.execPath, [DESK, ...args], {
-    env: { PATH: process.env['PATH'], INSTANCE_FOLDER: folder, CAMPAIGN_FOLDER: TEST_CAMPAIGN, ...env },
+    env: {
+      PATH: process.env['PATH'],
+      INSTANCE_FOLDER: folder,
+      CAMPAIGN_FOLDER: TEST_CAMPAIGN,
+      ...KEPT_COMPILED,
+      ...env,
+    },
     cwd: folder,
   });
 

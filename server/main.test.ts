@@ -33,7 +33,7 @@ import { API } from '#shared/api.ts';
 import { inFolder } from '#testing/folder.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { behindPgBouncer, createPostgresDatabase, ENGINES } from '#testing/databases.ts';
-import { environment } from '#testing/environment.ts';
+import { environment, KEPT_COMPILED } from '#testing/environment.ts';
 import { copyProject } from '#testing/project-copy.ts';
 import {
   createVisitor,
@@ -59,7 +59,11 @@ async function refusal(
     execFile(
       process.execPath,
       command,
-      { cwd: folder, env: { PORT: '0', INSTANCE_FOLDER: folder, ...env }, timeout: 20_000 },
+      {
+        cwd: folder,
+        env: { PORT: '0', INSTANCE_FOLDER: folder, ...KEPT_COMPILED, ...env },
+        timeout: 20_000,
+      },
       (error, _stdout, text) => resolve({ code: error?.code ?? 0, stderr: text }),
     );
   });

@@ -1,7 +1,26 @@
-// The environment of a process, for what reads it: tests call that in their own process.
+// The environment of a process: what every process of a test has in it, and another one for a while.
+import path from 'node:path';
 
 /**
- * Gives this process other variables, and no others, until it is disposed of. Whatever else runs meanwhile sees them as well.
+ * From here on every process that inherits the environment keeps what Node compiles of it: else each file of tests would translate and
+ * compile the same modules again, for half a second.
+ */
+export function keepCompiled(): void {
+  process.env['NODE_COMPILE_CACHE'] ??= path.resolve(
+    import.meta.dirname,
+    '..',
+    'node_modules',
+    '.cache',
+    'tests',
+  );
+}
+
+/** For a process that a test starts with an environment of its own: what this one has compiled is not compiled again. */
+export const KEPT_COMPILED = { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] };
+
+/**
+ * For functions that read the environment: gives this process other variables, and no others, until it is disposed of. Whatever
+ * else runs meanwhile sees them as well.
  * @example
  * using _ = environment({ PORT: 'http' });
  */

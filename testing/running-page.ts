@@ -6,6 +6,7 @@ import path from 'node:path';
 
 import { readRunning, type Running } from '#server/running-page.js';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { KEPT_COMPILED } from '#testing/environment.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 import { startSiteProcess, type SiteProcess } from '#testing/start-site.ts';
 import { until } from '#testing/until.ts';
@@ -69,7 +70,7 @@ export const restartPage = (
       process.execPath,
       [path.join(PROJECT_FOLDER, 'server', file), ...args],
       {
-        env: { ...SETTINGS, INSTANCE_FOLDER: folder, CAMPAIGN_FOLDER: TEST_CAMPAIGN },
+        env: { ...SETTINGS, INSTANCE_FOLDER: folder, CAMPAIGN_FOLDER: TEST_CAMPAIGN, ...KEPT_COMPILED },
         timeout: PATIENCE_MS,
       },
       (error, stdout, stderr) => resolve({ code: error?.code ?? 0, said: stdout + stderr }),

@@ -8,6 +8,7 @@ import path from 'node:path';
 
 import { ensureBuilt, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createPostgresDatabase, type Engine } from '#testing/databases.ts';
+import { KEPT_COMPILED } from '#testing/environment.ts';
 import { startInbox, type Inbox, type InboxBehaviour } from '#testing/inbox.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 
@@ -49,6 +50,7 @@ export async function startSiteProcess(
       PORT: '0',
       // Its .env and data/, never those of the project.
       INSTANCE_FOLDER: folder,
+      ...KEPT_COMPILED,
       // A copy of the project would leave what was compiled of it in our node_modules/ for ever.
       ...(project !== PROJECT_FOLDER && { NODE_DISABLE_COMPILE_CACHE: '1' }),
       ...campaign,

@@ -1,11 +1,8 @@
 // Runs once before all test files of "node --test": PostgreSQL and a built site for everybody.
-import path from 'node:path';
-
 import { ensureBuilt, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { makeTemplate, POSTGRES_URL_VARIABLE } from '#testing/databases.ts';
+import { keepCompiled } from '#testing/environment.ts';
 import { QUICK, startPostgres, type PostgresServer } from '#testing/postgres-server.ts';
-
-const COMPILED = path.resolve(import.meta.dirname, '..', 'node_modules', '.cache', 'tests');
 
 let postgres: PostgresServer | null = null;
 
@@ -16,8 +13,7 @@ export async function globalSetup(): Promise<void> {
     process.env[POSTGRES_URL_VARIABLE] = postgres.url;
   }
   await makeTemplate();
-  // Half a second for each file of tests, in which Node would translate and compile the same modules again.
-  process.env['NODE_COMPILE_CACHE'] ??= COMPILED;
+  keepCompiled();
 }
 
 export async function globalTeardown(): Promise<void> {

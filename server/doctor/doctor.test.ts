@@ -37,6 +37,7 @@ import {
   freshDatabase,
   type Engine,
 } from '#testing/databases.ts';
+import { KEPT_COMPILED } from '#testing/environment.ts';
 import { startDnsServer, type NameRecords } from '#testing/dns-server.ts';
 import { startInbox, type Inbox } from '#testing/inbox.ts';
 import { openTestService } from '#testing/open-test-service.ts';
@@ -478,7 +479,12 @@ describe('the doctor', () => {
       process.execPath,
       [path.resolve(import.meta.dirname, '../desk.ts'), 'doctor', '--json'],
       {
-        env: { PATH: process.env['PATH'], INSTANCE_FOLDER: folder, CAMPAIGN_FOLDER: TEST_CAMPAIGN },
+        env: {
+          PATH: process.env['PATH'],
+          INSTANCE_FOLDER: folder,
+          CAMPAIGN_FOLDER: TEST_CAMPAIGN,
+          ...KEPT_COMPILED,
+        },
         cwd: folder,
       },
     );

@@ -15,8 +15,8 @@ export const ENGINE_NAMES = ['chromium', 'firefox', 'webkit'] as const satisfies
 /** What Debian calls what is needed for an engine that is not Chromium. */
 export const DEBIAN_PACKAGES = {
   firefox: ['firefox-esr'],
-  // The last two decode the film.
-  webkit: ['webkit2gtk-driver', 'xvfb', 'gstreamer1.0-plugins-bad', 'gstreamer1.0-libav'],
+  // The last one decodes the film.
+  webkit: ['webkit2gtk-driver', 'xvfb', 'gstreamer1.0-plugins-bad'],
 } as const;
 
 // Not /usr/bin/firefox: it may be Ubuntu's snap, which cannot see the profile that a test makes for it.
