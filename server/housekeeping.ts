@@ -1,6 +1,6 @@
 // Lets go of what has had its time: a little at a time, each in a transaction of its own, so that nobody waits for it.
 // Several processes may do it at once; on PostgreSQL one of them does, and the others leave it to that one.
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 
 import type { Config } from '#server/config.ts';
 import type { OpenDatabase } from '#server/db/connect.ts';
@@ -11,6 +11,9 @@ const DAY_MS = 86_400_000;
 const FUNNEL_DAYS = 731;
 /** Rows deleted at once: some milliseconds. */
 const AT_ONCE = 500;
+/** Tries to empty SQLite's log, between the commits of others; the next call goes on. */
+const LOG_TRIES = 20;
+const LOG_EVERY_MS = 50;
 
 /** How many rows of which tables went; those of which none did are missing. */
 export type Expired = Partial<Record<ExpiringTable, number>>;
@@ -42,6 +45,8 @@ export function createHousekeeping({
   const { unverifiedDays, mailDays } = config.retention;
   const place = newPlace();
   let isRunning = false;
+  /** Something was deleted since the log was empty. */
+  let isInLog = false;
 
   const goThrough = async (expired: Expired): Promise<void> => {
     const now = clock();
@@ -65,15 +70,26 @@ export function createHousekeeping({
     }
   };
 
+  const emptyLog = async (): Promise<void> => {
+    for (let tries = 0; isInLog && tries < LOG_TRIES && !shouldStop(); tries += 1) {
+      if (tries > 0) await setTimeout(LOG_EVERY_MS);
+      isInLog = !shouldStop() && !database.emptyLog();
+    }
+  };
+
   return async () => {
     if (isRunning) return;
     isRunning = true;
     const expired: Expired = {};
     try {
-      await goThrough(expired);
+      await goThrough(expired).finally(() => {
+        if (Object.keys(expired).length === 0) return;
+        isInLog = true;
+        onExpired(expired);
+      });
+      await emptyLog();
     } finally {
       isRunning = false;
-      if (Object.keys(expired).length > 0) onExpired(expired);
     }
   };
 }

@@ -206,7 +206,7 @@ async function tryMailAccount(): Promise<void> {
 function announceStart(): readonly string[] {
   const { port } = Object.assign({ port: config.port }, app.server.address());
   for (const warning of service.warnings) say(warning, 'warn');
-  if (service.mailFolder !== null) {
+  if (config.mail.kind === 'files') {
     say(
       `No SMTP_URL is set: each e-mail is written to ${asSeenFromHere(service.mailFolder)}/*.eml and its code is printed here.`,
     );

@@ -60,8 +60,8 @@ export type Service = {
   /** Counts how often the page was seen, the form opened and the article read. Whoever serves writes what it counted. */
   readonly funnel: FunnelCounter;
   readonly mailer: Mailer;
-  /** Where mail is written to while there is no mail account; null when there is one. */
-  readonly mailFolder: string | null;
+  /** Where mail is written to while there is no mail account; what was written stays when there is one. */
+  readonly mailFolder: string;
   readonly webhooks: WebhookParts & {
     /** What events are signed with, newest first. */
     readonly secrets: readonly string[];
@@ -294,7 +294,7 @@ async function openParts(
     breaker: createBreaker({ db, config, clock, onOpened: announceBreaker }),
     funnel: createFunnelCounter({ database, clock, config }),
     mailer,
-    mailFolder: config.mail.kind === 'files' ? mailFolder : null,
+    mailFolder,
     webhooks: {
       engine: database.engine,
       endpoints,

@@ -2,9 +2,11 @@
 import type { Command } from '@commander-js/extra-typings';
 
 import { pseudonymsOf } from '#server/access/pseudonyms.ts';
+import { removeRemains } from '#server/commands/compact.ts';
 import { CommandFailure, type Desk } from '#server/commands/desk.ts';
 import { personalDataOf, readAddress } from '#server/commands/person-data.ts';
-import { erasePersonalData } from '#server/db/personal-data.ts';
+import { erasePersonalData, type PersonalData } from '#server/db/personal-data.ts';
+import { deleteWrittenMail } from '#server/mail/written-mail.ts';
 import { queueLeadErased } from '#server/webhooks/events.ts';
 
 export function addErase(program: Command, desk: Desk): void {
@@ -17,7 +19,7 @@ export function addErase(program: Command, desk: Desk): void {
     .addHelpText('after', '\nExample:\n  $ npm run -s desk -- erase ada@example.com')
     .action(async (typed, { yes, json }) => {
       const email = readAddress(typed);
-      const { database, secrets, clock, webhooks } = await desk.service();
+      const { config, database, secrets, clock, mailFolder, webhooks } = await desk.service();
       const data = await personalDataOf(database.db, email);
       const agreed =
         yes === true ||
@@ -34,17 +36,41 @@ export function addErase(program: Command, desk: Desk): void {
         onLeadErased: (tx, lead) => queueLeadErased(tx, webhooks, { ...lead, now }),
       });
       webhooks.wake();
-      if (json) await desk.print(`${JSON.stringify({ email, erased }, null, 2)}\n`);
-      else await desk.print(`Erased: ${sayCounts(erased)}.\n`);
+      const mailFiles = await deleteWrittenMail(mailFolder, email);
+      if (json) await desk.print(`${JSON.stringify({ email, erased, mailFiles }, null, 2)}\n`);
+      else await desk.print(`Erased: ${sayCounts({ ...erased, mailFiles })}.\n`);
       desk.note('Backups and files that were exported before still hold it: erase it there too.');
+      await removeRemains(desk, config.database);
     });
 }
 
-const sayRows = (data: Readonly<Record<string, readonly unknown[]>>): string =>
+const sayRows = (data: PersonalData): string =>
   `${sayCounts(Object.fromEntries(Object.entries(data).map(([table, rows]) => [table, rows.length])))}.`;
 
-const sayCounts = (counts: Readonly<Record<string, number>>): string =>
-  Object.entries(counts)
-    .filter(([, count]) => count > 0)
-    .map(([table, count]) => `${count} in ${table}`)
+type Erased = keyof PersonalData | 'mailFiles';
+
+/** One, and several, in the order in which they are listed. */
+const WORDS: Readonly<Record<Erased, readonly [one: string, several: string]>> = {
+  leads: ['lead', 'leads'],
+  imported_leads: ['imported person', 'imported people'],
+  submissions: ['form', 'forms'],
+  codes: ['code', 'codes'],
+  challenges: ['request for codes', 'requests for codes'],
+  outbox: ['mail', 'mails'],
+  consent_receipts: ['consent', 'consents'],
+  consent_chain: ['proof of consent', 'proofs of consent'],
+  withdrawals: ['withdrawal', 'withdrawals'],
+  corrections: ['correction', 'corrections'],
+  imported_corrections: ['correction of an imported person', 'corrections of an imported person'],
+  exported_leads: ['note of an export', 'notes of exports'],
+  webhook_events: ['message to webhooks', 'messages to webhooks'],
+  suppressions: ['entry that keeps mail away', 'entries that keep mail away'],
+  mailFiles: ['mail in a file', 'mails in files'],
+};
+
+const sayCounts = (counts: Readonly<Partial<Record<Erased, number>>>): string =>
+  Object.entries(WORDS)
+    .map(([what, [one, several]]) => ({ count: counts[what as Erased] ?? 0, one, several }))
+    .filter(({ count }) => count > 0)
+    .map(({ count, one, several }) => `${count} ${count === 1 ? one : several}`)
     .join(', ');

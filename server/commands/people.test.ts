@@ -109,7 +109,7 @@ for (const engine of ENGINES) {
           },
         });
         assert.equal(unsure.exitCode, 1);
-        assert.match(asked.join(''), /Erase all that is held about ada@example\.com\? .*1 in leads/);
+        assert.match(asked.join(''), /Erase all that is held about ada@example\.com\? .*1 lead, 1 form, /);
         assert.match(unsure.notes, /^Nothing was erased\./);
         assert.match(await everything(server), /Augusta Ada King/);
 

@@ -4,6 +4,7 @@ import { Command, CommanderError } from '@commander-js/extra-typings';
 
 import { addBackup } from '#server/commands/backup.ts';
 import { addBounce } from '#server/commands/bounce.ts';
+import { addCompact } from '#server/commands/compact.ts';
 import { addConsent } from '#server/commands/consent.ts';
 import { addCorrect } from '#server/commands/correct.ts';
 import { CommandFailure, type Desk } from '#server/commands/desk.ts';
@@ -89,6 +90,7 @@ async function runCommand(desk: Desk, args: readonly string[]): Promise<void> {
     addPerson,
     addCorrect,
     addErase,
+    addCompact,
     addConsent,
     addBackup,
     addBounce,

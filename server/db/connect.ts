@@ -25,6 +25,11 @@ export type OpenDatabase = {
   readonly isFileOurs: () => boolean;
   /** What the last writes said, of this process. */
   readonly writes: Pick<LastWrites, 'fault'>;
+  /**
+   * Empties SQLite's write-ahead log, which holds what was deleted since it began. Does not wait.
+   * @returns false when a reader or a writer is in the way. Always true for PostgreSQL, which reuses its own log
+   */
+  readonly emptyLog: () => boolean;
   /** Closes it, after the statements in hand. */
   readonly close: () => Promise<void>;
 };
@@ -81,7 +86,14 @@ export function openDatabase(
       }),
   });
   const db: Db = new Kysely({ dialect, ...logTo(options) });
-  return { db, engine: 'postgres', isFileOurs: () => true, writes, close: () => db.destroy() };
+  return {
+    db,
+    engine: 'postgres',
+    isFileOurs: () => true,
+    writes,
+    emptyLog: () => true,
+    close: () => db.destroy(),
+  };
 }
 
 const logTo = ({ onStatement }: DatabaseOptions) =>
@@ -97,6 +109,8 @@ function openSqlite(file: string, options: DatabaseOptions): OpenDatabase {
     // What a savepoint may have to bring back is written to a file otherwise, twice as much as the write-ahead log.
     sqlite.exec('pragma temp_store = memory');
     sqlite.exec(`pragma cache_size = -${SQLITE_CACHE_KIB}`);
+    // What is deleted is overwritten. FAST would leave it in pages that become free.
+    sqlite.exec('pragma secure_delete = on');
     // From here on nobody waits inside SQLite, where the event loop would wait as well.
     sqlite.exec('pragma busy_timeout = 0');
   } catch (error) {
@@ -114,7 +128,23 @@ function openSqlite(file: string, options: DatabaseOptions): OpenDatabase {
     }),
     ...logTo(options),
   });
-  return { db, engine: 'sqlite', isFileOurs, writes, close: () => db.destroy() };
+  return {
+    db,
+    engine: 'sqlite',
+    isFileOurs,
+    writes,
+    emptyLog: () => emptyLogOf(sqlite),
+    close: () => db.destroy(),
+  };
+}
+
+/**
+ * Brings what stands in a write-ahead log into the database, and leaves the log without a byte. Does not wait longer than the handle does.
+ * @returns false when another transaction is in the way
+ */
+export function emptyLogOf(sqlite: DatabaseSync): boolean {
+  if (sqlite.isTransaction) return false;
+  return sqlite.prepare('pragma wal_checkpoint(truncate)').get()?.['busy'] === 0;
 }
 
 /** Before SQLite opens them: it gives the two files beside the database the database's own mode. */
