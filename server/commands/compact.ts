@@ -8,7 +8,7 @@ import type { Config } from '#server/config.ts';
 import { rewriteDatabase, type Rewriting } from '#server/db/rewrite.ts';
 
 const COMPACT = 'npm run -s desk -- compact';
-/** What an erasure rewrites: nobody waits longer than a second or two for it. */
+/** What an erasure rewrites without being asked: a visitor waits for it, and gets an answer. */
 const LARGEST_BYTES = 100_000_000;
 
 export function addCompact(program: Command, desk: Desk): void {
@@ -17,8 +17,8 @@ export function addCompact(program: Command, desk: Desk): void {
     .description('rewrite the database, so that nothing that was deleted is left in its files')
     .addHelpText(
       'after',
-      '\nForms wait meanwhile: about a second for each 100 MB; on PostgreSQL readers wait, too. SQLite needs twice the' +
-        '\nroom of its file, PostgreSQL that of its largest table. Where the room is missing, nothing is changed.' +
+      '\nForms wait meanwhile, some seconds for each 100 MB; on PostgreSQL readers wait, too. SQLite needs up to twice' +
+        '\nthe room of its file, PostgreSQL that of its largest table. Without the room, nothing is changed.' +
         '\n\nExample:\n  $ npm run -s desk -- compact',
     )
     .action(async () => {

@@ -33,8 +33,8 @@ const HEADROOM = 1.1;
 const IN_MEMORY_BYTES = 100_000_000;
 
 /**
- * Rewrites a database beside the processes that use it. Who writes waits meanwhile: about a second for each 100 MB on SQLite; on
- * PostgreSQL readers wait too, for one table at a time.
+ * Rewrites a database beside the processes that use it. On SQLite whoever writes waits meanwhile, one to three seconds for each 100 MB; on
+ * PostgreSQL whoever needs a table waits while that table is rewritten.
  * @param options largestBytes: a larger database is not rewritten, so that no visitor waits for long
  * @throws what the database said
  */
