@@ -368,12 +368,9 @@ async function pageAfter(db: Db, after: number) {
       's.company',
       'r.consent_version',
       'w.text',
-      'r.given_at',
-      'r.verified_at',
       'r.verified_from_address',
       'r.same_browser',
       't.way',
-      't.withdrawn_at',
       'e.content as erasure_content',
       'e.salt as erasure_salt',
       'e.content_hash as erasure_hash',
@@ -381,6 +378,10 @@ async function pageAfter(db: Db, after: number) {
     .select((eb) => [
       eb.fn.coalesce('r.client_address', 't.client_address').as('client_address'),
       eb.fn.coalesce('r.user_agent', 't.user_agent').as('user_agent'),
+      // As text: a stranger may have put a number there that is too large to be read as one.
+      eb.cast<string | null>('r.given_at', 'text').as('given_at'),
+      eb.cast<string | null>('r.verified_at', 'text').as('verified_at'),
+      eb.cast<string | null>('t.withdrawn_at', 'text').as('withdrawn_at'),
     ])
     .orderBy('k.position')
     .execute();
@@ -398,7 +399,12 @@ async function pageAfter(db: Db, after: number) {
     };
     return {
       entry,
-      standing: standingOf(row),
+      standing: standingOf({
+        ...row,
+        given_at: Number(row.given_at),
+        verified_at: Number(row.verified_at),
+        withdrawn_at: Number(row.withdrawn_at),
+      }),
       erasure:
         row.erasure_hash === null
           ? null
