@@ -62,12 +62,7 @@ const rowsIn = async (db: Db): Promise<Rows> => {
 
 async function putBack(db: Db, rows: Rows): Promise<void> {
   for (const [table] of rows.toReversed()) await db.deleteFrom(table).execute();
-  for (const [table, some] of rows)
-    for (const row of some)
-      await db
-        .insertInto(table)
-        .values(row as never)
-        .execute();
+  for (const [table, some] of rows) for (const row of some) await db.insertInto(table).values(row).execute();
 }
 
 /** Ada, Eve, Bob, Dan and Fay agree; Dan takes it back, Fay is erased. Entries 1 to 5, 6, and 7, which empties 5. */
@@ -431,7 +426,7 @@ const run = async (db: Db, { forge }: Forgery): Promise<void> => {
 };
 
 for (const engine of ENGINES) {
-  describe(`the chain of consents on ${engine}`, () => {
+  describe(`the signed chain of consents on ${engine}`, () => {
     it('shows each forgery by its place and kind, with and without an anchor', () =>
       withServer({ engine }, async (server) => {
         const anchor = await history(server);

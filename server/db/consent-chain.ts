@@ -394,6 +394,9 @@ export async function acceptancesIn(db: Db): Promise<readonly ChainEntry[]> {
   }
 }
 
+/** What a form asks, of the submission that is called s. */
+export const ANSWERS = ['s.name', 's.company'] as const satisfies readonly `s.${keyof LeadAnswers}`[];
+
 type Unsealed = Awaited<ReturnType<typeof unsealed>>[number];
 
 const unsealed = (db: Db, { ids, mailKnownBefore }: { ids: readonly string[]; mailKnownBefore: number }) =>
@@ -410,8 +413,7 @@ const unsealed = (db: Db, { ids, mailKnownBefore }: { ids: readonly string[]; ma
     .select([
       'r.id',
       'l.email',
-      's.name',
-      's.company',
+      ...ANSWERS,
       'r.consent_version',
       'w.text',
       'r.given_at',

@@ -8,6 +8,7 @@ import { createCollector } from '#server/collect-garbage.ts';
 import type { Db } from '#server/db/connect.ts';
 import {
   acceptancesIn,
+  ANSWERS,
   findUnsealed,
   GENESIS,
   hashOfContent,
@@ -364,8 +365,7 @@ async function pageAfter(db: Db, after: number) {
       'r.id as consent_id',
       't.id as withdrawal_id',
       'l.email',
-      's.name',
-      's.company',
+      ...ANSWERS,
       'r.consent_version',
       'w.text',
       'r.verified_from_address',
