@@ -5,11 +5,12 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
-import { verifyChain } from '#server/db/consent-chain.ts';
+import { chainSignerOf, deriveSecrets } from '#server/access/secrets.ts';
+import { verifyChain } from '#server/db/consent-check.ts';
 import { API } from '#shared/api.ts';
 import { startInbox } from '#testing/inbox.ts';
 import { startPostgresPair } from '#testing/postgres-pair.ts';
-import { filledForm } from '#testing/server-under-test.ts';
+import { filledForm, TEST_SECRET } from '#testing/server-under-test.ts';
 import { siteSettings, startSiteProcess } from '#testing/start-site.ts';
 import { startBalancer } from '#proofs/balancer.ts';
 import { measuredOn, table, writeReport } from '#proofs/report.ts';
@@ -85,7 +86,10 @@ async function underLoad(what: string, happening: () => Promise<unknown>): Promi
   const account = await settle({ databaseUrl, folder }, inbox, ledger);
   broken.push(...brokenPromises(account).map((promise) => `${what}: ${promise}`));
   const { db, close } = databaseOf({ databaseUrl, folder });
-  const chain = await verifyChain(db);
+  const chain = await verifyChain(db, {
+    signer: chainSignerOf(deriveSecrets([TEST_SECRET])),
+    now: Date.now(),
+  });
   await close();
   expect(chain.faults.length === 0, `${what}: the chain of proofs has ${chain.faults.length} faults`);
   const seen = { ledger, health: await health, slowestMs };

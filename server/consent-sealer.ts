@@ -1,6 +1,7 @@
 // Puts consents, given and taken back, into their chain: some seconds after each, and away from it.
 import { setImmediate } from 'node:timers/promises';
 
+import { chainSignerOf, type Secrets } from '#server/access/secrets.ts';
 import { createCollector } from '#server/collect-garbage.ts';
 import type { OpenDatabase } from '#server/db/connect.ts';
 import { findUnsealed, newestFrom, sealRows } from '#server/db/consent-chain.ts';
@@ -8,6 +9,7 @@ import type { Mailer } from '#server/mail/mailer.ts';
 
 export type SealerParts = {
   readonly database: OpenDatabase;
+  readonly secrets: Secrets;
   readonly mailer: Pick<Mailer, 'messageIdOf'>;
   readonly config: { readonly publicUrl: string };
   readonly clock: () => number;
@@ -22,7 +24,7 @@ const AT_ONCE = 100;
  * @returns how many were sealed. Throws what the database said
  */
 export async function sealConsents(
-  { database, mailer, config, clock }: SealerParts,
+  { database, secrets, mailer, config, clock }: SealerParts,
   {
     whole,
     shouldStop = () => false,
@@ -31,6 +33,7 @@ export async function sealConsents(
 ): Promise<number> {
   let sealed = 0;
   const collect = createCollector();
+  const signer = chainSignerOf(secrets);
   let after = whole ? '' : newestFrom(clock());
   while (!shouldStop()) {
     const found = await findUnsealed(database.db, after);
@@ -38,7 +41,8 @@ export async function sealConsents(
     for (let from = 0; from < found.ids.length && !shouldStop(); from += AT_ONCE) {
       const ids = found.ids.slice(from, from + AT_ONCE);
       const { messageIdOf } = mailer;
-      sealed += await sealRows(database, { ids, now: clock(), page: config.publicUrl, messageIdOf });
+      const page = config.publicUrl;
+      sealed += await sealRows(database, { ids, signer, now: clock(), page, messageIdOf });
       onSealed(sealed);
       collect(ids.length);
       // Others have their turn.

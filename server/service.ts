@@ -9,6 +9,7 @@ import type { Logger } from 'pino';
 import { bounceAddress } from '#server/access/bounce-address.ts';
 import { unsubscribeUrlOf } from '#server/access/mail-links.ts';
 import {
+  chainSignerOf,
   derivedWebhookSecrets,
   deriveSecrets,
   makeSecretFile,
@@ -18,6 +19,7 @@ import {
 import { readCampaign, type Campaign } from '#server/campaign.ts';
 import type { Config } from '#server/config.ts';
 import { openDatabase, type Db, type OpenDatabase } from '#server/db/connect.ts';
+import { keepChainSigned } from '#server/db/consent-chain.ts';
 import { knownSecretIds, rememberSecretIds } from '#server/db/known-secrets.ts';
 import { migrate } from '#server/db/migrate.ts';
 import { keepConsentWording } from '#server/db/submissions.ts';
@@ -194,6 +196,7 @@ async function openParts(
 
   const secretFolder = secretFolderOf(config.database, dataFolder);
   const { secrets, warning } = await openSecrets(db, { config, folder: secretFolder, now: clock() });
+  await keepChainSigned(database, chainSignerOf(secrets), clock());
 
   const mailFolder = path.join(dataFolder, 'mail');
   const { bounceDomain } = config;

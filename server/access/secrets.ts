@@ -12,9 +12,11 @@ import {
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
 
+import type { ChainSigner } from '#server/db/consent-chain.ts';
 import { flushFolder, makePrivate, makePrivateFolder } from '#server/private-files.ts';
 
-type Purpose = 'one-time code' | 'cookie' | 'reference' | 'proof of work' | 'pseudonym' | 'webhook';
+type Purpose =
+  'one-time code' | 'cookie' | 'reference' | 'proof of work' | 'pseudonym' | 'webhook' | 'consent chain';
 
 type Secret = {
   /** Names the secret without telling it: stored beside each code, so that verifying needs one key, not all. */
@@ -48,6 +50,7 @@ export function deriveSecrets(appSecrets: readonly string[]): Secrets {
       'proof of work': deriveKey(secret, 'proof of work'),
       pseudonym: deriveKey(secret, 'pseudonym'),
       webhook: deriveKey(secret, 'webhook'),
+      'consent chain': deriveKey(secret, 'consent chain'),
     },
   }));
   if (first === undefined) throw new Error('At least one APP_SECRET is needed.');
@@ -126,9 +129,24 @@ export function hmac(key: KeyObject, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest();
 }
 
+/** Signs the head of the chain of consents: the newest secret signs, each of them verifies. */
+export const chainSignerOf = (secrets: Secrets): ChainSigner => ({
+  sign: (text) => signatureOf(secrets[0].keys['consent chain'], text),
+  verifies: (text, signature) => secrets.some(({ keys }) => fits(keys['consent chain'], text, signature)),
+});
+
+const signatureOf = (key: KeyObject, text: string): string => hmac(key, text).toString('base64url');
+
+/** Compared as text: several base64 texts decode to the same bytes, and only one of them is what we signed. */
+function fits(key: KeyObject, text: string, signature: string): boolean {
+  const given = Buffer.from(signature, 'latin1');
+  const expected = Buffer.from(signatureOf(key, text), 'latin1');
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
+
 /** `value.signature`, made with the newest secret. */
 export function sign(secrets: Secrets, value: string): string {
-  return `${value}.${hmac(secrets[0].keys.cookie, value).toString('base64url')}`;
+  return `${value}.${signatureOf(secrets[0].keys.cookie, value)}`;
 }
 
 /**
@@ -139,11 +157,6 @@ export function unsign(secrets: Secrets, signed: string): string | null {
   const dot = signed.lastIndexOf('.');
   if (dot < 1) return null;
   const value = signed.slice(0, dot);
-  // Compared as text: several base64 texts decode to the same bytes, and only one of them is what we signed.
-  const signature = Buffer.from(signed.slice(dot + 1), 'latin1');
-  const genuine = secrets.some((secret) => {
-    const expected = Buffer.from(hmac(secret.keys.cookie, value).toString('base64url'), 'latin1');
-    return signature.length === expected.length && timingSafeEqual(signature, expected);
-  });
+  const genuine = secrets.some(({ keys }) => fits(keys.cookie, value, signed.slice(dot + 1)));
   return genuine ? value : null;
 }

@@ -7,7 +7,7 @@ import { after, describe, it } from 'node:test';
 
 import { bounceAddress } from '#server/access/bounce-address.ts';
 import { pseudonymsOf } from '#server/access/pseudonyms.ts';
-import { deriveSecrets } from '#server/access/secrets.ts';
+import { chainSignerOf, deriveSecrets } from '#server/access/secrets.ts';
 import { erasePersonalData } from '#server/db/personal-data.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
@@ -182,7 +182,12 @@ for (const engine of ENGINES) {
       withServer({ engine }, async (server) => {
         const { messageId, id } = await askForCode(server);
         const pseudonyms = pseudonymsOf(server.service.secrets, EMAIL);
-        await erasePersonalData(server.database, { email: EMAIL, pseudonyms, now: server.now() });
+        await erasePersonalData(server.database, {
+          email: EMAIL,
+          pseudonyms,
+          signer: chainSignerOf(server.service.secrets),
+          now: server.now(),
+        });
         const to = bounceAddress(server.service.secrets, id, 'bounces.example.com');
         assert.equal((await bounce(server, deliveryStatus({ messageId, to }))).type, 'not ours');
         assert.deepEqual(await reasons(server), ['erased']);

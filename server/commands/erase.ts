@@ -2,6 +2,7 @@
 import type { Command } from '@commander-js/extra-typings';
 
 import { pseudonymsOf } from '#server/access/pseudonyms.ts';
+import { chainSignerOf } from '#server/access/secrets.ts';
 import { removeRemains } from '#server/commands/compact.ts';
 import { CommandFailure, type Desk } from '#server/commands/desk.ts';
 import { personalDataOf, readAddress } from '#server/commands/person-data.ts';
@@ -32,6 +33,7 @@ export function addErase(program: Command, desk: Desk): void {
       const erased = await erasePersonalData(database, {
         email,
         pseudonyms,
+        signer: chainSignerOf(secrets),
         now,
         onLeadErased: (tx, lead) => queueLeadErased(tx, webhooks, { ...lead, now }),
       });

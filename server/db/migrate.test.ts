@@ -59,6 +59,7 @@ for (const engine of ENGINES) {
             '2026-11-27-import',
             '2026-11-28-suppression',
             '2026-11-29-webhooks',
+            '2026-11-30-signed-chain',
           ],
         );
       } finally {

@@ -19,6 +19,7 @@ import * as funnel from '#server/db/migrations/2026-11-26-funnel.ts';
 import * as imported from '#server/db/migrations/2026-11-27-import.ts';
 import * as suppression from '#server/db/migrations/2026-11-28-suppression.ts';
 import * as webhooks from '#server/db/migrations/2026-11-29-webhooks.ts';
+import * as signedChain from '#server/db/migrations/2026-11-30-signed-chain.ts';
 
 /**
  * In the order in which they run. A new one goes to the end, and takes or narrows nothing that the release before reads or writes:
@@ -39,6 +40,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '2026-11-27-import': imported,
   '2026-11-28-suppression': suppression,
   '2026-11-29-webhooks': webhooks,
+  '2026-11-30-signed-chain': signedChain,
 };
 
 /**

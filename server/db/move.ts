@@ -22,6 +22,7 @@ const TABLES: readonly (readonly [Table, key: readonly string[]])[] = [
   ['leads', ['id']],
   ['consent_receipts', ['id']],
   ['consent_chain', ['position']],
+  ['consent_chain_head', ['id']],
   ['exported_leads', ['lead_id', 'export_name']],
   ['corrections', ['id']],
   ['imported_leads', ['id']],
@@ -33,6 +34,11 @@ const TABLES: readonly (readonly [Table, key: readonly string[]])[] = [
   ['limit_windows', ['key']],
   ['funnel_counts', ['day', 'step', 'source']],
 ];
+const WRITTEN_BY_A_START: ReadonlySet<Table> = new Set([
+  'consent_wordings',
+  'known_secrets',
+  'consent_chain_head',
+]);
 const PAGE_SIZE = 1_000;
 
 /** What a table held on both sides. The checksums are over every column of every row, in the order of the key. */
@@ -52,11 +58,11 @@ export async function foreignTables(db: Db): Promise<readonly string[]> {
   return names.includes(DEFAULT_MIGRATION_TABLE) ? [] : names.filter((name) => name in COLUMNS);
 }
 
-/** The tables of which the target has rows. What a first start writes (wordings, secrets) does not count. */
+/** The tables of which the target has rows. What a first start writes does not count. */
 export async function filledTables(db: Db): Promise<readonly string[]> {
   const filled: string[] = [];
   for (const [table] of TABLES) {
-    if (table === 'consent_wordings' || table === 'known_secrets') continue;
+    if (WRITTEN_BY_A_START.has(table)) continue;
     const row = await anyTable(db)
       .selectFrom(table)
       .select(sql`1`.as('one'))

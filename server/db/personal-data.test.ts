@@ -6,7 +6,7 @@ import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
 
 import { pseudonymsOf } from '#server/access/pseudonyms.ts';
-import { deriveSecrets } from '#server/access/secrets.ts';
+import { chainSignerOf, deriveSecrets } from '#server/access/secrets.ts';
 import { lockAddress } from '#server/db/challenges.ts';
 import type { Db } from '#server/db/connect.ts';
 import { COLUMNS, erasePersonalData, listPersonalData } from '#server/db/personal-data.ts';
@@ -50,6 +50,7 @@ const erase = ({ database, now }: ServerUnderTest, email: string) =>
   erasePersonalData(database, {
     email,
     pseudonyms: pseudonymsOf(deriveSecrets([TEST_SECRET]), email),
+    signer: chainSignerOf(deriveSecrets([TEST_SECRET])),
     now: now(),
   });
 

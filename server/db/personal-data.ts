@@ -5,7 +5,7 @@ import { sql, type Kysely, type Selectable } from 'kysely';
 
 import { lockAddress } from '#server/db/challenges.ts';
 import type { Db, OpenDatabase } from '#server/db/connect.ts';
-import { lockChain } from '#server/db/consent-chain.ts';
+import { eraseEntries, lockChain, type ChainSigner } from '#server/db/consent-chain.ts';
 import { deleteFunnelCounts } from '#server/db/funnel-counts.ts';
 import { lowestIdAt } from '#server/db/ids.ts';
 import { deleteEndedWindows } from '#server/db/limit-windows.ts';
@@ -109,7 +109,9 @@ export const COLUMNS: Classification = {
     content_hash: 'not',
     hash: 'not',
     sealed_at: 'not',
+    erased_by: 'not',
   },
+  consent_chain_head: { id: 'not', position: 'not', hash: 'not', signature: 'not', signed_at: 'not' },
   exported_leads: { lead_id: 'key', export_name: 'not', exported_at: 'not' },
   corrections: {
     id: 'key',
@@ -280,6 +282,7 @@ const NO_ADDRESS = '';
  * stays, under a pseudonym, so that asking again begins no new day: these rows expire like others. That it must not be mailed, nor
  * brought back by anybody but its owner, stays for good, under the same.
  * @param pseudonyms of the address (server/access/pseudonyms.ts), the newest first
+ * @param signer of the chain of consents, into which the erasure goes
  * @param onLeadErased called in the transaction when it was a lead's. inHandUntil: what was to be told about that lead may be on
  *   its way until then; milliseconds since 1970
  * @returns how many rows of each table were erased
@@ -289,11 +292,13 @@ export async function erasePersonalData(
   {
     email: typedEmail,
     pseudonyms,
+    signer,
     now,
     onLeadErased,
   }: {
     email: string;
     pseudonyms: readonly [string, ...string[]];
+    signer: ChainSigner;
     now: number;
     onLeadErased?: (tx: Db, lead: { leadId: string; inHandUntil: number | null }) => Promise<void>;
   },
@@ -323,11 +328,7 @@ export async function erasePersonalData(
       return Number(numDeletedRows);
     };
     // Its place in the chain stays, so that the others can still be checked.
-    const chain = await tx
-      .updateTable('consent_chain')
-      .set({ content: null, salt: null })
-      .where(isAbout('consent_chain', email))
-      .executeTakeFirstOrThrow();
+    const chain = await eraseEntries(tx, { which: isAbout('consent_chain', email), signer, now });
     const suppressions = await tx
       .updateTable('suppressions')
       .set({ email: null, note: null })
@@ -378,7 +379,7 @@ export async function erasePersonalData(
       .where(isAbout('codes', email))
       .executeTakeFirstOrThrow();
     return {
-      consent_chain: Number(chain.numUpdatedRows),
+      consent_chain: chain,
       suppressions: Number(suppressions.numUpdatedRows),
       withdrawals,
       exported_leads: exportedLeads,

@@ -136,7 +136,7 @@ type ConsentReceipts = {
 /** Consent proofs, each holding the hash of the one before (consent-chain.ts). */
 type ConsentChain = {
   position: Fixed<number>;
-  /** Of a consent receipt, or of a withdrawal. */
+  /** Of a consent receipt or a withdrawal; an erasure and an acceptance have an id alone. */
   receipt_id: Fixed<string>;
   /** JSON of the proof; null once it was erased. */
   content: Erasable<string | null>;
@@ -145,6 +145,18 @@ type ConsentChain = {
   content_hash: Fixed<string>;
   hash: Fixed<string>;
   sealed_at: Fixed<number>;
+  /** The position of the entry that names it as emptied; null while it has its content, and where a release before emptied it. */
+  erased_by: Erasable<number | null>;
+};
+
+/** The newest entry that this page appended, signed: one row. Every entry's hash covers those before it. */
+type ConsentChainHead = {
+  id: Fixed<string>;
+  position: number;
+  hash: string;
+  /** HMAC of position and hash, with a key made from APP_SECRET. */
+  signature: string;
+  signed_at: number;
 };
 
 /** Which lead went out in which export: the next of the same name passes it over. */
@@ -278,6 +290,7 @@ export type Schema = {
   leads: Leads;
   consent_receipts: ConsentReceipts;
   consent_chain: ConsentChain;
+  consent_chain_head: ConsentChainHead;
   exported_leads: ExportedLeads;
   corrections: Corrections;
   imported_leads: ImportedLeads;

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
+import { chainSignerOf } from '#server/access/secrets.ts';
 import { erasePersonalData, listPersonalData } from '#server/db/personal-data.ts';
 import { API } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
@@ -71,6 +72,7 @@ for (const engine of ENGINES) {
         const erased = await erasePersonalData(server.database, {
           email: 'INFO@münchen.DE',
           pseudonyms: ['nobody'],
+          signer: chainSignerOf(server.service.secrets),
           now: server.now(),
         });
         assert.equal(erased.submissions, 2);

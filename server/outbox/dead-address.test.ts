@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { pseudonymsOf } from '#server/access/pseudonyms.ts';
+import { chainSignerOf } from '#server/access/secrets.ts';
 import { erasePersonalData } from '#server/db/personal-data.ts';
 import { API } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
@@ -77,7 +78,12 @@ for (const engine of ENGINES) {
       await withServer({ engine, inbox: { onRecipient } }, async (server) => {
         await createVisitor(server).post(API.leads, filledForm({ email: EMAIL }));
         const pseudonyms = pseudonymsOf(server.service.secrets, EMAIL);
-        await erasePersonalData(server.database, { email: EMAIL, pseudonyms, now: server.now() });
+        await erasePersonalData(server.database, {
+          email: EMAIL,
+          pseudonyms,
+          signer: chainSignerOf(server.service.secrets),
+          now: server.now(),
+        });
         go();
         await until(() => server.mailEvents.length === 1);
         const rows = await suppressions(server);

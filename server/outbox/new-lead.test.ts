@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { pseudonymsOf } from '#server/access/pseudonyms.ts';
+import { chainSignerOf } from '#server/access/secrets.ts';
 import { erasePersonalData } from '#server/db/personal-data.ts';
 import { createNewLeadNews } from '#server/new-lead-news.ts';
 import { API, VISIT_HEADER } from '#shared/api.ts';
@@ -97,7 +98,12 @@ for (const engine of ENGINES) {
           await becomeLead(server, 'ada@example.com');
           await until(() => server.mailEvents.some(({ type }) => type === 'failed for now'));
           const pseudonyms = pseudonymsOf(service.secrets, 'ada@example.com');
-          await erasePersonalData(database, { email: 'ada@example.com', pseudonyms, now: server.now() });
+          await erasePersonalData(database, {
+            email: 'ada@example.com',
+            pseudonyms,
+            signer: chainSignerOf(service.secrets),
+            now: server.now(),
+          });
           await server.advance(60);
           server.wakeWorker();
           await until(async () => (await rowsOf(server, 'new-lead'))[0]?.state === 'dropped');

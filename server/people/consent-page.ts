@@ -1,22 +1,24 @@
 // The proofs of somebody's consent, as a page to print.
-import type { PlacedConsent, PlacedWithdrawal } from '#server/db/consent-chain.ts';
+import type { PlacedConsent, PlacedWithdrawal } from '#server/db/consent-check.ts';
 import { escapeHtml } from '#server/escape-html.ts';
 import { paperPage } from '#server/people/paper-page.ts';
 
 /**
- * @param proofs and withdrawals, as the chain has them
+ * @param page proofs and withdrawals, as they were sealed; faults: a sentence for each reason why they are not proved
  * @returns one document that needs no other file
  */
 export function consentPage({
   email,
   proofs,
   withdrawals,
+  faults,
   title,
   writtenAt,
 }: {
   email: string;
   proofs: readonly PlacedConsent[];
   withdrawals: readonly PlacedWithdrawal[];
+  faults: readonly string[];
   title: string;
   writtenAt: Date;
 }): string {
@@ -24,14 +26,23 @@ export function consentPage({
     heading: `Proof of consent: ${email}`,
     about: `${title}. Written on ${said(writtenAt.toISOString())}. All times are in UTC.`,
     body: [
-      ...proofs.map((entry) => ({ at: entry.proof.givenAt, section: proofSection(entry) })),
-      ...withdrawals.map((entry) => ({ at: entry.proof.withdrawnAt, section: withdrawalSection(entry) })),
-    ]
-      .toSorted((a, b) => (a.at < b.at ? -1 : 1))
-      .map(({ section }) => section)
-      .join('\n'),
+      warning(faults),
+      ...[
+        ...proofs.map((entry) => ({ at: entry.proof.givenAt, section: proofSection(entry) })),
+        ...withdrawals.map((entry) => ({ at: entry.proof.withdrawnAt, section: withdrawalSection(entry) })),
+      ]
+        .toSorted((a, b) => (a.at < b.at ? -1 : 1))
+        .map(({ section }) => section),
+    ].join('\n'),
   });
 }
+
+const warning = (faults: readonly string[]): string =>
+  faults.length === 0
+    ? ''
+    : `<h2>This does not verify</h2>
+<p>The chain was changed after it was sealed. Until that is explained, what follows proves nothing.</p>
+<ul>${faults.map((fault) => `<li>${escapeHtml(fault)}</li>`).join('\n')}</ul>`;
 
 function proofSection({ proof, ...place }: PlacedConsent): string {
   const { mail, wording } = proof;
