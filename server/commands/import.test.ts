@@ -211,7 +211,7 @@ for (const engine of ENGINES) {
 
         for (const email of ['ada@example.com', 'eve@example.com']) {
           const erased = await desk(server.service, ['erase', email, '--yes']);
-          assert.match(erased.out, /1 in imported_leads/);
+          assert.match(erased.out, /1 imported person/);
         }
         assert.deepEqual(await emails(server), []);
         assert.equal(await server.countRows('imported_corrections'), 0);
@@ -278,7 +278,7 @@ it('who is erased while an import is under way does not come back by it, on post
       await waiting(2);
       return { erasing, importing };
     });
-    assert.match((await both.erasing).out, /1 in imported_leads/);
+    assert.match((await both.erasing).out, /1 imported person/);
     assert.match((await both.importing).notes, /^ +1 {2}erased here before, not brought back$/m);
     assert.deepEqual(await emails(server), ['eve@example.com']);
   }));

@@ -105,7 +105,7 @@ async function until(isThere: () => boolean | Promise<boolean>): Promise<boolean
 }
 
 /** Samples of all columns, most of them from before. Only the database's owner may rewrite it. */
-const SAMPLES = 'pg_statistic';
+export const PLANNER_SAMPLES = 'pg_statistic';
 
 async function rewriteTables(db: Db, largestBytes: number): Promise<Rewriting> {
   const tables = Object.keys(COLUMNS);
@@ -132,7 +132,7 @@ async function rewriteTables(db: Db, largestBytes: number): Promise<Rewriting> {
     if (!(await until(() => rewriteTable(db, table)))) left.push(table);
     await sql`analyze ${sql.table(table)}`.execute(db);
   }
-  if (!(await rewriteTable(db, SAMPLES))) left.push(SAMPLES);
+  if (!(await rewriteTable(db, PLANNER_SAMPLES))) left.push(PLANNER_SAMPLES);
   return left.length === 0 ? { type: 'rewritten' } : { type: 'left', tables: left };
 }
 
