@@ -229,7 +229,7 @@ export async function buildApp(service: AppService, options: AppOptions): Promis
     secrets,
     clock,
     config: config.mailEvents,
-    withdraw: complaintsTo({ database, secrets, webhooks }),
+    complaints: complaintsTo({ database, secrets, webhooks }),
     fetch: options.fetch ?? ((url, init) => fetch(url, init)),
     sendError,
   });
