@@ -55,7 +55,7 @@ Examples:
         const outcome = await takeMessage(parts, await read(), clock());
         await putAway();
         messages.push({ message: name, ...outcome });
-        desk.note(`${name}: ${printable(sayOutcome(outcome))}`);
+        desk.note(printable(`${name}: ${sayOutcome(outcome)}`));
         desk.progress(`${messages.length} of ${sources.length} messages …`);
       }
       if (json) await desk.print(`${JSON.stringify({ messages }, null, 2)}\n`);
