@@ -72,3 +72,40 @@ for (const [letters, leastCh] of LETTERS) {
     expect(faults).toEqual([]);
   });
 }
+
+for (const width of [320, 375, 768])
+  test(`at ${width} px the full stop stays with the address on the code screen, however long it is @layout`, async ({
+    page,
+    visitor,
+  }) => {
+    await page.setViewportSize({ width, height: 800 });
+    await page.goto('/');
+    await visitor.askForCode();
+    // Every length up to three lines: one of them fills a line to its end.
+    const alone = await page.evaluate(() => {
+      const sentence = document.getElementById('verification-intro');
+      const address = sentence?.querySelector('strong')?.firstChild;
+      if (!sentence || !(address instanceof Text)) return ['The sentence has no address.'];
+      const lineOf = (text: Text, at: number): number => {
+        const letter = document.createRange();
+        letter.setStart(text, at);
+        letter.setEnd(text, at + 1);
+        return Math.round(letter.getBoundingClientRect().bottom);
+      };
+      const found: string[] = [];
+      for (let letters = 1; letters <= 120; letters += 1) {
+        // No sign in it after which a line may end.
+        address.data = `${'abcdefghij'.repeat(12).slice(0, letters)}@example.com`;
+        const texts: Text[] = [];
+        const walker = document.createTreeWalker(sentence, NodeFilter.SHOW_TEXT);
+        while (walker.nextNode()) if (walker.currentNode instanceof Text) texts.push(walker.currentNode);
+        const stop = texts.at(-1);
+        if (stop?.data !== '.') return [`The sentence ends with "${stop?.data}".`];
+        const lines = [lineOf(address, address.length - 1), lineOf(stop, 0)];
+        if (lines[0] !== lines[1]) found.push(`${address.data}: ${lines.join(' and ')}`);
+      }
+      return found;
+    });
+    expect(alone).toEqual([]);
+    expect(await overflow(visitor)).toBe(0);
+  });

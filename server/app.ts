@@ -14,6 +14,7 @@ import { boundConnections, type ConnectionLimits } from '#server/http/connection
 import { createHandleError, createSendError } from '#server/http/errors.ts';
 import { addHeaders, type HeaderList } from '#server/http/header-list.ts';
 import { addHealthRoute, addLiveRoute } from '#server/http/health.ts';
+import { HOST_SENTENCE, namesItsHost } from '#server/http/host.ts';
 import { refuseOtherMethods } from '#server/http/other-methods.ts';
 import { refuseOtherOrigins } from '#server/http/same-origin.ts';
 import { addSecurityHeaders } from '#server/http/security-headers.ts';
@@ -121,6 +122,8 @@ export async function buildApp(service: AppService, options: AppOptions): Promis
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: CONNECTION_TIMEOUT_MS,
     http: {
+      // Refused with a sentence (http/host.ts).
+      requireHostHeader: false,
       // Node takes the larger of the two for the whole request, whatever they are called, and its default here is 60 s.
       headersTimeout: REQUEST_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
@@ -170,6 +173,7 @@ export async function buildApp(service: AppService, options: AppOptions): Promis
     done();
   });
   app.addHook('onRequest', async (request, reply) => {
+    if (!namesItsHost(request.raw)) return sendError(reply, 'malformed-body', { sentence: HOST_SENTENCE });
     if (request.url.length > URL_MAX_LENGTH) return sendError(reply, 'uri-too-long');
   });
   refuseOtherOrigins(app, config.publicUrl, sendError);
@@ -229,7 +233,7 @@ export async function buildApp(service: AppService, options: AppOptions): Promis
     secrets,
     clock,
     config: config.mailEvents,
-    withdraw: complaintsTo({ database, secrets, webhooks }),
+    complaints: complaintsTo({ database, secrets, webhooks }),
     fetch: options.fetch ?? ((url, init) => fetch(url, init)),
     sendError,
   });

@@ -693,7 +693,7 @@ function complaintsAcrossSettings(
   }
   if (webhookUrls.some((parsed) => isRefusedNumber(parsed, allowPrivate))) {
     complaints.push(
-      'WEBHOOK_URLS names an address that is not called. One of your own network is when WEBHOOK_ALLOW_PRIVATE=yes; link-local, multicast and reserved ones never are.',
+      'WEBHOOK_URLS names an address that is not called. One of your own network is when WEBHOOK_ALLOW_PRIVATE=yes; link-local, multicast and reserved ones, and those of clouds’ metadata, never are.',
     );
   }
   if (!present['OPERATOR_EMAIL'] && (present['NEW_LEAD_EMAIL'] ?? 'off') !== 'off') {

@@ -52,6 +52,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'Bad Request',
     'The request could not be read. Please check the program that sent it.',
   ],
+  // For the author of a program; browsers name one host.
+  'server/http/host.ts': ['The request has to name one host. Please send one Host header.'],
   // Health says it to monitors.
   'server/http/load-shedding.ts': ['This process holds more memory than it should. Please restart it.'],
   // What a worker says to the process that keeps the port.

@@ -22,6 +22,7 @@ export const API_ERRORS = {
   'too-many-requests': 429,
   'too-many-codes': 429,
   'too-many-tries': 429,
+  'too-many-tries-without-cookies': 429,
   'internal-error': 500,
   'mail-backlog': 503,
   unavailable: 503,

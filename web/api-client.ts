@@ -57,6 +57,7 @@ export const isDeadCode = (error: unknown): boolean =>
   failedWith(error, 'invalid-input') ||
   // Its codes have ended with the challenge (server/leads/verify-code.ts).
   failedWith(error, 'too-many-tries') ||
+  failedWith(error, 'too-many-tries-without-cookies') ||
   (error instanceof ApiError && error.code === null && error.status === 400 && error.body !== null);
 
 /** Whether an answer is HTML, which no answer of our API is: a proxy's error page, a portal's welcome. */

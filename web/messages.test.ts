@@ -58,7 +58,12 @@ describe('a failed call', () => {
 
   it('is a dead code only when the digits are to blame', () => {
     const coded = (status: number, code: string) => apiError(status, 'No.', '', { 'x-error-code': code });
-    for (const error of [coded(400, 'wrong-code'), coded(429, 'too-many-tries'), apiError(400, 'No.', '')])
+    for (const error of [
+      coded(400, 'wrong-code'),
+      coded(429, 'too-many-tries'),
+      coded(429, 'too-many-tries-without-cookies'),
+      apiError(400, 'No.', ''),
+    ])
       assert.equal(isDeadCode(error), true, error.message);
     const others = [
       coded(429, 'too-many-requests'),

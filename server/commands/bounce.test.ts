@@ -241,3 +241,26 @@ describe('desk bounce', () => {
       }
     }));
 });
+
+it('what a stranger named never moves the cursor: notes, failures and JSON have no controls', () =>
+  withServer({ engine: 'sqlite' }, async (server) => {
+    const hostile = 'a\u001B]0;title\u0007\u001B[2J\u009B2J\nb.eml';
+    const inbox = path.join(folder, 'hostile');
+    mkdirSync(inbox);
+    const answers = [];
+    for (const extra of [[], ['--json']]) {
+      writeFileSync(path.join(inbox, hostile), 'Subject: hello\n\nhello');
+      answers.push(await desk(server.service, ['bounce', '--folder', inbox, ...extra]));
+    }
+    answers.push(await desk(server.service, ['bounce', path.join(inbox, `${hostile} that is not there`)]));
+    assert.deepEqual(
+      answers.map(({ exitCode }) => exitCode),
+      [0, 0, 1],
+    );
+    for (const { out, notes } of answers) {
+      assert.match(notes, /a\uFFFD/);
+      // Lines are ended, and nothing else.
+      assert.doesNotMatch(`${out}${notes}`.replaceAll('\n', ''), /\p{Cc}/u);
+    }
+    assert.equal((JSON.parse(answers[1]?.out ?? '') as { messages: unknown[] }).messages.length, 1);
+  }));

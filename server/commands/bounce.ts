@@ -48,14 +48,14 @@ Examples:
             ? await Promise.all(files.map(async (file) => fileSource(file, await mustBeFile(file))))
             : [standardInput(desk)];
       const { database, secrets, webhooks, clock } = await desk.service();
-      const parts = { database, secrets, withdraw: complaintsTo({ database, secrets, webhooks }) };
+      const parts = { database, secrets, complaints: complaintsTo({ database, secrets, webhooks }) };
       const messages: ({ readonly message: string } & MessageOutcome)[] = [];
       for (const { name, read, putAway } of sources) {
         desk.signal.throwIfAborted();
         const outcome = await takeMessage(parts, await read(), clock());
         await putAway();
         messages.push({ message: name, ...outcome });
-        desk.note(`${name}: ${printable(sayOutcome(outcome))}`);
+        desk.note(printable(`${name}: ${sayOutcome(outcome)}`));
         desk.progress(`${messages.length} of ${sources.length} messages …`);
       }
       if (json) await desk.print(`${JSON.stringify({ messages }, null, 2)}\n`);

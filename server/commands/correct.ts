@@ -5,6 +5,7 @@ import type { Command } from '@commander-js/extra-typings';
 
 import { CommandFailure, type Desk } from '#server/commands/desk.ts';
 import { nothingHeld, readAddress } from '#server/commands/person-data.ts';
+import { printable } from '#server/commands/printable.ts';
 import { correctLead } from '#server/db/corrections.ts';
 import { queueLeadEvent } from '#server/webhooks/events.ts';
 import { complaintIn, Lead, type LeadAnswers } from '#shared/lead.ts';
@@ -48,7 +49,7 @@ export function addCorrect(program: Command, desk: Desk): void {
       webhooks.wake();
       if (result === null) throw nothingHeld(email);
       const { before, after } = result;
-      await desk.print(`${email}: ${said(before)} → ${said(after)}\n`);
+      await desk.print(`${printable(`${email}: ${said(before)} → ${said(after)}`)}\n`);
     });
 }
 

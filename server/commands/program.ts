@@ -19,6 +19,7 @@ import { addImport } from '#server/commands/import.ts';
 import { addLeads } from '#server/commands/leads.ts';
 import { addMove } from '#server/commands/move.ts';
 import { addPerson } from '#server/commands/person.ts';
+import { printableLines, withoutC1 } from '#server/commands/printable.ts';
 import { addRestore } from '#server/commands/restore.ts';
 import { addLost } from '#server/commands/lost.ts';
 import { addReport } from '#server/commands/report.ts';
@@ -34,7 +35,14 @@ const INTERRUPTED = 130;
  * @param args as typed, without the name of the program
  * @returns the exit code
  */
-export async function runDesk(desk: Desk, args: readonly string[]): Promise<number> {
+export async function runDesk(bare: Desk, args: readonly string[]): Promise<number> {
+  // Whatever a command forgets, nothing that it says works the terminal.
+  const desk: Desk = {
+    ...bare,
+    print: (text) => bare.print(withoutC1(text)),
+    note: (line) => bare.note(printableLines(line)),
+    confirm: (question) => bare.confirm(printableLines(question)),
+  };
   let database: Config['database'] | null = null;
   const service: Desk['service'] = async (given) => {
     const opened = await desk.service(given);

@@ -334,7 +334,10 @@ for (const engine of ENGINES) {
           ],
         );
         assert.equal(rows.at(-1)?.email, 'twice@example.com', 'who asked last comes last');
-        assert.match(rows.find(({ reason }) => reason === 'refused')?.reply ?? '', /550.*No such user here/);
+        assert.match(
+          rows.find(({ reason }) => reason === 'refused')?.reply ?? '',
+          /^550 .*No such user here/,
+        );
         assert.deepEqual(
           rows
             .filter(({ reason }) => reason === 'too-late')

@@ -41,6 +41,8 @@ const MOST_COUNTS = 5_000;
 /** Longer than any browser's name for itself whose end would say something; no pattern meets a longer text. */
 const NAME_MAX_LENGTH = 500;
 const LINK_MAX_LENGTH = 500;
+/** A name of 253 characters, and a port. */
+const HOST_MAX_LENGTH = 259;
 const ADDRESS_MAX_LENGTH = 1_000;
 const DAY_MS = 86_400_000;
 
@@ -70,7 +72,8 @@ export function createFunnelCounter({
     if (!funnelCounting) return;
     const times = waiting.get(visit);
     if (times === undefined && waiting.size >= MOST_WAITING) return;
-    waiting.set(visit, (times ?? 0) + 1);
+    // A copy: V8 keeps the whole of a text as long as a part that was cut from it.
+    waiting.set(times === undefined ? Buffer.from(visit).toString() : visit, (times ?? 0) + 1);
   };
 
   const count = (step: FunnelStep, source: string, times: number): void => {
@@ -111,10 +114,11 @@ export function createFunnelCounter({
     pageSeen: ({ url = '', headers }) => {
       const browser = browserIn(headers);
       if (browser === null || isAhead(headers)) return;
-      const { host = '', referer = '' } = headers;
       const address = url.slice(0, ADDRESS_MAX_LENGTH);
+      const host = headers.host?.slice(0, HOST_MAX_LENGTH) ?? '';
+      const link = headers.referer?.slice(0, LINK_MAX_LENGTH) ?? '';
       // No line of a request holds a line feed.
-      note(`seen\n${browser}\n${address}\n${host}\n${referer.slice(0, LINK_MAX_LENGTH)}`);
+      note(`seen\n${browser}\n${address}\n${host}\n${link}`);
     },
     told: (step, headers) => {
       const browser = browserIn(headers);

@@ -7,6 +7,7 @@ import { describe, it } from 'node:test';
 
 import { sql } from 'kysely';
 
+import { collectGarbage } from '#server/collect-garbage.ts';
 import type { Config } from '#server/config.ts';
 import { addFunnelCounts } from '#server/db/funnel-counts.ts';
 import { openDatabase, type OpenDatabase } from '#server/db/connect.ts';
@@ -343,6 +344,28 @@ for (const engine of ENGINES) {
     });
   });
 }
+
+describe('views that wait to be counted', () => {
+  it('take a bounded part of memory, however long a stranger makes each header', async () => {
+    const database = await freshDatabase('sqlite');
+    try {
+      const funnel = createFunnelCounter({ database, clock: () => 0, config: CONFIG });
+      collectGarbage();
+      const before = process.memoryUsage().heapUsed;
+      for (let at = 0; at < 5_000; at += 1) {
+        // As Node gives a header out: text that no other one shares.
+        const long = Buffer.alloc(13_500, `${BROWSER} ${at} `).toString('latin1');
+        const name = (['host', 'referer', 'user-agent'] as const)[at % 3] ?? 'host';
+        funnel.pageSeen({ url: '/', headers: { 'user-agent': BROWSER, [name]: long } });
+      }
+      collectGarbage();
+      const megabytes = (process.memoryUsage().heapUsed - before) / 1e6;
+      assert.ok(megabytes < 15, `${megabytes} MB`);
+    } finally {
+      await database.close();
+    }
+  });
+});
 
 describe('what browsers tell', () => {
   it('is limited for a network, and others are still heard', () =>

@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import '@fastify/under-pressure';
 
 import type { HeaderList } from '#server/http/header-list.ts';
+import { namesItsHost } from '#server/http/host.ts';
 import { answerFor, type Resource } from '#server/http/send-resource.ts';
 import type { Metrics } from '#server/observability/metrics.ts';
 
@@ -42,6 +43,7 @@ export function answerBeforeFastify(
     const route = query === -1 ? url : url.slice(0, query);
     const resource = resources.get(route);
     if (resource === undefined) return false;
+    if (!namesItsHost(request)) return false;
     const found = answerFor(request, resource);
     if (found.type === 'refusal') return false;
     const { status, headers, body } = found;

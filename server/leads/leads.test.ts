@@ -328,6 +328,26 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('consent_receipts'), 2);
       }));
 
+    it('without cookies and used up, says that cookies and a new code help, and they do', () =>
+      withServer({ engine }, async (server) => {
+        await ask(createVisitor(server));
+        const code = await newestCode(server);
+        const tryWithoutCookies = () => enter(createVisitor(server), wrongFor(code));
+        for (let tries = 0; tries < 5; tries += 1) assert.equal((await tryWithoutCookies()).statusCode, 400);
+        const refused = await tryWithoutCookies();
+        assert.equal(refused.statusCode, 429);
+        assert.equal(refused.headers['x-error-code'], 'too-many-tries-without-cookies');
+        assert.ok(Number(refused.headers['retry-after']) >= 600);
+        assert.equal(
+          refused.body,
+          'Too many wrong codes were entered. Please allow cookies for this page, then ask for a new code.',
+        );
+        await server.advance(60);
+        const visitor = createVisitor(server);
+        await ask(visitor);
+        assert.equal((await enter(visitor, await newestCode(server, 2))).statusCode, 200);
+      }));
+
     it('used up when no more codes may be sent, is told when the next one may', () =>
       withServer({ engine, env: { LEADS_PER_EMAIL_PER_HOUR: '2' } }, async (server) => {
         const visitor = createVisitor(server);

@@ -58,7 +58,7 @@ export type VerifyCodeOutcome =
     }
   | {
       readonly type: 'refused';
-      readonly error: Extract<ApiErrorCode, 'too-many-tries'>;
+      readonly error: Extract<ApiErrorCode, 'too-many-tries' | 'too-many-tries-without-cookies'>;
       /** Until this very call can be made again. */
       readonly retryAfterSeconds: number;
       /** Until a new code can be asked for; 0: now. */
@@ -72,6 +72,8 @@ type Entry = {
   readonly email: string;
   readonly typedCode: string;
   readonly clientAddress: string;
+  /** Whether the browser sent our cookie. Without one, a new code has no tries of its own. */
+  readonly hasCookie: boolean;
   readonly now: number;
 };
 
@@ -103,7 +105,7 @@ export async function verifyCode(
   const { limits } = parts;
   const now = parts.clock();
   const email = normaliseEmail(typedEmail);
-  const entry: Entry = { email, typedCode, clientAddress, now };
+  const entry: Entry = { email, typedCode, clientAddress, hasCookie: browserId !== null, now };
 
   // One transaction for all that is counted; nothing is compared before it is committed.
   const begun = await db.transaction().execute((tx) => countEntry(tx, parts, { entry, browserId }));
@@ -218,7 +220,7 @@ async function endCodesOf(
 async function countSharedTry(
   tx: Db,
   { database: { engine }, limits }: VerifyCodeParts,
-  { email, now }: Entry,
+  { email, hasCookie, now }: Entry,
 ): Promise<CountedTry> {
   await lockAddress(tx, engine, email);
   const live = await acceptedCodes(tx, { challenge: undefined, email, most: ACCEPTED_CODES }, now);
@@ -229,7 +231,12 @@ async function countSharedTry(
     // Whether a code may be sent is not looked up: a stranger would learn from it how many were.
     ifWrong:
       ifWrong.type === 'exceeded'
-        ? { ...ifWrong, type: 'refused', error: 'too-many-tries', newCodeInSeconds: 0 }
+        ? {
+            ...ifWrong,
+            type: 'refused',
+            error: hasCookie ? 'too-many-tries' : 'too-many-tries-without-cookies',
+            newCodeInSeconds: 0,
+          }
         : WRONG_CODE,
     last: false,
   };

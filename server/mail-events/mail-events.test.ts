@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { describe, it } from 'node:test';
 
+import { buildApp } from '#server/app.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { TEST_SNS_CERTIFICATE, TEST_SNS_KEY } from '#testing/certificate.ts';
@@ -335,6 +336,40 @@ for (const engine of ENGINES) {
           }
           assert.deepEqual(await reasons(server), []);
         }));
+
+    it('mailgun: a token serves one call, of many at once and in every process, and again only after a failure of ours', () =>
+      withAmazon({ engine }, async (server) => {
+        await askForCode(server);
+        const now = server.now();
+        const bounce: Told = { kind: 'bounce', at: now };
+        const second = await buildApp(server.service, { release: null, isStopping: () => false });
+        const processes = [server, { ...server, app: second }];
+        const statuses = async (kinds: readonly Told['kind'][], token: string) => {
+          const calls = kinds.map((kind, index) =>
+            post(processes[index % 2] ?? server, 'mailgun', asMailgun({ ...bounce, kind }, now, token)),
+          );
+          return (await Promise.all(calls)).map(({ statusCode }) => statusCode).toSorted();
+        };
+        try {
+          assert.deepEqual(await statuses(['soft bounce'], 'harmless'), [200]);
+          assert.deepEqual(await statuses(['complaint', 'bounce'], 'harmless'), [401, 401]);
+          assert.deepEqual(await reasons(server), []);
+
+          const { schema } = server.database.db;
+          await schema.alterTable('suppressions').renameTo('away').execute();
+          assert.deepEqual(await statuses(['bounce'], 'tried again'), [500]);
+          await schema.alterTable('away').renameTo('suppressions').execute();
+          assert.deepEqual(await statuses(['bounce'], 'tried again'), [200]);
+          assert.deepEqual(await reasons(server), ['bounced']);
+          assert.deepEqual(await statuses(['complaint', 'complaint'], 'tried again'), [401, 401]);
+
+          const many = Array.from({ length: 30 }, () => 'complaint' as const);
+          assert.deepEqual(await statuses(many, 'many'), [200, ...Array.from({ length: 29 }, () => 401)]);
+          assert.deepEqual(await reasons(server), ['bounced', 'complained']);
+        } finally {
+          await second.close();
+        }
+      }));
 
     it('takes a whole batch, of which each event counts for itself', () =>
       withAmazon({ engine }, async (server) => {

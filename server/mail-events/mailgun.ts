@@ -1,4 +1,4 @@
-// Mailgun: failures and complaints. What it signs is a time and a token, not the event; so each token is taken once.
+// Mailgun: failures and complaints. It signs a time and a token, not the event, so a token serves one call, whatever that reports.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 import * as z from 'zod/mini';
@@ -7,13 +7,14 @@ import {
   BODY_LIMIT_BYTES,
   bounced,
   complained,
+  freshUntil,
   isFresh,
-  NOTHING,
   readJson,
   UNREADABLE,
   UNSIGNED,
   type Provider,
 } from '#server/mail-events/provider.ts';
+import type { MailReport } from '#server/mail-events/take-report.ts';
 
 /** https://documentation.mailgun.com/docs/mailgun/user-manual/events/webhooks */
 const Call = z.object({
@@ -40,12 +41,9 @@ const Call = z.object({
 
 /** The provider's own word that the address is dead: told by a mail server, or known from before. */
 const DEAD = new Set(['bounce', 'suppress-bounce']);
-/** Tokens are remembered for as long as a signature is fresh; no provider sends more in that time. */
-const MOST_TOKENS = 50_000;
 
 /** @param key MAIL_EVENTS_MAILGUN_KEY */
 export function createMailgun(key: string): Provider {
-  let tokens = new Map<string, number>();
   return {
     name: 'mailgun',
     bodyLimitBytes: BODY_LIMIT_BYTES,
@@ -58,27 +56,30 @@ export function createMailgun(key: string): Provider {
         .digest('hex');
       if (
         !timingSafeEqual(sameLength(signature, expected.length), Buffer.from(expected)) ||
-        !isFresh(Number(timestamp) * 1_000, now) ||
-        tokens.has(token)
+        !isFresh(Number(timestamp) * 1_000, now)
       )
         return UNSIGNED;
-      const { event, recipient, severity, reason = '', timestamp: seconds } = call['event-data'];
-      const status = call['event-data']['delivery-status'];
-      const happenedAt = seconds * 1_000;
-      const stored = () => {
-        if (tokens.size >= MOST_TOKENS)
-          tokens = new Map([...tokens].filter(([, signedAt]) => isFresh(signedAt, now)));
-        tokens.set(token, Number(timestamp) * 1_000);
-      };
-      if (recipient === undefined) return NOTHING;
-      if (event === 'complained')
-        return { type: 'reports', reports: complained(recipient, happenedAt), stored };
-      if (event !== 'failed' || severity !== 'permanent') return NOTHING;
-      const answers = [status?.['enhanced-code'] ?? undefined, status?.message ?? undefined];
-      const reports = bounced(recipient, { answers, isSure: DEAD.has(reason), happenedAt });
-      return { type: 'reports', reports, stored };
+      // By the signature: a time and a token that are cut apart elsewhere have the same one.
+      const once = { key: `mailgun: ${expected}`, until: freshUntil(Number(timestamp) * 1_000) };
+      return { type: 'reports', reports: reportsOf(call['event-data']), once };
     },
   };
+}
+
+function reportsOf({
+  event,
+  recipient,
+  severity,
+  reason = '',
+  timestamp: seconds,
+  'delivery-status': status,
+}: z.infer<typeof Call>['event-data']): MailReport[] {
+  if (recipient === undefined) return [];
+  const happenedAt = seconds * 1_000;
+  if (event === 'complained') return complained(recipient, happenedAt);
+  if (event !== 'failed' || severity !== 'permanent') return [];
+  const answers = [status?.['enhanced-code'] ?? undefined, status?.message ?? undefined];
+  return bounced(recipient, { answers, isSure: DEAD.has(reason), happenedAt });
 }
 
 /** What is compared in constant time must be of one length; a longer or shorter one is wrong in any case. */

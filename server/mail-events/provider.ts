@@ -4,7 +4,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 import * as z from 'zod/mini';
 
-import type { MailReport } from '#server/mail-events/take-report.ts';
+import { CLOCKS_DIFFER_MS } from '#server/db/clocks.ts';
+import type { MailReport, Once } from '#server/mail-events/take-report.ts';
 import { meaningOfAll } from '#server/mail/smtp-answer.ts';
 import { asciiAddress } from '#shared/lead.ts';
 
@@ -21,8 +22,8 @@ export type Verdict =
   | {
       readonly type: 'reports';
       readonly reports: readonly MailReport[];
-      /** To be called once they are stored. */
-      readonly stored?: () => void;
+      /** For a signature that does not cover the reports: one call with it counts. */
+      readonly once?: Once;
     }
   /** It does not come from the provider, or it is too old to be sure of it. */
   | { readonly type: 'unsigned' }
@@ -49,6 +50,9 @@ const FRESH_FOR_MS = 15 * 60_000;
 
 /** @param signedAt milliseconds since 1970; NaN is never fresh */
 export const isFresh = (signedAt: number, now: number): boolean => Math.abs(now - signedAt) <= FRESH_FOR_MS;
+
+/** When something signed stops being fresh for every process. Milliseconds since 1970, both. */
+export const freshUntil = (signedAt: number): number => signedAt + FRESH_FOR_MS + CLOCKS_DIFFER_MS;
 
 /** Reads JSON by a schema. @returns null when it is none, or another one */
 export function readJson<Shape>(schema: z.ZodMiniType<Shape>, json: string): Shape | null {

@@ -10,7 +10,13 @@ import type { Provider } from '#server/mail-events/provider.ts';
 import { createSendGrid } from '#server/mail-events/sendgrid.ts';
 import { createSes } from '#server/mail-events/ses.ts';
 import type { Fetch } from '#server/mail-events/sns.ts';
-import { takeReport, type ReportParts } from '#server/mail-events/take-report.ts';
+import {
+  takeReport,
+  takeReportsOnce,
+  type MailReport,
+  type ReportOutcome,
+  type ReportParts,
+} from '#server/mail-events/take-report.ts';
 
 type MailEventParts = ReportParts & {
   readonly config: Config['mailEvents'];
@@ -32,6 +38,17 @@ const providersOf = (
   ...(mailgunKey === null ? [] : [createMailgun(mailgunKey)]),
   ...(sendgridKey === null ? [] : [createSendGrid(sendgridKey)]),
 ];
+
+/** Takes one report after the other: a batch of thousands must not hold the database in one transaction. */
+async function takeEach(
+  parts: ReportParts,
+  reports: readonly MailReport[],
+  now: number,
+): Promise<readonly ReportOutcome[]> {
+  const outcomes: ReportOutcome[] = [];
+  for (const report of reports) outcomes.push(await takeReport(parts, report, now));
+  return outcomes;
+}
 
 /** Adds the routes of the providers that are set. @returns their addresses */
 export async function addMailEventRoutes(
@@ -58,13 +75,16 @@ export async function addMailEventRoutes(
           case 'later':
             return sendError(reply, 'unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS });
           case 'reports': {
-            let suppressed = 0;
-            for (const report of verdict.reports)
-              if ((await takeReport(parts, report, now)) === 'suppressed') suppressed += 1;
-            verdict.stored?.();
+            const { reports, once } = verdict;
+            const outcomes =
+              once === undefined
+                ? await takeEach(parts, reports, now)
+                : await takeReportsOnce(parts, { reports, once }, now);
+            if (outcomes === null) return sendError(reply, 'wrong-signature');
+            const suppressed = outcomes.filter((outcome) => outcome === 'suppressed').length;
             const { name } = provider;
             request.log.info(
-              { provider: name, reports: verdict.reports.length, suppressed },
+              { provider: name, reports: reports.length, suppressed },
               'A mail provider told of bounces or complaints.',
             );
             // Postmark and Mailgun take no other success.

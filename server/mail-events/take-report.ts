@@ -3,7 +3,8 @@
 import { pseudonymsOf } from '#server/access/pseudonyms.ts';
 import type { Secrets } from '#server/access/secrets.ts';
 import { lockAddress } from '#server/db/challenges.ts';
-import type { OpenDatabase } from '#server/db/connect.ts';
+import type { Db, OpenDatabase } from '#server/db/connect.ts';
+import { countInWindowUpTo } from '#server/db/limit-windows.ts';
 import { keptReply } from '#server/db/outbox.ts';
 import { findHolder } from '#server/db/returned-mail.ts';
 import { suppress } from '#server/db/suppressions.ts';
@@ -28,36 +29,73 @@ export type ReportOutcome = 'suppressed' | 'already' | 'outdated' | 'unknown';
 export type ReportParts = {
   readonly database: OpenDatabase;
   readonly secrets: Secrets;
-  /** Takes the consent of a lead back who complained (server/unsubscribe/withdraw.ts). */
-  readonly withdraw: (complaint: {
-    leadId: string;
-    happenedAt: number;
-    now: number;
-  }) => Promise<'withdrawn' | 'already' | 'outdated' | 'unknown'>;
+  readonly complaints: Complaints;
 };
+
+/** Takes back the consent of a lead who complained (server/unsubscribe/withdraw.ts). */
+export type Complaints = {
+  readonly withdraw: (
+    tx: Db,
+    complaint: { leadId: string; happenedAt: number; now: number },
+  ) => Promise<'withdrawn' | 'already' | 'outdated' | 'unknown'>;
+  /** To be called after the commit. */
+  readonly committed: () => void;
+};
+
+/** What may count once: its key in limit_windows, and from when on it is refused for its age (milliseconds since 1970). */
+export type Once = { readonly key: string; readonly until: number };
 
 /** Does what a report asks for. @param now milliseconds since 1970 */
 export async function takeReport(
-  { database, secrets, withdraw }: ReportParts,
-  { reason, email: told, note, happenedAt: toldAt }: MailReport,
+  parts: ReportParts,
+  report: MailReport,
   now: number,
 ): Promise<ReportOutcome> {
-  const email = normaliseEmail(told);
+  const outcome = await parts.database.db.transaction().execute((tx) => takeIn(tx, parts, report, now));
+  parts.complaints.committed();
+  return outcome;
+}
+
+/**
+ * Does what the reports of one call ask for, if no call counted under the same key before. Key and reports are one transaction: a
+ * failure gives the key back, so that the provider's next try counts.
+ * @param now milliseconds since 1970
+ * @returns null when one did; nothing was changed then
+ */
+export async function takeReportsOnce(
+  parts: ReportParts,
+  { reports, once: { key, until } }: { readonly reports: readonly MailReport[]; readonly once: Once },
+  now: number,
+): Promise<readonly ReportOutcome[] | null> {
+  const outcomes = await parts.database.db.transaction().execute(async (tx) => {
+    if ((await countInWindowUpTo(tx, key, { limit: 1, windowMs: until - now }, now)) !== null) return null;
+    const all: ReportOutcome[] = [];
+    for (const report of reports) all.push(await takeIn(tx, parts, report, now));
+    return all;
+  });
+  parts.complaints.committed();
+  return outcomes;
+}
+
+async function takeIn(
+  tx: Db,
+  { database, secrets, complaints }: ReportParts,
+  { reason, email: reported, note, happenedAt: reportedAt }: MailReport,
+  now: number,
+): Promise<ReportOutcome> {
+  const email = normaliseEmail(reported);
   // A clock that is ahead must not outdo what is proved meanwhile.
-  const happenedAt = Math.min(toldAt, now);
-  const holder = await findHolder(database.db, email);
-  if (reason === 'complained' && holder?.leadId) {
-    const outcome = await withdraw({ leadId: holder.leadId, happenedAt, now });
+  const happenedAt = Math.min(reportedAt, now);
+  // A code for this address, or its erasure, may be under way.
+  await lockAddress(tx, database.engine, email);
+  const holder = await findHolder(tx, email);
+  if (holder === null) return 'unknown';
+  if (reason === 'complained' && holder.leadId !== null) {
+    const outcome = await complaints.withdraw(tx, { leadId: holder.leadId, happenedAt, now });
     return outcome === 'withdrawn' ? 'suppressed' : outcome;
   }
-  return database.db.transaction().execute(async (tx) => {
-    // A code for this address, or its erasure, may be under way.
-    await lockAddress(tx, database.engine, email);
-    const found = await findHolder(tx, email);
-    if (found === null) return 'unknown';
-    if (found.lastVerifiedAt !== null && found.lastVerifiedAt > happenedAt) return 'outdated';
-    const keys = pseudonymsOf(secrets, email);
-    const kept = note === null ? null : keptReply(note);
-    return (await suppress(tx, { keys, reason, email, note: kept, now })) ? 'suppressed' : 'already';
-  });
+  if (holder.lastVerifiedAt !== null && holder.lastVerifiedAt > happenedAt) return 'outdated';
+  const keys = pseudonymsOf(secrets, email);
+  const kept = note === null ? null : keptReply(note);
+  return (await suppress(tx, { keys, reason, email, note: kept, now })) ? 'suppressed' : 'already';
 }

@@ -217,7 +217,8 @@ function classifyFailure(error: unknown): SendOutcome {
   const details: Partial<NodemailerError> = error instanceof Error ? error : {};
   const status = typeof details.responseCode === 'number' ? details.responseCode : 0;
   const command = typeof details.command === 'string' ? details.command : '';
-  const reason = reasonOf(error);
+  // The server's reply, as it was: nodemailer puts its own words before it.
+  const reason = status > 0 && details.response ? details.response : reasonOf(error);
   const errorClass =
     status > 0
       ? `${Math.floor(status / 100)}xx`

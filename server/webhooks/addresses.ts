@@ -7,24 +7,41 @@ import ipaddr from 'ipaddr.js';
 
 /** Ours, or somebody's at home: what WEBHOOK_ALLOW_PRIVATE opens. */
 const PRIVATE: ReadonlySet<string> = new Set(['private', 'loopback', 'uniqueLocal', 'carrierGradeNat']);
-/** Clouds answer with their secrets here, and it looks like anybody's address. */
-const AZURE_METADATA = '168.63.129.16';
+/** Where clouds answer with their secrets, beside link-local and reserved addresses: they look public, or like the operator's own. */
+const METADATA = [
+  '168.63.129.16/32', // Azure
+  '100.100.100.200/32', // Alibaba
+  'fd00:100::100:200/128',
+  'fd00:ec2::/32', // Amazon, in all that it serves there
+  'fd20:ce::254/128', // Google
+  'fd00:c1::a9fe:a9fe/128', // Oracle
+  'fd00:42::42/128', // Scaleway
+  'fd00:a9fe:a9fe::1/128', // Akamai
+].map((network) => ipaddr.parseCIDR(network));
+
+/** Of IPv6, no other addresses are assigned to anybody on the internet. */
+const PUBLIC_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
+const IPV4_COMPATIBLE = ipaddr.IPv6.parseCIDR('::/96');
 
 /**
- * What kind of address it is. Link-local ones, where other clouds answer with their secrets, multicast and reserved ones are
- * `never` to be called.
+ * What kind of address it is. Where clouds answer with their secrets is `never` to be called: the addresses above, and link-local
+ * ones; nor are multicast and reserved ones.
  */
 export function kindOfAddress(text: string): 'public' | 'private' | 'never' {
   if (!ipaddr.isValid(text)) return 'never';
   const address = embeddedAddress(ipaddr.process(text));
+  if (ipaddr.subnetMatch(address, { metadata: METADATA }, 'other') === 'metadata') return 'never';
   const range = address.range();
   if (PRIVATE.has(range)) return 'private';
-  return range === 'unicast' && address.toString() !== AZURE_METADATA ? 'public' : 'never';
+  const isAssigned = address.kind() === 'ipv4' || address.match(PUBLIC_IPV6);
+  return range === 'unicast' && isAssigned ? 'public' : 'never';
 }
 
-/** Where there is IPv6 only, every IPv4 address has a form in it (RFC 6052). */
+/** IPv4 addresses have forms in IPv6: where there is nothing else (RFC 6052), and of old (IPv4-compatible, RFC 4291). */
 function embeddedAddress(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6 {
-  const isEmbedded = address.kind() === 'ipv6' && address.range() === 'rfc6052';
+  if (address.kind() === 'ipv4') return address;
+  const range = address.range();
+  const isEmbedded = range === 'rfc6052' || (range === 'unicast' && address.match(IPV4_COMPATIBLE));
   return isEmbedded ? new ipaddr.IPv4(address.toByteArray().slice(-4)) : address;
 }
 

@@ -299,7 +299,14 @@ describe('an event', () => {
 describe('an address', () => {
   it('is public, private or never to be called', () => {
     const kinds = {
-      public: ['8.8.8.8', '2606:4700:4700::1111', '64:ff9b::808:808', '::ffff:8.8.8.8'],
+      public: [
+        '8.8.8.8',
+        '2606:4700:4700::1111',
+        '64:ff9b::808:808',
+        '::ffff:8.8.8.8',
+        '::808:808',
+        '::8.8.8.8',
+      ],
       private: [
         '127.0.0.1',
         '127.255.0.9',
@@ -308,10 +315,13 @@ describe('an address', () => {
         '192.168.0.1',
         '100.64.0.1',
         '::1',
-        'fd00:ec2::254',
+        'fd12:3456::1',
         '::ffff:127.0.0.1',
         '::ffff:a00:1',
         '64:ff9b::10.0.0.1',
+        '::7f00:1',
+        '::127.0.0.1',
+        '::a00:1',
       ],
       never: [
         '0.0.0.0',
@@ -320,6 +330,18 @@ describe('an address', () => {
         '::ffff:169.254.169.254',
         '64:ff9b::169.254.169.254',
         '168.63.129.16',
+        '100.100.100.200',
+        '64:ff9b::100.100.100.200',
+        'fd00:ec2::254',
+        'fd00:ec2::23',
+        'fd20:ce::254',
+        'fd00:c1::a9fe:a9fe',
+        'fd00:42::42',
+        'fd00:a9fe:a9fe::1',
+        'fd00:100::100:200',
+        '::a9fe:a9fe',
+        '::100.100.100.200',
+        '4000::1',
         'fe80::1',
         'fec0::1',
         '224.0.0.1',
@@ -348,7 +370,7 @@ describe('an address', () => {
           failed('refused: a private address'),
           host,
         );
-      for (const host of ['0.0.0.0', '169.254.169.254', '[fe80::1]'])
+      for (const host of ['0.0.0.0', '169.254.169.254', '[fe80::1]', '[fd00:ec2::254]', '[::a9fe:a9fe]'])
         assert.deepEqual(
           await send(`http://${host}:${port}/`),
           failed('refused: an address that is never called'),

@@ -41,7 +41,9 @@ type VerificationStageProps = Waiting & {
   readonly onHome: () => void;
 };
 
-const [beforeEmail, afterEmail] = fill(words.sentTo, { digits: CODE_LENGTH }).split('{email}');
+const [beforeEmail, afterEmail = ''] = fill(words.sentTo, { digits: CODE_LENGTH }).split('{email}');
+/** The full stop, in a language that puts it there. */
+const [signAfterEmail = ''] = /^\S*/.exec(afterEmail) ?? [];
 const COUNTDOWN_WORDS = {
   language,
   resendIn: words.resendIn,
@@ -120,8 +122,11 @@ export function VerificationStage({
           <h1 id="verification-title">{words.title}</h1>
           <p className={styles.intro} id="verification-intro">
             <span>{beforeEmail}</span>
-            <strong dir="ltr">{lead.email}</strong>
-            <span>{afterEmail}</span>
+            <strong className={signAfterEmail && styles.beforeSign} dir="ltr">
+              {lead.email}
+            </strong>
+            <span className={styles.sign}>{signAfterEmail}</span>
+            <span>{afterEmail.slice(signAfterEmail.length)}</span>
           </p>
           <Button look="text" onClick={onWrongAddress}>
             {words.wrongAddress}

@@ -1,0 +1,78 @@
+// A request that does not say clearly which host it is for is refused, before Fastify and behind it (RFC 9112, section 3.2).
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { it } from 'node:test';
+
+import { TEST_DIST } from '#testing/built-site.ts';
+import { withServer } from '#testing/server-under-test.ts';
+
+/** Sends a request as it is written, and reads until the server hangs up. */
+async function ask(port: string, lines: readonly string[], body = ''): Promise<string> {
+  const socket = connect(Number(port), '127.0.0.1');
+  await once(socket, 'connect');
+  socket.end([...lines, 'Connection: close', '', body].join('\r\n'));
+  return text(socket);
+}
+
+const REFUSED =
+  /^HTTP\/1\.1 400 [^]*\r\nx-error-code: malformed-body\r\n[^]*\r\n\r\n[A-Z][^<>]+Host[^<>]+\.$/;
+
+it('a request with several hosts, none, or what is no host is refused wherever it goes', () =>
+  withServer({ engine: 'sqlite', siteFolder: TEST_DIST }, async ({ app }) => {
+    const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
+    for (const first of [
+      'GET / HTTP/1.1',
+      'GET /api/live HTTP/1.1',
+      'GET /nowhere HTTP/1.1',
+      'POST /api/leads HTTP/1.1',
+    ]) {
+      for (const hosts of [
+        ['Host: a.example', 'Host: b.example'],
+        ['Host: a.example', 'hOST: a.example'],
+        ['Host: a.example', 'Host:'],
+        [],
+        ['Host: a.example, b.example'],
+        ['Host: a b'],
+        ['Host: a.example/path'],
+        ['Host: user@a.example'],
+        ['Host: a.example:80x'],
+      ])
+        assert.match(await ask(port, [first, ...hosts]), REFUSED, `${first} ${hosts.join()}`);
+    }
+    for (const host of [
+      'a.example',
+      'A.EXAMPLE:8080',
+      '127.0.0.1:3000',
+      '[::1]:3000',
+      'xn--bcher-kva.example',
+      'a_b',
+      '',
+    ])
+      assert.match(await ask(port, ['GET / HTTP/1.1', `Host: ${host}`]), /^HTTP\/1\.1 200 /, host);
+    // Which HTTP/1.0 may leave out, as old probes do.
+    assert.match(await ask(port, ['GET / HTTP/1.0']), /^HTTP\/1\.1 200 /);
+    assert.match(await ask(port, ['GET / HTTP/1.0', 'Host: a', 'Host: b']), REFUSED);
+  }));
+
+it('a request that can be cut apart in two ways is refused by the parser', () =>
+  withServer({ engine: 'sqlite' }, async ({ app }) => {
+    const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
+    for (const lengths of [
+      ['Content-Length: 2', 'Content-Length: 2'],
+      ['Content-Length: 2', 'Content-Length: 3'],
+      ['Content-Length: 2, 2'],
+      ['Content-Length: 5', 'Transfer-Encoding: chunked'],
+      ['Transfer-Encoding: chunked', 'Transfer-Encoding: identity'],
+    ])
+      assert.match(
+        await ask(
+          port,
+          ['POST /api/leads HTTP/1.1', 'Host: a', 'Content-Type: application/json', ...lengths],
+          '{}',
+        ),
+        /^HTTP\/1\.1 400 Bad Request\r\n(?![^]*HTTP\/1\.1 )/,
+        lengths.join(),
+      );
+  }));
