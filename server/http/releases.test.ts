@@ -244,7 +244,7 @@ async function ended(child: ChildProcess): Promise<number | NodeJS.Signals | nul
 
 it(
   'a build under a running server takes nothing from it, and any server has the chunk of either',
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async () => {
     const { folder: project, remove } = copyProject();
     const [main, words] = [
