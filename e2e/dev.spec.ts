@@ -15,10 +15,10 @@ import { siteSettings } from '#testing/start-site.ts';
 import { createVisitor, expect, test } from './fixtures.ts';
 
 const DEV = path.resolve(import.meta.dirname, '..', 'build', 'dev.ts');
-const READY_WITHIN_MS = 30_000;
+const READY_WITHIN_MS = 60_000;
 
 // The sources are translated as they are asked for.
-test.describe.configure({ timeout: 90_000 });
+test.describe.configure({ timeout: 120_000 });
 
 type Dev = {
   readonly child: ChildProcess;

@@ -3,11 +3,13 @@ import assert from 'node:assert/strict';
 import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
+import { Agent, get as httpGet, type IncomingMessage } from 'node:http';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
 import { API } from '#shared/api.ts';
 import { ensureBuilt, TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { KEPT_COMPILED } from '#testing/environment.ts';
 import { inFolder } from '#testing/folder.ts';
 import { freePort } from '#testing/free-port.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
@@ -20,7 +22,11 @@ const noFullDisk = existsSync(FULL_DISK) ? false : `there is no ${FULL_DISK} her
 const ANSWER_WITHIN_MS = 5_000;
 const START_WITHIN_MS = 30_000;
 
-type Server = { readonly child: ChildProcess; readonly get: (address: string) => Promise<number> };
+type Server = {
+  readonly child: ChildProcess;
+  /** The status of the answer. @param agent keeps connections; each request has its own if not given */
+  readonly get: (address: string, agent?: Agent) => Promise<number>;
+};
 
 /** Starts a server and waits until it answers; what it says cannot be read. */
 async function start(
@@ -39,17 +45,18 @@ async function start(
       INSTANCE_FOLDER: folder,
       CAMPAIGN_FOLDER: TEST_CAMPAIGN,
       APP_SECRET: TEST_SECRET,
+      ...KEPT_COMPILED,
       ...env,
     },
   });
-  const get = async (address: string) => {
-    const response = await fetch(`http://127.0.0.1:${port}${address}`, {
-      // A connection that is kept would hold up the stop.
-      headers: { connection: 'close' },
+  const get: Server['get'] = async (address, agent) => {
+    const request = httpGet(`http://127.0.0.1:${port}${address}`, {
+      agent: agent ?? false,
       signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
     });
-    await response.arrayBuffer();
-    return response.status;
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    await response.toArray();
+    return response.statusCode ?? 0;
   };
   try {
     await until(
@@ -71,8 +78,15 @@ async function start(
 async function servesAndStops({ child, get }: Server, strangers: number): Promise<void> {
   const ended = once(child, 'exit');
   try {
-    for (let count = 0; count < strangers; count += 1) assert.equal(await get(`/nothing-${count}`), 404);
-    assert.deepEqual(await Promise.all(['/', API.live, API.health].map(get)), [200, 200, 200]);
+    const agent = new Agent({ keepAlive: true });
+    for (let count = 0; count < strangers; count += 1)
+      assert.equal(await get(`/nothing-${count}`, agent), 404);
+    // A connection that is kept would hold up the stop.
+    agent.destroy();
+    assert.deepEqual(
+      await Promise.all(['/', API.live, API.health].map((address) => get(address))),
+      [200, 200, 200],
+    );
     child.kill('SIGTERM');
     assert.deepEqual(await ended, [0, null]);
   } finally {

@@ -137,7 +137,13 @@ describe('the start', () => {
     try {
       const { status, stderr, stdout } = spawnSync(process.execPath, [MAIN], {
         cwd: folder,
-        env: { INSTANCE_FOLDER: folder, PORT: 'http', APP_SECRET: 'hunter2', TRUST_PROXY: 'everybody' },
+        env: {
+          INSTANCE_FOLDER: folder,
+          PORT: 'http',
+          APP_SECRET: 'hunter2',
+          TRUST_PROXY: 'everybody',
+          ...KEPT_COMPILED,
+        },
         encoding: 'utf8',
       });
       assert.equal(status, 1);
@@ -186,7 +192,7 @@ describe('the start', () => {
       await close();
       const { status, stderr, stdout } = spawnSync(process.execPath, [MAIN], {
         cwd: folder,
-        env: { PORT: '0', INSTANCE_FOLDER: folder },
+        env: { PORT: '0', INSTANCE_FOLDER: folder, ...KEPT_COMPILED },
         encoding: 'utf8',
       });
       assert.equal(status, 1);

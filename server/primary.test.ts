@@ -25,7 +25,7 @@ const SETTINGS = { APP_SECRET: TEST_SECRET, MAIL_FROM: 'guide@example.com' };
 const PATIENCE_MS = 60_000;
 const eventually = (holds: () => boolean | Promise<boolean>) => until(holds, PATIENCE_MS);
 
-const PAUSE_MS = 5;
+const PAUSE_MS = 25;
 
 /** Asks for the page and its health again and again, on connections that are kept and on new ones; the answers that were none. */
 function keepAsking(

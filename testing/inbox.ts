@@ -90,6 +90,8 @@ export async function startInbox(behaviour: InboxBehaviour = {}, port = 0): Prom
     disabledCommands: ['STARTTLS'],
     ...(behaviour.sevenBit && { hide8BITMIME: true, hideSMTPUTF8: true }),
     disableReverseLookup: true,
+    // The sender keeps its connections for seconds; a server that is closed waits for none of them.
+    closeTimeout: 1,
     onRcptTo: (address, _session, callback) => {
       void Promise.resolve(behaviour.onRecipient?.(address.address) ?? null).then(callback);
     },

@@ -11,6 +11,7 @@ import { globalSetup, globalTeardown } from '#testing/test-setup.ts';
  */
 const LONGEST = [
   'server/primary',
+  'server/process-that-does-not-run',
   'server/main',
   'server/http/releases',
   'server/http/overload',

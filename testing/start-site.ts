@@ -13,7 +13,8 @@ import { startInbox, type Inbox, type InboxBehaviour } from '#testing/inbox.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 
 const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
-const READY_WITHIN_MS = 20_000;
+/** A busy machine takes its time. */
+const READY_WITHIN_MS = 60_000;
 
 export type SiteProcess = {
   readonly url: string;

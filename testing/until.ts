@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
 
 const PATIENCE_MS = 10_000;
-const LOOK_EVERY_MS = 10;
+/** What comes late is looked for less often: it may be waiting for the time that looking takes. */
+const LOOK_AFTER_MS = { first: 10, most: 100, growth: 1.2 };
 
 /**
  * Waits until something holds; fails when it does not come to hold.
@@ -14,8 +15,8 @@ export async function until(
   patienceMs = PATIENCE_MS,
 ): Promise<void> {
   const end = performance.now() + patienceMs;
-  while (!(await holds())) {
+  for (let pause = LOOK_AFTER_MS.first; !(await holds()); pause *= LOOK_AFTER_MS.growth) {
     if (performance.now() > end) assert.fail('It did not come to hold.');
-    await setTimeout(LOOK_EVERY_MS);
+    await setTimeout(Math.min(pause, LOOK_AFTER_MS.most));
   }
 }

@@ -29,18 +29,18 @@ type Representation = {
 };
 
 export type Resource = {
-  readonly representations: Readonly<Partial<Record<Encoding, Representation>>> & {
-    readonly identity: Representation;
-  };
   /** @param accepted the header Accept-Encoding */
-  readonly chooseEncoding: (accepted: string | undefined) => Encoding;
+  readonly representationFor: (accepted: string | undefined) => Representation;
   /** What its refusals say too. */
   readonly vary: HeaderList;
 };
 
+/** The bytes in each encoding there is, or how to make them. They are kept, not copied. */
+type Bodies = Readonly<Partial<Record<Encoding, Buffer | (() => Buffer)>>> & { readonly identity: Buffer };
+
 /**
  * Makes a resource.
- * @param bodies its bytes in each encoding there is; kept, not copied
+ * @param bodies one that is to be made is made when it is first asked for, once
  * @param always what all its answers say, refusals excepted
  */
 export function createResource({
@@ -51,7 +51,7 @@ export function createResource({
 }: {
   type: string;
   cacheControl: string;
-  bodies: Readonly<Partial<Record<Encoding, Buffer>>> & { readonly identity: Buffer };
+  bodies: Bodies;
   always: HeaderList;
 }): Resource {
   const available = ENCODINGS.filter((encoding) => bodies[encoding] !== undefined);
@@ -71,18 +71,23 @@ export function createResource({
       unchanged: [...kept, 'etag', etag],
     };
   };
+  const made = new Map<Encoding, Representation>();
+  const chooseEncoding = createChooseEncoding(available);
   return {
-    representations: {
-      identity: represent('identity', bodies.identity),
-      ...(bodies.br && { br: represent('br', bodies.br) }),
-      ...(bodies.gzip && { gzip: represent('gzip', bodies.gzip) }),
+    representationFor: (accepted) => {
+      const encoding = chooseEncoding(accepted);
+      const known = made.get(encoding);
+      if (known !== undefined) return known;
+      const body = bodies[encoding] ?? bodies.identity;
+      const representation = represent(encoding, typeof body === 'function' ? body() : body);
+      made.set(encoding, representation);
+      return representation;
     },
-    chooseEncoding: createChooseEncoding(available),
     vary,
   };
 }
 
-/** A text in every encoding, compressed once and as small as it gets. */
+/** A text in every encoding, compressed once, as small as it gets. */
 export function textResource(
   text: string,
   parts: Omit<Parameters<typeof createResource>[0], 'bodies'>,
@@ -91,16 +96,12 @@ export function textResource(
   return createResource({
     ...parts,
     bodies: {
-      br: brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }),
-      gzip: gzipSync(plain, { level: 9 }),
+      br: () => brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }),
+      gzip: () => gzipSync(plain, { level: 9 }),
       identity: plain,
     },
   });
 }
-
-const representationFor = (headers: IncomingMessage['headers'], resource: Resource): Representation =>
-  resource.representations[resource.chooseEncoding(headers['accept-encoding'])] ??
-  resource.representations.identity;
 
 export type ResourceAnswer =
   | {
@@ -121,7 +122,7 @@ export function answerFor(
   { method, headers }: Pick<IncomingMessage, 'method' | 'headers'>,
   resource: Resource,
 ): ResourceAnswer {
-  const { body, etag, part, whole, unchanged } = representationFor(headers, resource);
+  const { body, etag, part, whole, unchanged } = resource.representationFor(headers['accept-encoding']);
 
   const ifMatch = headers['if-match'];
   if (ifMatch !== undefined && !names(ifMatch, etag))
@@ -152,7 +153,7 @@ export function answerFor(
 
 /** Answers with all of a resource, whatever the request's conditions: for what nobody keeps, or what is no 200. */
 export function sendWhole(request: FastifyRequest, reply: FastifyReply, resource: Resource): FastifyReply {
-  const { bare, body } = representationFor(request.headers, resource);
+  const { bare, body } = resource.representationFor(request.headers['accept-encoding']);
   return addHeaders(reply, bare).send(body);
 }
 
@@ -180,7 +181,7 @@ const ACCEPT_ENCODING_MAX_LENGTH = 500;
 const MOST_REMEMBERED = 50;
 
 /** Reads each Accept-Encoding once, as long as they are few; a stranger who makes up new ones gains no memory of ours. */
-function createChooseEncoding(available: readonly Encoding[]): Resource['chooseEncoding'] {
+function createChooseEncoding(available: readonly Encoding[]): (accepted: string | undefined) => Encoding {
   const remembered = new Map<string, Encoding>();
   return (accepted) => {
     if (accepted === undefined || accepted.length > ACCEPT_ENCODING_MAX_LENGTH) return 'identity';

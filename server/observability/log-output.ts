@@ -1,4 +1,4 @@
-// Where the log goes: standard output, written beside the event loop and in the order of the lines. When it cannot be written (a full
+// Where the log goes: standard output, in the order of the lines. When it cannot be written (a full
 // disk, a reader that has gone or reads no more), lines are lost and counted. Nothing here waits, throws, or grows without bound.
 // pino's own output (sonic-boom) is not taken: at an error and at the end it waits for room without end, and it keeps what it cannot write.
 import { fstatSync, write, writeSync } from 'node:fs';
@@ -35,7 +35,7 @@ type Put = (bytes: Buffer, done: (error: NodeJS.ErrnoException | null, written: 
  * @param onLost called when lines are taken again after some were lost; what it logs stands in their place
  */
 export function openLogOutput(onLost: (lost: LostLines) => void): LogOutput {
-  const { put, putNow } = isPipe(STANDARD_OUTPUT) ? openPipe() : openFile(STANDARD_OUTPUT);
+  const put = open(STANDARD_OUTPUT);
   /** Whole lines. */
   let waiting: Buffer[] = [];
   let waitingBytes = 0;
@@ -110,40 +110,49 @@ export function openLogOutput(onLost: (lost: LostLines) => void): LogOutput {
     writeRest: () => {
       // What could not be written a moment ago cannot be now.
       if (retry !== null || waiting.length === 0) return;
-      try {
-        // After what is in hand, which the end of the process waits for.
-        putNow(Buffer.concat(waiting));
-      } catch {
-        // Nobody is left to hear of it.
-      }
+      // Behind what is in hand, so that what is lost is the end and no piece in the middle.
+      put(Buffer.concat(waiting), () => {});
       waiting = [];
     },
   };
 }
 
-type Destination = { readonly put: Put; readonly putNow: (bytes: Buffer) => void };
+function open(fd: number): Put {
+  const stats = fstatSync(fd);
+  if (stats.isFIFO() || stats.isSocket()) return openPipe();
+  return stats.isFile() ? openFile(fd) : openDevice(fd);
+}
 
-/** A file, a terminal or a device. The write waits in a thread, should it have to. */
-const openFile = (fd: number): Destination => ({
-  put: (bytes, done) => write(fd, bytes, 0, bytes.length, null, done),
-  putNow: (bytes) => void writeSync(fd, bytes),
-});
+/**
+ * A file takes all or fails, and has the system's memory before it, so nothing is left to threads: one that is not done yet when the
+ * process ends would be overtaken by the last lines.
+ */
+const openFile =
+  (fd: number): Put =>
+  (bytes, done) => {
+    let written: number;
+    try {
+      written = writeSync(fd, bytes);
+    } catch (error) {
+      done(error as NodeJS.ErrnoException, 0);
+      return;
+    }
+    done(null, written);
+  };
+
+/** A terminal that was stopped makes the write wait, in a thread. */
+const openDevice =
+  (fd: number): Put =>
+  (bytes, done) =>
+    write(fd, bytes, 0, bytes.length, null, done);
 
 /**
  * A pipe or a socket whose reader may stop reading. Node writes to it without waiting; a thread that waited would keep the process
  * from ending.
  */
-function openPipe(): Destination {
-  // Told to `done` as well; unheard, it would end the process.
+function openPipe(): Put {
+  // `done` is called with it as well; without a listener it would end the process.
   process.stdout.on('error', () => {});
-  return {
-    put: (bytes, done) =>
-      void process.stdout.write(bytes, (error) => (error ? done(error, 0) : done(null, bytes.length))),
-    putNow: (bytes) => void process.stdout.write(bytes),
-  };
-}
-
-function isPipe(fd: number): boolean {
-  const stats = fstatSync(fd);
-  return stats.isFIFO() || stats.isSocket();
+  return (bytes, done) =>
+    void process.stdout.write(bytes, (error) => (error ? done(error, 0) : done(null, bytes.length)));
 }
