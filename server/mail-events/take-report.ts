@@ -33,7 +33,7 @@ export type ReportParts = {
 };
 
 /** Takes back the consent of a lead who complained (server/unsubscribe/withdraw.ts). */
-export type Complaints = {
+type Complaints = {
   readonly withdraw: (
     tx: Db,
     complaint: { leadId: string; happenedAt: number; now: number },
