@@ -1,5 +1,5 @@
-// Whoever can write to the database, and does not have APP_SECRET, changes no proof without a trace; and nothing that this page does
-// looks like a forgery.
+// A stranger who can write to the database, and does not have APP_SECRET, changes no proof without a trace; and nothing that this page
+// does looks like a forgery.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -253,12 +253,12 @@ const FORGERIES: readonly Forgery[] = [
     faults: [`${position} start`, `${position} receipt`],
   })),
   {
-    what: 'an entry that fits is appended for nobody',
+    what: 'an entry that fits is appended, and its receipt is nowhere',
     forge: (db) => appendForged(db, { receipt: 'x', email: 'x@example.com' }, 'x'),
     faults: ['8 missing', '8 unsigned'],
   },
   {
-    what: 'an entry that fits is appended for a receipt of its own',
+    what: 'an entry that fits is appended with a receipt',
     forge: async (db) => {
       const row = await db
         .selectFrom('consent_receipts')
@@ -388,7 +388,7 @@ const FORGERIES: readonly Forgery[] = [
     faults: ['2 missing'],
   },
   {
-    what: 'a receipt gets an id of its own',
+    what: 'a receipt gets another id',
     forge: sql`update consent_receipts set id = 'forged' where id = ${receiptOf('eve')}`,
     faults: ['2 missing'],
   },

@@ -1,5 +1,5 @@
 // The chain of consent proofs: consents given, and taken back; erasures, and what the operator accepted. A consent is sealed some
-// seconds afterwards, in a batch: whoever enters a code never waits for the chain, and one process at a time appends to it. The
+// seconds afterwards, in a batch: a visitor who enters a code never waits for the chain, and one process at a time appends to it. The
 // newest entry is signed with a key that the database does not hold. consent-check.ts compares all of it with the rows.
 import { createHash, randomBytes, randomUUIDv7 } from 'node:crypto';
 
