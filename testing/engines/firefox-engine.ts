@@ -1,4 +1,6 @@
 // The system's Firefox, over WebDriver BiDi, which it speaks without a driver beside it.
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 
 import { launch, type ElementHandle, type KeyInput } from 'puppeteer-core';
@@ -15,7 +17,10 @@ export async function startFirefox(executablePath: string): Promise<Engine> {
   const extraPrefsFirefox = fonts && {
     'security.sandbox.content.read_path_whitelist': `${path.dirname(fonts)}/`,
   };
+  // It does not start where it cannot write to the home folder.
+  const home = mkdtempSync(path.join(os.tmpdir(), 'lead-page-firefox-'));
   const browser = await launch({
+    env: { ...process.env, HOME: home },
     browser: 'firefox',
     executablePath,
     headless: true,
@@ -72,5 +77,13 @@ export async function startFirefox(executablePath: string): Promise<Engine> {
       close: () => context.close(),
     };
   };
-  return { name: 'firefox', version: await browser.version(), newPage, close: () => browser.close() };
+  return {
+    name: 'firefox',
+    version: await browser.version(),
+    newPage,
+    close: async () => {
+      await browser.close();
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
 }
