@@ -253,9 +253,15 @@ type WebhookEvents = {
 };
 /** `dead`: given up; kept until somebody has it tried again, or its time is over. */
 export type WebhookState = 'queued' | 'sent' | 'dead';
-/** What is told about a lead. */
-export type LeadEventType =
-  'lead.verified' | 'lead.updated' | 'lead.read' | 'lead.unsubscribed' | 'lead.erased';
+/** Every event about a lead. docs/webhooks.md explains each of them. */
+export const LEAD_EVENT_TYPES = [
+  'lead.verified',
+  'lead.updated',
+  'lead.read',
+  'lead.unsubscribed',
+  'lead.erased',
+] as const;
+export type LeadEventType = (typeof LEAD_EVENT_TYPES)[number];
 
 /** How often something happened since its window began. */
 type LimitWindows = {

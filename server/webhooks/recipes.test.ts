@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
+import { LEAD_EVENT_TYPES } from '#server/db/schema.ts';
 import { endpointsOf } from '#server/webhooks/endpoints.ts';
 import { createWebhookSender } from '#server/webhooks/sender.ts';
 import { API, VISIT_HEADER } from '#shared/api.ts';
@@ -64,6 +65,11 @@ describe('what is written about webhooks', () => {
       const [example = ''] = blocksAfter('event');
       assert.deepEqual(shapeOf(JSON.parse(example)), shapeOf(event));
     }));
+
+  it('explains each type of event in its table, and no other', () => {
+    const explained = [...DOCUMENT.matchAll(/^\| `(lead\.\w+)`/gm)].map(([, type]) => type);
+    assert.deepEqual(explained, LEAD_EVENT_TYPES);
+  });
 
   it('names no field that an event does not have', () =>
     realEvent(({ event }) => {
