@@ -33,6 +33,7 @@ RUN find node_modules -type f \( -name '*.map' -o -name '*.ts' -o -name '*.cts' 
  && rm -r node_modules/echarts/dist node_modules/zrender/dist package-lock.json .npmrc
 COPY LICENSE ./
 COPY server server
+COPY desk desk
 COPY shared shared
 COPY --from=site /app/campaign campaign
 COPY --from=site /app/dist dist
@@ -40,7 +41,7 @@ COPY --from=site /app/dist dist
 RUN mkdir -p node_modules/.cache data && chown node:node node_modules/.cache data
 USER node
 RUN node --no-memory-reducer server/start.js --check \
- && node --max-semi-space-size=4 server/start.js desk --help > /dev/null \
+ && node --max-semi-space-size=4 desk/start.js --help > /dev/null \
  && chmod -R a+rX node_modules/.cache
 
 FROM ${NODE_IMAGE}

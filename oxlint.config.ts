@@ -16,27 +16,28 @@ const SQL: Restriction = {
 
 /** Rooms that only people who build and test need. */
 const WORKSHOP = ['#testing/*', '#build/*', '#proofs/*', '#studio/*', '#checks/*', '#e2e/*'];
-const FEATURES = [
-  'leads',
-  'article',
-  'people',
-  'doctor',
-  'report',
-  'import',
-  'unsubscribe',
-  'funnel',
-  'mail-events',
+/**
+ * The floors of server/, from the ground up. A room imports from floors below its own, never from a room beside or above it;
+ * types count as imports.
+ */
+const FLOORS: readonly (readonly string[])[] = [
+  ['platform', 'attribution'],
+  ['restart', 'settings', 'secrets', 'campaign', 'db'],
+  ['limits', 'http', 'observability', 'webhooks', 'figures', 'mail'],
+  ['visitors', 'mail-events', 'upkeep'],
+  ['run'],
 ];
-const SERVICES = ['outbox', 'mail', 'access', 'limits', 'http', 'observability', 'export', 'webhooks'];
-/** Faces over functions: only desk.ts asks for them. */
-const FACES = ['commands'];
 
 const SERVER: Restriction[] = [
   ALIASES,
-  { group: ['#web/*', ...WORKSHOP], message: 'server/ imports shared/ and campaign/ only.' },
+  {
+    group: ['#web/*', '#desk/*', ...WORKSHOP],
+    message: 'server/ imports shared/ and campaign/ only; the desk imports the server, never the other way.',
+  },
   REACT,
 ];
-const rooms = (names: readonly string[]): string[] => names.map((name) => `#server/${name}/*`);
+const rooms = (names: readonly string[]): string[] =>
+  names.flatMap((name) => [`#server/${name}/*`, `#server/${name}/**`]);
 
 /** In which files which imports are refused. A later entry takes the place of an earlier one that fits the same file. */
 const IMPORTS: readonly (readonly [files: string[], restrictions: Restriction[]])[] = [
@@ -60,27 +61,37 @@ const IMPORTS: readonly (readonly [files: string[], restrictions: Restriction[]]
       { group: ['#campaign/article/*'], message: 'The article is gated; no public file may hold it.' },
     ],
   ],
-  [['server/**'], [...SERVER, SQL]],
+  // The files that lie loose in server/ start what a room serves.
+  [['server/*'], [...SERVER, SQL]],
+  ...FLOORS.flatMap((names, floor) =>
+    names.map((name): [string[], Restriction[]] => [
+      [`server/${name}/**`],
+      [
+        ...SERVER,
+        ...(name === 'db' ? [] : [SQL]),
+        {
+          group: rooms(
+            name === 'db'
+              ? FLOORS.flat().filter((other) => other !== 'db' && other !== 'platform')
+              : FLOORS.slice(floor)
+                  .flat()
+                  .filter((other) => other !== name),
+          ),
+          message:
+            name === 'db'
+              ? 'db/ knows tables, and platform/ below them.'
+              : `${name}/ imports from the floors below its own (FLOORS, oxlint.config.ts).`,
+        },
+      ],
+    ]),
+  ),
   [
-    [`server/{${SERVICES.join()}}/**`],
-    [...SERVER, SQL, { group: rooms([...FEATURES, ...FACES]), message: 'Services never import features.' }],
-  ],
-  ...FEATURES.map((feature): [string[], Restriction[]] => [
-    [`server/${feature}/**`],
+    ['desk/**'],
     [
-      ...SERVER,
+      ALIASES,
+      { group: ['#web/*', ...WORKSHOP], message: 'desk/ imports server/ and shared/ only.' },
+      REACT,
       SQL,
-      {
-        group: rooms([...FEATURES.filter((other) => other !== feature), ...FACES]),
-        message: 'Features never import features.',
-      },
-    ],
-  ]),
-  [
-    ['server/db/**'],
-    [
-      ...SERVER,
-      { group: rooms([...FEATURES, ...SERVICES, ...FACES]), message: 'db/ knows tables and nothing else.' },
     ],
   ],
   [['**/*.test.ts'], [ALIASES]],

@@ -17,9 +17,9 @@ import {
   removeOldReleases,
   type ReleaseFacts,
 } from '#server/http/releases.ts';
-import { campaignComplaints } from '#server/campaign.ts';
-import { campaignWarnings } from '#server/campaign-warnings.ts';
-import { endWithSentence } from '#server/failures.ts';
+import { campaignComplaints } from '#server/campaign/campaign.ts';
+import { campaignWarnings } from '#server/campaign/campaign-warnings.ts';
+import { endWithSentence } from '#server/platform/machine-failures.ts';
 import { makeHeadlineFont } from '#build/headline-font.ts';
 import { CAMPAIGN_FOLDER, PROJECT_FOLDER, viteConfig } from '#build/vite-config.ts';
 import { readPageWords } from '#build/vite-campaign.ts';

@@ -6,7 +6,8 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
 
-import { PROJECT_FOLDER, readCampaignFolder } from '#server/settings.ts';
+import { readCampaignFolder } from '#server/settings/env-file.ts';
+import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 
 /** What lies outside of this machine, or belongs to the page that is live. */
 const REACHES_OUT = ['SMTP_URL', 'WEBHOOK_URLS', 'DATABASE_URL'] as const;

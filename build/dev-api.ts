@@ -1,8 +1,8 @@
 // The API of the development server, as a process of its own: dev-server.ts starts it anew when code or words change. It lives no
 // longer than its parent, however that ends: the channel between them closes, and nothing else is asked.
-import { buildApp } from '#server/app.ts';
+import { buildApp } from '#server/run/app.ts';
 import { createLogger } from '#server/observability/logger.ts';
-import { openService, readInstance } from '#server/service.ts';
+import { openService, readInstance } from '#server/run/service.ts';
 
 // Ctrl-C goes to every process of the terminal; the parent says when to end.
 for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { escapeHtml } from '#server/escape-html.ts';
+import { escapeHtml } from '#server/platform/escape-html.ts';
 
 export type ShownMail = {
   readonly id: string;

@@ -10,7 +10,7 @@ import type { Plugin } from 'vite';
 import type { Api } from '#build/dev-api-process.ts';
 import { inboxPage, type ShownMail } from '#build/dev-inbox-page.ts';
 import { sampleMails } from '#build/dev-mail-samples.ts';
-import { readCampaign } from '#server/campaign.ts';
+import { readCampaign } from '#server/campaign/campaign.ts';
 
 /** The newest. */
 const MOST_SHOWN = 50;

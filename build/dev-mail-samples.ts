@@ -1,13 +1,13 @@
 // One of every kind of mail, made of the words as they are now and of people who do not exist.
-import { GUIDE_LINK_DAYS } from '#server/access/mail-links.ts';
-import type { Campaign } from '#server/campaign.ts';
-import type { NewLead } from '#server/db/new-leads.ts';
-import { composeBreakerNotice } from '#server/outbox/breaker-email.ts';
-import { composeCodeEmail } from '#server/outbox/code-email.ts';
-import { composeDigestEmail } from '#server/outbox/digest-email.ts';
-import { composeGuideEmail } from '#server/outbox/guide-email.ts';
-import { letterHtml, paragraph } from '#server/outbox/letter.ts';
-import { composeNewLeadEmail, composeNewLeadsEmail } from '#server/outbox/new-lead-email.ts';
+import { GUIDE_LINK_DAYS } from '#server/secrets/mail-links.ts';
+import type { Campaign } from '#server/campaign/campaign.ts';
+import type { NewLead } from '#server/db/across/new-leads.ts';
+import { composeBreakerNotice } from '#server/mail/letters/breaker-email.ts';
+import { composeCodeEmail } from '#server/mail/letters/code-email.ts';
+import { composeDigestEmail } from '#server/mail/letters/digest-email.ts';
+import { composeGuideEmail } from '#server/mail/letters/guide-email.ts';
+import { letterHtml, paragraph } from '#server/mail/letters/letter.ts';
+import { composeNewLeadEmail, composeNewLeadsEmail } from '#server/mail/letters/new-lead-email.ts';
 
 export type SampleMail = {
   /** What it is called in a list. */

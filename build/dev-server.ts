@@ -10,9 +10,9 @@ import type { Api } from '#build/dev-api-process.ts';
 import { createInbox } from '#build/dev-inbox.ts';
 import { readPageWords } from '#build/vite-campaign.ts';
 import { CAMPAIGN_FOLDER, PROJECT_FOLDER, viteConfig } from '#build/vite-config.ts';
-import { campaignComplaints } from '#server/campaign.ts';
-import { campaignWarnings } from '#server/campaign-warnings.ts';
-import { asSeenFromHere } from '#server/service.ts';
+import { campaignComplaints } from '#server/campaign/campaign.ts';
+import { campaignWarnings } from '#server/campaign/campaign-warnings.ts';
+import { asSeenFromHere } from '#server/run/service.ts';
 import { colourStyles } from '#shared/colours.ts';
 
 const WEB = path.join(PROJECT_FOLDER, 'web');

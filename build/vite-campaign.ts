@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Plugin } from 'vite';
 import type * as z from 'zod/mini';
 
-import { landingOf, readConsent, readWords, siteOf, svgSize } from '#server/campaign.ts';
+import { landingOf, readConsent, readWords, siteOf, svgSize } from '#server/campaign/campaign.ts';
 import { Interface, Landing, Site } from '#shared/campaign-schema.ts';
 
 /** Each file that the page may import, and its entries: what is left out is undefined, and no mistake. */

@@ -7,7 +7,7 @@ import type { InlineConfig } from 'vite';
 
 import { BUILD_TARGET } from '#build/browsers.ts';
 import { campaignPlugin } from '#build/vite-campaign.ts';
-import { readCampaignFolder } from '#server/settings.ts';
+import { readCampaignFolder } from '#server/settings/env-file.ts';
 
 export const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 export const CAMPAIGN_FOLDER = readCampaignFolder();

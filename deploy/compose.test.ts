@@ -7,7 +7,7 @@ import { parseEnv } from 'node:util';
 
 import { parse } from 'yaml';
 
-import { readConfig, SETTING_NAMES } from '#server/config.ts';
+import { readConfig, SETTING_NAMES } from '#server/settings/settings.ts';
 
 type Container = {
   readonly image: string;

@@ -52,7 +52,7 @@ function makeApp(app: string): void {
       },
     );
   }
-  for (const name of ['server', 'shared'])
+  for (const name of ['server', 'desk', 'shared'])
     cpSync(path.join(PROJECT_FOLDER, name), path.join(app, name), {
       recursive: true,
       filter: (file) => !file.endsWith('.test.ts'),
@@ -101,7 +101,7 @@ describe('the image', () => {
         assert.match(await article.text(), /Response rate = ICP accuracy/);
 
         const desk = (...parameters: string[]) =>
-          execFileSync(process.execPath, [path.join(app, 'server', 'start.js'), 'desk', ...parameters], {
+          execFileSync(process.execPath, [path.join(app, 'desk', 'start.js'), ...parameters], {
             cwd: folder,
             env: { ...env, PATH: process.env['PATH'], INSTANCE_FOLDER: folder },
             encoding: 'utf8',

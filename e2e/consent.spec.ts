@@ -3,9 +3,9 @@ import path from 'node:path';
 
 import type { Page } from '@playwright/test';
 
-import { consentVersion, readConsent } from '#server/campaign.ts';
-import { openDatabase, type OpenDatabase } from '#server/db/connect.ts';
-import { keepConsentWording } from '#server/db/submissions.ts';
+import { consentVersion, readConsent } from '#server/campaign/campaign.ts';
+import { openDatabase, type OpenDatabase } from '#server/db/engine/connect.ts';
+import { keepConsentWording } from '#server/db/tables/submissions.ts';
 import { CONSENT_VERSION_HEADER } from '#shared/api.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import type { Site } from '#testing/start-site.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 
 import type { Page } from '@playwright/test';
 
-import type { Report } from '#server/report/figures.ts';
+import type { Report } from '#server/figures/figures.ts';
 import { siteSettings, startSite, type Site } from '#testing/start-site.ts';
 import { createVisitor, expect, test, type Visitor } from './fixtures.ts';
 
@@ -40,7 +40,7 @@ async function readToEnd({ page }: Visitor): Promise<void> {
 /** Stops a site, which writes what it counted, and asks the desk. */
 async function reportOf(site: Site): Promise<Report> {
   await site.stop('SIGINT');
-  const desk = path.resolve(import.meta.dirname, '..', 'server', 'desk.ts');
+  const desk = path.resolve(import.meta.dirname, '..', 'desk', 'desk.ts');
   const report = execFileSync(process.execPath, [desk, 'report', '--json', '--period', '2d'], {
     env: { INSTANCE_FOLDER: site.folder, ...siteSettings(site.databaseUrl, site.inbox) },
     stdio: ['ignore', 'pipe', 'ignore'],

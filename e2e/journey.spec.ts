@@ -76,7 +76,7 @@ test('a lead comes out with where it came from: the first touch of the visit and
   await visitor.enterCode(await visitor.mailedCode());
   await expect(page.getByRole('article')).toBeVisible();
 
-  const desk = path.resolve(import.meta.dirname, '..', 'server', 'desk.ts');
+  const desk = path.resolve(import.meta.dirname, '..', 'desk', 'desk.ts');
   const leads = execFileSync(process.execPath, [desk, 'leads', '--json', '--source', 'partner'], {
     env: { INSTANCE_FOLDER: site.folder, ...siteSettings(site.databaseUrl, site.inbox) },
     stdio: ['ignore', 'pipe', 'ignore'],

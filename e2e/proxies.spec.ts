@@ -6,7 +6,7 @@ import { request as plainRequest } from 'node:http';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 
-import { openDatabase } from '#server/db/connect.ts';
+import { openDatabase } from '#server/db/engine/connect.ts';
 import { freePort } from '#testing/free-port.ts';
 import { findProgram, notTested } from '#testing/programs.ts';
 import { startProxy, type ProxyPorts } from '#testing/proxies.ts';

@@ -5,8 +5,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
-import { chainSignerOf, deriveSecrets } from '#server/access/secrets.ts';
-import { verifyChain } from '#server/db/consent-check.ts';
+import { chainSignerOf, deriveSecrets } from '#server/secrets/secrets.ts';
+import { verifyChain } from '#server/db/across/consent-check.ts';
 import { API } from '#shared/api.ts';
 import { startInbox } from '#testing/inbox.ts';
 import { startPostgresPair } from '#testing/postgres-pair.ts';

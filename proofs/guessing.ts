@@ -4,11 +4,11 @@
 //
 // Nobody guesses right here: a day's odds are too small to be seen by trying. What is counted is how often a guess was
 // compared with a live code, each time a chance of one in a million; the sum of them bounds the odds.
-import { acceptedCodes } from '#server/db/codes.ts';
-import { ACCEPTED_CODES } from '#server/limits/numbers.ts';
-import { findOpenChallengeFor, hasCodeOfItsOwn } from '#server/db/challenges.ts';
-import { deriveSecrets, unsign } from '#server/access/secrets.ts';
-import { CODE_LENGTH } from '#shared/limits.ts';
+import { acceptedCodes } from '#server/db/tables/codes.ts';
+import { ACCEPTED_CODES } from '#server/settings/tries-and-rates.ts';
+import { findOpenChallengeFor, hasCodeOfItsOwn } from '#server/db/tables/challenges.ts';
+import { deriveSecrets, unsign } from '#server/secrets/secrets.ts';
+import { CODE_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
 import { API } from '#shared/api.ts';
 import {
   createVisitor,

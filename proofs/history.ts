@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { sql } from 'kysely';
 
-import type { Db } from '#server/db/connect.ts';
+import type { Db } from '#server/db/engine/connect.ts';
 import type { Engine } from '#testing/databases.ts';
 import { openTestService } from '#testing/open-test-service.ts';
 

@@ -347,7 +347,9 @@ async function oldAndNew(
   process.stdout.write(`${name}, started again on ${engine}: ${back}\n`);
   rows.push([`${name}, started again afterwards, ${engine}: ${back}`, '', '', '', '', '', '', '']);
   // From the release on that knows how, going back is a promise.
-  const knowsHow = readFileSync(path.join(project, 'server/db/migrate.ts'), 'utf8').includes('mayBeNewer');
+  const knowsHow = readFileSync(path.join(project, 'server/db/migrations/migrate.ts'), 'utf8').includes(
+    'mayBeNewer',
+  );
   if (knowsHow && back !== 'serves') broken.push(`${name} could not be gone back to: ${back}`);
   await nginx.close();
   await Promise.all([right.stop(), newLeft?.stop()]);

@@ -1,7 +1,7 @@
 // What a harness finds in the database afterwards, and how it says that a promise was broken.
 import path from 'node:path';
 
-import { openDatabase } from '#server/db/connect.ts';
+import { openDatabase } from '#server/db/engine/connect.ts';
 import type { Inbox } from '#testing/inbox.ts';
 import type { Ledger } from '#proofs/visitors.ts';
 

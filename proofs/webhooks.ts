@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 
 import { Webhook } from 'standardwebhooks';
 
-import { derivedWebhookSecrets, deriveSecrets } from '#server/access/secrets.ts';
+import { derivedWebhookSecrets, deriveSecrets } from '#server/secrets/secrets.ts';
 import { API } from '#shared/api.ts';
 import { ENGINES, type Engine } from '#testing/databases.ts';
 import { startPostgres } from '#testing/postgres-server.ts';

@@ -9,7 +9,7 @@ import { constants } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { bornAt, removeRunning, runningFile, writeRunning } from './running-page.js';
+import { bornAt, removeRunning, runningFile, writeRunning } from './restart/running-page.js';
 
 /** @typedef {{ readonly status: number, readonly sentence: string }} Health */
 /** @typedef {{ readonly type: 'ready', readonly health?: Health, readonly warnings?: readonly string[] } | { readonly type: 'ended', readonly why: string }} Start */
@@ -43,7 +43,7 @@ const stdio = ['inherit', 'inherit', 'pipe', 'ipc'];
 const exec = path.join(import.meta.dirname, 'start.js');
 
 const file = runningFile();
-/** @type {import('./running-page.js').Running} */
+/** @type {import('./restart/running-page.js').Running} */
 const running = {
   pid: process.pid,
   born: bornAt(process.pid) ?? '',
@@ -224,7 +224,7 @@ async function upgrade() {
 
 /**
  * @param {Page} before
- * @returns {Promise<Partial<import('./running-page.js').Running>>} what is to be told of it
+ * @returns {Promise<Partial<import('./restart/running-page.js').Running>>} what is to be told of it
  */
 async function takeNewWorker(before) {
   const next = startPage(['--beside']);

@@ -1,80 +1,8 @@
-// The first file of `npm start` and of `npm run desk`, and the only one in plain JavaScript: whatever Node runs it can read it, and
-// say in one sentence that it is too old, or that a package is missing. `--check` looks at all that can be wrong before the site
-// is built, and starts nothing. What starting needs and running does not, memory above all, is given back here.
-import { readFileSync } from 'node:fs';
-import * as module from 'node:module';
-import { fileURLToPath } from 'node:url';
+// Serves the page. `--check` looks at all that can be wrong before the site is built, and starts nothing. What starting needs and
+// running does not, memory above all, is given back here.
 import { setFlagsFromString } from 'node:v8';
 
-/** Runs TypeScript as it is, and has what the server uses. npm scripts run the pinned one. */
-const OLDEST_NODE = { major: 24, minor: 16 };
-const INSTALL = 'Run "npm ci" in the folder of the project.';
-/** What the server loads in any case. One that is missing here costs memory and nothing else. */
-const LARGE_PACKAGES = [
-  'fastify',
-  'kysely',
-  'micromark',
-  'nodemailer',
-  'pg',
-  'pino',
-  'prom-client',
-  'tldts',
-  'yaml',
-  'zod/mini',
-];
-
-/** `desk` and what follows is a command for the operator; without it, the page is served. */
-const isDesk = process.argv[2] === 'desk';
-if (isDesk) process.argv.splice(2, 1);
-
-/**
- * @param {string} sentence
- * @returns {never}
- */
-function refuse(sentence) {
-  process.stderr.write(`The ${isDesk ? 'desk' : 'server'} cannot start:\n  - ${sentence}\n`);
-  process.exit(1);
-}
-
-/**
- * @typedef {Record<string, string>} Versions
- * @typedef {{ version?: string, dependencies?: Versions, devDependencies?: Versions, buildPackages?: string[] }} Package
- * @param {string} file
- * @returns {Package | null}
- */
-function readPackage(file) {
-  try {
-    return /** @type {Package} */ (JSON.parse(readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')));
-  } catch {
-    return null;
-  }
-}
-
-const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-if (major < OLDEST_NODE.major || (major === OLDEST_NODE.major && minor < OLDEST_NODE.minor)) {
-  const needed = `${OLDEST_NODE.major}.${OLDEST_NODE.minor}`;
-  refuse(
-    readPackage('node_modules/node/package.json')
-      ? `Node ${process.versions.node} is too old; ${needed} is needed. Use "npm start", which brings its own.`
-      : `Node ${process.versions.node} is too old, and the newer one that this page brings is not installed. ${INSTALL}`,
-  );
-}
-const {
-  dependencies: wanted = {},
-  devDependencies = {},
-  buildPackages = [],
-} = readPackage('package.json') ?? {};
-// What runs needs none of them: npm start builds first, and an image has been built.
-const forBuilding = Object.entries(devDependencies).filter(([name]) => buildPackages.includes(name));
-for (const [name, version] of [
-  ...Object.entries(wanted),
-  ...(process.argv.includes('--check') ? forBuilding : []),
-]) {
-  const found = readPackage(`node_modules/${name}/package.json`)?.version;
-  if (found === undefined) refuse(`The package ${name} is missing. ${INSTALL}`);
-  if (found !== version)
-    refuse(`The package ${name} is here in version ${found}, not ${version}. ${INSTALL}`);
-}
+import { startChecked } from './platform/checked-start.js';
 
 // The first process of a container has no default for signals: until main.ts listens, SIGTERM would be passed over.
 if (process.pid === 1) {
@@ -84,33 +12,19 @@ if (process.pid === 1) {
 }
 
 /** @type {() => void} */
-let collectGarbage;
-try {
-  // Before anything is kept compiled: of packages, that would take more memory than it saves time.
-  const large = LARGE_PACKAGES.filter((name) => Object.hasOwn(wanted, name.replace(/\/.*/, '')));
-  await Promise.all(large.map((name) => import(name)));
-  // Node's translator of TypeScript takes 25 MB for good, once it is needed. What it made of each of our files is kept, so only
-  // --check needs it, which runs before each `npm start`. A file that has changed is translated again.
-  module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url)));
-  // Before the rest: --check ends in there.
-  ({ collectGarbage } = await import('./collect-garbage.ts'));
-  await (isDesk ? import('./desk.ts') : import('./main.ts'));
-} catch (error) {
-  const message =
-    error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND' ? error.message : '';
-  // A package of a package. One of our own files would be named by its path.
-  const [, name] = /Cannot find package '([^']+)'/.exec(message) ?? [];
-  if (name !== undefined) refuse(`The package ${name} is missing. ${INSTALL}`);
-  // The log of main.ts, or the desk, says it.
-  if (process.listenerCount('uncaughtException') > 0) throw error;
-  const { explainSystemFailure, linesOf, sayFault } = await import('./failures.ts');
-  refuse(explainSystemFailure(error) ?? sayFault(linesOf(error)));
-}
+let collectGarbage = () => {};
+await startChecked({
+  name: 'server',
+  builds: process.argv.includes('--check'),
+  run: async () => {
+    // Before the rest: --check ends in there.
+    ({ collectGarbage } = await import('./platform/collect-garbage.ts'));
+    await import('./run/main.ts');
+  },
+});
 
-if (!isDesk) {
-  // One that takes the place of another has done so before it served (main.ts).
-  if (!process.argv.includes('--beside')) collectGarbage();
-  // From here the old space may grow by so much before it is collected. Each collection also forgets compiled code whose objects are
-  // gone for the moment; so nothing is collected for idleness alone (--no-memory-reducer in package.json, which Node reads first).
-  setFlagsFromString('--heap-growing-percent=75');
-}
+// One that takes the place of another has done so before it served (main.ts).
+if (!process.argv.includes('--beside')) collectGarbage();
+// From here the old space may grow by so much before it is collected. Each collection also forgets compiled code whose objects are
+// gone for the moment; so nothing is collected for idleness alone (--no-memory-reducer in package.json, which Node reads first).
+setFlagsFromString('--heap-growing-percent=75');

@@ -58,13 +58,13 @@ export const PROOF_OF_WORK_HEADER = 'x-proof-of-work';
 
 /**
  * The header of `POST /api/leads` in which a page says which wording of the consent it shows: the version that the build
- * made from the words (server/campaign.ts). The body belongs to the specification.
+ * made from the words (server/campaign/campaign.ts). The body belongs to the specification.
  */
 export const CONSENT_VERSION_HEADER = 'x-consent-version';
 
 /**
  * The header of `POST /api/leads` and `POST /api/funnel` in which a page says where its visit came from: `first=…&last=…`, each the text of
- * parameters (shared/touch.ts).
+ * parameters (shared/attribution.ts).
  */
 export const VISIT_HEADER = 'x-visit';
 

@@ -1,7 +1,7 @@
 // The colours a campaign may choose, and what follows from them. The paper is the page's own, so whether words can be read
 // is known before anybody looks.
 
-import { PAPER } from '#shared/paper.ts';
+import { PAPER } from '#shared/paper-colours.ts';
 
 /** One colour for the light theme and one for the dark, each as #rrggbb. */
 type ColourPair = { readonly light: string; readonly dark: string };

@@ -10,7 +10,7 @@ import {
   EMAIL_MAX_LENGTH,
   NAME_MAX_LENGTH,
   NAME_MIN_LENGTH,
-} from '#shared/limits.ts';
+} from '#shared/lengths-and-resend-seconds.ts';
 import type { Interface } from '#shared/campaign-schema.ts';
 import { isSingleLine } from '#shared/text.ts';
 import { fill } from '#shared/words.ts';

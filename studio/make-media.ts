@@ -13,8 +13,8 @@ import path from 'node:path';
 
 import sharp, { type Sharp } from 'sharp';
 
-import { endWithSentence, explainWriting } from '#server/failures.ts';
-import { readCampaignFolder } from '#server/settings.ts';
+import { endWithSentence, explainWriting } from '#server/platform/machine-failures.ts';
+import { readCampaignFolder } from '#server/settings/env-file.ts';
 
 type Size = readonly [width: number, height: number];
 

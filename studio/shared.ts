@@ -7,7 +7,7 @@ import path from 'node:path';
 
 import { chromium, type Browser, type Page } from '@playwright/test';
 
-import { readWords } from '#server/campaign.ts';
+import { readWords } from '#server/campaign/campaign.ts';
 import { Landing, Site } from '#shared/campaign-schema.ts';
 import { chromiumLaunchOptions } from '#testing/chromium.ts';
 

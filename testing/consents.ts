@@ -1,8 +1,8 @@
 // Visitors who agree, and what the desk says about the chain of their consents.
 import assert from 'node:assert/strict';
 
-import type { ChainReport } from '#server/db/consent-check.ts';
-import type { Service } from '#server/service.ts';
+import type { ChainReport } from '#server/db/across/consent-check.ts';
+import type { Service } from '#server/run/service.ts';
 import { desk } from '#testing/desk.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { createVisitor, filledForm, type ServerUnderTest } from '#testing/server-under-test.ts';

@@ -4,8 +4,8 @@ import path from 'node:path';
 
 import { sql } from 'kysely';
 
-import type { Config } from '#server/config.ts';
-import type { Db } from '#server/db/connect.ts';
+import type { Config } from '#server/settings/settings.ts';
+import type { Db } from '#server/db/engine/connect.ts';
 
 /**
  * Counts how often words stand in the files of a database.

@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 
 import { Client } from 'pg';
 
-import type { Config } from '#server/config.ts';
-import { openDatabase, type DatabaseOptions, type OpenDatabase } from '#server/db/connect.ts';
-import { migrate } from '#server/db/migrate.ts';
+import type { Config } from '#server/settings/settings.ts';
+import { openDatabase, type DatabaseOptions, type OpenDatabase } from '#server/db/engine/connect.ts';
+import { migrate } from '#server/db/migrations/migrate.ts';
 
 export const ENGINES = ['sqlite', 'postgres'] as const;
 export type Engine = (typeof ENGINES)[number];

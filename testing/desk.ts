@@ -1,10 +1,10 @@
 // A command of the desk, run in this process: on the service of a server under test, or on the one that it opens itself.
 import { existsSync } from 'node:fs';
 
-import { openDeskService, type Desk } from '#server/commands/desk.ts';
-import { runDesk } from '#server/commands/program.ts';
+import { openDeskService, type Desk } from '#desk/commands/command.ts';
+import { runDesk } from '#desk/commands/all-commands.ts';
 import { createLogger } from '#server/observability/logger.ts';
-import type { Service } from '#server/service.ts';
+import type { Service } from '#server/run/service.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { environment } from '#testing/environment.ts';
 

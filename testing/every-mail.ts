@@ -6,7 +6,7 @@ import { appendFileSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node
 import os from 'node:os';
 import path from 'node:path';
 
-import { createNewLeadNews } from '#server/new-lead-news.ts';
+import { createNewLeadNews } from '#server/upkeep/new-lead-news.ts';
 import { API, VISIT_HEADER } from '#shared/api.ts';
 import { codeIn, type ReceivedMail } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';

@@ -1,11 +1,11 @@
-// A service (server/service.ts) of an instance that a test or a proof made up, with the words of the tests.
+// A service (server/run/service.ts) of an instance that a test or a proof made up, with the words of the tests.
 import assert from 'node:assert/strict';
 
-import { readCampaign, type Campaign } from '#server/campaign.ts';
-import { readConfig, resolvePaths } from '#server/config.ts';
+import { readCampaign, type Campaign } from '#server/campaign/campaign.ts';
+import { readConfig, resolvePaths } from '#server/settings/settings.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createLogger } from '#server/observability/logger.ts';
-import { openService, type Instance, type Service, type ServiceReplacements } from '#server/service.ts';
+import { openService, type Instance, type Service, type ServiceReplacements } from '#server/run/service.ts';
 
 /**
  * An instance.

@@ -7,6 +7,7 @@ const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 const NEEDED = [
   'campaign',
   'server',
+  'desk',
   'shared',
   'build',
   'web',

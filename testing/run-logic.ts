@@ -10,22 +10,22 @@ import { globalSetup, globalTeardown } from '#testing/test-setup.ts';
  * patience, a drain, a failover) stands between what computes.
  */
 const LONGEST = [
-  'server/primary',
-  'server/process-that-does-not-run',
-  'server/main',
+  'server/run/primary',
+  'server/run/process-that-does-not-run',
+  'server/run/main',
   'server/http/releases',
   'server/http/overload',
-  'server/desk',
-  'server/db/failover',
-  'server/leads/leads',
-  'server/doctor/doctor',
+  'desk/desk',
+  'server/db/engine/failover',
+  'server/visitors/leads/leads',
+  'desk/doctor/doctor',
   'server/limits/breaker',
   'server/observability/metrics',
-  'server/outbox/backlog',
-  'server/campaign-slips',
+  'server/mail/outbox/backlog',
+  'server/campaign/campaign-slips',
   'server/http/static-files',
   'server/mail/deliverability',
-  'server/outbox/worker',
+  'server/mail/outbox/mail-worker',
 ].map((name) => `${name}.test.ts`);
 
 /** Two cores are kept busy by four, of which two wait. */
@@ -33,7 +33,7 @@ const AT_ONCE = 4;
 /** A file that takes this long hangs. */
 const TIMEOUT_MS = 300_000;
 
-const all = globSync('{shared,web,server,deploy,testing}/**/*.test.ts');
+const all = globSync('{shared,web,server,desk,deploy,testing}/**/*.test.ts');
 const gone = LONGEST.filter((file) => !all.includes(file));
 if (gone.length > 0) throw new Error(`There is no ${gone.join(', ')} (testing/run-logic.ts).`);
 const named = process.argv.slice(2);

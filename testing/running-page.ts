@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { readRunning, type Running } from '#server/running-page.js';
+import { readRunning, type Running } from '#server/restart/running-page.js';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { KEPT_COMPILED } from '#testing/environment.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
@@ -63,7 +63,7 @@ export function runningIn(folder: string): Running {
  */
 export const restartPage = (
   folder: string,
-  [file = '', ...args]: readonly string[] = ['restart.ts'],
+  [file = '', ...args]: readonly string[] = ['restart/restart.ts'],
 ): Promise<{ readonly code: unknown; readonly said: string }> =>
   new Promise((resolve) => {
     execFile(

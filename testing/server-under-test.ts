@@ -1,4 +1,4 @@
-// The whole server in one process, with a clock the test moves: the service (server/service.ts), its worker and application,
+// The whole server in one process, with a clock the test moves: the service (server/run/service.ts), its worker and application,
 // and a real SMTP server. Requests go through Fastify's inject; everything behind it is what production runs.
 import os from 'node:os';
 import path from 'node:path';
@@ -6,18 +6,18 @@ import { setTimeout } from 'node:timers/promises';
 
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 
-import { buildApp, type AppOptions } from '#server/app.ts';
-import type { Config } from '#server/config.ts';
-import type { Campaign } from '#server/campaign.ts';
-import type { Db, OpenDatabase } from '#server/db/connect.ts';
+import { buildApp, type AppOptions } from '#server/run/app.ts';
+import type { Config } from '#server/settings/settings.ts';
+import type { Campaign } from '#server/campaign/campaign.ts';
+import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
 import type { ConnectionLimits } from '#server/http/connections.ts';
 import { newestRelease } from '#server/http/releases.ts';
-import type { MailEvent } from '#server/outbox/worker.ts';
+import type { MailEvent } from '#server/mail/outbox/mail-worker.ts';
 import { createLogger } from '#server/observability/logger.ts';
 import type { Metrics } from '#server/observability/metrics.ts';
-import type { Service, ServiceReplacements } from '#server/service.ts';
-import type { WebhookOutcome } from '#server/webhooks/worker.ts';
+import type { Service, ServiceReplacements } from '#server/run/service.ts';
+import type { WebhookOutcome } from '#server/webhooks/webhook-worker.ts';
 import { freshDatabaseUrl, type Engine } from '#testing/databases.ts';
 import { startInbox, type Inbox, type InboxBehaviour } from '#testing/inbox.ts';
 import { openTestService } from '#testing/open-test-service.ts';

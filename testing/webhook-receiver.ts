@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 
-import type { LeadEventBody } from '#server/webhooks/events.ts';
+import type { LeadEventBody } from '#server/webhooks/webhook-events.ts';
 
 export type Received = {
   readonly headers: IncomingHttpHeaders;

@@ -47,6 +47,6 @@ declare module '#campaign/interface.yaml' {
 declare module '#campaign/consent.yaml' {
   type Consent = import('#shared/campaign-schema.ts').Consent;
   export const text: Consent['text'];
-  /** Made from the text (server/campaign.ts); the receipt of a consent names it. */
+  /** Made from the text (server/campaign/campaign.ts); the receipt of a consent names it. */
   export const version: string;
 }

@@ -1,7 +1,7 @@
 // The HTML around the prerendered markup. Runs at build time only. The origin of the public page is filled in when the
 // server starts, because one build may be served under any name.
 import type { Interface, Site } from '#shared/campaign-schema.ts';
-import { PAPER } from '#shared/paper.ts';
+import { PAPER } from '#shared/paper-colours.ts';
 import { fill } from '#shared/words.ts';
 
 /** Replaced by the origin of the public page (server/http/static-files.ts). */

@@ -2,7 +2,7 @@
 // with it is in use-stage.ts.
 import type { CodeRequested, OpenChallenge } from '#shared/api.ts';
 import { answersOf, type Lead } from '#shared/lead.ts';
-import { RESEND_COUNTDOWN_SECONDS } from '#shared/limits.ts';
+import { RESEND_COUNTDOWN_SECONDS } from '#shared/lengths-and-resend-seconds.ts';
 
 /** Specification, section 2: the page holds one of these. */
 export type Stage = 'landing' | 'form' | 'verification' | 'content';

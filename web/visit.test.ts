@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { attributionOf } from '#server/export/attribution.ts';
+import { attributionOf } from '#server/attribution/attribution.ts';
 import { VISIT_HEADER } from '#shared/api.ts';
 import { noteFirstTouch, visitHeader } from '#web/visit.ts';
 

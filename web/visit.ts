@@ -1,7 +1,7 @@
 // Where this visit came from: its first touch and its last. Kept in this tab (sessionStorage), told with the form and with what is
 // counted (funnel.ts), and never in a cookie.
 import { VISIT_HEADER } from '#shared/api.ts';
-import { readTouch } from '#shared/touch.ts';
+import { readTouch } from '#shared/attribution.ts';
 
 const KEY = 'first-touch';
 /** Servers in between refuse all headers of a request beyond 8,000 bytes; cookies and a browser's own are among them. */

@@ -72,7 +72,7 @@ type Codes = {
 /** Messages to be sent, written in the transaction of their cause. */
 type Outbox = {
   id: Fixed<string>;
-  /** Who makes the message: the kinds are in server/outbox/kinds.ts. */
+  /** Who makes the message: the kinds are in server/mail/outbox/letter-kinds.ts. */
   kind: ColumnType<string, string | undefined, never>;
   /** JSON: what its kind needs to make it. Never a code's digits. */
   payload: ColumnType<string, string | undefined, never>;
@@ -192,7 +192,7 @@ type ImportedCorrections = Omit<Corrections, 'lead_id'> & { imported_id: Fixed<s
 /** Who runs the mail of a domain, as DNS said. */
 type MailDomains = {
   domain: Fixed<string>;
-  /** As it was told when it was looked up (server/report/mail-platforms.ts). */
+  /** As it was told when it was looked up (server/figures/mail-platforms.ts). */
   platform: string;
   /** The first mail server in its MX record; null when DNS named none. */
   mx_host: string | null;
@@ -204,7 +204,7 @@ export type SuppressionReason = 'unsubscribed' | 'complained' | 'bounced' | 'by-
 
 /** An address that is not to be mailed, except with a code that somebody just asked for. */
 type Suppressions = {
-  /** Its pseudonym (server/access/pseudonyms.ts). */
+  /** Its pseudonym (server/secrets/pseudonyms.ts). */
   address_key: Fixed<string>;
   reason: Fixed<SuppressionReason>;
   /** Null once it was erased. */

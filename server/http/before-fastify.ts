@@ -8,7 +8,6 @@ import '@fastify/under-pressure';
 import type { HeaderList } from '#server/http/header-list.ts';
 import { namesItsHost } from '#server/http/host.ts';
 import { answerFor, type Resource } from '#server/http/send-resource.ts';
-import type { Metrics } from '#server/observability/metrics.ts';
 
 type Parts = {
   /** By their addresses. */
@@ -21,7 +20,14 @@ type Parts = {
   readonly onRequest: (headers: IncomingMessage['headers']) => void;
   /** Told of each answer, once it was given. */
   readonly onAnswer: (request: IncomingMessage, route: string, status: number) => void;
-  readonly metrics: Pick<Metrics, 'requestAnswered'>;
+  readonly metrics: {
+    readonly requestAnswered: (answer: {
+      readonly method: string;
+      readonly route: string;
+      readonly status: number;
+      readonly ms: number;
+    }) => void;
+  };
 };
 
 /** Puts the resources before Fastify. To be called before anybody else listens to the server's requests. */

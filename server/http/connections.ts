@@ -13,12 +13,11 @@ import {
   queueUp,
   type Place,
   type Queue,
-} from '#server/http/queue.ts';
+} from '#server/http/linked-queue.ts';
 import { peerAddress, type IsProxy } from '#server/http/visitor-address.ts';
-import { networkOf } from '#server/limits/limits.ts';
-import { CONNECTIONS } from '#server/limits/numbers.ts';
-import type { Metrics } from '#server/observability/metrics.ts';
-import { createMinuteLog } from '#server/observability/minute-log.ts';
+import { networkOf } from '#server/platform/network-of.ts';
+import { CONNECTIONS } from '#server/settings/tries-and-rates.ts';
+import { createMinuteLog } from '#server/platform/minute-log.ts';
 
 export type ConnectionLimits = {
   /** In this process. */
@@ -53,7 +52,10 @@ const newGroup = (): Group => ({ idle: newQueue(), busy: newQueue(), size: 0 });
 type ConnectionParts = {
   readonly limits?: ConnectionLimits | undefined;
   readonly isProxy: IsProxy;
-  readonly metrics: Pick<Metrics, 'connectionsOpen' | 'connectionRefused'>;
+  readonly metrics: {
+    readonly connectionsOpen: (count: number) => void;
+    readonly connectionRefused: (reason: string) => void;
+  };
   readonly logger: Pick<FastifyBaseLogger, 'warn'>;
 };
 

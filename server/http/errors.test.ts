@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 
 import Fastify from 'fastify';
 
-import { readCampaign } from '#server/campaign.ts';
+import { readCampaign } from '#server/campaign/campaign.ts';
 import { createHandleError, createSendError } from '#server/http/errors.ts';
 
 describe('an error', () => {

@@ -1,8 +1,8 @@
 // The one place where a failure becomes an answer: a status, one sentence as text/plain, and its code in a header.
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 
-import type { Campaign } from '#server/campaign.ts';
-import { isOutage } from '#server/db/outages.ts';
+import type { Campaign } from '#server/campaign/campaign.ts';
+import { isOutage } from '#server/db/engine/outages.ts';
 import { API_ERRORS, ERROR_CODE_HEADER, type ApiErrorCode } from '#shared/errors.ts';
 
 /** What the answers are made of: the sentences, and the language in which a wait is told. */

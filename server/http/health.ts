@@ -1,12 +1,11 @@
 // Whether this process can do its work, for load balancers and monitors.
 import type { FastifyInstance } from 'fastify';
 
-import type { OpenDatabase } from '#server/db/connect.ts';
-import { createWriteCheck, pingDatabase } from '#server/db/health.ts';
-import { findStandstill } from '#server/db/outbox.ts';
-import { writeFaultOf, type WriteFault } from '#server/db/outages.ts';
+import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { createWriteCheck, pingDatabase } from '#server/db/whole/database-health.ts';
+import { findStandstill } from '#server/db/tables/outbox.ts';
+import { writeFaultOf, type WriteFault } from '#server/db/engine/outages.ts';
 import type { SendError } from '#server/http/errors.ts';
-import type { MailBacklog } from '#server/outbox/backlog.ts';
 import { API } from '#shared/api.ts';
 
 const RETRY_AFTER_SECONDS = 5;
@@ -44,7 +43,10 @@ const STUCK_AFTER_MS = 120_000;
 
 type HealthParts = {
   readonly database: OpenDatabase;
-  readonly mailBacklog: MailBacklog;
+  /** Whether mail keeps up with forms. */
+  readonly mailBacklog: {
+    readonly state: (db: Db, now: number) => Promise<'still' | 'behind' | 'in time'>;
+  };
   readonly clock: () => number;
   /** True once the process has been told to stop, and no other serves in its place. */
   readonly isLeaving: () => boolean;

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { escapeHtml } from '#server/escape-html.ts';
+import { escapeHtml } from '#server/platform/escape-html.ts';
 import { contentSecurityPolicy, securityHeaders } from '#server/http/security-headers.ts';
 import { sendWhole, textResource, type Resource } from '#server/http/send-resource.ts';
 import type { Site } from '#shared/campaign-schema.ts';

@@ -4,9 +4,9 @@ import type { FastifyBaseLogger, FastifyServerOptions } from 'fastify';
 import type { Logger } from 'pino';
 
 import type { VisitorAddress } from '#server/http/visitor-address.ts';
-import { createNetworkLimit } from '#server/limits/network-limit.ts';
-import { LOG_LINES } from '#server/limits/numbers.ts';
-import { createMinuteLog } from '#server/observability/minute-log.ts';
+import { createNetworkLimit } from '#server/platform/network-limit.ts';
+import { LOG_LINES } from '#server/settings/tries-and-rates.ts';
+import { createMinuteLog } from '#server/platform/minute-log.ts';
 
 /** What a line is about. */
 type Kind = 'answered' | 'refused' | 'failed';

@@ -6,7 +6,7 @@ import { BlockList, isIP, type Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { FastifyBaseLogger, FastifyReply } from 'fastify';
 
-import type { Config } from '#server/config.ts';
+import type { Config } from '#server/settings/settings.ts';
 
 /** The network address of the visitor a request comes from; null when the connection was gone before we could look. */
 export type VisitorAddress = (request: Pick<IncomingMessage, 'headers' | 'socket'>) => string | null;

@@ -1,15 +1,20 @@
 // The list-bomb breaker. Somebody who makes us mail codes to thousands of strangers harms them and our own standing with
 // mail servers, and each single request looks like a visitor's. What shows is the whole: far more codes than usual, or
-// strangers whom nobody answers for (strangers.ts). Then the breaker opens, and for a while every code must be paid for
+// strangers whom nobody answers for (unanswered-codes.ts). Then the breaker opens, and for a while every code must be paid for
 // with a proof of work. A single network that asks for strangers pays alone, and opens it for nobody else.
-import { isLoopback } from '#server/setting-addresses.ts';
-import type { Config } from '#server/config.ts';
-import { codeStatistics, newestCodes } from '#server/db/codes.ts';
-import type { Db } from '#server/db/connect.ts';
-import { countInWindow, readWindow } from '#server/db/limit-windows.ts';
-import { networkOf } from '#server/limits/limits.ts';
-import { BREAKER, DAY_MS, FREE_STRANGERS_OF_NETWORK, HOUR_MS } from '#server/limits/numbers.ts';
-import { strangersByNetwork, tallyByDomain, type MailedCode, type Tally } from '#server/limits/strangers.ts';
+import { isLoopback } from '#server/settings/addresses-in-settings.ts';
+import type { Config } from '#server/settings/settings.ts';
+import { codeStatistics, newestCodes } from '#server/db/tables/codes.ts';
+import type { Db } from '#server/db/engine/connect.ts';
+import { countInWindow, readWindow } from '#server/db/tables/limit-windows.ts';
+import { networkOf } from '#server/platform/network-of.ts';
+import { BREAKER, DAY_MS, FREE_STRANGERS_OF_NETWORK, HOUR_MS } from '#server/settings/tries-and-rates.ts';
+import {
+  strangersByNetwork,
+  tallyByDomain,
+  type MailedCode,
+  type Tally,
+} from '#server/limits/unanswered-codes.ts';
 
 const MINUTE_MS = 60_000;
 const OPEN_KEY = 'breaker is open';

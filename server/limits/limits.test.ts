@@ -3,12 +3,13 @@ import { describe, it } from 'node:test';
 
 import { v7 as uuid } from 'uuid';
 
-import { deriveSecrets } from '#server/access/secrets.ts';
-import { insertChallenge } from '#server/db/challenges.ts';
-import { insertCode } from '#server/db/codes.ts';
-import type { Db } from '#server/db/connect.ts';
+import { deriveSecrets } from '#server/secrets/secrets.ts';
+import { insertChallenge } from '#server/db/tables/challenges.ts';
+import { insertCode } from '#server/db/tables/codes.ts';
+import type { Db } from '#server/db/engine/connect.ts';
 import { createWaitInWords } from '#server/http/errors.ts';
-import { createLimits, networkOf } from '#server/limits/limits.ts';
+import { createLimits } from '#server/limits/limits.ts';
+import { networkOf } from '#server/platform/network-of.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 

@@ -1,27 +1,27 @@
-// Counts what is limited. The numbers stand in numbers.ts, or are settings in their place (server/config.ts); the counts live
+// Counts what is limited. The numbers stand in tries-and-rates.ts, or are settings in their place (server/settings/settings.ts); the counts live
 // in the database, so all processes share them.
-import ipaddr from 'ipaddr.js';
 
-import { pseudonymsOf } from '#server/access/pseudonyms.ts';
-import type { Secrets } from '#server/access/secrets.ts';
-import type { Config } from '#server/config.ts';
-import { hasCodeOfItsOwn, type Challenge } from '#server/db/challenges.ts';
-import { codesAliveSince } from '#server/db/codes.ts';
-import type { Db } from '#server/db/connect.ts';
+import { networkOf } from '#server/platform/network-of.ts';
+import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import type { Secrets } from '#server/secrets/secrets.ts';
+import type { Config } from '#server/settings/settings.ts';
+import { hasCodeOfItsOwn, type Challenge } from '#server/db/tables/challenges.ts';
+import { codesAliveSince } from '#server/db/tables/codes.ts';
+import type { Db } from '#server/db/engine/connect.ts';
 import {
   countInSlidingWindows,
   countInWindowUpTo,
   readSlidingWindows,
   uncountInSlidingWindows,
   type SlidingWindow,
-} from '#server/db/limit-windows.ts';
+} from '#server/db/tables/limit-windows.ts';
 import {
   ASKS_FROM_NETWORK,
   QUIET,
   SENDS_TO_ADDRESS,
   TRIES,
   TRIES_FROM_NETWORK,
-} from '#server/limits/numbers.ts';
+} from '#server/settings/tries-and-rates.ts';
 
 type LimitOutcome =
   { readonly type: 'allowed' } | { readonly type: 'exceeded'; readonly retryAfterSeconds: number };
@@ -168,20 +168,4 @@ export function createLimits(
       hasCodeOfItsOwn(challenge) && codeAttempts > 0 && challenge.wrong_tries >= codeAttempts,
     resendQuietMs: config.resendSeconds * 1000 * (1 - QUIET.toleranceShare),
   };
-}
-
-/**
- * The network an address is counted under. IPv4: the address itself. IPv6: its /64, the smallest network a
- * subscriber is given (RFC 6177), so that one of them does not have 2^64 addresses to count separately.
- * @param clientAddress as server/http/visitor-address.ts reads it
- */
-export function networkOf(clientAddress: string): string {
-  // Rows that older versions stored may hold what a proxy made up.
-  if (!ipaddr.isValid(clientAddress)) return clientAddress;
-  const address = ipaddr.process(clientAddress);
-  if (address.kind() === 'ipv4') return address.toString();
-  const [network] = ipaddr.IPv6.networkAddressFromCIDR(`${address.toNormalizedString()}/64`)
-    .toNormalizedString()
-    .split('%');
-  return `${network}/64`;
 }

@@ -4,11 +4,11 @@ import { createChallenge, randomInt, verifySolution, type Challenge } from 'altc
 import { deriveKey } from 'altcha-lib/algorithms/pbkdf2';
 import * as z from 'zod/mini';
 
-import type { Secrets } from '#server/access/secrets.ts';
-import { CLOCKS_DIFFER_MS } from '#server/db/clocks.ts';
-import { countInWindow } from '#server/db/limit-windows.ts';
-import type { Db } from '#server/db/connect.ts';
-import { PROOF_OF_WORK } from '#server/limits/numbers.ts';
+import type { Secrets } from '#server/secrets/secrets.ts';
+import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
+import { countInWindow } from '#server/db/tables/limit-windows.ts';
+import type { Db } from '#server/db/engine/connect.ts';
+import { PROOF_OF_WORK } from '#server/settings/tries-and-rates.ts';
 
 const { iterations: ITERATIONS, tries: TRIES, lifeMs: VALID_MS } = PROOF_OF_WORK;
 const ALGORITHM = 'PBKDF2/SHA-256';

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { describe, it } from 'node:test';
 
-import { buildApp } from '#server/app.ts';
+import { buildApp } from '#server/run/app.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { TEST_SNS_CERTIFICATE, TEST_SNS_KEY } from '#testing/certificate.ts';

@@ -4,9 +4,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 import * as z from 'zod/mini';
 
-import { CLOCKS_DIFFER_MS } from '#server/db/clocks.ts';
+import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
 import type { MailReport, Once } from '#server/mail-events/take-report.ts';
-import { meaningOfAll } from '#server/mail/smtp-answer.ts';
+import { meaningOfAll } from '#server/mail/hard-bounces.ts';
 import { asciiAddress } from '#shared/lead.ts';
 
 /** One call. */

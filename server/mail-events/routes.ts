@@ -2,7 +2,7 @@
 // only when it is signed, answered with success only once it is stored, and may come twice.
 import type { FastifyInstance } from 'fastify';
 
-import type { Config } from '#server/config.ts';
+import type { Config } from '#server/settings/settings.ts';
 import type { SendError } from '#server/http/errors.ts';
 import { createMailgun } from '#server/mail-events/mailgun.ts';
 import { createPostmark } from '#server/mail-events/postmark.ts';

@@ -1,10 +1,10 @@
 // What is done about a message that came back. It is believed only if it names a mail of ours: by the id of a message, which is
 // random and known to whoever got the mail, or by a return path that we signed. Else anybody could have anybody suppressed.
-import { readBounceAddress } from '#server/access/bounce-address.ts';
-import { findMail } from '#server/db/returned-mail.ts';
+import { readBounceAddress } from '#server/secrets/bounce-address.ts';
+import { findMail } from '#server/db/across/returned-mail.ts';
 import { readReturnedMessage, type ReturnedMessage } from '#server/mail-events/read-message.ts';
 import { takeReport, type ReportOutcome, type ReportParts } from '#server/mail-events/take-report.ts';
-import { meaningOfAll, type AnswerMeaning } from '#server/mail/smtp-answer.ts';
+import { meaningOfAll, type AnswerMeaning } from '#server/mail/hard-bounces.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
 export type MessageOutcome =

@@ -1,13 +1,13 @@
 // What is done about a report that is believed: the address goes on the list of who is not mailed; who complained is a lead no
 // more who agreed. Doing it again changes nothing, and what is older than a consent that was verified since does nothing.
-import { pseudonymsOf } from '#server/access/pseudonyms.ts';
-import type { Secrets } from '#server/access/secrets.ts';
-import { lockAddress } from '#server/db/challenges.ts';
-import type { Db, OpenDatabase } from '#server/db/connect.ts';
-import { countInWindowUpTo } from '#server/db/limit-windows.ts';
-import { keptReply } from '#server/db/outbox.ts';
-import { findHolder } from '#server/db/returned-mail.ts';
-import { suppress } from '#server/db/suppressions.ts';
+import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import type { Secrets } from '#server/secrets/secrets.ts';
+import { lockAddress } from '#server/db/tables/challenges.ts';
+import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { countInWindowUpTo } from '#server/db/tables/limit-windows.ts';
+import { keptReply } from '#server/db/tables/outbox.ts';
+import { findHolder } from '#server/db/across/returned-mail.ts';
+import { suppress } from '#server/db/tables/suppressions.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
 /** That mail to an address came back for good, or that its reader called it spam. */
@@ -32,7 +32,7 @@ export type ReportParts = {
   readonly complaints: Complaints;
 };
 
-/** Takes back the consent of a lead who complained (server/unsubscribe/withdraw.ts). */
+/** Takes back the consent of a lead who complained (server/visitors/unsubscribe/withdraw.ts). */
 type Complaints = {
   readonly withdraw: (
     tx: Db,

@@ -6,9 +6,9 @@ import path from 'node:path';
 
 import { createTransport, type NodemailerError } from 'nodemailer';
 
-import { needsTls, type Config, type DkimConfig } from '#server/config.ts';
-import { meaningOf, type AnswerMeaning } from '#server/mail/smtp-answer.ts';
-import { makeWholeFolderPrivate } from '#server/private-files.ts';
+import { needsTls, type Config, type DkimConfig } from '#server/settings/settings.ts';
+import { meaningOf, type AnswerMeaning } from '#server/mail/hard-bounces.ts';
+import { makeWholeFolderPrivate } from '#server/platform/private-files.ts';
 
 export type Mail = {
   /** Makes the Message-ID, so that mail delivered twice shows as one. */

@@ -1,21 +1,25 @@
 // What Prometheus is told. Names and labels are for dashboards; no label holds anything about a person.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-import { codeStatistics } from '#server/db/codes.ts';
-import type { OpenDatabase } from '#server/db/connect.ts';
-import { outboxBacklog } from '#server/db/outbox.ts';
-import { countEvents } from '#server/db/webhook-events.ts';
-import type { Config } from '#server/config.ts';
+import { codeStatistics } from '#server/db/tables/codes.ts';
+import type { OpenDatabase } from '#server/db/engine/connect.ts';
+import { outboxBacklog } from '#server/db/tables/outbox.ts';
+import { countEvents } from '#server/db/tables/webhook-events.ts';
+import type { Config } from '#server/settings/settings.ts';
 import { createRequestTimes, type AnsweredRequest } from '#server/observability/request-times.ts';
-import type { MailEvent } from '#server/outbox/worker.ts';
-import type { WebhookOutcome } from '#server/webhooks/worker.ts';
+
+/** What is counted of a try to send a mail. */
+type CountedMail =
+  | { readonly type: 'sent'; readonly queuedForMs: number }
+  | { readonly type: 'dropped' }
+  | { readonly type: 'failed for now' | 'refused'; readonly errorClass: string };
 
 export type Metrics = {
   readonly requestAnswered: (request: AnsweredRequest) => void;
   readonly limitHit: (limit: string) => void;
   readonly codeEntered: (afterMs: number) => void;
-  readonly mail: (event: MailEvent) => void;
-  readonly webhook: (outcome: WebhookOutcome) => void;
+  readonly mail: (event: CountedMail) => void;
+  readonly webhook: (outcome: { readonly type: string }) => void;
   readonly breakerOpened: (reason: string) => void;
   /** Rows that housekeeping deleted, by table. */
   readonly expired: (rows: Readonly<Record<string, number>>) => void;

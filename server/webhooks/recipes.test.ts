@@ -6,9 +6,10 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
+import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 import { LEAD_EVENT_TYPES } from '#server/db/schema.ts';
-import { endpointsOf } from '#server/webhooks/endpoints.ts';
-import { createWebhookSender } from '#server/webhooks/sender.ts';
+import { endpointsOf } from '#server/webhooks/webhook-endpoints.ts';
+import { createWebhookSender } from '#server/webhooks/webhook-sender.ts';
 import { API, VISIT_HEADER } from '#shared/api.ts';
 import { freePort } from '#testing/free-port.ts';
 import { codeIn } from '#testing/inbox.ts';
@@ -16,7 +17,6 @@ import { createVisitor, filledForm, withServer } from '#testing/server-under-tes
 import { until } from '#testing/until.ts';
 import { withReceiver, type Received } from '#testing/webhook-receiver.ts';
 
-const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..', '..');
 const DOCUMENT = readFileSync(path.join(PROJECT_FOLDER, 'docs', 'webhooks.md'), 'utf8');
 const EMAIL = 'ada@gmail.com';
 

@@ -1,5 +1,5 @@
 // An event as a message to people, for Slack's incoming webhooks: facts by name, in no language.
-import type { LeadEventBody } from '#server/webhooks/events.ts';
+import type { LeadEventBody } from '#server/webhooks/webhook-events.ts';
 import { answersOf } from '#shared/lead.ts';
 
 /** What Slack reads as something else than text (https://docs.slack.dev/messaging/formatting-message-text). */

@@ -99,7 +99,7 @@ function ArticleText({ heading, justVerified, onStartAgain }: ArticleTextProps) 
       </div>
     );
   }
-  // Rendered by our server from the operator's Markdown, which may not contain HTML (server/article/render-article.ts).
+  // Rendered by our server from the operator's Markdown, which may not contain HTML (server/campaign/render-article.ts).
   return (
     <>
       <ArticleBody html={article.data.html} />

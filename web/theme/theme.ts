@@ -1,6 +1,6 @@
 // Light and dark (specification, section 4): light unless chosen otherwise, kept under the key 'theme'.
 
-import { PAPER } from '#shared/paper.ts';
+import { PAPER } from '#shared/paper-colours.ts';
 
 export type Theme = 'light' | 'dark';
 

@@ -11,7 +11,7 @@ import {
 } from 'react';
 
 import { verification as words } from '#campaign/interface.yaml';
-import { CODE_LENGTH } from '#shared/limits.ts';
+import { CODE_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
 import { fill } from '#shared/words.ts';
 import type { ToastContent } from '#web/ui/toast-state.ts';
 import {

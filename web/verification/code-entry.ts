@@ -1,5 +1,5 @@
 // Six boxes for one code, as a plain reducer: what each key, paste and autofill does, and where the focus goes.
-import { CODE_LENGTH } from '#shared/limits.ts';
+import { CODE_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
 
 export type CodeEntry = {
   /** One digit or nothing for each box. */

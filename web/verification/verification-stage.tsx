@@ -6,7 +6,7 @@ import { toasts as toastWords, verification as words } from '#campaign/interface
 import { language } from '#campaign/site.yaml';
 import type { CodeRequested } from '#shared/api.ts';
 import type { Lead } from '#shared/lead.ts';
-import { CODE_LENGTH } from '#shared/limits.ts';
+import { CODE_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
 import { fill } from '#shared/words.ts';
 import {
   ARTICLE_KEY,

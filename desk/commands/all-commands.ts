@@ -1,0 +1,121 @@
+// The desk's commands, and what their errors come to: 0 done, 1 could not, 2 wrong call, each with a sentence. Nothing else says what
+// a command did not foresee.
+import { Command, CommanderError } from '@commander-js/extra-typings';
+
+import { addBackup } from '#desk/commands/backup.ts';
+import { addBounce } from '#desk/commands/bounce.ts';
+import { addCompact } from '#desk/commands/compact.ts';
+import { addConsent } from '#desk/commands/consent.ts';
+import { addCorrect } from '#desk/commands/correct.ts';
+import { CommandFailure, type Desk } from '#desk/commands/command.ts';
+import type { Config } from '#server/settings/settings.ts';
+import { sayFault } from '#server/platform/machine-failures.ts';
+import { describeError, type LoggedError } from '#server/observability/logger.ts';
+import { explainFailure } from '#server/run/why-the-start-failed.ts';
+import { addDoctor } from '#desk/commands/doctor.ts';
+import { addErase } from '#desk/commands/erase.ts';
+import { addExport } from '#desk/commands/export.ts';
+import { addImport } from '#desk/commands/import.ts';
+import { addLeads } from '#desk/commands/leads.ts';
+import { addMove } from '#desk/commands/move.ts';
+import { addPerson } from '#desk/commands/person.ts';
+import { printableLines, withoutC1 } from '#desk/commands/terminal-text.ts';
+import { addRestore } from '#desk/commands/restore.ts';
+import { addLost } from '#desk/commands/lost.ts';
+import { addReport } from '#desk/commands/report.ts';
+import { addShow } from '#desk/commands/show.ts';
+import { addSuppress } from '#desk/commands/suppress.ts';
+import { addWebhooks } from '#desk/commands/webhooks.ts';
+
+/** What a shell expects of a program that Ctrl-C ended. */
+const INTERRUPTED = 130;
+
+/**
+ * Runs one command.
+ * @param args as typed, without the name of the program
+ * @returns the exit code
+ */
+export async function runDesk(bare: Desk, args: readonly string[]): Promise<number> {
+  // Whatever a command forgets, nothing that it says works the terminal.
+  const desk: Desk = {
+    ...bare,
+    print: (text) => bare.print(withoutC1(text)),
+    note: (line) => bare.note(printableLines(line)),
+    confirm: (question) => bare.confirm(printableLines(question)),
+  };
+  let database: Config['database'] | null = null;
+  const service: Desk['service'] = async (given) => {
+    const opened = await desk.service(given);
+    database = opened.config.database;
+    return opened;
+  };
+  try {
+    await runCommand({ ...desk, service }, args);
+    return 0;
+  } catch (error) {
+    if (desk.signal.aborted) return INTERRUPTED;
+    if (error instanceof CommandFailure) {
+      desk.note(error.message);
+      return error.exitCode;
+    }
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    desk.note(explainFailure(error, database) ?? sayFault(linesWithoutWords(error)));
+    return 1;
+  }
+}
+
+/** What may leave this machine of an error: its places in the code, without messages, which can quote personal data. */
+export const linesWithoutWords = (error: unknown): string => sayError(describeError(error)).join('\n');
+
+function sayError({
+  type,
+  code,
+  errcode,
+  table,
+  constraint,
+  stack = [],
+  cause,
+  errors = [],
+}: LoggedError): string[] {
+  const what = [type, code, errcode, table, constraint].filter((part) => part !== undefined).join(' ');
+  const others = [...(cause === undefined ? [] : [cause]), ...errors];
+  return [what, ...stack.map((line) => `    ${line}`), ...others.flatMap((other) => sayError(other))];
+}
+
+async function runCommand(desk: Desk, args: readonly string[]): Promise<void> {
+  const said: string[] = [];
+  const program = new Command('npm run -s desk --')
+    .description('Leads out, a person’s rights kept, backups: beside the running page.')
+    .configureHelp({ sortSubcommands: true })
+    .configureOutput({ writeOut: (text) => said.push(text), writeErr: (text) => desk.note(text.trimEnd()) })
+    .showSuggestionAfterError()
+    .exitOverride();
+  for (const add of [
+    addLeads,
+    addExport,
+    addImport,
+    addShow,
+    addPerson,
+    addCorrect,
+    addErase,
+    addCompact,
+    addConsent,
+    addBackup,
+    addBounce,
+    addRestore,
+    addMove,
+    addDoctor,
+    addReport,
+    addLost,
+    addSuppress,
+    addWebhooks,
+  ])
+    add(program, desk);
+  try {
+    if (args.length === 0) program.help();
+    await program.parseAsync(args, { from: 'user' });
+  } finally {
+    // Help.
+    for (const text of said) await desk.print(text);
+  }
+}

@@ -1,0 +1,93 @@
+// desk backup: a copy of the database while the page runs.
+import { realpathSync } from 'node:fs';
+import { open, rename, rm, stat } from 'node:fs/promises';
+
+import type { Command } from '@commander-js/extra-typings';
+
+import { CommandFailure, fileOf, type Desk } from '#desk/commands/command.ts';
+import { besideOf, cannotWrite, filePlace, orSay } from '#desk/commands/output-file.ts';
+import { printable } from '#desk/commands/terminal-text.ts';
+import { mustTakeWrites, withParameters } from '#server/platform/postgres-hosts.ts';
+import { copyDatabase, isWriteFailure } from '#server/db/whole/backup.ts';
+import { COMPANIONS, inspectDatabase, type Contents, type Inspection } from '#server/db/whole/restore.ts';
+
+export function addBackup(program: Command, desk: Desk): void {
+  program
+    .command('backup')
+    .description('copy the database (SQLite) while the page runs; for PostgreSQL say how')
+    .argument('<file>')
+    .addHelpText('after', '\nExample:\n  $ npm run -s desk -- backup /backups/leads-$(date +%F).db')
+    .action(async (file) => {
+      const { config } = await desk.service();
+      const { database } = config;
+      if (database.engine === 'postgres') throw new CommandFailure(sayPgDump(database.url, file));
+      const source = fileOf(database);
+      const place = await filePlace(file, 'a backup');
+      if (['', ...COMPANIONS].some((companion) => place === realpathSync(source) + companion))
+        throw cannotWrite(file, 'it is the database itself. Name another file.');
+      const beside = besideOf(place);
+      try {
+        await using handle = await orSay(file, () => open(beside, 'wx', 0o600));
+        const size = `${Math.ceil((await stat(source)).size / 2 ** 20)} MiB`;
+        desk.progress(`Copying ${size} …`);
+        await copyDatabase(source, beside).catch((error: unknown) => {
+          throw isWriteFailure(error)
+            ? cannotWrite(file, 'the disk is full, or takes no more. Make room, or name another place.')
+            : error;
+        });
+        desk.signal.throwIfAborted();
+        desk.progress(`Checking the copy of ${size} …`);
+        const found = await inspectDatabase(beside);
+        desk.signal.throwIfAborted();
+        if (found.type === 'damaged')
+          throw new CommandFailure(
+            `${source} is damaged, and so is every copy of it; ${file} was not written. Put a whole backup back, or rescue what is in it (docs/operating.md).`,
+          );
+        await orSay(file, () => handle.sync());
+        await orSay(file, () => rename(beside, place));
+        if (found.type !== 'fit')
+          throw new CommandFailure(
+            `${file} is written, but "restore" will refuse it, as ${source} ${sayUnfit(found)}. Mend that, and call it again.`,
+          );
+        desk.note(`${file} holds the database with ${sayContents(found)}.`);
+      } finally {
+        for (const suffix of ['', ...COMPANIONS]) await rm(`${beside}${suffix}`, { force: true });
+      }
+      if (config.appSecrets.length === 0)
+        desk.note(
+          'The file app-secret beside the database is not in it and belongs into another backup: without it, nobody who waits for a code can enter it.',
+        );
+    });
+}
+
+/** Why no page may work with a database: the rest of a sentence that begins with its name. */
+export function sayUnfit(found: Exclude<Inspection, { type: 'fit' }>): string {
+  switch (found.type) {
+    case 'no database':
+      return 'is no SQLite database';
+    case 'newer':
+      return 'was used by a newer version of this page';
+    case 'damaged':
+      return 'is damaged';
+    case 'unfit':
+      return `is no whole database of this page: ${printable(found.what)}`;
+  }
+}
+
+/** 4 leads and 1 imported person */
+export function sayContents({ leads, imported }: Contents): string {
+  const said = leads === 1 ? '1 lead' : `${leads} leads`;
+  if (imported === 0) return said;
+  return `${said} and ${imported === 1 ? '1 imported person' : `${imported} imported people`}`;
+}
+
+/** The password stays out of it: whoever may read the list of processes would read it. */
+function sayPgDump(url: string, file: string): string {
+  const address = withParameters(url, (parameters) => {
+    // What only this page understands.
+    for (const name of ['password', 'prepare', 'uselibpqcompat']) parameters.delete(name);
+    if (parameters.get('sslmode') === 'no-verify') parameters.set('sslmode', 'require');
+    if (mustTakeWrites(url)) parameters.set('target_session_attrs', 'read-write');
+  }).replace(/^([^:]+:\/\/[^/?#:@]*):[^/?#]*@/, '$1@');
+  return `The database is PostgreSQL, which copies itself. Run: pg_dump --format=custom --file='${file}' '${address}'`;
+}

@@ -1,0 +1,266 @@
+// desk bounce: what mail servers send back by mail is believed when it names a mail of ours, and only then.
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { after, describe, it } from 'node:test';
+
+import { bounceAddress } from '#server/secrets/bounce-address.ts';
+import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import { chainSignerOf, deriveSecrets } from '#server/secrets/secrets.ts';
+import { erasePersonalData } from '#server/db/across/personal-data.ts';
+import { API } from '#shared/api.ts';
+import { becomeLead } from '#testing/become-lead.ts';
+import { ENGINES } from '#testing/databases.ts';
+import { desk } from '#testing/desk.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { deliveryStatus, feedbackReport } from '#testing/returned-mail.ts';
+
+const EMAIL = 'ada@example.com';
+const NOT_OURS = '01930000-0000-7000-8000-000000000000';
+
+const folder = mkdtempSync(path.join(os.tmpdir(), 'bounces-'));
+after(() => rmSync(folder, { recursive: true }));
+
+async function* piped(text: string): AsyncIterable<Uint8Array> {
+  // In pieces, as a pipe brings it.
+  for (let at = 0; at < text.length; at += 1_000) yield Buffer.from(text.slice(at, at + 1_000));
+}
+
+/** Pipes a message into the command. @returns what became of it */
+async function bounce(
+  server: ServerUnderTest,
+  text: string,
+): Promise<{ type: string } & Record<string, unknown>> {
+  const { exitCode, out, notes } = await desk(server.service, ['bounce', '--json'], {
+    input: () => piped(text),
+  });
+  assert.equal(exitCode, 0, notes);
+  const { messages } = JSON.parse(out) as { messages: ({ type: string } & Record<string, unknown>)[] };
+  const [message] = messages;
+  assert.ok(message);
+  return message;
+}
+
+const mailIds = async ({ database }: ServerUnderTest): Promise<string[]> => {
+  const rows = await database.db.selectFrom('outbox').select('id').orderBy('id').execute();
+  return rows.map(({ id }) => id);
+};
+
+/** Somebody who asked for a code and did not enter it. @returns the id of its mail, and its message id */
+async function askForCode(server: ServerUnderTest): Promise<{ id: string; messageId: string }> {
+  await createVisitor(server, '198.51.100.7').post(API.leads, filledForm({ email: EMAIL }));
+  const mail = await server.inbox.waitForMail(EMAIL);
+  const [id = ''] = await mailIds(server);
+  return { id, messageId: mail.parsed.messageId ?? '' };
+}
+
+const reasons = async ({ database }: ServerUnderTest): Promise<string[]> => {
+  const rows = await database.db.selectFrom('suppressions').select('reason').execute();
+  return rows.map(({ reason }) => reason).toSorted();
+};
+
+for (const engine of ENGINES) {
+  describe(`desk bounce on ${engine}`, () => {
+    it('puts an address on the list when the report names our mail by its Message-ID, and once', () =>
+      withServer({ engine }, async (server) => {
+        const { messageId } = await askForCode(server);
+        const first = await bounce(server, deliveryStatus({ messageId }));
+        assert.deepEqual([first.type, first['reason'], first['email']], ['suppressed', 'bounced', EMAIL]);
+        assert.equal((await bounce(server, deliveryStatus({ messageId }))).type, 'already');
+        const [row, ...others] = await server.database.db.selectFrom('suppressions').selectAll().execute();
+        assert.equal(others.length, 0);
+        assert.match(row?.note ?? '', /^5\.1\.1 smtp; 550 5\.1\.1 .* mailbox table$/);
+        assert.doesNotMatch(server.logLines.join(''), /ada@example/);
+      }));
+
+    it('believes a return path that we signed, whatever became of its letters, and none that others made', () =>
+      withServer({ engine }, async (server) => {
+        const { id } = await askForCode(server);
+        const { secrets } = server.service;
+        const ours = bounceAddress(secrets, id, 'bounces.example.com');
+        const strangers = deriveSecrets(['another-secret-of-somebody-else-0123456789']);
+        for (const wrong of [
+          bounceAddress(strangers, id, 'bounces.example.com'),
+          bounceAddress(secrets, NOT_OURS, 'bounces.example.com'),
+          ours.replace(/\.[0-9a-f]{20}@/, '@'),
+          ours.replace(/.@/, (end) => (end === '0@' ? '1@' : '0@')),
+        ])
+          assert.equal((await bounce(server, deliveryStatus({ to: wrong }))).type, 'not ours', wrong);
+        assert.deepEqual(await reasons(server), []);
+        assert.equal((await bounce(server, deliveryStatus({ to: ours.toUpperCase() }))).type, 'suppressed');
+        assert.deepEqual(await reasons(server), ['bounced']);
+      }));
+
+    it('does nothing for a message that names no mail of ours, or another address than the mail went to', () =>
+      withServer({ engine }, async (server) => {
+        const { messageId } = await askForCode(server);
+        for (const [text, type] of [
+          [deliveryStatus(), 'not ours'],
+          [deliveryStatus({ messageId: `<${NOT_OURS}@example.com>` }), 'not ours'],
+          [feedbackReport(), 'not ours'],
+          [feedbackReport({ messageId: `<${NOT_OURS}@example.com>` }), 'not ours'],
+          [`Message-ID: ${messageId}\r\nSubject: Out of office\r\n\r\nStatus: 5.1.1`, 'no report'],
+          [deliveryStatus({ messageId, recipient: 'grace@example.com' }), 'another address'],
+        ] as const)
+          assert.equal((await bounce(server, text)).type, type);
+        assert.deepEqual(await reasons(server), []);
+        // An alias: what the mail was sent to is named as well.
+        const alias = deliveryStatus({
+          messageId,
+          recipient: 'a.lovelace@internal.example',
+          original: EMAIL,
+        });
+        assert.equal((await bounce(server, alias)).type, 'suppressed');
+      }));
+
+    it('does nothing for what is not for good, or not about the address', () =>
+      withServer({ engine }, async (server) => {
+        const { messageId } = await askForCode(server);
+        for (const [changes, why] of [
+          [{ action: 'delayed', status: '4.4.1', diagnostic: null }, 'delayed'],
+          [{ action: 'delivered', status: '2.1.5', diagnostic: null }, 'delivered'],
+          [{ action: 'relayed' }, 'relayed'],
+          [{ status: '4.4.7', diagnostic: null }, 'for now'],
+          [{ status: '5.2.2', diagnostic: null }, 'mailbox full'],
+          [{ status: '5.7.1', diagnostic: 'smtp; 550 5.7.1 blocked' }, 'refused'],
+          [{ status: '5.1.1', diagnostic: 'smtp; 550 5.7.1 blocked' }, 'refused'],
+          [{ status: '5.3.4', diagnostic: null }, 'message'],
+          [{ status: '5.0.0', diagnostic: 'smtp; 550 user unknown' }, 'unclear'],
+        ] as const) {
+          const outcome = await bounce(server, deliveryStatus({ messageId, ...changes }));
+          assert.deepEqual([outcome.type, outcome['why']], ['nothing to do', why]);
+        }
+        assert.deepEqual(await reasons(server), []);
+        const told = deliveryStatus({ messageId, status: '5.0.0', diagnostic: 'smtp; 550 5.1.1 unknown' });
+        assert.equal((await bounce(server, told)).type, 'suppressed');
+      }));
+
+    it('takes the consent back of a lead who complained, once, and keeps away from who never was one', () =>
+      withServer({ engine }, async (server) => {
+        const { messageId } = await askForCode(server);
+        assert.equal(
+          (await bounce(server, feedbackReport({ messageId, feedback: 'not-spam' }))).type,
+          'nothing to do',
+        );
+        assert.equal((await bounce(server, feedbackReport({ messageId }))).type, 'suppressed');
+        assert.deepEqual(await reasons(server), ['complained']);
+        assert.equal(await server.countRows('withdrawals'), 0);
+
+        await server.advance(61);
+        const { leadId } = await becomeLead(server, EMAIL, 2);
+        assert.deepEqual(await reasons(server), []);
+        const date = new Date(server.now() + 1_000).toUTCString();
+        await server.advance(2);
+        assert.equal((await bounce(server, feedbackReport({ messageId, date }))).type, 'suppressed');
+        assert.equal((await bounce(server, feedbackReport({ messageId, date }))).type, 'already');
+        assert.deepEqual(await reasons(server), ['complained']);
+        const withdrawals = await server.database.db.selectFrom('withdrawals').selectAll().execute();
+        assert.deepEqual(
+          withdrawals.map(({ lead_id, way, client_address }) => [lead_id, way, client_address]),
+          [[leadId, 'complaint', null]],
+        );
+      }));
+
+    it('leaves a consent alone that was verified since, whatever the report says of its time', () =>
+      withServer({ engine }, async (server) => {
+        const { messageId } = await askForCode(server);
+        await server.advance(61);
+        await becomeLead(server, EMAIL, 2);
+        await server.advance(3_600);
+        for (const date of ['Fri, 20 Nov 2026 12:00:05 +0000', 'Thu, 1 Jan 1970 00:00:00 +0000', 'yesterday'])
+          for (const report of [deliveryStatus({ messageId, date }), feedbackReport({ messageId, date })])
+            assert.equal((await bounce(server, report)).type, 'outdated', date);
+        assert.deepEqual(await reasons(server), []);
+        assert.equal(await server.countRows('withdrawals'), 0);
+        // One from the future is one of now.
+        const date = 'Fri, 20 Nov 2099 12:00:00 +0000';
+        assert.equal((await bounce(server, deliveryStatus({ messageId, date }))).type, 'suppressed');
+      }));
+
+    it('brings nobody back who was erased', () =>
+      withServer({ engine }, async (server) => {
+        const { messageId, id } = await askForCode(server);
+        const pseudonyms = pseudonymsOf(server.service.secrets, EMAIL);
+        await erasePersonalData(server.database, {
+          email: EMAIL,
+          pseudonyms,
+          signer: chainSignerOf(server.service.secrets),
+          now: server.now(),
+        });
+        const to = bounceAddress(server.service.secrets, id, 'bounces.example.com');
+        assert.equal((await bounce(server, deliveryStatus({ messageId, to }))).type, 'not ours');
+        assert.deepEqual(await reasons(server), ['erased']);
+      }));
+  });
+}
+
+describe('desk bounce', () => {
+  it('reads a Maildir and a folder of .eml files once, and puts what it read into done/', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      const { messageId } = await askForCode(server);
+      const mail = path.join(folder, 'Maildir');
+      for (const part of ['new', 'cur', 'tmp', 'done']) mkdirSync(path.join(mail, part), { recursive: true });
+      const files = ['new/1.host', 'cur/2.host:2,S', 'a.eml', 'tmp/3.host', 'notes.txt', 'done/a.eml'];
+      for (const name of files)
+        writeFileSync(path.join(mail, name), name === 'a.eml' ? 'Hello' : deliveryStatus({ messageId }));
+      const first = await desk(server.service, ['bounce', '--folder', mail]);
+      assert.equal(first.exitCode, 0);
+      assert.match(first.notes, /a\.eml: neither a report/);
+      assert.match(first.notes, /ada@example\.com does not exist, and is not mailed any more/);
+      assert.match(first.notes, /ada@example\.com is on the list already/);
+      assert.deepEqual(readdirSync(path.join(mail, 'done')).toSorted(), [
+        '1.host',
+        '2-a.eml',
+        '2.host:2,S',
+        'a.eml',
+      ]);
+      assert.ok(existsSync(path.join(mail, 'tmp/3.host')) && existsSync(path.join(mail, 'notes.txt')));
+      const second = await desk(server.service, ['bounce', '--folder', mail]);
+      assert.deepEqual([second.exitCode, second.notes], [0, 'No message is there.']);
+    }));
+
+  it('reads files, and says what is wrong with a call', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      const { messageId } = await askForCode(server);
+      const file = path.join(folder, 'one.eml');
+      writeFileSync(file, deliveryStatus({ messageId }));
+      assert.equal((await desk(server.service, ['bounce', file])).exitCode, 0);
+      assert.deepEqual(await reasons(server), ['bounced']);
+      assert.ok(existsSync(file));
+      for (const [args, exitCode, sentence] of [
+        [[], 2, /Name a file or --folder, or pipe/],
+        [[file, '--folder', folder], 2, /not both/],
+        [[path.join(folder, 'nothing.eml')], 1, /does not exist\. Name/],
+        [[folder], 1, /is no file\. Name/],
+        [['--folder', file], 1, /is no folder/],
+      ] as const) {
+        const called = await desk(server.service, ['bounce', ...args], { input: () => null });
+        assert.equal(called.exitCode, exitCode);
+        assert.match(called.notes, sentence);
+      }
+    }));
+});
+
+it('what a stranger named never moves the cursor: notes, failures and JSON have no controls', () =>
+  withServer({ engine: 'sqlite' }, async (server) => {
+    const hostile = 'a\u001B]0;title\u0007\u001B[2J\u009B2J\nb.eml';
+    const inbox = path.join(folder, 'hostile');
+    mkdirSync(inbox);
+    const answers = [];
+    for (const extra of [[], ['--json']]) {
+      writeFileSync(path.join(inbox, hostile), 'Subject: hello\n\nhello');
+      answers.push(await desk(server.service, ['bounce', '--folder', inbox, ...extra]));
+    }
+    answers.push(await desk(server.service, ['bounce', path.join(inbox, `${hostile} that is not there`)]));
+    assert.deepEqual(
+      answers.map(({ exitCode }) => exitCode),
+      [0, 0, 1],
+    );
+    for (const { out, notes } of answers) {
+      assert.match(notes, /a\uFFFD/);
+      // Lines are ended, and nothing else.
+      assert.doesNotMatch(`${out}${notes}`.replaceAll('\n', ''), /\p{Cc}/u);
+    }
+    assert.equal((JSON.parse(answers[1]?.out ?? '') as { messages: unknown[] }).messages.length, 1);
+  }));

@@ -1,0 +1,182 @@
+// desk bounce: mail that came back, and complaints, read from messages.
+import { mkdir, open, readdir, rename, stat } from 'node:fs/promises';
+import path from 'node:path';
+
+import type { Command } from '@commander-js/extra-typings';
+
+import { CommandFailure, type Desk } from '#desk/commands/command.ts';
+import { orSay } from '#desk/commands/output-file.ts';
+import { printable } from '#desk/commands/terminal-text.ts';
+import { READ_BYTES } from '#server/mail-events/read-message.ts';
+import { takeMessage, type MessageOutcome } from '#server/mail-events/take-message.ts';
+import { complaintsTo } from '#server/visitors/unsubscribe/withdraw.ts';
+
+/** Where a message stands that was read from a folder. */
+const DONE = 'done';
+
+type Source = {
+  /** For whoever reads what was done. */
+  readonly name: string;
+  readonly read: () => Promise<Uint8Array>;
+  /** Puts it away, once it was taken. */
+  readonly putAway: () => Promise<void>;
+};
+
+export function addBounce(program: Command, desk: Desk): void {
+  program
+    .command('bounce')
+    .description('read mail that came back, and complaints')
+    .argument('[files...]', 'messages; without any, one is read from standard input')
+    .option('--folder <folder>', `a Maildir, or a folder of .eml files; what was read goes into its ${DONE}/`)
+    .option('--json', 'say what was done as one JSON document')
+    .addHelpText(
+      'after',
+      `
+Reports of failed deliveries (RFC 3464) and of complaints (RFC 5965) are read. What names no mail of this page changes nothing.
+
+Examples:
+  $ npm run -s desk -- bounce < message
+  $ npm run -s desk -- bounce --folder /var/mail/guide/Maildir`,
+    )
+    .action(async (files, { folder, json }) => {
+      if (folder !== undefined && files.length > 0)
+        throw new CommandFailure('Name files or --folder, not both.', 2);
+      const sources =
+        folder !== undefined
+          ? await messagesIn(folder)
+          : files.length > 0
+            ? await Promise.all(files.map(async (file) => fileSource(file, await mustBeFile(file))))
+            : [standardInput(desk)];
+      const { database, secrets, webhooks, clock } = await desk.service();
+      const parts = { database, secrets, complaints: complaintsTo({ database, secrets, webhooks }) };
+      const messages: ({ readonly message: string } & MessageOutcome)[] = [];
+      for (const { name, read, putAway } of sources) {
+        desk.signal.throwIfAborted();
+        const outcome = await takeMessage(parts, await read(), clock());
+        await putAway();
+        messages.push({ message: name, ...outcome });
+        desk.note(printable(`${name}: ${sayOutcome(outcome)}`));
+        desk.progress(`${messages.length} of ${sources.length} messages …`);
+      }
+      if (json) await desk.print(`${JSON.stringify({ messages }, null, 2)}\n`);
+      if (sources.length === 0) desk.note('No message is there.');
+    });
+}
+
+function sayOutcome(outcome: MessageOutcome): string {
+  switch (outcome.type) {
+    case 'no report':
+      return 'neither a report of a failed delivery nor a complaint. Nothing was changed.';
+    case 'not ours':
+      return 'names no mail of this page, or one that is gone. Nothing was changed.';
+    case 'another address':
+      return `speaks of another address than ${outcome.email}, to which the mail went. Nothing was changed.`;
+    case 'nothing to do':
+      return `${outcome.email}: ${outcome.why}. Nothing was changed.`;
+    case 'suppressed':
+      return outcome.reason === 'bounced'
+        ? `${outcome.email} does not exist, and is not mailed any more.`
+        : `${outcome.email} complained, and is not mailed any more.`;
+    case 'already':
+      return `${outcome.email} is on the list already. Nothing was changed.`;
+    case 'outdated':
+      return `${outcome.email} was verified since. Nothing was changed.`;
+    case 'unknown':
+      return 'speaks of somebody about whom nothing is held any more. Nothing was changed.';
+  }
+}
+
+function standardInput({ input }: Desk): Source {
+  const stream = input?.() ?? null;
+  if (stream === null)
+    throw new CommandFailure('Name a file or --folder, or pipe a message in: bounce < message', 2);
+  return {
+    name: 'message',
+    read: async () => {
+      const chunks: Uint8Array[] = [];
+      let bytes = 0;
+      // To its end, though the rest is dropped: whoever pipes it in would see a broken pipe.
+      for await (const chunk of stream) {
+        if (bytes < READ_BYTES) chunks.push(chunk);
+        bytes += chunk.length;
+      }
+      return Buffer.concat(chunks);
+    },
+    putAway: async () => {},
+  };
+}
+
+/** @throws {CommandFailure} when it is none that can be read */
+async function mustBeFile(file: string): Promise<string> {
+  try {
+    if ((await stat(file)).isFile()) return file;
+  } catch (error) {
+    throw cannotRead(file, error);
+  }
+  throw new CommandFailure(`${file} is no file. Name a message, or its folder with --folder.`);
+}
+
+const cannotRead = (name: string, error: unknown): CommandFailure =>
+  new CommandFailure(
+    error instanceof Error && 'code' in error && error.code === 'ENOENT'
+      ? `${name} does not exist. Name a message, or a folder of messages with --folder.`
+      : `${name} cannot be read by this user. Give it the right to.`,
+  );
+
+const fileSource = (file: string, name: string, putAway: Source['putAway'] = async () => {}): Source => ({
+  name,
+  read: async () => {
+    try {
+      await using handle = await open(file);
+      const { bytesRead, buffer } = await handle.read(Buffer.alloc(READ_BYTES), 0, READ_BYTES, 0);
+      return buffer.subarray(0, bytesRead);
+    } catch (error) {
+      throw cannotRead(file, error);
+    }
+  },
+  putAway,
+});
+
+/** The messages of a Maildir, or of a folder of .eml files, in the order of their names. */
+async function messagesIn(folder: string): Promise<Source[]> {
+  const names = await filesIn(folder);
+  if (names === null)
+    throw new CommandFailure(`${folder} is no folder that can be read. Name one that holds messages.`);
+  const inMaildir = await Promise.all(
+    ['new', 'cur'].map(async (part) =>
+      ((await filesIn(path.join(folder, part))) ?? []).map((name) => path.join(part, name)),
+    ),
+  );
+  const found = [...names.filter((name) => /\.eml$/i.test(name)), ...inMaildir.flat()];
+  return found.toSorted().map((name) =>
+    fileSource(path.join(folder, name), name, async () => {
+      const done = path.join(folder, DONE);
+      await orSay(done, () => mkdir(done, { recursive: true, mode: 0o700 }));
+      await orSay(done, async () =>
+        rename(path.join(folder, name), await freeName(done, path.basename(name))),
+      );
+    }),
+  );
+}
+
+/** The names of the files in a folder; null when it cannot be read. */
+async function filesIn(folder: string): Promise<string[] | null> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true });
+    return entries.filter((entry) => entry.isFile() && !entry.name.startsWith('.')).map(({ name }) => name);
+  } catch {
+    return null;
+  }
+}
+
+/** A message never takes the place of another of the same name. */
+async function freeName(folder: string, name: string): Promise<string> {
+  for (let number = 1; ; number += 1) {
+    const tried = path.join(folder, number === 1 ? name : `${number}-${name}`);
+    const isTaken = await stat(tried).then(
+      () => true,
+      () => false,
+    );
+    if (!isTaken) return tried;
+  }
+}

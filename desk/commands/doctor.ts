@@ -1,0 +1,84 @@
+// desk doctor: what is wrong, and what to do about it.
+import type { Command } from '@commander-js/extra-typings';
+
+import { CommandFailure, type Desk } from '#desk/commands/command.ts';
+import { readAddress } from '#desk/commands/held-data.ts';
+import { printable } from '#desk/commands/terminal-text.ts';
+import type { Paint } from '#desk/commands/terminal.ts';
+import { examine } from '#desk/doctor/doctor.ts';
+import type { Finding } from '#desk/doctor/finding.ts';
+import { readCampaignFolder, readSettings } from '#server/settings/env-file.ts';
+
+const STATE_WIDTH = 9;
+const CHECK_WIDTH = 14;
+
+export function addDoctor(program: Command, desk: Desk): void {
+  program
+    .command('doctor')
+    .description(
+      'look at settings, database, disk, clock, secret, mail account and DNS, and say what to mend',
+    )
+    .option('--send <address>', 'mail a sample there, and say what the mail server answered')
+    .option('--json', 'one JSON document')
+    .addHelpText(
+      'after',
+      `
+It changes nothing. Exit code 0: no problem was found; 1: there is one.
+
+Examples:
+  $ npm run -s desk -- doctor
+  $ npm run -s desk -- doctor --send you@example.com`,
+    )
+    .action(async ({ send, json }) => {
+      const sampleTo = send === undefined ? null : readAddress(send);
+      const { settings, campaignFolder, dnsServers } = desk.patient ?? {
+        // In this order: .env, which the first reads, may name the folder.
+        settings: readSettings(),
+        campaignFolder: readCampaignFolder(),
+      };
+      desk.progress('Looking at settings, database, mail account and DNS …');
+      const findings = await examine({
+        settings,
+        campaignFolder,
+        dnsServers,
+        sampleTo,
+        now: desk.clock(),
+        signal: desk.signal,
+      });
+      desk.signal.throwIfAborted();
+      const problems = findings.filter(({ state }) => state === 'problem').length;
+      const warnings = findings.filter(({ state }) => state === 'warning').length;
+      await desk.print(
+        json
+          ? `${JSON.stringify({ healthy: problems === 0, problems, warnings, findings }, null, 2)}\n`
+          : findings.map((finding) => write(finding, desk)).join(''),
+      );
+      const summary = `${count(problems, 'problem')} and ${count(warnings, 'warning')}.`;
+      if (problems > 0) throw new CommandFailure(summary);
+      desk.note(summary);
+    });
+}
+
+const count = (amount: number, noun: string): string => `${amount} ${noun}${amount === 1 ? '' : 's'}`;
+
+const PAINTS: Readonly<Record<Finding['state'], Paint>> = {
+  ok: 'green',
+  note: 'dim',
+  warning: 'yellow',
+  problem: 'red',
+};
+
+function write({ check, state, sentence, publish }: Finding, { paint }: Pick<Desk, 'paint'>): string {
+  const indent = ' '.repeat(STATE_WIDTH + CHECK_WIDTH);
+  const lines = [
+    `${paint(PAINTS[state], state)}${' '.repeat(STATE_WIDTH - state.length)}${check.padEnd(CHECK_WIDTH - 1)} ${printable(sentence)}\n`,
+    ...(publish
+      ? [
+          `${indent}publish  name:  ${publish.name}\n`,
+          `${indent}         type:  ${publish.type}\n`,
+          `${indent}         value: ${printable(publish.value)}\n`,
+        ]
+      : []),
+  ];
+  return lines.join('');
+}

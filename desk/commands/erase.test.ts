@@ -1,0 +1,232 @@
+// What an erasure, an expiry and `desk compact` leave in the files themselves.
+import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it } from 'node:test';
+
+import { sql } from 'kysely';
+
+import { sealConsents } from '#server/upkeep/consent-sealer.ts';
+import { rewriteDatabase } from '#server/db/whole/rewrite.ts';
+import { createHousekeeping } from '#server/upkeep/housekeeping.ts';
+import { API } from '#shared/api.ts';
+import { countInFiles } from '#testing/database-bytes.ts';
+import { behindPgBouncer, ENGINES, type Engine } from '#testing/databases.ts';
+import { desk, deskIn } from '#testing/desk.ts';
+import { inFolder } from '#testing/folder.ts';
+import { codeIn } from '#testing/inbox.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { fillDisk, whyNoDisk, withSmallDisk } from '#testing/small-disk.ts';
+
+const EMAIL = 'zacharias@quillfeather.example';
+const NAME = 'Zacharias Quillfeather';
+const OTHERS = 20;
+const DAY_MS = 86_400_000;
+
+/** A server whose SQLite is a file. */
+const withFiles = (engine: Engine, act: (server: ServerUnderTest, folder: string) => Promise<void>) =>
+  inFolder((folder) =>
+    withServer(
+      {
+        engine,
+        env: {
+          LEADS_PER_IP_PER_HOUR: '0',
+          VERIFY_PER_IP_PER_HOUR: '0',
+          ...(engine === 'sqlite' && { DATABASE_URL: `file:${path.join(folder, 'leads.db')}` }),
+        },
+      },
+      (server) => act(server, folder),
+    ),
+  );
+
+async function becomeLead(server: ServerUnderTest, email: string, name: string): Promise<void> {
+  const visitor = createVisitor(server, '198.51.100.7');
+  assert.equal((await visitor.post(API.leads, filledForm({ email, name }))).statusCode, 202);
+  const code = codeIn(await server.inbox.waitForMail(email));
+  assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
+}
+
+/** The person among others, exported, corrected, with a proof of the consent; and the salt of that proof. */
+async function fill(server: ServerUnderTest): Promise<string> {
+  for (let number = 0; number < OTHERS; number += 1) {
+    await becomeLead(server, `other-${number}@example.com`, `Other Person ${number}`);
+    if (number === OTHERS / 2) await becomeLead(server, EMAIL, NAME);
+  }
+  await server.advance(30);
+  await desk(server.service, ['correct', EMAIL, '--company', 'Quillfeather & Daughters']);
+  await desk(server.service, ['export', '--since-last', 'crm']);
+  await sealConsents(server.service, { whole: true });
+  const { salt } = await server.database.db
+    .selectFrom('consent_chain')
+    .select('salt')
+    .where('content', 'like', `%${EMAIL}%`)
+    .executeTakeFirstOrThrow();
+  return salt ?? assert.fail('the proof has a salt');
+}
+
+const isNone = (counts: Readonly<Record<string, number>>, what: string) =>
+  assert.deepEqual(counts, Object.fromEntries(Object.keys(counts).map((word) => [word, 0])), what);
+
+for (const engine of ENGINES) {
+  describe(`the files of ${engine}`, { skip: engine === 'postgres' && behindPgBouncer() }, () => {
+    it('hold nothing of an erased person, nor does a backup made afterwards, and the page goes on', () =>
+      withFiles(engine, async (server, folder) => {
+        const { db } = server.database;
+        const { database } = server.config;
+        const salt = await fill(server);
+        // PostgreSQL keeps samples of each column for its planner.
+        if (engine === 'postgres') await sql`analyze`.execute(db);
+        const words = [EMAIL, NAME, 'Quillfeather & Daughters', salt];
+        const before = await countInFiles(db, database, words);
+        for (const word of words) assert.ok(Number(before[word]) > 0, `${word} is found before`);
+
+        const erased = await desk(server.service, ['erase', EMAIL, '--yes']);
+        assert.equal(erased.exitCode, 0, erased.notes);
+        assert.match(erased.out, /^Erased: 1 lead, 1 form, /);
+        assert.doesNotMatch(erased.out, /_|chain|outbox/, 'tables have no names for a person');
+        isNone(await countInFiles(db, database, words), 'after the erasure');
+        if (engine === 'sqlite') {
+          const copy = path.join(folder, 'copy.db');
+          assert.equal((await desk(server.service, ['backup', copy])).exitCode, 0);
+          isNone(await countInFiles(db, database, words, [copy]), 'in a backup');
+        }
+        assert.equal(await server.countRows('leads'), OTHERS);
+        await becomeLead(server, 'later@example.com', 'Later Person');
+        assert.equal((await desk(server.service, ['consent', 'verify'])).exitCode, 0);
+      }));
+
+    it('hold nothing of what expired, once they are rewritten or SQLite has emptied its log', () =>
+      withFiles(engine, async (server) => {
+        const { db } = server.database;
+        const { database } = server.config;
+        const now = server.now();
+        server.setClock(now - 31 * DAY_MS);
+        for (const [email, name] of [
+          [EMAIL, NAME],
+          ['other@example.com', 'Other Person'],
+        ] as const) {
+          const visitor = createVisitor(server, '198.51.100.7');
+          await visitor.post(API.leads, filledForm({ email, name }));
+          await server.inbox.waitForMail(email);
+          await server.advance(0);
+        }
+        server.setClock(now);
+        assert.ok(Number((await countInFiles(db, database, [EMAIL]))[EMAIL]) > 0);
+        const keepHouse = createHousekeeping({ ...server, clock: server.now, onExpired: () => {} });
+        if (database.engine === 'sqlite') {
+          using reader = new DatabaseSync(database.file, { readOnly: true });
+          reader.exec('begin');
+          reader.prepare('select count(*) from leads').get();
+          await keepHouse();
+          assert.ok(statSync(`${database.file}-wal`).size > 0, 'somebody still reads what the log has');
+        }
+        // Nothing is left to delete, and the log is remembered.
+        await keepHouse();
+        if (engine === 'postgres') assert.equal((await desk(server.service, ['compact'])).exitCode, 0);
+        isNone(await countInFiles(db, database, [EMAIL, NAME]), 'after the expiry');
+      }));
+
+    it('that are too large to be rewritten while visitors wait are rewritten by "desk compact"', () =>
+      withFiles(engine, async (server) => {
+        const { db } = server.database;
+        const { database } = server.config;
+        await fill(server);
+        // Larger than what an erasure rewrites.
+        const text = 'x'.repeat(1_000_000);
+        const size = engine === 'sqlite' ? 101 : 1;
+        for (let version = 0; version < size; version += 1)
+          await db
+            .insertInto('consent_wordings')
+            .values({ version: `filler-${version}`, text, first_used_at: 0 })
+            .execute();
+        if (engine === 'sqlite') {
+          const erased = await desk(server.service, ['erase', EMAIL, '--yes']);
+          assert.equal(erased.exitCode, 0);
+          assert.match(erased.notes, /larger than 100 MB.*desk -- compact/);
+          assert.equal(statSync(`${(database as { file: string }).file}-wal`).size, 0, 'the log is empty');
+        } else {
+          assert.deepEqual(await rewriteDatabase(database, { largestBytes: 10_000 }), { type: 'too large' });
+          await desk(server.service, ['erase', EMAIL, '--yes']);
+        }
+        await db.deleteFrom('consent_wordings').where('version', 'like', 'filler-%').execute();
+        const compacted = await desk(server.service, ['compact']);
+        assert.equal(compacted.exitCode, 0, compacted.notes);
+        assert.match(compacted.notes, /was rewritten/);
+        isNone(await countInFiles(db, database, [EMAIL, NAME]), 'after compact');
+        assert.equal(await server.countRows('leads'), OTHERS);
+      }));
+
+    it('that something older still reads are not called clean', () =>
+      withFiles(engine, async (server) => {
+        const { db } = server.database;
+        const { database } = server.config;
+        await becomeLead(server, EMAIL, NAME);
+        await server.advance(0);
+        await using held = new AsyncDisposableStack();
+        if (database.engine === 'sqlite') {
+          const reader = held.use(new DatabaseSync(database.file, { readOnly: true }));
+          reader.exec('begin');
+          reader.prepare('select count(*) from leads').get();
+        } else {
+          const began = Promise.withResolvers<void>();
+          const ended = Promise.withResolvers<void>();
+          const holding = db.transaction().execute(async (tx) => {
+            await sql`select count(*) from leads`.execute(tx);
+            began.resolve();
+            await ended.promise;
+          });
+          await began.promise;
+          held.defer(async () => {
+            ended.resolve();
+            await holding;
+          });
+        }
+        const erased = await desk(server.service, ['erase', EMAIL, '--yes']);
+        assert.equal(erased.exitCode, 1);
+        assert.match(erased.out, /^Erased: 1 lead/);
+        assert.match(erased.notes, /is still in use.*desk -- compact/s);
+        await held.disposeAsync();
+        assert.equal((await desk(server.service, ['compact'])).exitCode, 0);
+        isNone(await countInFiles(db, database, [EMAIL, NAME]), 'after compact');
+      }));
+  });
+}
+
+it(
+  '"desk compact" on a disk without room changes nothing and says how much it takes',
+  { skip: whyNoDisk() },
+  () =>
+    withSmallDisk({ size: '8m' }, async (disk) => {
+      const env = { DATABASE_URL: `file:${path.join(disk, 'leads.db')}`, APP_SECRET: 'x'.repeat(40) };
+      writeFileSync(path.join(disk, 'leads.db'), '');
+      assert.equal((await deskIn(disk, env, ['compact'])).exitCode, 0);
+      // Enough to open the database, not to write it a second time.
+      const filler = fillDisk(disk);
+      truncateSync(filler, statSync(filler).size - 128 * 1024);
+      const { exitCode, notes } = await deskIn(disk, env, ['compact']);
+      assert.equal(exitCode, 1);
+      assert.match(notes, /There is no room .* make .* MB free/i);
+    }),
+);
+
+it('mail that was written into files goes with the person it is to or about', () =>
+  inFolder(async (folder) => {
+    const env = { DATABASE_URL: 'file:./data/leads.db', SMTP_URL: 'smtp://127.0.0.1:9' };
+    const mail = path.join(folder, 'data', 'mail');
+    mkdirSync(mail, { recursive: true });
+    const message = (to: string, text: string) =>
+      `To: ${to}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\n${Buffer.from(text).toString('base64')}\r\n`;
+    writeFileSync(path.join(mail, 'to.eml'), message(EMAIL.toUpperCase(), 'Your code is 123456.'));
+    writeFileSync(path.join(mail, 'about.eml'), message('operator@example.com', `New lead: ${EMAIL}`));
+    writeFileSync(path.join(mail, 'other.eml'), message(`x${EMAIL}`, 'Your code is 123456.'));
+    writeFileSync(path.join(mail, 'notes.txt'), EMAIL);
+    writeFileSync(path.join(folder, 'data', 'leads.db'), '');
+    writeFileSync(path.join(folder, 'list.csv'), `email,name\n${EMAIL},${NAME}\n`);
+    const imported = await deskIn(folder, env, ['import', 'list.csv', '--consent-source', 'Mailchimp']);
+    assert.equal(imported.exitCode, 0, imported.notes);
+    const { exitCode, out, notes } = await deskIn(folder, env, ['erase', EMAIL, '--yes']);
+    assert.equal(exitCode, 0, notes);
+    assert.equal(out, 'Erased: 1 imported person, 2 mails in files.\n');
+    assert.deepEqual(readdirSync(mail).toSorted(), ['notes.txt', 'other.eml']);
+  }));

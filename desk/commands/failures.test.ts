@@ -1,0 +1,307 @@
+// What the machine refuses, in every command: one sentence that says what to do, the exit code, and no stack. A stack is for a fault
+// of ours, which says so.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { text } from 'node:stream/consumers';
+import { describe, it } from 'node:test';
+
+import { sql } from 'kysely';
+
+import { createLogger } from '#server/observability/logger.ts';
+import { CommandFailure } from '#desk/commands/command.ts';
+import { openDatabase } from '#server/db/engine/connect.ts';
+import { explainFailure } from '#server/run/why-the-start-failed.ts';
+import { openService, type Service } from '#server/run/service.ts';
+import { TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { createPostgresDatabase, ENGINES } from '#testing/databases.ts';
+import { desk, deskIn, type DeskAnswer } from '#testing/desk.ts';
+import { becomeLead } from '#testing/become-lead.ts';
+import { inFolder } from '#testing/folder.ts';
+import { openTestService, testInstance } from '#testing/open-test-service.ts';
+import { TEST_SECRET, withServer } from '#testing/server-under-test.ts';
+import { makeNode, unlessRoot } from '#testing/nodes.ts';
+import { fillDisk, whyNoDisk, withSmallDisk } from '#testing/small-disk.ts';
+
+const settings = { APP_SECRET: TEST_SECRET };
+const DESK = path.resolve(import.meta.dirname, '..', 'desk.ts');
+
+/** One sentence or two of ours, and nothing of Node's. */
+function assertSentence({ exitCode, notes }: DeskAnswer, sentence: string | RegExp, code = 1): void {
+  if (typeof sentence === 'string') assert.equal(notes, sentence);
+  else assert.match(notes, sentence);
+  assert.doesNotMatch(notes, /^ +at |Error|fault/m);
+  assert.equal(exitCode, code);
+}
+
+/** An instance with a file that has room for a list to import. */
+async function makeInstance(folder: string): Promise<{ file: string; list: string }> {
+  await openTestService(folder, settings).then(({ close }) => close());
+  const list = path.join(folder, 'list.csv');
+  const people = Array.from({ length: 2_000 }, (_, n) => `someone-with-a-long-name-${n}@example.com`);
+  writeFileSync(list, `email\n${people.join('\n')}\n`);
+  return { file: path.join(folder, 'data', 'leads.db'), list };
+}
+
+const IMPORT = ['--consent-source', 'Mailchimp'] as const;
+
+describe('a database that cannot be used any more ends a command with a sentence', () => {
+  const withService = async (act: (service: Service, list: string, file: string) => Promise<void>) =>
+    inFolder(async (folder) => {
+      const { file, list } = await makeInstance(folder);
+      const database = openDatabase({ engine: 'sqlite', file }, () => {}, { patienceMs: 50 });
+      const service = await openTestService(folder, settings, { database });
+      try {
+        await act(service, list, file);
+      } finally {
+        await service.close();
+        await database.close();
+      }
+    });
+
+  it('it is full', () =>
+    withService(async (service, list, file) => {
+      await sql`pragma max_page_count = 1`.execute(service.database.db);
+      assertSentence(
+        await desk(service, ['import', list, ...IMPORT]),
+        new RegExp(`There is no room on the disk for ${file}\\. Make some, and try again\\.$`),
+      );
+    }));
+
+  it('it is held by another program', () =>
+    withService(async (service, list, file) => {
+      using other = new DatabaseSync(file);
+      other.exec('begin immediate');
+      assertSentence(
+        await desk(service, ['import', list, ...IMPORT]),
+        new RegExp(`${file} is locked by another program\\. Stop that one first\\.$`),
+      );
+    }));
+
+  it('it takes no writes', () =>
+    withService(async (service, list, file) => {
+      await sql`pragma query_only = true`.execute(service.database.db);
+      assertSentence(
+        await desk(service, ['import', list, ...IMPORT]),
+        new RegExp(
+          `The database ${file} cannot be made or written \\(attempt to write a readonly database\\)\\.`,
+        ),
+      );
+      await sql`pragma query_only = false`.execute(service.database.db);
+    }));
+
+  it('a start that cannot write what it has to keep says so, too', () =>
+    inFolder(async (folder) => {
+      const { file } = await makeInstance(folder);
+      const database = openDatabase({ engine: 'sqlite', file }, () => {});
+      await database.db.deleteFrom('consent_wordings').execute();
+      await sql`pragma query_only = true`.execute(database.db);
+      const opening = await openService(testInstance(folder, settings), {
+        database,
+        logger: createLogger('silent', { write: () => {} }),
+        say: () => {},
+      });
+      await database.close();
+      assert.deepEqual(opening, {
+        type: 'complaints',
+        complaints: [
+          `The database ${file} cannot be made or written (attempt to write a readonly database). Give this user the right to, or name another place in DATABASE_URL.`,
+        ],
+      });
+    }));
+
+  it('it is damaged', () =>
+    inFolder(async (folder) => {
+      const { file, list } = await makeInstance(folder);
+      await deskIn(folder, settings, ['import', list, ...IMPORT]);
+      const bytes = readFileSync(file);
+      // All but what the start reads.
+      writeFileSync(file, bytes.fill(0xa5, bytes.length / 2));
+      const sentence = `${file} is no SQLite database, or is damaged. Put it back from a backup, or name another file in DATABASE_URL.`;
+      assertSentence(await deskIn(folder, settings, ['leads', '--state', 'imported']), sentence);
+      assertSentence(
+        await deskIn(folder, settings, ['backup', path.join(folder, 'backup.db')]),
+        `${file} is damaged, and so is every copy of it; ${path.join(folder, 'backup.db')} was not written. Put a whole backup back, or rescue what is in it (docs/operating.md).`,
+      );
+      assert(!readdirSync(folder).some((name) => /part|backup/.test(name)));
+    }));
+
+  it('PostgreSQL has ended the connection, or is asked for too much', async () => {
+    const url = await createPostgresDatabase();
+    const { db, close } = openDatabase({ engine: 'postgres', url }, () => {}, { statementTimeoutMs: 100 });
+    const failing = (statement: string) =>
+      sql
+        .raw(statement)
+        .execute(db)
+        .then(
+          () => assert.fail(statement),
+          (error: unknown) => explainFailure(error, { engine: 'postgres', url }),
+        );
+    const where = `PostgreSQL at ${new URL(url).host}`;
+    try {
+      assert.equal(
+        await failing('select pg_terminate_backend(pg_backend_pid())'),
+        `${where} is starting or stopping. Try again in a moment.`,
+      );
+      assert.equal(
+        await failing('select pg_sleep(9)'),
+        `${where} took too long and was interrupted. Look what else it is busy with, and try again.`,
+      );
+      assert.equal(
+        explainFailure(new Error('Connection terminated unexpectedly'), { engine: 'postgres', url }),
+        `${where} has ended the connection. Its log says why; try again.`,
+      );
+      // Of ours.
+      assert.equal(await failing('select * from nothing'), null);
+    } finally {
+      await close();
+    }
+  });
+});
+
+for (const engine of ENGINES)
+  it(`a fault of ours says that it is one on ${engine}, with a stack and without a word of anybody`, () =>
+    withServer({ engine }, async (server) => {
+      await becomeLead(server, 'ada@example.com');
+      await sql`alter table leads drop column company`.execute(server.database.db);
+      const { exitCode, notes } = await desk(server.service, ['leads']);
+      assert.equal(exitCode, 1);
+      assert.match(
+        notes,
+        /^This is a fault of the page, not of yours\. Please report it where you got the page, with these lines:\n\w+ .+\n(?: {4}at .+\n?)+$/,
+      );
+      assert.doesNotMatch(notes, /ada@|company/);
+    }));
+
+describe('a full disk', { skip: whyNoDisk() }, () => {
+  const FULL = 'the disk is full. Make room, or name another place.';
+
+  it('of what is written: nothing is left of it, and what was there before stays', () =>
+    inFolder(async (folder) => {
+      const { list } = await makeInstance(folder);
+      await deskIn(folder, settings, ['import', list, ...IMPORT]);
+      await withSmallDisk({ size: '128k' }, async (disk) => {
+        const at = (name: string) => path.join(disk, name);
+        writeFileSync(at('leads.csv'), 'old');
+        for (const [name, ...command] of [
+          ['leads.csv', 'export', '--state', 'imported', '--out'],
+          ['backup.db', 'backup'],
+        ] as const) {
+          const sentence = name === 'backup.db' ? FULL.replace('full', 'full, or takes no more') : FULL;
+          const done = await deskIn(folder, settings, [...command, at(name)]);
+          assertSentence(done, `${at(name)} cannot be written: ${sentence}`);
+          assert.deepEqual(readdirSync(disk), ['leads.csv']);
+        }
+        fillDisk(disk);
+        assertSentence(
+          await deskIn(folder, settings, ['report', '--out', at('report.html')]),
+          `${at('report.html')} cannot be written: ${FULL}`,
+        );
+        assert.deepEqual(readdirSync(disk).toSorted(), ['filler', 'leads.csv']);
+        assert.equal(readFileSync(at('leads.csv'), 'utf8'), 'old');
+      });
+    }));
+
+  it('of the database: reading goes on, and writing says so', () =>
+    withSmallDisk({ size: '1500k' }, (disk) =>
+      withServer(
+        {
+          engine: 'sqlite',
+          env: settings,
+          database: openDatabase({ engine: 'sqlite', file: path.join(disk, 'leads.db') }, () => {}),
+        },
+        async (server) => {
+          await becomeLead(server, 'ada@example.com');
+          fillDisk(disk);
+          const sentence = /There is no room on the disk for .+\. Make some, and try again\.$/;
+          for (const command of [
+            ['consent', 'verify'],
+            ['consent', 'anchor'],
+            ['erase', 'ada@example.com', '--yes'],
+            ['export', '--since-last', 'crm'],
+            ['correct', 'ada@example.com', '--name', 'Ada King'.repeat(9)],
+          ])
+            assertSentence(await desk(server.service, command), sentence);
+          assert.match((await desk(server.service, ['leads'])).out, /ada@example\.com/);
+        },
+      ),
+    ));
+
+  it('of the place for a backup that is put back: the database is as it was', () =>
+    inFolder(async (folder) => {
+      const { list } = await makeInstance(folder);
+      await deskIn(folder, settings, ['import', list, ...IMPORT]);
+      const backup = path.join(folder, 'backup.db');
+      assert.equal((await deskIn(folder, settings, ['backup', backup])).exitCode, 0);
+      await withSmallDisk({ size: '600k' }, async (disk) => {
+        const own = { ...settings, DATABASE_URL: `file:${disk}/leads.db` };
+        await openTestService(folder, own).then(({ close }) => close());
+        const content = () =>
+          readdirSync(disk).map((name) => [name, readFileSync(path.join(disk, name), 'base64')]);
+        const before = content();
+        assertSentence(
+          await deskIn(folder, own, ['restore', backup]),
+          `${disk}/leads.db cannot be written: ${FULL}`,
+        );
+        assert.deepEqual(content(), before);
+      });
+    }));
+});
+
+describe('standard output', () => {
+  it('is said to be gone, whatever was to be written there', async () => {
+    const gone = { print: async () => assert.fail(new CommandFailure('Standard output cannot be written.')) };
+    assertSentence(
+      await deskIn(import.meta.dirname, {}, ['--help'], gone),
+      'Standard output cannot be written.',
+    );
+  });
+
+  /** Runs a command whose output and words go to files that are open. */
+  async function run(
+    folder: string,
+    args: readonly string[],
+    streams: { out: number | 'pipe'; notes: number | 'pipe' },
+  ) {
+    const child = spawn(process.execPath, [DESK, ...args], {
+      env: {
+        PATH: process.env['PATH'],
+        INSTANCE_FOLDER: folder,
+        CAMPAIGN_FOLDER: TEST_CAMPAIGN,
+        ...settings,
+      },
+      stdio: ['ignore', streams.out, streams.notes],
+    });
+    const [out, notes, [exitCode]] = await Promise.all([
+      child.stdout ? text(child.stdout) : '',
+      child.stderr ? text(child.stderr) : '',
+      once(child, 'exit') as Promise<[number]>,
+    ]);
+    return { exitCode, out, notes: notes.trimEnd() };
+  }
+
+  it(
+    'on a full disk is said; where nothing can be said, the work is done all the same',
+    { skip: unlessRoot },
+    () =>
+      inFolder(async (folder) => {
+        await makeInstance(folder);
+        makeNode(path.join(folder, 'full'), 'c', '1', '7');
+        const full = openSync(path.join(folder, 'full'), 'w');
+        try {
+          assertSentence(
+            await run(folder, ['export'], { out: full, notes: 'pipe' }),
+            'Standard output cannot be written: the disk is full. Make room, or name another place.',
+          );
+          const mute = await run(folder, ['export'], { out: 'pipe', notes: full });
+          assert.equal(mute.exitCode, 0);
+          assert.match(mute.out, /^email,name/);
+        } finally {
+          closeSync(full);
+        }
+      }),
+  );
+});

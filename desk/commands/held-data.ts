@@ -1,0 +1,32 @@
+// What is held about an address that was typed in a command.
+import { CommandFailure } from '#desk/commands/command.ts';
+import type { Db } from '#server/db/engine/connect.ts';
+import { listPersonalData, type PersonalData } from '#server/db/across/personal-data.ts';
+import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
+
+/**
+ * Reads an address as it was typed.
+ * @returns the form under which it is stored
+ * @throws {CommandFailure} when it is none
+ */
+export function readAddress(typed: string): string {
+  if (asciiAddress(typed.trim()) === null) {
+    throw new CommandFailure(
+      `"${typed}" is not an e-mail address. Type it in full, such as ada@example.com.`,
+      2,
+    );
+  }
+  return normaliseEmail(typed);
+}
+
+/** @throws {CommandFailure} when nothing is held */
+export async function personalDataOf(db: Db, email: string): Promise<PersonalData> {
+  const data = await listPersonalData(db, email);
+  if (Object.values(data).every((rows) => rows.length === 0)) throw nothingHeld(email);
+  return data;
+}
+
+export const nothingHeld = (email: string): CommandFailure =>
+  new CommandFailure(
+    `Nothing is held about ${email}. Forms that were never verified go after RETENTION_DAYS; look also for other addresses of the same person.`,
+  );

@@ -1,0 +1,380 @@
+// People from a previous tool: what is taken, what is not, and that nobody is ever shown as verified by us.
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+
+import { sql } from 'kysely';
+
+import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import { lockAddress } from '#server/db/tables/challenges.ts';
+import { suppress } from '#server/db/tables/suppressions.ts';
+import type { StoryEntry } from '#desk/people/life-of-a-lead.ts';
+import { ENGINES } from '#testing/databases.ts';
+import { desk, type DeskAnswer } from '#testing/desk.ts';
+import { codeIn } from '#testing/inbox.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+
+const SOURCE = 'Mailchimp, double opt-in';
+
+async function becomeLead(server: ServerUnderTest, email: string, mail = 1): Promise<void> {
+  const visitor = createVisitor(server, '198.51.100.7');
+  assert.equal((await visitor.post('/api/leads', filledForm({ email }))).statusCode, 202);
+  const code = codeIn(await server.inbox.waitForMail(email, mail));
+  assert.equal((await visitor.post('/api/verify', { email, code })).statusCode, 200);
+}
+
+/** Writes a file with this content, and imports it. */
+async function importFile(
+  server: ServerUnderTest,
+  content: string | Buffer,
+  ...args: readonly string[]
+): Promise<DeskAnswer> {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'import-'));
+  try {
+    const file = path.join(folder, 'list.csv');
+    writeFileSync(file, content);
+    return await desk(server.service, ['import', file, '--consent-source', SOURCE, ...args]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const imported = async ({ database }: ServerUnderTest) => {
+  const rows = await database.db
+    .selectFrom('imported_leads')
+    .select(['email', 'name', 'company', 'consent_source', 'consent_given_at', 'file_name'])
+    .orderBy('email')
+    .execute();
+  return rows.map((row) => ({ ...row }));
+};
+
+const emails = async (server: ServerUnderTest) => (await imported(server)).map(({ email }) => email);
+
+for (const engine of ENGINES) {
+  describe(`import on ${engine}`, () => {
+    it('takes who is new, once, and makes nobody a lead', () =>
+      withServer({ engine }, async (server) => {
+        await becomeLead(server, 'lead@example.com');
+        await becomeLead(server, 'erased@example.com');
+        await server.advance(60);
+        assert.equal((await desk(server.service, ['erase', 'erased@example.com', '--yes'])).exitCode, 0);
+        await suppress(server.database.db, {
+          keys: pseudonymsOf(server.service.secrets, 'hand@example.com'),
+          reason: 'by-hand',
+          email: 'hand@example.com',
+          now: server.now(),
+        });
+        const before = await server.database.db.selectFrom('leads').selectAll().execute();
+        const file = [
+          'Email Address,First Name,Last Name,Company,OPTIN_TIME,Status',
+          ' Ada@Example.com ,Ada,Lovelace,"Engines, Analytical",2024-03-04 10:20:30,subscribed',
+          'lead@example.com,Another,Name,Elsewhere,,subscribed',
+          'Erased@example.com,Erika,Erased,Gone,,subscribed',
+          'ada@example.com,Twice,,,,subscribed',
+          'left@example.com,Lea,Left,,,Unsubscribed',
+          'HAND@example.com,Hanna,Hand,,,subscribed',
+          'bob@example.com,,,,,subscribed',
+          '',
+          ',,,,,',
+        ].join('\r\n');
+
+        const dry = await importFile(server, file, '--dry-run');
+        assert.equal(dry.exitCode, 0, dry.notes);
+        assert.match(dry.notes, /^2 people would be imported from .*list\.csv\. Nothing was changed\.$/m);
+        assert.deepEqual(await imported(server), []);
+
+        const answer = await importFile(server, file, '--json');
+        assert.equal(answer.exitCode, 0, answer.notes);
+        const { imported: count, ...others } = JSON.parse(answer.out) as Record<string, unknown>;
+        assert.deepEqual(
+          [count, others['alreadyImported'], others['verified'], others['erased'], others['unsubscribed']],
+          [2, 0, 1, 1, 1],
+        );
+        assert.deepEqual(
+          [others['repeated'], others['rows'], others['suppressed'], others['badLines']],
+          [1, 7, 1, []],
+        );
+        const told = [
+          '2 people imported from .*, as not verified by this page',
+          '1 {2}verified leads already, left as they are',
+          '1 {2}erased here before, not brought back',
+          '1 {2}not to be mailed any more here, left out',
+          '1 {2}unsubscribed there',
+          '1 {2}in the file once more',
+        ];
+        for (const sentence of told) assert.match(answer.notes, new RegExp(sentence));
+        assert.deepEqual(await imported(server), [
+          {
+            email: 'ada@example.com',
+            name: 'Ada Lovelace',
+            company: 'Engines, Analytical',
+            consent_source: SOURCE,
+            consent_given_at: Date.UTC(2024, 2, 4, 10, 20, 30),
+            file_name: 'list.csv',
+          },
+          {
+            email: 'bob@example.com',
+            name: '',
+            company: '',
+            consent_source: SOURCE,
+            consent_given_at: null,
+            file_name: 'list.csv',
+          },
+        ]);
+        assert.deepEqual(await server.database.db.selectFrom('leads').selectAll().execute(), before);
+        assert.equal(await server.countRows('consent_receipts'), 1);
+        assert.equal((await desk(server.service, ['consent', 'verify'])).exitCode, 0);
+
+        const rows = await imported(server);
+        const again = await importFile(server, file.replace('Analytical', 'Other'));
+        assert.match(again.notes, /^0 people imported .*\n(.*\n)*  2 {2}from an import before/m);
+        assert.deepEqual(await imported(server), rows, 'nothing changes');
+      }));
+
+    it('takes nothing while a line is bad, unless it is told to leave it out', () =>
+      withServer({ engine }, async (server) => {
+        const file = [
+          'name,email,consent date,company',
+          'Ada,ada@example.com,2024-02-29,Engines',
+          'Bob,bob at example,2024-02-29,Engines',
+          'Eve,eve@example.com,2023-02-29,Engines',
+          `${'x'.repeat(201)},long@example.com,,`,
+          '"Two\nlines",lines@example.com,,',
+          'No address,,,',
+          'Late,late@example.com,2124-01-01,',
+          'Slash,slash@example.com,3/4/2024,',
+          'Many,many@example.com,,Engines, Ltd',
+        ].join('\n');
+        const refused = await importFile(server, file);
+        assert.equal(refused.exitCode, 1);
+        const lines = [
+          'Line 3 has an e-mail address that is none.',
+          'Line 4 has a date of consent that is none.',
+          'Line 5 has a name of more than 200 characters.',
+          'Line 7 has a name of more than one line.',
+          'Line 8 has no e-mail address.',
+          'Line 9 has a date of consent that is yet to come.',
+          'Line 10 has a date that can be read in two ways: say --date-order dmy or mdy.',
+          'Line 11 has 5 columns, and there are 4 headings.',
+          'Nothing was imported. Mend these 8 lines, or leave them out with --skip-bad.',
+        ];
+        assert.deepEqual(refused.notes.split('\n').slice(1), lines);
+        assert.doesNotMatch(refused.notes, /example/, 'nobody is named');
+        assert.deepEqual(await emails(server), []);
+        const taken = await importFile(server, file, '--skip-bad', '--date-order', 'dmy');
+        assert.equal(taken.exitCode, 0, taken.notes);
+        assert.match(taken.notes, /^ +7 {2}in a bad line, left out$/m);
+        assert.deepEqual(await emails(server), ['ada@example.com', 'slash@example.com']);
+        const [, slash] = await imported(server);
+        assert.equal(slash?.consent_given_at, Date.UTC(2024, 3, 3));
+      }));
+
+    it('knows its people in show, person, correct and erase, and a lead who was imported before', () =>
+      withServer({ engine }, async (server) => {
+        await importFile(
+          server,
+          'email;name;firma\nada@example.com;Ada;Engines\neve@example.com;Eve;Spies\n',
+        );
+        await server.advance(60);
+        const corrected = await desk(server.service, ['correct', 'ada@example.com', '--name', 'Ada King']);
+        assert.match(corrected.out, /Ada, Engines → Ada King, Engines/);
+        const answer = await desk(server.service, ['show', 'ada@example.com', '--json']);
+        const { story } = JSON.parse(answer.out) as { story: StoryEntry[] };
+        assert.deepEqual(
+          story.map(({ what, details }) => [what, details['name'], details['consent came from']]),
+          [
+            ['was imported from a previous tool, and not verified here', 'Ada', SOURCE],
+            ['was corrected by the operator', 'Ada → Ada King', undefined],
+          ],
+        );
+        // The file does not undo what was corrected.
+        await importFile(server, 'email;name;firma\nada@example.com;Ada;Engines\n');
+        assert.equal((await imported(server))[0]?.name, 'Ada King');
+
+        const folder = mkdtempSync(path.join(os.tmpdir(), 'import-'));
+        try {
+          const out = path.join(folder, 'ada');
+          assert.equal((await desk(server.service, ['person', 'ada@example.com', '--out', out])).exitCode, 0);
+          const held = JSON.parse(readFileSync(`${out}.json`, 'utf8')) as Record<string, unknown[]>;
+          assert.deepEqual([held['imported_leads']?.length, held['imported_corrections']?.length], [1, 1]);
+          assert.match(readFileSync(`${out}.html`, 'utf8'), /double opt-in/);
+        } finally {
+          rmSync(folder, { recursive: true });
+        }
+
+        await becomeLead(server, 'eve@example.com');
+        const eve = await desk(server.service, ['show', 'eve@example.com']);
+        assert.match(eve.out, /was imported .*[^]*became a lead/);
+
+        for (const email of ['ada@example.com', 'eve@example.com']) {
+          const erased = await desk(server.service, ['erase', email, '--yes']);
+          assert.match(erased.out, /1 imported person/);
+        }
+        assert.deepEqual(await emails(server), []);
+        assert.equal(await server.countRows('imported_corrections'), 0);
+        const back = await importFile(server, 'email\nada@example.com\neve@example.com\n');
+        assert.match(back.notes, /^ +2 {2}erased here before, not brought back$/m);
+        assert.deepEqual(await emails(server), []);
+        // Who comes back by themselves may.
+        await becomeLead(server, 'ada@example.com');
+        assert.match((await importFile(server, 'email\nada@example.com\n')).notes, /1 {2}verified leads/);
+      }));
+
+    it('takes a long file in batches, and one that was stopped is finished by the next call', () =>
+      withServer({ engine }, async (server) => {
+        const addresses = Array.from({ length: 1_234 }, (_, index) => `p${index}@example.com`);
+        const folder = mkdtempSync(path.join(os.tmpdir(), 'import-'));
+        try {
+          const file = path.join(folder, 'long.csv');
+          writeFileSync(file, `email\n${addresses.join('\n')}`);
+          const run = (replacements: Parameters<typeof desk>[2]) =>
+            desk(server.service, ['import', file, '--consent-source', SOURCE], replacements);
+          const interrupted = new AbortController();
+          const stopped = await run({
+            signal: interrupted.signal,
+            progress: (line) => {
+              if (line === '500 of 1234 lines …') interrupted.abort();
+            },
+          });
+          assert.equal(stopped.exitCode, 130);
+          assert.equal(await server.countRows('imported_leads'), 500);
+          const progress: string[] = [];
+          const answer = await run({ progress: (line) => void progress.push(line) });
+          assert.equal(answer.exitCode, 0, answer.notes);
+          assert.match(answer.notes, /^734 people imported .*\n +500 {2}from an import before/m);
+          assert(progress.includes('1000 of 1234 lines …'), progress.join());
+        } finally {
+          rmSync(folder, { recursive: true });
+        }
+        const listed = await desk(server.service, ['leads', '--state', 'imported', '--json']);
+        const order = (JSON.parse(listed.out) as { email: string }[]).map(({ email }) => email);
+        assert.deepEqual(order, addresses, 'in the order of the file');
+      }));
+  });
+}
+
+it('who is erased while an import is under way does not come back by it, on postgres', () =>
+  withServer({ engine: 'postgres' }, async (server) => {
+    const { db, engine } = server.database;
+    await importFile(server, 'email\nada@example.com\n');
+    const waiting = async (count: number) => {
+      for (;;) {
+        const { rows } = await sql<{ count: number }>`
+          select count(*) as count from pg_locks where locktype = 'advisory' and not granted
+          and database = (select oid from pg_database where datname = current_database())
+        `.execute(db);
+        if (rows[0]?.count === count) return;
+        await setImmediate();
+      }
+    };
+    const both = await db.transaction().execute(async (tx) => {
+      await lockAddress(tx, engine, 'ada@example.com');
+      const erasing = desk(server.service, ['erase', 'ada@example.com', '--yes']);
+      await waiting(1);
+      const importing = importFile(server, 'email\nada@example.com\neve@example.com\n');
+      await waiting(2);
+      return { erasing, importing };
+    });
+    assert.match((await both.erasing).out, /1 imported person/);
+    assert.match((await both.importing).notes, /^ +1 {2}erased here before, not brought back$/m);
+    assert.deepEqual(await emails(server), ['eve@example.com']);
+  }));
+
+describe('an import', () => {
+  it('reads what common tools write: separators, byte order marks, UTF-16, dates', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      const text = (lines: readonly string[][], separator: string) =>
+        lines.map((cells) => cells.join(separator)).join('\n');
+      const rows = (email: string) => [
+        ['E-Mail', 'Full Name', 'Organization', 'Opt-in date'],
+        [email, '"Zoë; Müller, ""Z"""', 'Café', '4.3.2024 07:08'],
+      ];
+      const utf16 = (content: string) => Buffer.from(content, 'utf16le');
+      for (const [name, content] of [
+        ['comma', text(rows('comma@example.com'), ',')],
+        ['semicolon', text(rows('semicolon@example.com'), ';')],
+        ['tab', `\uFEFF${text(rows('tab@example.com'), '\t')}`],
+        ['sep', `sep=;\r\n${text(rows('sep@example.com'), ';')}`],
+        ['little', utf16(`\uFEFF${text(rows('little@example.com'), '\t')}`)],
+        ['bare', utf16(text(rows('bare@example.com'), ','))],
+        ['big', utf16(`\uFEFF${text(rows('big@example.com'), ';')}`).swap16()],
+      ] as const) {
+        const answer = await importFile(server, content);
+        assert.equal(answer.exitCode, 0, `${name}: ${answer.notes}`);
+        const row = (await imported(server)).find(({ email }) => email === `${name}@example.com`);
+        assert.deepEqual(
+          [row?.name, row?.company, row?.consent_given_at],
+          ['Zoë; Müller, "Z"', 'Café', Date.UTC(2024, 2, 4, 7, 8)],
+          name,
+        );
+      }
+      for (const [index, [date, ms]] of (
+        [
+          ['2024-03-04', Date.UTC(2024, 2, 4)],
+          ['2024-03-04T10:20:30.123Z', Date.UTC(2024, 2, 4, 10, 20, 30)],
+          ['2024-03-04T10:20:30+01:00', Date.UTC(2024, 2, 4, 9, 20, 30)],
+          ['2024/3/4 10:20', Date.UTC(2024, 2, 4, 10, 20)],
+          ['2024-03-04 10:20:30 UTC', Date.UTC(2024, 2, 4, 10, 20, 30)],
+          ['13/4/2024', Date.UTC(2024, 3, 13)],
+          ['4/13/2024 1:05 PM', Date.UTC(2024, 3, 13, 13, 5)],
+          ['4/13/2024 12:05 AM', Date.UTC(2024, 3, 13, 0, 5)],
+        ] as const
+      ).entries()) {
+        const email = `date${index}@example.com`;
+        const answer = await importFile(server, `email;consent given at\n${email};${date}\n`);
+        assert.equal(answer.exitCode, 0, `${date}: ${answer.notes}`);
+        const row = (await imported(server)).find((one) => one.email === email);
+        assert.equal(row?.consent_given_at, ms, date);
+      }
+    }));
+
+  it('says what is wrong with a file that it cannot read, and takes nothing of it', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      const long = 'p,a@example.com\n'.repeat(20_000);
+      for (const [content, sentence] of [
+        ['', /list\.csv is empty\./],
+        [
+          'ada@example.com,Ada\n',
+          /list\.csv has no headings: an e-mail address stands in its first line\. Put/,
+        ],
+        ['name,phone\nAda,1\n', /no column of e-mail addresses: its first line names "name", "phone"\. Call/],
+        [
+          Buffer.from('email,name\nzoe@example.com,Zo\xEB\n', 'latin1'),
+          /neither UTF-8 nor UTF-16\. Save it as/,
+        ],
+        [
+          `name,email\n${long}"Ada,b@example.com\n${long}`,
+          /cannot be read on near line 2\d{4}: a quotation mark/,
+        ],
+        [
+          'name,email\nAda,a@example.com\nA"d"a,b@example.com\n',
+          /cannot be read on near line 3: a quotation/,
+        ],
+      ] as const) {
+        for (const args of [[], ['--skip-bad']]) {
+          const answer = await importFile(server, content, ...args);
+          assert.equal(answer.exitCode, 1, String(sentence));
+          assert.match(answer.notes, sentence);
+          assert.doesNotMatch(answer.notes, /ada@/);
+          assert.equal(await server.countRows('imported_leads'), 0);
+        }
+      }
+      for (const [file, sentence] of [
+        ['/no/such/list.csv', /does not exist\. Name the CSV/],
+        [os.tmpdir(), /is no file\./],
+      ] as const) {
+        const answer = await desk(server.service, ['import', file, '--consent-source', SOURCE]);
+        assert.equal(answer.exitCode, 1);
+        assert.match(answer.notes, sentence);
+      }
+      const without = await desk(server.service, ['import', 'list.csv']);
+      assert.equal(without.exitCode, 2);
+      assert.match(without.notes, /--consent-source/);
+      const empty = await desk(server.service, ['import', 'list.csv', '--consent-source', ' ']);
+      assert.equal(empty.exitCode, 2);
+      assert.match(empty.notes, /Say with --consent-source where their consent came from/);
+    }));
+});

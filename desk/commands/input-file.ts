@@ -1,0 +1,20 @@
+// A file that a command reads.
+import { open, type FileHandle } from 'node:fs/promises';
+
+import { CommandFailure } from '#desk/commands/command.ts';
+
+/** @throws {CommandFailure} when it is no file that can be read */
+export async function openInput(file: string): Promise<FileHandle> {
+  try {
+    const handle = await open(file);
+    if ((await handle.stat()).isFile()) return handle;
+    await handle.close();
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'EACCES' || code === 'EPERM')
+      throw new CommandFailure(`${file} cannot be read by this user. Give it the right to.`);
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
+    throw new CommandFailure(`${file} does not exist. Name the CSV that the previous tool exported.`);
+  }
+  throw new CommandFailure(`${file} is no file. Name one, and no pipe or folder.`);
+}

@@ -1,0 +1,66 @@
+// The options that choose leads, the same for every command that has them.
+import { type Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+
+import { CommandFailure, type Desk } from '#desk/commands/command.ts';
+import { readWhen } from '#desk/commands/typed-times.ts';
+import { LEAD_STATES, type LeadState } from '#server/db/across/lead-pages.ts';
+import { DOMAIN_FLAGS } from '#server/visitors/leads/email-domain.ts';
+
+/** Reads a time of an option, in milliseconds since 1970. */
+export const whenOption =
+  ({ clock }: Pick<Desk, 'clock'>) =>
+  (text: string): number => {
+    const ms = readWhen(text, clock());
+    if (ms === null) throw new InvalidArgumentError('Say a day (2026-11-01), or how long ago: 12h, 7d, 4w.');
+    return ms;
+  };
+
+/** What somebody in each state is called, and since when they are in it. */
+export const STATE_WORDS: Readonly<
+  Record<LeadState, { readonly one: string; readonly many: string; readonly since: string }>
+> = {
+  verified: { one: 'lead', many: 'leads', since: 'first verified' },
+  suppressed: { one: 'suppressed lead', many: 'suppressed leads', since: 'first verified' },
+  unverified: { one: 'unverified person', many: 'unverified people', since: 'asked' },
+  imported: { one: 'imported person', many: 'imported people', since: 'imported' },
+};
+
+/** 4 leads */
+export const sayPeople = (count: number, state: LeadState): string =>
+  `${count} ${count === 1 ? STATE_WORDS[state].one : STATE_WORDS[state].many}`;
+
+/** @throws {CommandFailure} when no selection can be like this */
+export function checkSelection({ state, flag }: { state: LeadState; flag?: string | undefined }): void {
+  if (state === 'imported' && flag !== undefined)
+    throw new CommandFailure('What --flag chooses is noted at the form: who was imported has none.', 2);
+}
+
+/** Adds --state. */
+export const withState = <Args extends unknown[], Options extends Record<string, unknown>>(
+  command: Command<Args, Options>,
+) =>
+  command.addOption(
+    new Option(
+      '--state <state>',
+      'whose address was verified, is not to be mailed, never was verified, or came by import',
+    )
+      .choices(LEAD_STATES)
+      .default('verified' as const),
+  );
+
+/** Adds --since, --until, --source and --flag. */
+export const withSelection = <Args extends unknown[], Options extends Record<string, unknown>>(
+  command: Command<Args, Options>,
+  desk: Pick<Desk, 'clock'>,
+) => {
+  const when = whenOption(desk);
+  return command
+    .option(
+      '--since <when>',
+      'first verified (asked, imported) then or later: a day in UTC, or 12h, 7d, 4w ago',
+      when,
+    )
+    .option('--until <when>', 'first verified (asked, imported) before that', when)
+    .option('--source <name>', 'came from there: a utm_source; google-ads, meta, …; or direct')
+    .addOption(new Option('--flag <flag>', 'whose address is of that kind').choices(DOMAIN_FLAGS));
+};

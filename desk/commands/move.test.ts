@@ -1,0 +1,149 @@
+// Where a move may go to, and what it says when it may not: as of DATABASE_URL, under the name of the option.
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+import { Client } from 'pg';
+
+import { readPostgresUrl } from '#server/settings/settings.ts';
+import { createPostgresDatabase } from '#testing/databases.ts';
+import { deskIn } from '#testing/desk.ts';
+import { inFolder } from '#testing/folder.ts';
+import { openTestService } from '#testing/open-test-service.ts';
+import { TEST_SECRET } from '#testing/server-under-test.ts';
+
+const settings = { APP_SECRET: TEST_SECRET };
+const move = (folder: string, to: string) => deskIn(folder, settings, ['move', '--to', to]);
+
+async function withClient<Result>(url: string, act: (client: Client) => Promise<Result>): Promise<Result> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await act(client);
+  } finally {
+    await client.end();
+  }
+}
+
+const tablesIn = (url: string): Promise<string[]> =>
+  withClient(url, async (client) => {
+    const { rows } = await client.query<{ name: string }>(
+      "select table_name as name from information_schema.tables where table_schema = 'public' order by 1",
+    );
+    return rows.map(({ name }) => name);
+  });
+
+const started = (folder: string) => openTestService(folder, settings).then(({ close }) => close());
+
+describe('a move', () => {
+  it('goes to no address that DATABASE_URL could not be', () =>
+    inFolder(async (folder) => {
+      for (const [to, sentence] of [
+        ['mysql://db/leads', '--to must be an address such as postgres://user@host/name.'],
+        ['leads', '--to must be an address such as postgres://user@host/name.'],
+        [
+          'postgres://guide:hunter2@db.example.com/leads',
+          '--to sends a password to another machine and must say how: add ?sslmode=verify-full (TLS, certificate checked), ?sslmode=no-verify (TLS with any certificate) or ?sslmode=disable (in clear, for a network of your own).',
+        ],
+        [
+          'postgres://guide:hunter#2@db.example.com/leads',
+          '--to has a "#" in its user or password, where it must be written %23 (and "@" as %40, "/" as %2F, "?" as %3F, "#" as %23).',
+        ],
+        [
+          'postgres://db/leads?target_session_attrs=standby',
+          '--to asks for a host to read from (target_session_attrs=standby), and this page writes. Make it read-write.',
+        ],
+      ] as const)
+        assert.deepEqual(await move(folder, to), { exitCode: 2, out: '', notes: sentence });
+    }));
+
+  it('takes what pg is told beside the address, and says what it means', () => {
+    const to = 'postgres://guide@db.example.com/leads';
+    const read = (address: string, env = {}) =>
+      readPostgresUrl('--to', address, { env, folder: '/srv/page' });
+    assert.equal(read(to).type, 'database');
+    assert.equal(read(to, { PGPASSWORD: 'hunter2' }).type, 'complaints');
+    assert.equal(read(to, { PGPASSWORD: 'hunter2', PGSSLMODE: 'require' }).type, 'database');
+    assert.deepEqual(read('postgres://guide:hunter2@db.example.com/leads?sslmode=disable'), {
+      type: 'database',
+      database: { engine: 'postgres', url: 'postgres://guide:hunter2@db.example.com/leads?sslmode=disable' },
+      warnings: ['--to sends all data to PostgreSQL in clear, as its sslmode=disable says.'],
+    });
+    const certified = read('postgres://db/leads?sslmode=verify-full&sslrootcert=ca.pem');
+    assert(certified.type === 'database' && certified.database.engine === 'postgres');
+    assert.equal(new URL(certified.database.url).searchParams.get('sslrootcert'), '/srv/page/ca.pem');
+  });
+
+  it('names its option where the PostgreSQL cannot be used, and shows no stack', () =>
+    inFolder(async (folder) => {
+      await started(folder);
+      const url = new URL(await createPostgresDatabase());
+      for (const [change, sentence] of [
+        [
+          { port: '9' },
+          'PostgreSQL at 127.0.0.1:9 cannot be reached (ECONNREFUSED). Start it, or mend --to.',
+        ],
+        [
+          { password: 'wrong' },
+          `PostgreSQL at ${url.host} refused the login. Check user and password in --to.`,
+        ],
+        [
+          { pathname: '/nowhere' },
+          `PostgreSQL at ${url.host} has no database of that name. Make it, or name another one in --to.`,
+        ],
+        [
+          { search: 'sslmode=verify-full' },
+          `PostgreSQL at ${url.host} offers no TLS. Turn it on there, or, on a network of your own, set sslmode=disable in --to.`,
+        ],
+        [
+          { search: 'sslmode=verify-full&sslrootcert=absent.pem' },
+          'A file that --to names cannot be read (ENOENT).',
+        ],
+        [
+          { search: 'options=-c default_transaction_read_only=on&target_session_attrs=read-write' },
+          `PostgreSQL at ${url.host} takes no writes. Name the primary server in --to.`,
+        ],
+      ] as const) {
+        const to = Object.assign(new URL(url), change as Partial<URL>);
+        assert.deepEqual(await move(folder, to.href), { exitCode: 1, out: '', notes: sentence });
+      }
+    }));
+
+  it('leaves a database alone in which another program has tables of these names', () =>
+    inFolder(async (folder) => {
+      await started(folder);
+      const to = await createPostgresDatabase();
+      await withClient(to, (client) =>
+        client.query('create table leads (id int); create table other (id int)'),
+      );
+      assert.equal(
+        (await move(folder, to)).notes,
+        'The PostgreSQL is not empty: another program has tables of our names there (leads). Name an empty database.',
+      );
+      assert.deepEqual(await tablesIn(to), ['leads', 'other']);
+    }));
+
+  it('of a damaged database does not begin', () =>
+    inFolder(async (folder) => {
+      await started(folder);
+      const file = path.join(folder, 'data', 'leads.db');
+      const bytes = readFileSync(file);
+      // Not the first pages, which every statement needs.
+      writeFileSync(file, bytes.fill(0xa5, bytes.length - 8192));
+      const to = await createPostgresDatabase();
+      assert.equal(
+        (await move(folder, to)).notes,
+        `${file} is damaged. It was not moved. Mend it, put a whole backup back, or rescue what is in it (docs/operating.md).`,
+      );
+      assert.deepEqual(await tablesIn(to), []);
+    }));
+
+  it('needs a database in a file', () =>
+    inFolder(async (folder) => {
+      const inMemory = { ...settings, DATABASE_URL: 'file::memory:' };
+      const { notes } = await deskIn(folder, inMemory, ['move', '--to', 'postgres://127.0.0.1:9/x']);
+      assert.match(notes, /^The database is only in memory\./);
+      assert.match((await move(folder, 'postgres://127.0.0.1:9/x')).notes, /^There is no database at /);
+    }));
+});

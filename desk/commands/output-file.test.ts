@@ -1,0 +1,229 @@
+// What --out and backup aim at: a file is replaced whole, what is no file stays what it is. Nothing here names a device of this
+// machine; each is made in a folder that goes.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import {
+  closeSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  readSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+import { writeWhole } from '#desk/commands/output-file.ts';
+import { deskIn } from '#testing/desk.ts';
+import { inFolder } from '#testing/folder.ts';
+import { makeNode, unlessRoot } from '#testing/nodes.ts';
+import { openTestService } from '#testing/open-test-service.ts';
+import { TEST_SECRET } from '#testing/server-under-test.ts';
+
+const write = (file: string, text = 'new\n') => writeWhole(file, (append) => append(text));
+const settings = { APP_SECRET: TEST_SECRET };
+
+/** An instance whose page was started once. */
+const withDatabase = (folder: string) => openTestService(folder, settings).then((service) => service.close());
+
+describe('a file that a command writes', () => {
+  it('takes the place of the one before, for its owner alone', () =>
+    inFolder(async (folder) => {
+      const file = path.join(folder, 'leads.csv');
+      writeFileSync(file, 'old', { mode: 0o644 });
+      await write(file);
+      assert.equal(readFileSync(file, 'utf8'), 'new\n');
+      assert.equal(statSync(file).mode & 0o777, 0o600);
+      assert.deepEqual(readdirSync(folder), ['leads.csv']);
+    }));
+
+  it('behind a link is written, and the link stays', () =>
+    inFolder(async (folder) => {
+      mkdirSync(path.join(folder, 'there'));
+      for (const [name, target] of [
+        ['whole.csv', 'there/whole.csv'],
+        ['new.csv', 'there/new.csv'],
+        ['twice.csv', 'whole.csv'],
+      ] as const)
+        symlinkSync(target, path.join(folder, name));
+      writeFileSync(path.join(folder, 'there/whole.csv'), 'old');
+      await write(path.join(folder, 'whole.csv'));
+      await write(path.join(folder, 'new.csv'), 'first\n');
+      await write(path.join(folder, 'twice.csv'), 'second\n');
+      assert.equal(readlinkSync(path.join(folder, 'whole.csv')), 'there/whole.csv');
+      assert.equal(readFileSync(path.join(folder, 'there/whole.csv'), 'utf8'), 'second\n');
+      assert.equal(readlinkSync(path.join(folder, 'new.csv')), 'there/new.csv');
+      assert.equal(readFileSync(path.join(folder, 'there/new.csv'), 'utf8'), 'first\n');
+      assert.deepEqual(readdirSync(path.join(folder, 'there')).toSorted(), ['new.csv', 'whole.csv']);
+    }));
+
+  it('may have as long a name as the disk takes', () =>
+    inFolder(async (folder) => {
+      const file = path.join(folder, 'x'.repeat(255));
+      await write(file);
+      assert.equal(readFileSync(file, 'utf8'), 'new\n');
+    }));
+
+  it('that cannot be written is named with why, and nothing is left of it', () =>
+    inFolder(async (folder) => {
+      writeFileSync(path.join(folder, 'file'), '');
+      symlinkSync('loop', path.join(folder, 'loop'));
+      writeFileSync(path.join(folder, 'leads.db'), 'SQLite format 3\0 and so on');
+      const before = readdirSync(folder);
+      for (const [name, why] of [
+        ['x'.repeat(300), 'its name is too long. Choose a shorter one.'],
+        ['missing/leads.csv', 'its folder does not exist. Make it first, or name another.'],
+        ['file/leads.csv', 'what should be its folder is a file. Name another.'],
+        ['.', 'it is a folder. Name a file in it.'],
+        ['loop', 'its links lead in a circle. Name another.'],
+        ['leads.db', 'it is a database. Name another file.'],
+      ] as const)
+        await assert.rejects(write(path.join(folder, name)), {
+          message: `${path.join(folder, name)} cannot be written: ${why}`,
+        });
+      assert.deepEqual(readdirSync(folder), before);
+    }));
+});
+
+describe('what is no file', () => {
+  it('takes what is written as it comes, and stays: a pipe', () =>
+    inFolder(async (folder) => {
+      const pipe = path.join(folder, 'pipe');
+      makeNode(pipe, 'p');
+      // Both ends of it, so that neither waits for the other.
+      const ends = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
+      await write(pipe);
+      const read = Buffer.alloc(99);
+      assert.equal(read.toString('utf8', 0, readSync(ends, read)), 'new\n');
+      closeSync(ends);
+      assert(lstatSync(pipe).isFIFO());
+      assert.deepEqual(readdirSync(folder), ['pipe']);
+    }));
+
+  it('a pipe whose reader has gone is an error', () =>
+    inFolder(async (folder) => {
+      const pipe = path.join(folder, 'pipe');
+      makeNode(pipe, 'p');
+      const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+      await assert.rejects(
+        writeWhole(pipe, async (append) => {
+          closeSync(reader);
+          await append('x');
+        }),
+        { message: `${pipe} cannot be written: nothing reads from it any more. Start its reader again.` },
+      );
+      assert(lstatSync(pipe).isFIFO());
+    }));
+
+  it('an open file under its number, as after >>: it grows', () =>
+    inFolder(async (folder) => {
+      const file = path.join(folder, 'all.csv');
+      writeFileSync(file, 'old\n');
+      const descriptor = openSync(file, 'a');
+      await write(`/dev/fd/${descriptor}`);
+      await write(`/proc/self/fd/${descriptor}`, 'newest\n');
+      assert.equal(readFileSync(file, 'utf8'), 'old\nnew\nnewest\n');
+      assert.deepEqual(readdirSync(folder), ['all.csv']);
+    }));
+
+  it('a device, by its name or behind a link; a full one says so', { skip: unlessRoot }, () =>
+    inFolder(async (folder) => {
+      const [nothing, full, link] = ['null', 'full', 'link'].map((name) => path.join(folder, name));
+      makeNode(nothing!, 'c', '1', '3');
+      makeNode(full!, 'c', '1', '7');
+      symlinkSync('null', link!);
+      await write(nothing!);
+      await write(link!);
+      await assert.rejects(write(full!), {
+        message: `${full} cannot be written: the disk is full. Make room, or name another place.`,
+      });
+      for (const node of [nothing, full]) assert(lstatSync(node!).isCharacterDevice());
+      assert.equal(readlinkSync(link!), 'null');
+      assert.deepEqual(readdirSync(folder).toSorted(), ['full', 'link', 'null']);
+    }),
+  );
+
+  it('a disk is never written over', { skip: unlessRoot }, () =>
+    inFolder(async (folder) => {
+      const disk = path.join(folder, 'disk');
+      // A loop device that no machine has.
+      makeNode(disk, 'b', '7', '1048000');
+      await assert.rejects(write(disk), {
+        message: `${disk} cannot be written: it is a disk. Name a file.`,
+      });
+      assert(lstatSync(disk).isBlockDevice());
+    }),
+  );
+
+  it('a socket takes nothing', () =>
+    inFolder(async (folder) => {
+      const socket = path.join(folder, 'socket');
+      const server = createServer().listen(socket);
+      await once(server, 'listening');
+      try {
+        await assert.rejects(write(socket), {
+          message: `${socket} cannot be written: it is a socket. Name a file.`,
+        });
+        assert(lstatSync(socket).isSocket());
+      } finally {
+        server.close();
+      }
+    }));
+});
+
+describe('a backup', () => {
+  it('is a file: it is written to no pipe, folder or device, and these stay', () =>
+    inFolder(async (folder) => {
+      await withDatabase(folder);
+      const pipe = path.join(folder, 'pipe');
+      makeNode(pipe, 'p');
+      const refused = async (name: string) => {
+        const { exitCode, notes } = await deskIn(folder, settings, ['backup', path.join(folder, name)]);
+        assert.equal(exitCode, 1);
+        return notes;
+      };
+      assert.equal(
+        await refused('pipe'),
+        `${pipe} cannot be written: it is not a file, and a backup has to be one. Name a file.`,
+      );
+      assert(lstatSync(pipe).isFIFO());
+      assert.match(await refused('.'), /cannot be written: it is a folder\. Name a file in it\.$/);
+      assert.match(await refused('x'.repeat(300)), /cannot be written: its name is too long\./);
+      assert.deepEqual(readdirSync(folder).toSorted(), ['data', 'pipe']);
+    }));
+
+  it('never takes the place of the database, by whatever name', () =>
+    inFolder(async (folder) => {
+      await withDatabase(folder);
+      const live = path.join(folder, 'data', 'leads.db');
+      symlinkSync('data/leads.db', path.join(folder, 'link.db'));
+      const { ino } = statSync(live);
+      for (const name of ['data/leads.db', 'data/leads.db-wal', 'link.db', 'data/../data/leads.db']) {
+        const { exitCode, notes } = await deskIn(folder, settings, ['backup', path.join(folder, name)]);
+        assert.equal(exitCode, 1);
+        assert.match(notes, /cannot be written: it is the database itself\. Name another file\.$/);
+        assert.equal(statSync(live).ino, ino);
+      }
+    }));
+
+  it('behind a link is written, and the link stays', () =>
+    inFolder(async (folder) => {
+      await withDatabase(folder);
+      mkdirSync(path.join(folder, 'backups'));
+      const link = path.join(folder, 'newest.db');
+      symlinkSync('backups/today.db', link);
+      for (let night = 0; night < 2; night += 1) {
+        const { exitCode, notes } = await deskIn(folder, settings, ['backup', link]);
+        assert.equal(exitCode, 0, notes);
+        assert.equal(readlinkSync(link), 'backups/today.db');
+        assert.deepEqual(readdirSync(path.join(folder, 'backups')), ['today.db']);
+      }
+    }));
+});

@@ -1,0 +1,166 @@
+// One person: their story, all that is held, its correction and its erasure.
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+import { COLUMNS } from '#server/db/across/personal-data.ts';
+import type { Schema } from '#server/db/schema.ts';
+import type { StoryEntry } from '#desk/people/life-of-a-lead.ts';
+import { ENGINES } from '#testing/databases.ts';
+import { desk } from '#testing/desk.ts';
+import { codeIn } from '#testing/inbox.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+
+const EMAIL = 'ada@example.com';
+/** What somebody may type who has read about injection. */
+const NASTY = 'Ada <img src=x onerror=alert(1)>';
+
+async function becomeLead(server: ServerUnderTest, email: string, name = 'Ada Lovelace'): Promise<void> {
+  const visitor = createVisitor(server, '198.51.100.7');
+  assert.equal((await visitor.post('/api/leads', filledForm({ email, name }))).statusCode, 202);
+  const code = codeIn(await server.inbox.waitForMail(email));
+  const wrong = code === '000000' ? '000001' : '000000';
+  assert.equal((await visitor.post('/api/verify', { email, code: wrong })).statusCode, 400);
+  await server.advance(30);
+  assert.equal((await visitor.post('/api/verify', { email, code })).statusCode, 200);
+}
+
+async function storyOf(server: ServerUnderTest, email: string): Promise<readonly StoryEntry[]> {
+  const { exitCode, out, notes } = await desk(server.service, ['show', email, '--json']);
+  assert.equal(exitCode, 0, notes);
+  return (JSON.parse(out) as { story: StoryEntry[] }).story;
+}
+
+/** Every row of every table, as text. */
+async function everything({ database: { db } }: ServerUnderTest): Promise<string> {
+  const rows: unknown[] = [];
+  for (const table of Object.keys(COLUMNS) as (keyof Schema)[])
+    rows.push(await db.selectFrom(table).selectAll().execute());
+  return JSON.stringify(rows);
+}
+
+for (const engine of ENGINES) {
+  describe(`one person on ${engine}`, () => {
+    it('has a story: what was asked, mailed, tried, entered, agreed to, corrected and exported, in order', () =>
+      withServer({ engine }, async (server) => {
+        await becomeLead(server, EMAIL);
+        await server.advance(60);
+        const corrected = await desk(server.service, ['correct', EMAIL, '--company', ' Engines & Co ']);
+        assert.match(corrected.out, /Analytical Engines → Ada Lovelace, Engines & Co$/m);
+        await server.advance(60);
+        await desk(server.service, ['export', '--since-last', 'crm']);
+
+        const story = await storyOf(server, ' ADA@Example.com');
+        assert.deepEqual(
+          story.map(({ what }) => what),
+          [
+            'asked for a code',
+            'mail sent',
+            'had entered wrong codes',
+            'entered the code',
+            'became a lead',
+            'agreed to receive emails, and proved the address',
+            'was corrected by the operator',
+            'was exported',
+          ],
+        );
+        const detail = (what: string) => story.find((entry) => entry.what === what)?.details;
+        assert.match(detail('mail sent')?.['the mail server said'] ?? '', /^250 /);
+        assert.equal(detail('had entered wrong codes')?.['how often'], '1');
+        assert.equal(detail('asked for a code')?.['from'], '198.51.100.7');
+        assert.deepEqual(detail('was corrected by the operator'), {
+          company: 'Analytical Engines → Engines & Co',
+        });
+        assert.match((await desk(server.service, ['show', EMAIL])).out, /\d{2}:\d{2}  became a lead\n/);
+        // No code is told: it could still be entered.
+        assert.doesNotMatch(JSON.stringify(story), new RegExp(codeIn(server.inbox.mails[0]!)));
+      }));
+
+    it('is corrected only to what the form would take', () =>
+      withServer({ engine }, async (server) => {
+        await becomeLead(server, EMAIL);
+        for (const [args, exitCode, sentence] of [
+          [['--name', 'A'], 2, 'Name must be at least 2 characters'],
+          [[], 2, 'Say what is to be changed: --name, --company or both.'],
+        ] as const) {
+          const answer = await desk(server.service, ['correct', EMAIL, ...args]);
+          assert.deepEqual([answer.exitCode, answer.notes], [exitCode, sentence]);
+        }
+        const nobody = await desk(server.service, ['correct', 'eve@example.com', '--name', 'Eve Moneypenny']);
+        assert.equal(nobody.exitCode, 1);
+        assert.match(nobody.notes, /^Nothing is held about eve@example\.com\./);
+        assert.equal(await server.countRows('corrections'), 0);
+      }));
+
+    it('is erased everywhere and alone, when somebody said yes', () =>
+      withServer({ engine }, async (server) => {
+        await becomeLead(server, EMAIL);
+        await becomeLead(server, 'eve@example.com', 'Eve Moneypenny');
+        await desk(server.service, ['export', '--since-last', 'crm']);
+        await desk(server.service, ['correct', EMAIL, '--name', 'Augusta Ada King']);
+
+        const asked: string[] = [];
+        const unsure = await desk(server.service, ['erase', EMAIL], {
+          confirm: async (question) => {
+            asked.push(question);
+            return false;
+          },
+        });
+        assert.equal(unsure.exitCode, 1);
+        assert.match(asked.join(''), /Erase all that is held about ada@example\.com\? .*1 lead, 1 form, /);
+        assert.match(unsure.notes, /^Nothing was erased\./);
+        assert.match(await everything(server), /Augusta Ada King/);
+
+        const erased = await desk(server.service, ['erase', EMAIL, '--yes', '--json']);
+        assert.equal(erased.exitCode, 0, erased.notes);
+        const counts = (JSON.parse(erased.out) as { erased: Record<string, number> }).erased;
+        assert.deepEqual(
+          [counts['leads'], counts['consent_receipts'], counts['corrections'], counts['exported_leads']],
+          [1, 1, 1, 1],
+        );
+        // Not "ada" alone: ids are hexadecimal, and some hold it.
+        assert.doesNotMatch(await everything(server), /ada@example|Ada (Lovelace|King)|Augusta/i);
+        assert.match(await everything(server), /eve@example\.com/);
+        assert.equal((await desk(server.service, ['show', EMAIL])).exitCode, 1);
+        assert.equal((await desk(server.service, ['erase', EMAIL, '--yes'])).exitCode, 1);
+      }));
+
+    it('is handed over whole: as JSON, and as a page that runs nothing', () =>
+      withServer({ engine }, async (server) => {
+        await becomeLead(server, EMAIL, NASTY);
+        const folder = mkdtempSync(path.join(os.tmpdir(), 'person-'));
+        try {
+          const out = path.join(folder, 'ada');
+          const { exitCode, notes } = await desk(server.service, ['person', EMAIL, '--out', `${out}.html`]);
+          assert.equal(exitCode, 0, notes);
+          assert.deepEqual(readdirSync(folder).sort(), ['ada.html', 'ada.json']);
+          const json = readFileSync(`${out}.json`, 'utf8');
+          const held = JSON.parse(json) as Record<string, { name?: string }[]>;
+          assert.equal(held['leads']?.[0]?.name, NASTY);
+          assert.equal(held['submissions']?.length, 1);
+          const page = readFileSync(`${out}.html`, 'utf8');
+          assert.match(page, /Ada &lt;img src=x onerror=alert\(1\)&gt;/);
+          assert.doesNotMatch(page, /<img|<script|https?:\/\//);
+          for (const file of [`${out}.json`, `${out}.html`]) assert.equal(statSync(file).mode & 0o077, 0);
+        } finally {
+          rmSync(folder, { recursive: true });
+        }
+      }));
+  });
+}
+
+it('what is no address is told as such', () =>
+  withServer({ engine: 'sqlite' }, async (server) => {
+    for (const command of [
+      ['show'],
+      ['erase', '--yes'],
+      ['person', '--out', 'x'],
+      ['correct', '--name', 'Ada'],
+    ]) {
+      const answer = await desk(server.service, [...command, 'ada at example']);
+      assert.equal(answer.exitCode, 2);
+      assert.match(answer.notes, /"ada at example" is not an e-mail address/);
+    }
+  }));

@@ -1,0 +1,33 @@
+// desk person: all that is held about somebody, to be handed over.
+import type { Command } from '@commander-js/extra-typings';
+
+import type { Desk } from '#desk/commands/command.ts';
+import { writeWhole } from '#desk/commands/output-file.ts';
+import { personalDataOf, readAddress } from '#desk/commands/held-data.ts';
+import { personPage } from '#desk/people/person-page.ts';
+import { tellStory } from '#desk/people/life-of-a-lead.ts';
+
+export function addPerson(program: Command, desk: Desk): void {
+  program
+    .command('person')
+    .description('write all that is held about one address, as JSON and as a page to print')
+    .argument('<email>')
+    .requiredOption('--out <file>', 'writes <file>.json and <file>.html')
+    .addHelpText('after', '\nExample:\n  $ npm run -s desk -- person ada@example.com --out ada')
+    .action(async (typed, { out }) => {
+      const email = readAddress(typed);
+      const { database, campaign, clock } = await desk.service();
+      const data = await personalDataOf(database.db, email);
+      const story = tellStory(data);
+      const writtenAt = new Date(clock()).toISOString();
+      const base = out.replace(/\.(json|html)$/, '');
+      const { title } = campaign.site;
+      await writeWhole(`${base}.json`, (append) =>
+        append(`${JSON.stringify({ email, writtenAt, story, ...data }, null, 2)}\n`),
+      );
+      await writeWhole(`${base}.html`, (append) =>
+        append(personPage({ email, data, story, title, writtenAt })),
+      );
+      desk.note(`${base}.json and ${base}.html hold all that is held about ${email}.`);
+    });
+}

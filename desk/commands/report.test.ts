@@ -1,0 +1,456 @@
+// The report and the list of lost leads: figures counted by hand, from flows that were really walked.
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+import { askedGroups } from '#server/db/across/report-figures.ts';
+import type { Report } from '#server/figures/figures.ts';
+import type { LostLeadRow } from '#desk/report/lost-leads.ts';
+import { inFolder } from '#testing/folder.ts';
+import { ENGINES } from '#testing/databases.ts';
+import { desk } from '#testing/desk.ts';
+import { codeIn, type InboxBehaviour } from '#testing/inbox.ts';
+import {
+  createVisitor,
+  filledForm,
+  withServer,
+  type ServerUnderTest,
+  type Visitor,
+} from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
+
+const DAY_SECONDS = 86_400;
+const EVIL = '<script>alert("1")</script>';
+
+const inbox: InboxBehaviour = {
+  onRecipient: (address) => {
+    if (address.startsWith('refused')) return smtpError(550, 'No such user here');
+    return address.startsWith('deferred') ? smtpError(451, 'Come back later') : null;
+  },
+};
+
+const smtpError = (responseCode: number, words: string): Error =>
+  Object.assign(new Error(words), { responseCode });
+
+/** Each comes from a network of their own. */
+let networks = 0;
+
+async function ask(server: ServerUnderTest, email: string, source?: string): Promise<Visitor> {
+  networks += 1;
+  const visitor = createVisitor(server, `10.${networks >> 8}.${networks & 255}.1`);
+  await askAgain(visitor, email, source);
+  return visitor;
+}
+
+async function askAgain(visitor: Visitor, email: string, source?: string): Promise<void> {
+  const referer = `http://localhost/${source === undefined ? '' : `?utm_source=${encodeURIComponent(source)}`}`;
+  const response = await visitor.post('/api/leads', filledForm({ email, name: `Name of ${email}` }), {
+    headers: { referer },
+  });
+  assert.equal(response.statusCode, 202, response.body);
+}
+
+const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
+
+/** So many views of the page from a source, one of which goes on to these steps. */
+async function see(
+  { app, service }: ServerUnderTest,
+  source: string,
+  steps: readonly string[],
+  times: number,
+) {
+  const headers = { 'user-agent': BROWSER, referer: `http://localhost/?utm_source=${source}` };
+  for (let at = 0; at < times; at += 1) service.funnel.pageSeen({ url: `/?utm_source=${source}`, headers });
+  for (const step of steps) {
+    const answer = await app.inject({ method: 'POST', url: '/api/funnel', headers, payload: { step } });
+    assert.equal(answer.statusCode, 204);
+  }
+  await service.funnel.write();
+}
+
+async function enter({ inbox: mails }: ServerUnderTest, visitor: Visitor, email: string, mail = 1) {
+  const code = codeIn(await mails.waitForMail(email, mail));
+  assert.equal((await visitor.post('/api/verify', { email, code })).statusCode, 200);
+}
+
+/**
+ * Eleven people ask for a code, from 28 November 2026 on; a week before it was one. Three enter theirs, two of them are new.
+ */
+async function walkFlows(server: ServerUnderTest): Promise<void> {
+  const old = await ask(server, 'old@example.com', 'newsletter');
+  await enter(server, old, 'old@example.com');
+  await server.advance(8 * DAY_SECONDS);
+
+  await enter(server, await ask(server, 'old@example.com', 'newsletter'), 'old@example.com', 2);
+  const ada = await ask(server, 'ada@gmail.com', 'newsletter');
+  const eve = await ask(server, 'eve@outlook.com', 'newsletter');
+  await server.advance(30);
+  await enter(server, ada, 'ada@gmail.com');
+  await server.advance(60);
+  await enter(server, eve, 'eve@outlook.com');
+
+  const wrong = await ask(server, 'wrong@gmail.com');
+  const right = codeIn(await server.inbox.waitForMail('wrong@gmail.com'));
+  const code = right === '000000' ? '000001' : '000000';
+  assert.equal((await wrong.post('/api/verify', { email: 'wrong@gmail.com', code })).statusCode, 400);
+  await ask(server, 'never@example.com');
+  const twice = await ask(server, 'twice@example.com');
+  await ask(server, 'refused@example.org', EVIL);
+  await ask(server, 'deferred@example.net');
+  await ask(server, 'evil@example.com', EVIL);
+  await ask(server, 'leaky@example.com', 'leaky@example.com');
+  await server.inbox.waitForMail('leaky@example.com');
+  await until(() => server.mailEvents.some(({ type }) => type === 'failed for now'));
+  // All codes have expired, and a day has passed.
+  await server.advance(DAY_SECONDS);
+  server.wakeWorker();
+  await until(() => server.mailEvents.some(({ type }) => type === 'dropped'));
+  await askAgain(twice, 'twice@example.com');
+  await server.inbox.waitForMail('twice@example.com', 2);
+  await server.advance(3_600);
+  await ask(server, 'open@icloud.com');
+  await server.inbox.waitForMail('open@icloud.com');
+  await server.advance(1);
+}
+
+const reportOf = async ({ service }: ServerUnderTest, ...args: readonly string[]): Promise<Report> => {
+  const answer = await desk(service, ['report', '--json', ...args]);
+  assert.equal(answer.exitCode, 0, answer.notes);
+  return JSON.parse(answer.out) as Report;
+};
+
+const peopleOf = (funnel: Report['funnel']) =>
+  funnel?.map((step) => ('people' in step ? step.people : step.times)) ?? [];
+
+for (const engine of ENGINES) {
+  describe(`on ${engine}`, () => {
+    it('the report counts each person once, and tells why codes were not entered', () =>
+      withServer({ engine, inbox }, async (server) => {
+        await walkFlows(server);
+        const report = await reportOf(server, '--period', '7d');
+        assert.deepEqual(
+          { leads: report.leads, funnel: report.funnel, notEntered: report.notEntered },
+          {
+            leads: 2,
+            funnel: [
+              { step: 'asked', people: 11 },
+              { step: 'mailed', people: 9 },
+              { step: 'entered', people: 3 },
+            ],
+            notEntered: [
+              { fate: 'not-tried', people: 4 },
+              { fate: 'open', people: 1 },
+              { fate: 'refused', people: 1 },
+              { fate: 'too-late', people: 1 },
+              { fate: 'wrong-tries', people: 1 },
+            ],
+          },
+        );
+        assert.deepEqual(
+          report.byDay.filter(({ asked }) => asked > 0),
+          [
+            { day: '2026-11-28', days: 1, seen: null, asked: 10, entered: 3, leads: 2 },
+            { day: '2026-11-29', days: 1, seen: null, asked: 1, entered: 0, leads: 0 },
+          ],
+        );
+        assert.equal(report.byDay.length, 7);
+        assert.deepEqual(report.bySource, [
+          { name: 'direct', seen: null, asked: 5, entered: 0, leads: 0 },
+          { name: 'newsletter', seen: null, asked: 3, entered: 3, leads: 2 },
+          { name: EVIL, seen: null, asked: 2, entered: 0, leads: 0 },
+          // One that names somebody is not shown.
+          { name: 'others', seen: null, asked: 1, entered: 0, leads: 0 },
+        ]);
+        assert.deepEqual(report.byPlatform, [
+          { name: 'other', asked: 7, entered: 1, leads: 0 },
+          { name: 'Google', asked: 2, entered: 1, leads: 1 },
+          { name: 'Microsoft', asked: 1, entered: 1, leads: 1 },
+          { name: 'Apple', asked: 1, entered: 0, leads: 0 },
+        ]);
+        const { people, p50Seconds, p95Seconds } = report.timeToEnter!;
+        assert.deepEqual({ people, p50Seconds, p95Seconds }, { people: 3, p50Seconds: 30, p95Seconds: 90 });
+        assert.deepEqual(peopleOf(report.before.funnel), [1, 1, 1]);
+        assert.deepEqual([report.codesFrom, report.mailFrom], [null, null]);
+
+        // Two weeks hold all of it, the week before included.
+        const weeks = await reportOf(server, '--period', '2w');
+        assert.deepEqual([weeks.leads, peopleOf(weeks.funnel)[0]], [3, 11], 'each address once');
+        const month = await reportOf(server, '--period', '2026-11');
+        assert.equal(month.leads, 3);
+
+        // Who was erased is still counted, as nobody.
+        assert.equal((await desk(server.service, ['erase', 'ada@gmail.com', '--yes'])).exitCode, 0);
+        const erased = await reportOf(server, '--period', '7d');
+        assert.deepEqual([erased.leads, peopleOf(erased.funnel)], [1, [11, 9, 3]]);
+        assert.deepEqual(
+          erased.bySource.find(({ name }) => name === 'no longer known'),
+          { name: 'no longer known', seen: null, asked: 1, entered: 1, leads: 0 },
+        );
+
+        const progress: string[] = [];
+        await desk(server.service, ['report', '--json'], { progress: (line) => void progress.push(line) });
+        assert.match(progress.at(-1) ?? '', /^\d+ people counted …$/);
+        const stopped = await desk(server.service, ['report', '--text'], { signal: AbortSignal.abort() });
+        assert.deepEqual([stopped.exitCode, stopped.out], [130, '']);
+      }));
+
+    it('the report counts the same however many it looks at at once', () =>
+      withServer({ engine, inbox }, async (server) => {
+        await walkFlows(server);
+        const count = async (atOnce?: number) => {
+          const people = new Map<string, number>();
+          const span = { from: server.now() - 20 * DAY_SECONDS * 1_000, to: server.now() };
+          for await (const groups of askedGroups(server.database, span, server.now(), atOnce)) {
+            for (const { people: some, ...group } of groups) {
+              const key = Object.values(group).join(' ');
+              people.set(key, (people.get(key) ?? 0) + some);
+            }
+          }
+          return [...people].filter(([, some]) => some !== 0).toSorted();
+        };
+        const all = await count();
+        assert.equal(
+          all.reduce((sum, [, some]) => sum + some, 0),
+          11,
+        );
+        assert.deepEqual(await count(1), all);
+        assert.deepEqual(await count(4), all);
+      }));
+
+    it('the report is a page of its own without anything personal, and what strangers typed is only text', () =>
+      withServer({ engine, inbox }, (server) =>
+        inFolder(async (folder) => {
+          await walkFlows(server);
+          const out = path.join(folder, 'report.html');
+          const answer = await desk(server.service, ['report', '--period', '7d', '--out', out]);
+          assert.equal(answer.exitCode, 0, answer.notes);
+          assert.equal(answer.out, '');
+          const page = readFileSync(out, 'utf8');
+          assert.match(page, /3 of 11 who asked for a code entered it\./);
+          assert.match(
+            page,
+            /Half entered their code within 30&nbsp;s of its mailing, 95% within 1&nbsp;min 30&nbsp;s\./,
+          );
+          assert.match(page, /Of 8 who did not enter a code, 4 had the mail and never tried\./);
+          assert.match(page, /1 more than in the 7 days before\./);
+          assert.doesNotMatch(page, /<script|<link|<img|https?:\/\/(?!www\.w3\.org\/)/i);
+          assert.match(page, /&lt;script&gt;alert/);
+          const text = (await desk(server.service, ['report', '--period', '7d', '--text'])).out;
+          assert.match(text, /3 of 11 who asked for a code entered it\./);
+          assert.match(text, /^ {2}newsletter +3 +3 +100% +2 {2}█+$/m);
+          for (const written of [page, text, JSON.stringify(await reportOf(server))])
+            assert.doesNotMatch(written, /@(?!media|page)|Ada|Name of|Analytical|No such user|10\.0\./);
+        }),
+      ));
+
+    it('the funnel begins with the page and ends with the article, once these are counted', () =>
+      withServer({ engine, inbox }, async (server) => {
+        await ask(server, 'early@example.com', 'newsletter');
+        await server.advance(3 * DAY_SECONDS);
+        await see(server, 'newsletter', ['opened', 'quarter', 'half', 'three-quarters', 'whole'], 4);
+        await see(server, 'banner', [], 7);
+        await see(server, 'leaky@example.com', ['opened'], 1);
+        await enter(server, await ask(server, 'ada@gmail.com', 'newsletter'), 'ada@gmail.com');
+
+        const whole = await reportOf(server, '--period', '2d');
+        assert.deepEqual(whole.funnel, [
+          { step: 'seen', times: 12 },
+          { step: 'opened', times: 2 },
+          { step: 'asked', people: 1 },
+          { step: 'mailed', people: 1 },
+          { step: 'entered', people: 1 },
+          { step: 'quarter', times: 1 },
+          { step: 'half', times: 1 },
+          { step: 'three-quarters', times: 1 },
+          { step: 'whole', times: 1 },
+        ]);
+        assert.deepEqual(whole.bySource, [
+          { name: 'newsletter', seen: 4, asked: 1, entered: 1, leads: 1 },
+          { name: 'banner', seen: 7, asked: 0, entered: 0, leads: 0 },
+          { name: 'others', seen: 1, asked: 0, entered: 0, leads: 0 },
+        ]);
+        assert.deepEqual(
+          whole.byDay.map(({ seen }) => seen),
+          [null, 12],
+          'from the first day that was counted',
+        );
+        assert.deepEqual([whole.viewsFrom, peopleOf(whole.before.funnel)], [null, [1, 1, 0]]);
+        const textOf = async (period: string) =>
+          (await desk(server.service, ['report', '--text', '--period', period])).out;
+        const text = await textOf('2d');
+        assert.match(text, /The page was seen 12 times\. 1 of 1 who asked for a code entered it\./);
+        assert.match(text, /^ {2}Form opened +2 +17% +17% {2}█+▌?$/m);
+        assert.match(text, /^ {2}Asked for a code +1 +8% +50% {2}█+$/m);
+        assert.match(text, /^ {2}Read to the end +1 +8% +100% {2}█+$/m);
+        assert.match(text, /^ {2}banner +7 +0 +0 +– +0$/m);
+        assert.match(text, /Robots are missing, and visitors whose browser asks not to be counted\./);
+
+        // Of a time that was counted in part only, one is not set against the other.
+        const part = await reportOf(server, '--period', '7d');
+        assert.equal(part.viewsFrom, '2026-11-23T00:00:00.000Z');
+        const partText = await textOf('7d');
+        assert.match(partText, /Views are known from 23 November 2026 on/);
+        assert.match(partText, /^ {2}Asked for a code +2 +100% +– {2}█+/m);
+        assert.doesNotMatch(partText, /The page was seen/);
+
+        // Codes go after a month, views after two years.
+        await server.advance(60 * DAY_SECONDS);
+        const past = await reportOf(server, '--period', '2026-11');
+        assert.deepEqual(peopleOf(past.funnel), [12, 2, 1, 1, 1, 1]);
+        const pastText = await textOf('2026-11');
+        assert.match(pastText, /Codes of this time are no longer kept/);
+        assert.match(pastText, /^ {2}Page seen +12 +100% +– {2}█+$/m);
+        const html = path.join(mkdtempSync(path.join(os.tmpdir(), 'desk-')), 'report.html');
+        try {
+          await desk(server.service, ['report', '--out', html, '--period', '2026-11']);
+          assert.match(readFileSync(html, 'utf8'), /Read three quarters/);
+        } finally {
+          rmSync(path.dirname(html), { recursive: true });
+        }
+      }));
+
+    it('lost leads are listed once each, with what their mail server said', () =>
+      withServer({ engine, inbox }, async (server) => {
+        await walkFlows(server);
+        const answer = await desk(server.service, ['lost', '--json']);
+        assert.equal(answer.exitCode, 0, answer.notes);
+        const rows = JSON.parse(answer.out) as LostLeadRow[];
+        assert.deepEqual(
+          rows
+            .map(({ email, reason, source, platform, codes, wrong_tries: tries }) =>
+              [email, reason, source, platform, codes, tries].join(' '),
+            )
+            .toSorted(),
+          [
+            'deferred@example.net too-late direct other 1 0',
+            `evil@example.com not-tried ${EVIL} other 1 0`,
+            'leaky@example.com not-tried leaky@example.com other 1 0',
+            'never@example.com not-tried direct other 1 0',
+            `refused@example.org refused ${EVIL} other 1 0`,
+            'twice@example.com not-tried direct other 2 0',
+            'wrong@gmail.com wrong-tries direct Google 1 1',
+          ],
+        );
+        assert.equal(rows.at(-1)?.email, 'twice@example.com', 'who asked last comes last');
+        assert.match(
+          rows.find(({ reason }) => reason === 'refused')?.reply ?? '',
+          /^550 .*No such user here/,
+        );
+        assert.deepEqual(
+          rows
+            .filter(({ reason }) => reason === 'too-late')
+            .map(({ reply, error_class }) => [reply, error_class]),
+          [[null, '4xx']],
+        );
+        assert.match(answer.notes, /^7 lost leads\.$/m);
+        assert.match(answer.notes, /^Not among them: 1 who can still enter their code\.$/m);
+        const listed = (await desk(server.service, ['lost'])).out;
+        assert.match(
+          listed,
+          /^2026-11-28 12:01 +refused@example\.org .+Refused by the mail server: .*No such user here/m,
+        );
+        const narrow = await desk(server.service, ['lost', '--json', '--since', '2026-11-29']);
+        assert.deepEqual(
+          (JSON.parse(narrow.out) as LostLeadRow[]).map(({ email, codes }) => [email, codes]),
+          [['twice@example.com', 1]],
+        );
+        // Who becomes a lead later is not lost, whenever they asked.
+        const never = await ask(server, 'never@example.com');
+        await enter(server, never, 'never@example.com', 2);
+        const later = await desk(server.service, ['lost', '--json', '--until', '2026-11-29']);
+        assert(!later.out.includes('never@example.com'));
+      }));
+
+    it('what is no longer kept is said, and compared with nothing', () =>
+      withServer({ engine, inbox, env: { RETENTION_DAYS: '9' } }, async (server) => {
+        await walkFlows(server);
+        const report = await reportOf(server, '--period', '2026-11');
+        assert.equal(report.leads, 3, 'leads are kept');
+        assert.equal(report.codesFrom, '2026-11-21T00:00:00.000Z');
+        assert.equal(peopleOf(report.funnel)[0], 11);
+        assert.equal(report.before.funnel, null);
+        const text = (await desk(server.service, ['report', '--period', '2026-11', '--text'])).out;
+        assert.match(text, /known from 21 November 2026 on: what came before is no longer kept/);
+        await server.advance(60 * DAY_SECONDS);
+        const past = await reportOf(server, '--period', '2026-11');
+        assert.deepEqual([past.leads, past.funnel], [3, null]);
+        assert.match(
+          (await desk(server.service, ['report', '--period', '2026-11', '--text'])).out,
+          /Codes of this time are no longer kept/,
+        );
+      }));
+  });
+}
+
+describe('the report', () => {
+  it('of a time in which nothing happened says so', () =>
+    withServer({ engine: 'sqlite' }, (server) =>
+      inFolder(async (folder) => {
+        const out = path.join(folder, 'report.html');
+        assert.equal((await desk(server.service, ['report', '--out', out])).exitCode, 0);
+        assert.match(readFileSync(out, 'utf8'), /Nobody asked for a code\./);
+        const text = (await desk(server.service, ['report', '--text'])).out;
+        assert.match(text, /No new leads in this time\./);
+        assert.doesNotMatch(text, /NaN|undefined|Infinity/);
+      }),
+    ));
+
+  it('of somebody who asked twice tells what became of them, and nothing else', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      await ask(server, 'ada@example.com', 'newsletter');
+      await server.inbox.waitForMail('ada@example.com');
+      await server.advance(3_600);
+      await enter(server, await ask(server, 'ada@example.com', 'webinar'), 'ada@example.com', 2);
+      const { notEntered, bySource, byPlatform } = await reportOf(server);
+      assert.deepEqual(notEntered, []);
+      // Who asked counts where they asked first; a lead, where the form came from whose code was entered.
+      assert.deepEqual(bySource, [
+        { name: 'newsletter', seen: null, asked: 1, entered: 1, leads: 0 },
+        { name: 'webinar', seen: null, asked: 0, entered: 0, leads: 1 },
+      ]);
+      assert.deepEqual(byPlatform, [{ name: 'other', asked: 1, entered: 1, leads: 1 }]);
+    }));
+
+  it('shows the twelve largest sources and others, whatever strangers send', () =>
+    withServer({ engine: 'sqlite', env: { LEADS_PER_IP_PER_HOUR: '0' } }, async (server) => {
+      for (let index = 0; index < 14; index += 1)
+        await ask(
+          server,
+          `p${index}@example.com`,
+          `${index % 2 ? 'odd\u202E ' : ''}${'s'.repeat(60)}${index}`,
+        );
+      for (let index = 0; index < 14; index += 1)
+        await ask(server, `q${index}@example.com`, `source ${index}`);
+      const { bySource } = await reportOf(server);
+      assert.equal(bySource.length, 13);
+      assert.deepEqual(bySource.at(-1), { name: 'others', seen: null, asked: 4, entered: 0, leads: 0 });
+      for (const { name } of bySource) assert.match(name, /^[\w \uFFFD]{1,39}…?$/u);
+      assert.deepEqual(
+        bySource.slice(0, 2).map(({ asked }) => asked),
+        [7, 7],
+        'those that begin alike are one',
+      );
+    }));
+
+  it('that is called in a wrong way says so, ends with 2, and touches nothing', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      for (const [args, sentence] of [
+        [['report'], /Say where it goes: --out report\.html, --text or --json\./],
+        [['report', '--text', '--json'], /say --text or --json/],
+        [['report', '--text', '--period', '30'], /Say how many days or weeks up to today/],
+        [['report', '--text', '--period', '0d'], /Say how many days/],
+        [['report', '--text', '--period', '2026-13'], /a month that has begun/],
+        [['report', '--text', '--period', '2027-01'], /a month that has begun/],
+        [['lost', '--since', 'yesterday'], /Say a day \(2026-11-01\), or how long ago/],
+      ] as const) {
+        const { exitCode, out, notes } = await desk(server.service, args, {
+          service: () => assert.fail('nothing was to be opened'),
+        });
+        assert.equal(exitCode, 2, args.join(' '));
+        assert.equal(out, '');
+        assert.match(notes, sentence);
+      }
+    }));
+});

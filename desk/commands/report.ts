@@ -1,0 +1,69 @@
+// desk report: where visitors are lost, in figures.
+import { InvalidArgumentError, type Command } from '@commander-js/extra-typings';
+
+import { CommandFailure, type Desk } from '#desk/commands/command.ts';
+import { writeWhole } from '#desk/commands/output-file.ts';
+import { gatherReport } from '#server/figures/figures.ts';
+import { createPlatformLookup } from '#server/figures/mail-platform-lookup.ts';
+import { readPeriod } from '#server/figures/period.ts';
+import { reportAsText } from '#desk/report/terminal-report.ts';
+
+export function addReport(program: Command, desk: Desk): void {
+  program
+    .command('report')
+    .description('tell how many became leads, from where, and why others did not')
+    .option(
+      '--period <period>',
+      'the last 7d, 4w, 30d, today included; or a month: 2026-10 (default: 30d)',
+      (text) => {
+        const period = readPeriod(text, desk.clock());
+        if (period === null)
+          throw new InvalidArgumentError(
+            'Say how many days or weeks up to today (7d, 4w, 30d), or a month that has begun (2026-10).',
+          );
+        return period;
+      },
+    )
+    .option('--out <file>', 'write it as a page with charts, which needs no other file')
+    .option('--text', 'write it to the terminal')
+    .option('--json', 'one JSON document')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ npm run -s desk -- report --out report.html
+  $ npm run -s desk -- report --period 2026-10 --text
+  $ npm run -s desk -- report --period 7d --json | jq .leads`,
+    )
+    .action(async ({ period = readPeriod('30d', desk.clock())!, out, text, json }) => {
+      if (out === undefined && !text && !json)
+        throw new CommandFailure('Say where it goes: --out report.html, --text or --json.', 2);
+      if (text && json)
+        throw new CommandFailure('Both would go to standard output: say --text or --json.', 2);
+      const { database, campaign, config, clock } = await desk.service();
+      const { title, colors } = campaign.site;
+      const { dnsServers, signal } = desk;
+      const now = clock();
+      const lookup = createPlatformLookup(database, { dnsServers, now, signal });
+      const report = await gatherReport(database, period, {
+        title,
+        retention: config.retention,
+        now,
+        platformsOf: lookup.platformsOf,
+        onProgress: (people) => {
+          signal.throwIfAborted();
+          desk.progress(`${people} people counted …`);
+        },
+      });
+      signal.throwIfAborted();
+      const complaint = lookup.complaint();
+      if (complaint !== null) desk.note(complaint);
+      if (text) await desk.print(reportAsText(report));
+      if (json) await desk.print(`${JSON.stringify(report, null, 2)}\n`);
+      if (out === undefined) return;
+      // The library that draws is large, and nothing else needs it.
+      const { reportAsHtml } = await import('#desk/report/report-page.ts');
+      await writeWhole(out, (append) => append(reportAsHtml(report, colors?.accent)));
+      desk.note(`${out} holds the report. It names nobody.`);
+    });
+}

@@ -1,0 +1,369 @@
+// What may take the place of the database: a whole one of this page, and nothing else. Whatever is refused changes no byte.
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import {
+  copyFileSync,
+  existsSync,
+  globSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, before, describe, it } from 'node:test';
+
+import { openDatabase } from '#server/db/engine/connect.ts';
+import { MIGRATIONS, migrateTo } from '#server/db/migrations/migrate.ts';
+import { inspectDatabase, takePlace } from '#server/db/whole/restore.ts';
+import { deskIn } from '#testing/desk.ts';
+import { inFolder } from '#testing/folder.ts';
+import { makeNode } from '#testing/nodes.ts';
+import { openTestService } from '#testing/open-test-service.ts';
+import { TEST_SECRET } from '#testing/server-under-test.ts';
+
+const settings = { APP_SECRET: TEST_SECRET };
+const KEPT_AT = Date.UTC(2026, 10, 22, 12);
+
+/** Name, kind and content of all that is in a folder. */
+function contentOf(folder: string): Record<string, string> {
+  const names = globSync('**', { cwd: folder }).toSorted();
+  return Object.fromEntries(
+    names.map((name) => {
+      const file = path.join(folder, name);
+      const stats = lstatSync(file);
+      if (stats.isSymbolicLink()) return [name, `link to ${readlinkSync(file)}`];
+      if (!stats.isFile()) return [name, String(stats.mode)];
+      return [name, `${stats.ino} ${createHash('sha256').update(readFileSync(file)).digest('hex')}`];
+    }),
+  );
+}
+
+/** An instance with one person, and a backup with another one. */
+async function makeInstance(folder: string): Promise<void> {
+  await openTestService(folder, settings).then(({ close }) => close());
+  const take = async (name: string) => {
+    const list = path.join(folder, 'list.csv');
+    writeFileSync(list, `email,name\n${name}@example.com,${name}\n`);
+    const done = await deskIn(folder, settings, ['import', list, '--consent-source', 'Mailchimp']);
+    assert.equal(done.exitCode, 0, done.notes);
+  };
+  await take('ada');
+  const done = await deskIn(folder, settings, ['backup', path.join(folder, 'backup.db')]);
+  assert.equal(done.exitCode, 0, done.notes);
+  await take('eve');
+}
+
+const peopleIn = async (folder: string): Promise<string[]> => {
+  const { out } = await deskIn(folder, settings, ['leads', '--state', 'imported', '--json']);
+  return (JSON.parse(out) as { name: string }[]).map(({ name }) => name).toSorted();
+};
+
+/** Changes a backup. */
+const change = (sql: string) => (file: string) => {
+  using database = new DatabaseSync(file);
+  database.exec(sql);
+};
+const overwrite = (content: string) => (file: string) => writeFileSync(file, content);
+
+const LOOSE_ROW = `pragma foreign_keys = off; insert into exported_leads values ('nobody', 'crm', 1)`;
+const NOT_OURS = 'is no whole database of this page: ';
+const BACKUP = 'Name a file that "backup" wrote.';
+const DAMAGED = 'is damaged. Take an older backup, or rescue what is in it (docs/operating.md).';
+
+/** What is refused, and the sentence behind the name of the file. */
+const UNFIT: Readonly<Record<string, readonly [spoil: (file: string) => void, sentence: string]>> = {
+  'an empty file': [overwrite(''), `is empty. ${BACKUP}`],
+  'a text': [overwrite('Dear diary, '.repeat(999)), `is no SQLite database. ${BACKUP}`],
+  'a database of another program': [
+    (file) => {
+      overwrite('')(file);
+      change('create table leads (id text); create table consent_receipts (id text)')(file);
+    },
+    `${NOT_OURS}it has no list of migrations. ${BACKUP}`,
+  ],
+  'one without two of its tables': [
+    change('drop table codes; drop table outbox'),
+    `${NOT_OURS}the table codes is missing. ${BACKUP}`,
+  ],
+  'one without an index': [
+    change('drop index outbox_waiting'),
+    `${NOT_OURS}the index outbox_waiting is missing. ${BACKUP}`,
+  ],
+  'a column more': [
+    change('alter table leads add column notes text'),
+    `${NOT_OURS}the table leads is not as this page makes it. ${BACKUP}`,
+  ],
+  'a rule more': [
+    change(
+      'drop index webhook_events_dead; create unique index webhook_events_dead on webhook_events (lead_id)',
+    ),
+    `${NOT_OURS}the index webhook_events_dead is not as this page makes it. ${BACKUP}`,
+  ],
+  'a trigger of a stranger': [
+    change(`create trigger spy before insert on submissions begin select raise(abort, 'no'); end`),
+    `${NOT_OURS}the trigger spy does not belong there. ${BACKUP}`,
+  ],
+  'a view of a stranger': [
+    change('create view everybody as select email from leads'),
+    `${NOT_OURS}the view everybody does not belong there. ${BACKUP}`,
+  ],
+  'a table whose name moves the cursor': [
+    change('create table "\u001B[2J" (id text)'),
+    `${NOT_OURS}the table \uFFFD[2J does not belong there. ${BACKUP}`,
+  ],
+  'an emptied list of migrations': [
+    change('delete from kysely_migration'),
+    `${NOT_OURS}its list of migrations is empty. ${BACKUP}`,
+  ],
+  'a list with a gap': [
+    change(`delete from kysely_migration where name = '2026-11-24-desk'`),
+    `${NOT_OURS}its list of migrations is not that of any release. ${BACKUP}`,
+  ],
+  'a list with other names': [
+    change(`update kysely_migration set name = '2020-01-01-x' where name = '2026-11-24-desk'`),
+    `${NOT_OURS}its list of migrations is not that of any release. ${BACKUP}`,
+  ],
+  'one of a newer release': [
+    change(`insert into kysely_migration values ('2999-01-01-future', '2999-01-01')`),
+    'was used by a newer version of this page. Restore it with that version, or name an older backup.',
+  ],
+  'one that is cut short': [(file) => truncateSync(file, statSync(file).size - 8192), DAMAGED],
+  'one of which only the beginning is left': [(file) => truncateSync(file, 5000), DAMAGED],
+  'one with a page of rubbish': [
+    (file) => {
+      const bytes = readFileSync(file);
+      writeFileSync(file, bytes.fill(0xa5, 4096, 8192));
+    },
+    DAMAGED,
+  ],
+  'one with a row that refers to none': [
+    change(LOOSE_ROW),
+    `${NOT_OURS}rows of its table exported_leads refer to rows that are not there. ${BACKUP}`,
+  ],
+  'one whose last writes are in a log beside it': [
+    (file) => writeFileSync(`${file}-wal`, 'something'),
+    `is not whole: what was written last is in FILE-wal. Merge the two: sqlite3 'FILE' "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
+  ],
+  'one whose writer was interrupted': [
+    (file) => writeFileSync(`${file}-journal`, 'something'),
+    `is not whole: what was written last is in FILE-journal. Merge the two: sqlite3 'FILE' "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
+  ],
+};
+
+describe('a restore lets in', () => {
+  it('what backup wrote, and keeps what was there', () =>
+    inFolder(async (folder) => {
+      await makeInstance(folder);
+      assert.deepEqual(await peopleIn(folder), ['ada', 'eve']);
+      const done = await deskIn(folder, settings, ['restore', path.join(folder, 'backup.db')]);
+      assert.equal(done.exitCode, 0, done.notes);
+      const [, kept = ''] =
+        /leads\.db is now .+backup\.db, with 0 leads and 1 imported person\.\nWhat was there before is kept as (.+)\.$/.exec(
+          done.notes,
+        ) ?? [];
+      assert.deepEqual(await peopleIn(folder), ['ada']);
+      assert.equal(statSync(path.join(folder, 'data', 'leads.db')).mode & 0o777, 0o600);
+      const then = { ...settings, DATABASE_URL: `file:${kept}` };
+      assert.match((await deskIn(folder, then, ['leads', '--state', 'imported'])).out, /eve@example\.com/);
+      // Twice in a second: neither is lost.
+      for (const _ of ['once', 'again'])
+        assert.equal(
+          (await deskIn(folder, settings, ['restore', kept], { clock: () => KEPT_AT })).exitCode,
+          0,
+        );
+      assert.deepEqual(
+        readdirSync(path.join(folder, 'data'))
+          .filter((name) => name.startsWith('leads.db.'))
+          .toSorted(),
+        [
+          path.basename(kept),
+          'leads.db.before-20261122T120000',
+          'leads.db.before-20261122T120000-2',
+        ].toSorted(),
+      );
+      assert(!readdirSync(path.join(folder, 'data')).some((name) => name.endsWith('.part')));
+    }));
+
+  it('what an earlier release left, whichever that was', () =>
+    inFolder(async (folder) => {
+      const names = Object.keys(MIGRATIONS);
+      const left = (name: string) => path.join(folder, `${name}.db`);
+      for (const name of names) {
+        const { db, close } = openDatabase({ engine: 'sqlite', file: left(name) }, () => {});
+        await migrateTo(db, name);
+        await close();
+        assert.deepEqual(await inspectDatabase(left(name)), { type: 'fit', leads: 0, imported: 0 }, name);
+      }
+      // The first of them knew no secrets; on a machine where the page never ran.
+      const done = await deskIn(folder, settings, ['restore', left(names[1] ?? '')]);
+      assert.equal(done.exitCode, 0, done.notes);
+      assert.doesNotMatch(done.notes, /is kept as/);
+      assert.equal(statSync(path.join(folder, 'data')).mode & 0o777, 0o700);
+      using live = new DatabaseSync(path.join(folder, 'data', 'leads.db'), { readOnly: true });
+      const { count } = live.prepare('select count(*) as count from kysely_migration').get()!;
+      assert.equal(count, names.length, 'it is brought up to date before it is let in');
+    }));
+
+  it('a backup that another program has written anew: other spelling, other pages, statistics, a mode for logs', () =>
+    inFolder(async (folder) => {
+      await makeInstance(folder);
+      const backup = path.join(folder, 'backup.db');
+      const anew = path.join(folder, 'anew.db');
+      {
+        using source = new DatabaseSync(backup, { readOnly: true });
+        using target = new DatabaseSync(anew, { enableForeignKeyConstraints: false });
+        target.exec(`attach '${backup}' as old`);
+        for (const { type, name, sql } of source
+          .prepare('select type, name, sql from sqlite_schema where sql is not null order by type desc')
+          .all()) {
+          const spelt = String(sql).replaceAll('"', '`').replaceAll(', ', ',\n  ').replace(' on ', '\tON ');
+          target.exec(spelt);
+          if (type === 'table')
+            target.exec(`insert into "${String(name)}" select * from old."${String(name)}"`);
+        }
+        target.exec('analyze; pragma journal_mode = wal');
+      }
+      assert.equal((await deskIn(folder, settings, ['restore', anew])).notes.split('\n').length, 2);
+      assert.deepEqual(await peopleIn(folder), ['ada']);
+    }));
+
+  it('a backup into the place behind a link, which stays', () =>
+    inFolder(async (folder) => {
+      await makeInstance(folder);
+      const link = path.join(folder, 'data', 'leads.db');
+      const disk = path.join(folder, 'disk');
+      mkdirSync(disk);
+      renameSync(link, path.join(disk, 'real.db'));
+      symlinkSync('../disk/real.db', link);
+      const done = await deskIn(folder, settings, ['restore', path.join(folder, 'backup.db')]);
+      assert.equal(done.exitCode, 0, done.notes);
+      assert.equal(readlinkSync(link), '../disk/real.db');
+      assert.deepEqual(await peopleIn(folder), ['ada']);
+      assert.match(readdirSync(disk).join(' '), /^real\.db real\.db\.before-\w+$/);
+    }));
+});
+
+describe('a restore refuses, and touches nothing for', () => {
+  let folder = '';
+  before(async () => {
+    folder = mkdtempSync(path.join(realpathSync(os.tmpdir()), 'lead-page-'));
+    await makeInstance(folder);
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  const refused = async (args: readonly string[], env = {}, at = folder): Promise<string> => {
+    const content = contentOf(folder);
+    const { exitCode, out, notes } = await deskIn(at, { ...settings, ...env }, ['restore', ...args]);
+    assert.deepEqual([exitCode, out], [1, '']);
+    assert.deepEqual(contentOf(folder), content);
+    return notes;
+  };
+
+  for (const [name, [spoil, sentence]] of Object.entries(UNFIT))
+    it(name, async () => {
+      const backup = path.join(folder, `${name.replaceAll(' ', '-')}.db`);
+      copyFileSync(path.join(folder, 'backup.db'), backup);
+      spoil(backup);
+      assert.equal(await refused([backup]), `${backup} ${sentence.replaceAll('FILE', backup)}`);
+    });
+
+  it('what is no file, is not there, or is the database itself', async () => {
+    const inside = (name: string) => path.join(folder, name);
+    makeNode(inside('pipe'), 'p');
+    symlinkSync('loop', inside('loop'));
+    symlinkSync('data/leads.db', inside('link.db'));
+    for (const [name, sentence] of [
+      ['missing.db', `does not exist. ${BACKUP}`],
+      ['data', `is no file. ${BACKUP}`],
+      ['pipe', `is no file. ${BACKUP}`],
+      ['loop', 'cannot be read: its links lead in a circle. Name another.'],
+      ['data/leads.db', `is the database itself. ${BACKUP}`],
+      ['link.db', `is the database itself. ${BACKUP}`],
+    ] as const)
+      assert.equal(await refused([inside(name)]), `${inside(name)} ${sentence}`);
+  });
+
+  it('a backup of another secret, and says which to put there first', async () => {
+    const elsewhere = path.join(folder, 'elsewhere');
+    mkdirSync(elsewhere);
+    await openTestService(elsewhere, {}).then(({ close }) => close());
+    const backup = path.join(folder, 'backup.db');
+    assert.match(
+      await refused([backup], { APP_SECRET: '' }, elsewhere),
+      /app-secret is none that this database was used with\. Put the file back from a backup, or set APP_SECRET/,
+    );
+    // On purpose, and with a warning.
+    const done = await deskIn(elsewhere, { APP_SECRET: 'x'.repeat(32) }, ['restore', backup]);
+    assert.equal(done.exitCode, 0, done.notes);
+    assert.match(done.notes, /^Warning: The secret is none that this database was used with/m);
+  });
+
+  it('a page that runs', async () => {
+    const running = await openTestService(folder, settings);
+    try {
+      assert.equal(
+        await refused([path.join(folder, 'backup.db')]),
+        `${path.join(folder, 'data/leads.db')} is in use. Stop the page first; nothing was changed.`,
+      );
+    } finally {
+      await running.close();
+    }
+  });
+
+  it('a database that is no file of this machine', async () => {
+    const restore = (DATABASE_URL: string) => refused([path.join(folder, 'backup.db')], { DATABASE_URL });
+    assert.match(await restore('file::memory:'), /^The database is only in memory\./);
+    assert.match(await restore(`file:${folder}`), /cannot be written: it is a folder\. Name a file in it\.$/);
+    assert.match(await restore('postgres://127.0.0.1/x'), /run: pg_restore/);
+    assert(!existsSync(':memory:'));
+  });
+});
+
+describe('a database that restore will not take back', () => {
+  it('is copied all the same, and its backup says so while there is time', () =>
+    inFolder(async (folder) => {
+      await makeInstance(folder);
+      const live = path.join(folder, 'data', 'leads.db');
+      const file = path.join(folder, 'copy.db');
+      for (const [spoil, what] of [
+        [LOOSE_ROW, 'rows of its table exported_leads refer to rows that are not there'],
+        ['create view everybody as select email from leads', 'the view everybody does not belong there'],
+      ] as const) {
+        change(spoil)(live);
+        const { exitCode, notes } = await deskIn(folder, settings, ['backup', file]);
+        assert.deepEqual(
+          [exitCode, notes],
+          [
+            1,
+            `${file} is written, but "restore" will refuse it, as ${live} is no whole database of this page: ${what}. Mend that, and call it again.`,
+          ],
+        );
+        assert(existsSync(file));
+      }
+    }));
+});
+
+describe('what is in the place of the database', () => {
+  it('is put back with all its parts when the new one does not get there', () =>
+    inFolder((folder) => {
+      const live = path.join(folder, 'leads.db');
+      for (const part of ['', '-wal', '-shm']) writeFileSync(live + part, `old${part}`);
+      const content = contentOf(folder);
+      assert.throws(() => takePlace(path.join(folder, 'absent.part'), live, `${live}.before`), {
+        code: 'ENOENT',
+      });
+      assert.deepEqual(contentOf(folder), content);
+    }));
+});

@@ -1,0 +1,123 @@
+// desk restore: a backup takes the place of the database. All that can fail is tried on a copy of it first.
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  openSync,
+  realpathSync,
+  statSync,
+  type Stats,
+} from 'node:fs';
+import { chmod, open, rm } from 'node:fs/promises';
+import path from 'node:path';
+
+import type { Command } from '@commander-js/extra-typings';
+
+import { sayContents, sayUnfit } from '#desk/commands/backup.ts';
+import { CommandFailure, fileOf, isInUse, readDeskInstance, type Desk } from '#desk/commands/command.ts';
+import { besideOf, filePlace, orSay } from '#desk/commands/output-file.ts';
+import { openDatabase } from '#server/db/engine/connect.ts';
+import { COMPANIONS, inspectDatabase, takePlace } from '#server/db/whole/restore.ts';
+import { makePrivateFolder } from '#server/platform/private-files.ts';
+
+const NAME_BACKUP = 'Name a file that "backup" wrote.';
+/** What to do instead, by why a file is refused. */
+const ADVICE = {
+  'no database': NAME_BACKUP,
+  newer: 'Restore it with that version, or name an older backup.',
+  damaged: 'Take an older backup, or rescue what is in it (docs/operating.md).',
+  unfit: NAME_BACKUP,
+} as const;
+export function addRestore(program: Command, desk: Desk): void {
+  program
+    .command('restore')
+    .description('put a backup into the place of the database (SQLite), while the page is stopped')
+    .argument('<file>')
+    .addHelpText('after', '\nExample:\n  $ npm run -s desk -- restore /backups/leads-2026-11-21.db')
+    .action(async (file) => {
+      const { database } = readDeskInstance().config;
+      if (database.engine === 'postgres')
+        throw new CommandFailure(
+          'The database is PostgreSQL. Stop the page and run: pg_restore --clean --if-exists --dbname=… FILE',
+        );
+      const live = fileOf(database);
+      mustBeBackup(file, live);
+      // On a new machine, as the first start would.
+      await orSay(live, async () => makePrivateFolder(path.dirname(live)));
+      const place = await filePlace(live, 'a database');
+      const copy = besideOf(place);
+      try {
+        desk.progress(`Copying ${file} …`);
+        await orSay(live, async () => copyFileSync(file, copy, constants.COPYFILE_EXCL));
+        await chmod(copy, 0o600);
+        desk.progress(`Checking ${file} …`);
+        const backup = await inspectDatabase(copy);
+        if (backup.type !== 'fit')
+          throw new CommandFailure(`${file} ${sayUnfit(backup)}. ${ADVICE[backup.type]}`);
+        desk.signal.throwIfAborted();
+        const warnings = await bringUpToDate(desk, copy);
+        if (isInUse(database))
+          throw new CommandFailure(`${live} is in use. Stop the page first; nothing was changed.`);
+        desk.signal.throwIfAborted();
+        const kept = freeName(
+          `${place}.before-${new Date(desk.clock()).toISOString().replaceAll(/[-:]|\..*/g, '')}`,
+        );
+        const isKept = existsSync(place);
+        await orSay(live, async () => {
+          await using handle = await open(copy, 'r+');
+          await handle.sync();
+          takePlace(copy, place, kept);
+        });
+        desk.note(`${live} is now ${file}, with ${sayContents(backup)}.`);
+        if (isKept) desk.note(`What was there before is kept as ${kept}.`);
+        for (const warning of warnings) desk.note(`Warning: ${warning}`);
+      } finally {
+        for (const part of ['', ...COMPANIONS]) await rm(copy + part, { force: true });
+      }
+    });
+}
+
+/** @throws {CommandFailure} when it can be none, as far as that is seen without reading it */
+function mustBeBackup(file: string, live: string): void {
+  const found = statOf(file);
+  if (found === undefined) throw new CommandFailure(`${file} does not exist. ${NAME_BACKUP}`);
+  if (!found.isFile()) throw new CommandFailure(`${file} is no file. ${NAME_BACKUP}`);
+  if (found.size === 0) throw new CommandFailure(`${file} is empty. ${NAME_BACKUP}`);
+  const current = statOf(live);
+  if (found.dev === current?.dev && found.ino === current.ino)
+    throw new CommandFailure(`${file} is the database itself. ${NAME_BACKUP}`);
+  const real = realpathSync(file);
+  // Without it the file is as it was some time ago, or in the middle of a change.
+  const rest = ['-wal', '-journal'].find((part) => (statOf(real + part)?.size ?? 0) > 0);
+  if (rest !== undefined)
+    throw new CommandFailure(
+      `${file} is not whole: what was written last is in ${real}${rest}. Merge the two: sqlite3 '${real}' "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
+    );
+  // Said of this file, before a failure can be that of the copy.
+  closeSync(openSync(file, 'r'));
+}
+
+/** One that was kept a moment ago stays. */
+function freeName(name: string, number = 1): string {
+  const tried = number === 1 ? name : `${name}-${number}`;
+  return ['', ...COMPANIONS].some((part) => existsSync(tried + part)) ? freeName(name, number + 1) : tried;
+}
+
+const statOf = (file: string): Stats | undefined => statSync(file, { throwIfNoEntry: false });
+
+/**
+ * As the next start would, while the one before is still in its place: a secret that does not fit, or a disk that is full, is said
+ * before anything has changed.
+ * @returns what the start would warn of
+ */
+async function bringUpToDate(desk: Desk, file: string): Promise<readonly string[]> {
+  const copy = openDatabase({ engine: 'sqlite', file }, () => {});
+  try {
+    const { warnings, close } = await desk.service(copy);
+    await close();
+    return warnings;
+  } finally {
+    await copy.close();
+  }
+}

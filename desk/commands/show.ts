@@ -1,0 +1,32 @@
+// desk show: one person's story.
+import type { Command } from '@commander-js/extra-typings';
+
+import type { Desk } from '#desk/commands/command.ts';
+import { personalDataOf, readAddress } from '#desk/commands/held-data.ts';
+import { printable } from '#desk/commands/terminal-text.ts';
+import { tellStory } from '#desk/people/life-of-a-lead.ts';
+
+export function addShow(program: Command, desk: Desk): void {
+  program
+    .command('show')
+    .description('tell what happened with one address, in order')
+    .argument('<email>')
+    .option('--json', 'one JSON document')
+    .addHelpText('after', '\nExample:\n  $ npm run -s desk -- show ada@example.com')
+    .action(async (typed, { json }) => {
+      const email = readAddress(typed);
+      const { database } = await desk.service();
+      const story = tellStory(await personalDataOf(database.db, email));
+      if (json) {
+        await desk.print(`${JSON.stringify({ email, story }, null, 2)}\n`);
+        return;
+      }
+      await desk.print(`${desk.paint('bold', email)}\n`);
+      for (const { at, what, details } of story) {
+        const lines = Object.entries(details).map(([name, value]) => `    ${name}: ${printable(value)}\n`);
+        await desk.print(
+          `\n  ${at.slice(0, 19).replace('T', ' ')}  ${desk.paint('bold', what)}\n${lines.join('')}`,
+        );
+      }
+    });
+}

@@ -1,0 +1,227 @@
+// desk suppress: the list of who is not to be mailed.
+import { Option, type Command } from '@commander-js/extra-typings';
+
+import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import { CommandFailure, type Desk } from '#desk/commands/command.ts';
+import { openInput } from '#desk/commands/input-file.ts';
+import { writeWhole } from '#desk/commands/output-file.ts';
+import { readAddress } from '#desk/commands/held-data.ts';
+import { headingLine, minuteOf, tableLine } from '#desk/commands/terminal-text.ts';
+import { findLeadId } from '#server/db/tables/leads.ts';
+import type { SuppressionReason } from '#server/db/schema.ts';
+import {
+  removeSuppressions,
+  suppress,
+  suppressionPages,
+  type Suppression,
+} from '#server/db/tables/suppressions.ts';
+import { csv } from '#desk/export/csv.ts';
+import { findColumns } from '#desk/import/people.ts';
+import { readCsv } from '#desk/import/read-csv.ts';
+import type { Service } from '#server/run/service.ts';
+import { withdrawConsent } from '#server/visitors/unsubscribe/withdraw.ts';
+import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
+
+/** What the operator may say. Who was erased is no business of this list any more. */
+const GIVEN_REASONS = ['by-hand', 'unsubscribed', 'complained', 'bounced'] as const;
+type GivenReason = (typeof GIVEN_REASONS)[number];
+/** What the operator may take back: the rest is undone by a new verified consent alone. */
+const TAKEN_BACK = ['by-hand', 'bounced'] as const satisfies readonly SuppressionReason[];
+
+const WIDTHS = [16, 32, 14] as const;
+const HEADINGS = ['email', 'reason', 'since', 'note'] as const;
+
+export function addSuppress(program: Command, desk: Desk): void {
+  const list = program
+    .command('suppress')
+    .description('who is not to be mailed, except with a code they ask for')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ npm run -s desk -- suppress list\n  $ npm run -s desk -- suppress add ada@example.com --reason unsubscribed',
+    );
+  addAdd(list, desk);
+  addRemove(list, desk);
+  addList(list, desk);
+  addImportList(list, desk);
+  addExportList(list, desk);
+}
+
+const reasonOption = (about: string) =>
+  new Option('--reason <reason>', about).choices(GIVEN_REASONS).default('by-hand' as const);
+
+function addAdd(list: Command, desk: Desk): void {
+  list
+    .command('add')
+    .description('put an address on the list')
+    .argument('<email>')
+    .addOption(reasonOption('why; "by-hand" stays until you remove it'))
+    .option('--note <text>', 'for whoever asks one day')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ npm run -s desk -- suppress add ada@example.com --reason unsubscribed --note "asked by telephone"\n  $ npm run -s desk -- suppress add competitor@example.com',
+    )
+    .action(async (typed, { reason, note }) => {
+      const email = readAddress(typed);
+      const isNew = await put(await desk.service(), { email, reason, note: note ?? null });
+      desk.note(
+        isNew ? `${email} is on the list (${reason}).` : `${email} was on the list for that reason already.`,
+      );
+    });
+}
+
+function addRemove(list: Command, desk: Desk): void {
+  list
+    .command('remove')
+    .description('take an address off that you put there, or that bounced')
+    .argument('<email>')
+    .addHelpText('after', '\nExample:\n  $ npm run -s desk -- suppress remove ada@example.com')
+    .action(async (typed) => {
+      const email = readAddress(typed);
+      const { database, secrets } = await desk.service();
+      const keys = pseudonymsOf(secrets, email);
+      const removed = await removeSuppressions(database.db, { keys, email, reasons: TAKEN_BACK });
+      if (removed === 0)
+        throw new CommandFailure(
+          `${email} is not on the list by hand, nor for a bounce. Who unsubscribed or complained comes back with a new verified consent alone.`,
+        );
+      desk.note(`${email} is off the list.`);
+    });
+}
+
+function addList(list: Command, desk: Desk): void {
+  list
+    .command('list')
+    .description('show the list; who was erased stands there without an address, and is left out')
+    .option('--json', 'one JSON document')
+    .addHelpText('after', '\nExample:\n  $ npm run -s desk -- suppress list')
+    .action(async ({ json }) => {
+      const { database } = await desk.service();
+      await desk.print(json ? '[' : headingLine(desk, ['since', 'email', 'reason', 'note'], WIDTHS));
+      let count = 0;
+      for await (const entries of shownPages(database.db)) {
+        const lines = entries.map(({ since, email, reason, note }, at) =>
+          json
+            ? `${count + at === 0 ? '' : ','}\n${JSON.stringify({ email, reason, since, note })}`
+            : tableLine([minuteOf(since), email, reason, note], WIDTHS),
+        );
+        count += entries.length;
+        await desk.print(lines.join(''));
+      }
+      if (json) await desk.print('\n]\n');
+      desk.note(`${sayEntries(count)}.`);
+    });
+}
+
+function addExportList(list: Command, desk: Desk): void {
+  list
+    .command('export')
+    .description('write the list as CSV, for the programs that mail for you')
+    .option('--out <file>', 'into this file, which only you can read; otherwise to standard output')
+    .addHelpText('after', '\nExample:\n  $ npm run -s desk -- suppress export --out suppressed.csv')
+    .action(async ({ out }) => {
+      const { database } = await desk.service();
+      let count = 0;
+      const write = async (append: (text: string) => Promise<void>) => {
+        await append(csv([HEADINGS]));
+        for await (const entries of shownPages(database.db)) {
+          await append(csv(entries.map(({ email, reason, since, note }) => [email, reason, since, note])));
+          count += entries.length;
+        }
+      };
+      if (out === undefined) await write(desk.print);
+      else await writeWhole(out, write);
+      desk.note(`${sayEntries(count)}${out === undefined ? '' : ` in ${out}`}.`);
+    });
+}
+
+function addImportList(list: Command, desk: Desk): void {
+  list
+    .command('import')
+    .description(
+      'put the addresses of a CSV on the list: of a column "email"; a column "reason" may stand beside it',
+    )
+    .argument('<file>')
+    .addOption(reasonOption('why, where the file does not say'))
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ npm run -s desk -- suppress import unsubscribed.csv --reason unsubscribed',
+    )
+    .action(async (file, { reason: otherwise }) => {
+      const found = await readList(file, otherwise);
+      const service = await desk.service();
+      let added = 0;
+      for (const { email, reason } of found) {
+        desk.signal.throwIfAborted();
+        if (await put(service, { email, reason, note: null })) added += 1;
+        desk.progress(`${added} of ${found.length} …`);
+      }
+      desk.note(
+        `${added} of ${found.length} ${found.length === 1 ? 'address' : 'addresses'} put on the list; the others stood there.`,
+      );
+    });
+}
+
+/** Reads all of a file before anything is changed. @throws {CommandFailure} when a line has no address */
+async function readList(
+  file: string,
+  otherwise: GivenReason,
+): Promise<readonly { readonly email: string; readonly reason: GivenReason }[]> {
+  await using handle = await openInput(file);
+  const entries: { email: string; reason: GivenReason }[] = [];
+  let places: { readonly email: number; readonly reason: number } | null = null;
+  for await (const event of readCsv(handle)) {
+    if (event.type === 'fault') throw new CommandFailure(`${file} ${event.sentence}`);
+    const { cells, line } = event;
+    if (places === null) {
+      const columns = findColumns(cells)?.columns;
+      if (columns === undefined)
+        throw new CommandFailure(
+          `${file} has no column of addresses. Write "email" above them, in the first line.`,
+        );
+      places = { email: columns.email, reason: cells.findIndex((cell) => cell.toLowerCase() === 'reason') };
+      continue;
+    }
+    const typed = cells[places.email] ?? '';
+    if (asciiAddress(typed) === null)
+      throw new CommandFailure(
+        `Nothing was changed: line ${line} of ${file} has no e-mail address. Mend it first.`,
+      );
+    const said = GIVEN_REASONS.find((reason) => reason === cells[places?.reason ?? -1]);
+    entries.push({ email: normaliseEmail(typed), reason: said ?? otherwise });
+  }
+  return entries;
+}
+
+/** @returns whether it is new */
+async function put(
+  { database, secrets, webhooks, clock }: Pick<Service, 'database' | 'secrets' | 'webhooks' | 'clock'>,
+  { email, reason, note }: { email: string; reason: GivenReason; note: string | null },
+): Promise<boolean> {
+  const { db } = database;
+  const now = clock();
+  // Of a lead, it is noted that the consent was taken back.
+  const leadId =
+    reason === 'unsubscribed' || reason === 'complained' ? await findLeadId(db, email) : undefined;
+  if (leadId !== undefined) {
+    const way = reason === 'complained' ? 'complaint' : 'by-hand';
+    const outcome = await withdrawConsent(
+      { database, secrets, webhooks },
+      { leadId, way, note, clientAddress: null, userAgent: null, now },
+    );
+    return outcome === 'withdrawn';
+  }
+  return db
+    .transaction()
+    .execute((tx) => suppress(tx, { keys: pseudonymsOf(secrets, email), reason, email, note, now }));
+}
+
+type Shown = { readonly [Name in (typeof HEADINGS)[number]]: string };
+
+async function* shownPages(db: Service['database']['db']): AsyncGenerator<readonly Shown[], void, void> {
+  for await (const page of suppressionPages(db)) yield page.flatMap(shown);
+}
+
+const shown = ({ email, reason, note, created_at: at }: Suppression): Shown[] =>
+  email === null ? [] : [{ email, reason, since: new Date(at).toISOString(), note: note ?? '' }];
+
+const sayEntries = (count: number): string => (count === 1 ? '1 entry' : `${count} entries`);

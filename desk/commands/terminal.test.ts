@@ -1,0 +1,55 @@
+// What a terminal shows while something long is at work, and that nothing of it is left.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+
+import { createTerminal } from '#desk/commands/terminal.ts';
+
+/** A screen of one line, and what has scrolled by. */
+function createScreen(isTTY: boolean) {
+  const lines: string[] = [''];
+  let column = 0;
+  const write = (text: string) => {
+    for (const letter of text) {
+      if (letter === '\n') {
+        lines.push('');
+        column = 0;
+        continue;
+      }
+      const line = lines.at(-1) ?? '';
+      lines[lines.length - 1] = line.slice(0, column) + letter + line.slice(column + 1);
+      column += 1;
+    }
+    return true;
+  };
+  const cursorTo = (to: number) => {
+    column = to;
+    return true;
+  };
+  const clearLine = () => {
+    lines[lines.length - 1] = (lines.at(-1) ?? '').slice(0, column);
+    return true;
+  };
+  return { lines, stream: isTTY ? { isTTY: true, write, cursorTo, clearLine } : { write } };
+}
+
+it('progress is one line, which the next thing said takes the place of', () => {
+  const { lines, stream } = createScreen(true);
+  const { note, progress, endProgress } = createTerminal(stream);
+  progress('1000 of 2000 lines …');
+  assert.deepEqual(lines, ['1000 of 2000 lines …']);
+  progress('9 proofs …');
+  assert.deepEqual(lines, ['9 proofs …']);
+  note('Done.');
+  assert.deepEqual(lines, ['Done.', '']);
+  progress('More …');
+  endProgress();
+  assert.deepEqual(lines, ['Done.', '']);
+});
+
+it('nothing is shown where nobody sits', () => {
+  const { lines, stream } = createScreen(false);
+  const { note, progress } = createTerminal(stream);
+  progress('1000 of 2000 lines …');
+  note('Done.');
+  assert.deepEqual(lines, ['Done.', '']);
+});

@@ -1,0 +1,133 @@
+// desk webhooks: who is told about leads, and what could not be told.
+import type { Command } from '@commander-js/extra-typings';
+import { NIL, v7 as uuid } from 'uuid';
+
+import { CommandFailure, type Desk } from '#desk/commands/command.ts';
+import { minuteOf, tableLine } from '#desk/commands/terminal-text.ts';
+import { countEvents, listEvents, reviveEvents } from '#server/db/tables/webhook-events.ts';
+import type { Service } from '#server/run/service.ts';
+import type { Endpoint } from '#server/webhooks/webhook-endpoints.ts';
+import { testEvent } from '#server/webhooks/webhook-events.ts';
+
+const HEADINGS = ['made', 'event', 'state', 'tries', 'next try', 'to', 'answer', 'id'] as const;
+const WIDTHS = [16, 17, 6, 5, 16, 28, 24] as const;
+const MOST_LISTED = 200;
+
+export function addWebhooks(program: Command, desk: Desk): void {
+  const webhooks = program
+    .command('webhooks')
+    .description('tell other programs about leads')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ npm run -s desk -- webhooks test
+  $ npm run -s desk -- webhooks list
+  $ npm run -s desk -- webhooks retry --all`,
+    );
+  webhooks
+    .command('list')
+    .description('what waits to be told, and what was given up')
+    .option('--json', 'one JSON document')
+    .action(async ({ json }) => {
+      const service = await desk.service();
+      const { db } = service.database;
+      const counts = await countEvents(db);
+      const events = await listEvents(db, MOST_LISTED);
+      const listed = events.map(({ endpoint, ...event }) => ({
+        ...event,
+        to: hostOf(service, endpoint),
+        created_at: isoTime(event.created_at),
+        queued_at: isoTime(event.queued_at),
+        finished_at: event.finished_at === null ? null : isoTime(event.finished_at),
+        due_at: event.state === 'queued' ? isoTime(event.due_at) : null,
+      }));
+      if (json) await desk.print(`${JSON.stringify({ ...counts, events: listed }, null, 2)}\n`);
+      else if (listed.length > 0) {
+        await desk.print(tableLine(HEADINGS, WIDTHS));
+        for (const { id, type, state, attempts, created_at: made, due_at: due, to, answer } of listed) {
+          const next = due === null ? '' : minuteOf(due);
+          const cells = [minuteOf(made), type, state, String(attempts), next, to, answer ?? '', id];
+          await desk.print(tableLine(cells, WIDTHS));
+        }
+      }
+      desk.note(`${counts.queued} waiting, ${counts.dead} dead.`);
+    });
+
+  webhooks
+    .command('retry')
+    .description('have dead events tried again, for another 24 hours')
+    .argument('[ids...]', 'as `webhooks list` shows them')
+    .option('--all', 'all that are dead')
+    .addHelpText('after', '\nExample:\n  $ npm run -s desk -- webhooks retry --all')
+    .action(async (ids, { all }) => {
+      if (ids.length > 0 === (all === true))
+        throw new CommandFailure('Say which: ids as `webhooks list` shows them, or --all.', 2);
+      const { database, clock } = await desk.service();
+      const revived = await reviveEvents(database.db, { ids: all ? null : ids, now: clock() });
+      if (revived < ids.length)
+        desk.note(`${ids.length - revived} of them are not dead, or there is no such event.`);
+      desk.note(revived === 1 ? '1 event is tried again.' : `${revived} events are tried again.`);
+      if (revived === 0 && !all) throw new CommandFailure('Nothing is tried again.');
+    });
+
+  webhooks
+    .command('test')
+    .description('send a made-up lead to each address of WEBHOOK_URLS now, and say what they answer')
+    .option('--json', 'one JSON document')
+    .action(async ({ json }) => {
+      const service = await desk.service();
+      const { endpoints } = service.webhooks;
+      if (endpoints.length === 0)
+        throw new CommandFailure(
+          'WEBHOOK_URLS is not set. Set it to the addresses that are to be told, and try again.',
+        );
+      const results = await testAll(service, endpoints, desk.signal);
+      if (json) await desk.print(`${JSON.stringify(results, null, 2)}\n`);
+      else
+        for (const { to, ok, answer } of results)
+          await desk.print(`${ok ? 'told' : 'NOT told'}  ${to}  ${answer}\n`);
+      if (results.some(({ ok }) => !ok))
+        throw new CommandFailure(
+          'Not every address took it. docs/webhooks.md says what the answers mean; mend it there or in WEBHOOK_URLS, and try again.',
+        );
+    });
+
+  webhooks
+    .command('secret')
+    .description('print what receivers check signatures with, the newest first')
+    .action(async () => {
+      const { webhooks: parts } = await desk.service();
+      await desk.print(parts.secrets.map((secret) => `${secret}\n`).join(''));
+    });
+}
+
+async function testAll(
+  { webhooks, clock }: Service,
+  endpoints: readonly Endpoint[],
+  signal: AbortSignal,
+): Promise<{ to: string; ok: boolean; answer: string }[]> {
+  const sender = await webhooks.openSender();
+  try {
+    return await Promise.all(
+      endpoints.map(async (endpoint) => {
+        const now = clock();
+        const delivery = {
+          id: uuid(),
+          body: JSON.stringify(testEvent(NIL, now, webhooks.unsubscribeUrl)),
+          now,
+        };
+        const { type, answer } = await sender.send(endpoint, delivery, signal);
+        return { to: endpoint.host, ok: type === 'sent', answer };
+      }),
+    );
+  } finally {
+    sender.close();
+  }
+}
+
+/** The address itself is a secret. */
+const hostOf = ({ webhooks }: Service, id: string): string =>
+  webhooks.endpoints.find((endpoint) => endpoint.id === id)?.host ?? `${id} (not in WEBHOOK_URLS)`;
+
+const isoTime = (ms: number): string => new Date(ms).toISOString();

@@ -1,0 +1,65 @@
+// The operator's command line: `npm run -s desk -- COMMAND`. Runs one command beside a server that may be running, and ends.
+import { existsSync } from 'node:fs';
+import process from 'node:process';
+import { createInterface } from 'node:readline/promises';
+
+import { openDeskService } from '#desk/commands/command.ts';
+import { orSay } from '#desk/commands/output-file.ts';
+import { linesWithoutWords, runDesk } from '#desk/commands/all-commands.ts';
+import { createTerminal, paintFor } from '#desk/commands/terminal.ts';
+import { endWithSentence } from '#server/platform/machine-failures.ts';
+import { createLogger } from '#server/observability/logger.ts';
+import type { Service } from '#server/run/service.ts';
+
+endWithSentence(linesWithoutWords);
+const interrupted = new AbortController();
+process.once('SIGINT', () => interrupted.abort());
+// A reader that has seen enough (head, less) is no error. Any other error is print's to report.
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+  if (code === 'EPIPE') process.exit(0);
+});
+// What cannot be said ends no work.
+process.stderr.on('error', () => {});
+
+const { note, progress, endProgress } = createTerminal(process.stderr);
+let service: Promise<Service> | undefined;
+
+process.exitCode = await runDesk(
+  {
+    service: (database) =>
+      (service ??= openDeskService(
+        { logger: createLogger('warn', process.stderr), say: note, database },
+        (file) => file === ':memory:' || existsSync(file),
+      )),
+    print: async (text) => {
+      interrupted.signal.throwIfAborted();
+      endProgress();
+      await orSay(
+        'Standard output',
+        () =>
+          new Promise<void>((resolve, reject) => {
+            process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
+          }),
+      );
+    },
+    note,
+    input: () => (process.stdin.isTTY ? null : process.stdin),
+    confirm: async (question) => {
+      endProgress();
+      if (!process.stdin.isTTY) return false;
+      using terminal = createInterface({ input: process.stdin, output: process.stderr });
+      return /^y(es)?$/i.test(await terminal.question(question, { signal: interrupted.signal }));
+    },
+    progress,
+    paint: paintFor(process.stdout),
+    signal: interrupted.signal,
+    clock: () => Date.now(),
+  },
+  process.argv.slice(2),
+);
+endProgress();
+// One that could not be opened was told by the command.
+await service?.then(
+  ({ close }) => close(),
+  () => {},
+);

@@ -1,0 +1,165 @@
+// The database: there, reachable, whole, up to date, taking writes; and the clock, which its rows were dated with.
+import { fork } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+
+import type { Config } from '#server/settings/settings.ts';
+import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
+import type { Look } from '#server/db/whole/look-at-database.ts';
+import { about, type Finding } from '#desk/doctor/finding.ts';
+import type { Sight } from '#desk/doctor/database-process.ts';
+import { sayHosts } from '#server/platform/postgres-hosts.ts';
+
+const { ok, note, warning, problem } = about('database');
+const clock = about('clock');
+
+/** More than what hangs is given elsewhere; a gigabyte is read in it. */
+const LOOK_WITHIN_MS = 15_000;
+const LOOKER = path.resolve(import.meta.dirname, 'database-process.ts');
+
+export type DatabaseView = {
+  readonly findings: readonly Finding[];
+  /** Null when it could not be read, or there is none yet. */
+  readonly look: Look | null;
+};
+
+/** Looks at the database, and leaves nothing in it. */
+export async function viewDatabase(database: Config['database'], signal: AbortSignal): Promise<DatabaseView> {
+  if (database.engine === 'sqlite') {
+    if (database.file === ':memory:')
+      return alone(warning('The database is kept in memory: everything is gone when the server ends.'));
+    if (!existsSync(database.file))
+      return alone(
+        existsSync(path.join(path.dirname(database.file), 'app-secret'))
+          ? problem(
+              `There is no database at ${database.file}, and there was: its secret lies there. Do not restart a page that runs: see "When the database file is gone" in docs/operating.md.`,
+            )
+          : note(`There is no database at ${database.file} yet: the first start makes it.`),
+      );
+  }
+  const { look, damage, failure } = await see(database, signal);
+  if (failure !== null) return alone(problem(failure));
+  const where = database.engine === 'sqlite' ? database.file : `PostgreSQL at ${sayHosts(database.url)}`;
+  if (look === null)
+    return alone(problem(`${where} did not answer within ${LOOK_WITHIN_MS / 1000} seconds.`));
+  const findings: Finding[] = [];
+  if (look.unknown.length > 0)
+    findings.push(
+      problem(
+        'The database was used by a newer version of this page. Start that version, or name another database in DATABASE_URL.',
+      ),
+    );
+  if (look.writeFault !== null)
+    findings.push(problem(sayWriteFault(database.engine, where, look.writeFault)));
+  if (damage !== null && damage.length > 0)
+    findings.push(
+      problem(
+        `${where} is damaged (${damage.join('; ')}). Stop the page, keep the file, and put back the newest backup.`,
+      ),
+    );
+  if (damage === null && database.engine === 'sqlite')
+    findings.push(
+      warning(
+        `${where} can be read; whether all of it is whole takes longer than ${LOOK_WITHIN_MS / 1000} seconds to see. Look with: sqlite3 ${where} 'pragma quick_check'`,
+      ),
+    );
+  if (look.pending.length > 0)
+    findings.push(note('The tables are those of an older version; the next start brings them up to date.'));
+  if (findings.length === 0)
+    findings.push(
+      ok(
+        database.engine === 'sqlite'
+          ? `${where} can be read, is whole, and has all tables.`
+          : `${where} answers, takes writes, and has all tables.`,
+      ),
+    );
+  return { findings, look };
+}
+
+/** @param where what the database is called */
+function sayWriteFault(
+  engine: Config['database']['engine'],
+  where: string,
+  fault: NonNullable<Look['writeFault']>,
+): string {
+  if (engine === 'sqlite')
+    return fault === 'denied'
+      ? `This user may not write to ${where} or its folder. Give the user who runs the page the right to.`
+      : `${where} or its folder may only be read. Look whether the file system has turned read-only after an error (dmesg), or the file was made immutable (lsattr).`;
+  if (fault === 'denied')
+    return `This user may not write to the tables of ${where}. Make the user the owner of the database.`;
+  if (fault === 'read-only') return `${where} takes no writes. Name the primary server in DATABASE_URL.`;
+  if (fault === 'full') return `${where} has no room on its disk, and forms are refused. Make some.`;
+  return `${where} took no writes when it was tried (${fault}). Look at its log, and at pg_stat_activity.`;
+}
+
+const alone = (finding: Finding): DatabaseView => ({ findings: [finding], look: null });
+
+/** What was seen before it ended or its time was over. */
+async function see(
+  database: Config['database'],
+  signal: AbortSignal,
+): Promise<{ look: Look | null; damage: readonly string[] | null; failure: string | null }> {
+  const seen: { look: Look | null; damage: readonly string[] | null; failure: string | null } = {
+    look: null,
+    damage: null,
+    failure: null,
+  };
+  // What it writes it takes back, so it may be ended at any moment, and nothing less ends it while it reads.
+  const looker = fork(LOOKER, {
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    signal,
+    timeout: LOOK_WITHIN_MS,
+    killSignal: 'SIGKILL',
+  });
+  looker.on('message', (sight: Sight) => {
+    if (sight.type === 'look') seen.look = sight.look;
+    else if (sight.type === 'damage') seen.damage = sight.damage;
+    else seen.failure = sight.sentence;
+  });
+  return new Promise((resolve) => {
+    looker.on('error', (error) => {
+      if (!signal.aborted) seen.failure ??= `The database could not be looked at: ${error.message}`;
+      resolve(seen);
+    });
+    looker.once('close', () => resolve(seen));
+    looker.send(database);
+  });
+}
+
+/**
+ * Whether the clock fits what the database knows of time.
+ * @param now milliseconds since 1970
+ */
+export function examineClock(look: Look | null, now: number): readonly Finding[] {
+  const time = (at: number) => new Date(at).toISOString();
+  if (look === null)
+    return [clock.note(`This machine says that it is ${time(now)}. There was nothing to compare it with.`)];
+  const { newestAt, clockAheadMs } = look;
+  const findings: Finding[] = [];
+  if (newestAt !== null && newestAt > now + CLOCKS_DIFFER_MS)
+    findings.push(
+      clock.problem(
+        `This machine says that it is ${time(now)}, and the newest row was made at ${time(newestAt)}: the clock is wrong now or was then. Codes would be refused or stay valid for too long. Set the clock (timedatectl set-ntp true).`,
+      ),
+    );
+  if (clockAheadMs !== null && Math.abs(clockAheadMs) > CLOCKS_DIFFER_MS)
+    findings.push(
+      clock.problem(
+        `The clock of the database is ${Math.round(Math.abs(clockAheadMs) / 1000)} seconds ${clockAheadMs > 0 ? 'ahead of' : 'behind'} this machine's. Set both (timedatectl set-ntp true).`,
+      ),
+    );
+  if (findings.length > 0) return findings;
+  return [
+    clockAheadMs !== null
+      ? clock.ok(
+          `This machine and the database agree about the time, within ${CLOCKS_DIFFER_MS / 1000} seconds.`,
+        )
+      : newestAt !== null
+        ? clock.ok(
+            `This machine says that it is ${time(now)}, after the newest row. Nothing else was asked for the time.`,
+          )
+        : clock.note(`This machine says that it is ${time(now)}. There was nothing to compare it with.`),
+  ];
+}

@@ -1,0 +1,101 @@
+// DKIM (RFC 6376): whether what is published under our selector is the public half of the key we sign with.
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+
+import type { DkimConfig } from '#server/settings/settings.ts';
+import { sayFailed, type Dns } from '#server/platform/dns.ts';
+import { domainOf } from '#desk/doctor/domains.ts';
+import { about, type Finding } from '#desk/doctor/finding.ts';
+import { readTags } from '#desk/doctor/tags.ts';
+import { dkimComplaint } from '#server/mail/mailer.ts';
+
+const { ok, note, warning, problem } = about('DKIM');
+
+/** Shorter keys are still to be accepted, and no longer to be made (RFC 8301, section 3.2). */
+const GOOD_BITS = 2048;
+
+/** @param dkim null: this server does not sign */
+export async function examineDkim(dns: Dns, dkim: DkimConfig | null): Promise<readonly Finding[]> {
+  if (dkim === null)
+    return [
+      note(
+        'This server does not sign (DKIM_DOMAIN is not set). Your mail provider may; that was not looked at: a mail of doctor --send shows it in its headers (DKIM-Signature).',
+      ),
+    ];
+  const complaint = await dkimComplaint(dkim);
+  if (complaint !== null) return [problem(complaint)];
+  const ours = createPublicKey(createPrivateKey(readFileSync(dkim.privateKeyFile, 'utf8')));
+  const name = `${dkim.keySelector}._domainkey.${domainOf(dkim.domainName)}`;
+  const publish = { name, type: 'TXT', value: `v=DKIM1; k=rsa; p=${derOf(ours)}` };
+
+  const answer = await dns.texts(name);
+  if (answer.type === 'failed') return [problem(sayFailed(name, answer.reason))];
+  if (answer.type === 'nothing')
+    return [problem(`No DKIM key is published at ${name}: no mail server can check what we sign.`, publish)];
+  const [record = ''] = answer.records;
+  if (answer.records.length > 1)
+    return [
+      problem(
+        `There are ${answer.records.length} records at ${name}, where mail servers expect one. Publish one in place of all.`,
+        publish,
+      ),
+    ];
+  const tags = readTags(record);
+  const fault = faultOf(tags, ours);
+  if (fault !== null) return [problem(`The DKIM record at ${name} ${fault}`, publish)];
+  const findings: Finding[] = [];
+  if (
+    tags
+      .get('t')
+      ?.split(':')
+      .some((flag) => flag.trim() === 'y')
+  )
+    findings.push(
+      warning(
+        `The DKIM record at ${name} says that it is for testing (t=y): some mail servers ignore it.`,
+        publish,
+      ),
+    );
+  if ((ours.asymmetricKeyDetails?.modulusLength ?? 0) < GOOD_BITS)
+    findings.push(
+      warning(
+        `Our DKIM key has ${ours.asymmetricKeyDetails?.modulusLength} bits. Make one of ${GOOD_BITS} and publish it under another selector: openssl genrsa -out dkim.pem ${GOOD_BITS}`,
+      ),
+    );
+  return findings.length > 0 ? findings : [ok(`The key at ${name} is ours.`)];
+}
+
+/** Why a mail server could not check our signature with a record: the rest of a sentence; null when it could. */
+function faultOf(tags: ReadonlyMap<string, string>, ours: KeyObject): string | null {
+  const listed = (tag: string, wanted: readonly string[]) =>
+    tags
+      .get(tag)
+      ?.split(':')
+      .some((entry) => wanted.includes(entry.trim().toLowerCase())) ?? true;
+  if ((tags.get('v') ?? 'DKIM1') !== 'DKIM1') return 'does not begin with v=DKIM1.';
+  const key = tags.get('p')?.replaceAll(/\s/g, '');
+  if (key === undefined) return 'holds no key (p=).';
+  if (key === '') return 'says that the key was withdrawn (an empty p=).';
+  if (!listed('k', ['rsa'])) return 'is for another kind of key than ours, which is RSA.';
+  if (!listed('h', ['sha256'])) return 'does not allow SHA-256, with which we sign.';
+  if (!listed('s', ['*', 'email'])) return 'is not for e-mail (s=).';
+  const published = keyOf(key);
+  if (published === null) return 'holds a key that cannot be read.';
+  return derOf(published) === derOf(ours)
+    ? null
+    : 'holds another key than DKIM_PRIVATE_KEY_FILE: every signature of ours is refused.';
+}
+
+const derOf = (key: KeyObject): string => key.export({ type: 'spki', format: 'der' }).toString('base64');
+
+/** As RFC 6376 writes it (RSAPublicKey), or as everybody does (SubjectPublicKeyInfo). */
+function keyOf(base64: string): KeyObject | null {
+  for (const type of ['spki', 'pkcs1'] as const) {
+    try {
+      return createPublicKey({ key: Buffer.from(base64, 'base64'), format: 'der', type });
+    } catch {
+      // Perhaps the other way.
+    }
+  }
+  return null;
+}

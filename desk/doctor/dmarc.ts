@@ -1,0 +1,122 @@
+// DMARC (RFC 7489): what becomes of mail that says it is ours and cannot prove it, and whether ours can.
+import { sayFailed, type Dns } from '#server/platform/dns.ts';
+import { areOfOneOrganisation, organisationOf } from '#desk/doctor/domains.ts';
+import { about, type DnsRecord, type Finding } from '#desk/doctor/finding.ts';
+import { readTags } from '#desk/doctor/tags.ts';
+
+const { ok, note, warning, problem } = about('DMARC');
+
+const POLICIES = new Set(['none', 'quarantine', 'reject']);
+
+/**
+ * @param domain of MAIL_FROM
+ * @param signs the domain in whose name we sign; null when we do not
+ */
+export async function examineDmarc(
+  dns: Dns,
+  { domain, signs }: { domain: string; signs: string | null },
+): Promise<readonly Finding[]> {
+  const found = await findRecord(dns, domain);
+  if (found.type === 'failed') return [problem(sayFailed(found.name, found.reason))];
+  const ours: DnsRecord = {
+    name: `_dmarc.${domain}`,
+    type: 'TXT',
+    value: `v=DMARC1; p=none; rua=mailto:dmarc@${domain}`,
+  };
+  if (found.type === 'none')
+    return [
+      warning(
+        `${domain} has no DMARC record, which the large mailbox providers ask of senders. Begin with one that only asks for reports, to a mailbox that you read.`,
+        ours,
+      ),
+      ...alignment(domain, { signs, isStrict: false, isEnforced: false }),
+    ];
+  const { name, record, isInherited } = found;
+  if (found.count > 1)
+    return [
+      problem(
+        `There are ${found.count} DMARC records at ${name}, and mail servers take none of several. Publish one.`,
+        {
+          ...ours,
+          name,
+          value: record,
+        },
+      ),
+    ];
+  const tags = readTags(record);
+  const policy = ((isInherited ? tags.get('sp') : undefined) ?? tags.get('p') ?? '').toLowerCase();
+  if (!POLICIES.has(policy))
+    return [
+      problem(
+        `The DMARC record at ${name} has no policy that mail servers know (p=none, p=quarantine or p=reject).`,
+        { ...ours, name },
+      ),
+    ];
+  const rest = alignment(domain, {
+    signs,
+    isStrict: tags.get('adkim')?.toLowerCase() === 's',
+    isEnforced: policy !== 'none',
+  });
+  if (policy === 'none')
+    return [
+      warning(
+        `DMARC of ${domain} (${name}) asks mail servers to do nothing about mail that others send in your name (p=none). Once its reports show that your own mail passes, ask for quarantine.`,
+        {
+          name,
+          type: 'TXT',
+          value: record.replace(
+            isInherited && tags.has('sp') ? /(\bsp\s*=\s*)none/i : /(;\s*p\s*=\s*)none/i,
+            '$1quarantine',
+          ),
+        },
+      ),
+      ...rest,
+    ];
+  return [ok(`DMARC of ${domain} (${name}) asks for ${policy}.`), ...rest];
+}
+
+/** Whether our signature counts for the address in From (section 3.1.1). */
+function alignment(
+  domain: string,
+  { signs, isStrict, isEnforced }: { signs: string | null; isStrict: boolean; isEnforced: boolean },
+): Finding[] {
+  if (signs === null)
+    return isEnforced
+      ? [
+          note(
+            `A mail of ours passes DMARC if your mail provider signs as ${domain}, or leaves ${domain} as the sender in the envelope and SPF names its machines.`,
+          ),
+        ]
+      : [];
+  const isAligned = isStrict ? signs === domain : areOfOneOrganisation(signs, domain);
+  if (isAligned) return [];
+  const sentence = `DKIM_DOMAIN is ${signs} and mail comes from ${domain}${isStrict && areOfOneOrganisation(signs, domain) ? ', and the DMARC record wants them equal (adkim=s)' : ''}: our signature does not count for DMARC. Set DKIM_DOMAIN to ${domain}, and publish the key there.`;
+  return [isEnforced ? problem(sentence) : warning(sentence)];
+}
+
+type Found =
+  | {
+      readonly type: 'record';
+      readonly name: string;
+      readonly record: string;
+      readonly count: number;
+      /** It is that of the organisation, for a domain below it. */
+      readonly isInherited: boolean;
+    }
+  | { readonly type: 'none' }
+  | { readonly type: 'failed'; readonly name: string; readonly reason: string };
+
+/** At the domain itself, or at the one that was registered (section 6.6.3). */
+async function findRecord(dns: Dns, domain: string): Promise<Found> {
+  for (const place of new Set([domain, organisationOf(domain)])) {
+    const name = `_dmarc.${place}`;
+    const answer = await dns.texts(name);
+    if (answer.type === 'failed') return { type: 'failed', name, reason: answer.reason };
+    const records =
+      answer.type === 'records' ? answer.records.filter((text) => /^v\s*=\s*DMARC1\s*(;|$)/.test(text)) : [];
+    const [record] = records;
+    if (record !== undefined)
+      return { type: 'record', name, record, count: records.length, isInherited: place !== domain };
+  }
+  return { type: 'none' };
+}

@@ -1,0 +1,232 @@
+// Looks at everything a running page depends on, side by side, and tells what was found. Works where the service could not be
+// opened, and changes nothing. Pure but for what it looks at: whom to ask and what time it is are given.
+import path from 'node:path';
+import { isIP } from 'node:net';
+
+import { campaignComplaints, readCampaign, type CampaignResult } from '#server/campaign/campaign.ts';
+import { campaignWarnings } from '#server/campaign/campaign-warnings.ts';
+import type { Config } from '#server/settings/settings.ts';
+import { examineClock, viewDatabase } from '#desk/doctor/database.ts';
+import { examineDisk } from '#desk/doctor/disk.ts';
+import { examineDkim } from '#desk/doctor/dkim.ts';
+import { examineDmarc } from '#desk/doctor/dmarc.ts';
+import { createDns } from '#server/platform/dns.ts';
+import { domainOf } from '#desk/doctor/domains.ts';
+import { about, within, type Finding } from '#desk/doctor/finding.ts';
+import { examineMailAccount } from '#desk/doctor/mail-account.ts';
+import { examineMailExchange } from '#desk/doctor/mail-exchange.ts';
+import { examinePage } from '#desk/doctor/page.ts';
+import { examineReverseDns } from '#desk/doctor/reverse-dns.ts';
+import { sendSample } from '#desk/doctor/sample.ts';
+import { examineFiles, examineSecret } from '#desk/doctor/secret.ts';
+import { examineSpf } from '#desk/doctor/spf.ts';
+import { senderAddress } from '#server/mail/mailer.ts';
+import { isLoopback } from '#server/settings/addresses-in-settings.ts';
+import type { readSettings, Settings } from '#server/settings/env-file.ts';
+
+/** Whatever hangs, all of it has ended by then. */
+const LIMIT_MS = 20_000;
+/** What works with the limit has a moment to say so itself. */
+const GRACE_MS = 2_000;
+
+export type Patient = {
+  readonly settings: ReturnType<typeof readSettings>;
+  readonly campaignFolder: string;
+  /** Whom to ask instead of the machine's own DNS servers. */
+  readonly dnsServers?: readonly string[] | undefined;
+  /** Where a sample goes; null: none is sent. */
+  readonly sampleTo: string | null;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** Ends everything early. */
+  readonly signal: AbortSignal;
+};
+
+/** @returns what was found, in the order in which it is told */
+export async function examine(patient: Patient): Promise<readonly Finding[]> {
+  const { settings, campaignFolder, sampleTo } = patient;
+  const words = readWords(campaignFolder);
+  const told = [...judgeSettings(settings), ...judgeWords(words, campaignFolder)];
+  if (settings.type === 'complaints')
+    return [
+      ...told,
+      about('all the rest').note(
+        'Page, database, disk, secret, mail and DNS were not looked at: the settings have to be right first.',
+      ),
+      ...(sampleTo === null
+        ? []
+        : [about('sample').problem('No sample was sent: the settings have to be right first.')]),
+    ];
+  const title =
+    words.type === 'campaign' ? words.campaign.site.title : new URL(settings.config.publicUrl).host;
+  return [...told, ...(await lookAround(settings, { ...patient, title }))];
+}
+
+async function lookAround(
+  { config, folder }: Settings,
+  { dnsServers, sampleTo, now, signal: ended, title }: Patient & { title: string },
+): Promise<Finding[]> {
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), LIMIT_MS);
+  const signal = AbortSignal.any([ended, limit.signal]);
+  const look = (check: string, examination: Promise<readonly Finding[]>) =>
+    within(check, LIMIT_MS + GRACE_MS, examination);
+  try {
+    const view = viewDatabase(config.database, signal);
+    const found = await Promise.all([
+      look('page', examinePage(config, signal)),
+      look(
+        'database',
+        view.then(({ findings }) => findings),
+      ),
+      look('disk', examineDiskOf(config, folder)),
+      look(
+        'clock',
+        view.then((seen) => examineClock(seen.look, now)),
+      ),
+      look(
+        'secret',
+        view.then((seen) => examineSecret(config, { folder, look: seen.look })),
+      ),
+      look(
+        'files',
+        view.then(() => examineFiles(config, folder)),
+      ),
+      look('mail account', examineMail(config, { now, signal })),
+      examineNames(config, { dnsServers, signal, look }),
+      ...(sampleTo === null
+        ? []
+        : [look('sample', sendSample(config, { to: sampleTo, title, folder, signal }))]),
+    ]);
+    return found.flat();
+  } finally {
+    clearTimeout(timer);
+    limit.abort();
+  }
+}
+
+function judgeSettings(settings: Patient['settings']): Finding[] {
+  const { ok, warning, problem } = about('settings');
+  if (settings.type === 'complaints') return settings.complaints.map((complaint) => problem(complaint));
+  const { config, warnings } = settings;
+  const findings = warnings.map((sentence) => warning(sentence));
+  if (!config.secure && !isLoopback(new URL(config.publicUrl).hostname))
+    findings.push(
+      warning('PUBLIC_URL is not https: what visitors type, and their codes, can be read on the way.'),
+    );
+  return findings.length > 0 ? findings : [ok('All settings can be used.')];
+}
+
+function readWords(folder: string): CampaignResult {
+  try {
+    const complaints = campaignComplaints(folder);
+    return complaints.length > 0 ? { type: 'complaints', complaints } : readCampaign(folder);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { type: 'complaints', complaints: [`The words cannot be read: ${reason}`] };
+  }
+}
+
+function judgeWords(words: CampaignResult, folder: string): Finding[] {
+  const { ok, note, warning, problem } = about('words');
+  if (words.type === 'complaints') return words.complaints.map((complaint) => problem(complaint));
+  const nowhere = words.campaign.site.footerLinks
+    .filter(({ href }) => href === '#')
+    .map(({ label }) => label);
+  return [
+    ok(`The words in ${folder} are complete.`),
+    ...campaignWarnings(folder).map((sentence) => warning(sentence)),
+    ...(nowhere.length > 0
+      ? [
+          note(
+            `${nowhere.join(' and ')} at the foot of the page lead nowhere: put the addresses of your own pages into site.yaml (footerLinks).`,
+          ),
+        ]
+      : []),
+  ];
+}
+
+async function examineDiskOf({ database }: Config, folder: string): Promise<readonly Finding[]> {
+  if (database.engine === 'sqlite' && database.file !== ':memory:')
+    return examineDisk(path.dirname(database.file));
+  const ours = await examineDisk(path.join(folder, 'data'));
+  return database.engine === 'sqlite'
+    ? ours
+    : [...ours, about('disk').note('The disk of PostgreSQL is its own machine’s, and was not looked at.')];
+}
+
+async function examineMail(
+  { mail }: Config,
+  { now, signal }: { now: number; signal: AbortSignal },
+): Promise<readonly Finding[]> {
+  if (mail.kind === 'smtp') return examineMailAccount(mail.url, { now, signal });
+  return [
+    about('mail account').warning(
+      'SMTP_URL is not set: each e-mail is written to a file in data/mail/, and nobody gets a code.',
+    ),
+  ];
+}
+
+/** What DNS says about the domain that mail comes from. */
+async function examineNames(
+  config: Config,
+  {
+    dnsServers,
+    signal,
+    look,
+  }: {
+    dnsServers: readonly string[] | undefined;
+    signal: AbortSignal;
+    look: (check: string, examination: Promise<readonly Finding[]>) => Promise<readonly Finding[]>;
+  },
+): Promise<readonly Finding[]> {
+  const { mail } = config;
+  const sender = about('sender');
+  const from = senderAddress(config);
+  const domain = domainOf(from);
+  const findings: Finding[] = [];
+  if (config.mailFrom === null)
+    findings.push(
+      sender.warning(
+        `MAIL_FROM is not set, so that mail comes from ${from}. Set it to an address of a domain of your own, such as Guide <guide@example.com>.`,
+      ),
+    );
+  if (isIP(domain.replace(/^\[(.*)\]$/, '$1')) !== 0 || !domain.includes('.') || isLoopback(domain))
+    return [
+      ...findings,
+      (config.mailFrom === null ? sender.note : sender.problem)(
+        `${domain} is no name in the public DNS: nobody out there accepts mail from ${from}, and DNS was not asked about it.`,
+      ),
+    ];
+  if (config.mailFrom !== null) findings.push(sender.ok(`Mail comes from ${from}.`));
+  // What is the sender in the envelope is what SPF is asked about (RFC 7208, section 2.4).
+  const returnDomain = config.bounceDomain ?? domain;
+  if (returnDomain !== domain)
+    findings.push(
+      sender.note(
+        `Reports of failed deliveries come back to ${returnDomain} (BOUNCE_DOMAIN), which needs an MX record for them and an SPF record that names the machines that send for you, as mail servers ask that domain and no longer ${domain}.`,
+      ),
+    );
+  const dns = createDns(dnsServers, signal);
+  const dkim = mail.kind === 'smtp' ? mail.dkim : null;
+  const smtpHost = mail.kind === 'smtp' ? new URL(mail.url).hostname.replace(/^\[(.*)\]$/, '$1') : null;
+  // A mail server on this machine has no name by which others know it.
+  const mailHost = smtpHost !== null && isLoopback(smtpHost) ? null : smtpHost;
+  const found = await Promise.all([
+    look('MX', examineMailExchange(dns, { domain, mailHost })),
+    returnDomain === domain ? [] : look('MX', examineMailExchange(dns, { domain: returnDomain, mailHost })),
+    look('SPF', examineSpf(dns, { domain: returnDomain, mailHost })),
+    look('DKIM', examineDkim(dns, dkim)),
+    look('DMARC', examineDmarc(dns, { domain, signs: dkim === null ? null : domainOf(dkim.domainName) })),
+    mailHost !== null
+      ? look('reverse DNS', examineReverseDns(dns, { domain, mailHost }))
+      : [
+          about('reverse DNS').note(
+            smtpHost === null
+              ? 'There is no mail server to look at.'
+              : `The mail server is on this machine (${smtpHost}): by which address it sends to others cannot be seen from here.`,
+          ),
+        ],
+  ]);
+  return [...findings, ...found.flat()];
+}

@@ -1,0 +1,105 @@
+// The mail account: connection, TLS, login, with the options that the mailer connects with. Nothing is sent.
+import { TLSSocket } from 'node:tls';
+
+import SMTPConnection from 'nodemailer/lib/smtp-connection';
+import SMTPTransport from 'nodemailer/lib/smtp-transport';
+
+import { about, type Finding } from '#desk/doctor/finding.ts';
+import { connectionOptions, explainAccount } from '#server/mail/mailer.ts';
+import { isLoopback } from '#server/settings/addresses-in-settings.ts';
+
+const { ok, note, warning, problem } = about('mail account');
+
+/** Of each step: the name, the connection, the greeting, every answer. */
+const STEP_MS = 5_000;
+const DAY_MS = 86_400_000;
+/** Certificates that renew themselves do it long before. */
+const SOON_DAYS = 14;
+
+/**
+ * @param url a value of SMTP_URL
+ * @param now milliseconds since 1970
+ * @param signal ends it
+ */
+export async function examineMailAccount(
+  url: string,
+  { now, signal }: { now: number; signal: AbortSignal },
+): Promise<readonly Finding[]> {
+  const transport = new SMTPTransport({
+    ...connectionOptions(url),
+    connectionTimeout: STEP_MS,
+    greetingTimeout: STEP_MS,
+    dnsTimeout: STEP_MS,
+    socketTimeout: STEP_MS,
+  });
+  const connection = new SMTPConnection(transport.options);
+  const { promise: broken, reject: breakOff } = Promise.withResolvers<never>();
+  // Listened to from the start; whoever waits for it hears it too.
+  broken.catch(() => {});
+  connection.on('error', breakOff);
+  connection.once('end', () => breakOff(Object.assign(new Error('closed'), { code: 'ECONNECTION' })));
+  signal.addEventListener('abort', () => breakOff(Object.assign(new Error('late'), { code: 'ETIMEDOUT' })), {
+    once: true,
+  });
+  const host = new URL(url).hostname;
+  try {
+    await Promise.race([
+      broken,
+      new Promise<void>((resolve, reject) => {
+        connection.connect((error) => (error ? reject(error) : resolve()));
+      }),
+    ]);
+    const encryption = judgeEncryption(connection, { url, host, now });
+    const { auth } = transport;
+    if (!auth)
+      return [
+        ...encryption,
+        note(
+          `${host} greets us. SMTP_URL has no user, so that no login was tried${connection.allowsAuth && !isLoopback(host) ? '; it offers one, and may refuse mail without' : ''}.`,
+        ),
+      ];
+    await Promise.race([
+      broken,
+      new Promise<void>((resolve, reject) => {
+        connection.login(auth, (error) => (error ? reject(error) : resolve()));
+      }),
+    ]);
+    return [
+      ...encryption,
+      ok(
+        `${host} takes the login of SMTP_URL. Whether it takes mail from MAIL_FROM, doctor --send ADDRESS tries.`,
+      ),
+    ];
+  } catch (error) {
+    return [problem(explainAccount(error, url))];
+  } finally {
+    connection.close();
+  }
+}
+
+function judgeEncryption(
+  connection: SMTPConnection,
+  { url, host, now }: { url: string; host: string; now: number },
+): Finding[] {
+  const socket = connection._socket;
+  if (!connection.secure || !(socket instanceof TLSSocket)) {
+    const hasLogin = new URL(url).username !== '';
+    if (isLoopback(host))
+      return [note(`The connection to ${host} is not encrypted; it stays on this machine.`)];
+    return [
+      warning(
+        hasLogin
+          ? `The connection to ${host} is not encrypted, and user, password and codes go over it, as SMTP_URL says.`
+          : `The connection to ${host} is not encrypted: who is on the way can read the codes. Add ?requireTLS=true to SMTP_URL if ${host} offers TLS.`,
+      ),
+    ];
+  }
+  const { valid_to: end } = socket.getPeerCertificate();
+  const encrypted = `The connection to ${host} is encrypted (${socket.getProtocol() ?? 'TLS'})`;
+  if (!socket.authorized)
+    return [warning(`${encrypted}, but its certificate is not one that can be trusted, as SMTP_URL allows.`)];
+  const days = Math.floor((Date.parse(end) - now) / DAY_MS);
+  return days < SOON_DAYS
+    ? [warning(`${encrypted}. Its certificate ends in ${days} days; whoever runs ${host} must renew it.`)]
+    : [ok(`${encrypted}, with a certificate that can be trusted.`)];
+}

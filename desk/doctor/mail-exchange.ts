@@ -1,0 +1,74 @@
+// MX: whether answers to our mail, and reports that it could not be delivered, find their way back (RFC 5321, section 5.1).
+import { isIP } from 'node:net';
+
+import { sayFailed, type Dns } from '#server/platform/dns.ts';
+import { areOfOneOrganisation } from '#desk/doctor/domains.ts';
+import { about, type DnsRecord, type Finding } from '#desk/doctor/finding.ts';
+
+const { ok, warning, problem } = about('MX');
+
+/**
+ * @param domain of MAIL_FROM, or BOUNCE_DOMAIN
+ * @param mailHost that of SMTP_URL; null when there is none
+ */
+export async function examineMailExchange(
+  dns: Dns,
+  { domain, mailHost }: { domain: string; mailHost: string | null },
+): Promise<readonly Finding[]> {
+  const answer = await dns.mailServers(domain);
+  if (answer.type === 'failed') return [problem(sayFailed(domain, answer.reason))];
+  const publish: DnsRecord = {
+    name: domain,
+    type: 'MX',
+    value: `10 ${mailHost !== null && isIP(mailHost) === 0 && areOfOneOrganisation(mailHost, domain) ? mailHost : `mail.${domain}`}`,
+  };
+  if (answer.type === 'nothing') {
+    const direct = await dns.addresses(domain);
+    if (direct.type === 'records')
+      return [
+        warning(
+          `${domain} has no MX record, so that answers go to the machine that ${domain} itself names. Name the server that takes mail.`,
+          publish,
+        ),
+      ];
+    return [
+      problem(
+        answer.isKnownName
+          ? `${domain} has no MX record: no answer and no report of a failed delivery can come back, and many mail servers refuse such a sender. Name the server that takes mail.`
+          : `DNS knows no ${domain}: nobody accepts mail from there. Mend MAIL_FROM, or register the domain and name the server that takes its mail.`,
+        publish,
+      ),
+    ];
+  }
+  const servers = answer.records.toSorted((one, other) => one.priority - other.priority);
+  // RFC 7505.
+  if (servers.some(({ exchange }) => exchange === '' || exchange === '.'))
+    return [
+      problem(
+        `${domain} says that it takes no mail (a null MX): mail servers refuse such a sender. Name the server that takes mail instead.`,
+        publish,
+      ),
+    ];
+  const judged = await Promise.all(
+    servers.map(async ({ exchange }) => ({ exchange, answer: await addressesOf(dns, exchange) })),
+  );
+  const dead = judged.filter(({ answer: { type } }) => type === 'nothing').map(({ exchange }) => exchange);
+  const unclear = judged.filter(({ answer: { type } }) => type === 'failed').map(({ exchange }) => exchange);
+  if (dead.length === servers.length)
+    return [
+      problem(
+        `The MX of ${domain} names ${dead.join(', ')}, which has no address: nothing can come back. Name a server that has one.`,
+        publish,
+      ),
+    ];
+  if (dead.length > 0)
+    return [
+      warning(`The MX of ${domain} names ${dead.join(', ')}, which has no address. Take that record out.`),
+    ];
+  if (unclear.length > 0) return [problem(sayFailed(unclear.join(', '), 'no address'))];
+  return [ok(`Mail to ${domain} goes to ${servers.map(({ exchange }) => exchange).join(', ')}.`)];
+}
+
+/** A number is no name, and mail servers do not follow it. */
+const addressesOf = async (dns: Dns, exchange: string) =>
+  isIP(exchange) === 0 ? dns.addresses(exchange) : ({ type: 'nothing', isKnownName: true } as const);

@@ -1,0 +1,90 @@
+// Reverse DNS: mail servers distrust a machine whose address has no name that leads back to it.
+import { isIP } from 'node:net';
+
+import ipaddr from 'ipaddr.js';
+
+import { sayFailed, type Dns } from '#server/platform/dns.ts';
+import { areOfOneOrganisation } from '#desk/doctor/domains.ts';
+import { about, type Finding } from '#desk/doctor/finding.ts';
+
+const { ok, note, warning, problem } = about('reverse DNS');
+
+/** A provider may have many; a few tell enough. */
+const MOST_ADDRESSES = 4;
+
+/**
+ * @param domain of MAIL_FROM
+ * @param mailHost that of SMTP_URL, a name or an address
+ */
+export async function examineReverseDns(
+  dns: Dns,
+  { domain, mailHost }: { domain: string; mailHost: string },
+): Promise<readonly Finding[]> {
+  if (isIP(mailHost) === 0 && !areOfOneOrganisation(mailHost, domain))
+    return [
+      note(
+        `${mailHost} belongs to somebody else, who sends from machines of theirs: their names are theirs to keep, and were not looked at.`,
+      ),
+    ];
+  const answer =
+    isIP(mailHost) === 0
+      ? await dns.addresses(mailHost)
+      : ({ type: 'records', records: [mailHost] } as const);
+  if (answer.type === 'failed') return [problem(sayFailed(mailHost, answer.reason))];
+  if (answer.type === 'nothing') return [problem(`DNS knows no address of the mail server ${mailHost}.`)];
+  return Promise.all(
+    answer.records
+      .slice(0, MOST_ADDRESSES)
+      .map((address) => examineAddress(dns, { address, mailHost, domain })),
+  );
+}
+
+async function examineAddress(
+  dns: Dns,
+  { address, mailHost, domain }: { address: string; mailHost: string; domain: string },
+): Promise<Finding> {
+  if (ipaddr.process(address).range() !== 'unicast')
+    return note(
+      `The mail server ${mailHost} (${address}) is in a network of your own: by which address it sends to others cannot be seen from here.`,
+    );
+  const publish = {
+    name: reverseName(address),
+    type: 'PTR',
+    value: isIP(mailHost) === 0 ? mailHost : `mail.${domain}`,
+  };
+  const whoCan = 'Whoever gave you the address can publish it.';
+  const names = await dns.namesOf(address);
+  if (names.type === 'failed') return problem(sayFailed(publish.name, names.reason));
+  if (names.type === 'nothing')
+    return warning(
+      `The address ${address} of ${mailHost} has no name: if it sends to others itself, many refuse its mail. ${whoCan}`,
+      publish,
+    );
+  const leadBack = await Promise.all(
+    names.records.map(async (name) => {
+      const addresses = await dns.addresses(name);
+      return (
+        addresses.type === 'records' &&
+        addresses.records.some(
+          (other) => ipaddr.parse(other).toNormalizedString() === ipaddr.parse(address).toNormalizedString(),
+        )
+      );
+    }),
+  );
+  return leadBack.includes(true)
+    ? ok(
+        `The address ${address} of ${mailHost} is named ${names.records.join(', ')}, which leads back to it.`,
+      )
+    : warning(
+        `The address ${address} of ${mailHost} is named ${names.records.join(', ')}, which does not lead back to it: if it sends to others itself, many refuse its mail. ${whoCan}`,
+        publish,
+      );
+}
+
+/** @returns such as `4.3.2.1.in-addr.arpa` */
+function reverseName(address: string): string {
+  const parsed = ipaddr.process(address);
+  return parsed.kind() === 'ipv4'
+    ? `${parsed.toByteArray().toReversed().join('.')}.in-addr.arpa`
+    : `${Buffer.from(parsed.toByteArray()).toString('hex').split('').toReversed().join('.')}.ip6.arpa`;
+}

@@ -1,0 +1,80 @@
+// The secret that codes and cookies are made with: there, hard to guess, known to the database, and nobody else's to read.
+import path from 'node:path';
+
+import { deriveSecrets, lookAtSecretFile } from '#server/secrets/secrets.ts';
+import type { Config } from '#server/settings/settings.ts';
+import type { Look } from '#server/db/whole/look-at-database.ts';
+import { about, type Finding } from '#desk/doctor/finding.ts';
+import { sayOpenToOthers } from '#server/platform/private-files.ts';
+import { openFilesOf, secretFolderOf } from '#server/run/service.ts';
+
+const { ok, note, warning, problem } = about('secret');
+const files = about('files');
+
+/** Fewer different characters than any 32 random ones have, of whatever alphabet people use. */
+const FEW_CHARACTERS = 10;
+/** Shorter than this, what is repeated to fill a secret is no secret. */
+const SHORT_PERIOD = 22;
+
+/**
+ * @param folder that of the instance
+ * @param look null when the database could not be read, or there is none
+ */
+export function examineSecret(
+  config: Config,
+  { folder, look }: { folder: string; look: Look | null },
+): readonly Finding[] {
+  const weak = config.appSecrets.some(isGuessable);
+  if (weak)
+    return [
+      problem(
+        'APP_SECRET looks made up by hand: whoever guesses it makes codes and sessions. Put a random one before it (APP_SECRET=new,old) and take the old one out after a day: openssl rand -base64 32',
+      ),
+    ];
+  const file = path.join(secretFolderOf(config.database, path.join(folder, 'data')), 'app-secret');
+  const kept = config.appSecrets.length > 0 ? null : lookAtSecretFile(file);
+  if (kept?.type === 'unusable') return [problem(kept.sentence)];
+  if (kept?.type === 'missing')
+    return (look?.secretIds.length ?? 0) > 0
+      ? [
+          problem(
+            `${file} is missing, though this database was used with a secret before. Put the file back from a backup, or set APP_SECRET to that secret.`,
+          ),
+        ]
+      : [note(`There is no secret yet: the first start makes one and keeps it in ${file}.`)];
+  const where = kept === null ? 'APP_SECRET' : file;
+  const ids = deriveSecrets(kept === null ? config.appSecrets : [kept.secret]).map(({ id }) => id);
+  if (look !== null && look.secretIds.length > 0 && !ids.some((id) => look.secretIds.includes(id)))
+    return [
+      warning(
+        `${where} is none that this database was used with: whoever is signed in or waits for a code must ask for a new one. If that is not what you want, put the old one behind it: APP_SECRET=new,old`,
+      ),
+    ];
+  return [
+    ok(
+      kept === null
+        ? 'APP_SECRET is long enough, and does not look made up.'
+        : `${file} holds a secret that the server made.`,
+    ),
+  ];
+}
+
+/** Whether other users of the machine can read what is ours. */
+export function examineFiles(config: Config, folder: string): readonly Finding[] {
+  const open = openFilesOf(config, secretFolderOf(config.database, path.join(folder, 'data')));
+  return open.length > 0
+    ? open.map((name) => files.warning(sayOpenToOthers(name)))
+    : [
+        files.ok(
+          'No other user of this machine can read the files of the database, the secret or the DKIM key.',
+        ),
+      ];
+}
+
+/** What can be seen of a text: few characters, or a short one repeated. That it is random nobody can see. */
+function isGuessable(secret: string): boolean {
+  if (new Set(secret).size < FEW_CHARACTERS) return true;
+  for (let period = 1; period <= Math.min(SHORT_PERIOD, secret.length / 2); period += 1)
+    if (secret.slice(period) === secret.slice(0, -period)) return true;
+  return /change.?me|password|example|secret.?secret|1234567890|abcdefgh|qwerty/i.test(secret);
+}

@@ -1,0 +1,241 @@
+// The files that leads go out in: our own CSV and JSON Lines, and what other programs ask for. A new one is an entry here. Only
+// our own two say in which state somebody is; what goes to other programs has no place for it, and holds verified leads alone.
+import { createHash } from 'node:crypto';
+
+import { splitName } from '#server/platform/split-name.ts';
+import type { LeadRecord, LeadState } from '#server/db/across/lead-pages.ts';
+import {
+  firstSourceOf,
+  readAttribution,
+  sourceOf,
+  type KeptAttribution,
+} from '#server/attribution/source.ts';
+import { answersOf, type LeadAnswers } from '#shared/lead.ts';
+import { TOUCH_NAMES } from '#shared/attribution.ts';
+
+/** A lead as it goes out. Times are ISO 8601 in UTC; what is not known is empty. */
+export type ExportedLead = LeadAnswers & {
+  readonly email: string;
+  readonly first_verified_at: string;
+  readonly last_verified_at: string;
+  readonly consent_given_at: string;
+  readonly consent_version: string;
+  readonly consent_text: string;
+  readonly source: string;
+  /** Separated by spaces. */
+  readonly flags: string;
+  readonly state: LeadState;
+  /** First verified; or asked for the newest code; or imported. */
+  readonly state_since: string;
+  /** Of a lead: for the mail of other programs. */
+  readonly unsubscribe_url: string;
+  readonly attribution: KeptAttribution;
+};
+
+/** Makes the link with which a lead takes the consent back; empty where nobody asks for it. */
+export type UnsubscribeUrl = (leadId: string) => string;
+
+/** What is said about a conversion to who sold the click. */
+export type Conversion = { readonly name: string };
+
+type Column = readonly [heading: string, value: (lead: ExportedLead, conversion: Conversion) => string];
+
+export type CsvFormat = {
+  readonly kind: 'csv';
+  /** One sentence for --help. */
+  readonly about: string;
+  /** A line before the headings. */
+  readonly preamble?: string;
+  readonly columns: readonly Column[];
+};
+type JsonLinesFormat = { readonly kind: 'jsonl'; readonly about: string };
+
+const own = (name: Exclude<keyof ExportedLead, 'attribution'>): Column => [name, (lead) => lead[name]];
+const touched = (heading: string, name: (typeof TOUCH_NAMES)[number]): Column => [
+  heading,
+  (lead) => lead.attribution[name] ?? '',
+];
+const firstName: Column = ['First Name', (lead) => splitName(lead.name).first];
+const lastName: Column = ['Last Name', (lead) => splitName(lead.name).last];
+const conversionName: Column = ['Conversion Name', (_, conversion) => conversion.name];
+const worthNothing: readonly Column[] = [
+  ['Conversion Value', () => ''],
+  ['Conversion Currency', () => ''],
+];
+const CONSENT_COLUMNS: readonly Column[] = [
+  ['Consent Given At', (lead) => lead.consent_given_at],
+  ['Consent Text', (lead) => lead.consent_text],
+];
+
+export const FORMATS = {
+  csv: {
+    kind: 'csv',
+    about: 'every column, for spreadsheets and scripts',
+    columns: [
+      own('email'),
+      own('name'),
+      own('company'),
+      own('first_verified_at'),
+      own('last_verified_at'),
+      own('consent_given_at'),
+      own('consent_version'),
+      own('consent_text'),
+      own('source'),
+      own('flags'),
+      own('state'),
+      own('state_since'),
+      ...TOUCH_NAMES.map((name) => touched(name, name)),
+      ['first_source', (lead) => (lead.state === 'imported' ? IMPORTED : firstSourceOf(lead.attribution))],
+      own('unsubscribe_url'),
+    ],
+  },
+  jsonl: { kind: 'jsonl', about: 'one JSON object a line' },
+  hubspot: {
+    kind: 'csv',
+    about: 'contacts, for the import of HubSpot',
+    columns: [
+      ['Email', (lead) => lead.email],
+      firstName,
+      lastName,
+      ['Company Name', (lead) => lead.company],
+      ["Legal basis for processing contact's data", () => 'Freely given consent from contact'],
+      ['Lead Source', (lead) => lead.source],
+      ...CONSENT_COLUMNS,
+    ],
+  },
+  salesforce: {
+    kind: 'csv',
+    about: 'leads, for the data import wizard of Salesforce',
+    columns: [
+      firstName,
+      // Salesforce takes no lead without one.
+      lastName,
+      ['Company', (lead) => lead.company],
+      ['Email', (lead) => lead.email],
+      ['Lead Source', (lead) => lead.source],
+      ...CONSENT_COLUMNS,
+    ],
+  },
+  mailchimp: {
+    kind: 'csv',
+    about: 'subscribed contacts, for the import of Mailchimp',
+    columns: [
+      ['Email Address', (lead) => lead.email],
+      firstName,
+      lastName,
+      ['Company', (lead) => lead.company],
+      ['Tags', (lead) => lead.source],
+      ['Opt-in Time', (lead) => lead.consent_given_at],
+      ['Confirmation Time', (lead) => lead.last_verified_at],
+    ],
+  },
+  pipedrive: {
+    kind: 'csv',
+    about: 'persons, organisations and leads, for the import of Pipedrive',
+    columns: [
+      ['Lead - Title', (lead) => `${lead.company}: ${lead.name}`],
+      ['Person - Name', (lead) => lead.name],
+      ['Person - Email', (lead) => lead.email],
+      ['Organization - Name', (lead) => lead.company],
+      ['Lead - Source', (lead) => lead.source],
+      ['Person - Consent given at', (lead) => lead.consent_given_at],
+      ['Person - Consent text', (lead) => lead.consent_text],
+    ],
+  },
+  'google-ads': {
+    kind: 'csv',
+    about: 'offline conversions of Google Ads, addresses hashed',
+    // https://support.google.com/google-ads/answer/7014069: the file says its zone once.
+    preamble: 'Parameters:TimeZone=+0000',
+    columns: [
+      touched('Google Click ID', 'gclid'),
+      touched('GBRAID', 'gbraid'),
+      touched('WBRAID', 'wbraid'),
+      ['Email', (lead) => sha256(withoutGmailDots(lead.email))],
+      conversionName,
+      ['Conversion Time', (lead) => spacedTime(lead.first_verified_at)],
+      ...worthNothing,
+    ],
+  },
+  'microsoft-ads': {
+    kind: 'csv',
+    about: 'offline conversions of Microsoft Advertising, addresses hashed',
+    preamble: 'Parameters:TimeZone=+0000',
+    columns: [
+      touched('Microsoft Click ID', 'msclkid'),
+      ['Hashed Email Address', (lead) => sha256(lead.email)],
+      conversionName,
+      ['Conversion Time', (lead) => spacedTime(lead.first_verified_at)],
+      ...worthNothing,
+    ],
+  },
+  meta: {
+    kind: 'csv',
+    about: 'offline events of Meta, addresses and names hashed',
+    columns: [
+      ['email', (lead) => sha256(lead.email)],
+      ['fn', (lead) => hashedName(splitName(lead.name).first)],
+      ['ln', (lead) => hashedName(splitName(lead.name).last)],
+      ['event_name', (_, conversion) => conversion.name],
+      ['event_time', (lead) => lead.first_verified_at],
+      ['value', () => ''],
+      ['currency', () => ''],
+    ],
+  },
+} as const satisfies Record<string, CsvFormat | JsonLinesFormat>;
+
+export type FormatName = keyof typeof FORMATS;
+/** Those with a column for the state. */
+export const FORMATS_WITH_STATE: readonly FormatName[] = ['csv', 'jsonl'];
+export const FORMAT_NAMES = Object.keys(FORMATS) as FormatName[];
+
+/** Makes of a row what goes out. */
+export function exportedLead(record: LeadRecord, unsubscribeUrl: UnsubscribeUrl): ExportedLead {
+  const { email, flags, state } = record;
+  const attribution = record.attribution === null ? {} : readAttribution(record.attribution);
+  const firstVerifiedAt = timeOrNothing(record.first_verified_at);
+  return {
+    email,
+    ...answersOf(record),
+    first_verified_at: firstVerifiedAt,
+    // Most are the same; a million times it counts.
+    last_verified_at:
+      record.last_verified_at === record.first_verified_at
+        ? firstVerifiedAt
+        : timeOrNothing(record.last_verified_at),
+    consent_given_at: timeOrNothing(record.consent_given_at),
+    consent_version: record.consent_version ?? '',
+    consent_text:
+      record.consent_source === null
+        ? (record.consent_text ?? '')
+        : `Not given here. Imported: ${record.consent_source}`,
+    source: state === 'imported' ? IMPORTED : sourceOf(attribution),
+    flags,
+    state,
+    state_since: state === 'verified' ? firstVerifiedAt : isoTime(record.state_since),
+    // Only of a lead there is something to take back.
+    unsubscribe_url: record.first_verified_at === null ? '' : unsubscribeUrl(record.id),
+    attribution,
+  };
+}
+
+/** The source of who did not come through the page. */
+const IMPORTED = 'import';
+
+const timeOrNothing = (ms: number | null): string => (ms === null ? '' : isoTime(ms));
+const isoTime = (ms: number): string => new Date(ms).toISOString();
+
+/** 2026-11-21 09:30:00, in the zone that the file says. */
+const spacedTime = (iso: string): string => iso.slice(0, 19).replace('T', ' ');
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** Google hashes addresses of its own without the dots before the @ (https://support.google.com/google-ads/answer/13262500). */
+function withoutGmailDots(email: string): string {
+  const [, local, domain] = /^(.*)@(gmail\.com|googlemail\.com)$/.exec(email) ?? [];
+  return local === undefined || domain === undefined ? email : `${local.replaceAll('.', '')}@${domain}`;
+}
+
+/** Lower case without punctuation, in UTF-8 (Meta's customer information parameters). */
+const hashedName = (name: string): string =>
+  name === '' ? '' : sha256(name.toLowerCase().replaceAll(/[\p{P}\p{S}\s]/gu, ''));

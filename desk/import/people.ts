@@ -1,0 +1,188 @@
+// Finds people in the rows of a previous tool's CSV, by the headings that common tools write.
+import { asciiAddress, normaliseEmail, type LeadAnswers } from '#shared/lead.ts';
+import { EMAIL_MAX_LENGTH, NAME_MAX_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
+import { isSingleLine } from '#shared/text.ts';
+
+/** In lower case, words separated by one space. The first that is there counts. */
+const HEADINGS = {
+  email: [
+    'email',
+    'e mail',
+    'email address',
+    'e mail address',
+    'work email',
+    'person email',
+    'contact email',
+    'subscriber email',
+    'e mail adresse',
+    'email adresse',
+    'mail',
+  ],
+  name: ['name', 'full name', 'fullname', 'person name', 'contact name', 'subscriber name'],
+  firstName: ['first name', 'firstname', 'fname', 'given name', 'vorname'],
+  lastName: ['last name', 'lastname', 'lname', 'surname', 'family name', 'nachname'],
+  company: [
+    'company',
+    'company name',
+    'organization',
+    'organisation',
+    'organization name',
+    'organisation name',
+    'account name',
+    'firma',
+    'unternehmen',
+  ],
+  // Not "created at": that somebody was entered somewhere is no consent.
+  consentGivenAt: [
+    'consent given at',
+    'consent date',
+    'consent time',
+    'consent timestamp',
+    'opt in time',
+    'opt in date',
+    'optin time',
+    'optin date',
+    'confirmation time',
+    'confirm time',
+    'subscribed at',
+    'subscribed on',
+    'subscription date',
+    'date subscribed',
+    'signup date',
+    'sign up date',
+    'einwilligung am',
+  ],
+  status: [
+    'status',
+    'subscription status',
+    'email status',
+    'email marketing status',
+    'subscriber status',
+    'marketing status',
+  ],
+} as const;
+type Field = keyof typeof HEADINGS;
+const FIELDS = Object.keys(HEADINGS) as Field[];
+
+/** Where each field stands in a row. */
+export type Columns = Readonly<Partial<Record<Field, number>>> & {
+  readonly email: number;
+  readonly count: number;
+};
+
+/** How a date such as 3/4/2024 is read. */
+export type DateOrder = 'dmy' | 'mdy';
+
+/** What the file did not tell is empty. */
+export type FoundPerson = LeadAnswers & {
+  /** As addresses are stored. */
+  readonly email: string;
+  /** Milliseconds since 1970; null when the file does not say. */
+  readonly consentGivenAt: number | null;
+};
+
+/** @returns null when no column holds addresses */
+export function findColumns(
+  headings: readonly string[],
+): { readonly columns: Columns; readonly used: readonly string[] } | null {
+  const plain = headings.map(plainHeading);
+  const places = FIELDS.flatMap((field) => {
+    const heading = HEADINGS[field].find((name) => plain.includes(name));
+    return heading === undefined ? [] : [[field, plain.indexOf(heading)] as const];
+  });
+  const { email, ...others } = Object.fromEntries(places) as Partial<Record<Field, number>>;
+  if (email === undefined) return null;
+  const used = places.map(([, place]) => headings[place] ?? '');
+  return { columns: { email, ...others, count: headings.length }, used };
+}
+
+const plainHeading = (heading: string): string =>
+  heading
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
+
+/** What tools write beside somebody who must not be written to. */
+const NOT_TO_BE_WRITTEN_TO =
+  /unsubscri|non.?subscri|not subscri|opt(ed)?.?out|pending|unconfirmed|bounced|cleaned|complain|spam|junk|suppress|block|blacklist|abgemeldet|inactive|deleted|archived/i;
+
+/**
+ * Reads one row.
+ * @param now consent cannot come after it; milliseconds since 1970
+ * @returns a reason in words, to follow the number of the line, when the row cannot be used
+ */
+export function readPerson(
+  cells: readonly string[],
+  columns: Columns,
+  { dateOrder, now }: { dateOrder: DateOrder | undefined; now: number },
+):
+  | { readonly type: 'person'; readonly person: FoundPerson }
+  | { readonly type: 'unsubscribed' }
+  | { readonly type: 'bad'; readonly reason: string } {
+  const bad = (reason: string) => ({ type: 'bad', reason }) as const;
+  const cell = (field: Field): string => cells[columns[field] ?? -1] ?? '';
+  if (cells.length > columns.count)
+    return bad(`has ${cells.length} columns, and there are ${columns.count} headings`);
+  const address = cell('email').trim();
+  if (address === '') return bad('has no e-mail address');
+  if (address.length > EMAIL_MAX_LENGTH || asciiAddress(address) === null)
+    return bad('has an e-mail address that is none');
+  if (NOT_TO_BE_WRITTEN_TO.test(cell('status'))) return { type: 'unsubscribed' };
+  const answers: LeadAnswers = {
+    name: cell('name') || [cell('firstName'), cell('lastName')].filter(Boolean).join(' '),
+    company: cell('company'),
+  };
+  for (const [what, text] of Object.entries(answers)) {
+    if (text.length > NAME_MAX_LENGTH) return bad(`has a ${what} of more than ${NAME_MAX_LENGTH} characters`);
+    if (!isSingleLine(text)) return bad(`has a ${what} of more than one line`);
+  }
+  const date = cell('consentGivenAt');
+  const consentGivenAt = date === '' ? null : readDate(date, dateOrder);
+  if (consentGivenAt === 'ambiguous')
+    return bad('has a date that can be read in two ways: say --date-order dmy or mdy');
+  if (consentGivenAt === 'none') return bad('has a date of consent that is none');
+  if (consentGivenAt !== null && consentGivenAt > now)
+    return bad('has a date of consent that is yet to come');
+  return { type: 'person', person: { email: normaliseEmail(address), ...answers, consentGivenAt } };
+}
+
+const TIME = String.raw`(?:,?[ T]+(?<hour>\d{1,2}):(?<minute>\d{2})(?::(?<second>\d{2})(?:\.\d+)?)?(?: ?(?<half>[AP]M))?)?`;
+const ZONE = String.raw`(?: ?(?<zone>Z|UTC|GMT|[+-]\d{2}:?\d{2}))?`;
+const YEAR_FIRST = new RegExp(
+  `^(?<year>\\d{4})([-/])(?<month>\\d{1,2})\\2(?<day>\\d{1,2})${TIME}${ZONE}$`,
+  'i',
+);
+const DAY_FIRST = new RegExp(`^(?<day>\\d{1,2})\\.(?<month>\\d{1,2})\\.(?<year>\\d{4})${TIME}${ZONE}$`, 'i');
+const SLASHED = new RegExp(`^(?<one>\\d{1,2})/(?<two>\\d{1,2})/(?<year>\\d{4})${TIME}${ZONE}$`, 'i');
+
+/**
+ * Reads 2024-03-04, 2024-03-04 10:20:30, 2024-03-04T10:20:30+01:00, 4.3.2024 or 3/4/2024. What names no zone is in UTC.
+ * @returns milliseconds since 1970; `ambiguous`: day and month may be either; `none`: no such day or time
+ */
+function readDate(text: string, order: DateOrder | undefined): number | 'ambiguous' | 'none' {
+  const plain = (YEAR_FIRST.exec(text) ?? DAY_FIRST.exec(text))?.groups;
+  const slashed = SLASHED.exec(text)?.groups;
+  const parts = plain ?? slashed;
+  if (parts === undefined) return 'none';
+  let [month, day] = [Number(parts['month']), Number(parts['day'])];
+  if (slashed !== undefined) {
+    const [one, two] = [Number(slashed['one']), Number(slashed['two'])];
+    const read = order ?? (one > 12 ? 'dmy' : two > 12 || one === two ? 'mdy' : undefined);
+    if (read === undefined) return 'ambiguous';
+    [day, month] = read === 'dmy' ? [one, two] : [two, one];
+  }
+  const { year, hour = '0', minute = '0', second = '0', half, zone = 'Z' } = parts;
+  const hours = half === undefined ? Number(hour) : (Number(hour) % 12) + (/p/i.test(half) ? 12 : 0);
+  const two = (value: number | string) => String(value).padStart(2, '0');
+  const date = `${year}-${two(month)}-${two(day)}`;
+  const offset = /^[+-]/.test(zone) ? zone.replace(/^(...):?(..)$/, '$1:$2') : 'Z';
+  const ms = Date.parse(`${date}T${two(hours)}:${two(minute)}:${two(second)}${offset}`);
+  // JavaScript takes the 31st of February for a day in March.
+  return Number.isNaN(ms) || !isoDay(date).startsWith(date) ? 'none' : ms;
+}
+
+function isoDay(date: string): string {
+  const ms = Date.parse(date);
+  return Number.isNaN(ms) ? '' : new Date(ms).toISOString();
+}

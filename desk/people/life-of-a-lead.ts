@@ -1,0 +1,165 @@
+// One person's whole story in order, made of all that is held about an address.
+import type { PersonalData } from '#server/db/across/personal-data.ts';
+import { readAttribution, sourceOf } from '#server/attribution/source.ts';
+import { answersOf, type LeadAnswers } from '#shared/lead.ts';
+
+/** Something that happened. `details` are facts by name; those that are not known are left out. */
+export type StoryEntry = {
+  /** ISO 8601, UTC. */
+  readonly at: string;
+  readonly what: string;
+  readonly details: Readonly<Record<string, string>>;
+};
+
+type Told = Omit<StoryEntry, 'at' | 'details'> & {
+  readonly ms: number;
+  readonly details?: Readonly<Record<string, string | number | null | undefined>>;
+};
+
+/** Of what happens in one millisecond, this came first. */
+const ORDER = ['asked', 'mail', 'had entered', 'entered', 'became', 'agreed'];
+
+/** @param data what is held (listPersonalData) */
+export function tellStory(data: PersonalData): readonly StoryEntry[] {
+  const told: Told[] = [
+    ...data.submissions.map((form) => ({
+      ms: form.created_at,
+      what: 'asked for a code',
+      details: {
+        ...answersOf(form),
+        'address as typed': form.email_typed,
+        'consent wording': form.consent_version,
+        source: sourceOf(readAttribution(form.attribution)),
+        flags: form.flags,
+        from: form.client_address,
+        browser: form.user_agent,
+      },
+    })),
+    ...data.outbox.map((mail) => ({
+      ms: mail.finished_at ?? mail.created_at,
+      what: `mail ${mail.state === 'queued' ? 'waits' : mail.state}`,
+      details: {
+        kind: mail.kind,
+        attempts: mail.attempts,
+        'the mail server said': mail.reply,
+        'asked for at': isoTime(mail.created_at),
+        'next try at': mail.state === 'queued' ? isoTime(mail.due_at) : null,
+        reference: mail.id,
+      },
+    })),
+    ...data.challenges
+      .filter((challenge) => challenge.wrong_tries > 0)
+      .map((challenge) => ({
+        ms: challenge.verified_at ?? challenge.expires_at,
+        what: 'had entered wrong codes',
+        details: { 'how often': challenge.wrong_tries },
+      })),
+    ...data.codes.flatMap((code) =>
+      code.used_at === null ? [] : [{ ms: code.used_at, what: 'entered the code' }],
+    ),
+    ...data.leads.map((lead) => ({
+      ms: lead.first_verified_at,
+      what: 'became a lead',
+      details: answersOf(lead),
+    })),
+    ...data.consent_receipts.map((receipt) => ({
+      ms: receipt.verified_at,
+      what: 'agreed to receive emails, and proved the address',
+      details: {
+        'consent wording': receipt.consent_version,
+        'given at': isoTime(receipt.given_at),
+        'given from': receipt.client_address,
+        'proved from': receipt.verified_from_address,
+        browser: receipt.user_agent,
+        'code entered in':
+          receipt.same_browser === null
+            ? null
+            : receipt.same_browser === 1
+              ? 'the browser that sent the form'
+              : 'another browser',
+        reference: receipt.id,
+      },
+    })),
+    ...data.imported_leads.map((imported) => ({
+      ms: imported.imported_at,
+      what: 'was imported from a previous tool, and not verified here',
+      details: {
+        ...answersBefore(imported, data.imported_corrections),
+        'consent came from': imported.consent_source,
+        'consent given at': imported.consent_given_at === null ? null : isoTime(imported.consent_given_at),
+        file: imported.file_name,
+      },
+    })),
+    ...data.withdrawals.map((withdrawal) => ({
+      ms: withdrawal.withdrawn_at,
+      what: 'took the consent back',
+      details: {
+        'by way of': withdrawal.way,
+        from: withdrawal.client_address,
+        browser: withdrawal.user_agent,
+        reference: withdrawal.id,
+      },
+    })),
+    ...data.suppressions.map((suppression) => ({
+      ms: suppression.created_at,
+      what: 'is not mailed any more',
+      details: { reason: suppression.reason, note: suppression.note },
+    })),
+    ...[...data.corrections, ...data.imported_corrections].map((correction) => ({
+      ms: correction.corrected_at,
+      what: 'was corrected by the operator',
+      details: {
+        name: change(correction.name_before, correction.name),
+        company: change(correction.company_before, correction.company),
+      },
+    })),
+    ...data.exported_leads.map((exported) => ({
+      ms: exported.exported_at,
+      what: 'was exported',
+      details: { as: exported.export_name },
+    })),
+    ...data.webhook_events.map((event) => ({
+      ms: event.finished_at ?? event.created_at,
+      what: `webhook ${event.state === 'queued' ? 'waits' : event.state}`,
+      details: {
+        event: event.type,
+        attempts: event.attempts,
+        'it answered': event.answer,
+        'next try at': event.state === 'queued' ? isoTime(event.due_at) : null,
+        reference: event.id,
+      },
+    })),
+  ];
+  return told
+    .toSorted((a, b) => a.ms - b.ms || rank(a) - rank(b))
+    .map(({ ms, what, details = {} }) => ({ at: isoTime(ms), what, details: known(details) }));
+}
+
+const rank = ({ what }: Told): number => {
+  const place = ORDER.findIndex((word) => what.startsWith(word));
+  return place < 0 ? ORDER.length : place;
+};
+
+/** As they were in the file. */
+function answersBefore(
+  imported: LeadAnswers,
+  corrections: PersonalData['imported_corrections'],
+): LeadAnswers {
+  const first = corrections.toSorted((a, b) => a.corrected_at - b.corrected_at)[0];
+  return first === undefined
+    ? answersOf(imported)
+    : { name: first.name_before, company: first.company_before };
+}
+
+const change = (before: string, after: string): string | null =>
+  before === after ? null : `${before} → ${after}`;
+
+function known(details: NonNullable<Told['details']>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(details).flatMap(([name, value]) =>
+      value === null || value === undefined || value === '' ? [] : [[name, String(value)]],
+    ),
+  );
+}
+
+const isoTime = (ms: number): string => new Date(ms).toISOString();

@@ -1,0 +1,66 @@
+// Lost leads as they are handed on: who never entered a code, and why.
+import type { OpenDatabase } from '#server/db/engine/connect.ts';
+import { lostLeadPages, type LostLead } from '#server/db/across/lost-leads.ts';
+import type { Span } from '#server/db/across/report-figures.ts';
+import { readAttribution, sourceOf } from '#server/attribution/source.ts';
+import type { MailPlatform } from '#server/figures/mail-platforms.ts';
+import type { PlatformLookup } from '#server/figures/mail-platform-lookup.ts';
+import { FATES } from '#desk/report/sentences.ts';
+import type { LeadAnswers } from '#shared/lead.ts';
+
+export type LostLeadRow = LeadAnswers & {
+  /** When the newest code was asked for: ISO 8601, UTC. */
+  readonly asked_at: string;
+  readonly email: string;
+  readonly source: string;
+  readonly platform: string;
+  readonly reason: LostLead['fate'];
+  /** The reason in words. */
+  readonly why: string;
+  /** What the mail server said to the newest mail; null when it said nothing, or it is no longer kept. */
+  readonly reply: string | null;
+  /** What kind of failure the newest mail met last: `4xx` for a mail server's "not now", or the name of what broke. */
+  readonly error_class: string | null;
+  readonly codes: number;
+  readonly wrong_tries: number;
+};
+
+/**
+ * Reads who asked for a code in a span and never entered one. Whoever still can enter theirs is not lost yet, and not among
+ * them.
+ * @param options now: milliseconds since 1970. platformsOf: who runs the mail of domains
+ * @returns pages, which may be empty, and of each how many still can
+ */
+export async function* selectLost(
+  { db }: Pick<OpenDatabase, 'db'>,
+  span: Span,
+  { now, platformsOf }: { now: number; platformsOf: PlatformLookup['platformsOf'] },
+): AsyncGenerator<{ readonly lost: readonly LostLeadRow[]; readonly open: number }, void, void> {
+  for await (const page of lostLeadPages(db, span, now)) {
+    const lost = page.filter(({ fate }) => fate !== 'open');
+    const domains = new Map<string, number>();
+    for (const lead of lost) domains.set(domainOf(lead), (domains.get(domainOf(lead)) ?? 0) + 1);
+    const platforms = await platformsOf(domains);
+    yield {
+      lost: lost.map((lead) => rowOf(lead, platforms.get(domainOf(lead)) ?? 'other')),
+      open: page.length - lost.length,
+    };
+  }
+}
+
+const domainOf = ({ email }: LostLead): string => email.slice(email.lastIndexOf('@') + 1);
+
+const rowOf = ({ asked_at, fate, attribution, ...lead }: LostLead, platform: MailPlatform): LostLeadRow => ({
+  asked_at: new Date(asked_at).toISOString(),
+  email: lead.email,
+  name: lead.name ?? '',
+  company: lead.company ?? '',
+  source: attribution === null ? '' : sourceOf(readAttribution(attribution)),
+  platform,
+  reason: fate,
+  why: FATES[fate],
+  reply: lead.reply,
+  error_class: lead.error_class,
+  codes: lead.codes,
+  wrong_tries: lead.wrong_tries,
+});

@@ -1,0 +1,322 @@
+// Figures as sentences: what a chart shows is said above it, on paper and in the terminal alike.
+import type { CodeFate } from '#server/db/across/code-fates.ts';
+import { OTHERS } from '#server/attribution/source.ts';
+import type { CodeStep, Counts, Figures, Report, Row, Step } from '#server/figures/figures.ts';
+
+const STEPS: Readonly<Record<Step['step'], string>> = {
+  seen: 'Page seen',
+  opened: 'Form opened',
+  asked: 'Asked for a code',
+  mailed: 'Were mailed one',
+  entered: 'Entered it',
+  quarter: 'Read a quarter',
+  half: 'Read half',
+  'three-quarters': 'Read three quarters',
+  whole: 'Read to the end',
+};
+
+/** Of whoever did not enter a code. */
+export const FATES: Readonly<Record<Exclude<CodeFate, 'entered'>, string>> = {
+  open: 'Can still enter it',
+  'not-tried': 'Had the mail, never tried',
+  'wrong-tries': 'Entered wrong digits only',
+  refused: 'Refused by the mail server',
+  waiting: 'Mail still waits to leave',
+  'too-late': 'Expired before its mail left',
+  unknown: 'Mail is no longer kept',
+};
+
+/** 12,345 */
+export const number = (value: number): string => value.toLocaleString('en');
+
+/** How many people took a step, or how often it was taken; 0 where that is not known. */
+const countIn = (funnel: Figures['funnel'], step: Step['step']): number =>
+  countOf(funnel?.find((one) => one.step === step));
+const countOf = (step: Step | undefined): number =>
+  step === undefined ? 0 : 'people' in step ? step.people : step.times;
+
+const peopleIn: (funnel: Figures['funnel'], step: CodeStep) => number = countIn;
+
+/** Whether the codes of a time are still kept. */
+export const areCodesKnown = (funnel: Figures['funnel']): boolean =>
+  funnel?.some(({ step }) => step === 'asked') ?? false;
+
+/** Whether views of a time were counted. */
+export const areViewsKnown = (funnel: Figures['funnel']): boolean =>
+  funnel?.some(({ step }) => step === 'seen') ?? false;
+
+/** Whether views and codes are of the same time, so that the one can be set against the other. */
+const isOneFunnel = ({ funnel, codesFrom, viewsFrom }: FunnelParts): boolean =>
+  areViewsKnown(funnel) && areCodesKnown(funnel) && codesFrom === null && viewsFrom === null;
+
+type FunnelParts = Pick<Report, 'funnel' | 'codesFrom' | 'viewsFrom'>;
+
+/** A step as it is shown. */
+type ShownStep = {
+  readonly name: string;
+  readonly count: number;
+  /** Of the first step it can be set against. */
+  readonly share: string;
+  /** Of the step before; null where there is none it can be set against. */
+  readonly ofBefore: string | null;
+};
+
+/** The steps of the funnel with their shares: of how often the page was seen, and of whoever asked where that says nothing. */
+export function shownSteps(report: FunnelParts): readonly ShownStep[] {
+  const funnel = report.funnel ?? [];
+  const isOne = isOneFunnel(report);
+  return funnel.map((step, at) => {
+    const count = countOf(step);
+    const first = isOne || 'times' in step ? 'seen' : 'asked';
+    const before = funnel[at - 1];
+    const isBeforeAlike = before !== undefined && (isOne || 'people' in before === 'people' in step);
+    return {
+      name: STEPS[step.step],
+      count,
+      share: percent(count, countIn(funnel, first)),
+      ofBefore: isBeforeAlike ? percent(count, countOf(before)) : null,
+    };
+  });
+}
+
+/** 62%; a dash where there is nothing to divide by. */
+export const percent = (part: number, whole: number): string =>
+  whole === 0 ? '–' : `${Math.round((100 * part) / whole)}%`;
+
+/** 48 s, 4 min 10 s, 1 h 5 min */
+function duration(seconds: number): string {
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes >= 60) return `${Math.floor(minutes / 60)} h${minutes % 60 ? ` ${minutes % 60} min` : ''}`;
+  return `${minutes} min${seconds % 60 ? ` ${seconds % 60} s` : ''}`;
+}
+
+/** @param iso a time; 17 November 2026, in UTC */
+export const longDay = (iso: string): string =>
+  new Date(iso).toLocaleDateString('en-GB', {
+    day: 'numeric',
+    month: 'long',
+    year: 'numeric',
+    timeZone: 'UTC',
+  });
+
+/** 17 Nov */
+export const shortDay = (iso: string): string =>
+  new Date(iso).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+
+/** 23 October to 21 November 2026 */
+export function spanInWords({ from, to }: { readonly from: string; readonly to: string }): string {
+  const last = new Date(Date.parse(to) - 1).toISOString();
+  if (from.slice(0, 10) === last.slice(0, 10)) return longDay(from);
+  const year = ` ${from.slice(0, 4)}`;
+  const first = longDay(from);
+  return `${from.slice(0, 4) === last.slice(0, 4) ? first.slice(0, -year.length) : first} to ${longDay(last)}`;
+}
+
+/** Fewer people than that say little. */
+const ENOUGH_TO_JUDGE = 20;
+
+const leadsOf = (count: number): string => (count === 1 ? '1 new lead' : `${number(count)} new leads`);
+
+/** Of a chart by source or platform: what is drawn solid. New leads are known for longer than codes. */
+export const notEntered = ({ asked, entered }: Counts): number => asked - entered;
+
+/** A name, its figure, and what has become of it since the period before. */
+export type KeyFigure = { readonly name: string; readonly value: string; readonly change: string };
+
+export function keyFigures(report: Report): readonly KeyFigure[] {
+  const { before, funnel, timeToEnter } = report;
+  const isKnown = areCodesKnown(funnel);
+  const isWhole = report.codesFrom === null && isKnown;
+  const isCompared = isWhole && before.funnel !== null;
+  const asked = peopleIn(funnel, 'asked');
+  const entered = peopleIn(funnel, 'entered');
+  const askedBefore = peopleIn(before.funnel, 'asked');
+  const enteredBefore = peopleIn(before.funnel, 'entered');
+  const unknown = !isKnown ? '' : 'Not compared: codes of the time before are no longer kept.';
+  return [
+    {
+      name: 'New leads',
+      value: number(report.leads),
+      change: change(report.leads, before.leads, before.name),
+    },
+    {
+      name: 'Asked for a code',
+      value: !isKnown ? '–' : number(asked),
+      change: isCompared ? change(asked, askedBefore, before.name) : unknown,
+    },
+    {
+      name: 'Of them entered it',
+      value: !isKnown ? '–' : percent(entered, asked),
+      change: isCompared
+        ? changeOfShare(
+            { part: entered, whole: asked },
+            { part: enteredBefore, whole: askedBefore },
+            before.name,
+          )
+        : '',
+    },
+    {
+      name: 'From mail to code, half within',
+      value: timeToEnter === null ? '–' : duration(timeToEnter.p50Seconds),
+      change:
+        isCompared && timeToEnter !== null && before.timeToEnter !== null
+          ? changeOfTime(timeToEnter.p50Seconds, before.timeToEnter.p50Seconds, before.name)
+          : '',
+    },
+  ];
+}
+
+function change(now: number, then: number, when: string): string {
+  const difference = now - then;
+  if (difference === 0) return now === 0 ? `None in ${when} either.` : `As many as in ${when}.`;
+  // A share of a few says nothing.
+  const share = then < ENOUGH_TO_JUDGE ? '' : ` (${signed(Math.round((100 * difference) / then))}%)`;
+  return `${number(Math.abs(difference))} ${difference > 0 ? 'more' : 'fewer'} than in ${when}${share}.`;
+}
+
+type Share = { readonly part: number; readonly whole: number };
+
+function changeOfShare(now: Share, then: Share, when: string): string {
+  if (now.whole === 0 || then.whole === 0) return `Nobody asked in ${then.whole === 0 ? when : 'this time'}.`;
+  const before = Math.round((100 * then.part) / then.whole);
+  const points = Math.round((100 * now.part) / now.whole) - before;
+  if (points === 0) return `The same as in ${when}.`;
+  const unit = Math.abs(points) === 1 ? 'point' : 'points';
+  return `${Math.abs(points)} ${unit} ${points > 0 ? 'more' : 'less'} than in ${when} (${before}%).`;
+}
+
+function changeOfTime(now: number, then: number, when: string): string {
+  if (now === then) return `As long as in ${when}.`;
+  return `${duration(Math.abs(now - then))} ${now > then ? 'longer' : 'shorter'} than in ${when}.`;
+}
+
+const signed = (value: number): string => (value > 0 ? `+${number(value)}` : `−${number(-value)}`);
+
+export function funnelSentence(report: FunnelParts): string {
+  const { funnel } = report;
+  const seen = countIn(funnel, 'seen');
+  if (!isOneFunnel(report) || seen === 0) return codeSentence(report);
+  return `The page was seen ${seen === 1 ? 'once' : `${number(seen)} times`}. ${codeSentence(report)}`;
+}
+
+function codeSentence({ funnel }: Pick<Figures, 'funnel'>): string {
+  const asked = peopleIn(funnel, 'asked');
+  const entered = peopleIn(funnel, 'entered');
+  if (!areCodesKnown(funnel)) return 'Codes of this time are no longer kept.';
+  if (asked === 0) return 'Nobody asked for a code.';
+  return `${number(entered)} of ${number(asked)} who asked for a code entered it.`;
+}
+
+export function daySentence({ byDay, leads }: Pick<Figures, 'byDay' | 'leads'>): string {
+  const best = byDay.toSorted((a, b) => b.leads - a.leads)[0];
+  if (leads === 0 || best === undefined) return 'No new leads in this time.';
+  if (byDay.length === 1) return `${leadsOf(leads)} on this day.`;
+  const isWeek = byDay.some(({ days }) => days > 1);
+  return `${isWeek ? 'The best week began on' : 'The best day was'} ${weekday(best.day)}, with ${leadsOf(best.leads)}.`;
+}
+
+const weekday = (iso: string): string =>
+  new Date(iso).toLocaleDateString('en-GB', {
+    weekday: 'long',
+    day: 'numeric',
+    month: 'long',
+    timeZone: 'UTC',
+  });
+
+export function sourceSentence({ bySource, leads }: Pick<Figures, 'bySource' | 'leads'>): string {
+  const best = bySource.filter(({ name }) => name !== OTHERS).toSorted((a, b) => b.leads - a.leads)[0];
+  if (leads === 0 || best === undefined || best.leads === 0) return 'No source brought a new lead.';
+  return best.name === 'direct'
+    ? `${number(best.leads)} of ${leadsOf(leads)} came without naming a source.`
+    : `${number(best.leads)} of ${leadsOf(leads)} came from ${best.name}.`;
+}
+
+const POINTS_THAT_MATTER = 10;
+
+export function platformSentence({ byPlatform }: Pick<Figures, 'byPlatform'>): string {
+  const asked = byPlatform.reduce((sum, row) => sum + row.asked, 0);
+  const entered = byPlatform.reduce((sum, row) => sum + row.entered, 0);
+  const shareOf = (part: number, whole: number) => (whole === 0 ? 0 : (100 * part) / whole);
+  const behind = byPlatform
+    .filter((row) => row.asked >= ENOUGH_TO_JUDGE && asked - row.asked >= ENOUGH_TO_JUDGE)
+    .map((row) => ({ row, elsewhere: shareOf(entered - row.entered, asked - row.asked) }))
+    .map(({ row, elsewhere }) => ({ row, elsewhere, points: elsewhere - shareOf(row.entered, row.asked) }))
+    .toSorted((a, b) => b.points - a.points)[0];
+  if (behind && behind.points >= POINTS_THAT_MATTER) {
+    const { row, elsewhere } = behind;
+    return `At ${platformName(row.name)} ${percent(row.entered, row.asked)} entered their code, elsewhere ${Math.round(elsewhere)}%.`;
+  }
+  if (asked > 0) {
+    const most = byPlatform.toSorted((a, b) => b.asked - a.asked)[0]!;
+    return `${number(most.asked)} of ${number(asked)} who asked read their mail at ${platformName(most.name)}.`;
+  }
+  const most = byPlatform.toSorted((a, b) => b.leads - a.leads)[0];
+  const leads = byPlatform.reduce((sum, row) => sum + row.leads, 0);
+  if (most === undefined || leads === 0) return 'No mail platform to tell of.';
+  return `${number(most.leads)} of ${leadsOf(leads)} read their mail at ${platformName(most.name)}.`;
+}
+
+const platformName = (name: Row['name']): string =>
+  name === 'other' ? 'companies and small providers' : name;
+
+export function timeSentence({ timeToEnter }: Pick<Figures, 'timeToEnter'>): string {
+  if (timeToEnter === null) return 'No code was entered whose mail is still kept.';
+  const { p50Seconds, p95Seconds } = timeToEnter;
+  return `Half entered their code within ${duration(p50Seconds)} of its mailing, 95% within ${duration(p95Seconds)}.`;
+}
+
+export function fateSentence({ notEntered: rows, funnel }: Pick<Figures, 'notEntered' | 'funnel'>): string {
+  const people = rows.reduce((sum, row) => sum + row.people, 0);
+  const first = rows[0];
+  if (!areCodesKnown(funnel)) return 'Codes of this time are no longer kept.';
+  if (first === undefined) return 'Whoever asked for a code entered it.';
+  return `Of ${number(people)} who did not enter a code, ${number(first.people)} ${WHAT_BECAME[first.fate]}.`;
+}
+
+const WHAT_BECAME: typeof FATES = {
+  open: 'can still do so',
+  'not-tried': 'had the mail and never tried',
+  'wrong-tries': 'entered wrong digits only',
+  refused: 'were refused by their mail server',
+  waiting: 'wait for their mail to leave',
+  'too-late': 'were to be mailed too late',
+  unknown: 'have mail that is no longer kept',
+};
+
+/** What a reader has to know about the figures as such. */
+export function notes({ codesFrom, mailFrom, viewsFrom, funnel }: Report): readonly string[] {
+  return [
+    'Days are those of UTC. Whoever asked for codes is counted once, on the first day, by the address; a lead on the day its address was first verified.',
+    ...(!areCodesKnown(funnel)
+      ? ['Codes of this time are no longer kept (RETENTION_DAYS); leads are.']
+      : codesFrom === null
+        ? []
+        : [
+            `Who asked for a code is known from ${longDay(codesFrom)} on: what came before is no longer kept (RETENTION_DAYS).`,
+          ]),
+    ...(mailFrom === null || !areCodesKnown(funnel)
+      ? []
+      : [
+          `What became of mail is known from ${longDay(mailFrom)} on: older mail is no longer kept (MAIL_RETENTION_DAYS).`,
+        ]),
+    ...(areViewsKnown(funnel)
+      ? [
+          'That the page was seen, the form opened and the article read is counted by the view, not by the person. Robots are missing, and visitors whose browser asks not to be counted.',
+        ]
+      : []),
+    ...(viewsFrom === null
+      ? []
+      : [`Views are known from ${longDay(viewsFrom)} on: they were not counted before.`]),
+    'A mail platform is told by the domain of the address, that of a company by the mail servers which DNS names for it. “Other” run a mail server of their own, or are not known.',
+  ];
+}
+
+/** 15–30 s, 2–5 min, 10 min and more */
+export function timeGroupName(belowSeconds: number | null, fromSeconds: number): string {
+  if (belowSeconds === null) return `${duration(fromSeconds)} and more`;
+  if (fromSeconds === 0) return `below ${duration(belowSeconds)}`;
+  if (belowSeconds < 60) return `${fromSeconds} to ${duration(belowSeconds)}`;
+  if (fromSeconds < 60) return `${duration(fromSeconds)} to ${duration(belowSeconds)}`;
+  return `${fromSeconds / 60} to ${belowSeconds / 60} min`;
+}

@@ -1,0 +1,34 @@
+// Where a lead came from, as far as the page says.
+import { readTouch, type Touch } from '#shared/attribution.ts';
+
+/** The last touch before the form, and the first of the visit where that was another. */
+export type Attribution = Touch & { readonly first?: Touch };
+
+/** Both touches with every value as long as it may be, in percent-encoded UTF-8. */
+const HEADER_MAX_LENGTH = 8_192;
+
+/**
+ * The campaign parameters of a visit. Bodies carry the fields of the form and no others, so they come in a header; from a
+ * program without it, from the address of the page in Referer, which browsers send in full to the same origin.
+ * @param headers the values of `x-visit` and `referer`
+ */
+export function attributionOf({
+  visit,
+  referer,
+}: {
+  readonly visit: string | string[] | undefined;
+  readonly referer: string | undefined;
+}): Attribution {
+  if (typeof visit !== 'string' || visit.length > HEADER_MAX_LENGTH) {
+    const query = referer === undefined ? null : (URL.parse(referer)?.searchParams ?? null);
+    // Whose link it was on is not for the address to say.
+    query?.delete('referrer');
+    return query === null ? {} : readTouch(query);
+  }
+  const touches = new URLSearchParams(visit);
+  const [first, last] = (['first', 'last'] as const).map((name) =>
+    readTouch(new URLSearchParams(touches.get(name) ?? '')),
+  ) as [Touch, Touch];
+  const isAnother = Object.keys(first).length > 0 && JSON.stringify(first) !== JSON.stringify(last);
+  return isAnother ? { ...last, first } : last;
+}

@@ -1,0 +1,53 @@
+// Where a lead came from, in one word for lists, filters and reports.
+import type { Touch } from '#shared/attribution.ts';
+
+/** Who adds which click identifier to the address of a page. */
+const CLICK_IDS = [
+  ['gclid', 'google-ads'],
+  ['gbraid', 'google-ads'],
+  ['wbraid', 'google-ads'],
+  ['msclkid', 'microsoft-ads'],
+  ['fbclid', 'meta'],
+  ['li_fat_id', 'linkedin'],
+] as const;
+
+/** Who came without anything that says from where. */
+export const DIRECT = 'direct';
+
+/** As a form has it (server/attribution/attribution.ts): the last touch, and the first of the visit where that was another. */
+export type KeptAttribution = Touch & { readonly first?: Touch };
+
+/** @param json as it stands in the database */
+export const readAttribution = (json: string): KeptAttribution => JSON.parse(json) as KeptAttribution;
+
+/**
+ * What the operator named the link (`utm_source`), else whose advertisement it was, else the site it was on, else `direct`. Of
+ * the last touch that says something.
+ */
+export const sourceOf = ({ first, ...last }: KeptAttribution): string =>
+  sourceOfTouch(last) ?? (first && sourceOfTouch(first)) ?? DIRECT;
+
+/** Of the first touch. */
+export const firstSourceOf = ({ first, ...last }: KeptAttribution): string =>
+  (first && sourceOfTouch(first)) ?? sourceOfTouch(last) ?? DIRECT;
+
+function sourceOfTouch(touch: Touch): string | undefined {
+  if (touch.utm_source !== undefined) return touch.utm_source;
+  const click = CLICK_IDS.find(([name]) => touch[name] !== undefined);
+  return click?.[1] ?? touch.referrer;
+}
+
+/** What further sources, and those that must not be shown, are counted as. */
+export const OTHERS = 'others';
+/** Of the form of somebody who was erased, or of one who is no longer kept. */
+export const ERASED = 'no longer known';
+const SHOWN_MAX_LENGTH = 40;
+
+/** A source fit to be shown: a word or two, never an address. */
+export function shownSource(source: string): string {
+  const shown = source.replaceAll(/\p{C}/gu, '\uFFFD').trim();
+  // Some mailing tools write the address of the recipient into their links.
+  if (shown === '' || shown.includes('@') || /%40/.test(shown)) return OTHERS;
+  const letters = Array.from(shown);
+  return letters.length > SHOWN_MAX_LENGTH ? `${letters.slice(0, SHOWN_MAX_LENGTH - 1).join('')}…` : shown;
+}

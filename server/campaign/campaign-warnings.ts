@@ -1,0 +1,162 @@
+// What can be used as it is and is hardly what the operator wanted: files that nothing reads, pictures that weigh too much,
+// words that will not fit. Told wherever the words are looked at; it stops nothing.
+import { statSync } from 'node:fs';
+import path from 'node:path';
+
+import { namesIn, nameOf, readText, weightWarning } from '#server/campaign/pictures-and-films.ts';
+import {
+  both,
+  landingOf,
+  MEDIA,
+  readArticle,
+  readCampaign,
+  readWords,
+  type Campaign,
+} from '#server/campaign/campaign.ts';
+import { nearestName } from '#server/platform/nearest-name.ts';
+import { lineOfEntry } from '#server/campaign/check-words.ts';
+import type { Landing, Site } from '#shared/campaign-schema.ts';
+import { fill } from '#shared/words.ts';
+
+const READ_ALWAYS = [
+  'site.yaml',
+  'landing.yaml',
+  'interface.yaml',
+  'consent.yaml',
+  'errors.yaml',
+  'free-mail-domains.txt',
+  'emails/code.yaml',
+  'emails/guide.yaml',
+  'emails/breaker.yaml',
+  'emails/new-lead.yaml',
+  'article/article.md',
+  'media/og.png',
+  ...[
+    'favicon.svg',
+    'favicon.ico',
+    'apple-touch-icon.png',
+    'icon-192.png',
+    'icon-512.png',
+    'icon-maskable-512.png',
+  ].map((name) => `icons/${name}`),
+];
+
+/**
+ * Looks at words and files that can be used.
+ * @param folder the campaign folder
+ * @returns one sentence for each thing that should be looked at; none while there are complaints about the words
+ */
+export function campaignWarnings(folder: string): string[] {
+  const words = readCampaign(folder);
+  const landing = readWords(folder, 'landing.yaml', landingOf(folder));
+  if (words.type === 'complaints' || landing.type === 'complaints') return [];
+  const { site, guideEmail } = words.campaign;
+  const article = readText(folder, 'article/article.md');
+  const inArticle = article?.type === 'text' ? article.text : '';
+  const read = new Set([
+    ...READ_ALWAYS,
+    ...mediaOf(site, landing.words).map((name) => `media/${name}`),
+    ...Array.from(inArticle.matchAll(/\bmedia\/[\w.-]+/g), ([name]) => name),
+    ...(guideEmail.attachment === undefined ? [] : [`article/${guideEmail.attachment}`]),
+  ]);
+  const files = filesIn(folder);
+  return [
+    ...readArticle(folder).slips.map(({ sentence }) => sentence),
+    ...tooLong(folder, { ...words.campaign, landing: landing.words }),
+    ...files
+      .filter((file) => !read.has(file))
+      .map((file) => `${nameOf(folder, file)}: nothing reads this file${meantBy(file, [...read])}.`),
+    ...files
+      .filter((file) => read.has(file) && file.startsWith('media/'))
+      .flatMap((file) => {
+        const warning = weightWarning(path.join(folder, file));
+        return warning === null ? [] : [`${nameOf(folder, file)}: ${warning}.`];
+      }),
+  ];
+}
+
+/** The files of media/ that the words speak of. */
+function mediaOf({ logo }: Site, { hero, video, promise, testimonials }: Landing): string[] {
+  return [
+    ...(logo === undefined ? [] : [logo]),
+    ...(hero.imageAlt === undefined ? [] : MEDIA.hero),
+    ...(video === undefined ? [] : MEDIA.video),
+    ...(promise?.imageAlt === undefined ? [] : MEDIA.promise),
+    ...both(testimonials.cards.flatMap(({ image }) => image ?? [])),
+  ];
+}
+
+/** What the operator put into the folder; not what a system leaves there, and no notes. */
+function filesIn(folder: string, within = ''): string[] {
+  return namesIn(path.join(folder, within))
+    .filter((name) => !/^\.|^Thumbs\.db$|^README/i.test(name))
+    .flatMap((name) => {
+      const file = path.posix.join(within, name);
+      return statSync(path.join(folder, file)).isDirectory() ? filesIn(folder, file) : [file];
+    });
+}
+
+function meantBy(file: string, read: readonly string[]): string {
+  const { name, slips } = nearestName(file, read);
+  return slips <= 1 || name.toLowerCase() === file.toLowerCase() ? `; it would be called ${name}` : '';
+}
+
+/** Characters. Those of the page were measured on a telephone of 375 by 667 pixels, and are a little less than just fits. */
+const MOST_CHARACTERS = {
+  header: 34,
+  badge: 42,
+  headline: 70,
+  button: 34,
+  /** Of a mail, on a desktop; telephones show half of it. */
+  subject: 60,
+  pageTitle: 70,
+  description: 200,
+};
+
+type Rule = readonly [
+  file: string,
+  entry: readonly PropertyKey[],
+  text: string | undefined,
+  most: number,
+  why: string,
+];
+
+function tooLong(
+  folder: string,
+  { site, landing, codeEmail, guideEmail, interface: words }: Campaign & { readonly landing: Landing },
+): string[] {
+  const { header, badge, headline, button, subject, pageTitle, description } = MOST_CHARACTERS;
+  const twoLines = 'on a telephone it takes two lines';
+  const cut = 'mail programs cut off what is longer';
+  const filled = (text: string) =>
+    fill(text, { title: site.title, code: '000000', reference: 'ABC', host: 'guide.example.com' });
+  const rules: Rule[] = [
+    ['site.yaml', ['title'], site.title, header, 'on a telephone the header takes two lines'],
+    ['site.yaml', ['pageTitle'], site.pageTitle, pageTitle, 'search engines cut off what is longer'],
+    ['site.yaml', ['description'], site.description, description, 'search engines cut off what is longer'],
+    ['landing.yaml', ['hero', 'badge'], landing.hero.badge, badge, twoLines],
+    [
+      'landing.yaml',
+      ['hero', 'headline'],
+      landing.hero.headline,
+      headline,
+      'on a telephone the button leaves the first screen',
+    ],
+    ['landing.yaml', ['hero', 'button'], landing.hero.button, button, twoLines],
+    ['landing.yaml', ['closing', 'button'], landing.closing.button, button, twoLines],
+    ['landing.yaml', ['video', 'button'], landing.video?.button, button, twoLines],
+    ['interface.yaml', ['form', 'send'], words.form.send, button, twoLines],
+    ['interface.yaml', ['form', 'sending'], words.form.sending, button, twoLines],
+    ['emails/code.yaml', ['subject'], filled(codeEmail.subject), subject, cut],
+    ['emails/guide.yaml', ['subject'], filled(guideEmail.subject), subject, cut],
+  ];
+  return rules.flatMap(([file, entry, text = '', most, why]) => {
+    const length = Array.from(text).length;
+    if (length <= most) return [];
+    const read = readText(folder, file);
+    const line = read?.type === 'text' ? lineOfEntry(read.text, entry) : 1;
+    return [
+      `${nameOf(folder, file)}:${line}: ${entry.join('.')}: has ${length} characters, and ${most} fit: ${why}.`,
+    ];
+  });
+}

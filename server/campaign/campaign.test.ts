@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { renderArticle } from '#server/campaign/render-article.ts';
+import { consentVersion, pageComplaints, readCampaign } from '#server/campaign/campaign.ts';
+import { TEST_CAMPAIGN } from '#testing/built-site.ts';
+
+const CONTENT = TEST_CAMPAIGN;
+
+/** Runs with a copy of the tests' campaign in which files were changed; complaints call the copy campaign. */
+function withContent(
+  changes: Record<string, (text: string) => string>,
+  test: (result: ReturnType<typeof readCampaign>, folder: string) => void,
+) {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'campaign-'));
+  try {
+    cpSync(CONTENT, folder, { recursive: true });
+    for (const [file, change] of Object.entries(changes)) {
+      const place = path.join(folder, file);
+      writeFileSync(place, change(readFileSync(place, 'utf8')));
+    }
+    const result = readCampaign(folder);
+    test(
+      result.type === 'campaign'
+        ? result
+        : { ...result, complaints: result.complaints.map((text) => text.replace(folder, 'campaign')) },
+      folder,
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+describe('a campaign folder', () => {
+  it('that is not there is told in one sentence', () => {
+    assert.deepEqual(readCampaign('/no/such/folder'), {
+      type: 'complaints',
+      complaints: ['CAMPAIGN_FOLDER names /no/such/folder, and there is no such folder.'],
+    });
+  });
+
+  it('that comes with the project has every entry that the page asks for', () => {
+    for (const folder of ['campaign', 'examples/german', 'testing/campaign']) {
+      const result = readCampaign(path.join(PROJECT_FOLDER, folder));
+      assert.deepEqual(result.type === 'complaints' ? result.complaints : [], []);
+    }
+  });
+});
+
+describe('complaints', () => {
+  it('name the file as the operator finds it, in the project or elsewhere', () => {
+    const noSite = (folder: string) => {
+      const result = readCampaign(folder);
+      assert(result.type === 'complaints');
+      return result.complaints.find((complaint) => complaint.includes('site.yaml'))?.split(' ')[0];
+    };
+    assert.equal(noSite(path.join(CONTENT, 'article')), 'testing/campaign/article/site.yaml:');
+    assert.equal(noSite(os.tmpdir()), `${path.join(os.tmpdir(), 'site.yaml')}:`);
+  });
+
+  it('tell a picture, a film or a logo that the words speak of and that is not there', () =>
+    withContent({ 'site.yaml': (text) => `${text}logo: our-logo.svg\n` }, (result, folder) => {
+      assert(result.type === 'complaints');
+      const line =
+        readFileSync(path.join(folder, 'site.yaml'), 'utf8').split('\n').indexOf('logo: our-logo.svg') + 1;
+      assert.deepEqual(result.complaints, [
+        `campaign/site.yaml:${line}: logo: needs media/our-logo.svg; put it there, or take the entry out.`,
+      ]);
+
+      writeFileSync(path.join(folder, 'media/our-logo.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>');
+      const again = readCampaign(folder);
+      assert(again.type === 'complaints');
+      assert.match(again.complaints.join(), /logo: media\/our-logo\.svg must have a viewBox\.$/);
+
+      assert.deepEqual(pageComplaints(folder), []);
+      rmSync(path.join(folder, 'media/film.webm'));
+      rmSync(path.join(folder, 'media/hero-640.avif'));
+      const landing = readFileSync(path.join(folder, 'landing.yaml'), 'utf8').split('\n');
+      const at = (start: string) =>
+        `${folder}/landing.yaml:${landing.findIndex((text) => text.startsWith(start)) + 1}`;
+      assert.deepEqual(pageComplaints(folder), [
+        `${at('  imageAlt')}: hero.imageAlt: needs media/hero-640.avif; put it there, or take the entry out.`,
+        `${at('video:')}: video: needs media/film.webm; put it there, or take the entry out.`,
+      ]);
+    }));
+});
+
+describe('the words of the operator', () => {
+  it('are used as they are written', () =>
+    withContent(
+      { 'site.yaml': (text) => text.replace(/^title: .*$/m, 'title: "Büro & Söhne"') },
+      (result) => {
+        assert(result.type === 'campaign');
+        assert.equal(result.campaign.site.title, 'Büro & Söhne');
+        assert.equal(
+          result.campaign.consent.text,
+          'I agree to receive emails about this guide and related marketing insights. You can unsubscribe anytime.',
+        );
+      },
+    ));
+
+  it('get a new consent version with every new wording, and only then', () => {
+    assert.equal(consentVersion('a'), consentVersion('a'));
+    assert.notEqual(consentVersion('a'), consentVersion('a.'));
+  });
+
+  it('say the consent the same today and in January: what the page filled in would not be what is stored', () =>
+    withContent({ 'consent.yaml': () => 'text: I agree to receive emails in {year}.' }, (result) => {
+      assert(result.type === 'complaints');
+      assert.deepEqual(result.complaints, [
+        'campaign/consent.yaml:1: text: must not contain {year}: each receipt keeps the sentence as it is written here.',
+      ]);
+    }));
+
+  it('are complained about by file, line and entry, all at once', () =>
+    withContent(
+      {
+        'site.yaml': () =>
+          [
+            '# Comments and empty lines count.',
+            '',
+            'titel: The guide',
+            'pageTitle: [a, list]',
+            'description: ""',
+            'language: german words',
+            'publisher:',
+            '  5',
+            'footerLinks:',
+            '  - label: Privacy Policy',
+            '    href: "#"',
+            '  - href: "#"',
+            '    lable: Terms',
+            'shareText:',
+            'colour: green',
+          ].join('\n'),
+        'consent.yaml': () => '# The sentence.\ntext: [unfinished',
+        'emails/code.yaml': (text) =>
+          text
+            .replace(/^subject: .*$/m, 'subject: Your {cod}')
+            .replace('for {lifetime}', 'for {lifetme}')
+            .replace(/^signature: .*$/m, "signature: '{code}'"),
+        'emails/breaker.yaml': (text) => text.replace(/^ {2}tooFewEntered: .*$/m, ''),
+        'errors.yaml': (text) =>
+          text
+            .replace(/^not-found: .*$/m, '')
+            .replace(/^wrong-code: .*$/m, 'wrong-code: That code is wrong. Try again {when}.')
+            .replace(/^no-session: .*$/m, 'no-session: |\n  Two\n  lines.')
+            .replace(/^unavailable: /m, 'unavailible: '),
+        'article/article.md': () => '\n\nNo title here',
+        'interface.yaml': (text) =>
+          text
+            .replaceAll('{address}', '{adress}')
+            .replace(/^  send: .*$/m, '  sent: Send')
+            .replace(/^  resendIn: .*$/m, "  resendIn: { several: 'In {seconds}', other: 'In {seconds}' }"),
+      },
+      (result) => {
+        assert(result.type === 'complaints');
+        const lineOf = (file: string, text: string) =>
+          readFileSync(path.join(CONTENT, file), 'utf8')
+            .split('\n')
+            .findIndex((line) => line.startsWith(text)) + 1;
+        const code = (entry: string) =>
+          `campaign/emails/code.yaml:${lineOf('emails/code.yaml', entry)}: ${entry}`;
+        const words = (line: string, entry: string) =>
+          `campaign/interface.yaml:${lineOf('interface.yaml', line === 'title' ? 'form:' : `  ${line}:`)}: ${entry}`;
+        const errors = (line: string, entry = line) =>
+          `campaign/errors.yaml:${lineOf('errors.yaml', `${line}:`)}: ${entry}`;
+        assert.deepEqual(
+          result.complaints
+            .map((complaint) => complaint.replace(/ the entries here are .*/, ' …'))
+            .toSorted(),
+          [
+            'campaign/site.yaml:3: copyright: is missing.',
+            'campaign/site.yaml:3: title: is missing.',
+            'campaign/site.yaml:3: titel: unknown entry; did you mean title?',
+            'campaign/site.yaml:4: pageTitle: must be a text, not a list.',
+            'campaign/site.yaml:5: description: must not be empty.',
+            'campaign/site.yaml:6: language: must be the tag of a language, such as en, de or pt-BR.',
+            "campaign/site.yaml:8: publisher: must be a text; put it in quotes: '5'.",
+            'campaign/site.yaml:12: footerLinks.1.label: is missing.',
+            'campaign/site.yaml:13: footerLinks.1.lable: unknown entry; did you mean label?',
+            'campaign/site.yaml:14: shareText: must not be empty.',
+            'campaign/site.yaml:15: colour: unknown entry; did you mean colors?',
+            'campaign/consent.yaml:2:18: cannot be read: the [ has no ] to it, or holds a # outside of quotes.',
+            `${code('subject')}: there is no {cod}; use one of {code}, {reference}, {lifetime}, {title}.`,
+            `${code('subject')}: must contain {code}, so that the code shows in the inbox.`,
+            `${code('validity')}: there is no {lifetme}; use one of {code}, {reference}, {lifetime}, {title}.`,
+            `${code('signature')}: must not contain {code}; the body shows it once already.`,
+            `campaign/emails/breaker.yaml:${lineOf('emails/breaker.yaml', 'reasons:')}: reasons.tooFewEntered: is missing.`,
+            `${errors('invalid-input', 'not-found')}: is missing.`,
+            `${errors('invalid-input', 'unavailable')}: is missing.`,
+            `${errors('wrong-code')}: there is no {when}; nothing is filled in here.`,
+            `${errors('no-session')}: must be one line.`,
+            `${errors('unavailable', 'unavailible').replace(/\d+/, (line) => String(Number(line) + 2))}: unknown entry; did you mean unavailable?`,
+            `${words('title', 'form.send')}: is missing.`,
+            `${words('suggestion', 'form.suggestion')}: must contain {address}.`,
+            `${words('suggestion', 'form.suggestion')}: there is no {adress}; use one of {address}.`,
+            `${words('resendIn', 'verification.resendIn.several')}: unknown entry; …`,
+            `${words('send', 'form.sent')}: unknown entry; did you mean send?`,
+            'campaign/article/article.md:3: must begin with a title: a line such as "# Title".',
+          ].toSorted(),
+        );
+      },
+    ));
+
+  it('are complained about when a name stands there twice, or a file is empty', () =>
+    withContent(
+      {
+        'site.yaml': (text) => `${text}title: Again\n`,
+        'errors.yaml': () => '# Nothing here.\n',
+        'consent.yaml': () => 'text: *unknown\n',
+      },
+      (result) => {
+        assert(result.type === 'complaints');
+        const end = readFileSync(path.join(CONTENT, 'site.yaml'), 'utf8').split('\n').length;
+        assert.deepEqual(result.complaints, [
+          `campaign/site.yaml:${end}:1: cannot be read: title stands here twice; keep one of them.`,
+          'campaign/errors.yaml:1: the file: must not be empty.',
+          'campaign/consent.yaml:1:7: cannot be read: a text that begins with * stands in quotes (there is no &unknown before this).',
+        ]);
+      },
+    ));
+
+  it('are no HTML in the article: it is told, and would be shown as text', () =>
+    withContent(
+      { 'article/article.md': () => '# Title\n\nText <script>alert(1)</script> [x](javascript:alert(1))\n' },
+      (result, folder) => {
+        assert(result.type === 'complaints');
+        assert.match(result.complaints.join(), /article\.md:3: HTML is shown as text: <script>/);
+        const article = renderArticle(readFileSync(path.join(folder, 'article/article.md'), 'utf8'));
+        assert.equal(article?.title, 'Title');
+        assert.doesNotMatch(article.html, /<script|javascript:/);
+        assert.match(article.html, /&lt;script&gt;/);
+      },
+    ));
+
+  it('may be tables and struck through in the article; a table that is wider than the page can be scrolled by keyboard', () => {
+    const article = renderArticle('# Title\n\n| a | b |\n| --- | --: |\n| ~~c~~ | d |\n');
+    assert.match(article?.html ?? '', /^<div tabindex="0"><table>\n<thead>\n<tr>\n<th>a<\/th>/);
+    assert.match(article?.html ?? '', /<td><del>c<\/del><\/td>\n<td align="right">d<\/td>/);
+  });
+});

@@ -1,0 +1,312 @@
+// Reads what the operator wrote in campaign/. Checked at start, all complaints at once, like the settings.
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+
+import * as z from 'zod/mini';
+
+import { articleSlips, type ArticleSlip } from '#server/campaign/article-mistakes.ts';
+import { partsOfArticle, renderArticle } from '#server/campaign/render-article.ts';
+import {
+  mediaComplaints,
+  missingComplaint,
+  nameOf,
+  namesIn,
+  readText,
+} from '#server/campaign/pictures-and-films.ts';
+import { parseWords, type ParsedWords } from '#server/campaign/check-words.ts';
+import type { Article } from '#shared/api.ts';
+import {
+  BreakerEmail,
+  CodeEmail,
+  Consent,
+  Errors,
+  GuideEmail,
+  Interface,
+  Landing,
+  NewLeadEmail,
+  Site,
+} from '#shared/campaign-schema.ts';
+
+/** The sentence beside the checkbox, and the version made from it. */
+export type ConsentWording = { readonly text: string; readonly version: string };
+
+export type Campaign = {
+  readonly site: Site;
+  readonly interface: Interface;
+  readonly codeEmail: CodeEmail;
+  readonly guideEmail: GuideEmail;
+  /** The guide as a file, in full; null when there is none. */
+  readonly guideFile: string | null;
+  readonly breakerEmail: BreakerEmail;
+  readonly newLeadEmail: NewLeadEmail;
+  readonly errors: Errors;
+  readonly consent: ConsentWording;
+  readonly article: Article;
+  readonly freeMailDomains: ReadonlySet<string>;
+};
+
+export type CampaignResult =
+  | { readonly type: 'campaign'; readonly campaign: Campaign }
+  | { readonly type: 'complaints'; readonly complaints: readonly string[] };
+
+/**
+ * Reads the words the server needs.
+ * @param folder the campaign folder
+ */
+export function readCampaign(folder: string): CampaignResult {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    return {
+      type: 'complaints',
+      complaints: [`CAMPAIGN_FOLDER names ${folder}, and there is no such folder.`],
+    };
+  }
+  const complaints: string[] = [];
+  const read = <Words>(file: string, schema: z.ZodMiniType<Words>): Words | null => {
+    const result = readWords(folder, file, schema);
+    if (result.type === 'words') return result.words;
+    complaints.push(...result.complaints);
+    return null;
+  };
+
+  const site = read('site.yaml', siteOf(folder));
+  const interfaceWords = read('interface.yaml', Interface);
+  const codeEmail = read('emails/code.yaml', CodeEmail);
+  const guideEmail = read('emails/guide.yaml', guideEmailOf(folder));
+  const breakerEmail = read('emails/breaker.yaml', BreakerEmail);
+  const newLeadEmail = read('emails/new-lead.yaml', NewLeadEmail);
+  const errors = read('errors.yaml', Errors);
+  const consent = readConsent(folder);
+  if (consent.type === 'complaints') complaints.push(...consent.complaints);
+
+  const { article, slips } = readArticle(folder);
+  complaints.push(...slips.filter(({ isComplaint }) => isComplaint).map(({ sentence }) => sentence));
+  const freeMail = readFreeMailDomains(folder);
+  complaints.push(...freeMail.complaints);
+
+  if (
+    !site ||
+    !interfaceWords ||
+    !codeEmail ||
+    !guideEmail ||
+    !breakerEmail ||
+    !newLeadEmail ||
+    !errors ||
+    consent.type === 'complaints' ||
+    !article ||
+    complaints.length > 0
+  )
+    return { type: 'complaints', complaints };
+  return {
+    type: 'campaign',
+    campaign: {
+      site,
+      interface: interfaceWords,
+      codeEmail,
+      guideEmail,
+      guideFile: guideEmail.attachment === undefined ? null : guideFileIn(folder, guideEmail.attachment),
+      breakerEmail,
+      newLeadEmail,
+      errors,
+      article,
+      freeMailDomains: freeMail.domains,
+      consent: consent.words,
+    },
+  };
+}
+
+/**
+ * Looks at the words that only the page shows, which the build reads.
+ * @param folder the campaign folder
+ * @returns one sentence for each complaint
+ */
+export function pageComplaints(folder: string): string[] {
+  const landing = readWords(folder, 'landing.yaml', landingOf(folder));
+  return landing.type === 'complaints' ? landing.complaints : [];
+}
+
+/**
+ * Looks at all words, those of the server and those of the page.
+ * @param folder the campaign folder
+ * @returns one sentence for each complaint
+ */
+export function campaignComplaints(folder: string): readonly string[] {
+  const words = readCampaign(folder);
+  if (words.type === 'campaign') return pageComplaints(folder);
+  return existsSync(folder) ? [...words.complaints, ...pageComplaints(folder)] : words.complaints;
+}
+
+/**
+ * Reads the words of the consent. The build and the server both ask here, so a page and its server cannot disagree about
+ * the version of the same words.
+ * @param folder the campaign folder
+ */
+export function readConsent(
+  folder: string,
+): { type: 'words'; words: ConsentWording } | { type: 'complaints'; complaints: string[] } {
+  const result = readWords(folder, 'consent.yaml', Consent);
+  if (result.type === 'complaints') return result;
+  const { text } = result.words;
+  return { type: 'words', words: { text, version: consentVersion(text) } };
+}
+
+/** A slip of a file without entries. */
+export type TextSlip = { readonly sentence: string; readonly isComplaint: boolean };
+
+/**
+ * Reads the article.
+ * @param folder the campaign folder
+ * @returns null in place of one that cannot be rendered; and what is wrong, a sentence each
+ */
+export function readArticle(folder: string): { article: Article | null; slips: TextSlip[] } {
+  const file = 'article/article.md';
+  const read = readText(folder, file);
+  const none = (sentence: string) => ({ article: null, slips: [{ sentence, isComplaint: true }] });
+  if (read === null) return none(missingComplaint(folder, file));
+  if (read.type === 'complaint') return none(read.complaint);
+  const parts = partsOfArticle(read.text);
+  if (parts === null) {
+    const line = read.text.slice(0, read.text.search(/\S|$/)).split('\n').length;
+    return none(`${nameOf(folder, file)}:${line}: must begin with a title: a line such as "# Title".`);
+  }
+  const pictures = namesIn(path.join(folder, 'media'));
+  const found = articleSlips(parts.body, (name) => pictures.includes(name));
+  const slips: ArticleSlip[] = found.map((slip) => ({ ...slip, line: slip.line + parts.bodyLine - 1 }));
+  if (/[*_`~<>[\]]/.test(parts.title))
+    slips.unshift({
+      line: parts.bodyLine - 1,
+      sentence: 'the title is shown as it stands here; use plain words',
+      isComplaint: true,
+    });
+  return {
+    article: renderArticle(read.text),
+    slips: slips.map(({ line, sentence, isComplaint }) => ({
+      sentence: `${nameOf(folder, file)}:${line}: ${sentence}.`,
+      isComplaint,
+    })),
+  };
+}
+
+function readFreeMailDomains(folder: string): { domains: ReadonlySet<string>; complaints: string[] } {
+  const file = 'free-mail-domains.txt';
+  const domains = new Set<string>();
+  const read = readText(folder, file);
+  if (read === null) return { domains, complaints: [] };
+  if (read.type === 'complaint') return { domains, complaints: [read.complaint] };
+  const complaints: string[] = [];
+  for (const [at, whole] of read.text.split('\n').entries()) {
+    const line = whole.trim().toLowerCase();
+    if (line === '' || line.startsWith('#')) continue;
+    // As addresses have them when they are compared.
+    const domain = /^[^\s@/:?#,;*]+$/.test(line) ? URL.parse(`http://${line}`)?.hostname : undefined;
+    if (domain?.includes('.') === true) domains.add(domain);
+    else
+      complaints.push(
+        `${nameOf(folder, file)}:${at + 1}: ${whole.trim()} is no domain; write one a line, such as gmail.com, and remarks behind a # on lines of their own.`,
+      );
+  }
+  return { domains, complaints };
+}
+
+/** A picture comes in two formats, of which each browser takes one. */
+export const both = (names: readonly string[]) => names.flatMap((name) => [`${name}.avif`, `${name}.webp`]);
+
+/** The words of site.yaml, and the logo they speak of. */
+export const siteOf = (folder: string) =>
+  Site.check(
+    z.superRefine(({ logo }, context) => {
+      if (logo === undefined) return;
+      const complain = (message: string) => context.addIssue({ code: 'custom', path: ['logo'], message });
+      const slips = mediaComplaints(folder, [logo]);
+      if (slips.length === 0 && svgSize(folder, logo) === null) complain(`media/${logo} must have a viewBox`);
+      for (const slip of slips) complain(slip);
+    }),
+  );
+
+/** Where the guide lies as a file: beside its text, which no address of the page leads to. */
+const guideFileIn = (folder: string, name: string): string => path.join(folder, 'article', name);
+
+/** The words of emails/guide.yaml, and the file they speak of. */
+const guideEmailOf = (folder: string) =>
+  GuideEmail.check(
+    z.superRefine(({ attachment }, context) => {
+      if (attachment === undefined) return;
+      const size = statSync(guideFileIn(folder, attachment), { throwIfNoEntry: false })?.size;
+      const complain = (message: string) =>
+        context.addIssue({ code: 'custom', path: ['attachment'], message });
+      if (size === undefined) complain(`needs article/${attachment}; put it there, or take the entry out`);
+      else if (size > ATTACHMENT_MAX_BYTES)
+        complain(`is a file of ${Math.ceil(size / 1e6)} MB; mail servers take 7 at most`);
+    }),
+  );
+
+/** Base64 makes it a third larger, and many mail servers take 10 MB. */
+const ATTACHMENT_MAX_BYTES = 7e6;
+
+/** The files that an entry of landing.yaml needs in media/. */
+export const MEDIA = {
+  hero: both(['hero-640', 'hero-960', 'hero-1280']),
+  video: ['film.mp4', 'film.webm', 'film.vtt', ...both(['poster-640', 'poster-960'])],
+  promise: both(['guide-400', 'guide-800']),
+} as const;
+
+/** The words of landing.yaml, and the pictures they speak of. */
+export const landingOf = (folder: string) =>
+  Landing.check(
+    z.superRefine(({ hero, video, testimonials, promise }, context) => {
+      const need = (entry: PropertyKey[], files: readonly string[]) => {
+        for (const message of mediaComplaints(folder, files))
+          context.addIssue({ code: 'custom', path: entry, message });
+      };
+      if (hero.imageAlt !== undefined) need(['hero', 'imageAlt'], MEDIA.hero);
+      if (video !== undefined) need(['video'], MEDIA.video);
+      if (promise?.imageAlt !== undefined) need(['promise', 'imageAlt'], MEDIA.promise);
+      for (const [at, { image }] of testimonials.cards.entries()) {
+        if (image === undefined) continue;
+        const entry = ['testimonials', 'cards', at, 'image'];
+        const [, name = ''] = /^(?:media\/)?(.+?)(?:\.\w+)?$/.exec(image) ?? [];
+        if (name === image) need(entry, both([image]));
+        else
+          context.addIssue({
+            code: 'custom',
+            path: entry,
+            message: `must be the name alone, ${name}; media/${name}.avif and media/${name}.webp are taken`,
+          });
+      }
+    }),
+  );
+
+/**
+ * The size of a drawing, from its viewBox.
+ * @param file its name in media/ of the campaign folder
+ * @returns in its own units; null when it does not say
+ */
+export function svgSize(folder: string, file: string): { width: number; height: number } | null {
+  const [, width, height] =
+    /<svg[^>]*\sviewBox=["'][-\d.]+[\s,]+[-\d.]+[\s,]+([\d.]+)[\s,]+([\d.]+)["']/.exec(
+      readFileSync(path.join(folder, 'media', file), 'utf8'),
+    ) ?? [];
+  return width === undefined || height === undefined
+    ? null
+    : { width: Number(width), height: Number(height) };
+}
+
+/**
+ * Reads one YAML file of words and checks it.
+ * @param folder the campaign folder
+ * @param file its path within that folder
+ */
+export function readWords<Words>(
+  folder: string,
+  file: string,
+  schema: z.ZodMiniType<Words>,
+): ParsedWords<Words> {
+  const read = readText(folder, file);
+  if (read === null) return { type: 'complaints', complaints: [missingComplaint(folder, file)] };
+  if (read.type === 'complaint') return { type: 'complaints', complaints: [read.complaint] };
+  return parseWords(nameOf(folder, file), read.text, schema);
+}
+
+/** The version of a consent wording: made from the words themselves, so it cannot be forgotten. */
+export const consentVersion = (text: string): string =>
+  createHash('sha256').update(text).digest('hex').slice(0, 12);

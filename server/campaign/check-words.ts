@@ -1,0 +1,300 @@
+// One file of words in YAML: read, checked, and each slip told by its line, as an operator finds it in an editor.
+import {
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  visit,
+  type Document,
+  type Node,
+} from 'yaml';
+import * as z from 'zod/mini';
+
+import { nearestName } from '#server/platform/nearest-name.ts';
+
+export type ParsedWords<Words> =
+  | { readonly type: 'words'; readonly words: Words }
+  | { readonly type: 'complaints'; readonly complaints: string[] };
+
+type Path = readonly PropertyKey[];
+
+/** Something to be told, and where it stands; offsets are counted in characters. */
+type Slip = { readonly at: number; readonly sentence: string };
+
+/**
+ * Reads words and checks them.
+ * @param file how the operator calls it, such as `campaign/site.yaml`
+ * @param text what stands in it
+ * @returns the words, or one sentence for each complaint: `campaign/site.yaml:12: titel: unknown entry; did you mean title?`
+ */
+export function parseWords<Words>(
+  file: string,
+  text: string,
+  schema: z.ZodMiniType<Words>,
+): ParsedWords<Words> {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const unreadable = unreadableIn(document, text);
+  const tell = (slips: readonly Slip[], withColumn: boolean) =>
+    slips
+      .toSorted((one, other) => one.at - other.at)
+      .map(({ at, sentence }) => {
+        const { line, col } = lines.linePos(at);
+        return `${file}:${Math.max(1, line)}${withColumn ? `:${Math.max(1, col)}` : ''}: ${sentence}`;
+      });
+  const complaints = tell(unreadable, true);
+  // What stands there twice can be read all the same, and may hold other slips.
+  if (document.errors.some(({ code }) => code !== 'DUPLICATE_KEY') || hasBrokenAlias(document))
+    return { type: 'complaints', complaints };
+
+  const content: unknown = document.toJS();
+  const result = z.safeParse(schema, content);
+  if (result.success && complaints.length === 0) return { type: 'words', words: result.data };
+  const entry = (path: Path) => (path.length === 0 ? 'the file' : path.join('.'));
+  const slips = (result.error?.issues ?? []).flatMap((issue): Slip[] =>
+    issue.code === 'unrecognized_keys'
+      ? issue.keys.map((key) => {
+          const path = [...issue.path, key];
+          const advice = suggest(key, entriesAt(schema, issue.path));
+          return { at: place(document, path).name, sentence: `${entry(path)}: unknown entry; ${advice}` };
+        })
+      : [
+          {
+            at: placeOfIssue(document, text, issue),
+            sentence: `${entry(issue.path)}: ${explain(content, issue, commentAt(document, text, issue.path))}.`,
+          },
+        ],
+  );
+  return { type: 'complaints', complaints: [...complaints, ...tell(slips, false)] };
+}
+
+/**
+ * The line of an entry in a file that can be read.
+ * @param text what stands in the file
+ * @param path the names that lead to the entry
+ */
+export function lineOfEntry(text: string, path: Path): number {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  return Math.max(1, lines.linePos(place(document, path).value).line);
+}
+
+/** What YAML takes for something else than the writer meant, or for nothing. */
+function unreadableIn(document: Document, text: string): Slip[] {
+  const lineAt = (offset: number) => {
+    const start = text.lastIndexOf('\n', offset - 1) + 1;
+    return { start, line: text.slice(start).split('\n', 1)[0] ?? '' };
+  };
+  const merge = /^(?:<{7}|={7}|>{7})/m.exec(text);
+  if (document.errors.length > 0 && merge)
+    return [
+      { at: merge.index, sentence: 'cannot be read: two versions stand here, and one has to be chosen.' },
+    ];
+  // A slip confuses what follows it on the same line.
+  const seen = new Set<number>();
+  const indented = new Set<number>();
+  const slips: Slip[] = [];
+  const add = (at: number, sentence: string) => {
+    const { start } = lineAt(at);
+    if (seen.has(start)) return;
+    seen.add(start);
+    slips.push({ at, sentence });
+  };
+  for (const { code, pos, message } of [...document.errors, ...document.warnings]) {
+    const [offset] = pos;
+    const open = code === 'MISSING_CHAR' ? openQuoteBefore(document, offset) : null;
+    const at = open ?? offset;
+    const { start, line } = lineAt(at);
+    const reason =
+      open === null ? syntaxSlip(code, line, text.slice(at)) : 'the quote that begins here has no end';
+    const isIndent = reason !== null && INDENT_SLIPS.has(reason);
+    // The rest of the block is out of line with it.
+    const block = text.slice(0, start).split(/^\w/m).length;
+    if (isIndent && indented.has(block)) continue;
+    if (isIndent) indented.add(block);
+    add(isIndent ? start : at, `cannot be read: ${reason ?? message.replace(/\.$/, '')}.`);
+  }
+  visit(document, {
+    Alias: (_key, alias) => {
+      if (alias.resolve(document) === undefined)
+        add(
+          startOf(alias),
+          `cannot be read: a text that begins with * stands in quotes (there is no &${alias.source} before this).`,
+        );
+    },
+    Scalar: (_key, scalar) => {
+      if (scalar.anchor?.endsWith(';'))
+        add(
+          startOf(scalar),
+          `cannot be read: &${scalar.anchor} is no character here; type the character itself.`,
+        );
+      const [lost = ''] = /^[ \t]+#[\p{L}\d][^\n]*/u.exec(text.slice(scalar.range?.[1] ?? text.length)) ?? [];
+      if (scalar.type === 'PLAIN' && typeof scalar.value === 'string')
+        if (lost !== '')
+          add(
+            scalar.range?.[1] ?? 0,
+            `cannot be read: "${lost.trim()}" would be left out, as # begins a comment; put the whole text in quotes.`,
+          );
+    },
+  });
+  return slips;
+}
+
+const hasBrokenAlias = (document: Document): boolean => {
+  let broken = false;
+  visit(document, {
+    Alias: (_key, alias) => {
+      if (alias.resolve(document) === undefined) broken = true;
+    },
+  });
+  return broken;
+};
+
+/** Where the quoted text begins that has not ended at an offset. */
+function openQuoteBefore(document: Document, offset: number): number | null {
+  let found: number | null = null;
+  visit(document, {
+    Scalar: (_key, { type, range }) => {
+      if (type?.startsWith('QUOTE') && range && range[0] < offset && range[1] >= offset) found = range[0];
+    },
+  });
+  return found;
+}
+
+const IN_QUOTES = 'put the whole text in quotes';
+const WITH_TAB = 'the line is indented with a tab; use blanks';
+const WITH_ODD_BLANK = 'the line begins with a character that looks like a blank and is none; type blanks';
+const OUT_OF_LINE = 'the line is not indented like its neighbours';
+const INDENT_SLIPS: ReadonlySet<string> = new Set([WITH_TAB, WITH_ODD_BLANK, OUT_OF_LINE]);
+
+/**
+ * What somebody did who does not know YAML's own words for it.
+ * @param line the whole line of the slip
+ * @param rest the text from the slip on
+ * @returns a phrase; null when it is another slip
+ */
+function syntaxSlip(code: string, line: string, rest: string): string | null {
+  if (/^\s*\t/.test(line)) return WITH_TAB;
+  if (/^ *[\u00A0\u2000-\u200B\u202F\u3000]/.test(line)) return WITH_ODD_BLANK;
+  if (code === 'DUPLICATE_KEY')
+    return `${/^[^\s:]+/.exec(rest)?.[0] ?? 'this'} stands here twice; keep one of them`;
+  if (code === 'MULTIPLE_DOCS') return '--- would begin a second file; take the line out';
+  if (code === 'BAD_DQ_ESCAPE') return String.raw`within "…" a \ is written \\; or put the text in '…'`;
+  const [, name, value = ''] = /^\s*(?:- +)?([\w-]+):(?: +(.*))?$/.exec(line) ?? [];
+  if (name === undefined) {
+    if (/^\s*-[^\s-]/.test(line)) return 'a blank is missing behind the -';
+    if (/^\s*(?:- +)?[\w-]+:\S/.test(line)) return 'a blank is missing behind the colon';
+    if (!line.includes(':') && code === 'MULTILINE_IMPLICIT_KEY')
+      return 'the line has no name with a colon; is it the rest of a text, indent it further than its name';
+  }
+  const [first = ''] = value;
+  if (first === "'") return `a ' within '…' ends the text; write '' for it, or put the text in "…"`;
+  if (first === '"') return `a " within "…" ends the text; put the text in '…'`;
+  if ('{[*&!|>@%`'.includes(first) && first !== '' && !/^[|>][-+\d]*$/.test(value))
+    return first === '[' || (first === '{' && /^\{ ?\w+:/.test(value))
+      ? `the ${first} has no ${first === '[' ? ']' : '}'} to it, or holds a # outside of quotes`
+      : `a text that begins with ${first} must stand in quotes; ${IN_QUOTES}`;
+  if (value.startsWith('- ')) return `a list begins on a line of its own; of a text, ${IN_QUOTES}`;
+  if (value.includes(': ') || value.endsWith(':'))
+    return `a text with a colon must stand in quotes; ${IN_QUOTES}`;
+  if (code === 'BAD_INDENT' || code === 'BLOCK_AS_IMPLICIT_KEY' || code === 'MULTILINE_IMPLICIT_KEY')
+    return OUT_OF_LINE;
+  return null;
+}
+
+/** Where to look for a slip: at what a complaint is about within a longer text, if it says so. */
+function placeOfIssue(document: Document, text: string, issue: z.core.$ZodIssue): number {
+  const { value } = place(document, issue.path);
+  const about: unknown = issue.code === 'custom' ? issue.params?.['about'] : undefined;
+  const at = typeof about === 'string' ? text.indexOf(about, value) : -1;
+  return at < 0 ? value : at;
+}
+
+/** What stands behind a # on the line of an entry that is empty. */
+function commentAt(document: Document, text: string, path: Path): string | null {
+  const line = text.slice(place(document, path).name).split('\n', 1)[0] ?? '';
+  return /^[^#]*:\s+(#\w+)/.exec(line)?.[1] ?? null;
+}
+
+/**
+ * Where an entry stands, or, when it is missing, what it should stand in.
+ * @returns offsets of its name and of its value
+ */
+function place(document: Document, path: Path): { name: number; value: number } {
+  let node = follow(document, document.contents);
+  let name = startOf(node);
+  let value = name;
+  for (const step of path) {
+    if (isMap(node)) {
+      const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step));
+      if (pair === undefined) return { name, value: name };
+      name = startOf(pair.key);
+      // Of a list or a group, the name is what says where it is; so it is of what was left empty.
+      value = isScalar(pair.value) && pair.value.value !== null ? startOf(pair.value) : name;
+      node = follow(document, pair.value);
+    } else if (isSeq(node) && isNode(node.items[Number(step)])) {
+      node = follow(document, node.items[Number(step)]);
+      name = startOf(node);
+      value = name;
+    } else return { name, value: name };
+  }
+  return { name, value };
+}
+
+const startOf = (node: unknown): number => (isNode(node) ? (node.range?.[0] ?? 0) : 0);
+
+/** What a node stands for. */
+const follow = (document: Document, node: unknown): Node | undefined =>
+  isAlias(node) ? node.resolve(document) : isNode(node) ? node : undefined;
+
+/** What is wrong, in the words of a person who edits YAML. @param comment what stands behind it on its line */
+function explain(content: unknown, issue: z.core.$ZodIssue, comment: string | null): string {
+  const found = issue.path.reduce<unknown>(
+    (value, step) => (value as Record<PropertyKey, unknown> | null)?.[step],
+    content,
+  );
+  if (found === undefined) return 'is missing';
+  if (found === null)
+    return comment === null
+      ? 'must not be empty'
+      : `is empty, as # begins a comment; put it in quotes: '${comment}'`;
+  if (issue.code === 'invalid_value') {
+    const names = issue.values.map(String);
+    const { name, slips } = nearestName(JSON.stringify(found).replaceAll('"', ''), names);
+    return `must be one of ${names.join(', ')}${slips <= 2 ? ` (did you mean ${name}?)` : ''}`;
+  }
+  if (issue.code === 'invalid_type' && issue.expected === 'object')
+    return Array.isArray(found) ? 'must be a group of entries, not a list' : 'must be a group of entries';
+  if (issue.code === 'invalid_type' && issue.expected === 'array')
+    return 'must be a list: a line that begins with "- " for each entry';
+  if (issue.code === 'invalid_type' && issue.expected === 'string') {
+    if (Array.isArray(found)) return `${issue.message}, not a list`;
+    if (typeof found === 'object') return `${issue.message}, not a group of entries`;
+    return `${issue.message}; put it in quotes: '${JSON.stringify(found)}'`;
+  }
+  return issue.message;
+}
+
+function suggest(key: string, known: readonly string[]): string {
+  if (known.length === 0) return 'nothing reads it.';
+  const { name, slips } = nearestName(key, known);
+  return slips <= 2 && slips < key.length / 2
+    ? `did you mean ${name}?`
+    : `the entries here are ${known.join(', ')}.`;
+}
+
+/** The names that a schema knows at a place. */
+function entriesAt(schema: z.core.$ZodType, path: Path): string[] {
+  const [step, ...rest] = path;
+  if (schema instanceof z.ZodMiniOptional) return entriesAt(schema.def.innerType, path);
+  if (schema instanceof z.ZodMiniUnion)
+    return schema.def.options.flatMap((option) => entriesAt(option, path));
+  if (schema instanceof z.ZodMiniArray) return entriesAt(schema.def.element, rest);
+  if (!(schema instanceof z.ZodMiniObject)) return [];
+  const shape = schema.def.shape as Readonly<Record<string, z.core.$ZodType>>;
+  const inner = shape[String(step)];
+  return inner === undefined ? Object.keys(shape) : entriesAt(inner, rest);
+}

@@ -1,0 +1,180 @@
+// Whatever a visitor reads stands in campaign/. This looks for prose in the code of the server; what is none, or is said to
+// somebody else, is listed here with the reason.
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+import { parseSync } from 'vite';
+
+import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+
+/** Files all of whose prose is for whoever runs the server, at the terminal, in the log or in a monitor: English. */
+const FOR_OPERATORS: Readonly<Record<string, string>> = {
+  'server/secrets/secrets.ts': 'why a secret cannot be used',
+  'server/settings/addresses-in-settings.ts': 'settings',
+  'server/campaign/article-mistakes.ts': 'slips in campaign/',
+  'server/campaign/campaign.ts': 'slips in campaign/',
+  'server/campaign/pictures-and-films.ts': 'slips in campaign/',
+  'server/campaign/campaign-warnings.ts': 'slips in campaign/',
+  'server/settings/settings.ts': 'settings',
+  'server/platform/machine-failures.ts': 'what the operating system refuses',
+  'server/http/health.ts': 'for monitors',
+  'server/http/releases.ts': 'why the built site cannot be served',
+  'server/mail/mailer.ts': 'why the mail account or the DKIM key does not work',
+  'server/observability/logger.ts': 'the log',
+  'server/observability/metrics-server.ts': 'for monitors',
+  'server/observability/request-times.ts': 'for monitors',
+  'server/platform/private-files.ts': 'files that others can read',
+  'server/run/check-start.ts': 'why the server cannot start',
+  'server/restart/restart.ts': 'whether the page was restarted',
+  'server/settings/misspelt-settings.ts': 'settings',
+  'server/settings/env-file.ts': 'settings',
+  'server/run/why-the-start-failed.ts': 'why the server cannot start',
+  'server/platform/public-addresses.ts': 'why a webhook is not called',
+  'server/webhooks/webhook-sender.ts': 'why a webhook was not told',
+  'server/campaign/check-words.ts': 'slips in campaign/',
+};
+
+/** Rooms of the server that work for the desk, whose words are for the operator at a terminal and for the files written there. */
+const FOR_THE_DESK = /^server\/(?:platform\/dns\.ts|figures\/|attribution\/)/;
+
+/** Calls whose arguments are for operators too, or for programs. */
+const SAID_TO_OTHERS =
+  /^(?:(?:.+\.)?(?:log|logger)\.(?:debug|info|warn|error|fatal)|say|createMinuteLog|refuseStart|explainFileFailure|(?:warnings|complaints)\.push|(?:[A-Z]\w*)?Error|Counter|Gauge|Histogram|[^]+\.header)$/;
+
+/** Prose of other files that no visitor reads. */
+const ALLOWED: Readonly<Record<string, readonly string[]>> = {
+  // Written to a bare socket, before there is a request, for the author of a broken program.
+  'server/http/broken-requests.ts': [
+    'Request Timeout',
+    'Request Header Fields Too Large',
+    'Bad Request',
+    'The request could not be read. Please check the program that sent it.',
+  ],
+  // For the author of a program; browsers name one host.
+  'server/http/host.ts': ['The request has to name one host. Please send one Host header.'],
+  // Health says it to monitors.
+  'server/http/load-shedding.ts': ['This process holds more memory than it should. Please restart it.'],
+  // What a worker says to the process that keeps the port.
+  'server/run/main.ts': ['mail tried'],
+  // A header.
+  'server/http/send-resource.ts': ['bytes …-…/…'],
+  // The name of a key.
+  'server/secrets/one-time-code.ts': ['one-time code'],
+  // Names of rows that count.
+  'server/limits/breaker.ts': ['breaker is open'],
+  'server/limits/limits.ts': ['tries without challenge', 'tries at live codes', 'tries at nothing'],
+  'server/limits/proof-of-work.ts': ['proof of work', 'challenge …', 'solution …', 'proof of work: …'],
+  // Names of an HTTP scheme and of a class of bounces, and why nothing was done, for whoever called the desk.
+  'server/mail-events/postmark.ts': ['Basic …'],
+  'server/mail-events/sendgrid.ts': ['Invalid Address'],
+  'server/mail-events/take-message.ts': ['no type of feedback', 'no action'],
+  // Kept in the outbox.
+  'server/mail/outbox/mail-worker.ts': [
+    'no process that looked knows the kind "…"',
+    'unknown kind',
+    'no longer valid',
+  ],
+  // A lead that nobody is, for the operator to try a webhook with.
+  'server/webhooks/webhook-events.ts': ['Ada Lovelace', 'Analytical Engines'],
+};
+
+type Tree = { readonly type: string; readonly start: number; readonly end: number } & Record<string, unknown>;
+
+const isTree = (value: unknown): value is Tree =>
+  typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
+
+/** The nodes of a program from the outside in; `enters` says whether to look into one. */
+function walk(value: unknown, enters: (node: Tree) => boolean): void {
+  if (Array.isArray(value)) for (const item of value) walk(item, enters);
+  else if (isTree(value) && enters(value)) for (const part of Object.values(value)) walk(part, enters);
+}
+
+/** A word, or what is filled in, and then another. */
+const TWO_WORDS = /(?:\p{L}{2,}|…) (?:\p{L}{2,}|…)/u;
+
+/** The prose that a file holds, and the names that its types are made of: a state such as 'failed for now'. */
+function proseIn(source: string): { prose: string[]; names: string[] } {
+  const prose: string[] = [];
+  const names: string[] = [];
+  walk(parseSync('file.ts', source).program, look);
+  return { prose, names };
+
+  function look(node: Tree): boolean {
+    if (node.type === 'TSLiteralType') {
+      if (isTree(node['literal'])) names.push(String(node['literal']['value']));
+      return false;
+    }
+    if (node.type === 'CallExpression' || node.type === 'NewExpression') {
+      const callee = node['callee'] as Tree;
+      if (!SAID_TO_OTHERS.test(source.slice(callee.start, callee.end))) return true;
+      walk(callee, look);
+      return false;
+    }
+    const text =
+      node.type === 'Literal' && typeof node['value'] === 'string'
+        ? node['value']
+        : node.type === 'TemplateLiteral'
+          ? (node['quasis'] as { value: { cooked: string } }[]).map(({ value }) => value.cooked).join('…')
+          : '';
+    // Markup and the lines of a header are no prose.
+    if (text.split(/<[^>]*>|\r\n/).some((part) => TWO_WORDS.test(part) && !part.startsWith('HTTP/')))
+      prose.push(text);
+    return true;
+  }
+}
+
+describe('the words of the server', () => {
+  it('stand in campaign/, and not in its code', () => {
+    const files = globSync(['server/**/*.ts', 'shared/errors.ts'], { cwd: PROJECT_FOLDER })
+      .map((file) => file.replaceAll(path.sep, '/'))
+      // db/ speaks SQL.
+      .filter((file) => !file.endsWith('.test.ts') && !file.startsWith('server/db/'))
+      .map((file) => ({ file, ...proseIn(readFileSync(path.join(PROJECT_FOLDER, file), 'utf8')) }));
+    const names = new Set(files.flatMap((file) => file.names));
+    const found = files.flatMap(({ file, prose }) =>
+      prose
+        .filter(
+          (text) =>
+            !names.has(text) &&
+            !(file in FOR_OPERATORS) &&
+            !FOR_THE_DESK.test(file) &&
+            !ALLOWED[file]?.includes(text),
+        )
+        .map((text) => `${file}: ${text}`),
+    );
+    assert.deepEqual(found, [], 'move them to campaign/, or say here who reads them');
+
+    const known = new Set(
+      files.flatMap(({ file, prose }) => [file, ...prose.map((text) => `${file}: ${text}`)]),
+    );
+    const listed = [
+      ...Object.keys(FOR_OPERATORS),
+      ...Object.entries(ALLOWED).flatMap(([file, texts]) => texts.map((text) => `${file}: ${text}`)),
+    ];
+    assert.deepEqual(
+      listed.filter((entry) => !known.has(entry)),
+      [],
+      'are listed and no longer there',
+    );
+  });
+
+  it('are noticed when they come back', () => {
+    const noticed = [
+      `sendError(reply, 'unavailable', { sentence: 'Please try again.' });`,
+      `reply.send('Not here');`,
+      'const wait = `in ${amount} ${unit}`;',
+      'const subject = `The breaker of ${title} opened`;',
+      'const html = `<!doctype html>\n<p>${greeting}</p>\n<p>Type it on the page.</p>`;',
+      'const ERRORS = { gone: { status: 410, sentence: "It is gone." } };',
+    ];
+    for (const source of noticed) assert.equal(proseIn(source).prose.length, 1, source);
+    const others = [
+      `request.log.warn('The database is away.');`,
+      `reply.header('cache-control', 'private, no-store').type('text/plain; charset=utf-8');`,
+      'const html = `<!doctype html>\n<html lang="${language}"><p style="margin:0 0 16px">${greeting}</p>\n${rest}`;',
+    ];
+    for (const source of others) assert.deepEqual(proseIn(source).prose, [], source);
+  });
+});

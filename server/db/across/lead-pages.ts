@@ -1,0 +1,280 @@
+// Leads, and who is none yet, read a page at a time: a million need no more memory than a thousand, no statement lasts, and nobody
+// who writes waits for one.
+import { sql } from 'kysely';
+
+import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { lowestIdAt } from '#server/db/engine/ids.ts';
+import { statement, type Value } from '#server/db/engine/statement.ts';
+import { answersOf, type LeadAnswers } from '#shared/lead.ts';
+
+/** What is known of somebody's address, with how they are read. Another state is an entry here. */
+const READERS = {
+  /** The address was proved to us, and nothing speaks against mail to it. */
+  verified: (db: Db, filter: LeadFilter) => verifiedPages(db, filter, { areSuppressed: false }),
+  /** The address was proved to us, and is not to be mailed (any more). */
+  suppressed: (db: Db, filter: LeadFilter) => verifiedPages(db, filter, { areSuppressed: true }),
+  /** Asked for a code, and entered none yet. */
+  unverified: unverifiedPages,
+  /** Came from a previous tool. */
+  imported: importedPages,
+} as const satisfies Record<string, (db: Db, filter: LeadFilter) => AsyncGenerator<readonly LeadRecord[]>>;
+
+export type LeadState = keyof typeof READERS;
+export const LEAD_STATES = Object.keys(READERS) as LeadState[];
+
+/** Somebody, and of a lead the newest consent. Times are milliseconds since 1970. */
+export type LeadRecord = LeadAnswers & {
+  readonly id: string;
+  readonly email: string;
+  readonly state: LeadState;
+  /** First verified; or asked for the newest code; or imported. */
+  readonly state_since: number;
+  /** Null of who was never verified by us. */
+  readonly first_verified_at: number | null;
+  readonly last_verified_at: number | null;
+  /** JSON: where the visit came from (server/attribution/attribution.ts); null of who was imported. */
+  readonly attribution: string | null;
+  /** Separated by spaces. */
+  readonly flags: string;
+  readonly consent_given_at: number | null;
+  readonly consent_version: string | null;
+  readonly consent_text: string | null;
+  /** Where the consent of who was imported came from, in the operator's words. */
+  readonly consent_source: string | null;
+};
+
+export type LeadFilter = {
+  /** In this state since then or later. Milliseconds since 1970. */
+  readonly since?: number | undefined;
+  /** In this state since before that. Milliseconds since 1970. */
+  readonly until?: number | undefined;
+  readonly flag?: string | undefined;
+  /** Only those that no export of this name has had; of leads only. */
+  readonly missingIn?: string | undefined;
+};
+
+/** A lead with its newest consent. Times are milliseconds since 1970. */
+export type HeldLead = Awaited<ReturnType<ReturnType<typeof leadRecords>['executeTakeFirstOrThrow']>>;
+
+/** Each lead with its newest consent. */
+const leadRecords = (db: Db) =>
+  db
+    .selectFrom('leads as l')
+    .leftJoin('consent_receipts as r', (join) =>
+      join.on('r.id', '=', (eb) =>
+        eb
+          .selectFrom('consent_receipts as newest')
+          .select('newest.id')
+          .whereRef('newest.lead_id', '=', 'l.id')
+          .orderBy('newest.id', 'desc')
+          .limit(1),
+      ),
+    )
+    .leftJoin('consent_wordings as w', 'w.version', 'r.consent_version')
+    .select([
+      'l.id',
+      'l.email',
+      'l.name',
+      'l.company',
+      'l.first_verified_at',
+      'l.last_verified_at',
+      'l.attribution',
+      'l.flags',
+      'r.given_at as consent_given_at',
+      'r.consent_version',
+      'w.text as consent_text',
+    ]);
+
+type ById = { readonly id: string };
+const recordWith = (db: Db, value: Value<ById>) => leadRecords(db).where('l.id', '=', value('id'));
+const heldOn = {
+  // It has one writer at a time.
+  sqlite: statement((db, value: Value<ById>) => recordWith(db, value)),
+  postgres: statement((db, value: Value<ById>) => recordWith(db, value).forUpdate('l')),
+};
+
+/**
+ * One lead, held until the transaction ends: nobody changes it meanwhile.
+ * @returns undefined when there is none
+ */
+export async function holdLeadRecord(
+  tx: Db,
+  engine: OpenDatabase['engine'],
+  id: string,
+): Promise<HeldLead | undefined> {
+  const { rows } = await heldOn[engine](tx, { id });
+  return rows[0];
+}
+
+/** What becomes of so many is garbage before V8 takes it for something that stays. */
+const PAGE_SIZE = 100;
+/** Rows looked at in one statement where few of them are wanted. */
+const SLICE_SIZE = 5_000;
+
+/**
+ * Reads people in a state, those who are in it for the longest first. Who comes into it meanwhile may come or not.
+ * @returns pages, which may be empty
+ */
+export const leadPages = (
+  db: Db,
+  state: LeadState,
+  filter: LeadFilter,
+): AsyncGenerator<readonly LeadRecord[], void, void> => READERS[state](db, filter);
+
+async function* verifiedPages(
+  db: Db,
+  { since, until, flag, missingIn }: LeadFilter,
+  { areSuppressed }: { areSuppressed: boolean },
+): AsyncGenerator<readonly LeadRecord[], void, void> {
+  for (let after = ''; ;) {
+    const page = await leadRecords(db)
+      .where('l.id', '>', after)
+      .where(areSuppressed ? isSuppressed('l.email') : sql<boolean>`not (${isSuppressed('l.email')})`)
+      .$if(since !== undefined, (query) => query.where('l.first_verified_at', '>=', since!))
+      .$if(until !== undefined, (query) => query.where('l.first_verified_at', '<', until!))
+      .$if(flag !== undefined, (query) => query.where(hasFlag('l.flags', flag!)))
+      .$if(missingIn !== undefined, (query) => query.where(isMissingIn(missingIn!)))
+      .orderBy('l.id')
+      .limit(PAGE_SIZE)
+      .execute();
+    const last = page.at(-1);
+    if (last === undefined) return;
+    yield page.map((row) =>
+      Object.assign(row, {
+        state: areSuppressed ? ('suppressed' as const) : ('verified' as const),
+        state_since: row.first_verified_at,
+        consent_source: null,
+      }),
+    );
+    after = last.id;
+  }
+}
+
+/** Nobody has proved the address, nor that its owner agreed to anything: there is no consent to tell of. */
+async function* unverifiedPages(
+  db: Db,
+  { since, until, flag }: LeadFilter,
+): AsyncGenerator<readonly LeadRecord[], void, void> {
+  // Most who asked are leads: a slice at a time, however few of it are none. An id is made after its time was noted, never before.
+  for (let after = since === undefined ? '' : lowestIdAt(since); ;) {
+    const ids = await db
+      .selectFrom('submissions')
+      .select('id')
+      .where('id', '>', after)
+      .orderBy('id')
+      .limit(SLICE_SIZE)
+      .execute();
+    const last = ids.at(-1)?.id;
+    if (last === undefined) return;
+    const { rows } = await sql<
+      Pick<LeadRecord, keyof LeadAnswers | 'id' | 'email' | 'state_since' | 'attribution' | 'flags'>
+    >`
+      select s.id, s.email, s.name, s.company, s.created_at as state_since, s.attribution, s.flags
+      from submissions s
+      where s.id > ${after} and s.id <= ${last}
+      and not exists (select 1 from leads l where l.email = s.email)
+      and not exists (select 1 from submissions n where n.email = s.email and n.id > s.id)
+      ${since === undefined ? sql`` : sql`and s.created_at >= ${since}`}
+      ${until === undefined ? sql`` : sql`and s.created_at < ${until}`}
+      ${flag === undefined ? sql`` : sql`and ${hasFlag('s.flags', flag)}`}
+      order by s.id
+    `.execute(db);
+    yield rows.map((row) =>
+      Object.assign(row, { state: 'unverified' as const, consent_source: null }, NO_CONSENT),
+    );
+    after = last;
+  }
+}
+
+const NO_CONSENT = {
+  first_verified_at: null,
+  last_verified_at: null,
+  consent_given_at: null,
+  consent_version: null,
+  consent_text: null,
+} as const;
+
+/** Who became a lead since is one. */
+async function* importedPages(
+  db: Db,
+  { since, until }: LeadFilter,
+): AsyncGenerator<readonly LeadRecord[], void, void> {
+  for (let after = ''; ;) {
+    const page = await db
+      .selectFrom('imported_leads as i')
+      .selectAll('i')
+      .select((eb) =>
+        eb.selectFrom('leads as l').select('l.id').whereRef('l.email', '=', 'i.email').as('lead_id'),
+      )
+      .where('i.id', '>', after)
+      .where(sql<boolean>`not (${isSuppressed('i.email')})`)
+      .$if(since !== undefined, (query) => query.where('i.imported_at', '>=', since!))
+      .$if(until !== undefined, (query) => query.where('i.imported_at', '<', until!))
+      .orderBy('i.id')
+      .limit(PAGE_SIZE)
+      .execute();
+    const last = page.at(-1);
+    if (last === undefined) return;
+    yield page
+      .filter((row) => row.lead_id === null)
+      .map((row) => ({
+        ...NO_CONSENT,
+        id: row.id,
+        email: row.email,
+        ...answersOf(row),
+        state: 'imported',
+        state_since: row.imported_at,
+        attribution: null,
+        flags: '',
+        consent_given_at: row.consent_given_at,
+        consent_source: row.consent_source,
+      }));
+    after = last.id;
+  }
+}
+
+// Looked up for each person, not joined: PostgreSQL would go through all of a long table for each page of a few people.
+
+/** Whether an address stands on the list of those that are not to be mailed. */
+const isSuppressed = (email: 'l.email' | 'i.email') =>
+  sql<boolean>`(select 1 from suppressions where suppressions.email = ${sql.ref(email)} limit 1) is not null`;
+
+/** Whether no export of this name has had a lead. */
+const isMissingIn = (name: string) =>
+  sql<boolean>`(select 1 from exported_leads e where e.lead_id = l.id and e.export_name = ${name}) is null`;
+
+/** One of the words of a list that is separated by spaces. */
+const hasFlag = (column: string, flag: string) =>
+  sql<boolean>`' ' || ${sql.ref(column)} || ' ' like ${`% ${flag} %`}`;
+
+/** PostgreSQL takes 65,535 values a statement. */
+const MOST_AT_ONCE = 1_000;
+
+/**
+ * Remembers that an export of this name has had these leads. One that was erased meanwhile is passed over.
+ * @param now milliseconds since 1970
+ */
+export async function rememberExported(
+  db: Db,
+  { name, leadIds, now }: { name: string; leadIds: readonly string[]; now: number },
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    for (let from = 0; from < leadIds.length; from += MOST_AT_ONCE) {
+      await tx
+        .insertInto('exported_leads')
+        .columns(['export_name', 'lead_id', 'exported_at'])
+        .expression((eb) =>
+          eb
+            .selectFrom('leads')
+            .select((leads) => [
+              leads.val(name).as('export_name'),
+              'leads.id as lead_id',
+              leads.val(now).as('exported_at'),
+            ])
+            .where('leads.id', 'in', leadIds.slice(from, from + MOST_AT_ONCE)),
+        )
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+    }
+  });
+}

@@ -1,0 +1,82 @@
+// Who asked for a code and is no lead, read a page at a time like leads.
+import { sql } from 'kysely';
+
+import { codeFacts, fateOfFacts, type CodeFate } from '#server/db/across/code-fates.ts';
+import type { Db } from '#server/db/engine/connect.ts';
+import { lowestIdAt } from '#server/db/engine/ids.ts';
+import type { Span } from '#server/db/across/report-figures.ts';
+import type { LeadAnswers } from '#shared/lead.ts';
+
+/** One address that never entered a code. */
+export type LostLead = { readonly [Name in keyof LeadAnswers]: LeadAnswers[Name] | null } & {
+  readonly email: string;
+  /** JSON (server/attribution/attribution.ts). */
+  readonly attribution: string | null;
+  /** When the newest code was asked for. Milliseconds since 1970. */
+  readonly asked_at: number;
+  /** How many codes were made in the span. */
+  readonly codes: number;
+  readonly wrong_tries: number;
+  readonly fate: Exclude<CodeFate, 'entered'>;
+  /** What the mail server said to the newest mail; null when it said nothing, or that is no longer kept. */
+  readonly reply: string | null;
+  /** What kind of failure the newest mail met last (see the outbox); null when it met none. */
+  readonly error_class: string | null;
+};
+
+const PAGE_SIZE = 5_000;
+
+/**
+ * Reads them, who asked longest ago first. Addresses that were erased, or became leads at any time, are none.
+ * @param now to tell codes that can still be entered; milliseconds since 1970
+ * @returns pages, which may be empty
+ */
+export async function* lostLeadPages(
+  db: Db,
+  { from, to }: Span,
+  now: number,
+): AsyncGenerator<readonly LostLead[], void, void> {
+  for (let after = lowestIdAt(from); ;) {
+    const ids = await db
+      .selectFrom('codes')
+      .select('id')
+      .where('id', '>', after)
+      .where('id', '<', lowestIdAt(to))
+      .orderBy('id')
+      .limit(PAGE_SIZE)
+      .execute();
+    const last = ids.at(-1)?.id;
+    if (last === undefined) return;
+    const { rows } = await sql<LostLead>`
+      with person as (
+        select c.id, c.email, c.challenge_id, c.created_at from codes c
+        where c.id > ${after} and c.id <= ${last} and c.used_at is null and c.email like '%@%'
+        and c.id = (
+          select newest.id from codes newest
+          where newest.email = c.email and newest.created_at >= ${from} and newest.created_at < ${to}
+          order by newest.created_at desc, newest.id desc limit 1
+        )
+        and not exists (select 1 from leads l where l.email = c.email)
+      ), facts as (
+        select p.id, p.email, p.challenge_id, p.created_at, count(*) as codes, ${codeFacts(now, 'person')}
+        from person p
+        join codes a on a.email = p.email and a.created_at >= ${from} and a.created_at < ${to}
+        left join outbox o on o.code_id = a.id and o.kind = 'code'
+        group by p.id, p.email, p.challenge_id, p.created_at
+      )
+      select f.email, s.name, s.company, s.attribution, f.created_at as asked_at, f.codes,
+        coalesce(f.wrong_tries, 0) as wrong_tries, ${fateOfFacts} as fate,
+        case when m.state = 'dropped' then null else m.reply end as reply, m.error_class
+      from facts f
+      left join submissions s on s.id = (
+        select x.id from submissions x where x.challenge_id = f.challenge_id
+        order by x.created_at desc, x.id desc limit 1
+      )
+      left join outbox m on m.code_id = f.id and m.kind = 'code'
+      where entered = 0
+      order by f.id
+    `.execute(db);
+    yield rows;
+    after = last;
+  }
+}

@@ -1,0 +1,174 @@
+// Figures for the report, counted in slices: no statement lasts, and a million people need no more memory than a thousand.
+import { setImmediate } from 'node:timers/promises';
+
+import { sql, type RawBuilder } from 'kysely';
+
+import { codeFacts, fateOfFacts, type CodeFate } from '#server/db/across/code-fates.ts';
+import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { lowestIdAt } from '#server/db/engine/ids.ts';
+
+/** From then, and before that. Milliseconds since 1970. */
+export type Span = { readonly from: number; readonly to: number };
+
+type Group = {
+  /** Days since 1970, in UTC. */
+  readonly day: number;
+  /** JSON, as it stands beside the first form; null when that was erased. */
+  readonly attribution: string | null;
+  /** What follows the @, in lower case; empty when the address was erased. */
+  readonly domain: string;
+  /** May be negative: it corrects another group. */
+  readonly people: number;
+};
+
+/** People who asked for a code, on the day they first did in the span. Groups are to be added up. */
+export type AskedGroup = Group & {
+  readonly fate: CodeFate;
+  /** 1: a code was mailed, as far as is known. */
+  readonly mailed: 0 | 1;
+  /** From the mailing of the code to its entry, in whole seconds; null when it was not entered, or its mail is not kept. */
+  readonly seconds: number | null;
+};
+
+const ROWS_AT_ONCE = 20_000;
+const DAY_MS = 86_400_000;
+
+/** What follows the @ of a column; an address that was erased has none. */
+const domainOf = (column: string, engine: OpenDatabase['engine']) =>
+  engine === 'postgres'
+    ? sql<string>`split_part(${sql.ref(column)}, '@', 2)`
+    : sql<string>`case instr(${sql.ref(column)}, '@') when 0 then ''
+        else substr(${sql.ref(column)}, instr(${sql.ref(column)}, '@') + 1) end`;
+
+/**
+ * Counts who asked for a code in a span: each address once, with the codes of the span. Few have more than one, and to look for
+ * others of each would take longer than all the rest: every code is counted first, in the order of time, and then those of
+ * who has several, found in the order of addresses, become one.
+ * @param now to tell codes that can still be entered; milliseconds since 1970
+ * @param atOnce how many codes a statement looks at; for tests
+ * @returns groups, some of which may come more than once
+ */
+export async function* askedGroups(
+  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
+  { from, to }: Span,
+  now: number,
+  atOnce = ROWS_AT_ONCE,
+): AsyncGenerator<readonly AskedGroup[], void, void> {
+  const inSpan = (table: string) =>
+    sql`${sql.ref(`${table}.created_at`)} >= ${from} and ${sql.ref(`${table}.created_at`)} < ${to}`;
+  const groups = async (facts: RawBuilder<unknown>, sign: 1 | -1) => {
+    const { rows } = await sql<AskedGroup>`
+      with facts as (${facts}), told as (
+        select day, ${domainOf('email', engine)} as domain, ${fateOfFacts} as fate, mailed, seconds,
+          (select s.attribution from submissions s where s.challenge_id = facts.challenge_id
+           order by s.created_at, s.id limit 1) as attribution
+        from facts
+      )
+      select day, attribution, domain, fate, mailed, seconds, ${sql.lit(sign)} * count(*) as people from told
+      group by day, attribution, domain, fate, mailed, seconds
+    `.execute(db);
+    return rows;
+  };
+  const oneByOne = (codes: RawBuilder<unknown>) => sql`
+    select a.id, a.email, a.challenge_id, a.created_at / ${sql.lit(DAY_MS)} as day, ${codeFacts(now, 'code')}
+    from ${codes}`;
+
+  for await (const { after, last } of slices(
+    db,
+    { table: 'codes', column: 'id', atOnce },
+    spanOfIds({ from, to }),
+  ))
+    yield await groups(
+      oneByOne(sql`
+      codes a left join outbox o on o.code_id = a.id and o.kind = 'code'
+        -- The same once more, so that PostgreSQL reads no other mail.
+        and o.code_id > ${after} and o.code_id <= ${last}
+      where a.id > ${after} and a.id <= ${last}`),
+      1,
+    );
+
+  for await (const { after, last } of slices(db, { table: 'codes', column: 'email', atOnce }, EVERYTHING)) {
+    const several = sql`(
+      select c.email from codes c where c.email > ${after} and c.email <= ${last} and ${inSpan('c')}
+      group by c.email having count(*) > 1
+    ) p join codes a on a.email = p.email and ${inSpan('a')}
+    left join outbox o on o.code_id = a.id and o.kind = 'code'`;
+    yield await groups(oneByOne(several), -1);
+    yield await groups(
+      sql`select a.email, min(a.created_at) / ${sql.lit(DAY_MS)} as day, ${codeFacts(now, 'person')},
+            (select f.challenge_id from codes f where f.email = a.email and ${inSpan('f')}
+             order by f.created_at, f.id limit 1) as challenge_id
+          from ${several} group by a.email`,
+      1,
+    );
+  }
+}
+
+/** Counts new leads, on the day they were first verified. These are kept when their codes no longer are. */
+export async function* leadGroups(
+  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
+  { from, to }: Span,
+): AsyncGenerator<readonly Group[], void, void> {
+  for await (const { after, last } of slices(
+    db,
+    { table: 'leads', column: 'id', atOnce: ROWS_AT_ONCE },
+    EVERYTHING,
+  )) {
+    const { rows } = await sql<Group>`
+      with told as (
+        select first_verified_at / ${sql.lit(DAY_MS)} as day, attribution, ${domainOf('email', engine)} as domain
+        from leads where id > ${after} and id <= ${last} and first_verified_at >= ${from} and first_verified_at < ${to}
+      )
+      select day, attribution, domain, count(*) as people from told group by day, attribution, domain
+    `.execute(db);
+    yield rows;
+  }
+}
+
+/** Counts new leads of a span. */
+export async function countLeads(db: Db, { from, to }: Span): Promise<number> {
+  const row = await db
+    .selectFrom('leads')
+    .select((eb) => eb.fn.countAll().as('count'))
+    .where('first_verified_at', '>=', from)
+    .where('first_verified_at', '<', to)
+    .executeTakeFirstOrThrow();
+  return Number(row.count);
+}
+
+/** After one value of a column, and before another. */
+type Range = { readonly begin: string; readonly end: string | null };
+
+const EVERYTHING: Range = { begin: '', end: null };
+const spanOfIds = ({ from, to }: Span): Range => ({ begin: lowestIdAt(from), end: lowestIdAt(to) });
+
+/** Goes through a column that has an index: each slice begins after one value and ends with another. */
+async function* slices(
+  db: Db,
+  {
+    table,
+    column,
+    atOnce,
+  }: { readonly table: 'codes' | 'leads'; readonly column: 'id' | 'email'; readonly atOnce: number },
+  { begin, end }: Range,
+): AsyncGenerator<{ readonly after: string; readonly last: string }, void, void> {
+  const rest = (after: string) =>
+    db
+      .selectFrom(table)
+      .select(column)
+      .where(column, '>', after)
+      .$if(end !== null, (query) => query.where(column, '<', end!))
+      .limit(1);
+  for (let after = begin; ;) {
+    const row =
+      (await rest(after)
+        .orderBy(column)
+        .offset(atOnce - 1)
+        .executeTakeFirst()) ?? (await rest(after).orderBy(column, 'desc').executeTakeFirst());
+    if (row === undefined) return;
+    // A server that counts has others to answer.
+    await setImmediate();
+    yield { after, last: row[column] };
+    after = row[column];
+  }
+}

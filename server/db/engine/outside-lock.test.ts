@@ -1,0 +1,282 @@
+// SQLite's file, when somebody else has hold of it.
+import assert from 'node:assert/strict';
+import { mkdtempSync, renameSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it } from 'node:test';
+import { setImmediate, setTimeout } from 'node:timers/promises';
+
+import { sql } from 'kysely';
+
+import type { DatabaseOptions, OpenDatabase } from '#server/db/engine/connect.ts';
+import { deleteEndedWindows } from '#server/db/tables/limit-windows.ts';
+import { migrate } from '#server/db/migrations/migrate.ts';
+import { isOutage } from '#server/db/engine/outages.ts';
+import { API } from '#shared/api.ts';
+import { TEST_DIST } from '#testing/built-site.ts';
+import { freshDatabase } from '#testing/databases.ts';
+import { codeIn, type InboxBehaviour } from '#testing/inbox.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+
+const FOREVER_MS = 600_000;
+
+type Outside = {
+  readonly file: string;
+  readonly database: OpenDatabase;
+  /** Takes the write lock from outside, as a shell or another program does. */
+  readonly lock: () => void;
+  readonly unlock: () => void;
+};
+
+/** A database in a file, and a connection to it that is not the server's. */
+async function withFile(options: DatabaseOptions, test: (outside: Outside) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'lock-'));
+  const file = path.join(folder, 'leads.db');
+  const database = await freshDatabase('sqlite', { file, ...options });
+  const other = new DatabaseSync(file);
+  try {
+    await test({
+      file,
+      database,
+      lock: () => other.exec('begin immediate'),
+      unlock: () => other.exec('commit'),
+    });
+  } finally {
+    other.close();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const withLockableServer = (
+  options: DatabaseOptions & { readonly inbox?: InboxBehaviour },
+  test: (server: ServerUnderTest, outside: Outside) => Promise<void>,
+): Promise<void> =>
+  withFile(options, (outside) =>
+    withServer(
+      {
+        engine: 'sqlite',
+        database: outside.database,
+        siteFolder: TEST_DIST,
+        // All of them come from one network here.
+        env: { LEADS_PER_IP_PER_HOUR: '0' },
+        ...(options.inbox && { inbox: options.inbox }),
+      },
+      (server) => test(server, outside),
+    ),
+  );
+
+/** Asks, and counts how often the event loop came round before the answer. */
+async function turnsUntil(answer: Promise<unknown>): Promise<number> {
+  let turns = 0;
+  let answered = false;
+  void answer.finally(() => (answered = true)).catch(() => {});
+  while (!answered) {
+    await setTimeout(1);
+    turns += 1;
+  }
+  return turns;
+}
+
+const emails = Array.from({ length: 20 }, (_, index) => `visitor-${index}@example.com`);
+const sendForm = (server: ServerUnderTest, email: string) =>
+  createVisitor(server).post(API.leads, filledForm({ email }));
+
+describe('while somebody else holds the write lock', () => {
+  it('pages, health and reading go on, and every form is taken once it is free', () =>
+    withLockableServer({ patienceMs: FOREVER_MS }, async (server, { lock, unlock }) => {
+      const reader = createVisitor(server);
+      await reader.post(API.leads, filledForm());
+      const code = codeIn(await server.inbox.waitForMail('ada@example.com'));
+      assert.equal((await reader.post(API.verify, { email: 'ada@example.com', code })).statusCode, 200);
+      await server.advance(0);
+
+      lock();
+      let answered = 0;
+      const forms = emails.map((email) => sendForm(server, email).finally(() => (answered += 1)));
+      const housekeeping = deleteEndedWindows(server.database.db, { most: 100, now: server.now() });
+      for (let round = 0; round < 20; round += 1) {
+        await setTimeout(1);
+        assert.equal((await server.app.inject('/')).statusCode, 200);
+        assert.equal((await server.app.inject(API.health)).statusCode, 200);
+        assert.equal((await reader.get(API.article)).statusCode, 200);
+      }
+      assert.equal(answered, 0, 'nothing is promised before it is stored');
+      unlock();
+      for (const form of await Promise.all(forms)) assert.equal(form.statusCode, 202);
+      await housekeeping;
+      assert.equal(await server.countRows('submissions'), 1 + emails.length);
+      for (const email of emails) await server.inbox.waitForMail(email);
+      assert.equal(server.inbox.mails.length, 1 + emails.length);
+    }));
+
+  it('forms and codes are answered 503 when it lasts, and nothing of them is stored', () =>
+    withLockableServer({ patienceMs: 300 }, async (server, { lock, unlock }) => {
+      const visitor = createVisitor(server);
+      await visitor.post(API.leads, filledForm());
+      const code = codeIn(await server.inbox.waitForMail('ada@example.com'));
+      await server.advance(0);
+      lock();
+      const asks = [
+        ...emails.map((email) => sendForm(server, email)),
+        visitor.post(API.verify, { email: 'ada@example.com', code }),
+      ];
+      assert.ok((await turnsUntil(Promise.all(asks))) > 20, 'the event loop went on');
+      for (const { statusCode, headers, body } of await Promise.all(asks)) {
+        assert.equal(statusCode, 503);
+        assert.equal(body, 'We cannot take this request at the moment. Please try again in a minute.');
+        assert.equal(headers['x-error-code'], 'unavailable');
+        assert.ok(Number(headers['retry-after']) > 0);
+      }
+      unlock();
+      assert.equal(await server.countRows('submissions'), 1);
+      assert.equal((await visitor.post(API.verify, { email: 'ada@example.com', code })).statusCode, 200);
+      assert.equal((await sendForm(server, 'later@example.com')).statusCode, 202);
+    }));
+
+  it('the worker waits, and mails nothing twice', async () => {
+    let onMail = () => {};
+    const inbox: InboxBehaviour = {
+      onMessage: () => {
+        onMail();
+        return null;
+      },
+    };
+    await withLockableServer({ patienceMs: FOREVER_MS, inbox }, async (server, { lock, unlock }) => {
+      // Between the mail and the note that it was sent.
+      onMail = lock;
+      await sendForm(server, 'ada@example.com');
+      await server.inbox.waitForMail('ada@example.com');
+      const isNoted = async () =>
+        (await server.database.db.selectFrom('outbox').select('state').executeTakeFirst())?.state === 'sent';
+      for (let round = 0; round < 20; round += 1) {
+        await setTimeout(1);
+        assert.equal(await isNoted(), false);
+      }
+      unlock();
+      while (!(await isNoted())) await setImmediate();
+      assert.equal(server.inbox.mails.length, 1);
+      assert.ok(!server.logLines.some((line) => line.includes('"worker"')), 'and nothing failed');
+    });
+  });
+});
+
+it('a start waits for the migrations of another process, however long a visitor would wait', () =>
+  withFile({ patienceMs: 20 }, async ({ database, lock, unlock }) => {
+    lock();
+    let done = false;
+    const migrated = migrate(database).finally(() => (done = true));
+    // So many times the lock outlasts the patience of a visitor's statement.
+    for (let round = 0; round < 5; round += 1) {
+      await assert.rejects(deleteEndedWindows(database.db, { most: 100, now: 0 }), isOutage);
+      assert.equal(done, false);
+    }
+    unlock();
+    await migrated;
+    await database.close();
+  }));
+
+describe('transactions of one process', () => {
+  it('take turns, and a statement outside them is no part of them', () =>
+    withFile({}, async ({ database: { db, close } }) => {
+      const insert = (on: typeof db, key: string) =>
+        on.insertInto('limit_windows').values({ key, started_at: 0, ends_at: 1, count: 1 }).execute();
+      let outside = Promise.resolve<unknown>(null);
+      const failed = db.transaction().execute(async (tx) => {
+        await insert(tx, 'inside');
+        outside = insert(db, 'outside');
+        for (let round = 0; round < 10; round += 1) await setImmediate();
+        throw new Error('given up');
+      });
+      const next = db.transaction().execute((tx) => insert(tx, 'next'));
+      await assert.rejects(failed, /given up/);
+      await Promise.all([outside, next]);
+      const rows = await db.selectFrom('limit_windows').select('key').orderBy('key').execute();
+      assert.deepEqual(
+        rows.map(({ key }) => key),
+        ['next', 'outside'],
+      );
+      await close();
+    }));
+
+  it('wait for each other no longer than for anybody else', () =>
+    withFile({ patienceMs: 50 }, async ({ database: { db, close } }) => {
+      let end = () => {};
+      const held = new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      const first = db.transaction().execute(() => held);
+      await setImmediate();
+      await assert.rejects(sql`select 1`.execute(db), isOutage);
+      await assert.rejects(
+        db.transaction().execute(() => Promise.resolve()),
+        isOutage,
+      );
+      end();
+      await first;
+      await sql`select 1`.execute(db);
+      await close();
+    }));
+
+  it('that SQLite gave up by itself commit nothing of what follows', () =>
+    withFile({}, async ({ database: { db, close } }) => {
+      await assert.rejects(
+        db.transaction().execute(async (tx) => {
+          // What SQLite does by itself when a disk is full.
+          await sql`insert or rollback into limit_windows values ('x', null, 1, 1)`
+            .execute(tx)
+            .catch(() => {});
+          await sql`insert into limit_windows values ('y', 1, 1, 1)`.execute(tx);
+        }),
+        /given this transaction up/,
+      );
+      assert.deepEqual(await db.selectFrom('limit_windows').selectAll().execute(), []);
+      await close();
+    }));
+
+  it('are finished before the database is closed', () =>
+    withFile({}, async ({ database: { db, close }, file }) => {
+      const write = db.transaction().execute(async (tx) => {
+        await setImmediate();
+        await tx
+          .insertInto('limit_windows')
+          .values({ key: 'x', started_at: 0, ends_at: 1, count: 1 })
+          .execute();
+      });
+      await setImmediate();
+      await close();
+      await write;
+      const later = new DatabaseSync(file);
+      assert.equal(later.prepare('select key from limit_windows').all().length, 1);
+      later.close();
+    }));
+});
+
+describe('a database file that goes away under the server', () => {
+  const replaceBy: Readonly<Record<string, (file: string) => void>> = {
+    'is deleted': (file) => rmSync(file),
+    'is replaced by another one': (file) => {
+      const copy = new DatabaseSync(`${file}.copy`);
+      copy.exec('create table leads (id text)');
+      copy.close();
+      renameSync(`${file}.copy`, file);
+    },
+    'loses its write-ahead log': (file) => rmSync(`${file}-wal`),
+  };
+  for (const [what, replace] of Object.entries(replaceBy)) {
+    it(`is noticed when it ${what}, and no form is promised to it`, () =>
+      withLockableServer({}, async (server, { file }) => {
+        assert.equal((await sendForm(server, 'before@example.com')).statusCode, 202);
+        assert.equal((await server.app.inject(API.health)).statusCode, 200);
+        replace(file);
+        const health = await server.app.inject(API.health);
+        assert.equal(health.statusCode, 503);
+        assert.match(health.body, /^The database file was deleted or replaced .* Do not restart yet: .*\.$/);
+        assert.ok(Number(health.headers['retry-after']) > 0);
+        const form = await sendForm(server, 'after@example.com');
+        assert.equal(form.statusCode, 503);
+        assert.ok(Number(form.headers['retry-after']) > 0);
+        assert.equal(await server.countRows('submissions'), 1);
+      }));
+  }
+});

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { sql } from 'kysely';
+
+import { openDatabase } from '#server/db/engine/connect.ts';
+import { migrate } from '#server/db/migrations/migrate.ts';
+import { explainDatabaseFailure } from '#server/run/why-the-start-failed.ts';
+import { API } from '#shared/api.ts';
+import { createPostgresDatabase, POSTGRES_URL_VARIABLE } from '#testing/databases.ts';
+import { codeIn } from '#testing/inbox.ts';
+import { startPgBouncer } from '#testing/pgbouncer.ts';
+import { findProgram, notTested } from '#testing/programs.ts';
+import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
+
+const missing = findProgram('pgbouncer') === undefined && notTested('pgbouncer');
+
+/** An empty database through a PgBouncer of its own. */
+async function throughPgBouncer(
+  settings: readonly string[],
+  story: (url: string, direct: string) => Promise<void>,
+): Promise<void> {
+  const direct = await createPostgresDatabase();
+  const pgBouncer = await startPgBouncer(process.env[POSTGRES_URL_VARIABLE] ?? '', settings);
+  try {
+    await story(pgBouncer.through(direct), direct);
+  } finally {
+    await pgBouncer.stop();
+  }
+}
+
+describe('through a PgBouncer that pools transactions', { skip: missing }, () => {
+  for (const settings of [[], ['ignore_startup_parameters = statement_timeout']]) {
+    const said = settings.length === 0 ? 'refuses' : 'ignores';
+    it(`twenty visitors at once come through where it ${said} what is asked at the start of a connection`, () =>
+      throughPgBouncer(settings, async (url) => {
+        const database = openDatabase({ engine: 'postgres', url }, () => {});
+        await migrate(database);
+        await withServer({ engine: 'postgres', database }, async (server) => {
+          const visit = async (number: number) => {
+            const email = `visitor-${number}@example.com`;
+            const visitor = createVisitor(server, `198.51.100.${number}`);
+            assert.equal((await visitor.post(API.leads, filledForm({ email }))).statusCode, 202);
+            const code = codeIn(await server.inbox.waitForMail(email));
+            assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
+            assert.equal((await visitor.get(API.article)).statusCode, 200);
+          };
+          await Promise.all(Array.from({ length: 20 }, (_, number) => visit(number + 1)));
+        });
+      }));
+  }
+
+  it('many that start at once run each migration once, and leave no lock behind', () =>
+    throughPgBouncer(['ignore_startup_parameters = statement_timeout'], async (url, direct) => {
+      const databases = Array.from({ length: 6 }, () => openDatabase({ engine: 'postgres', url }, () => {}));
+      await Promise.all(databases.map((database) => migrate(database)));
+      const { db, close } = openDatabase({ engine: 'postgres', url: direct }, () => {});
+      const { rows } = await sql`
+        select pid from pg_locks where locktype = 'advisory'
+        and database = (select oid from pg_database where datname = current_database())
+      `.execute(db);
+      await close();
+      await Promise.all(databases.map((database) => database.close()));
+      assert.deepEqual(rows, []);
+    }));
+
+  it('what it refuses is told in a sentence', () =>
+    throughPgBouncer([], async (url) => {
+      const refusal = async (change: (address: URL) => void): Promise<string> => {
+        const address = new URL(url);
+        change(address);
+        const config = { engine: 'postgres', url: address.href } as const;
+        const database = openDatabase(config, () => {});
+        try {
+          await migrate(database);
+          return '';
+        } catch (error) {
+          return explainDatabaseFailure(error, config)?.replace(/:\d+/, '') ?? String(error);
+        } finally {
+          await database.close();
+        }
+      };
+      assert.equal(
+        await refusal((address) => (address.password = 'wrong')),
+        'PostgreSQL at 127.0.0.1 refused the login. Check user and password in DATABASE_URL.',
+      );
+      assert.equal(
+        await refusal((address) => (address.pathname = '/nowhere')),
+        'PostgreSQL at 127.0.0.1 has no database of that name. Make it, or name another one in DATABASE_URL.',
+      );
+      assert.equal(
+        await refusal((address) => (address.search = 'options=-c%20work_mem=1MB')),
+        'PostgreSQL at 127.0.0.1 is reached through a pooler that refuses a parameter of DATABASE_URL (options). Take it out, or let PgBouncer ignore it (ignore_startup_parameters).',
+      );
+    }));
+
+  it('a statement of a transaction that takes too long is given up by PostgreSQL itself', () =>
+    throughPgBouncer([], async (url) => {
+      const { db, close } = openDatabase({ engine: 'postgres', url }, () => {}, { statementTimeoutMs: 100 });
+      try {
+        await assert.rejects(
+          db.transaction().execute((tx) => sql`select pg_sleep(60)`.execute(tx)),
+          { code: '57014' },
+        );
+        // And the next client of that server connection does not inherit it.
+        await db.connection().execute(async (one) => {
+          const { rows } = await sql<{ statement_timeout: string }>`show statement_timeout`.execute(one);
+          assert.equal(rows[0]?.statement_timeout, '0');
+        });
+      } finally {
+        await close();
+      }
+    }));
+});

@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { describe, it, mock } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+
+import { Kysely, sql } from 'kysely';
+
+import { createLastWrites } from '#server/db/engine/last-writes.ts';
+import { createSqliteDialect } from '#server/db/engine/sqlite-dialect.ts';
+
+type Tables = { readonly parents: { id: number }; readonly children: { id: number; parent: number } };
+
+/** Runs with a database in a file, and another handle that sees what is committed, and nothing else. */
+async function withDatabase(
+  test: (parts: {
+    readonly db: Kysely<Tables>;
+    /** The parents that are committed. */
+    readonly committed: () => unknown[];
+    readonly commits: () => number;
+    /** Makes the next statement of this text fail, as a disk does. */
+    readonly failOnce: (text: string) => void;
+    readonly file: string;
+  }) => Promise<void>,
+): Promise<void> {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'sqlite-dialect-'));
+  const file = path.join(folder, 'test.db');
+  const sqlite = new DatabaseSync(file, { enableForeignKeyConstraints: true });
+  sqlite.exec(`
+    pragma journal_mode = wal;
+    create table parents (id integer primary key);
+    create table children (id integer primary key, parent integer references parents deferrable initially deferred);
+  `);
+  let commits = 0;
+  let failing: string | null = null;
+  const prepare = sqlite.prepare.bind(sqlite);
+  mock.method(sqlite, 'prepare', (text: string) => {
+    const statement = prepare(text);
+    const run = statement.run.bind(statement);
+    mock.method(statement, 'run', (...values: SQLInputValue[]) => {
+      if (text === 'commit') commits += 1;
+      if (text !== failing) return run(...values);
+      failing = null;
+      throw Object.assign(new Error('disk I/O error'), { code: 'ERR_SQLITE_ERROR', errcode: 10 });
+    });
+    return statement;
+  });
+  const other = new DatabaseSync(file, { readOnly: true });
+  const db = new Kysely<Tables>({
+    dialect: createSqliteDialect({
+      sqlite,
+      patienceMs: 1_000,
+      isFileOurs: () => true,
+      writes: createLastWrites(Date.now),
+    }),
+  });
+  try {
+    await test({
+      db,
+      committed: () =>
+        other
+          .prepare('select id from parents order by id')
+          .all()
+          .map(({ id }) => id),
+      commits: () => commits,
+      failOnce: (text) => (failing = text),
+      file,
+    });
+  } finally {
+    await db.destroy();
+    other.close();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const insertIn = (db: Kysely<Tables>, id: number) =>
+  db.transaction().execute((tx) => tx.insertInto('parents').values({ id }).execute());
+
+describe('transactions on SQLite that come together', () => {
+  it('share one commit, and none is told of it before', () =>
+    withDatabase(async ({ db, committed, commits }) => {
+      const seen: unknown[][] = [];
+      await Promise.all([
+        ...[1, 2, 3].map((id) => insertIn(db, id).then(() => seen.push(committed()))),
+        db
+          .insertInto('parents')
+          .values({ id: 4 })
+          .execute()
+          .then(() => seen.push(committed())),
+        // What is read is not committed yet either: nobody may act on it.
+        db
+          .selectFrom('parents')
+          .selectAll()
+          .execute()
+          .then(() => seen.push(committed())),
+      ]);
+      assert.deepEqual(
+        seen,
+        Array.from({ length: 5 }, () => [1, 2, 3, 4]),
+      );
+      assert.equal(commits(), 1);
+    }));
+
+  it('wait for those that come in the turns of the event loop that follow, and not for those that come later', () =>
+    withDatabase(async ({ db, commits }) => {
+      const first = insertIn(db, 1);
+      const second = setImmediate().then(() => insertIn(db, 2));
+      await Promise.all([first, second]);
+      assert.equal(commits(), 1);
+      await insertIn(db, 3);
+      assert.equal(commits(), 2);
+    }));
+
+  it('fail alone also as the first, before the others', () =>
+    withDatabase(async ({ db, committed, commits }) => {
+      const outcomes = await Promise.allSettled([
+        db.transaction().execute(async (tx) => {
+          await tx.insertInto('parents').values({ id: 1 }).execute();
+          throw new Error('This one changed its mind.');
+        }),
+        insertIn(db, 2),
+        insertIn(db, 3),
+      ]);
+      assert.deepEqual(
+        outcomes.map(({ status }) => status),
+        ['rejected', 'fulfilled', 'fulfilled'],
+      );
+      assert.deepEqual(committed(), [2, 3]);
+      assert.equal(commits(), 1);
+    }));
+
+  it('fail alone', () =>
+    withDatabase(async ({ db, committed, commits }) => {
+      const outcomes = await Promise.allSettled([
+        insertIn(db, 1),
+        db.transaction().execute(async (tx) => {
+          await tx.insertInto('parents').values({ id: 2 }).execute();
+          throw new Error('This one changed its mind.');
+        }),
+        insertIn(db, 1),
+        db.insertInto('parents').values({ id: 1 }).execute(),
+        insertIn(db, 3),
+      ]);
+      assert.deepEqual(
+        outcomes.map(({ status }) => status),
+        ['fulfilled', 'rejected', 'rejected', 'rejected', 'fulfilled'],
+      );
+      assert.deepEqual(committed(), [1, 3]);
+      assert.equal(commits(), 1);
+    }));
+
+  it('all fail when their commit does, and the next ones are not touched by it', () =>
+    withDatabase(async ({ db, committed }) => {
+      const outcomes = await Promise.allSettled([
+        insertIn(db, 1),
+        db.selectFrom('parents').selectAll().execute(),
+        // Deferred: only the commit finds that there is no such parent.
+        db.transaction().execute((tx) => tx.insertInto('children').values({ id: 1, parent: 99 }).execute()),
+      ]);
+      assert.deepEqual(
+        outcomes.map(({ status }) => status),
+        ['rejected', 'rejected', 'rejected'],
+      );
+      assert.deepEqual(committed(), []);
+      await insertIn(db, 2);
+      assert.deepEqual(committed(), [2]);
+    }));
+
+  it('all fail when one of them makes SQLite give up, and the next ones are not touched by it', () =>
+    withDatabase(async ({ db, committed }) => {
+      const outcomes = await Promise.allSettled([
+        insertIn(db, 1),
+        db.transaction().execute(async (tx) => {
+          await tx.insertInto('parents').values({ id: 2 }).execute();
+          // As a full disk or an I/O error does by itself.
+          await sql`insert or rollback into parents (id) values (2)`.execute(tx);
+        }),
+        insertIn(db, 3),
+      ]);
+      assert.deepEqual(
+        outcomes.map(({ status }) => status),
+        ['rejected', 'rejected', 'fulfilled'],
+      );
+      assert.deepEqual(committed(), [3]);
+    }));
+
+  it('are told of a failure in ending one of them, and the next ones are not touched by it', async () => {
+    for (const text of ['rollback to member', 'release member', 'commit'])
+      await withDatabase(async ({ db, committed, failOnce }) => {
+        const outcomes = Promise.allSettled([
+          insertIn(db, 1),
+          db.transaction().execute(async (tx) => {
+            await tx.insertInto('parents').values({ id: 2 }).execute();
+            failOnce(text);
+            throw new Error('This one changed its mind.');
+          }),
+        ]);
+        assert.deepEqual(
+          (await outcomes).map(({ status }) => status),
+          ['rejected', 'rejected'],
+          text,
+        );
+        assert.deepEqual(committed(), []);
+        await insertIn(db, 3);
+        assert.deepEqual(committed(), [3]);
+      });
+  });
+
+  it('wait for a lock from outside in their order, also behind one that makes SQLite give up', () =>
+    withDatabase(async ({ db, committed, file }) => {
+      await insertIn(db, 1);
+      const other = new DatabaseSync(file);
+      other.exec('begin immediate');
+      const outcomes = Promise.allSettled([
+        sql`insert or rollback into parents (id) values (1)`.execute(db),
+        insertIn(db, 2),
+        insertIn(db, 3),
+      ]);
+      await setImmediate();
+      other.exec('commit');
+      other.close();
+      assert.deepEqual(
+        (await outcomes).map(({ status }) => status),
+        ['rejected', 'fulfilled', 'fulfilled'],
+      );
+      assert.deepEqual(committed(), [1, 2, 3]);
+    }));
+
+  it('wait for one that takes its time, and none of it is committed before it has ended', () =>
+    withDatabase(async ({ db, committed }) => {
+      let goOn: () => void = () => {};
+      const pause = new Promise<void>((resolve) => (goOn = resolve));
+      const slow = db.transaction().execute(async (tx) => {
+        await tx.insertInto('parents').values({ id: 1 }).execute();
+        await pause;
+        await tx.insertInto('parents').values({ id: 2 }).execute();
+      });
+      const other = insertIn(db, 3);
+      for (let turns = 0; turns < 5; turns += 1) await setImmediate();
+      assert.deepEqual(committed(), []);
+      goOn();
+      await slow;
+      assert.deepEqual(committed(), [1, 2]);
+      await other;
+      assert.deepEqual(committed(), [1, 2, 3]);
+    }));
+});

@@ -1,0 +1,115 @@
+// How many texts of statements there are: each is prepared once and kept, so their number must not grow with visitors.
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { it } from 'node:test';
+
+import { createStatementCache } from '#server/db/engine/sqlite-dialect.ts';
+import { createHousekeeping } from '#server/upkeep/housekeeping.ts';
+import { API } from '#shared/api.ts';
+import { ENGINES, freshDatabase } from '#testing/databases.ts';
+import { codeIn } from '#testing/inbox.ts';
+import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
+
+for (const engine of ENGINES) {
+  it(`on ${engine} many visitors, resends, wrong codes and hours need no more statements than a few`, async () => {
+    const texts = new Set<string>();
+    const database = await freshDatabase(engine, { onStatement: (text) => texts.add(text) });
+    // Every fifth visitor's mail is put off once, to see that way as well.
+    const deferred = new Set<string>();
+    const onRecipient = (address: string) => {
+      if (!/[05]@/.test(address) || deferred.has(address)) return null;
+      deferred.add(address);
+      return Object.assign(new Error('Later'), { responseCode: 451 });
+    };
+    await withServer({ engine, database, inbox: { onRecipient } }, async (server) => {
+      const keepHouse = createHousekeeping({
+        database,
+        config: server.config,
+        clock: server.now,
+        onExpired: () => {},
+      });
+      const flow = async (number: number) => {
+        const email = `visitor-${number}@example.com`;
+        const visitor = createVisitor(server, `198.51.100.${number}`);
+        assert.equal((await visitor.post(API.leads, filledForm({ email }))).statusCode, 202);
+        await visitor.post(API.leads, filledForm({ email, name: 'Ada, again' }));
+        await server.advance(61);
+        // What was put off comes now, and the time to the next one begins.
+        server.wakeWorker();
+        await server.inbox.waitForMail(email);
+        await server.advance(61);
+        await visitor.post(API.leads, filledForm({ email }));
+        const code = codeIn(await server.inbox.waitForMail(email, 2));
+        await visitor.post(API.verify, { email, code: code === '000000' ? '000001' : '000000' });
+        await createVisitor(server).post(API.verify, {
+          email,
+          code: code === '000000' ? '000001' : '000000',
+        });
+        await visitor.get(API.challenge);
+        assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
+        assert.equal((await visitor.get(API.article)).statusCode, 200);
+        await server.app.inject(API.health);
+        await server.app.inject(API.proofOfWork);
+        await server.metrics.render();
+        await server.advance(1_800 + number);
+        await keepHouse();
+      };
+      for (let number = 1; number <= 10; number += 1) await flow(number);
+      const usual = texts.size;
+      for (let number = 11; number <= 30; number += 1) await flow(number);
+      assert.ok(texts.size > 20, 'they are counted');
+      // What happens once in a while may come late; what happens with every visitor would be twenty times as many.
+      assert.ok(texts.size < usual + 10, `${usual} after 10 visitors, ${texts.size} after 30`);
+    });
+  });
+}
+
+/** What a visitor who does everything once costs: form, mail and code. Each statement more is a cost for every visitor. */
+const MOST_OF_A_VISITOR = 20;
+
+for (const engine of ENGINES) {
+  it(`on ${engine} a visitor's whole way takes ${MOST_OF_A_VISITOR} statements, and its mail is not looked for`, async () => {
+    const asked: string[] = [];
+    const database = await freshDatabase(engine, { onStatement: (text) => asked.push(text) });
+    await withServer({ engine, database }, async (server) => {
+      const flow = async (number: number) => {
+        const email = `visitor-${number}@example.com`;
+        const visitor = createVisitor(server, `198.51.100.${number}`);
+        await visitor.post(API.leads, filledForm({ email }));
+        const code = codeIn(await server.inbox.waitForMail(email));
+        assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
+      };
+      // What is looked at now and then is looked at first.
+      const isNoted = () => asked.some((text) => text.startsWith('update "outbox" set "state"'));
+      await flow(1);
+      await until(isNoted);
+      asked.length = 0;
+      await flow(2);
+      await until(isNoted);
+      const all = asked.filter((text) => !/^(begin|commit)/.test(text) && !text.includes('pg_advisory'));
+      // The worker looks on its own each second; what it looks for is something else.
+      const others = all.filter((text) => !text.includes('"any_due"'));
+      assert.ok(all.length - others.length <= 1, 'no look for each mail');
+      assert.ok(others.length <= MOST_OF_A_VISITOR, `${others.length}:\n${others.join('\n')}`);
+      assert.ok(others.length > 10, 'they are counted');
+    });
+  });
+}
+
+it('whatever is asked, only so many statements are kept', () => {
+  const sqlite = new DatabaseSync(':memory:');
+  let prepared = 0;
+  const cache = createStatementCache((text) => {
+    prepared += 1;
+    return sqlite.prepare(text);
+  }, 10);
+  for (let number = 0; number < 100; number += 1) {
+    cache.get('select 0');
+    assert.deepEqual(Object.values(cache.get(`select ${number}`).statement.get() ?? {}), [number]);
+    assert.ok(cache.size() <= 10);
+  }
+  // The one that is used all the time was kept all the time; it is the first of the hundred, too.
+  assert.equal(prepared, 100);
+  sqlite.close();
+});

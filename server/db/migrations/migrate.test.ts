@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { promisify } from 'node:util';
+
+import { sql } from 'kysely';
+
+import type { Config } from '#server/settings/settings.ts';
+import { openDatabase } from '#server/db/engine/connect.ts';
+import { migrate } from '#server/db/migrations/migrate.ts';
+import { createPostgresDatabase, ENGINES } from '#testing/databases.ts';
+
+const execute = promisify(execFile);
+
+/** Opens the database, migrates it and closes it again, in a process of its own, as a start of the server does. */
+async function migrateInOwnProcess(config: Config['database']): Promise<void> {
+  const script = `
+    const { openDatabase } = await import('#server/db/engine/connect.ts');
+    const { migrate } = await import('#server/db/migrations/migrate.ts');
+    const database = openDatabase(${JSON.stringify(config)}, () => {});
+    await migrate(database);
+    await database.close();
+  `;
+  await execute(process.execPath, ['--input-type=module', '--eval', script], {
+    cwd: path.resolve(import.meta.dirname),
+  });
+}
+
+for (const engine of ENGINES) {
+  describe(`migrations on ${engine}`, () => {
+    it('run once when many processes start at the same time', async () => {
+      const folder = mkdtempSync(path.join(os.tmpdir(), 'migrate-'));
+      const config: Config['database'] =
+        engine === 'sqlite'
+          ? { engine, file: path.join(folder, 'leads.db') }
+          : { engine, url: await createPostgresDatabase() };
+      try {
+        await Promise.all(Array.from({ length: 5 }, () => migrateInOwnProcess(config)));
+        const database = openDatabase(config, () => {});
+        await migrate(database);
+        const applied = await sql<{ name: string }>`select name from kysely_migration`.execute(database.db);
+        await database.close();
+        assert.deepEqual(
+          applied.rows.map(({ name }) => name),
+          [
+            '2026-11-20-first-tables',
+            '2026-11-21-consent-proof',
+            '2026-11-21-known-secrets',
+            '2026-11-21-mail-turns',
+            '2026-11-22-outbox-kinds',
+            '2026-11-22-retention',
+            '2026-11-23-whole-orders',
+            '2026-11-24-desk',
+            '2026-11-25-consent-chain',
+            '2026-11-26-funnel',
+            '2026-11-27-import',
+            '2026-11-28-suppression',
+            '2026-11-29-webhooks',
+            '2026-11-30-signed-chain',
+          ],
+        );
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    });
+  });
+}
+
+describe('SQLite', () => {
+  it('is opened so that a commit survives a power cut and nothing waits inside the event loop', async () => {
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'sqlite-'));
+    const database = openDatabase({ engine: 'sqlite', file: path.join(folder, 'new', 'leads.db') }, () => {});
+    try {
+      const pragma = async (name: string) =>
+        Object.values(
+          (await sql<Record<string, unknown>>`${sql.raw(`pragma ${name}`)}`.execute(database.db)).rows[0] ??
+            {},
+        )[0];
+      assert.equal(await pragma('journal_mode'), 'wal');
+      assert.equal(await pragma('synchronous'), 2);
+      assert.equal(await pragma('foreign_keys'), 1);
+      assert.equal(await pragma('busy_timeout'), 0);
+    } finally {
+      await database.close();
+      rmSync(folder, { recursive: true });
+    }
+  });
+});

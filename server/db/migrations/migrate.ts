@@ -1,0 +1,135 @@
+// Brings the database up to date at start. Safe when several processes start at once: the second waits and finds
+// nothing left to do.
+import { sql, type Kysely } from 'kysely';
+import { DEFAULT_MIGRATION_TABLE, Migrator, type Migration } from 'kysely/migration';
+
+import type { OpenDatabase } from '#server/db/engine/connect.ts';
+import { WITHOUT_TIME_LIMIT } from '#server/db/engine/postgres-pool.ts';
+import { isBusy } from '#server/db/engine/sqlite-dialect.ts';
+import * as firstTables from '#server/db/migrations/2026-11-20-first-tables.ts';
+import * as consentProof from '#server/db/migrations/2026-11-21-consent-proof.ts';
+import * as knownSecrets from '#server/db/migrations/2026-11-21-known-secrets.ts';
+import * as mailTurns from '#server/db/migrations/2026-11-21-mail-turns.ts';
+import * as outboxKinds from '#server/db/migrations/2026-11-22-outbox-kinds.ts';
+import * as retention from '#server/db/migrations/2026-11-22-retention.ts';
+import * as wholeOrders from '#server/db/migrations/2026-11-23-whole-orders.ts';
+import * as desk from '#server/db/migrations/2026-11-24-desk.ts';
+import * as consentChain from '#server/db/migrations/2026-11-25-consent-chain.ts';
+import * as funnel from '#server/db/migrations/2026-11-26-funnel.ts';
+import * as imported from '#server/db/migrations/2026-11-27-import.ts';
+import * as suppression from '#server/db/migrations/2026-11-28-suppression.ts';
+import * as webhooks from '#server/db/migrations/2026-11-29-webhooks.ts';
+import * as signedChain from '#server/db/migrations/2026-11-30-signed-chain.ts';
+
+/**
+ * In the order in which they run. A new one goes to the end, and takes or narrows nothing that the release before reads or writes:
+ * that one still runs beside it, and may be gone back to (schema-changes.test.ts looks). One that must, once no release in use needs
+ * it any more, has a name that ends with {@link NO_WAY_BACK}.
+ */
+export const MIGRATIONS: Readonly<Record<string, Migration>> = {
+  '2026-11-20-first-tables': firstTables,
+  '2026-11-21-consent-proof': consentProof,
+  '2026-11-21-known-secrets': knownSecrets,
+  '2026-11-21-mail-turns': mailTurns,
+  '2026-11-22-outbox-kinds': outboxKinds,
+  '2026-11-22-retention': retention,
+  '2026-11-23-whole-orders': wholeOrders,
+  '2026-11-24-desk': desk,
+  '2026-11-25-consent-chain': consentChain,
+  '2026-11-26-funnel': funnel,
+  '2026-11-27-import': imported,
+  '2026-11-28-suppression': suppression,
+  '2026-11-29-webhooks': webhooks,
+  '2026-11-30-signed-chain': signedChain,
+};
+
+/**
+ * Looks which migrations ran, and changes nothing.
+ * @returns the names of those that are still to run, and of those that only a newer version of this page knows
+ */
+export async function compareMigrations<Tables>(
+  db: Kysely<Tables>,
+): Promise<{ readonly pending: readonly string[]; readonly unknown: readonly string[] }> {
+  const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
+  const table = sql.table<{ name: string }>(DEFAULT_MIGRATION_TABLE);
+  const ran = tables.some(({ name }) => name === DEFAULT_MIGRATION_TABLE)
+    ? (await sql<{ name: string }>`select name from ${table}`.execute(db)).rows.map(({ name }) => name)
+    : [];
+  return {
+    pending: Object.keys(MIGRATIONS).filter((name) => !ran.includes(name)),
+    unknown: ran.filter((name) => !(name in MIGRATIONS)),
+  };
+}
+
+const PATIENCE_MS = 60_000;
+
+/** Ends the name of a migration that no release can live with which does not know it. */
+export const NO_WAY_BACK = '-no-way-back';
+
+/**
+ * Runs the migrations that have not run yet, all or none.
+ * @param options mayBeNewer: a database that a newer version has used is taken as it is, unless there is no way back
+ * @returns the migrations of a newer version. Throws what the database said when one fails
+ */
+export async function migrate(
+  { db, engine }: OpenDatabase,
+  { mayBeNewer = false }: { readonly mayBeNewer?: boolean } = {},
+): Promise<readonly string[]> {
+  const run = engine === 'postgres' ? migratePostgres : runMigrations;
+  // Another process that migrates a large database takes longer than a visitor is made to wait.
+  const deadline = Date.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      await run(db, []);
+      return [];
+    } catch (error) {
+      if (mayBeNewer && isOfNewerVersion(error)) {
+        const { unknown } = await compareMigrations(db);
+        if (unknown.some((name) => name.endsWith(NO_WAY_BACK))) throw error;
+        await run(db, unknown);
+        return unknown;
+      }
+      if (engine === 'postgres' || !isBusy(error) || Date.now() >= deadline) throw error;
+    }
+  }
+}
+
+/** As Kysely's own, so that releases that ask for it in its way wait as well. */
+const MIGRATION_LOCK = 3_853_314_791_062_309_107n;
+
+/**
+ * All in one transaction, its lock included: Kysely's lock belongs to a session, and a pooler would leave it in one that nobody can
+ * find again.
+ */
+async function migratePostgres<Tables>(db: Kysely<Tables>, others: readonly string[]): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    // On a large database a migration takes longer than a visitor is made to wait.
+    await sql.raw(WITHOUT_TIME_LIMIT).execute(tx);
+    await sql`select set_config('lock_timeout', ${String(PATIENCE_MS)}, true)`.execute(tx);
+    await sql`select pg_advisory_xact_lock(${sql.lit(MIGRATION_LOCK)})`.execute(tx);
+    await runMigrations(tx, others);
+  });
+}
+
+/** Whether a migration ran that this version does not know. */
+export const isOfNewerVersion = (error: unknown): boolean =>
+  error instanceof Error && /previously executed migration .+ is missing/.test(error.message);
+
+/** @param others that ran, and are somebody else's */
+async function runMigrations<Tables>(db: Kysely<Tables>, others: readonly string[]): Promise<void> {
+  const ran = others.map((name): [string, Migration] => [name, { up: async () => {} }]);
+  const { error } = await migratorOf(db, { ...MIGRATIONS, ...Object.fromEntries(ran) }).migrateToLatest();
+  if (error !== undefined) throw error;
+}
+
+/**
+ * Brings an empty database of SQLite to where an earlier release left it.
+ * @param newest the last migration that runs
+ */
+export async function migrateTo<Tables>(db: Kysely<Tables>, newest: string): Promise<void> {
+  const { error } = await migratorOf(db, MIGRATIONS).migrateTo(newest);
+  if (error !== undefined) throw error;
+}
+
+const migratorOf = <Tables>(db: Kysely<Tables>, migrations: Readonly<Record<string, Migration>>): Migrator =>
+  new Migrator({ db, provider: { getMigrations: async () => migrations } });

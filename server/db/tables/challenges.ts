@@ -1,0 +1,217 @@
+// One browser's claim to an address: opened by asking for a code, closed by entering it or by time.
+import { sql, type ExpressionBuilder, type Selectable } from 'kysely';
+
+import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { COLUMNS_OF, type Schema } from '#server/db/schema.ts';
+import { statement, valuesOf, type Value } from '#server/db/engine/statement.ts';
+
+export type Challenge = Selectable<Schema['challenges']>;
+
+/**
+ * Whether a code was mailed for this challenge. If not, it rides on a code that another one asked for, and has no tries
+ * of its own.
+ */
+export const hasCodeOfItsOwn = (challenge: Challenge | undefined): challenge is Challenge =>
+  challenge !== undefined && challenge.codes_sent > 0;
+
+/** The same in SQL, and the other way round. */
+const ridesOnAnother = (eb: ExpressionBuilder<Schema, 'challenges'>) => eb('codes_sent', '=', 0);
+
+/**
+ * Makes others who ask for the same address wait until this transaction ends, so that counting and then sending
+ * is one step. SQLite has one writer at a time anyway.
+ */
+export async function lockAddress(tx: Db, engine: OpenDatabase['engine'], email: string): Promise<void> {
+  if (engine === 'postgres')
+    await sql`select pg_advisory_xact_lock(hashtextextended(${email}, 0))`.execute(tx);
+}
+
+/** The same for many at once. Whoever locks several locks them in one order, so that nobody waits for each other. */
+export async function lockAddresses(
+  tx: Db,
+  engine: OpenDatabase['engine'],
+  emails: readonly string[],
+): Promise<void> {
+  if (engine === 'postgres')
+    await sql`select pg_advisory_xact_lock(hashtextextended(email, 0)) from unnest(${emails.toSorted()}::text[]) as email`.execute(
+      tx,
+    );
+}
+
+/** The open challenges of a browser, newest first. */
+const openChallenges = (db: Db, browserId: string, now: number) =>
+  db
+    .selectFrom('challenges')
+    .select(COLUMNS_OF.challenges)
+    .where('browser_id', '=', browserId)
+    .where('expires_at', '>', now)
+    .where('verified_at', 'is', null)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1);
+
+type OfBrowser = { readonly browserId: string; readonly now: number };
+
+const newestOpen = statement((db, value: Value<OfBrowser>) =>
+  openChallenges(db, value('browserId'), value('now')),
+);
+const openWithId = statement((db, value: Value<OfBrowser & { readonly id: string }>) =>
+  openChallenges(db, value('browserId'), value('now')).where('id', '=', value('id')),
+);
+const newestOpenForEmail = statement((db, value: Value<OfBrowser & { readonly email: string }>) =>
+  openChallenges(db, value('browserId'), value('now')).where('email', '=', value('email')),
+);
+
+/** A challenge of a browser that can still be answered: the one with an id, or the newest if there is none. */
+export async function findOpenChallenge(
+  db: Db,
+  { browserId, now, id }: OfBrowser & { readonly id?: string | undefined },
+): Promise<Challenge | undefined> {
+  const { rows } = await (id === undefined
+    ? newestOpen(db, { browserId, now })
+    : openWithId(db, { browserId, now, id }));
+  return rows[0];
+}
+
+/** The newest challenge of a browser for an e-mail address that can still be answered. */
+export async function findOpenChallengeFor(
+  db: Db,
+  of: OfBrowser & { readonly email: string },
+): Promise<Challenge | undefined> {
+  const { rows } = await newestOpenForEmail(db, of);
+  return rows[0];
+}
+
+/** The newest challenge of a browser for an e-mail address that was verified and, as time goes, could still be open. */
+export async function findVerifiedChallenge(
+  db: Db,
+  { browserId, email, now }: { browserId: string; email: string; now: number },
+): Promise<Challenge | undefined> {
+  return db
+    .selectFrom('challenges')
+    .select(COLUMNS_OF.challenges)
+    .where('browser_id', '=', browserId)
+    .where('email', '=', email)
+    .where('expires_at', '>', now)
+    .where('verified_at', 'is not', null)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+}
+
+/** A challenge by its id. */
+export async function findChallengeById(db: Db, id: string): Promise<Challenge | undefined> {
+  return db.selectFrom('challenges').select(COLUMNS_OF.challenges).where('id', '=', id).executeTakeFirst();
+}
+
+type NewChallenge = Pick<
+  Challenge,
+  'id' | 'browser_id' | 'email' | 'codes_sent' | 'created_at' | 'expires_at'
+>;
+
+const insertOne = statement((db, value: Value<NewChallenge>) =>
+  db
+    .insertInto('challenges')
+    .values(valuesOf(value, ['id', 'browser_id', 'email', 'codes_sent', 'created_at', 'expires_at'])),
+);
+
+export async function insertChallenge(db: Db, challenge: NewChallenge): Promise<void> {
+  await insertOne(db, challenge);
+}
+
+/** Notes that another code was mailed: the challenge lives as long as its newest code. Wrong tries stay. */
+export async function addCodeToChallenge(db: Db, id: string, expiresAt: number): Promise<void> {
+  await db
+    .updateTable('challenges')
+    .set((eb) => ({ codes_sent: eb('codes_sent', '+', 1), expires_at: expiresAt }))
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Challenges that wait for a code live at least until then: its own, and those opened since that ride on it. */
+export async function prolongChallenges(
+  db: Db,
+  code: { challenge_id: string; email: string; created_at: number },
+  { expiresAt, now }: { expiresAt: number; now: number },
+): Promise<void> {
+  const shorter = db
+    .updateTable('challenges')
+    .set({ expires_at: expiresAt })
+    .where('expires_at', '<', expiresAt)
+    .where('expires_at', '>', now);
+  await shorter.where('id', '=', code.challenge_id).execute();
+  const riding = (eb: ExpressionBuilder<Schema, 'challenges'>) =>
+    eb
+      .selectFrom('submissions')
+      .select('challenge_id')
+      .where('submissions.email', '=', code.email)
+      .where('submissions.created_at', '>=', code.created_at);
+  await shorter
+    .where(ridesOnAnother)
+    .where((eb) => eb('id', 'in', riding(eb)))
+    .execute();
+}
+
+const countTry = (db: Db, id: string) =>
+  db
+    .updateTable('challenges')
+    .set((eb) => ({ wrong_tries: eb('wrong_tries', '+', 1) }))
+    .where('id', '=', id)
+    .returning('wrong_tries');
+
+const burn = statement((db, value: Value<{ readonly id: string }>) => countTry(db, value('id')));
+const burnUpTo = statement((db, value: Value<{ readonly id: string; readonly limit: number }>) =>
+  countTry(db, value('id')).where('wrong_tries', '<', value('limit')),
+);
+
+/**
+ * Counts a try BEFORE the code is compared, in one committed statement: however many arrive at once, no more than
+ * the limit get past.
+ * @param limit tries a challenge has; 0 lifts the limit
+ * @returns how many tries are used, this one included; null when there is none left
+ */
+export async function burnTry(db: Db, id: string, limit: number): Promise<number | null> {
+  const { rows } = await (limit > 0 ? burnUpTo(db, { id, limit }) : burn(db, { id }));
+  return rows[0]?.wrong_tries ?? null;
+}
+
+/** Takes a try back that turned out right. */
+export async function unburnTry(db: Db, id: string): Promise<void> {
+  await db
+    .updateTable('challenges')
+    .set((eb) => ({ wrong_tries: eb('wrong_tries', '-', 1) }))
+    .where('id', '=', id)
+    .where('wrong_tries', '>', 0)
+    .execute();
+}
+
+/** Ends a challenge whose tries are used up: another one takes its place. */
+export async function endChallenge(db: Db, id: string, now: number): Promise<void> {
+  await db
+    .updateTable('challenges')
+    .set({ expires_at: now })
+    .where('id', '=', id)
+    .where('expires_at', '>', now)
+    .execute();
+}
+
+const close = statement(
+  (db, value: Value<{ readonly id: string; readonly tries: number; readonly now: number }>) =>
+    db
+      .updateTable('challenges')
+      .set((eb) => ({ verified_at: value('now'), wrong_tries: eb('wrong_tries', '-', value('tries')) }))
+      .where('id', '=', value('id'))
+      .where('verified_at', 'is', null)
+      .returning('codes_sent'),
+);
+
+/**
+ * Closes a challenge: its code was entered.
+ * @param tries to take back, of those that were counted: the one that turned out right, if this challenge paid for it
+ * @returns how many codes were mailed for it; null when it was closed already, and stays as it is
+ */
+export async function closeChallenge(db: Db, id: string, tries: 0 | 1, now: number): Promise<number | null> {
+  const { rows } = await close(db, { id, tries, now });
+  return rows[0]?.codes_sent ?? null;
+}

@@ -1,0 +1,274 @@
+// The codes that were mailed: when, for whom, and whether they were entered. Never their digits. A code is live while its
+// life has not ended and it was not entered.
+import type { Selectable } from 'kysely';
+
+import { hasCodeOfItsOwn, prolongChallenges, type Challenge } from '#server/db/tables/challenges.ts';
+import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
+import type { Db } from '#server/db/engine/connect.ts';
+import { lowestIdAt } from '#server/db/engine/ids.ts';
+import { COLUMNS_OF, type Schema } from '#server/db/schema.ts';
+import { statement, valuesOf, type Value } from '#server/db/engine/statement.ts';
+
+export type Code = Selectable<Schema['codes']>;
+
+type NewCode = Omit<Code, 'used_at'>;
+
+const insertOne = statement((db, value: Value<NewCode>) =>
+  db
+    .insertInto('codes')
+    .values(
+      valuesOf(value, [
+        'id',
+        'challenge_id',
+        'email',
+        'client_address',
+        'secret_id',
+        'created_at',
+        'expires_at',
+      ]),
+    ),
+);
+
+export async function insertCode(db: Db, code: NewCode): Promise<void> {
+  await insertOne(db, code);
+}
+
+/** Whether a code can still be entered. */
+export const isLive = (code: Code, now: number): boolean => code.expires_at > now && code.used_at === null;
+
+/** A challenge, if there is one, and the e-mail address it is for. */
+type Claim = { readonly challenge: Challenge | undefined; readonly email: string };
+
+/**
+ * The one code that answers a challenge: the newest of its own, live or not, or else the newest live one that
+ * somebody at the same network address asked for, for the same e-mail address.
+ */
+export async function codeThatAnswers(
+  db: Db,
+  { challenge, email, clientAddress }: Claim & { readonly clientAddress: string },
+  now: number,
+): Promise<Code | undefined> {
+  if (hasCodeOfItsOwn(challenge)) {
+    const { rows } = await codesOfChallenge(db, { challengeId: challenge.id });
+    return newestFirst(rows, now)[0];
+  }
+  const { rows } = await liveCodesFromAddress(db, { email, clientAddress, now });
+  return newestFirst(rows, now)[0];
+}
+
+/**
+ * The codes a try is compared with: so many of the newest live ones of a challenge that has its own, or else of the address.
+ */
+export async function acceptedCodes(
+  db: Db,
+  { challenge, email, most }: Claim & { readonly most: number },
+  now: number,
+): Promise<Code[]> {
+  const { rows } = hasCodeOfItsOwn(challenge)
+    ? await liveCodesOfChallenge(db, { challengeId: challenge.id, now })
+    : await liveCodesForEmail(db, { email, now });
+  return newestFirst(rows, now).slice(0, most);
+}
+
+/** The code that a challenge was verified with, until its life ends: the two were noted at the same time. */
+export async function codeItWasVerifiedWith(
+  db: Db,
+  { email, verified_at: verifiedAt }: Challenge,
+  now: number,
+): Promise<Code | undefined> {
+  return db
+    .selectFrom('codes')
+    .select(COLUMNS_OF.codes)
+    .where('email', '=', email)
+    .where('used_at', '=', verifiedAt)
+    .where('expires_at', '>', now)
+    .limit(1)
+    .executeTakeFirst();
+}
+
+/** More than the limits let anybody ask for in a day. */
+const MOST_LOOKED_AT = 50;
+
+const codesByTime = (db: Db) =>
+  db
+    .selectFrom('codes')
+    .select(COLUMNS_OF.codes)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(MOST_LOOKED_AT);
+
+const liveCodes = (db: Db, now: number) =>
+  codesByTime(db).where('expires_at', '>', now).where('used_at', 'is', null);
+
+const codesOfChallenge = statement((db, value: Value<{ readonly challengeId: string }>) =>
+  codesByTime(db).where('challenge_id', '=', value('challengeId')),
+);
+const liveCodesOfChallenge = statement(
+  (db, value: Value<{ readonly challengeId: string; readonly now: number }>) =>
+    liveCodes(db, value('now')).where('challenge_id', '=', value('challengeId')),
+);
+const liveCodesForEmail = statement((db, value: Value<{ readonly email: string; readonly now: number }>) =>
+  liveCodes(db, value('now')).where('email', '=', value('email')),
+);
+const liveCodesFromAddress = statement(
+  (db, value: Value<{ readonly email: string; readonly clientAddress: string; readonly now: number }>) =>
+    liveCodes(db, value('now'))
+      .where('email', '=', value('email'))
+      .where('client_address', '=', value('clientAddress')),
+);
+
+/**
+ * After a clock was set back, codes made ahead of it come last: they are older, whatever they say.
+ * @param codes in the order of their times, the newest first
+ */
+function newestFirst(codes: readonly Code[], now: number): Code[] {
+  const isAhead = (code: Code) => code.created_at > now + CLOCKS_DIFFER_MS;
+  return [...codes.filter((code) => !isAhead(code)), ...codes.filter(isAhead)];
+}
+
+const aliveSince = statement(
+  (
+    db,
+    value: Value<{
+      readonly email: string;
+      readonly since: number;
+      readonly latest: number;
+      readonly most: number;
+    }>,
+  ) =>
+    db
+      .selectFrom('codes')
+      .select(['created_at', 'expires_at'])
+      .where('email', '=', value('email'))
+      .where('expires_at', '>', value('since'))
+      .where('created_at', '<=', value('latest'))
+      .orderBy('created_at', 'desc')
+      .limit(value('most')),
+);
+
+/**
+ * The newest codes of an address that were live at some time since then, newest first: when they were sent, and when
+ * their lives end.
+ * @param emails the address, and its pseudonyms
+ * @param most at most so many
+ */
+export async function codesAliveSince(
+  db: Db,
+  { emails, since, most }: { emails: readonly string[]; since: number; most: number },
+  now: number,
+): Promise<{ sentAt: number; endsAt: number }[]> {
+  const found = await Promise.all(
+    emails.map((email) => aliveSince(db, { email, since, most, latest: now + CLOCKS_DIFFER_MS })),
+  );
+  return found
+    .flatMap(({ rows }) => rows)
+    .map((row) => ({ sentAt: row.created_at, endsAt: row.expires_at }))
+    .toSorted((a, b) => b.sentAt - a.sentAt)
+    .slice(0, most);
+}
+
+const enter = statement((db, value: Value<{ readonly id: string; readonly now: number }>) =>
+  db
+    .updateTable('codes')
+    .set({ used_at: value('now') })
+    .where('id', '=', value('id'))
+    .where('used_at', 'is', null),
+);
+
+/**
+ * Marks a code as entered. The lives of its challenge's others are to be ended as well.
+ * @returns false when it had been entered already, by a call that was a moment faster
+ */
+export async function enterCode(tx: Db, code: Code, now: number): Promise<boolean> {
+  const { numAffectedRows } = await enter(tx, { id: code.id, now });
+  return numAffectedRows !== 0n;
+}
+
+const end = statement((db, value: Value<{ readonly challengeId: string; readonly now: number }>) =>
+  db
+    .updateTable('codes')
+    .set({ expires_at: value('now') })
+    .where('challenge_id', '=', value('challengeId'))
+    .where('expires_at', '>', value('now'))
+    .where('used_at', 'is', null),
+);
+
+/** Ends the lives of a challenge's codes. They were not entered, and nothing says they were. */
+export async function endCodes(db: Db, challengeId: string, now: number): Promise<void> {
+  await end(db, { challengeId, now });
+}
+
+/**
+ * A code that waited for its mailing lives on, and with it its challenge, and those that ride on it. No life is shortened,
+ * and none that has ended begins anew.
+ */
+export async function prolongCode(
+  db: Db,
+  code: Code,
+  { expiresAt, now }: { expiresAt: number; now: number },
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    await tx
+      .updateTable('codes')
+      .set({ expires_at: expiresAt })
+      .where('id', '=', code.id)
+      .where('expires_at', '<', expiresAt)
+      .where('expires_at', '>', now)
+      .where('used_at', 'is', null)
+      .execute();
+    await prolongChallenges(tx, code, { expiresAt, now });
+  });
+}
+
+const byId = statement((db, value: Value<{ readonly id: string }>) =>
+  db.selectFrom('codes').select(COLUMNS_OF.codes).where('id', '=', value('id')),
+);
+
+/** A code by its id. */
+export async function findCodeById(db: Db, id: string): Promise<Code | undefined> {
+  const { rows } = await byId(db, { id });
+  return rows[0];
+}
+
+/**
+ * How many codes were made in a span of time, and how many of them were entered. Ids begin with their time (UUID version
+ * 7), so the primary key answers without an index of its own.
+ * @param most looks at no more than so many, the newest first: the answer stays quick however many there are
+ */
+export async function codeStatistics(
+  db: Db,
+  { from, to, most }: { from: number; to: number; most: number },
+): Promise<{ sent: number; entered: number }> {
+  const row = await db
+    .selectFrom(
+      db
+        .selectFrom('codes')
+        .select('used_at')
+        .where('id', '>=', lowestIdAt(from))
+        .where('id', '<', lowestIdAt(to))
+        .orderBy('id', 'desc')
+        .limit(most)
+        .as('newest'),
+    )
+    .select((eb) => [eb.fn.countAll().as('sent'), eb.fn.count('newest.used_at').as('entered')])
+    .executeTakeFirstOrThrow();
+  return { sent: Number(row.sent), entered: Number(row.entered) };
+}
+
+/**
+ * The newest codes made in a span of time, newest first: for whom, from where, and whether they were entered.
+ * @param most at most so many, so that the answer stays quick however many there are
+ */
+export async function newestCodes(
+  db: Db,
+  { from, to, most }: { from: number; to: number; most: number },
+): Promise<Pick<Code, 'email' | 'client_address' | 'used_at'>[]> {
+  return db
+    .selectFrom('codes')
+    .select(['email', 'client_address', 'used_at'])
+    .where('id', '>=', lowestIdAt(from))
+    .where('id', '<', lowestIdAt(to))
+    .orderBy('id', 'desc')
+    .limit(most)
+    .execute();
+}

@@ -1,0 +1,62 @@
+// What an operator changes about a lead, or about somebody who was imported, with what stood there before.
+import { isDeepStrictEqual } from 'node:util';
+
+import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { answersOf, type LeadAnswers } from '#shared/lead.ts';
+
+/**
+ * Changes what a lead answered, or of who was imported and is none, and notes it.
+ * @param change email: as stored; id: of the note; now: milliseconds since 1970; onCorrected: called in the transaction,
+ *   when it was a lead
+ * @returns what stands there before and after; null when there is neither. Nothing is noted when nothing changes
+ */
+export async function correctLead(
+  { db }: Pick<OpenDatabase, 'db'>,
+  {
+    email,
+    id,
+    now,
+    onCorrected,
+    ...changes
+  }: Partial<LeadAnswers> & {
+    email: string;
+    id: string;
+    now: number;
+    onCorrected?: (tx: Db, leadId: string) => Promise<void>;
+  },
+): Promise<{ readonly before: LeadAnswers; readonly after: LeadAnswers } | null> {
+  return db.transaction().execute(async (tx) => {
+    const lead = await tx.selectFrom('leads').selectAll().where('email', '=', email).executeTakeFirst();
+    const imported =
+      lead === undefined
+        ? await tx.selectFrom('imported_leads').selectAll().where('email', '=', email).executeTakeFirst()
+        : undefined;
+    const found = lead ?? imported;
+    if (found === undefined) return null;
+    const before = answersOf(found);
+    const after = { ...before, ...changes };
+    if (isDeepStrictEqual(after, before)) return { before, after };
+    const note = {
+      id,
+      name_before: before.name,
+      company_before: before.company,
+      ...after,
+      corrected_at: now,
+    };
+    if (lead !== undefined) {
+      await tx.updateTable('leads').set(after).where('id', '=', lead.id).execute();
+      await tx
+        .insertInto('corrections')
+        .values({ ...note, lead_id: lead.id })
+        .execute();
+      await onCorrected?.(tx, lead.id);
+    } else {
+      await tx.updateTable('imported_leads').set(after).where('id', '=', found.id).execute();
+      await tx
+        .insertInto('imported_corrections')
+        .values({ ...note, imported_id: found.id })
+        .execute();
+    }
+    return { before, after };
+  });
+}

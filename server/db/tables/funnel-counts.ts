@@ -1,0 +1,119 @@
+// What the page and its visitors' browsers were counted for: how often, on which day, at which step, from which source. The rows
+// of a day are bounded whatever strangers send: so many sources for each step, the others together.
+import { sql } from 'kysely';
+
+import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import type { FunnelStep } from '#shared/funnel.ts';
+
+/** Some views of one kind. */
+export type FunnelCount = {
+  /** Days since 1970, in UTC. */
+  readonly day: number;
+  readonly step: FunnelStep;
+  readonly source: string;
+  readonly count: number;
+};
+
+/** Rows written in one statement. */
+const AT_ONCE = 500;
+
+/**
+ * Adds counts to those that are there, in one transaction. Processes that share the database take turns, so that the bound
+ * holds for all of them.
+ * @param bound mostSources: so many sources of a day and step have rows of their own; others: what all further ones are
+ *   called, whose row is not among them
+ */
+export async function addFunnelCounts(
+  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
+  counts: readonly FunnelCount[],
+  { mostSources, others }: { readonly mostSources: number; readonly others: string },
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    if (engine === 'postgres')
+      await sql`select pg_advisory_xact_lock(hashtextextended('funnel', 0))`.execute(tx);
+    const known = await tx
+      .selectFrom('funnel_counts')
+      .select(['day', 'step', 'source'])
+      .where('day', 'in', [...new Set(counts.map(({ day }) => day))])
+      .execute();
+    const sourcesOf = new Map<string, Set<string>>();
+    const sources = ({ day, step }: { readonly day: number; readonly step: string }): Set<string> => {
+      const key = `${day} ${step}`;
+      const set = sourcesOf.get(key) ?? new Set();
+      sourcesOf.set(key, set);
+      return set;
+    };
+    for (const row of known) if (row.source !== others) sources(row).add(row.source);
+
+    const rows = new Map<string, FunnelCount>();
+    for (const one of counts) {
+      const named = sources(one);
+      const hasRow = one.source === others || named.has(one.source) || named.size < mostSources;
+      const source = hasRow ? one.source : others;
+      if (source !== others) named.add(source);
+      const key = `${one.day} ${one.step} ${source}`;
+      rows.set(key, { ...one, source, count: (rows.get(key)?.count ?? 0) + one.count });
+    }
+    const all = [...rows.values()];
+    for (let from = 0; from < all.length; from += AT_ONCE)
+      await tx
+        .insertInto('funnel_counts')
+        .values(all.slice(from, from + AT_ONCE))
+        .onConflict((conflict) =>
+          conflict
+            .columns(['day', 'step', 'source'])
+            .doUpdateSet((eb) => ({ count: eb('funnel_counts.count', '+', eb.ref('excluded.count')) })),
+        )
+        .execute();
+  });
+}
+
+/** Deletes the days before one, some of their rows. */
+export async function deleteFunnelCounts(
+  tx: Db,
+  { before, most }: { readonly before: number; readonly most: number },
+): Promise<number> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('funnel_counts')
+    .where(
+      sql<boolean>`(day, step, source) in (
+        select day, step, source from funnel_counts where day < ${before} order by day, step, source limit ${most}
+      )`,
+    )
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}
+
+/** The first day that was counted at all, in days since 1970; null when none was. */
+export async function firstFunnelDay(db: Db): Promise<number | null> {
+  const row = await db
+    .selectFrom('funnel_counts')
+    .select((eb) => eb.fn.min('day').as('day'))
+    .executeTakeFirst();
+  return row?.day ?? null;
+}
+
+/** Sums of some days, the last included: by day and step, and of one step by source, the largest. */
+export async function funnelSums(
+  db: Db,
+  { from, last, mostSources }: { readonly from: number; readonly last: number; readonly mostSources: number },
+): Promise<{
+  readonly days: readonly { readonly day: number; readonly step: string; readonly count: number }[];
+  readonly sources: readonly { readonly source: string; readonly count: number }[];
+}> {
+  const within = db.selectFrom('funnel_counts').where('day', '>=', from).where('day', '<=', last);
+  const sum = sql<number>`cast(sum(count) as bigint)`;
+  const days = await within
+    .select(['day', 'step', sum.as('count')])
+    .groupBy(['day', 'step'])
+    .execute();
+  const sources = await within
+    .select(['source', sum.as('count')])
+    .where('step', '=', 'seen' satisfies FunnelStep)
+    .groupBy('source')
+    .orderBy(sum, 'desc')
+    .orderBy('source')
+    .limit(mostSources)
+    .execute();
+  return { days, sources };
+}

@@ -1,0 +1,101 @@
+// People from a previous tool: put in a batch at a time. Nobody here is verified by this page.
+import { lockAddresses } from '#server/db/tables/challenges.ts';
+import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { suppressionReasons } from '#server/db/tables/suppressions.ts';
+import { answersOf, type LeadAnswers } from '#shared/lead.ts';
+
+export type ImportedPerson = LeadAnswers & {
+  /** For a new row. */
+  readonly id: string;
+  /** As stored. */
+  readonly email: string;
+  /** All pseudonyms of the address (server/secrets/pseudonyms.ts). */
+  readonly pseudonyms: readonly string[];
+  /** Milliseconds since 1970; null when it is not known. */
+  readonly consentGivenAt: number | null;
+};
+
+/** How many of a batch: only the first are, or would be, new rows. */
+export type ImportCounts = {
+  readonly imported: number;
+  /** From an import before; they stay as they are. */
+  readonly alreadyImported: number;
+  /** Leads that this page has verified; they stay as they are. */
+  readonly verified: number;
+  /** Of whom erasure was asked. */
+  readonly erased: number;
+  /** On the list of who must not be mailed for another reason (suppressions.ts). */
+  readonly suppressed: number;
+};
+
+/**
+ * Puts in those who are not there yet, in one transaction; a dry run takes no lock.
+ * @param people each address once; some hundred
+ * @param options dryRun: counts, and writes nothing. now: milliseconds since 1970
+ */
+export async function importPeople(
+  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
+  people: readonly ImportedPerson[],
+  {
+    consentSource,
+    fileName,
+    now,
+    dryRun,
+  }: { consentSource: string; fileName: string; now: number; dryRun: boolean },
+): Promise<ImportCounts> {
+  if (dryRun) return (await sortOut(db, people)).counts;
+  return db.transaction().execute(async (tx) => {
+    // One of them may be erased at this moment.
+    await lockAddresses(
+      tx,
+      engine,
+      people.map(({ email }) => email),
+    );
+    const { counts, missing } = await sortOut(tx, people);
+    const rows = missing.map((person) => ({
+      id: person.id,
+      email: person.email,
+      ...answersOf(person),
+      consent_source: consentSource,
+      consent_given_at: person.consentGivenAt,
+      file_name: fileName,
+      imported_at: now,
+    }));
+    if (rows.length > 0) await tx.insertInto('imported_leads').values(rows).execute();
+    return counts;
+  });
+}
+
+async function sortOut(
+  db: Db,
+  people: readonly ImportedPerson[],
+): Promise<{ readonly counts: ImportCounts; readonly missing: readonly ImportedPerson[] }> {
+  const emails = people.map(({ email }) => email);
+  const verified = await emailsIn(db, 'leads', emails);
+  const imported = await emailsIn(db, 'imported_leads', emails);
+  const reasons = await suppressionReasons(
+    db,
+    people.map(({ email, pseudonyms }) => ({ email, keys: pseudonyms })),
+  );
+  const counts = { imported: 0, alreadyImported: 0, verified: 0, erased: 0, suppressed: 0 };
+  const missing: ImportedPerson[] = [];
+  for (const person of people) {
+    const why = [person.email, ...person.pseudonyms].flatMap((name) => reasons.get(name) ?? []);
+    if (verified.has(person.email)) counts.verified += 1;
+    else if (imported.has(person.email)) counts.alreadyImported += 1;
+    else if (why.includes('erased')) counts.erased += 1;
+    else if (why.length > 0) counts.suppressed += 1;
+    else missing.push(person);
+  }
+  counts.imported = missing.length;
+  return { counts, missing };
+}
+
+async function emailsIn(
+  db: Db,
+  table: 'leads' | 'imported_leads',
+  emails: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await db.selectFrom(table).select('email').where('email', 'in', emails).execute();
+  return new Set(rows.map(({ email }) => email));
+}

@@ -1,0 +1,149 @@
+// Verified addresses, and the proof of consent for each.
+import type { Selectable } from 'kysely';
+
+import type { Db } from '#server/db/engine/connect.ts';
+import type { Schema } from '#server/db/schema.ts';
+import { statement, valuesOf, type Value } from '#server/db/engine/statement.ts';
+import type { Submission } from '#server/db/tables/submissions.ts';
+import { answersOf, type LeadAnswers } from '#shared/lead.ts';
+
+type NewLead = Omit<Selectable<Schema['leads']>, 'first_read_at'>;
+type Receipt = Selectable<Schema['consent_receipts']>;
+
+const merge = (db: Db, value: Value<NewLead>, answers?: LeadAnswers) =>
+  db
+    .insertInto('leads')
+    .values(
+      valuesOf(value, [
+        'id',
+        'email',
+        'name',
+        'company',
+        'first_verified_at',
+        'last_verified_at',
+        'attribution',
+        'flags',
+      ]),
+    )
+    .onConflict((conflict) =>
+      conflict.column('email').doUpdateSet({ ...answers, last_verified_at: value('last_verified_at') }),
+    )
+    .returning('id');
+
+const mergeWithAnswers = statement((db, value: Value<NewLead>) =>
+  merge(db, value, { name: value('name'), company: value('company') }),
+);
+/** A code entered in another browser than the form proves the address, not who filled in the form. */
+const mergeWithoutAnswers = statement((db, value: Value<NewLead>) => merge(db, value));
+
+const insertReceipt = statement((db, value: Value<Receipt>) =>
+  db
+    .insertInto('consent_receipts')
+    .values(
+      valuesOf(value, [
+        'id',
+        'lead_id',
+        'submission_id',
+        'consent_version',
+        'given_at',
+        'verified_at',
+        'client_address',
+        'verified_from_address',
+        'user_agent',
+        'same_browser',
+      ]),
+    ),
+);
+
+/**
+ * Merges a verified submission into the lead of its address, and appends the consent receipt.
+ * @param proof sameBrowser: whether the code was entered in the browser that sent the form
+ * @returns the lead's id: a new one, or the one this address already had
+ */
+export async function mergeLead(
+  tx: Db,
+  submission: Submission,
+  {
+    leadId,
+    receiptId,
+    verifiedFromAddress,
+    sameBrowser,
+    now,
+  }: {
+    leadId: string;
+    receiptId: string;
+    verifiedFromAddress: string;
+    sameBrowser: boolean;
+    now: number;
+  },
+): Promise<string> {
+  const { rows } = await (sameBrowser ? mergeWithAnswers : mergeWithoutAnswers)(tx, {
+    id: leadId,
+    email: submission.email,
+    ...answersOf(submission),
+    first_verified_at: now,
+    last_verified_at: now,
+    attribution: submission.attribution,
+    flags: submission.flags,
+  });
+  const [lead] = rows;
+  if (lead === undefined) throw new Error('A lead that was merged is not there.');
+  await insertReceipt(tx, {
+    id: receiptId,
+    lead_id: lead.id,
+    submission_id: submission.id,
+    consent_version: submission.consent_version,
+    given_at: submission.created_at,
+    verified_at: now,
+    client_address: submission.client_address,
+    verified_from_address: verifiedFromAddress,
+    user_agent: submission.user_agent,
+    same_browser: sameBrowser ? 1 : 0,
+  });
+  return lead.id;
+}
+
+/** The id of the lead with a (normalised) address. */
+export async function findLeadId(db: Db, email: string): Promise<string | undefined> {
+  const row = await db.selectFrom('leads').select('id').where('email', '=', email).executeTakeFirst();
+  return row?.id;
+}
+
+const withId = statement((db, value: Value<{ readonly id: string }>) =>
+  db.selectFrom('leads').select('id').where('id', '=', value('id')),
+);
+
+/** Whether there is such a lead: one that was erased has no access any more. */
+export async function leadExists(db: Db, id: string): Promise<boolean> {
+  const { rows } = await withId(db, { id });
+  return rows.length > 0;
+}
+
+const unreadWith = statement((db, value: Value<{ readonly id: string }>) =>
+  db.selectFrom('leads').select('id').where('id', '=', value('id')).where('first_read_at', 'is', null),
+);
+
+/** Whether nobody noted yet that a lead was given the article. */
+export async function isUnread(db: Db, id: string): Promise<boolean> {
+  const { rows } = await unreadWith(db, { id });
+  return rows.length > 0;
+}
+
+const read = statement((db, value: Value<{ readonly id: string; readonly now: number }>) =>
+  db
+    .updateTable('leads')
+    .set({ first_read_at: value('now') })
+    .where('id', '=', value('id'))
+    .where('first_read_at', 'is', null)
+    .returning('id'),
+);
+
+/**
+ * Notes that a lead was given the article.
+ * @param lead now: milliseconds since 1970
+ * @returns whether it was the first time
+ */
+export async function noteRead(tx: Db, lead: { id: string; now: number }): Promise<boolean> {
+  const { rows } = await read(tx, lead);
+  return rows.length > 0;
+}

@@ -1,0 +1,240 @@
+// Counting within a window of time, in one statement, so that processes that share the database share the count.
+import { sql } from 'kysely';
+
+import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
+import type { Db } from '#server/db/engine/connect.ts';
+import { statement, type Value } from '#server/db/engine/statement.ts';
+
+/** A window, and when it ends if it begins now. */
+type Window = { readonly key: string; readonly endsAt: number };
+
+/** One event in each of some windows; in each that has room, if there is a limit. */
+const countIn = (
+  db: Db,
+  windows: readonly Window[],
+  { now, latestStart, limit }: { now: number; latestStart: number; limit?: number },
+) =>
+  db
+    .insertInto('limit_windows')
+    .values(windows.map(({ key, endsAt }) => ({ key, started_at: now, ends_at: endsAt, count: 1 })))
+    .onConflict((conflict) => {
+      const counted = conflict.column('key').doUpdateSet((eb) => {
+        const over = isOver({ now, latestStart });
+        const unlessOver = (column: 'started_at' | 'ends_at') =>
+          eb
+            .case()
+            .when(over)
+            .then(eb.ref(`excluded.${column}`))
+            .else(eb.ref(`limit_windows.${column}`))
+            .end();
+        return {
+          count: eb
+            .case()
+            .when(over)
+            .then(eb.val(1))
+            .else(eb('limit_windows.count', '+', 1))
+            .end(),
+          started_at: unlessOver('started_at'),
+          ends_at: unlessOver('ends_at'),
+        };
+      });
+      return limit === undefined
+        ? counted
+        : counted.where((eb) => eb.or([isOver({ now, latestStart }), eb('limit_windows.count', '<', limit)]));
+    });
+
+/** One that begins ahead of every clock was counted by a clock that was wrong, and is over. */
+const isOver = ({ now, latestStart }: { now: number; latestStart: number }) =>
+  sql<boolean>`(limit_windows.ends_at <= ${now} or limit_windows.started_at > ${latestStart})`;
+
+type CountOne = Window & { readonly now: number; readonly latestStart: number };
+
+const countOne = statement((db, value: Value<CountOne>) =>
+  countIn(db, [{ key: value('key'), endsAt: value('endsAt') }], {
+    now: value('now'),
+    latestStart: value('latestStart'),
+  }).returning(['count', 'ends_at']),
+);
+
+const countOneUpTo = statement((db, value: Value<CountOne & { readonly limit: number }>) =>
+  countIn(db, [{ key: value('key'), endsAt: value('endsAt') }], {
+    now: value('now'),
+    latestStart: value('latestStart'),
+    limit: value('limit'),
+  }).returning(['count', 'ends_at']),
+);
+
+/**
+ * Counts one event. The window begins with the first event after the last window ended.
+ * @param windowMs length of the window in milliseconds
+ * @param now milliseconds since 1970
+ * @returns how many events the window holds, this one included, and when it ends
+ */
+export async function countInWindow(
+  db: Db,
+  key: string,
+  windowMs: number,
+  now: number,
+): Promise<{ count: number; endsAt: number }> {
+  const { rows } = await countOne(db, {
+    key,
+    endsAt: now + windowMs,
+    now,
+    latestStart: now + CLOCKS_DIFFER_MS,
+  });
+  const [row] = rows;
+  if (row === undefined) throw new Error('A window that was counted is not there.');
+  return { count: row.count, endsAt: row.ends_at };
+}
+
+/**
+ * Counts one event if the window has room for it, and writes nothing if not: a flood of refusals must not cost what it is to
+ * protect.
+ * @param limit events that one window may hold
+ * @returns when the window ends that has no room; null when the event was counted
+ */
+export async function countInWindowUpTo(
+  db: Db,
+  key: string,
+  { limit, windowMs }: { limit: number; windowMs: number },
+  now: number,
+): Promise<{ endsAt: number } | null> {
+  const { rows } = await countOneUpTo(db, {
+    key,
+    endsAt: now + windowMs,
+    now,
+    latestStart: now + CLOCKS_DIFFER_MS,
+    limit,
+  });
+  return rows.length > 0 ? null : readWindow(db, key, now);
+}
+
+/** How many events the window holds now; 0 when it has ended. */
+export async function readWindow(
+  db: Db,
+  key: string,
+  now: number,
+): Promise<{ count: number; endsAt: number }> {
+  const row = await db
+    .selectFrom('limit_windows')
+    .select(['count', 'ends_at'])
+    .where('key', '=', key)
+    .where('ends_at', '>', now)
+    .where('started_at', '<=', now + CLOCKS_DIFFER_MS)
+    .executeTakeFirst();
+  return { count: row?.count ?? 0, endsAt: row?.ends_at ?? now };
+}
+
+/**
+ * Forgets windows that have ended, some of them.
+ * @param most at most so many
+ * @returns how many
+ */
+export async function deleteEndedWindows(
+  db: Db,
+  { most, now }: { most: number; now: number },
+): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('limit_windows')
+    .where('key', 'in', (eb) =>
+      eb.selectFrom('limit_windows').select('key').where('ends_at', '<=', now).orderBy('ends_at').limit(most),
+    )
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}
+
+/** A sliding window is counted in so many slices; it is one slice longer than asked for at most, and never shorter. */
+const SLICES = 24;
+
+export type SlidingWindow = {
+  readonly key: string;
+  /** Under which it was counted with secrets of the past: read, and no longer written. */
+  readonly formerKeys?: readonly string[];
+  readonly windowMs: number;
+};
+
+/** What a sliding window holds now. */
+export type SlidingCount = {
+  readonly count: number;
+  /** When so few events are left that one more makes no more than a limit; milliseconds since 1970, 0: they are. */
+  readonly hasRoomAt: (limit: number) => number;
+};
+
+const sliceAt = ({ windowMs }: SlidingWindow, now: number): number => Math.floor(now / (windowMs / SLICES));
+const sliceKey = (key: string, slice: number): string => `${key} #${slice}`;
+
+/** Counts one event in each of some windows that slide: unlike the others, they cannot hold twice as many around their end. */
+export async function countInSlidingWindows(
+  db: Db,
+  windows: readonly SlidingWindow[],
+  now: number,
+): Promise<void> {
+  const slices = windows.map((window) => {
+    const slice = sliceAt(window, now);
+    return {
+      key: sliceKey(window.key, slice),
+      endsAt: Math.ceil((slice + 1) * (window.windowMs / SLICES)) + window.windowMs,
+    };
+  });
+  await countIn(db, slices, { now, latestStart: now + CLOCKS_DIFFER_MS }).execute();
+}
+
+/** How many events some sliding windows hold now; one query, one answer for each. */
+export async function readSlidingWindows<const Windows extends readonly SlidingWindow[]>(
+  db: Db,
+  windows: Windows,
+  now: number,
+): Promise<{ readonly [Index in keyof Windows]: SlidingCount }>;
+export async function readSlidingWindows(
+  db: Db,
+  windows: readonly SlidingWindow[],
+  now: number,
+): Promise<readonly SlidingCount[]> {
+  const keysOf = windows.map((window) => {
+    const current = sliceAt(window, now);
+    return [window.key, ...(window.formerKeys ?? [])].flatMap((key) =>
+      Array.from({ length: SLICES + 1 }, (_, age) => sliceKey(key, current - age)),
+    );
+  });
+  const rows = await db
+    .selectFrom('limit_windows')
+    .select(['key', 'count', 'ends_at'])
+    .where('key', 'in', keysOf.flat())
+    .where('ends_at', '>', now)
+    .where('count', '>', 0)
+    .orderBy('ends_at')
+    .execute();
+  return keysOf.map((keys) => {
+    const slices = rows.filter(({ key }) => keys.includes(key));
+    const count = slices.reduce((sum, slice) => sum + slice.count, 0);
+    return {
+      count,
+      hasRoomAt: (limit) => {
+        let left = count;
+        let at = 0;
+        for (const slice of slices) {
+          if (left < limit) break;
+          left -= slice.count;
+          at = slice.ends_at;
+        }
+        return at;
+      },
+    };
+  });
+}
+
+/** Takes an event of this moment back: a right code is not a wrong try. */
+export async function uncountInSlidingWindows(
+  db: Db,
+  windows: readonly SlidingWindow[],
+  now: number,
+): Promise<void> {
+  const keys = windows.map((window) => sliceKey(window.key, sliceAt(window, now)));
+  await db
+    .updateTable('limit_windows')
+    .set((eb) => ({ count: eb('count', '-', 1) }))
+    .where('key', 'in', keys)
+    .where('ends_at', '>', now)
+    .where('count', '>', 0)
+    .execute();
+}

@@ -1,0 +1,35 @@
+// What DNS said about the domains of addresses, so that each is asked about once in a while. No address stands here.
+import type { Selectable } from 'kysely';
+
+import type { Db } from '#server/db/engine/connect.ts';
+import type { Schema } from '#server/db/schema.ts';
+
+export type MailDomain = Selectable<Schema['mail_domains']>;
+
+const MOST_AT_ONCE = 500;
+
+/** What is known about domains, however long ago it was looked up. */
+export async function knownMailDomains(db: Db, domains: readonly string[]): Promise<readonly MailDomain[]> {
+  const known: MailDomain[] = [];
+  for (let from = 0; from < domains.length; from += MOST_AT_ONCE) {
+    const some = domains.slice(from, from + MOST_AT_ONCE);
+    known.push(...(await db.selectFrom('mail_domains').selectAll().where('domain', 'in', some).execute()));
+  }
+  return known;
+}
+
+/** Keeps what was looked up, in place of what was known before. */
+export async function keepMailDomains(db: Db, domains: readonly MailDomain[]): Promise<void> {
+  if (domains.length === 0) return;
+  await db
+    .insertInto('mail_domains')
+    .values([...domains])
+    .onConflict((conflict) =>
+      conflict.column('domain').doUpdateSet((eb) => ({
+        platform: eb.ref('excluded.platform'),
+        mx_host: eb.ref('excluded.mx_host'),
+        looked_up_at: eb.ref('excluded.looked_up_at'),
+      })),
+    )
+    .execute();
+}

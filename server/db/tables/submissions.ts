@@ -1,0 +1,83 @@
+// What visitors typed, with the exact wording they agreed to.
+import type { Selectable } from 'kysely';
+
+import type { Db } from '#server/db/engine/connect.ts';
+import { COLUMNS_OF, type Schema } from '#server/db/schema.ts';
+import { statement, valuesOf, type Value } from '#server/db/engine/statement.ts';
+import { answersOf } from '#shared/lead.ts';
+
+export type Submission = Selectable<Schema['submissions']>;
+
+/** The version of the reserved row for forms whose sender did not say which words it showed. */
+export const NOT_STATED = 'not-stated';
+
+/** Keeps a consent wording; one that is already there stays as it is. */
+export async function keepConsentWording(
+  db: Db,
+  wording: { version: string; text: string; now: number },
+): Promise<void> {
+  await db
+    .insertInto('consent_wordings')
+    .values({ version: wording.version, text: wording.text, first_used_at: wording.now })
+    .onConflict((conflict) => conflict.column('version').doNothing())
+    .execute();
+}
+
+const wordingWith = statement((db, value: Value<{ readonly version: string }>) =>
+  db.selectFrom('consent_wordings').select('version').where('version', '=', value('version')),
+);
+
+/** Whether a wording with this version was ever shown by a server of this database. */
+export async function isKnownConsentWording(db: Db, version: string): Promise<boolean> {
+  const { rows } = await wordingWith(db, { version });
+  return rows.length > 0;
+}
+
+const insertOne = statement((db, value: Value<Submission>) =>
+  db.insertInto('submissions').values(valuesOf(value, COLUMNS_OF.submissions)),
+);
+
+export async function insertSubmission(db: Db, submission: Submission): Promise<void> {
+  await insertOne(db, submission);
+}
+
+/** Enough to see whether there is one, and which is the newest. */
+const newestTwo = statement((db, value: Value<{ readonly challengeId: string }>) =>
+  db
+    .selectFrom('submissions')
+    .select(COLUMNS_OF.submissions)
+    .where('challenge_id', '=', value('challengeId'))
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(2),
+);
+
+/** The newest submission of a challenge: somebody who corrected their name means the correction. */
+export async function newestSubmission(db: Db, challengeId: string): Promise<Submission | undefined> {
+  const { rows } = await newestTwo(db, { challengeId });
+  return rows[0];
+}
+
+/**
+ * The first of the submissions of a challenge that say the same as its newest: a resend repeats a form and is not the
+ * moment at which it was filled in, nor the place.
+ */
+export async function firstLikeNewestSubmission(
+  db: Db,
+  challengeId: string,
+): Promise<Submission | undefined> {
+  const { rows } = await newestTwo(db, { challengeId });
+  const [newest, older] = rows;
+  if (newest === undefined || older === undefined) return newest;
+  return db
+    .selectFrom('submissions')
+    .select(COLUMNS_OF.submissions)
+    .where('challenge_id', '=', challengeId)
+    .where((eb) => eb.and(answersOf(newest)))
+    .where('email_typed', '=', newest.email_typed)
+    .where('consent_version', '=', newest.consent_version)
+    .orderBy('created_at', 'asc')
+    .orderBy('id', 'asc')
+    .limit(1)
+    .executeTakeFirst();
+}

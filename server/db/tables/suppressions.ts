@@ -1,0 +1,139 @@
+// The one list of who must not be mailed, and the withdrawals behind it. An address stands in it under its pseudonym, so that it
+// holds when the address itself was erased; and as it is until then, so that it holds when a secret was lost that the pseudonym was
+// made with.
+import type { Selectable } from 'kysely';
+
+import type { Db } from '#server/db/engine/connect.ts';
+import type { Schema, SuppressionReason } from '#server/db/schema.ts';
+import { statement, type Value } from '#server/db/engine/statement.ts';
+
+export type Suppression = Selectable<Schema['suppressions']>;
+export type Withdrawal = Selectable<Schema['withdrawals']>;
+
+/**
+ * Puts an address on the list.
+ * @param entry keys: its pseudonyms (server/secrets/pseudonyms.ts), the newest first; email: as stored, null for one that was erased
+ * @returns false when it stands there for this reason already
+ */
+export async function suppress(
+  tx: Db,
+  {
+    keys,
+    reason,
+    email,
+    note = null,
+    now,
+  }: {
+    keys: readonly [string, ...string[]];
+    reason: SuppressionReason;
+    email: string | null;
+    note?: string | null;
+    now: number;
+  },
+): Promise<boolean> {
+  const known = await suppressionsOf(tx, { keys, email: email ?? '' });
+  if (known.some((one) => one.reason === reason)) return false;
+  const { numInsertedOrUpdatedRows } = await tx
+    .insertInto('suppressions')
+    .values({ address_key: keys[0], reason, email, note, created_at: now })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirstOrThrow();
+  return Number(numInsertedOrUpdatedRows) > 0;
+}
+
+/** An address as the list knows it. @param keys all its pseudonyms; email: as stored */
+export type ListedAddress = { readonly keys: readonly [string, ...string[]]; readonly email: string };
+
+/** Why an address is on the list. */
+export const suppressionsOf = (db: Db, { keys, email }: ListedAddress): Promise<Suppression[]> =>
+  suppressionsOfMany(db, { keys, emails: [email] });
+
+const suppressionsOfMany = (
+  db: Db,
+  { keys, emails }: { keys: readonly string[]; emails: readonly string[] },
+): Promise<Suppression[]> =>
+  db
+    .selectFrom('suppressions')
+    .selectAll()
+    .where((eb) => eb.or([eb('address_key', 'in', keys), eb('email', 'in', emails)]))
+    .orderBy('created_at')
+    .execute();
+
+/** Why addresses are on the list. @param addresses some hundred @returns by pseudonym, and by address */
+export async function suppressionReasons(
+  db: Db,
+  addresses: readonly { readonly keys: readonly string[]; readonly email: string }[],
+): Promise<ReadonlyMap<string, readonly SuppressionReason[]>> {
+  const found = await suppressionsOfMany(db, {
+    keys: addresses.flatMap(({ keys }) => keys),
+    emails: addresses.map(({ email }) => email),
+  });
+  const reasons = new Map<string, SuppressionReason[]>();
+  for (const { address_key: key, email, reason } of found)
+    for (const name of email === null ? [key] : [key, email])
+      reasons.set(name, [...(reasons.get(name) ?? []), reason]);
+  return reasons;
+}
+
+type Lift = { readonly key: string; readonly email: string; readonly kept: SuppressionReason };
+
+const lift = statement((db, value: Value<Lift>) =>
+  db
+    .deleteFrom('suppressions')
+    .where((eb) => eb.or([eb('address_key', '=', value('key')), eb('email', '=', value('email'))]))
+    .where('reason', '<>', value('kept')),
+);
+
+/** Takes an address off the list that was verified anew, except where the operator put it there. */
+export async function liftSuppressions(tx: Db, { keys, email }: ListedAddress): Promise<void> {
+  for (const key of keys) await lift(tx, { key, email, kept: 'by-hand' });
+}
+
+/** Takes an address off the list, as far as it stands there for these reasons. @returns how many of them there were */
+export async function removeSuppressions(
+  db: Db,
+  { keys, email, reasons }: ListedAddress & { reasons: readonly SuppressionReason[] },
+): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('suppressions')
+    .where((eb) => eb.or([eb('address_key', 'in', keys), eb('email', '=', email)]))
+    .where('reason', 'in', reasons)
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}
+
+const PAGE_SIZE = 500;
+
+/** Reads the list, a page at a time. */
+export async function* suppressionPages(db: Db): AsyncGenerator<readonly Suppression[], void, void> {
+  for (let after = { key: '', reason: '' }; ;) {
+    const page = await db
+      .selectFrom('suppressions')
+      .selectAll()
+      .where((eb) =>
+        eb.or([
+          eb('address_key', '>', after.key),
+          eb.and([eb('address_key', '=', after.key), eb('reason', '>', after.reason as SuppressionReason)]),
+        ]),
+      )
+      .orderBy('address_key')
+      .orderBy('reason')
+      .limit(PAGE_SIZE)
+      .execute();
+    const last = page.at(-1);
+    if (last === undefined) return;
+    yield page;
+    after = { key: last.address_key, reason: last.reason };
+  }
+}
+
+/** Notes that a lead took their consent back. */
+export async function noteWithdrawal(tx: Db, withdrawal: Withdrawal): Promise<void> {
+  await tx.insertInto('withdrawals').values(withdrawal).execute();
+}
+
+/** The address of a lead; undefined when it was erased. */
+export async function addressOfLead(db: Db, leadId: string): Promise<string | undefined> {
+  const row = await db.selectFrom('leads').select('email').where('id', '=', leadId).executeTakeFirst();
+  return row?.email;
+}

@@ -1,0 +1,283 @@
+// What is told to other programs about leads: queued in the transaction of its cause, taken by leases as mail is (outbox.ts), in
+// order for each lead and endpoint.
+import { sql, type Selectable } from 'kysely';
+
+import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import type { LeadEventType, Schema, WebhookState } from '#server/db/schema.ts';
+import { statement, valuesOf, type Value } from '#server/db/engine/statement.ts';
+
+type WebhookEvent = Selectable<Schema['webhook_events']>;
+
+// Written out, not bound: the partial indexes are found by them.
+const isQueued = sql<boolean>`state = 'queued'`;
+const isDead = sql<boolean>`state = 'dead'`;
+
+/** The columns that sending needs. */
+const TAKEN = ['id', 'type', 'lead_id', 'endpoint', 'position', 'payload', 'attempts', 'queued_at'] as const;
+export type TakenEvent = Pick<WebhookEvent, (typeof TAKEN)[number]>;
+
+const placesOf = statement((db, value: Value<{ readonly leadId: string }>) =>
+  db
+    .selectFrom('webhook_events')
+    .select([
+      'endpoint',
+      sql<number>`max(position)`.as('position'),
+      sql<number | null>`max(case when state = 'queued' then due_at end)`.as('due_at'),
+    ])
+    .where('lead_id', '=', value('leadId'))
+    .groupBy('endpoint'),
+);
+
+const NEW = [
+  'id',
+  'type',
+  'lead_id',
+  'endpoint',
+  'position',
+  'payload',
+  'due_at',
+  'created_at',
+  'queued_at',
+] as const;
+const insertOne = statement((db, value: Value<Pick<WebhookEvent, (typeof NEW)[number]>>) =>
+  db.insertInto('webhook_events').values(valuesOf(value, NEW)),
+);
+
+/**
+ * Queues an event about a lead for several endpoints, behind those that the lead has already. The caller holds the lead, so that
+ * no other event of it comes between.
+ * @param event ids: one for each endpoint; notBefore, now: milliseconds since 1970
+ */
+export async function insertLeadEvent(
+  tx: Db,
+  {
+    ids,
+    type,
+    leadId,
+    payload,
+    endpoints,
+    notBefore,
+    now,
+  }: {
+    ids: readonly string[];
+    type: LeadEventType;
+    leadId: string;
+    payload: string;
+    endpoints: readonly string[];
+    notBefore: number;
+    now: number;
+  },
+): Promise<void> {
+  // A new lead has none, and nobody else knows it yet.
+  const before = type === 'lead.verified' ? [] : (await placesOf(tx, { leadId })).rows;
+  const position = 1 + Math.max(0, ...before.map((event) => event.position));
+  for (const [index, endpoint] of endpoints.entries()) {
+    const dueBefore = before.find((event) => event.endpoint === endpoint)?.due_at ?? 0;
+    await insertOne(tx, {
+      id: ids[index]!,
+      type,
+      lead_id: leadId,
+      endpoint,
+      position,
+      payload,
+      // What waits behind another one is not looked at each time.
+      due_at: Math.max(notBefore, dueBefore),
+      created_at: now,
+      queued_at: now,
+    });
+  }
+}
+
+type Lease = {
+  readonly endpoint: string;
+  readonly leaseId: string;
+  readonly leasedUntil: number;
+  readonly now: number;
+  readonly most: number;
+};
+
+const lease = (db: Db, value: Value<Lease>, engine: OpenDatabase['engine']) =>
+  db
+    .with('due', (cte) => {
+      const due = cte
+        .selectFrom('webhook_events')
+        .select('id')
+        .where(isQueued)
+        .where('endpoint', '=', value('endpoint'))
+        .where('due_at', '<=', value('now'))
+        .where((eb) => eb.or([eb('leased_until', 'is', null), eb('leased_until', '<=', value('now'))]))
+        // One that is on its way is queued as well.
+        .where((eb) =>
+          eb.not(
+            eb.exists(
+              eb
+                .selectFrom('webhook_events as earlier')
+                .select('earlier.id')
+                .where(sql<boolean>`earlier.state = 'queued'`)
+                .whereRef('earlier.lead_id', '=', 'webhook_events.lead_id')
+                .whereRef('earlier.endpoint', '=', 'webhook_events.endpoint')
+                .whereRef('earlier.position', '<', 'webhook_events.position'),
+            ),
+          ),
+        )
+        .orderBy('due_at')
+        .orderBy('id')
+        .limit(value('most'));
+      return engine === 'postgres' ? due.forUpdate().skipLocked() : due;
+    })
+    .updateTable('webhook_events')
+    .set((eb) => ({
+      leased_until: value('leasedUntil'),
+      lease_id: value('leaseId'),
+      attempts: eb('attempts', '+', 1),
+    }))
+    .where('id', 'in', (eb) => eb.selectFrom('due').select('due.id'))
+    .returning(TAKEN);
+
+const leaseOn = {
+  sqlite: statement((db, value: Value<Lease>) => lease(db, value, 'sqlite')),
+  postgres: statement((db, value: Value<Lease>) => lease(db, value, 'postgres')),
+};
+
+/**
+ * Leases the due events of one endpoint, the ones that waited longest first: of each lead the first that waits. A row leased by
+ * somebody else counts as due again once that lease has run out.
+ */
+export async function leaseDueEvents(
+  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
+  wanted: Lease,
+): Promise<TakenEvent[]> {
+  const { rows } = await leaseOn[engine](db, wanted);
+  return rows;
+}
+
+type Finish = {
+  readonly id: string;
+  readonly leaseId: string;
+  readonly state: Exclude<WebhookState, 'queued'>;
+  readonly payload: string;
+  readonly answer: string;
+  readonly now: number;
+};
+
+const finish = statement((db, value: Value<Finish>) =>
+  db
+    .updateTable('webhook_events')
+    .set({
+      state: value('state'),
+      payload: value('payload'),
+      answer: value('answer'),
+      finished_at: value('now'),
+      leased_until: null,
+      lease_id: null,
+    })
+    .where('id', '=', value('id'))
+    .where('lease_id', '=', value('leaseId')),
+);
+
+/** Ends an event's way. What was sent is not kept. Only the holder of the lease may. */
+export async function finishEvent(
+  db: Db,
+  { event, ...rest }: Omit<Finish, 'id' | 'payload'> & { event: TakenEvent },
+): Promise<void> {
+  await finish(db, { ...rest, id: event.id, payload: rest.state === 'sent' ? '' : event.payload });
+}
+
+/** Gives an event back, to be tried again at `dueAt`, and those behind it not before. Only the holder of the lease may. */
+export async function releaseEvent(
+  db: Db,
+  { event, leaseId, dueAt, answer }: { event: TakenEvent; leaseId: string; dueAt: number; answer: string },
+): Promise<void> {
+  await db
+    .updateTable('webhook_events')
+    .set({ due_at: dueAt, leased_until: null, lease_id: null, answer })
+    .where('id', '=', event.id)
+    .where('lease_id', '=', leaseId)
+    .execute();
+  await db
+    .updateTable('webhook_events')
+    .set({ due_at: dueAt })
+    .where('lead_id', '=', event.lead_id)
+    .where('endpoint', '=', event.endpoint)
+    .where('position', '>', event.position)
+    .where('due_at', '<', dueAt)
+    .where(isQueued)
+    .execute();
+}
+
+/**
+ * Makes events due that a clock which has been set back since put off into a future that is too far.
+ * @param leaseId of the worker, which will finish by itself what it has in hand
+ * @param farthest what is due later, or leased for longer, is due now; milliseconds since 1970
+ */
+export async function dropFutureEventTimes(
+  db: Db,
+  { leaseId, now, farthest }: { leaseId: string; now: number; farthest: number },
+): Promise<void> {
+  await db
+    .updateTable('webhook_events')
+    .set({ due_at: now, queued_at: now, leased_until: null, lease_id: null })
+    .where(isQueued)
+    .where((eb) => eb.or([eb('due_at', '>', farthest), eb('leased_until', '>', farthest)]))
+    .where((eb) => eb.or([eb('lease_id', 'is', null), eb('lease_id', '!=', leaseId)]))
+    .execute();
+}
+
+/** How many events wait and how many are dead. */
+export async function countEvents(db: Db): Promise<{ readonly queued: number; readonly dead: number }> {
+  const count = async (which: typeof isQueued) => {
+    const row = await db
+      .selectFrom('webhook_events')
+      .select((eb) => eb.fn.countAll().as('count'))
+      .where(which)
+      .executeTakeFirstOrThrow();
+    return Number(row.count);
+  };
+  return { queued: await count(isQueued), dead: await count(isDead) };
+}
+
+export type ListedEvent = Omit<WebhookEvent, 'payload' | 'lease_id' | 'leased_until' | 'position'>;
+
+/** The oldest events that wait or are dead, the dead ones first. */
+export async function listEvents(db: Db, most: number): Promise<ListedEvent[]> {
+  const some = (which: typeof isQueued, limit: number) =>
+    db
+      .selectFrom('webhook_events')
+      .select([
+        'id',
+        'type',
+        'lead_id',
+        'endpoint',
+        'state',
+        'attempts',
+        'due_at',
+        'created_at',
+        'queued_at',
+        'finished_at',
+        'answer',
+      ])
+      .where(which)
+      .orderBy('id')
+      .limit(limit)
+      .execute();
+  const dead = await some(isDead, most);
+  return [...dead, ...(await some(isQueued, most - dead.length))];
+}
+
+/**
+ * Has dead events tried again, from now on.
+ * @param ids which; null: all of them
+ * @returns how many
+ */
+export async function reviveEvents(
+  db: Db,
+  { ids, now }: { ids: readonly string[] | null; now: number },
+): Promise<number> {
+  const { numUpdatedRows } = await db
+    .updateTable('webhook_events')
+    .set({ state: 'queued', attempts: 0, due_at: now, queued_at: now, finished_at: null })
+    .where(isDead)
+    .$if(ids !== null, (query) => query.where('id', 'in', ids!))
+    .executeTakeFirstOrThrow();
+  return Number(numUpdatedRows);
+}

@@ -1,0 +1,146 @@
+// Looks at a database from beside the server, and leaves nothing in it: whether it is whole, up to date and takes writes.
+import { randomBytes } from 'node:crypto';
+import { accessSync, constants } from 'node:fs';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+import { Kysely, sql } from 'kysely';
+
+import type { DatabaseAddress } from '#server/platform/database-url.ts';
+import { openDatabase, type Db } from '#server/db/engine/connect.ts';
+import { knownSecretIds } from '#server/db/tables/known-secrets.ts';
+import { countInWindow } from '#server/db/tables/limit-windows.ts';
+import { compareMigrations } from '#server/db/migrations/migrate.ts';
+import { writeFaultOf, type WriteFault } from '#server/db/engine/outages.ts';
+import { createLastWrites } from '#server/db/engine/last-writes.ts';
+import { createSqliteDialect } from '#server/db/engine/sqlite-dialect.ts';
+
+const PATIENCE_MS = 5_000;
+/** One is enough to know. */
+const MOST_DAMAGE = 3;
+
+export type Look = {
+  /** Migrations that the next start runs. Nothing is known of the rows then. */
+  readonly pending: readonly string[];
+  /** Migrations of a newer version of this page. */
+  readonly unknown: readonly string[];
+  readonly secretIds: readonly string[];
+  /** When the newest row was made, as the clock of its server told. Milliseconds since 1970; null when there is none. */
+  readonly newestAt: number | null;
+  /** Why it takes no writes; null when it does, as far as can be seen without writing to SQLite's file. */
+  readonly writeFault: WriteFault | 'denied' | null;
+  /** By how much the database's own clock is ahead of ours, in milliseconds; null where both are one. */
+  readonly clockAheadMs: number | null;
+};
+
+/**
+ * Looks at what a database holds.
+ * @throws what the database says when it cannot be read
+ */
+export async function lookAtDatabase(config: DatabaseAddress): Promise<Look> {
+  if (config.engine === 'sqlite') {
+    const sqlite = new DatabaseSync(config.file, { readOnly: true, timeout: PATIENCE_MS });
+    const db: Db = new Kysely({
+      dialect: createSqliteDialect({
+        sqlite,
+        patienceMs: PATIENCE_MS,
+        isFileOurs: () => true,
+        writes: createLastWrites(Date.now),
+      }),
+    });
+    try {
+      return { ...(await lookAtRows(db)), writeFault: findFileFault(config.file), clockAheadMs: null };
+    } finally {
+      await db.destroy();
+    }
+  }
+  const { db, close } = openDatabase(config, () => {});
+  try {
+    // First, so that the question about the time need not wait for a connection.
+    const rowsSeen = await lookAtRows(db);
+    const asked = Date.now();
+    const { rows } = await sql<{ now: number; read_only: string }>`
+      select extract(epoch from clock_timestamp()) * 1000 as now, current_setting('transaction_read_only') as read_only
+    `.execute(db);
+    const ours = (asked + Date.now()) / 2;
+    const isReadOnly = rows[0]?.read_only !== 'off';
+    const isBehind = rowsSeen.pending.length > 0;
+    return {
+      ...rowsSeen,
+      writeFault: isReadOnly ? 'read-only' : isBehind ? null : await tryToWrite(db),
+      clockAheadMs: Math.round(Number(rows[0]?.now) - ours),
+    };
+  } finally {
+    await close();
+  }
+}
+
+/** The file, and the folder in which SQLite makes its log. */
+function findFileFault(file: string): Look['writeFault'] {
+  try {
+    for (const place of [file, path.dirname(file)]) accessSync(place, constants.W_OK);
+    return null;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    // EPERM: it was made immutable.
+    return code === 'EROFS' || code === 'EPERM' ? 'read-only' : 'denied';
+  }
+}
+
+/** More than lies free in pages that are there: a full disk is seen where a table has to grow. */
+const ROWS_TO_TRY = 40;
+
+/** Writes rows of 2 kB to PostgreSQL, and takes them back. */
+async function tryToWrite(db: Db): Promise<Look['writeFault']> {
+  const takenBack = new Error('Taken back.');
+  try {
+    await db.transaction().execute(async (tx) => {
+      for (let row = 0; row < ROWS_TO_TRY; row += 1) {
+        const key = `try of the doctor ${randomBytes(1_000).toString('hex')}`;
+        await countInWindow(tx, key, 1, 0);
+      }
+      throw takenBack;
+    });
+  } catch (error) {
+    if (error === takenBack) return null;
+    if (error instanceof Error && 'code' in error && error.code === INSUFFICIENT_PRIVILEGE) return 'denied';
+    const fault = writeFaultOf(error);
+    if (fault === null) throw error;
+    return fault;
+  }
+  return null;
+}
+
+const INSUFFICIENT_PRIVILEGE = '42501';
+
+async function lookAtRows(db: Db): Promise<Omit<Look, 'writeFault' | 'clockAheadMs'>> {
+  const migrations = await compareMigrations(db);
+  if (migrations.pending.length > 0) return { ...migrations, secretIds: [], newestAt: null };
+  // Ids sort by the time they were made at.
+  const newest = await Promise.all([
+    db.selectFrom('submissions').select('created_at as at').orderBy('id', 'desc').limit(1).executeTakeFirst(),
+    db.selectFrom('outbox').select('created_at as at').orderBy('id', 'desc').limit(1).executeTakeFirst(),
+    db
+      .selectFrom('consent_receipts')
+      .select('verified_at as at')
+      .orderBy('id', 'desc')
+      .limit(1)
+      .executeTakeFirst(),
+  ]);
+  const times = newest.flatMap((row) => (row === undefined ? [] : [row.at]));
+  return {
+    ...migrations,
+    secretIds: await knownSecretIds(db),
+    newestAt: times.length === 0 ? null : Math.max(...times),
+  };
+}
+
+/**
+ * Reads the whole file and looks whether its parts fit together (SQLite's quick_check). Takes as long as reading it takes.
+ * @returns what does not fit, in SQLite's words
+ */
+export function findDamage(file: string): readonly string[] {
+  using sqlite = new DatabaseSync(file, { readOnly: true, timeout: PATIENCE_MS });
+  const rows = sqlite.prepare(`pragma quick_check(${MOST_DAMAGE})`).all();
+  return rows.map((row) => String(row['quick_check'])).filter((line) => line !== 'ok');
+}

@@ -1,0 +1,149 @@
+// All rows of one database into another that is empty, with counts and checksums of both.
+import { createHash, type Hash } from 'node:crypto';
+
+import { sql, type Kysely } from 'kysely';
+import { DEFAULT_MIGRATION_TABLE } from 'kysely/migration';
+
+import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { COLUMNS } from '#server/db/across/personal-data.ts';
+import type { Schema } from '#server/db/schema.ts';
+
+type Table = keyof Schema;
+type Row = Readonly<Record<string, unknown>>;
+
+/** Each after those that its rows refer to, with what its rows are told apart and ordered by. */
+const TABLES: readonly (readonly [Table, key: readonly string[]])[] = [
+  ['consent_wordings', ['version']],
+  ['known_secrets', ['id']],
+  ['challenges', ['id']],
+  ['submissions', ['id']],
+  ['codes', ['id']],
+  ['outbox', ['id']],
+  ['leads', ['id']],
+  ['consent_receipts', ['id']],
+  ['consent_chain', ['position']],
+  ['consent_chain_head', ['id']],
+  ['exported_leads', ['lead_id', 'export_name']],
+  ['corrections', ['id']],
+  ['imported_leads', ['id']],
+  ['imported_corrections', ['id']],
+  ['mail_domains', ['domain']],
+  ['suppressions', ['address_key', 'reason']],
+  ['withdrawals', ['id']],
+  ['webhook_events', ['id']],
+  ['limit_windows', ['key']],
+  ['funnel_counts', ['day', 'step', 'source']],
+];
+const WRITTEN_BY_A_START: ReadonlySet<Table> = new Set([
+  'consent_wordings',
+  'known_secrets',
+  'consent_chain_head',
+]);
+const PAGE_SIZE = 1_000;
+
+/** What a table held on both sides. The checksums are over every column of every row, in the order of the key. */
+export type Moved = {
+  readonly table: string;
+  readonly rows: number;
+  readonly source: string;
+  readonly target: string;
+};
+
+/** The tables of a PostgreSQL that another program has made under names of ours. To be asked before it is brought up to date. */
+export async function foreignTables(db: Db): Promise<readonly string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select table_name as name from information_schema.tables where table_schema = current_schema() order by table_name
+  `.execute(db);
+  const names = rows.map(({ name }) => name);
+  return names.includes(DEFAULT_MIGRATION_TABLE) ? [] : names.filter((name) => name in COLUMNS);
+}
+
+/** The tables of which the target has rows. What a first start writes does not count. */
+export async function filledTables(db: Db): Promise<readonly string[]> {
+  const filled: string[] = [];
+  for (const [table] of TABLES) {
+    if (WRITTEN_BY_A_START.has(table)) continue;
+    const row = await anyTable(db)
+      .selectFrom(table)
+      .select(sql`1`.as('one'))
+      .limit(1)
+      .executeTakeFirst();
+    if (row !== undefined) filled.push(table);
+  }
+  return filled;
+}
+
+/** The message is the name of the table. */
+export class RowsDiffer extends Error {}
+
+/**
+ * Copies every table in one transaction of the target.
+ * @param onTable told what has been copied
+ * @param onRows told how many rows of a table have been copied so far; may throw to end it
+ * @returns one line for each table
+ * @throws {RowsDiffer} when two checksums differ. The target is as it was then, and whenever something else breaks
+ */
+export async function moveRows(
+  source: OpenDatabase,
+  target: OpenDatabase,
+  onTable: (moved: Moved) => void,
+  onRows: (table: string, rows: number) => void = () => {},
+): Promise<readonly Moved[]> {
+  const all: Moved[] = [];
+  await target.db.transaction().execute(async (tx) => {
+    // What a first start wrote is in the source as well.
+    for (const [table] of TABLES.toReversed()) await anyTable(tx).deleteFrom(table).execute();
+    for (const [table, key] of TABLES) {
+      const written = createHash('sha256');
+      let rows = 0;
+      for await (const page of pagesOf(source.db, table, key)) {
+        await anyTable(tx).insertInto(table).values(page).execute();
+        rows += page.length;
+        for (const row of page) digest(written, table, row);
+        onRows(table, rows);
+      }
+      const read = createHash('sha256');
+      for await (const page of pagesOf(tx, table, key)) for (const row of page) digest(read, table, row);
+      const moved = { table, rows, source: written.digest('hex'), target: read.digest('hex') };
+      if (moved.source !== moved.target) throw new RowsDiffer(table);
+      all.push(moved);
+      onTable(moved);
+    }
+  });
+  return all;
+}
+
+type AnyTables = Kysely<Record<string, Record<string, unknown>>>;
+/** Names of tables and columns come from our own lists. */
+const anyTable = (db: Db): AnyTables => db as unknown as AnyTables;
+
+async function* pagesOf(db: Db, table: Table, key: readonly string[]): AsyncGenerator<readonly Row[]> {
+  const columns = Object.keys(COLUMNS[table]);
+  // Byte by byte on both engines, whatever language PostgreSQL was set up for.
+  const inOrder = key.map((column) =>
+    column === 'position' || column === 'day'
+      ? sql.ref(column)
+      : sql`${sql.ref(column)} collate ${sql.raw(collation(db))}`,
+  );
+  let last: Row | undefined;
+  for (;;) {
+    let query = anyTable(db).selectFrom(table).select(columns).limit(PAGE_SIZE);
+    for (const column of inOrder) query = query.orderBy(column);
+    if (last !== undefined) {
+      const values = key.map((column) => sql`${last?.[column]}`);
+      query = query.where(sql<boolean>`(${sql.join(inOrder)}) > (${sql.join(values)})`);
+    }
+    const page: readonly Row[] = await query.execute();
+    if (page.length === 0) return;
+    yield page;
+    last = page.at(-1);
+  }
+}
+
+const collation = (db: Db): string =>
+  db.getExecutor().adapter.constructor.name.startsWith('Postgres') ? '"C"' : 'binary';
+
+function digest(hash: Hash, table: Table, row: Row): void {
+  hash.update(JSON.stringify(Object.keys(COLUMNS[table]).map((column) => row[column] ?? null)));
+  hash.update('\n');
+}

@@ -1,0 +1,114 @@
+// Which time a report is about, and which mailbox is whose: pure functions.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { platformOfDomain, platformOfMailServer } from '#server/figures/mail-platforms.ts';
+import { readPeriod } from '#server/figures/period.ts';
+
+const NOW = Date.UTC(2026, 10, 21, 18, 30);
+
+const told = (text: string, now = NOW) => {
+  const period = readPeriod(text, now);
+  if (period === null) return null;
+  const iso = (ms: number) => new Date(ms).toISOString().slice(0, 16);
+  const { from, to, before, beforeName } = period;
+  return [iso(from), iso(to), iso(before.from), iso(before.to), beforeName].join(' | ');
+};
+
+describe('a period', () => {
+  it('of days or weeks ends now, and is compared with as much of the one before', () => {
+    assert.equal(
+      told('7d'),
+      '2026-11-15T00:00 | 2026-11-21T18:30 | 2026-11-08T00:00 | 2026-11-14T18:30 | the 7 days before',
+    );
+    assert.equal(told('1w'), told('7d'));
+    assert.equal(
+      told('1d'),
+      '2026-11-21T00:00 | 2026-11-21T18:30 | 2026-11-20T00:00 | 2026-11-20T18:30 | the day before',
+    );
+  });
+
+  it('of a month is whole, or as much of it as has passed', () => {
+    assert.equal(
+      told('2026-10'),
+      '2026-10-01T00:00 | 2026-11-01T00:00 | 2026-09-01T00:00 | 2026-10-01T00:00 | the month before',
+    );
+    assert.equal(
+      told('2026-11'),
+      '2026-11-01T00:00 | 2026-11-21T18:30 | 2026-10-01T00:00 | 2026-10-21T18:30 | the month before',
+    );
+    // February has no 31st.
+    assert.equal(
+      told('2026-03', Date.UTC(2026, 2, 31, 12)),
+      '2026-03-01T00:00 | 2026-03-31T12:00 | 2026-02-01T00:00 | 2026-03-01T00:00 | the month before',
+    );
+    assert.match(told('2026-01') ?? '', /2025-12-01T00:00 \| 2026-01-01T00:00/);
+  });
+
+  it('that is none, or has not begun, is refused', () => {
+    for (const text of ['', '30', 'd', '0d', '-3d', '9999d', '2h', '2026', '2026-13', '2026-00', '2026-12'])
+      assert.equal(told(text), null, text);
+  });
+});
+
+describe('a mail platform', () => {
+  it('is told by the domains of the providers themselves, and by no others that look alike', () => {
+    for (const [domain, platform] of [
+      ['gmail.com', 'Google'],
+      ['googlemail.com', 'Google'],
+      ['hotmail.co.uk', 'Microsoft'],
+      ['live.nl', 'Microsoft'],
+      ['msn.com', 'Microsoft'],
+      ['yahoo.de', 'Yahoo'],
+      ['aol.com', 'Yahoo'],
+      ['yahoo.co.jp', null],
+      ['me.com', 'Apple'],
+      ['web.de', 'GMX, WEB.DE'],
+      ['proton.me', 'Proton'],
+      ['gmail.com.example', null],
+      ['notgmail.com', null],
+      ['live.example', null],
+      ['', null],
+    ] as const)
+      assert.equal(platformOfDomain(domain), platform, domain);
+  });
+
+  it('is told by the mail servers of the others', () => {
+    for (const [host, platform] of [
+      ['ASPMX.L.GOOGLE.COM.', 'Google Workspace'],
+      ['alt2.aspmx.l.google.com', 'Google Workspace'],
+      ['smtp.google.com', 'Google Workspace'],
+      ['aspmx3.googlemail.com', 'Google Workspace'],
+      ['gmail-smtp-in.l.google.com', 'Google'],
+      ['example-com.mail.protection.outlook.com', 'Microsoft 365'],
+      ['example-com.o-v1.mx.microsoft', 'Microsoft 365'],
+      ['outlook-com.olc.protection.outlook.com', 'Microsoft'],
+      ['mx-biz.mail.am0.yahoodns.net', 'Yahoo'],
+      ['mx01.mail.icloud.com', 'Apple'],
+      ['mx00.emig.gmx.net', 'GMX, WEB.DE'],
+      ['mx-ha02.web.de', 'GMX, WEB.DE'],
+      ['mail.protonmail.ch', 'Proton'],
+      ['mx2.zoho.eu', 'Zoho'],
+      ['in1-smtp.messagingengine.com', 'Fastmail'],
+      ['mx00.ionos.co.uk', 'IONOS'],
+      ['mx01.kundenserver.de', 'IONOS'],
+      ['mx1.mail.ovh.net', 'OVH'],
+      ['mx1.emailsrvr.com', 'Rackspace'],
+      ['inbound-smtp.eu-west-1.amazonaws.com', 'Amazon'],
+      ['mx0a-00112233.pphosted.com', 'Proofpoint'],
+      ['mx1-eu1.ppe-hosted.com', 'Proofpoint'],
+      ['eu-smtp-inbound-1.mimecast.com', 'Mimecast'],
+      ['za-smtp-inbound-1.mimecast.co.za', 'Mimecast'],
+      ['d174024a.ess.barracudanetworks.com', 'Barracuda'],
+      ['mx1.hc1234-56.iphmx.com', 'Cisco'],
+      ['example.in.tmes.trendmicro.eu', 'Trend Micro'],
+      ['mx-01-eu-central-1.prod.hydra.sophos.com', 'Sophos'],
+      ['cluster1.eu.messagelabs.com', 'Symantec'],
+      ['mx01.hornetsecurity.com', 'Hornetsecurity'],
+      ['mail.example.com', 'other'],
+      ['aspmx.l.google.com.example', 'other'],
+      ['evilpphosted.com', 'other'],
+    ] as const)
+      assert.equal(platformOfMailServer(host), platform, host);
+  });
+});

@@ -1,0 +1,64 @@
+// Which time a report is about, and which one it is compared with. Days are those of UTC.
+import type { Span } from '#server/db/across/report-figures.ts';
+
+export type Period = Span & {
+  /** As it was typed. */
+  readonly name: string;
+  /** What the one before is called: `the 30 days before`. */
+  readonly beforeName: string;
+  /** The one before, up to the same moment of it. */
+  readonly before: Span;
+};
+
+const DAY_MS = 86_400_000;
+/** As many days as ten years have, at most. */
+const MOST_DAYS = 3_660;
+
+/**
+ * Reads `7d` or `4w` (the last whole days, today as far as it has come), or a month such as `2026-10`.
+ * @param now milliseconds since 1970
+ * @returns null when it is none of these, or has not begun
+ */
+export function readPeriod(text: string, now: number): Period | null {
+  const [, count, unit] = /^(\d{1,4})([dw])$/.exec(text) ?? [];
+  if (count !== undefined) {
+    const days = Number(count) * (unit === 'w' ? 7 : 1);
+    if (days < 1 || days > MOST_DAYS) return null;
+    const today = now - (now % DAY_MS);
+    const from = today - (days - 1) * DAY_MS;
+    return {
+      name: text,
+      from,
+      to: now + 1,
+      beforeName: days === 1 ? 'the day before' : `the ${days} days before`,
+      before: { from: from - days * DAY_MS, to: now + 1 - days * DAY_MS },
+    };
+  }
+  const [, year, month] = /^(\d{4})-(0[1-9]|1[0-2])$/.exec(text) ?? [];
+  if (year === undefined) return null;
+  const monthFrom = (offset: number) => Date.UTC(Number(year), Number(month) - 1 + offset);
+  const from = monthFrom(0);
+  if (from > now || Number(year) < 1970) return null;
+  const end = monthFrom(1);
+  const isOver = end <= now;
+  return {
+    name: text,
+    from,
+    to: isOver ? end : now + 1,
+    beforeName: 'the month before',
+    before: { from: monthFrom(-1), to: isOver ? from : Math.min(from, monthFrom(-1) + now + 1 - from) },
+  };
+}
+
+/** The day before now, and the one before that. */
+export function yesterday(now: number): Period {
+  const to = now - (now % DAY_MS);
+  const from = to - DAY_MS;
+  return {
+    name: new Date(from).toISOString().slice(0, 10),
+    from,
+    to,
+    beforeName: 'the day before',
+    before: { from: from - DAY_MS, to: from },
+  };
+}

@@ -1,0 +1,55 @@
+// The two cookies: one that ties a browser to the codes it asked for, one that opens the article. Both are signed,
+// HttpOnly, and end with the browser's session.
+import { randomBytes } from 'node:crypto';
+
+import { sign, unsign, type Secrets } from '#server/secrets/secrets.ts';
+import { SESSION_LIFE_MS } from '#server/settings/tries-and-rates.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+export type Cookies = {
+  /** The browser's id from its challenge cookie; null without one, or with one we did not sign. */
+  readonly readBrowserId: (request: FastifyRequest) => string | null;
+  /** Sets the challenge cookie. */
+  readonly setBrowserId: (reply: FastifyReply, browserId: string) => void;
+  /** The lead whose session this is; null without one. */
+  readonly readSession: (request: FastifyRequest, now: number) => string | null;
+  /** Opens a session, and drops the challenge cookie: what it was for has happened. */
+  readonly openSession: (reply: FastifyReply, leadId: string, now: number) => void;
+};
+
+/** A new browser id: 128 random bits. */
+export const newBrowserId = (): string => randomBytes(16).toString('base64url');
+
+/**
+ * @param secure whether the public page is https: the cookies become Secure and carry the `__Host-` prefix, which
+ *   keeps other sites under the same domain from planting one (RFC 6265bis, section 4.1.3.2)
+ */
+export function createCookies(secrets: Secrets, secure: boolean): Cookies {
+  const name = (plain: string) => (secure ? `__Host-${plain}` : plain);
+  const challengeCookie = name('challenge');
+  const sessionCookie = name('session');
+  const attributes = { path: '/', httpOnly: true, sameSite: 'lax', secure } as const;
+
+  // The purpose is part of what is signed, so that one kind of cookie never passes for the other.
+  const read = (request: FastifyRequest, cookie: string, purpose: string): string | null => {
+    const value = unsign(secrets, request.cookies[cookie] ?? '');
+    return value?.startsWith(`${purpose}:`) ? value.slice(purpose.length + 1) : null;
+  };
+
+  return {
+    readBrowserId: (request) => read(request, challengeCookie, 'challenge'),
+    setBrowserId: (reply, browserId) => {
+      void reply.setCookie(challengeCookie, sign(secrets, `challenge:${browserId}`), attributes);
+    },
+    readSession: (request, now) => {
+      const [leadId, openedAt] = read(request, sessionCookie, 'session')?.split(':') ?? [];
+      if (leadId === undefined || openedAt === undefined) return null;
+      // Opened ahead of the clock: it was set back, which is no fault of the visitor's, but must not prolong it for ever.
+      return Math.abs(now - Number(openedAt)) < SESSION_LIFE_MS ? leadId : null;
+    },
+    openSession: (reply, leadId, now) => {
+      void reply.setCookie(sessionCookie, sign(secrets, `session:${leadId}:${now}`), attributes);
+      void reply.clearCookie(challengeCookie, attributes);
+    },
+  };
+}

@@ -1,0 +1,124 @@
+// What the mail about a day says: the report's picture of it, drawn with the cells of a table.
+import type { NewLead } from '#server/db/across/new-leads.ts';
+import { escapeHtml } from '#server/platform/escape-html.ts';
+import type { DayFigures } from '#server/mail/letters/day-figures.ts';
+import { heading } from '#server/mail/letters/letter.ts';
+import {
+  counted,
+  dayIn,
+  inSmallWords,
+  inWords,
+  letterOf,
+  listOf,
+  sourceNamed,
+  type Block,
+  type Letter,
+} from '#server/mail/letters/new-lead-email.ts';
+import { textBar } from '#server/platform/text-bar.ts';
+import type { NewLeadEmail } from '#shared/campaign-schema.ts';
+import { fill } from '#shared/words.ts';
+
+/** Plain text is read on telephones too. */
+const BAR_WIDTH = 16;
+/** Of one colour in both themes, and to be told from either. */
+const BAR_COLOUR = '#3d8f72';
+
+const STEP_NAMES: Readonly<Record<string, keyof NewLeadEmail['day']['steps']>> = {
+  seen: 'seen',
+  opened: 'opened',
+  asked: 'asked',
+  mailed: 'mailed',
+  entered: 'entered',
+  quarter: 'quarter',
+  half: 'half',
+  'three-quarters': 'threeQuarters',
+  whole: 'whole',
+};
+
+/** Composes subject, plain text and HTML from the operator's words. */
+export function composeDigestEmail(
+  words: NewLeadEmail,
+  {
+    figures,
+    leads,
+    count,
+    ...about
+  }: {
+    readonly title: string;
+    readonly language: string;
+    readonly host: string;
+    readonly figures: DayFigures;
+    readonly leads: readonly NewLead[];
+    readonly count: number;
+  },
+): Letter {
+  const { title, host, language } = about;
+  const inFigures = (value: number) => value.toLocaleString(language);
+  const day = dayIn(language, figures.from);
+  const steps = figures.steps.flatMap(({ step, count: times }) => {
+    const name = STEP_NAMES[step];
+    return name === undefined ? [] : [{ name: words.day.steps[name], value: times }];
+  });
+  const sources = figures.sources.map(({ source, leads: value }) => ({
+    name: sourceNamed(words, source),
+    value,
+  }));
+  return letterOf(words, about, {
+    subject: counted(words.day.subject, count, language, { title, host, day }),
+    blocks: [
+      large(counted(words.day.title, count, language)),
+      inWords(fill(words.day.text, { day, before: inFigures(figures.before), title, host })),
+      ...bars(words.day.funnel, steps, inFigures),
+      ...bars(words.day.sources, sources, inFigures),
+      ...(steps.length > 0 ? [inSmallWords(words.day.note)] : []),
+      titled(words.day.leads),
+      ...listOf(words, language, leads, count),
+    ],
+  });
+}
+
+const large = (text: string): Block => ({
+  text,
+  html: `<h1 style="margin:0 0 4px;font:600 28px/1.25 Georgia,serif">${escapeHtml(text)}</h1>`,
+});
+
+const titled = (text: string): Block => ({ text, html: heading(text) });
+
+type Bar = { readonly name: string; readonly value: number };
+
+/** A title, and a table in which each figure has a bar; nothing when there is nothing to show. */
+function bars(title: string, rows: readonly Bar[], inFigures: (value: number) => string): Block[] {
+  if (rows.length === 0) return [];
+  const longest = Math.max(1, ...rows.map(({ value }) => value));
+  const nameWidth = Math.max(...rows.map(({ name }) => Array.from(name).length));
+  const valueWidth = Math.max(...rows.map(({ value }) => inFigures(value).length));
+  return [
+    {
+      text: [
+        title,
+        ...rows.map(({ name, value }) =>
+          [
+            name + ' '.repeat(nameWidth - Array.from(name).length),
+            inFigures(value).padStart(valueWidth),
+            textBar(value / longest, BAR_WIDTH),
+          ]
+            .join('  ')
+            .trimEnd(),
+        ),
+      ].join('\n'),
+      html: `${heading(title)}
+<table width="100%" style="border-collapse:collapse;margin:0 0 8px;font:inherit">${rows
+        .map(
+          ({ name, value }) =>
+            `<tr><th scope="row" width="42%" style="padding:4px 0;text-align:left;font-weight:400;overflow-wrap:anywhere">${escapeHtml(name)}</th><td width="16%" align="right" style="padding:4px 12px 4px 8px;font-variant-numeric:tabular-nums">${escapeHtml(inFigures(value))}</td><td width="42%" style="padding:4px 0">${barCell(value / longest)}</td></tr>`,
+        )
+        .join('\n')}</table>`,
+    },
+  ];
+}
+
+/** Nothing but a coloured cell: Outlook knows the width of a table, and of nothing else. */
+const barCell = (share: number): string =>
+  share === 0
+    ? ''
+    : `<table role="presentation" aria-hidden="true" width="${Math.max(1, Math.round(100 * share))}%" cellpadding="0" cellspacing="0"><tr><td bgcolor="${BAR_COLOUR}" style="height:12px;font-size:1px;line-height:12px;border-radius:2px">&nbsp;</td></tr></table>`;

@@ -1,0 +1,292 @@
+// A 202 promises a code in time: who is refused, who goes first, and how long a code lives that had to wait.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { v7 as uuid } from 'uuid';
+
+import { queueNotice } from '#server/mail/letters/notice.ts';
+import { API, type CodeRequested, type OpenChallenge } from '#shared/api.ts';
+import { ENGINES } from '#testing/databases.ts';
+import { codeIn, startInbox } from '#testing/inbox.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { createGate } from '#testing/gate.ts';
+import { until } from '#testing/until.ts';
+
+const WITHOUT_LIMITS = {
+  LEADS_PER_IP_PER_HOUR: '0',
+  BREAKER_CODES_PER_MINUTE: '0',
+  BREAKER_UNENTERED_PERCENT: '0',
+};
+/** Longer than a process trusts its last look. */
+const LOOK_SECONDS = 2;
+
+const smtpError = (responseCode: number, message: string): Error =>
+  Object.assign(new Error(message), { responseCode });
+
+const ask = (server: ServerUnderTest, address: string, email: string) =>
+  createVisitor(server, address).post(API.leads, filledForm({ email }));
+
+const health = async (server: ServerUnderTest) => {
+  const { statusCode, body } = await server.app.inject(API.health);
+  return { statusCode, body };
+};
+
+/** Writes mail that has waited since some seconds ago, and mail that was sent since. Nobody takes it up. */
+async function insertPast(
+  server: ServerUnderTest,
+  { seconds, sent, waiting }: { seconds: number; sent: number; waiting: readonly string[] },
+) {
+  const at = server.now() - seconds * 1000;
+  const row = {
+    recipient: 'past@past.example',
+    recipient_domain: 'past.example',
+    created_at: at,
+    turn_at: at,
+    due_at: server.now() + 3_600_000,
+  };
+  const rows = [
+    ...waiting.map((network) => ({
+      ...row,
+      id: uuid({ msecs: at }),
+      network,
+      state: 'queued' as const,
+      finished_at: null,
+    })),
+    ...Array.from({ length: sent }, (_, index) => ({
+      ...row,
+      id: uuid({ msecs: at }),
+      network: '192.0.2.250',
+      state: 'sent' as const,
+      finished_at: Math.round(at + ((index + 1) * seconds * 1000) / sent),
+    })),
+  ];
+  await server.database.db.insertInto('outbox').values(rows).execute();
+}
+
+for (const engine of ENGINES) {
+  describe(`a backlog of mail on ${engine}`, () => {
+    for (const lane of ['network', 'recipient domain'] as const) {
+      it(`of one ${lane}, at which the mail server falls silent, delays nobody else`, async () => {
+        const gate = createGate();
+        const onRecipient = (address: string) => (address.endsWith('silent.example') ? gate.opened : null);
+        await withServer({ engine, inbox: { onRecipient } }, async (server) => {
+          try {
+            for (let count = 1; count <= 20; count += 1) {
+              const response = await (lane === 'network'
+                ? ask(server, '198.51.100.1', `victim@${count}.silent.example`)
+                : ask(server, `198.51.100.${count}`, `victim-${count}@silent.example`));
+              assert.equal(response.statusCode, 202);
+            }
+            assert.equal((await ask(server, '203.0.113.1', 'honest@example.com')).statusCode, 202);
+            await server.inbox.waitForMail('honest@example.com', 1, 4_000);
+            assert.equal(server.inbox.mails.length, 1);
+          } finally {
+            gate.open();
+          }
+          await until(() => server.inbox.mails.length === 21);
+        });
+      });
+    }
+
+    it('lets whoever comes later go before the rest of a burst', async () => {
+      const gate = createGate();
+      await withServer({ engine, inbox: { onMessage: () => gate.opened } }, async (server) => {
+        try {
+          for (let count = 1; count <= 20; count += 1) {
+            await ask(server, '198.51.100.1', `burst-${count}@${count}.example`);
+          }
+          // Takes the connection that was left to others.
+          await ask(server, '203.0.113.1', 'first@first.example');
+          await ask(server, '203.0.113.2', 'second@second.example');
+        } finally {
+          gate.open();
+        }
+        await until(() => server.inbox.mails.length === 22);
+        const order = server.inbox.mails.map(({ to }) => to);
+        assert.ok(order.indexOf('second@second.example') < order.indexOf('burst-8@8.example'), String(order));
+        assert.ok(order.indexOf('burst-12@12.example') < order.indexOf('burst-18@18.example'), String(order));
+      });
+    });
+
+    it('answers 503 with a sentence and a time when a new code would wait too long', () =>
+      withServer({ engine, env: { ...WITHOUT_LIMITS, CODE_TTL_SECONDS: '60' } }, async (server) => {
+        // Five mails a second, and a code may wait for fifteen seconds.
+        const networks = Array.from({ length: 80 }, (_, index) => `198.51.100.${index}`);
+        await insertPast(server, { seconds: 10, sent: 50, waiting: networks.slice(0, 70) });
+        assert.equal((await ask(server, '203.0.113.1', 'in-time@example.com')).statusCode, 202);
+        assert.equal((await health(server)).statusCode, 200);
+        await server.inbox.waitForMail('in-time@example.com');
+
+        await insertPast(server, { seconds: 10, sent: 0, waiting: networks.slice(70) });
+        await server.advance(LOOK_SECONDS);
+        const refused = await ask(server, '203.0.113.2', 'late@example.com');
+        assert.equal(refused.statusCode, 503);
+        assert.equal(refused.headers['x-error-code'], 'mail-backlog');
+        assert.match(refused.body, /^We cannot send codes fast enough .* Please send the form again in \d+ /);
+        const retryAfter = Number(refused.headers['retry-after']);
+        assert.ok(retryAfter >= 1 && retryAfter < 60, String(retryAfter));
+        assert.equal(await server.countRows('submissions'), 1, 'nothing of it is stored');
+        assert.equal(await server.countRows('codes'), 1);
+        assert.deepEqual(await health(server), {
+          statusCode: 503,
+          body: 'Mail goes out more slowly than forms come in, so forms are refused.',
+        });
+      }));
+
+    it('of one network refuses that network, and nobody else', () =>
+      withServer({ engine, env: { ...WITHOUT_LIMITS, CODE_TTL_SECONDS: '60' } }, async (server) => {
+        const waiting = Array.from({ length: 400 }, () => '198.51.100.1');
+        await insertPast(server, { seconds: 10, sent: 50, waiting });
+        assert.equal((await ask(server, '198.51.100.1', 'more@example.com')).statusCode, 503);
+        assert.equal((await ask(server, '203.0.113.1', 'honest@example.com')).statusCode, 202);
+        await server.inbox.waitForMail('honest@example.com');
+      }));
+
+    it('is counted while it grows, also before anybody knows the pace', () =>
+      withServer({ engine, env: { ...WITHOUT_LIMITS, CODE_TTL_SECONDS: '60' } }, async (server) => {
+        // The clock stands still: all of this happens between two looks at the database.
+        const statuses: number[] = [];
+        for (let count = 1; count <= 90; count += 1) {
+          statuses.push((await ask(server, '198.51.100.1', `burst-${count}@example.com`)).statusCode);
+        }
+        assert.equal(statuses.filter((status) => status === 202).length, 76, String(statuses));
+        assert.equal(statuses.filter((status) => status === 503).length, 14);
+      }));
+
+    it('is answered 202 in a short outage, 503 in a long one, and 202 when mail goes out again', () =>
+      withServer({ engine }, async (server) => {
+        const { port } = server.inbox;
+        await server.inbox.close();
+        assert.equal((await ask(server, '198.51.100.1', 'first@example.com')).statusCode, 202);
+        await until(() => server.mailEvents.length > 0);
+        await server.advance(149);
+        assert.equal((await ask(server, '198.51.100.2', 'second@example.com')).statusCode, 202);
+        await server.advance(LOOK_SECONDS);
+        const refused = await ask(server, '198.51.100.3', 'third@example.com');
+        assert.equal(refused.statusCode, 503);
+        assert.equal(refused.headers['x-error-code'], 'mail-backlog');
+        assert.equal(refused.headers['retry-after'], '60');
+        assert.equal((await health(server)).statusCode, 503);
+
+        const wellAgain = await startInbox({}, port);
+        await server.advance(60);
+        server.wakeWorker();
+        await wellAgain.waitForMail('first@example.com');
+        await wellAgain.waitForMail('second@example.com');
+        await server.advance(LOOK_SECONDS);
+        assert.equal((await ask(server, '198.51.100.3', 'third@example.com')).statusCode, 202);
+        await wellAgain.waitForMail('third@example.com');
+        assert.deepEqual((await health(server)).statusCode, 200);
+        await server.advance(0);
+        await wellAgain.close();
+      }));
+
+    it('that a stranger makes with a domain of their own closes the form for nobody else', () =>
+      withServer(
+        {
+          engine,
+          env: WITHOUT_LIMITS,
+          inbox: {
+            onRecipient: (address) =>
+              address.endsWith('evil.example') ? smtpError(451, 'Come back never') : null,
+          },
+        },
+        async (server) => {
+          for (let count = 1; count <= 30; count += 1) {
+            await ask(server, '198.51.100.1', `me-${count}@${count}.evil.example`);
+          }
+          await until(async () => server.mailEvents.length >= 30);
+          await server.advance(200);
+          assert.deepEqual(await health(server), { statusCode: 200, body: '{"status":"ok"}' });
+          assert.equal((await ask(server, '198.51.100.1', 'me@evil.example')).statusCode, 503, 'but theirs');
+          assert.equal((await ask(server, '203.0.113.1', 'honest@example.com')).statusCode, 202);
+          server.wakeWorker();
+          await server.inbox.waitForMail('honest@example.com');
+        },
+      ));
+
+    it('of what goes to the operator, whose mail server puts it off, closes the form for nobody', () =>
+      withServer(
+        {
+          engine,
+          env: WITHOUT_LIMITS,
+          inbox: {
+            onRecipient: (address) => (address.endsWith('late.example') ? smtpError(451, 'Later') : null),
+          },
+        },
+        async (server) => {
+          for (let count = 1; count <= 6; count += 1)
+            await queueNotice(server.database.db, {
+              id: uuid(),
+              recipient: 'operator@late.example',
+              subject: 'News',
+              text: 'News.',
+              now: server.now(),
+            });
+          await ask(server, '198.51.100.1', 'one@one.late.example');
+          await ask(server, '198.51.100.2', 'two@two.late.example');
+          await until(async () => server.mailEvents.length >= 8);
+          await server.advance(200);
+          assert.deepEqual(await health(server), { statusCode: 200, body: '{"status":"ok"}' });
+          assert.equal((await ask(server, '203.0.113.1', 'honest@example.com')).statusCode, 202);
+          server.wakeWorker();
+          await server.inbox.waitForMail('honest@example.com');
+        },
+      ));
+
+    it('lets a code live from its mailing on, and the countdown with it', async () => {
+      let refuses = true;
+      const onRecipient = () => (refuses ? smtpError(451, 'Later') : null);
+      await withServer({ engine, inbox: { onRecipient } }, async (server) => {
+        const visitor = createVisitor(server, '203.0.113.1');
+        const resend = () => visitor.post(API.leads, filledForm());
+        const first = (await resend()).json<CodeRequested>();
+        await until(() => server.mailEvents.length === 1);
+        await server.advance(300);
+
+        // It still waits in our queue: another one would wait behind it.
+        const again = await resend();
+        assert.equal(again.statusCode, 202);
+        assert.deepEqual(again.json<CodeRequested>(), first);
+        // Whoever lost the answer, and the cookie with it, rides on the same code.
+        const lost = createVisitor(server, '203.0.113.1');
+        assert.equal((await lost.post(API.leads, filledForm())).json<CodeRequested>().resendSeconds, 60);
+        assert.equal(await server.countRows('outbox'), 1);
+        await until(() => server.mailEvents.length === 2);
+
+        refuses = false;
+        await server.advance(40);
+        server.wakeWorker();
+        const mail = await server.inbox.waitForMail('ada@example.com');
+        assert.match(mail.parsed.text ?? '', /valid for 10 minutes/);
+        await server.advance(20);
+        const open = await visitor.get(API.challenge);
+        assert.equal(open.json<OpenChallenge>().resendSeconds, 40);
+        await resend();
+        assert.equal(await server.countRows('outbox'), 1);
+
+        await server.advance(579);
+        assert.equal((await lost.get(API.challenge)).statusCode, 200, 'who rides on it lives as long');
+        const verified = await visitor.post(API.verify, { email: 'ada@example.com', code: codeIn(mail) });
+        assert.equal(verified.statusCode, 200, verified.body);
+      });
+    });
+
+    it('lets no code live longer than two lifetimes', async () => {
+      let refuses = true;
+      const onRecipient = () => (refuses ? smtpError(451, 'Later') : null);
+      await withServer({ engine, inbox: { onRecipient } }, async (server) => {
+        const visitor = createVisitor(server);
+        await visitor.post(API.leads, filledForm());
+        await until(() => server.mailEvents.length === 1);
+        refuses = false;
+        await server.advance(599);
+        server.wakeWorker();
+        const code = codeIn(await server.inbox.waitForMail('ada@example.com'));
+        await server.advance(600);
+        const late = await visitor.post(API.verify, { email: 'ada@example.com', code });
+        assert.equal(late.statusCode, 400);
+      });
+    });
+  });
+}

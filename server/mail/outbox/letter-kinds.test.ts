@@ -1,0 +1,109 @@
+// What each kind of message is made of, and when it is no longer worth sending.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+
+import type { Kysely } from 'kysely';
+import { v7 as uuid } from 'uuid';
+
+import { openDatabase, type OpenDatabase } from '#server/db/engine/connect.ts';
+import { up as firstTables } from '#server/db/migrations/2026-11-20-first-tables.ts';
+import { up as mailTurns } from '#server/db/migrations/2026-11-21-mail-turns.ts';
+import { up as outboxKinds } from '#server/db/migrations/2026-11-22-outbox-kinds.ts';
+import { queueMessage } from '#server/db/tables/outbox.ts';
+import { queueNotice } from '#server/mail/letters/notice.ts';
+import { API } from '#shared/api.ts';
+import { createPostgresDatabase, ENGINES } from '#testing/databases.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
+
+const OPERATOR = 'you@example.com';
+
+const rowOf = ({ database }: ServerUnderTest, id: string) =>
+  database.db.selectFrom('outbox').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+
+async function untilState(server: ServerUnderTest, id: string, isSo: (state: string) => boolean) {
+  await until(async () => isSo((await rowOf(server, id)).state));
+  return await rowOf(server, id);
+}
+
+for (const engine of ENGINES) {
+  it(`on ${engine} rows from before there were kinds have one, and say the same`, async () => {
+    const database: OpenDatabase = openDatabase(
+      engine === 'sqlite' ? { engine, file: ':memory:' } : { engine, url: await createPostgresDatabase() },
+      () => {},
+    );
+    const { db } = database;
+    for (const up of [firstTables, mailTurns]) await up(db as unknown as Kysely<unknown>);
+    const row = { recipient: OPERATOR, due_at: 1, created_at: 1 };
+    const notice = JSON.stringify({ subject: 'The breaker opened', text: 'Look.' });
+    await db
+      .insertInto('outbox')
+      .values([
+        { ...row, id: 'a notice', code_id: null, notice },
+        { ...row, id: 'a code', code_id: null, notice: null },
+      ])
+      .execute();
+    await outboxKinds(db as unknown as Kysely<unknown>);
+    const rows = await db.selectFrom('outbox').select(['id', 'kind', 'payload']).orderBy('id').execute();
+    assert.deepEqual(
+      rows.map((each) => ({ ...each })),
+      [
+        { id: 'a code', kind: 'code', payload: '{}' },
+        { id: 'a notice', kind: 'notice', payload: notice },
+      ],
+    );
+    await database.close();
+  });
+
+  it(`on ${engine} a row of a code says which, and nothing about its digits or its visitor beyond the recipient`, () =>
+    withServer({ engine }, async (server) => {
+      await createVisitor(server).post(API.leads, filledForm());
+      const row = await server.database.db.selectFrom('outbox').selectAll().executeTakeFirstOrThrow();
+      const code = await server.database.db.selectFrom('codes').select('id').executeTakeFirstOrThrow();
+      assert.deepEqual([row.kind, row.payload, row.code_id], ['code', '{}', code.id]);
+    }));
+
+  it(`on ${engine} a notice is mailed to the operator, and dropped when it is no news any more`, () =>
+    withServer({ engine }, async (server) => {
+      const notice = (now: number) => ({
+        id: uuid(),
+        recipient: OPERATOR,
+        subject: 'The breaker opened',
+        text: 'Look at <b>it</b>.',
+        now,
+      });
+      const old = notice(server.now() - 3_600_000);
+      await queueNotice(server.database.db, old);
+      server.wakeWorker();
+      await untilState(server, old.id, (state) => state === 'dropped');
+      await queueNotice(server.database.db, notice(server.now()));
+      server.wakeWorker();
+      const { parsed } = await server.inbox.waitForMail(OPERATOR);
+      assert.equal(parsed.subject, 'The breaker opened');
+      assert.equal(parsed.text?.trim(), 'Look at <b>it</b>.');
+      assert.match(parsed.html ?? '', /&lt;b&gt;/);
+      assert.equal(server.inbox.mails.length, 1);
+    }));
+
+  it(`on ${engine} what a newer release queued waits for it`, () =>
+    withServer({ engine }, async (server) => {
+      const id = uuid();
+      const now = server.now();
+      await queueMessage(server.database.db, {
+        id,
+        kind: 'follow-up',
+        payload: {},
+        recipient: 'ada@example.com',
+        now,
+      });
+      server.wakeWorker();
+      for (let count = 0; count < 400 && (await rowOf(server, id)).due_at === now; count += 1)
+        await setTimeout(10);
+      const row = await rowOf(server, id);
+      assert.equal(row.state, 'queued');
+      assert.equal(row.error_class, 'unknown kind');
+      assert.equal(row.due_at, now + 30_000);
+      assert.equal(server.inbox.mails.length, 0);
+    }));
+}

@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import { describe, it } from 'node:test';
+
+import { leaseDueMail } from '#server/db/tables/outbox.ts';
+import { ENGINES } from '#testing/databases.ts';
+import { createGate } from '#testing/gate.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
+
+const smtpError = (responseCode: number, message: string): Error =>
+  Object.assign(new Error(message), { responseCode });
+
+const outboxRow = (server: ServerUnderTest) =>
+  server.database.db.selectFrom('outbox').selectAll().executeTakeFirstOrThrow();
+
+const attemptsOf = async (server: ServerUnderTest): Promise<number[]> =>
+  (await server.database.db.selectFrom('outbox').select('attempts').execute()).map(
+    ({ attempts }) => attempts,
+  );
+
+/** A mail server that says after the message whatever it is told to say, as no library would. */
+async function startRawSmtpServer(afterMessage: string) {
+  let messages = 0;
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.write('220 raw\r\n');
+    let received = '';
+    let inMessage = false;
+    socket.on('data', (chunk) => {
+      received += chunk.toString('latin1');
+      for (;;) {
+        const end = received.indexOf(inMessage ? '\r\n.\r\n' : '\r\n');
+        if (end < 0) return;
+        const line = received.slice(0, end);
+        received = received.slice(end + (inMessage ? 5 : 2));
+        if (inMessage) messages += 1;
+        const reply = inMessage ? afterMessage : /^DATA/i.test(line) ? '354 go on' : '250 ok';
+        inMessage = reply.startsWith('354');
+        socket.write(`${reply}\r\n`);
+      }
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  assert(typeof address === 'object' && address !== null);
+  return {
+    url: `smtp://127.0.0.1:${address.port}`,
+    messages: () => messages,
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+for (const engine of ENGINES) {
+  describe(`the outbox on ${engine}`, () => {
+    it('tries again, later and later, when the server refuses for now, and the code still arrives', async () => {
+      let refusals = 2;
+      const onRecipient = () => (refusals-- > 0 ? smtpError(451, 'Greylisted, come back later') : null);
+      await withServer({ engine, inbox: { onRecipient } }, async (server) => {
+        assert.equal((await createVisitor(server).post('/api/leads', filledForm())).statusCode, 202);
+        await until(() => server.mailEvents.length === 1);
+        assert.equal(server.mailEvents[0]?.type, 'failed for now');
+        const row = await outboxRow(server);
+        assert.equal(row.state, 'queued');
+        assert.match(row.reply ?? '', /^451 .*Greylisted/);
+        assert.equal(row.due_at - server.now(), 1000);
+
+        await server.advance(1);
+        server.wakeWorker();
+        await until(() => server.mailEvents.length === 2);
+        assert.equal((await outboxRow(server)).due_at - server.now(), 2000);
+        await server.advance(2);
+        server.wakeWorker();
+        await server.inbox.waitForMail('ada@example.com');
+        await until(async () => (await outboxRow(server)).state === 'sent');
+        assert.equal(server.inbox.mails.length, 1);
+        assert.doesNotMatch(
+          server.logLines.join(''),
+          /ada@example/,
+          'a refusal is not logged with the address',
+        );
+      });
+    });
+
+    it('stops at a refusal for good and keeps the reason', () =>
+      withServer(
+        { engine, inbox: { onRecipient: () => smtpError(550, 'No such user here') } },
+        async (server) => {
+          await createVisitor(server).post('/api/leads', filledForm());
+          await until(async () => (await outboxRow(server)).state === 'failed');
+          const row = await outboxRow(server);
+          assert.match(row.reply ?? '', /^550 .*No such user here/);
+          assert.equal(row.attempts, 1);
+          await server.advance(120);
+          // The worker looks, and takes up the other one alone.
+          await createVisitor(server).post('/api/leads', filledForm({ email: 'grace@example.com' }));
+          await until(() => server.mailEvents.length === 2);
+          const tries = await server.database.db.selectFrom('outbox').select('attempts').execute();
+          assert.deepEqual(
+            tries.map(({ attempts }) => attempts),
+            [1, 1],
+          );
+        },
+      ));
+
+    it('drops a code that expired before its turn came', () =>
+      withServer({ engine, inbox: { onMessage: () => smtpError(452, 'Disk full') } }, async (server) => {
+        await createVisitor(server).post('/api/leads', filledForm());
+        await until(() => server.mailEvents.length === 1);
+        await server.advance(601);
+        server.wakeWorker();
+        await until(async () => (await outboxRow(server)).state === 'dropped');
+        assert.equal(server.mailEvents.at(-1)?.type, 'dropped');
+        assert.equal(server.inbox.mails.length, 0);
+      }));
+
+    it('gives each mail to one of many takers, and to another when its lease has run out', () =>
+      withServer({ engine, inbox: { onRecipient: () => smtpError(451, 'Not now') } }, async (server) => {
+        await createVisitor(server).post('/api/leads', filledForm());
+        await until(() => server.mailEvents.length === 1);
+        const now = server.now() + 5_000;
+        const take = (leaseId: string, at: number) =>
+          leaseDueMail(server.database, { leaseId, most: 5, leaseMs: 30_000, now: at });
+        const taken = await Promise.all(
+          Array.from({ length: 10 }, (_, index) => take(`taker ${index}`, now)),
+        );
+        assert.equal(taken.flat().length, 1);
+        assert.equal((await take('too early', now + 29_000)).length, 0);
+        assert.equal((await take('after a crash', now + 30_000)).length, 1);
+      }));
+
+    it('sends a code without looking for it, and leaves it to another process if this one dies', async () => {
+      const gate = createGate();
+      await withServer({ engine, inbox: { onMessage: () => gate.opened } }, async (server) => {
+        try {
+          await createVisitor(server).post('/api/leads', filledForm());
+          const row = await outboxRow(server);
+          assert.equal(row.attempts, 1, 'taken up by the request that queued it');
+          const take = (at: number) =>
+            leaseDueMail(server.database, { leaseId: 'another', most: 5, leaseMs: 30_000, now: at });
+          assert.equal((await take(server.now() + 29_000)).length, 0);
+          assert.equal((await take(server.now() + 30_000)).length, 1);
+        } finally {
+          gate.open();
+        }
+      });
+    });
+
+    it('takes up no more than can begin at once while nobody knows how quick the mail server is', async () => {
+      const gate = createGate();
+      await withServer({ engine, inbox: { onMessage: () => gate.opened } }, async (server) => {
+        try {
+          for (let count = 1; count <= 10; count += 1) {
+            const visitor = createVisitor(server, `198.51.100.${count}`);
+            await visitor.post('/api/leads', filledForm({ email: `ada@${count}.example` }));
+          }
+          await until(async () => (await attemptsOf(server)).filter((attempts) => attempts > 0).length >= 5);
+          assert.deepEqual((await attemptsOf(server)).toSorted(), [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]);
+        } finally {
+          gate.open();
+        }
+        await until(() => server.inbox.mails.length === 10);
+      });
+    });
+
+    it('gives back what it took up when a quick mail server falls silent', async () => {
+      const gate = createGate();
+      let silent = false;
+      const onMessage = () => (silent ? gate.opened : null);
+      await withServer({ engine, inbox: { onMessage } }, async (server) => {
+        const ask = (count: number) =>
+          createVisitor(server, `198.51.100.${count}`).post(
+            '/api/leads',
+            filledForm({ email: `ada@${count}.example` }),
+          );
+        // Now it is known to be quick.
+        for (let count = 1; count <= 30; count += 1) {
+          await ask(count);
+          await server.inbox.waitForMail(`ada@${count}.example`);
+        }
+        silent = true;
+        try {
+          await Promise.all(Array.from({ length: 10 }, (_, index) => ask(101 + index)));
+          // More than its five connections: at first all ten are in its hand.
+          await until(
+            async () => (await attemptsOf(server)).filter((attempts) => attempts === 0).length === 5,
+          );
+        } finally {
+          gate.open();
+        }
+        await until(() => server.inbox.mails.length === 40);
+        assert.ok((await attemptsOf(server)).every((attempts) => attempts === 1));
+      });
+    });
+
+    it('sends what waits when the clock was set back, also what a dead process had leased', () =>
+      withServer({ engine, inbox: { onRecipient: () => smtpError(451, 'Not now') } }, async (server) => {
+        await createVisitor(server).post('/api/leads', filledForm());
+        await until(() => server.mailEvents.length === 1);
+        const now = server.now() + 5_000;
+        const lease = { leaseId: 'a dead process', most: 5, leaseMs: 30_000, now };
+        assert.equal((await leaseDueMail(server.database, lease)).length, 1);
+        const hourAgo = server.now() - 3_600_000;
+        // advance() would wait for the lease to end.
+        server.setClock(hourAgo);
+        server.wakeWorker();
+        await until(() => server.mailEvents.length === 2);
+        assert.equal(server.mailEvents[1]?.type, 'failed for now');
+        assert.equal((await outboxRow(server)).due_at - hourAgo, 5000, 'and is due by the new clock');
+      }));
+    for (const accepts of [true, false]) {
+      it(`keeps what can be kept of ${accepts ? 'an acceptance' : 'a refusal'} with a NUL and a megabyte in it, once`, async () => {
+        const noise = `${accepts ? '250' : '550'} \0\u001B[31mred \u0085 ${'x'.repeat(1024 * 1024)}`;
+        const smtp = await startRawSmtpServer(noise);
+        try {
+          await withServer({ engine, smtpUrl: smtp.url }, async (server) => {
+            await createVisitor(server).post('/api/leads', filledForm());
+            await until(async () => (await outboxRow(server)).state !== 'queued');
+            const row = await outboxRow(server);
+            assert.equal(row.state, accepts ? 'sent' : 'failed');
+            assert.equal(row.attempts, 1);
+            assert.equal(row.reply?.length, 500);
+            assert.match(row.reply ?? '', /^[25]50 [\x20-\x7E]*\[31mred x+$/);
+            assert.equal(smtp.messages(), 1);
+          });
+        } finally {
+          await smtp.close();
+        }
+      });
+    }
+
+    it('mails a code that says all it needs and nothing else', () =>
+      withServer({ engine }, async (server) => {
+        const visitor = createVisitor(server);
+        const { reference } = (await visitor.post('/api/leads', filledForm())).json<{ reference: string }>();
+        const { parsed, raw } = await server.inbox.waitForMail('ada@example.com');
+        const code = /^\d{6}/.exec(parsed.subject ?? '')?.[0] ?? 'no code in the subject';
+        const occurrences = (text: string | undefined, part: string) => (text ?? '').split(part).length - 1;
+        assert.equal(occurrences(parsed.text, code), 1);
+        assert.equal(occurrences(parsed.html, code), 1);
+        assert.match(parsed.text ?? '', new RegExp(`reference ${reference}`));
+        assert.match(parsed.text ?? '', /valid for 10 minutes/);
+        assert.match(parsed.text ?? '', /If you did not ask for a code/);
+        assert.equal(parsed.from?.address, 'guide@example.com');
+        assert.doesNotMatch(raw, /https?:|<img|<a |List-Unsubscribe|Lovelace|Analytical/i);
+        assert.match(raw, /^Auto-Submitted: auto-generated\r?$/m);
+        const [row] = await server.database.db.selectFrom('outbox').selectAll().execute();
+        assert.doesNotMatch(JSON.stringify(row), new RegExp(code), 'the outbox holds no code');
+      }));
+  });
+}

@@ -1,0 +1,99 @@
+// The first thing that the page and the desk do, in plain JavaScript: whatever Node runs it can read it, and say in one sentence that
+// it is too old, or that a package is missing.
+import { readFileSync } from 'node:fs';
+import * as module from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+/** Runs TypeScript as it is, and has what the server uses. npm scripts run the pinned one. */
+const OLDEST_NODE = { major: 24, minor: 16 };
+const INSTALL = 'Run "npm ci" in the folder of the project.';
+/** What the server loads in any case. One that is missing here costs memory and nothing else. */
+const LARGE_PACKAGES = [
+  'fastify',
+  'kysely',
+  'micromark',
+  'nodemailer',
+  'pg',
+  'pino',
+  'prom-client',
+  'tldts',
+  'yaml',
+  'zod/mini',
+];
+
+/**
+ * @typedef {Record<string, string>} Versions
+ * @typedef {{ version?: string, dependencies?: Versions, devDependencies?: Versions, buildPackages?: string[] }} Package
+ * @param {string} file
+ * @returns {Package | null}
+ */
+function readPackage(file) {
+  try {
+    return /** @type {Package} */ (
+      JSON.parse(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8'))
+    );
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Looks at Node and the packages, and ends the process with a sentence when they will not do; then runs the rest.
+ * @param {object} start
+ * @param {'server' | 'desk'} start.name what cannot start, as the sentence calls it
+ * @param {boolean} start.builds whether the packages for building are needed too
+ * @param {() => Promise<unknown>} start.run imports what is started
+ */
+export async function startChecked({ name: what, builds, run }) {
+  /**
+   * @param {string} sentence
+   * @returns {never}
+   */
+  function refuse(sentence) {
+    process.stderr.write(`The ${what} cannot start:\n  - ${sentence}\n`);
+    process.exit(1);
+  }
+
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major < OLDEST_NODE.major || (major === OLDEST_NODE.major && minor < OLDEST_NODE.minor)) {
+    const needed = `${OLDEST_NODE.major}.${OLDEST_NODE.minor}`;
+    refuse(
+      readPackage('node_modules/node/package.json')
+        ? `Node ${process.versions.node} is too old; ${needed} is needed. Use "npm start", which brings its own.`
+        : `Node ${process.versions.node} is too old, and the newer one that this page brings is not installed. ${INSTALL}`,
+    );
+  }
+  const {
+    dependencies: wanted = {},
+    devDependencies = {},
+    buildPackages = [],
+  } = readPackage('package.json') ?? {};
+  // What runs needs none of them: npm start builds first, and an image has been built.
+  const forBuilding = Object.entries(devDependencies).filter(([name]) => buildPackages.includes(name));
+  for (const [name, version] of [...Object.entries(wanted), ...(builds ? forBuilding : [])]) {
+    const found = readPackage(`node_modules/${name}/package.json`)?.version;
+    if (found === undefined) refuse(`The package ${name} is missing. ${INSTALL}`);
+    if (found !== version)
+      refuse(`The package ${name} is here in version ${found}, not ${version}. ${INSTALL}`);
+  }
+
+  try {
+    // Before anything is kept compiled: of packages, that would take more memory than it saves time.
+    const large = LARGE_PACKAGES.filter((name) => Object.hasOwn(wanted, name.replace(/\/.*/, '')));
+    await Promise.all(large.map((name) => import(name)));
+    // Node's translator of TypeScript takes 25 MB for good, once it is needed. What it made of each of our files is kept, so only
+    // --check needs it, which runs before each `npm start`. A file that has changed is translated again.
+    module.enableCompileCache(fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url)));
+    await run();
+  } catch (error) {
+    const message =
+      error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND' ? error.message : '';
+    // A package of a package. One of our own files would be named by its path.
+    const [, name] = /Cannot find package '([^']+)'/.exec(message) ?? [];
+    if (name !== undefined) refuse(`The package ${name} is missing. ${INSTALL}`);
+    // The log of main.ts, or the desk, says it.
+    if (process.listenerCount('uncaughtException') > 0) throw error;
+    const { explainSystemFailure, linesOf, sayFault } = await import('./machine-failures.ts');
+    refuse(explainSystemFailure(error) ?? sayFault(linesOf(error)));
+  }
+}

@@ -1,0 +1,190 @@
+// Programs that end with their work: what the machine refuses them is a sentence, and what is our fault says so.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { explainSystemFailure, explainWriting } from '#server/platform/machine-failures.ts';
+import { distFolder } from '#server/http/releases.ts';
+import { bornAt, readRunning, writeRunning } from '#server/restart/running-page.js';
+import { TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { inFolder } from '#testing/folder.ts';
+import { fillDisk, whyNoDisk, withSmallDisk } from '#testing/small-disk.ts';
+
+const noDisk = whyNoDisk();
+
+function run(file: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [path.join(PROJECT_FOLDER, file), ...args], {
+    env: { PATH: process.env['PATH'], ...env },
+    encoding: 'utf8',
+  });
+  return { status, stdout, stderr };
+}
+
+describe('what the system refuses', () => {
+  const failing = (code: string, syscall: string, rest = {}) =>
+    Object.assign(new Error(`${code}: words of the system`), { code, syscall, ...rest });
+
+  it('is a sentence with the file, and what to do', () => {
+    for (const [error, sentence] of [
+      [
+        failing('ENOSPC', 'write'),
+        'A file cannot be written: the disk is full. Make room, or name another place.',
+      ],
+      [
+        failing('EROFS', 'open', { path: '/a' }),
+        '/a cannot be opened: the disk is read-only. Name another place.',
+      ],
+      [
+        failing('EIO', 'read'),
+        'A file cannot be read: the disk reports an error. Check the disk, or name another place.',
+      ],
+      [
+        failing('EDQUOT', 'mkdir', { path: '/a' }),
+        '/a cannot be written: this user has used up a quota of the disk. Make room, or name another place.',
+      ],
+      [
+        new AggregateError([failing('EMFILE', 'open', { path: '/a' })]),
+        '/a cannot be opened: too many files are open. Raise the limit (ulimit -n), and try again.',
+      ],
+      // Faults of ours, and what is said elsewhere.
+      [failing('ENOENT', 'open', { path: '/a' }), null],
+      [failing('EACCES', 'listen'), null],
+      [failing('EPERM', 'kill'), null],
+      [Object.assign(new TypeError('x'), { code: 'ERR_INVALID_ARG_TYPE' }), null],
+      ['ENOSPC', null],
+    ] as const)
+      assert.equal(explainSystemFailure(error), sentence);
+    assert.equal(
+      explainWriting(failing('EFBIG', 'write'), 'x.csv'),
+      'x.csv cannot be written: it would be larger than this user or this disk allows. Raise the limit (ulimit -f), or name another place.',
+    );
+  });
+});
+
+describe('the start', () => {
+  it('says of a fault that it is ours, and of a full machine that it is full', () =>
+    inFolder((folder) => {
+      for (const room of ['platform', 'run'])
+        mkdirSync(path.join(folder, 'server', room), { recursive: true });
+      const files = [
+        'start.js',
+        ...['checked-start.js', 'collect-garbage.ts', 'machine-failures.ts'].map(
+          (file) => `platform/${file}`,
+        ),
+      ];
+      for (const file of files)
+        copyFileSync(path.join(PROJECT_FOLDER, 'server', file), path.join(folder, 'server', file));
+      writeFileSync(path.join(folder, 'package.json'), '{"type": "module"}');
+      const start = (main: string) => {
+        writeFileSync(path.join(folder, 'server', 'run', 'main.ts'), main);
+        const { status, stderr } = spawnSync(process.execPath, [path.join(folder, 'server', 'start.js')], {
+          encoding: 'utf8',
+          env: { PATH: process.env['PATH'], NODE_DISABLE_COMPILE_CACHE: '1' },
+        });
+        assert.equal(status, 1);
+        return stderr;
+      };
+      assert.match(
+        start(`throw new TypeError('nobody foresaw this');`),
+        /^The server cannot start:\n {2}- This is a fault of the page, not of yours\. Please report it .+:\nTypeError: nobody foresaw this\n {4}at .+main\.ts:1/,
+      );
+      assert.equal(
+        start(`throw Object.assign(new Error('x'), { code: 'ENOSPC', syscall: 'write', path: '/a' });`),
+        'The server cannot start:\n  - /a cannot be written: the disk is full. Make room, or name another place.\n',
+      );
+    }));
+});
+
+describe('npm run build and npm run picture', () => {
+  it('say that the disk is full, and leave nothing half there', { skip: noDisk }, () =>
+    inFolder((folder) =>
+      withSmallDisk({ size: '100k' }, async (disk) => {
+        const campaign = path.join(folder, 'full');
+        cpSync(TEST_CAMPAIGN, campaign, { recursive: true });
+        const dist = distFolder(PROJECT_FOLDER, campaign);
+        mkdirSync(path.dirname(dist), { recursive: true });
+        symlinkSync(disk, dist);
+        try {
+          const built = run('build/build.ts', [], { CAMPAIGN_FOLDER: campaign });
+          assert.equal(built.status, 1);
+          assert.match(
+            built.stderr,
+            new RegExp(
+              `${dist} cannot be written: the disk is full\\. Make room, or name another place\\.\n$`,
+            ),
+          );
+          assert.doesNotMatch(built.stderr, /^ +at |fault/m);
+          assert.deepEqual(readdirSync(path.join(disk, 'building')), []);
+        } finally {
+          rmSync(dist);
+        }
+        fillDisk(disk);
+        rmSync(path.join(campaign, 'media'), { recursive: true });
+        symlinkSync(disk, path.join(campaign, 'media'));
+        const picture = path.join(TEST_CAMPAIGN, 'media', 'og.png');
+        assert.deepEqual(run('studio/make-media.ts', ['og', picture], { CAMPAIGN_FOLDER: campaign }), {
+          status: 1,
+          stdout: '',
+          stderr: `${campaign}/media/og.png cannot be written: the disk is full. Make room, or name another place.\n`,
+        });
+        assert(!readdirSync(disk).some((name) => name.startsWith('og')));
+      }),
+    ),
+  );
+
+  it('tell a picture that is none from a place that takes none', () =>
+    inFolder((folder) => {
+      const picture = (file: string) =>
+        run('studio/make-media.ts', ['og', file], { CAMPAIGN_FOLDER: folder }).stderr;
+      assert.equal(picture('absent.png'), 'absent.png cannot be used: Input file is missing: absent.png\n');
+      writeFileSync(path.join(folder, 'media'), '');
+      assert.equal(
+        picture(path.join(TEST_CAMPAIGN, 'media', 'og.png')),
+        `${folder}/media/og.png cannot be written: something else has that name. Move it away, or name another place.\n`,
+      );
+    }));
+});
+
+describe('npm run restart', () => {
+  const own = {
+    pid: process.pid,
+    born: bornAt(process.pid) ?? '',
+    code: 'x',
+    asked: 0,
+    answered: 0,
+    outcome: null,
+    sentence: '',
+    warnings: [],
+  };
+
+  it('believes no file that is not as the page writes it: a signal goes to the number in it', () =>
+    inFolder((folder) => {
+      const file = path.join(folder, 'data', 'server.json');
+      writeRunning(file, own);
+      assert.deepEqual(readRunning(file), own);
+      for (const content of [
+        '',
+        '{"pid":',
+        'null',
+        '[]',
+        '{}',
+        '{"born":null}',
+        ...[0, -1, 1.5, '1', null].map((pid) => JSON.stringify({ ...own, pid, born: null })),
+        JSON.stringify({ ...own, asked: undefined }),
+        JSON.stringify({ ...own, answered: '1' }),
+        JSON.stringify({ ...own, sentence: null }),
+        JSON.stringify({ ...own, born: 'another' }),
+      ]) {
+        writeFileSync(file, content);
+        assert.equal(readRunning(file), null, content);
+      }
+      const { status, stderr } = run('server/restart/restart.ts', [], { INSTANCE_FOLDER: folder });
+      assert.deepEqual(
+        [status, stderr],
+        [1, `No page that "npm start" began is running (${file} knows of none). Use "npm start".\n`],
+      );
+    }));
+});

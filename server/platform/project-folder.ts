@@ -1,0 +1,5 @@
+// Where this project lies on the disk.
+import path from 'node:path';
+
+/** The folder of package.json. */
+export const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..', '..');

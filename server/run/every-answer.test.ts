@@ -1,0 +1,143 @@
+// Whatever the form asks is kept and told wherever a lead is. Nobody has to remember all the places: a field that is new in
+// shared/lead.ts is looked for in each.
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { COLUMNS } from '#server/db/across/personal-data.ts';
+import type { Schema } from '#server/db/schema.ts';
+import { API, OpenChallenge } from '#shared/api.ts';
+import { Lead, type LeadAnswers } from '#shared/lead.ts';
+import { ENGINES } from '#testing/databases.ts';
+import { desk } from '#testing/desk.ts';
+import { inFolder } from '#testing/folder.ts';
+import { codeIn } from '#testing/inbox.ts';
+import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
+import { withReceiver } from '#testing/webhook-receiver.ts';
+
+const EMAIL = 'ada@example.com';
+const OPERATOR = 'you@example.com';
+const NAMES = Object.keys(Lead.shape).filter(
+  (field): field is keyof LeadAnswers => field !== 'email' && field !== 'consent',
+);
+/** Text that stands nowhere else, for each. */
+const answer = (name: string, mark: string): string => `${mark} ${name}`;
+const answers = (mark: string) => Object.fromEntries(NAMES.map((name) => [name, answer(name, mark)]));
+
+it('every field of the form stands in the documents that list them', () => {
+  const document = (name: string) => readFileSync(path.join(PROJECT_FOLDER, 'docs', name), 'utf8');
+  const api = document('api.md');
+  assert.ok(
+    api.includes(`{${Object.keys(Lead.shape).join(', ')}}`),
+    'docs/api.md has the body of POST /api/leads',
+  );
+  assert.ok(
+    api.includes(`{${Object.keys(OpenChallenge.shape).join(', ')}}`),
+    'docs/api.md has the answer to GET /api/challenge',
+  );
+  const csv = /^\| `csv` .*$/m.exec(document('desk.md'))?.[0] ?? '';
+  for (const name of NAMES)
+    assert.ok(csv.includes(`\`${name}\``), `docs/desk.md has ${name} among the columns of csv`);
+});
+
+for (const engine of ENGINES) {
+  describe(`whatever the form asks, on ${engine}`, () => {
+    it('is kept and told wherever a lead is, can be corrected, and is erased', () =>
+      inFolder((folder) =>
+        withReceiver(undefined, (receiver) => {
+          const env = {
+            WEBHOOK_URLS: receiver.url,
+            WEBHOOK_ALLOW_PRIVATE: 'yes',
+            OPERATOR_EMAIL: OPERATOR,
+            NEW_LEAD_EMAIL: 'each',
+          };
+          return withServer({ engine, env }, async (server) => {
+            // Receivers compare with their own clock.
+            server.setClock(Date.now());
+            const missing: string[] = [];
+            const look = (place: string, text: string, mark: string) =>
+              missing.push(
+                ...NAMES.filter((name) => !text.includes(answer(name, mark))).map(
+                  (name) => `${place} has no ${name}`,
+                ),
+              );
+            const run = async (...args: readonly string[]) => {
+              const { exitCode, out, notes } = await desk(server.service, args);
+              if (exitCode !== 0) missing.push(`desk ${args.join(' ')} says: ${notes}`);
+              return out;
+            };
+            const becomeLead = async (email: string, mark: string) => {
+              const mails = server.inbox.mailsTo(email).length;
+              const visitor = createVisitor(server);
+              const form = filledForm({ email, ...answers(mark) });
+              assert.equal((await visitor.post(API.leads, form)).statusCode, 202);
+              look('a reloaded code screen', (await visitor.get(API.challenge)).body, mark);
+              const code = codeIn(await server.inbox.waitForMail(email, mails + 1));
+              assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
+            };
+
+            await createVisitor(server).post(
+              API.leads,
+              filledForm({ email: 'eve@example.com', ...answers('Lost') }),
+            );
+            await server.advance(3_600);
+            look(
+              'desk leads --state unverified',
+              await run('leads', '--state', 'unverified', '--json'),
+              'Lost',
+            );
+            look('desk lost', await run('lost', '--json'), 'Lost');
+
+            const list = path.join(folder, 'list.csv');
+            const person = Object.entries({ email: 'gus@example.com', ...answers('Imported') });
+            writeFileSync(
+              list,
+              `${person.map(([name]) => name).join()}\n${person.map(([, text]) => text).join()}`,
+            );
+            await run('import', list, '--consent-source', 'A previous tool');
+            look('desk import', await run('export', '--state', 'imported'), 'Imported');
+
+            await becomeLead(EMAIL, 'Typed');
+            await until(() => receiver.received.length > 0);
+            look('a webhook', receiver.received[0]?.text ?? '', 'Typed');
+            const news = await server.inbox.waitForMail(OPERATOR);
+            look('the mail about a new lead', news.parsed.text ?? '', 'Typed');
+            look('its HTML', news.parsed.html || '', 'Typed');
+            look('desk leads', await run('leads', '--json'), 'Typed');
+            look('desk export', await run('export'), 'Typed');
+            look('desk export --format jsonl', await run('export', '--format', 'jsonl'), 'Typed');
+            look('desk show', await run('show', EMAIL), 'Typed');
+            await server.advance(120);
+            const paper = path.join(folder, 'ada');
+            await run('consent', 'export', EMAIL, '--out', paper);
+            for (const ending of ['html', 'json'])
+              look(`desk consent export, ${ending}`, readFileSync(`${paper}.${ending}`, 'utf8'), 'Typed');
+
+            const changes = NAMES.flatMap((name) => [`--${name}`, answer(name, 'Corrected')]);
+            look('desk correct', await run('correct', EMAIL, ...changes), 'Corrected');
+            look('a lead that was corrected', await run('export'), 'Corrected');
+            const story = await run('show', EMAIL);
+            for (const name of NAMES)
+              if (!story.includes(`${answer(name, 'Typed')} → ${answer(name, 'Corrected')}`))
+                missing.push(`a correction in desk show has no ${name}`);
+
+            await becomeLead(EMAIL, 'Typed again');
+            look('a lead that sent the form again', await run('export'), 'Typed again');
+
+            await server.advance(120);
+            for (const email of [EMAIL, 'eve@example.com', 'gus@example.com'])
+              await run('erase', email, '--yes');
+            for (const table of Object.keys(COLUMNS) as (keyof Schema)[]) {
+              const rows = JSON.stringify(await server.database.db.selectFrom(table).selectAll().execute());
+              for (const name of NAMES)
+                if (rows.includes(` ${name}"`)) missing.push(`${table} has ${name} of who was erased`);
+            }
+            assert.deepEqual(missing, []);
+          });
+        }),
+      ));
+  });
+}

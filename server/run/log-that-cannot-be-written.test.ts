@@ -1,0 +1,143 @@
+// A server whose standard output cannot be written: what is lost is lines of the log, and nothing else.
+import assert from 'node:assert/strict';
+import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { Agent, get as httpGet, type IncomingMessage } from 'node:http';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { API } from '#shared/api.ts';
+import { ensureBuilt, TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { KEPT_COMPILED } from '#testing/environment.ts';
+import { inFolder } from '#testing/folder.ts';
+import { freePort } from '#testing/free-port.ts';
+import { TEST_SECRET } from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
+
+/** Every write to it fails as on a full disk. Linux has it, macOS does not. */
+const FULL_DISK = '/dev/full';
+const noFullDisk = existsSync(FULL_DISK) ? false : `there is no ${FULL_DISK} here`;
+/** An answer that takes longer does not come. */
+const ANSWER_WITHIN_MS = 5_000;
+const START_WITHIN_MS = 30_000;
+
+type Server = {
+  readonly child: ChildProcess;
+  /** The status of the answer. @param agent keeps connections; each request has its own if not given */
+  readonly get: (address: string, agent?: Agent) => Promise<number>;
+};
+
+/** Starts a server and waits until it answers; what it says cannot be read. */
+async function start(
+  file: string,
+  folder: string,
+  stdio: StdioOptions,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Server> {
+  ensureBuilt(TEST_CAMPAIGN);
+  const port = await freePort();
+  const child = spawn(process.execPath, [path.join(PROJECT_FOLDER, 'server', file)], {
+    stdio,
+    env: {
+      PATH: process.env['PATH'],
+      PORT: String(port),
+      INSTANCE_FOLDER: folder,
+      CAMPAIGN_FOLDER: TEST_CAMPAIGN,
+      APP_SECRET: TEST_SECRET,
+      ...KEPT_COMPILED,
+      ...env,
+    },
+  });
+  const get: Server['get'] = async (address, agent) => {
+    const request = httpGet(`http://127.0.0.1:${port}${address}`, {
+      agent: agent ?? false,
+      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+    });
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    await response.toArray();
+    return response.statusCode ?? 0;
+  };
+  try {
+    await until(
+      () =>
+        get('/').then(
+          () => true,
+          () => child.exitCode !== null,
+        ),
+      START_WITHIN_MS,
+    );
+  } catch (error) {
+    child.kill('SIGKILL');
+    throw error;
+  }
+  return { child, get };
+}
+
+/** A visitor and a monitor are served, whatever a stranger asks for; SIGTERM ends it in order. */
+async function servesAndStops({ child, get }: Server, strangers: number): Promise<void> {
+  const ended = once(child, 'exit');
+  try {
+    const agent = new Agent({ keepAlive: true });
+    for (let count = 0; count < strangers; count += 1)
+      assert.equal(await get(`/nothing-${count}`, agent), 404);
+    // A connection that is kept would hold up the stop.
+    agent.destroy();
+    assert.deepEqual(
+      await Promise.all(['/', API.live, API.health].map((address) => get(address))),
+      [200, 200, 200],
+    );
+    child.kill('SIGTERM');
+    assert.deepEqual(await ended, [0, null]);
+  } finally {
+    child.kill('SIGKILL');
+  }
+}
+
+describe('a server whose log cannot be written', { concurrency: true }, () => {
+  for (const file of ['start.js', 'primary.js'])
+    it(`serves and stops as ever on a full disk (${file})`, { skip: noFullDisk }, () =>
+      inFolder(async (folder) => {
+        const disk = openSync(FULL_DISK, 'w');
+        try {
+          await servesAndStops(await start(file, folder, ['ignore', disk, disk]), 20);
+        } finally {
+          closeSync(disk);
+        }
+      }),
+    );
+
+  it(
+    'ends at an error that nobody handles, with its code, on a full disk as well',
+    { skip: noFullDisk },
+    () =>
+      inFolder(async (folder) => {
+        const disk = openSync(FULL_DISK, 'w');
+        // A fault of ours, whenever it is asked for.
+        const fault = `process.on('SIGUSR2', () => { throw new Error('A fault.'); });`;
+        const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(fault)}` };
+        try {
+          const { child } = await start('start.js', folder, ['ignore', disk, disk], env);
+          const ended = once(child, 'exit', { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
+          child.kill('SIGUSR2');
+          assert.deepEqual(await ended, [1, null]);
+        } finally {
+          closeSync(disk);
+        }
+      }),
+  );
+
+  it('serves and stops as ever when its reader has gone (`npm -s start | head -1`)', () =>
+    inFolder(async (folder) => {
+      const server = await start('start.js', folder, ['ignore', 'pipe', 'inherit']);
+      server.child.stdout?.destroy();
+      await servesAndStops(server, 20);
+    }));
+
+  it('serves and stops as ever when its reader reads no more, and what it may hold is full', () =>
+    inFolder(async (folder) => {
+      // More lines than the pipe and its unread end take.
+      await servesAndStops(await start('start.js', folder, ['ignore', 'pipe', 'inherit']), 1_000);
+    }));
+});

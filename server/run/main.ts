@@ -1,0 +1,260 @@
+// The one file with side effects: reads settings and words, opens the service, starts worker, server and housekeeping, and
+// takes them down in order.
+import cluster from 'node:cluster';
+
+import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { buildApp } from '#server/run/app.ts';
+import { checkStart } from '#server/run/check-start.ts';
+import { collectGarbage } from '#server/platform/collect-garbage.ts';
+import { createSealer } from '#server/upkeep/consent-sealer.ts';
+import { createHousekeeping } from '#server/upkeep/housekeeping.ts';
+import { drainConnections } from '#server/http/drain.ts';
+import { findRelease, type Release } from '#server/http/releases.ts';
+import { createNewLeadNews } from '#server/upkeep/new-lead-news.ts';
+import { openLogOutput } from '#server/observability/log-output.ts';
+import { createLogger, createSay } from '#server/observability/logger.ts';
+import { startMetricsServer } from '#server/observability/metrics-server.ts';
+import { asSeenFromHere, openService, readInstance, type Instance } from '#server/run/service.ts';
+import { readCampaignFolder } from '#server/settings/env-file.ts';
+import { inheritedSocket } from '#server/run/inherited-socket.ts';
+import { portComplaints, sayRefusal } from '#server/run/why-the-start-failed.ts';
+import { API } from '#shared/api.ts';
+
+/** What is still running after this long is cut off: whoever sent the signal will not wait for ever either. */
+const STOP_DEADLINE_MS = 15_000;
+/** How long connections that are kept alive have to learn that this process stops. */
+const DRAIN_MS = 3_000;
+/** How long requests in hand have after that. */
+const CLOSE_PATIENCE_MS = 5_000;
+/** What nobody waits for any more (a mail server that does not answer) keeps a stopped process no longer than this. */
+const LINGER_MS = 500;
+const HOUSEKEEPING_MS = 3_600_000;
+const SEALING_MS = 5_000;
+/** A process that is killed forgets what it counted since. */
+const COUNTING_MS = 5_000;
+const NEWS_MS = 60_000;
+/** Another worker of the primary (primary.js) serves, and hands the ports over. */
+const isBeside = process.argv.includes('--beside');
+
+// Here and not in a file of its own, so that all a start needs has been loaded before, and is kept compiled (start.js).
+if (process.argv.includes('--check')) await checkStart({ beside: process.argv.includes('--beside') });
+
+const { instance, release } = readInstanceAndSite();
+const { config } = instance;
+// Before anything is opened: a second process must not touch what the first one works with.
+if (!isBeside) await refuseTakenPorts();
+// All that this process logs or says goes through it.
+const output = openLogOutput(({ count, since, until }) =>
+  say(
+    `${count} lines of the log could not be written between ${new Date(since).toISOString()} and ${new Date(until).toISOString()}.`,
+    'warn',
+  ),
+);
+process.on('exit', output.writeRest);
+const logger = createLogger(config.logLevel, output);
+const say = createSay(output);
+// Node would write the whole error to standard error, with the row that the database could not store.
+process.on('uncaughtException', (error) => {
+  logger.fatal({ err: error }, 'The server ends: an error that nobody handles.');
+  process.exit(1);
+});
+
+const opening = await openService(instance, {
+  logger,
+  say,
+  logLinesLost: output.linesLost,
+  mayBeNewer: true,
+});
+const service = opening.type === 'service' ? opening.service : refuse(opening.complaints);
+const { database, mailer, metrics, funnel, clock } = service;
+// Nothing is loaded once this process serves: "npm ci" may have put other packages into the place of ours by then.
+if (config.webhooks.urls.length > 0) await import('#server/webhooks/webhook-sender.ts');
+const worker = service.startWorker();
+let stopping = false;
+/** Another worker of the primary serves in our place. */
+let isReplaced = false;
+const app = await buildApp(service, {
+  release,
+  isStopping: () => stopping,
+  isReplaced: () => isReplaced,
+});
+const keepHouse = createHousekeeping({
+  database,
+  config,
+  clock,
+  onExpired: (expired) => {
+    logger.info({ expired }, 'Housekeeping deleted what had had its time.');
+    metrics.expired(expired);
+  },
+  shouldStop: () => stopping,
+});
+const tryToKeepHouse = () => {
+  keepHouse().catch((error: unknown) => logger.warn({ err: error }, 'Housekeeping failed.'));
+};
+const housekeeping = setInterval(tryToKeepHouse, HOUSEKEEPING_MS);
+const seal = createSealer(service, () => stopping);
+const tryToSeal = () => {
+  seal().catch((error: unknown) =>
+    logger.warn({ err: error }, 'Consents could not be sealed yet; tried again soon.'),
+  );
+};
+const sealing = setInterval(tryToSeal, SEALING_MS);
+const writeCounts = () =>
+  funnel.write().catch((error: unknown) => logger.warn({ err: error }, 'Counts could not be written yet.'));
+const counting = setInterval(() => void writeCounts(), COUNTING_MS);
+
+const newLeadNews = createNewLeadNews({ ...service, shouldStop: () => stopping });
+const tryToTellNews = () => {
+  newLeadNews().catch((error: unknown) => {
+    if (!stopping)
+      logger.warn({ err: error }, 'The operator could not be told of new leads yet; tried again soon.');
+  });
+};
+const telling = config.newLeadEmail === 'off' ? undefined : setInterval(tryToTellNews, NEWS_MS);
+
+let interrupts = 0;
+process.on('SIGTERM', stop);
+process.on('SIGINT', (signal) => {
+  // The terminal sent it to the primary as well, which tells us what it means.
+  if (cluster.isWorker) return;
+  interrupts += 1;
+  // npm passes on every Ctrl-C that the terminal has sent here already: the second signal says nothing, the third one means it.
+  if (interrupts >= 3) process.exit(130);
+  stop(signal);
+});
+
+// start.js does it once all is done, when somebody may wait for an answer already: here somebody does.
+if (isBeside) collectGarbage();
+const { metricsServer } = await listen().catch(async (error: unknown) => {
+  // Somebody was faster since we looked, or has what only the new settings name.
+  await refuseTakenPorts(error);
+  throw error;
+});
+const warnings = announceStart();
+if (cluster.isWorker) await obeyPrimary();
+// Not waited for: the page serves, and the outbox keeps what cannot be sent.
+void tryMailAccount();
+// Not only each hour: a process that is restarted more often would keep everything for ever.
+tryToKeepHouse();
+if (telling !== undefined) tryToTellNews();
+
+/** What the primary tells this worker; one of an earlier release does not say whether it is replaced. */
+type FromPrimary =
+  | { readonly type: 'stop'; readonly signal: NodeJS.Signals; readonly isReplaced?: boolean }
+  | { readonly type: 'alive' }
+  | { readonly type: 'health' };
+
+function readInstanceAndSite(): { instance: Instance; release: Release } {
+  const read = readInstance();
+  const site = findRelease(PROJECT_FOLDER, readCampaignFolder());
+  const siteComplaints = site.type === 'complaint' ? [site.complaint] : [];
+  if (read.type === 'complaints') return refuse([...read.complaints, ...siteComplaints]);
+  if (site.type === 'complaint') return refuse(siteComplaints);
+  return { instance: read, release: site.release };
+}
+
+/** @param error why listening failed; then only that port is looked at */
+async function refuseTakenPorts(error?: unknown): Promise<void> {
+  const port = error instanceof Error && 'port' in error ? error.port : undefined;
+  const complaints = await portComplaints(config, { only: port, socket: inheritedSocket() });
+  if (complaints.length > 0) refuse(complaints);
+}
+
+async function listen(): Promise<{ metricsServer: Awaited<ReturnType<typeof startMetricsServer>> | null }> {
+  const started =
+    config.metrics &&
+    (await startMetricsServer(metrics, app, { ...config.metrics, isStopping: () => stopping }));
+  // A socket goes before a port.
+  await app.listen({ port: config.port, host: config.host, ...inheritedSocket() });
+  return { metricsServer: started };
+}
+
+/** The primary stops this worker, and asks how it is. From now on it knows that this one serves. */
+async function obeyPrimary(): Promise<void> {
+  const health = async () => {
+    const { statusCode, body } = await app.inject(API.health);
+    return { status: statusCode, sentence: body };
+  };
+  process.on('message', (message: FromPrimary) => {
+    if (message.type === 'stop') {
+      // The one that took our place may be told to stop as well, before we have ended.
+      ({ isReplaced = false } = message);
+      stop(message.signal);
+    } else if (message.type === 'alive') process.send?.(message);
+    else void health().then((now) => process.send?.({ type: 'health', health: now }));
+  });
+  // A terminal that was closed; the primary takes our end for its own.
+  process.on('SIGHUP', () => stop('SIGINT'));
+  // The first one has nobody to be compared with.
+  process.send?.({ type: 'ready', warnings, ...(isBeside && { health: await health() }) });
+}
+
+/** Says why the server cannot start, and ends the process. */
+function refuse(complaints: readonly string[]): never {
+  process.stderr.write(sayRefusal(complaints));
+  process.exit(1);
+}
+
+async function tryMailAccount(): Promise<void> {
+  const sentence = await mailer.tryAccount();
+  if (sentence !== null && !stopping) logger.warn(sentence);
+  if (process.connected) process.send?.({ type: 'mail tried', warning: sentence });
+}
+
+/** @returns what was warned of */
+function announceStart(): readonly string[] {
+  const { port } = Object.assign({ port: config.port }, app.server.address());
+  for (const warning of service.warnings) say(warning, 'warn');
+  if (config.mail.kind === 'files') {
+    say(
+      `No SMTP_URL is set: each e-mail is written to ${asSeenFromHere(service.mailFolder)}/*.eml and its code is printed here.`,
+    );
+  } else if (config.mailFrom === null) {
+    say(
+      'MAIL_FROM is not set: set it to an address of your own domain, or mail servers will treat the codes as spam.',
+    );
+  }
+  say(`Ready on http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`);
+  return service.warnings;
+}
+
+/** Finishes requests, then mail, then closes the database; in this order, because each needs the next. */
+function stop(signal: string): void {
+  if (stopping) return;
+  stopping = true;
+  logger.info({ signal }, 'Stopping.');
+  setTimeout(() => {
+    logger.error('Stopping took too long; what was still running is cut off.');
+    process.exit(1);
+  }, STOP_DEADLINE_MS).unref();
+  void (async () => {
+    clearInterval(housekeeping);
+    clearInterval(sealing);
+    clearInterval(counting);
+    clearInterval(telling);
+    // SIGINT comes from somebody at a terminal, who has no balancer and does not want to wait.
+    if (signal === 'SIGTERM') {
+      // Where another process serves on the port of the metrics as well, a monitor is not to be told that this one stops.
+      const metricsToo = isReplaced ? metricsServer : null;
+      await Promise.all([
+        drainConnections(app.server, DRAIN_MS),
+        metricsToo && drainConnections(metricsToo.server, DRAIN_MS),
+      ]);
+      await metricsToo?.close();
+    }
+    // A request that never ends must not keep the mail in hand from being finished.
+    const cutOff = setTimeout(() => app.server.closeAllConnections(), CLOSE_PATIENCE_MS);
+    await app.close();
+    clearTimeout(cutOff);
+    await worker.stop();
+    await writeCounts();
+    await metricsServer?.close();
+    await service.close();
+    logger.info('Stopped.');
+    process.channel?.unref();
+    setTimeout(() => process.exit(), LINGER_MS).unref();
+  })().catch((error: unknown) => {
+    logger.error({ err: error }, 'Stopping failed.');
+    process.exit(1);
+  });
+}

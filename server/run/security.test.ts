@@ -1,0 +1,331 @@
+// What docs/security.md promises and no other test shows.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import fc from 'fast-check';
+
+import { readConfig } from '#server/settings/settings.ts';
+import type { Schema } from '#server/db/schema.ts';
+import { API, PROOF_OF_WORK_HEADER } from '#shared/api.ts';
+import { API_ERRORS } from '#shared/errors.ts';
+import { TEST_DIST } from '#testing/built-site.ts';
+import { ENGINES } from '#testing/databases.ts';
+import { codeIn } from '#testing/inbox.ts';
+import {
+  createVisitor,
+  filledForm,
+  TEST_SECRET,
+  withServer,
+  type ServerUnderTest,
+} from '#testing/server-under-test.ts';
+
+const EMAIL = 'ada@example.com';
+const TABLES = [
+  'submissions',
+  'challenges',
+  'codes',
+  'outbox',
+  'leads',
+  'consent_receipts',
+  'consent_wordings',
+  'limit_windows',
+  'known_secrets',
+] as const satisfies readonly (keyof Schema)[];
+
+async function wholeDatabase({ database }: ServerUnderTest): Promise<string> {
+  const tables = await Promise.all(
+    TABLES.map((table) => database.db.selectFrom(table).selectAll().execute()),
+  );
+  return JSON.stringify(tables);
+}
+
+for (const engine of ENGINES) {
+  describe(`on ${engine}`, () => {
+    it('a copy of the database holds no code, no session and no secret', () =>
+      withServer({ engine }, async (server) => {
+        const visitor = createVisitor(server);
+        await visitor.post(API.leads, filledForm());
+        const code = codeIn(await server.inbox.waitForMail(EMAIL));
+        const waiting = await wholeDatabase(server);
+        assert.ok(waiting.includes(EMAIL), 'it is the right database');
+        // Not even as part of a time or an id.
+        assert.doesNotMatch(waiting, new RegExp(`(?<![0-9a-f])${code}(?![0-9a-f])`));
+        await visitor.post(API.verify, { email: EMAIL, code });
+        const verified = await wholeDatabase(server);
+        for (const [name, value] of visitor.cookies) {
+          for (const part of value.split('.')) {
+            assert.ok(part.length < 20 || !verified.includes(part), `no part of the ${name} cookie`);
+          }
+        }
+        assert.ok(!verified.includes(TEST_SECRET));
+      }));
+
+    it('the log holds nothing about a person and no secret', () =>
+      withServer({ engine }, async (server) => {
+        const visitor = createVisitor(server, '203.0.113.7');
+        await visitor.post(API.leads, filledForm({ name: 'Ada\u2028Lovelace' }));
+        await visitor.post(API.leads, filledForm());
+        const code = codeIn(await server.inbox.waitForMail(EMAIL));
+        await visitor.post(API.verify, { email: EMAIL, code: '000000' });
+        await visitor.post(API.verify, { email: EMAIL, code });
+        await visitor.get(`/api/challenge?id=${EMAIL}`);
+        await visitor.get(`/no/such/page?email=${EMAIL}%0d%0a{"level":60}`);
+        await server.app.inject({
+          url: API.health,
+          headers: { 'x-request-id': 'forged-id', 'user-agent': 'Forged/1' },
+        });
+        const log = server.logLines.join('');
+        assert.ok(server.logLines.length >= 6);
+        const secrets = [
+          EMAIL,
+          'Ada',
+          'Lovelace',
+          'Analytical',
+          code,
+          '203.0.113.7',
+          TEST_SECRET,
+          'forged-id',
+          'Forged',
+        ];
+        for (const secret of [...secrets, ...visitor.cookies.values()]) {
+          assert.ok(!log.includes(secret), `no "${secret}" in ${log}`);
+        }
+        for (const line of server.logLines)
+          assert.doesNotThrow(() => JSON.parse(line), 'one line, one record');
+      }));
+
+    it('every answer has an id of ours, which its line in the log has too', () =>
+      withServer({ engine }, async (server) => {
+        const response = await server.app.inject({ url: API.article, headers: { 'x-request-id': 'mine' } });
+        const id = String(response.headers['x-request-id']);
+        assert.match(id, /^[0-9a-f-]{36}$/);
+        assert.ok(server.logLines.some((line) => line.includes(id)));
+      }));
+
+    it('whatever is sent, an answer below 500 with a sentence comes back', { timeout: 60_000 }, () =>
+      withServer(
+        {
+          engine,
+          env: { LEADS_PER_IP_PER_HOUR: '0', VERIFY_PER_IP_PER_HOUR: '0', BREAKER_CODES_PER_MINUTE: '0' },
+        },
+        async (server) => {
+          const anything = fc.oneof(
+            fc.jsonValue(),
+            fc.string({ unit: 'binary' }),
+            fc.constantFrom('__proto__', '\u0000', '\ud800', 'ada@example.com', '123456', true),
+          );
+          const field = (usual: unknown) => fc.oneof({ weight: 2, arbitrary: fc.constant(usual) }, anything);
+          const body = fc.oneof(
+            anything,
+            fc.record(
+              {
+                name: field('Ada Lovelace'),
+                company: field('Analytical Engines'),
+                email: field(EMAIL),
+                consent: field(true),
+                code: field('123456'),
+                website: anything,
+                extra: anything,
+              },
+              { requiredKeys: [] },
+            ),
+          );
+          const headerText = fc.string({
+            unit: fc.integer({ min: 32, max: 126 }).map((code) => String.fromCharCode(code)),
+          });
+          await fc.assert(
+            fc.asyncProperty(
+              fc.constantFrom(...Object.values(API)),
+              fc.constantFrom('GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'),
+              body,
+              fc.dictionary(
+                fc.constantFrom(
+                  'cookie',
+                  'referer',
+                  'user-agent',
+                  'accept-encoding',
+                  'range',
+                  PROOF_OF_WORK_HEADER,
+                ),
+                headerText,
+              ),
+              fc.webQueryParameters(),
+              async (url, method, payload, headers, query) => {
+                const response = await server.app.inject({
+                  url: `${url}?${query}`,
+                  method: method as 'GET',
+                  headers: { 'content-type': 'application/json', ...headers },
+                  ...(method !== 'GET' && { payload: JSON.stringify(payload) }),
+                });
+                assert.ok(response.statusCode < 500, `${response.statusCode} ${response.body}`);
+                // Links in mails are opened by people: where one leads nowhere, a page says so.
+                const isPage = response.headers['content-type'] === 'text/html; charset=utf-8';
+                const sentence = isPage ? (/<h1>(.*?)<\/h1>/.exec(response.body)?.[1] ?? '') : response.body;
+                if (isPage)
+                  assert.ok(
+                    [API.unsubscribe, API.guide].some((link) => link === url),
+                    url,
+                  );
+                if (response.statusCode >= 400) {
+                  assert.match(sentence, /^[A-Z][^{}<>]{9,200}$/);
+                  assert.ok(String(response.headers['x-error-code']) in API_ERRORS, url);
+                }
+                assert.equal(response.headers['x-content-type-options'], 'nosniff');
+              },
+            ),
+            { numRuns: 400 },
+          );
+          await fc.assert(
+            fc.asyncProperty(
+              fc.string({ unit: 'grapheme', minLength: 2, maxLength: 30 }),
+              fc.uuid(),
+              async (name, id) => {
+                const response = await server.app.inject({
+                  url: API.leads,
+                  method: 'POST',
+                  payload: filledForm({ name, company: name, email: `${id}@example.com` }),
+                });
+                assert.ok(
+                  [202, 400].includes(response.statusCode),
+                  `${response.statusCode} ${response.body}`,
+                );
+              },
+            ),
+            { numRuns: 60 },
+          );
+          // Whatever was accepted is plain text on one line.
+          const rows = await server.database.db
+            .selectFrom('submissions')
+            .select(['name', 'company', 'email'])
+            .execute();
+          assert.ok(rows.length > 0, 'something was accepted');
+          for (const row of rows)
+            assert.doesNotMatch(Object.values(row).join(''), /\p{Cc}|\p{Zl}|\p{Zp}|\p{Cs}/u);
+        },
+      ),
+    );
+  });
+}
+
+it('over https both cookies are Secure, host-only and out of reach for scripts, and browsers stay on https', () =>
+  withServer({ engine: 'sqlite', env: { PUBLIC_URL: 'https://guide.example.com' } }, async (server) => {
+    const visitor = createVisitor(server);
+    const asked = await visitor.post(API.leads, filledForm());
+    const code = codeIn(await server.inbox.waitForMail(EMAIL));
+    const verified = await visitor.post(API.verify, { email: EMAIL, code });
+    // For this host alone: its neighbours under the domain may not speak https at all.
+    assert.equal(verified.headers['strict-transport-security'], 'max-age=31536000');
+    const lines = [asked, verified].flatMap(({ headers }) => headers['set-cookie'] ?? []);
+    assert.deepEqual(
+      lines.map((line) => line.split('=', 1)[0]),
+      ['__Host-challenge', '__Host-session', '__Host-challenge'],
+    );
+    for (const line of lines) {
+      assert.match(line, /; Path=\/(;|$)/);
+      assert.match(line, /; HttpOnly(;|$)/);
+      assert.match(line, /; Secure(;|$)/);
+      assert.match(line, /; SameSite=Lax(;|$)/);
+      assert.doesNotMatch(line, /; Domain=/);
+    }
+  }));
+
+it('a session that somebody planted is replaced when a code is entered', () =>
+  withServer({ engine: 'sqlite' }, async (server) => {
+    const enter = async (email: string, planted?: string) => {
+      const visitor = createVisitor(server);
+      if (planted !== undefined) visitor.cookies.set('session', planted);
+      await visitor.post(API.leads, filledForm({ email }));
+      const code = codeIn(await server.inbox.waitForMail(email));
+      assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
+      return visitor.cookies.get('session') ?? '';
+    };
+    const attackers = await enter('eve@example.com');
+    const victims = await enter(EMAIL, attackers);
+    assert.notEqual(victims, '');
+    assert.notEqual(victims, attackers);
+    // And what one cookie is signed for, the other cannot be used for.
+    const crossed = createVisitor(server);
+    await crossed.post(API.leads, filledForm({ email: 'mallory@example.com' }));
+    crossed.cookies.set('session', crossed.cookies.get('challenge') ?? '');
+    assert.equal((await crossed.get(API.article)).statusCode, 401);
+  }));
+
+it('no path leads out of the folder of public files', () =>
+  withServer({ engine: 'sqlite', siteFolder: TEST_DIST }, async (server) => {
+    for (const url of [
+      '/../package.json',
+      '/../../etc/passwd',
+      '/%2e%2e/package.json',
+      '/%2e%2e%2fpackage.json',
+      '/assets/../../inline-hashes.json',
+      '/assets/..%2f..%2finline-hashes.json',
+      '/assets/%2e%2e%5c%2e%2e%5cinline-hashes.json',
+      '/inline-hashes.json',
+      '/pages/index.html',
+      '/files/robots.txt',
+      '/media/%00film.mp4',
+      '/media/film.mp4%00.txt',
+      '/%c0%ae%c0%ae/package.json',
+      '//etc/passwd',
+      '/.env',
+      '/data/app-secret',
+      '/content/article/article.md',
+    ]) {
+      const response = await server.app.inject(url);
+      assert.ok([400, 404].includes(response.statusCode), `${url}: ${response.statusCode}`);
+      assert.doesNotMatch(response.body, /root:|"dependencies"|sha256-|Foundations/, url);
+    }
+  }));
+
+it('a range asks for no more than there is', () =>
+  withServer({ engine: 'sqlite', siteFolder: TEST_DIST }, async (server) => {
+    const get = (range: string) => server.app.inject({ url: '/media/film.mp4', headers: { range } });
+    const whole = await server.app.inject('/media/film.mp4');
+    const first = await get('bytes=0-99');
+    assert.equal(first.statusCode, 206);
+    assert.equal(first.rawPayload.length, 100);
+    assert.equal((await get('bytes=999999999-')).statusCode, 416);
+    // Many ranges at once would multiply the work; they are answered with the whole file at most.
+    const many = await get(`bytes=${Array.from({ length: 1_000 }, (_, index) => `${index}-`).join(',')}`);
+    assert.ok(many.rawPayload.length <= whole.rawPayload.length);
+  }));
+
+// A regular expression that backtracks would take minutes for these, and the test would never end.
+it('no text takes long to check, however it is made', { timeout: 60_000 }, () =>
+  withServer({ engine: 'sqlite' }, async (server) => {
+    for (const email of [
+      `${'a'.repeat(5_000)}@`,
+      `${'a.'.repeat(2_500)}@example.com`,
+      `a@${'a-'.repeat(2_500)}`,
+      `a@${'a.'.repeat(2_500)}`,
+      '@'.repeat(5_000),
+      `${' '.repeat(5_000)}a@example.com${' '.repeat(5_000)}x`,
+    ]) {
+      for (const name of ['x'.repeat(5_000), ' '.repeat(5_000), `${' a'.repeat(2_500)}\n`]) {
+        const response = await createVisitor(server).post(API.leads, filledForm({ email, name }));
+        assert.equal(response.statusCode, 400);
+      }
+    }
+  }),
+);
+
+it('settings are read or complained about, whatever they are', () => {
+  const names = [
+    'PORT',
+    'PUBLIC_URL',
+    'DATABASE_URL',
+    'SMTP_URL',
+    'MAIL_FROM',
+    'APP_SECRET',
+    'TRUST_PROXY',
+    'FREE_MAIL',
+  ];
+  fc.assert(
+    fc.property(fc.dictionary(fc.constantFrom(...names), fc.string({ unit: 'binary' })), (env) => {
+      const result = readConfig(env);
+      if (result.type === 'config') return;
+      assert.ok(result.complaints.length > 0);
+      for (const complaint of result.complaints) assert.match(complaint, /^[A-Z_, and]+ must .*\.$/s);
+    }),
+  );
+});

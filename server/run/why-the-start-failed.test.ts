@@ -1,0 +1,54 @@
+// What a start and a restart find on their ports.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import { describe, it } from 'node:test';
+
+import { BLOCKED_PORTS } from '#server/settings/addresses-in-settings.ts';
+import { portComplaints } from '#server/run/why-the-start-failed.ts';
+import { freePort } from '#testing/free-port.ts';
+
+/** A server on a port that browsers, and fetch, refuse; the first that is free here. */
+async function onBlockedPort(answer: RequestListener, act: (port: number) => Promise<void>): Promise<void> {
+  for (const port of [...BLOCKED_PORTS].filter((number) => number >= 1024)) {
+    const server = createServer(answer).listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    try {
+      return await act(port);
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
+  }
+  return assert.fail('none of these ports is free');
+}
+
+describe('metrics on a port that browsers refuse', () => {
+  const look = async (port: number, mayRun: boolean) => {
+    const host = '127.0.0.1';
+    return portComplaints({ port: await freePort(), host, metrics: { port, host } }, { mayRun });
+  };
+
+  it('are known as those of the page that runs, which may be restarted', () =>
+    onBlockedPort(
+      (_, response) => response.writeHead(200, { 'x-request-id': randomUUID() }).end('{}'),
+      async (port) => {
+        assert.deepEqual(await look(port, true), []);
+        assert.match((await look(port, false)).join(), /^This page is running already on port/);
+      },
+    ));
+
+  it('are not taken for those of another program', () =>
+    onBlockedPort(
+      (_, response) => response.end('x'.repeat(1_000_000)),
+      async (port) =>
+        assert.deepEqual(await look(port, true), [
+          `Port ${port} is taken by another program. Stop that one, or set METRICS_PORT to another number.`,
+        ]),
+    ));
+});

@@ -1,0 +1,244 @@
+// Why the server could not start, or the database cannot be used, in a sentence for whoever sits at the terminal. What is not listed
+// here or in machine-failures.ts is a fault of ours.
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { createServer } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+import type { Config } from '#server/settings/settings.ts';
+import { isOfNewerVersion } from '#server/db/migrations/migrate.ts';
+import { explainSystemFailure, firstOf } from '#server/platform/machine-failures.ts';
+import { hostUrls, sayHosts } from '#server/platform/postgres-hosts.ts';
+import { API } from '#shared/api.ts';
+
+/** Said at the start, which goes on. */
+export const NEWER_DATABASE =
+  'The database was used by a newer version of this page. This one can serve with it; for commands of the desk, use the newer one.';
+export const STRANGE_SECRET =
+  'The secret is none that this database was used with: whoever is signed in or waits for a code must ask for a new one. If that is not what you want, stop and put the old secret behind the new one: APP_SECRET=new,old';
+
+/**
+ * Why the secret that is kept in a file cannot be the one of a database.
+ * @returns what to do, in sentences
+ */
+export const saySecretUnfit = (file: string, what: 'missing' | 'strange'): string =>
+  `${file} ${
+    what === 'missing'
+      ? 'is missing, though this database was used with a secret before'
+      : 'is none that this database was used with'
+  }. Put the file back from a backup, or set APP_SECRET to that secret. ` +
+  'To go on without it, set APP_SECRET to a new one (openssl rand -base64 32): whoever is signed in or waits for a code must then ask for a new one, ' +
+  'links in mails end, and nobody knows any more who was erased and must not come back.';
+
+type Failure = Error & { readonly code?: unknown; readonly errcode?: unknown; readonly syscall?: unknown };
+
+/**
+ * Explains an error that ended something in the middle of its work, such as a command.
+ * @param database that it worked with; null: with none yet
+ * @returns one sentence, or null for a fault of ours
+ */
+export function explainFailure(error: unknown, database: Config['database'] | null): string | null {
+  const sentence = explainSystemFailure(error);
+  if (sentence !== null || database === null) return sentence;
+  const failure: Failure | null = firstOf(error);
+  // A file that is missing is not the database, and what SQLite says is not PostgreSQL's.
+  if (failure === null || 'path' in failure) return null;
+  const isSqlite = typeof failure.errcode === 'number';
+  return isSqlite === (database.engine === 'sqlite') ? explainDatabaseFailure(error, database) : null;
+}
+
+/**
+ * Explains what was thrown while the database was opened and brought up to date.
+ * @param setting what names the database
+ * @returns one sentence, or null for what nobody foresaw
+ */
+export function explainDatabaseFailure(
+  error: unknown,
+  database: Config['database'],
+  setting = 'DATABASE_URL',
+): string | null {
+  const failure = firstOf(error);
+  if (failure === null) return null;
+  if (isOfNewerVersion(failure)) {
+    return `The database was used by a newer version of this page. Start that version, or name another database in ${setting}.`;
+  }
+  return database.engine === 'sqlite'
+    ? explainSqlite(failure, database.file)
+    : explainHosts(error, failure, database.url, setting);
+}
+
+/** Of several hosts, each has failed in its own way. */
+function explainHosts(error: unknown, failure: Failure, url: string, setting: string): string | null {
+  const hosts = hostUrls(url);
+  if (hosts.length === 1 || !(error instanceof AggregateError)) return explainPostgres(failure, url, setting);
+  const sentences = hosts.map((host, index) => {
+    const one = firstOf(error.errors[index]);
+    return one && explainPostgres(one, host, setting);
+  });
+  return sentences.includes(null) ? null : sentences.join(' ');
+}
+
+// The primary result codes of SQLite: the low eight bits of what it reports.
+function explainSqlite(failure: Failure, file: string): string | null {
+  const code = typeof failure.code === 'string' ? failure.code : '';
+  const primary = typeof failure.errcode === 'number' ? failure.errcode & 0xff : null;
+  if (primary === 26 || primary === 11) {
+    return `${file} is no SQLite database, or is damaged. Put it back from a backup, or name another file in DATABASE_URL.`;
+  }
+  if (primary === 5 || primary === 6) return `${file} is locked by another program. Stop that one first.`;
+  if (primary === 13 || code === 'ENOSPC')
+    return `There is no room on the disk for ${file}. Make some, and try again.`;
+  if (code === 'EISDIR') return `${file} is a folder. Name a file in DATABASE_URL.`;
+  if (primary === 8 || primary === 10 || primary === 14 || FILE_CODES.has(code)) {
+    const reason = primary === null ? code : failure.message;
+    return `The database ${file} cannot be made or written (${reason}). Give this user the right to, or name another place in DATABASE_URL.`;
+  }
+  return null;
+}
+
+const FILE_CODES = new Set([
+  'EACCES',
+  'EPERM',
+  'EROFS',
+  'ENOTDIR',
+  'ENOENT',
+  'EEXIST',
+  'ELOOP',
+  'ENAMETOOLONG',
+]);
+
+function explainPostgres(failure: Failure, url: string, setting: string): string | null {
+  const code = typeof failure.code === 'string' ? failure.code : '';
+  const where = `PostgreSQL at ${sayHosts(url)}`;
+  if (failure.syscall === 'open') return `A file that ${setting} names cannot be read (${code}).`;
+  // PgBouncer has one code (08P01) for all that it refuses.
+  const parameter = /unsupported startup parameter: (\S+)/.exec(failure.message)?.[1];
+  if (parameter !== undefined)
+    return `${where} is reached through a pooler that refuses a parameter of ${setting} (${parameter}). Take it out, or let PgBouncer ignore it (ignore_startup_parameters).`;
+  if (code.startsWith('28') || /(SASL|password) authentication failed/.test(failure.message))
+    return `${where} refused the login. Check user and password in ${setting}.`;
+  if (code === '3D000' || /database ".+" does not exist|no such database/.test(failure.message))
+    return `${where} has no database of that name. Make it, or name another one in ${setting}.`;
+  if (code === '42501')
+    return `${where} does not let this user make tables. Make the user the owner of the database.`;
+  if (code === '53300')
+    return `${where} has no connection left. Raise max_connections, or end other clients.`;
+  if (code === '53100') return `${where} has no room on its disk. Make some there, and try again.`;
+  if (code.startsWith('57P')) return `${where} is starting or stopping. Try again in a moment.`;
+  if (code === '57014')
+    return `${where} took too long and was interrupted. Look what else it is busy with, and try again.`;
+  if (code === '55P03')
+    return `${where} is held up by another program that has locked a table. Find it in pg_stat_activity, and start again.`;
+  if (code === '25006') return `${where} takes no writes. Name the primary server in ${setting}.`;
+  if (failure.message.includes('does not support SSL')) {
+    return `${where} offers no TLS. Turn it on there, or, on a network of your own, set sslmode=disable in ${setting}.`;
+  }
+  if (code.startsWith('ERR_TLS') || /CERT|SELF_SIGNED|LEAF_SIGNATURE/.test(code)) {
+    return `${where} shows a certificate that cannot be trusted (${code}). Name its authority with sslrootcert=FILE in ${setting}, or take any with sslmode=no-verify.`;
+  }
+  if (/connection terminated unexpectedly/i.test(failure.message))
+    return `${where} has ended the connection. Its log says why; try again.`;
+  // Node's own codes (ERR_INVALID_ARG_TYPE) are faults of ours.
+  if (/^E(?!RR_(?!SSL_|SOCKET_))[A-Z_]+$/.test(code) || /timeout|terminated/i.test(failure.message)) {
+    return `${where} cannot be reached (${code || 'timeout'}). Start it, or mend ${setting}.`;
+  }
+  return null;
+}
+
+/**
+ * Explains why a file of ours could not be read or made.
+ * @param advice what to do instead, as a sentence
+ */
+export function explainFileFailure(error: unknown, file: string, advice: string): string | null {
+  const failure: Failure | null = firstOf(error);
+  if (typeof failure?.code !== 'string' || failure.syscall === undefined) return null;
+  return `${file} cannot be read or made (${failure.code}). ${advice}`;
+}
+
+const ASK_WITHIN_MS = 1_000;
+
+/**
+ * Tries whether the ports can be listened on, before anything else is touched.
+ * @param options only: look at no other port. mayRun: this page may run there already. socket: listened on in the place of PORT
+ * @returns one sentence for each that cannot
+ */
+export async function portComplaints(
+  { port, host, metrics }: Pick<Config, 'port' | 'host' | 'metrics'>,
+  {
+    only,
+    mayRun = false,
+    socket = null,
+  }: { readonly only?: unknown; readonly mayRun?: boolean; readonly socket?: object | null } = {},
+): Promise<string[]> {
+  const complaints: string[] = [];
+  const look = async (place: Place, names: Names) => {
+    if (only !== undefined && place.port !== only) return;
+    const complaint = await portComplaint(place, names, mayRun);
+    if (complaint !== null) complaints.push(complaint);
+  };
+  if (socket === null) await look({ port, host }, { port: 'PORT', host: 'HOST' });
+  if (metrics) await look(metrics, { port: 'METRICS_PORT', host: 'METRICS_HOST' });
+  return complaints;
+}
+
+type Place = { readonly port: number; readonly host: string };
+/** What the settings are called that name a place. */
+type Names = { readonly port: string; readonly host: string };
+
+async function portComplaint({ port, host }: Place, names: Names, mayRun: boolean): Promise<string | null> {
+  const probe = createServer();
+  const error = await new Promise<Failure | null>((resolve) => {
+    probe.once('error', resolve);
+    // Not through a primary, which would open the port for good.
+    probe.listen({ port, host, exclusive: true }, () => probe.close(() => resolve(null)));
+  });
+  if (error === null || (mayRun && error.code === 'EADDRINUSE' && (await isThisPage(host, port))))
+    return null;
+  return explainListenFailure(error, { port, host }, names);
+}
+
+async function explainListenFailure(failure: Failure, { port, host }: Place, names: Names): Promise<string> {
+  const code = String(failure.code);
+  if (code === 'EADDRINUSE') {
+    return (await isThisPage(host, port))
+      ? `This page is running already on port ${port}. Stop it first (Ctrl-C where it was started), or set ${names.port} to another number.`
+      : `Port ${port} is taken by another program. Stop that one, or set ${names.port} to another number.`;
+  }
+  if (code === 'EACCES')
+    return `This user may not listen on port ${port}. Set ${names.port} to 1024 or more.`;
+  return `${names.host} must be an address of this machine (${code}), such as 127.0.0.1, or 0.0.0.0 for all of them.`;
+}
+
+/** Whether what listens there answers as this server does. */
+async function isThisPage(host: string, port: number): Promise<boolean> {
+  try {
+    return (await askHealth({ host, port }, AbortSignal.timeout(ASK_WITHIN_MS))) !== null;
+  } catch {
+    return false;
+  }
+}
+
+/** Every answer of ours has the id of its request, a UUID; those of older versions one of version 7. */
+const REQUEST_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-/;
+
+/**
+ * Asks what listens on a port of this machine how it is; not with fetch, which refuses ports that metrics may well have (4190).
+ * @param signal ends it
+ * @returns the answer; null when it is that of another program. Throws when there is none
+ */
+export async function askHealth(
+  { host, port }: Place,
+  signal: AbortSignal,
+): Promise<{ readonly isWell: boolean; readonly sentence: string } | null> {
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  const request = get({ host: reachable, port, path: API.health, agent: false, signal });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  if (REQUEST_ID.test(String(response.headers['x-request-id'])))
+    return { isWell: response.statusCode === 200, sentence: await text(response) };
+  response.destroy();
+  return null;
+}
+
+/** What to write on standard error when the server cannot start: one line for each sentence. */
+export const sayRefusal = (complaints: readonly string[]): string =>
+  `The server cannot start:\n${complaints.map((complaint) => `  - ${complaint}\n`).join('')}`;

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { promisify } from 'node:util';
+
+import { codeDigits, codeReference, findCode } from '#server/secrets/one-time-code.ts';
+import { deriveSecrets, makeSecretFile, readSecretFile, sign, unsign } from '#server/secrets/secrets.ts';
+
+const OLD = 'old-secret-0123456789-0123456789-0123456789';
+const NEW = 'new-secret-0123456789-0123456789-0123456789';
+
+describe('secrets', () => {
+  it('sign what only they can verify', () => {
+    const secrets = deriveSecrets([OLD]);
+    const signed = sign(secrets, 'value.with.dots');
+    assert.equal(unsign(secrets, signed), 'value.with.dots');
+    for (const forged of [
+      '',
+      '.',
+      'value',
+      'value.',
+      `x${signed}`,
+      `${signed}A`,
+      signed.slice(0, -1),
+      signed.replace('with', 'wilt'),
+    ]) {
+      assert.equal(unsign(secrets, forged), null, forged);
+    }
+    assert.equal(unsign(deriveSecrets([NEW]), signed), null);
+  });
+
+  it('can be changed without signing anybody out: the newest signs, all verify', () => {
+    const signed = sign(deriveSecrets([OLD]), 'value');
+    const rotated = deriveSecrets([NEW, OLD]);
+    assert.equal(unsign(rotated, signed), 'value');
+    assert.equal(unsign(deriveSecrets([OLD]), sign(rotated, 'value')), null);
+  });
+
+  it('are made once, in one piece, and kept for the owner only', () => {
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'secret-'));
+    try {
+      const file = path.join(folder, 'data', 'app-secret');
+      assert.deepEqual(readSecretFile(file), { type: 'missing' });
+      const secret = makeSecretFile(file);
+      assert.equal(secret.length, 43);
+      assert.equal(makeSecretFile(file), secret, 'whoever comes second takes the one that is there');
+      assert.deepEqual(readSecretFile(file), { type: 'secret', secret });
+      assert.equal(readFileSync(file, 'utf8'), secret);
+      assert.equal(statSync(file).mode & 0o777, 0o600);
+      assert.deepEqual(readdirSync(path.dirname(file)), ['app-secret'], 'no draft stays');
+      chmodSync(file, 0o644);
+      readSecretFile(file);
+      assert.equal(statSync(file).mode & 0o777, 0o600);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('are the same for processes that start for the first time at once', async () => {
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'secret-'));
+    try {
+      const script = `
+        const { makeSecretFile } = await import('#server/secrets/secrets.ts');
+        process.stdout.write(makeSecretFile(${JSON.stringify(path.join(folder, 'app-secret'))}));
+      `;
+      const made = await Promise.all(
+        Array.from({ length: 6 }, async () => {
+          const { stdout } = await promisify(execFile)(
+            process.execPath,
+            ['--input-type=module', '--eval', script],
+            {
+              cwd: import.meta.dirname,
+            },
+          );
+          return stdout;
+        }),
+      );
+      assert.match(made[0] ?? '', /^[\w-]{43}$/);
+      assert.equal(new Set(made).size, 1);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('are not taken from a file that a crash left empty or cut short', () => {
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'secret-'));
+    try {
+      const file = path.join(folder, 'app-secret');
+      for (const content of [
+        '',
+        ' \n',
+        'x'.repeat(42),
+        '\0'.repeat(43),
+        `${'x'.repeat(30)} ${'x'.repeat(30)}`,
+      ]) {
+        writeFileSync(file, content);
+        assert.equal(readSecretFile(file).type, 'unusable', JSON.stringify(content));
+      }
+      writeFileSync(file, `${'x'.repeat(44)}\n`);
+      assert.equal(readSecretFile(file).type, 'secret');
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+describe('one-time codes', () => {
+  const secrets = deriveSecrets([OLD]);
+  const key = (id: string) => ({ id, secretId: secrets[0].id });
+
+  it('are derived from id and secret: the same for the same, six digits, spread evenly', () => {
+    assert.equal(codeDigits(secrets, key('a')), codeDigits(deriveSecrets([OLD]), key('a')));
+    assert.notEqual(
+      codeDigits(secrets, key('a')),
+      codeDigits(deriveSecrets([NEW]), { id: 'a', secretId: deriveSecrets([NEW])[0].id }),
+    );
+    const counts = Array.from({ length: 10 }, () => 0);
+    const seen = new Set<string>();
+    for (let i = 0; i < 20_000; i += 1) {
+      const digits = codeDigits(secrets, key(`code ${i}`)) ?? '';
+      assert.match(digits, /^\d{6}$/);
+      seen.add(digits);
+      for (const digit of digits) counts[Number(digit)] = (counts[Number(digit)] ?? 0) + 1;
+    }
+    // 120,000 digits: 12,000 of each expected, with a standard deviation of about 104.
+    for (const count of counts) assert.ok(Math.abs(count - 12_000) < 600, String(counts));
+    assert.ok(seen.size > 19_700, 'few repeat');
+  });
+
+  it('outlive a rotation, and end with the secret that made them', () => {
+    const code = key('a');
+    assert.equal(codeDigits(deriveSecrets([NEW, OLD]), code), codeDigits(secrets, code));
+    assert.equal(codeDigits(deriveSecrets([NEW]), code), null);
+    assert.equal(findCode(deriveSecrets([NEW]), [code], '000000', 2), null);
+  });
+
+  it('are found among candidates, and only there', () => {
+    const digits = codeDigits(secrets, key('b')) ?? '';
+    assert.equal(findCode(secrets, [key('a'), key('b')], digits, 2)?.id, 'b');
+    assert.equal(findCode(secrets, [key('a')], digits, 2), null);
+    assert.equal(findCode(secrets, [], digits, 2), null);
+    assert.equal(findCode(secrets, [key('b')], digits.slice(1), 2), null);
+  });
+
+  it('have a reference that cannot be read as a word', () => {
+    for (let i = 0; i < 500; i += 1)
+      assert.match(codeReference(secrets, key(String(i))), /^[BCDFGHJKMNPQRSTVWXZ]{3}$/);
+  });
+});

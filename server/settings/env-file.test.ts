@@ -1,0 +1,119 @@
+// Settings as a process sees them: from its environment, from .env, or the project's own.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { readSettings } from '#server/settings/env-file.ts';
+import { environment } from '#testing/environment.ts';
+import { inFolder } from '#testing/folder.ts';
+
+const SETTINGS = path.join(import.meta.dirname, 'env-file.ts');
+
+/** What a process with this environment takes as the campaign folder. */
+function campaignFolderOf(env: Readonly<Record<string, string>>, cwd: string): string {
+  const script = `const { readCampaignFolder } = await import(${JSON.stringify(SETTINGS)}); process.stdout.write(readCampaignFolder());`;
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
+    env,
+    cwd,
+    encoding: 'utf8',
+  });
+  return stdout;
+}
+
+describe('the campaign folder', () => {
+  it('is the one that CAMPAIGN_FOLDER names, from where .env lies, and else that of the project', () => {
+    const instance = mkdtempSync(path.join(os.tmpdir(), 'campaign-folder-'));
+    try {
+      const own = path.join(PROJECT_FOLDER, 'campaign');
+      const INSTANCE_FOLDER = instance;
+      assert.equal(campaignFolderOf({}, os.tmpdir()), own);
+      assert.equal(campaignFolderOf({ CAMPAIGN_FOLDER: ' ' }, os.tmpdir()), own);
+      assert.equal(
+        campaignFolderOf({ CAMPAIGN_FOLDER: 'examples/german' }, os.tmpdir()),
+        path.join(PROJECT_FOLDER, 'examples', 'german'),
+      );
+      assert.equal(campaignFolderOf({ INSTANCE_FOLDER }, os.tmpdir()), own);
+      writeFileSync(path.join(instance, '.env'), 'PORT=none\nCAMPAIGN_FOLDER="words"\n');
+      assert.equal(campaignFolderOf({ INSTANCE_FOLDER }, os.tmpdir()), path.join(instance, 'words'));
+      assert.equal(
+        campaignFolderOf({ INSTANCE_FOLDER, CAMPAIGN_FOLDER: '/srv/words' }, os.tmpdir()),
+        '/srv/words',
+        'the environment wins over .env',
+      );
+    } finally {
+      rmSync(instance, { recursive: true });
+    }
+  });
+});
+
+describe('the settings', () => {
+  /** What is said of a .env file. */
+  const read = (content: string | Buffer, env = {}) => {
+    let said: readonly string[] = [];
+    return inFolder((folder) => {
+      using _environment = environment({ ...env, INSTANCE_FOLDER: folder });
+      const file = path.join(folder, '.env');
+      writeFileSync(file, content, { mode: 0o600 });
+      const settings = readSettings();
+      const sentences = settings.type === 'complaints' ? settings.complaints : settings.warnings;
+      said = sentences.map((sentence) => sentence.replaceAll(file, '.env'));
+    }).then(() => said);
+  };
+  const SECRET = 's'.repeat(32);
+
+  it('name the line of .env in whatever they complain of, all at once', async () => {
+    assert.deepEqual(await read('# Here\nPORT=http\nHOST=::\n\nHOTS=x\nGUIDE_EMAIL=maybe\nPROT\n'), [
+      '.env:5: HOTS is no setting. Did you mean HOST?',
+      '.env:7: is not understood. Write each setting as NAME=value, and "#" before a comment.',
+      '.env:2: PORT must be a whole number from 0 to 65535.',
+      '.env:6: GUIDE_EMAIL must be off, link or attachment.',
+    ]);
+    assert.deepEqual(
+      await read('APP_SECRET=short\nDATABASE_URL=postgres://u:p@db.example.com/x\nDKIM_DOMAIN=example.com'),
+      [
+        `.env:1: APP_SECRET must be at least 32 random characters (several, newest first, are separated by commas).`,
+        '.env:2: DATABASE_URL sends a password to another machine and must say how: add ?sslmode=verify-full (TLS, certificate checked), ?sslmode=no-verify (TLS with any certificate) or ?sslmode=disable (in clear, for a network of your own).',
+        'DKIM_SELECTOR and DKIM_PRIVATE_KEY_FILE must be set too: signing needs all of DKIM_DOMAIN, DKIM_SELECTOR, DKIM_PRIVATE_KEY_FILE.',
+      ],
+    );
+    assert.deepEqual(
+      await read(`POSTGRES_DB=x\nAPP_SECRET=${SECRET}\nDATABASE_URL=postgres://u:p@db/x?sslmode=disable`),
+      [
+        '.env:1: POSTGRES_DB is no setting of this page; it is ignored.',
+        '.env:3: DATABASE_URL sends all data to PostgreSQL in clear, as its sslmode=disable says.',
+      ],
+    );
+  });
+
+  it('of the environment win, and have no line', async () => {
+    assert.deepEqual(await read('PORT=3001', { PORT: 'http' }), [
+      'PORT must be a whole number from 0 to 65535.',
+    ]);
+    assert.deepEqual(await read('PORT=http', { PORT: '3001' }), []);
+    assert.deepEqual(await read('PROT=1', { SMPT_URL: 'x' }), [
+      '.env:1: PROT is no setting. Did you mean PORT?',
+      'SMPT_URL is no setting. Did you mean SMTP_URL?',
+    ]);
+  });
+
+  it('are read whichever way an editor begins the file and ends its lines, as long as it is UTF-8', async () => {
+    for (const end of ['\n', '\r\n', '\r'])
+      assert.deepEqual(
+        await read(['\uFEFFPORT=http', 'HOST="::"', 'METRICS_PORT=x', ''].join(end)),
+        [
+          '.env:1: PORT must be a whole number from 0 to 65535.',
+          '.env:3: METRICS_PORT must be a whole number from 0 to 65535.',
+        ],
+        JSON.stringify(end),
+      );
+    const foreign = 'is not written in UTF-8; save the file as UTF-8 in your editor.';
+    assert.deepEqual(await read(Buffer.from('\uFEFFPORT=http', 'utf16le')), [`.env:1: ${foreign}`]);
+    assert.deepEqual(await read(Buffer.from('PORT=1\nMAIL_FROM="Führer" <a@example.com>', 'latin1')), [
+      `.env:2: ${foreign}`,
+    ]);
+  });
+});

@@ -1,0 +1,115 @@
+// Where settings come from: the environment, and the file .env of the instance. The one place that looks at process.env.
+import { readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { parseEnv } from 'node:util';
+
+import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { readConfig, readPostgresUrl, resolvePaths, type Config } from '#server/settings/settings.ts';
+import { openToOthers, sayOpenToOthers } from '#server/platform/private-files.ts';
+import { readEnvText, slipsInEnvironment, type EnvFile } from '#server/settings/misspelt-settings.ts';
+
+export type Settings = {
+  readonly config: Config;
+  /** The folder with .env and data/: where relative names in settings start. The project's own, unless INSTANCE_FOLDER says otherwise. */
+  readonly folder: string;
+  /** To be said at start, one sentence each. */
+  readonly warnings: readonly string[];
+};
+
+/**
+ * Reads the settings, wherever the process was started from. What the environment sets itself wins over .env.
+ * @returns the settings with every file named in full, or one sentence for each complaint
+ */
+export function readSettings():
+  ({ type: 'settings' } & Settings) | { type: 'complaints'; complaints: string[] } {
+  const folder = instanceFolder();
+  if (!isFolder(folder)) {
+    return { type: 'complaints', complaints: ['INSTANCE_FOLDER must be a folder that exists.'] };
+  }
+  const name = path.join(folder, '.env');
+  const file = readEnvFile(name, folder === PROJECT_FOLDER ? '.env' : name);
+  const slips = [...file.complaints, ...slipsInEnvironment(process.env)];
+  for (const [setting, value] of Object.entries(file.values)) process.env[setting] ??= value;
+  const result = readConfig(process.env);
+  // What a line of the file says is said of that line.
+  const place = (sentence: string): string => {
+    const [setting = ''] = /^[A-Z_]+/.exec(sentence) ?? [];
+    const line = process.env[setting] === file.values[setting] ? file.lines.get(setting) : undefined;
+    return line === undefined ? sentence : `${file.name}:${line}: ${sentence}`;
+  };
+  const complaints = [...slips, ...(result.type === 'complaints' ? result.complaints.map(place) : [])];
+  if (result.type === 'complaints' || complaints.length > 0) return { type: 'complaints', complaints };
+  return {
+    type: 'settings',
+    config: resolvePaths(result.config, folder),
+    folder,
+    warnings: [...file.warnings, ...result.warnings.map(place)],
+  };
+}
+
+/**
+ * Judges another database than that of DATABASE_URL, once the settings were read.
+ * @param option what names it
+ */
+export const readOtherDatabase = (option: string, address: string): ReturnType<typeof readPostgresUrl> =>
+  readPostgresUrl(option, address, { env: process.env, folder: instanceFolder() });
+
+/** As with any path in a command: relative to where it was typed. */
+function instanceFolder(): string {
+  const named = process.env['INSTANCE_FOLDER']?.trim();
+  return named ? path.resolve(named) : PROJECT_FOLDER;
+}
+
+/**
+ * Where the words and pictures are that CAMPAIGN_FOLDER names. The build asks here too: it needs no other setting, and must
+ * not be stopped by a slip in one.
+ * @returns the folder in full; the project's campaign/ if none is named. Nobody has looked whether it is there
+ */
+export function readCampaignFolder(): string {
+  const folder = instanceFolder();
+  const named = (process.env['CAMPAIGN_FOLDER'] ?? campaignInEnvFile(path.join(folder, '.env')))?.trim();
+  return named ? path.resolve(folder, named) : path.join(PROJECT_FOLDER, 'campaign');
+}
+
+function campaignInEnvFile(file: string): string | undefined {
+  try {
+    return parseEnv(textOf(file))['CAMPAIGN_FOLDER'];
+  } catch {
+    // What cannot be read is told by whoever reads the settings.
+    return undefined;
+  }
+}
+
+/** Whichever way an editor ends lines and begins a file. */
+const textOf = (file: string): string =>
+  readFileSync(file, 'utf8')
+    .replace(/^\uFEFF/, '')
+    .replaceAll(/\r\n?/g, '\n');
+
+const HOLDS_SECRETS =
+  /^\s*(export\s+)?(APP_SECRET|SMTP_URL|DATABASE_URL|MAIL_EVENTS_POSTMARK_LOGIN|MAIL_EVENTS_MAILGUN_KEY)\s*=\s*\S/m;
+
+const NO_FILE: EnvFile = { complaints: [], warnings: [], values: {}, lines: new Map() };
+
+/** @param name how it is called */
+function readEnvFile(file: string, name: string): EnvFile & { readonly name: string } {
+  try {
+    const text = textOf(file);
+    // What is no UTF-8, and what UTF-16 has between its letters.
+    const foreign = text.search(/[\uFFFD\0]/);
+    if (foreign >= 0) {
+      const line = text.slice(0, foreign).split('\n').length;
+      const complaint = `${name}:${line}: is not written in UTF-8; save the file as UTF-8 in your editor.`;
+      return { ...NO_FILE, name, complaints: [complaint] };
+    }
+    const read = readEnvText(text, name);
+    const open = HOLDS_SECRETS.test(text) ? openToOthers([file]).map(sayOpenToOthers) : [];
+    return { ...read, name, warnings: [...read.warnings, ...open] };
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const complaints = code === 'ENOENT' ? [] : [`The file ${file} cannot be read (${code}).`];
+    return { ...NO_FILE, name, complaints };
+  }
+}
+
+const isFolder = (name: string): boolean => statSync(name, { throwIfNoEntry: false })?.isDirectory() === true;

@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { parseEnv } from 'node:util';
+
+import fc from 'fast-check';
+
+import { readEnvText, slipsInEnvironment } from '#server/settings/misspelt-settings.ts';
+
+describe('a name that is nearly right', () => {
+  it('is told with the one it resembles', () => {
+    for (const [slip, setting] of [
+      ['SMPT_URL', 'SMTP_URL'],
+      ['SMTP_UR', 'SMTP_URL'],
+      ['smtp_url', 'SMTP_URL'],
+      ['DATBASE_URL', 'DATABASE_URL'],
+      ['APPSECRET', 'APP_SECRET'],
+      ['LEADS_PER_IP_PER_HOURS', 'LEADS_PER_IP_PER_HOUR'],
+    ] as const) {
+      assert.deepEqual(slipsInEnvironment({ [slip]: 'x' }), [
+        `${slip} is no setting. Did you mean ${setting}?`,
+      ]);
+    }
+  });
+
+  it('is let alone where it may belong to somebody else', () => {
+    const others = [
+      'PORT_X',
+      'PORTS',
+      'POST',
+      'HOSTNAME',
+      'HOST_IP',
+      'GHOST',
+      'HOME',
+      'MAIL',
+      'MAILTO',
+      'PATH',
+    ];
+    const more = [
+      'API_SECRET',
+      'LOGLEVEL',
+      'FTP_URL',
+      'REDIS_URL',
+      'npm_config_loglevel',
+      'TERM',
+      'LOGNAME',
+      'SHELL',
+    ];
+    for (const name of [...others, ...more]) assert.deepEqual(slipsInEnvironment({ [name]: 'x' }), [], name);
+    assert.deepEqual(
+      slipsInEnvironment({ SMPT_URL: 'x', SMTP_URL: 'smtp://host' }),
+      [],
+      'the right one is there',
+    );
+  });
+});
+
+/** A .env file, and what is said of it. */
+const SLIPS: readonly (readonly [text: string, ...complaints: string[]])[] = [
+  // Names.
+  ['PROT=3000\nPORT=3000\n', '.env:1: PROT is no setting. Did you mean PORT?'],
+  ['# Where\n\nexport PROT=3000', '.env:3: PROT is no setting. Did you mean PORT?'],
+  ['"PORT"=3000', '.env:1: "PORT" is no setting. Did you mean PORT?'],
+  [
+    'INSTANCE_FOLDER=/srv',
+    '.env:1: INSTANCE_FOLDER cannot stand here, because it says where .env lies. Set it in the environment.',
+  ],
+  // Lines.
+  ...['PORT 3000', 'PORT: 3000', '=3000', 'HOST=::\nexport PORT'].map((text): [string, string] => [
+    text,
+    `.env:${text.split('\n').length}: is not understood. Write each setting as NAME=value, and "#" before a comment.`,
+  ]),
+  ['PORT=1\nHOST=::\n\nPORT=2', '.env:4: PORT is set in line 1 already. Keep one of them.'],
+  [
+    'PORT=1\nPORT=1\nPORT=1',
+    '.env:2: PORT is set in line 1 already. Keep one of them.',
+    '.env:3: PORT is set in line 1 already. Keep one of them.',
+  ],
+  [
+    'MAIL_FROM= \n\nHOST=::',
+    '.env:1: MAIL_FROM has only spaces after its "=", so that the next line becomes its value. Remove the spaces.',
+  ],
+  // Quotes.
+  [
+    'PORT=1\nMAIL_FROM="Guide <guide@example.com>\nHOST=::\n',
+    '.env:2: MAIL_FROM has a quote (") that is not closed in its line. Close it.',
+  ],
+  [
+    "MAIL_FROM='Guide\nHOST='::'\nPORT=1",
+    ".env:1: MAIL_FROM has a quote (') that is not closed in its line. Close it.",
+  ],
+  [
+    'SOMEBODY_ELSES="a\nPORT=1\nHOST="::"',
+    '.env:1: SOMEBODY_ELSES has a quote (") that is not closed in its line. Close it.',
+  ],
+  [
+    `APP_SECRET='it's'`,
+    ".env:1: APP_SECRET has text after its closing quote ('), which is left out. Put the whole value into quotes of another kind.",
+  ],
+  [
+    'APP_SECRET="a\\"b"',
+    '.env:1: APP_SECRET has text after its closing quote ("), which is left out. Put the whole value into quotes of another kind.',
+  ],
+  // Comments.
+  ...[
+    'APP_SECRET=abc#def',
+    'export APP_SECRET = abc#def # why',
+    'APP_SECRET=#abc',
+    'PORT=1\nAPP_SECRET=a#b\n',
+  ].map((text): [string, string] => [
+    text,
+    `.env:${text.trimEnd().split('\n').length}: APP_SECRET is cut off at its "#", where a comment begins. Put the value in quotes; in an address, write %23.`,
+  ]),
+  // All at once, in order.
+  [
+    'PROT=1\nHOST\nPORT=1\nPORT="2',
+    '.env:1: PROT is no setting. Did you mean PORT?',
+    '.env:2: is not understood. Write each setting as NAME=value, and "#" before a comment.',
+    '.env:4: PORT has a quote (") that is not closed in its line. Close it.',
+    '.env:4: PORT is set in line 3 already. Keep one of them.',
+  ],
+];
+
+describe('.env', () => {
+  it('has each slip reported with its line, all at once', () => {
+    for (const [text, ...complaints] of SLIPS)
+      assert.deepEqual(readEnvText(text).complaints, complaints, text);
+  });
+
+  it('is let alone where it says what it seems to', () => {
+    for (const text of [
+      '',
+      '\n  \n',
+      'APP_SECRET=abc # a comment',
+      'APP_SECRET= # nothing yet',
+      'APP_SECRET=\nPORT=1',
+      'APP_SECRET= \n',
+      'APP_SECRET= \n\n  # not yet\nPORT=1',
+      'APP_SECRET="abc#def"',
+      "APP_SECRET='abc#def' # quoted",
+      'MAIL_FROM="It\'s `here`"',
+      "MAIL_FROM=It's here",
+      '# MAIL_FROM="Guide\nPORT=1',
+      '# APP_SECRET=abc#def\nPORT=1 # MAIL_FROM="',
+      'SOMEBODY_ELSES=a#b',
+      'SOMEBODY_ELSES="-----BEGIN KEY-----\nabc=\n-----END KEY-----"\nPORT=1',
+      'SOMEBODY_ELSES=1\nSOMEBODY_ELSES=2',
+    ])
+      assert.deepEqual(readEnvText(text).complaints, [], text);
+  });
+
+  it('has unknown names reported with their line', () => {
+    assert.deepEqual(readEnvText('PORT=3000\nPOSTGRES_PASSWORD=x\n', '/srv/.env').warnings, [
+      '/srv/.env:2: POSTGRES_PASSWORD is no setting of this page; it is ignored.',
+    ]);
+  });
+
+  it('of which nothing is said means in each line what stands there', () => {
+    const line = fc.tuple(
+      fc.constantFrom('', ' ', 'export ', '# ', '"'),
+      fc.constantFrom('PORT', 'HOST', 'OTHER', ''),
+      fc.constantFrom('=', '=', '= ', ' = ', ' ', ''),
+      fc.constantFrom('', '', 'x', '"', "'", '`', '#'),
+      fc.constantFrom('', 'x', '"', "'", ' #"', '=x'),
+    );
+    let silent = 0;
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 5 }), (lines) => {
+        const texts = lines.map((parts) => parts.join(''));
+        const { complaints, values } = readEnvText(texts.join('\n'));
+        if (complaints.length > 0) return;
+        silent += 1;
+        const read = texts.map((text) => parseEnv(text));
+        // Empty is unset.
+        for (const name of ['PORT', 'HOST'])
+          assert.equal(
+            values[name] ?? '',
+            read.findLast((entry) => name in entry)?.[name] ?? '',
+            texts.join('\n'),
+          );
+      }),
+      { numRuns: 20_000 },
+    );
+    assert(silent > 1_000, 'enough of them say nothing');
+  });
+});

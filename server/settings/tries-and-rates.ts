@@ -1,0 +1,141 @@
+// Every limit on asking, entering and reading, on one page: the number, over how long it counts, what it is for, and what lifts it. Where a setting of the
+// operator's takes its place, the number here is the setting's default (server/settings/settings.ts), and 0 lifts the limit. What
+// applies them: limits.ts, breaker.ts with unanswered-codes.ts, proof-of-work.ts, and the places that are named below.
+//
+// Not here: what browser and server both know (shared/lengths-and-resend-seconds.ts: lengths of a code and of names), how large or slow a request
+// may be and how full a process (http/), and the pace at which mail is sent and tried again (mail/outbox/).
+import { RESEND_COUNTDOWN_SECONDS } from '#shared/lengths-and-resend-seconds.ts';
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+
+/**
+ * How often a network may ask for codes: many visitors may share one, as in an office or on a phone network.
+ * LEADS_PER_IP_PER_HOUR.
+ */
+export const ASKS_FROM_NETWORK = { most: 100, windowMs: HOUR_MS } as const;
+
+/** How often a network may enter codes. VERIFY_PER_IP_PER_HOUR. */
+export const TRIES_FROM_NETWORK = { most: 300, windowMs: HOUR_MS } as const;
+
+/**
+ * How often a network's browsers may tell that a form was opened or an article read (funnel/routes.ts): five times for each
+ * visitor. Counted in each process's memory, which remembers so many networks. Nothing lifts it.
+ */
+export const TELLS_FROM_NETWORK = { most: 1_000, windowMs: HOUR_MS, mostNetworks: 10_000 } as const;
+
+/**
+ * How many lines an hour the log has for requests (http/request-log.ts). From one network: of what was answered well, ten times what
+ * the limits above let through; of what was refused, and again of what failed, as many as it may tell of its steps, which are 170 kB
+ * for refusals. From everybody: five refused for each visitor of a busy hour. Counted in each process's memory, which remembers so many
+ * networks. Nothing lifts them.
+ */
+export const LOG_LINES = {
+  answered: 10_000,
+  refusedOrFailed: 1_000,
+  refusedOrFailedOfAll: 20_000,
+  windowMs: HOUR_MS,
+  mostNetworks: 10_000,
+} as const;
+
+/**
+ * How many codes an e-mail address is sent, whoever asks, so that nobody's inbox is filled: in an hour, and this many times
+ * as many in a day. LEADS_PER_EMAIL_PER_HOUR lifts both.
+ */
+export const SENDS_TO_ADDRESS = { most: 5, windowMs: HOUR_MS, timesInADay: 2, dayMs: DAY_MS } as const;
+
+/**
+ * Wrong tries, so that guessing stays hopeless (docs/decisions/0004). Each challenge has `most` of its own for its whole life;
+ * a resend never resets them. Everybody without a challenge of their own shares `most` for an address in the life of a
+ * code, and this many times as many in a day. CODE_ATTEMPTS lifts all three.
+ */
+export const TRIES = { most: 5, sharedTimesInADay: 4, dayMs: DAY_MS } as const;
+
+/** The newest code and the one before it count: a slow e-mail must not strand somebody who pressed Resend. Nothing lifts it. */
+export const ACCEPTED_CODES = 2;
+
+/** How long a code is good for, from its mailing. CODE_TTL_SECONDS; nothing lifts it. */
+export const CODE_LIFE_SECONDS = 600;
+
+/**
+ * Asking again within this time answers as before and mails nothing: a double click is no second ask. By default the page's
+ * countdown. Clocks differ and answers take a while: a visitor who presses Resend at zero is not early, so it is shorter by
+ * this share. RESEND_SECONDS.
+ */
+export const QUIET = { seconds: RESEND_COUNTDOWN_SECONDS, toleranceShare: 1 / 20 } as const;
+
+/** A mail may wait for this share of a code's life; a form whose mail would wait longer is refused (outbox/backlog.ts). Nothing lifts it. */
+export const BACKLOG_SHARE_OF_CODE_LIFE = 1 / 4;
+
+/** How long an opened article stays open: a stolen cookie must not open it for ever. Nothing lifts it. */
+export const SESSION_LIFE_MS = 30 * DAY_MS;
+
+/**
+ * The proof of work that a code costs while the breaker is open. Some 0.7 s on a desktop, and 3 s on a processor four times
+ * slower (docs/decisions/0009). It lives for a while, and pays for one code. Asked for only by the breaker.
+ */
+export const PROOF_OF_WORK = {
+  lifeMs: 5 * MINUTE_MS,
+  iterations: 1_000,
+  tries: { least: 2_000, most: 4_000 },
+} as const;
+
+/**
+ * When everybody must pay for a code with a proof of work (docs/decisions/0009). BREAKER_CODES_PER_MINUTE and
+ * BREAKER_UNENTERED_PERCENT each lift their own ceiling.
+ */
+export const BREAKER = {
+  codesPerMinute: 1_000,
+  unenteredPercent: 70,
+  /** How long it stays open; if the reason lasts, it opens again at once. */
+  openMs: 10 * MINUTE_MS,
+  /** How long one process trusts its last look at the database. */
+  lookEveryMs: 2 * SECOND_MS,
+  /** No look reads more codes than this, the newest. */
+  sample: 2_000,
+  /** So many strangers an hour open it, where they are too many for the codes that are entered beside them. */
+  manyStrangers: 100,
+  /** Chance alone makes a few too many, at one domain or another. */
+  notByChance: 10,
+  /** A share says something from so many people a day on. */
+  dayMin: 25,
+  usualDays: 8,
+  /** How long one process trusts what it found to be usual. */
+  usualForMs: 10 * MINUTE_MS,
+  /** What a page without a past is measured by. */
+  unknownUsualPercent: 40,
+  /** "Far above": so many percentage points over the usual share of people who enter no code. */
+  farAbovePercent: 25,
+  /** No page is so forgetful: whoever makes a storm usual must not talk the breaker out of it. */
+  alwaysTooManyPercent: 90,
+  /** Most visitors have entered their code by now. If hardly anybody has, there is no need to wait until it expires. */
+  earlyMs: 3 * MINUTE_MS,
+  /** Of the codes of a busy minute, a network counts for this share at most. */
+  minuteShareOfANetwork: 1 / 100,
+} as const;
+
+/**
+ * When one network must pay alone: from this share of what it may ask for in an hour on, in addresses that entered nothing.
+ * LEADS_PER_IP_PER_HOUR and BREAKER_UNENTERED_PERCENT lift it.
+ */
+export const FREE_STRANGERS_OF_NETWORK = { share: 1 / 5, least: 5 } as const;
+
+/** How people are weighed for the breaker (unanswered-codes.ts), so that nobody bends the count alone. */
+export const WEIGHTS = {
+  /** So many strangers of a network count, and so many that entered a code. */
+  mostOfANetwork: 5,
+  /** A domain with fewer people than this says nothing alone; all such domains are looked at together. */
+  smallDomain: 10,
+  /** So many entered codes of a small domain count: who owns one must not answer for all the others. */
+  mostEnteredOfASmallDomain: 3,
+} as const;
+
+/**
+ * Open connections (http/connections.ts). In a process: well below what one may have open. From one network: a browser opens
+ * up to six and keeps them for 72 s, so this is 80 browsers at once behind one address; an office or a phone network with more
+ * of them loses connections that nobody is using, and none that somebody is. Ten such networks fill the process. Nothing
+ * lifts them; proxies that are trusted are exempt from the second.
+ */
+export const CONNECTIONS = { maxOpen: 5_000, maxPerNetwork: 500 } as const;

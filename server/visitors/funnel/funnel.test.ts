@@ -1,0 +1,428 @@
+// What is counted and what is not, on a server that listens: the page's own request, what browsers tell, and the bounds.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+import { sql } from 'kysely';
+
+import { collectGarbage } from '#server/platform/collect-garbage.ts';
+import type { Config } from '#server/settings/settings.ts';
+import { addFunnelCounts } from '#server/db/tables/funnel-counts.ts';
+import { openDatabase, type OpenDatabase } from '#server/db/engine/connect.ts';
+import { moveRows } from '#server/db/whole/move.ts';
+import { migrate } from '#server/db/migrations/migrate.ts';
+import { createFunnelCounter } from '#server/visitors/funnel/counter.ts';
+import { createHousekeeping } from '#server/upkeep/housekeeping.ts';
+import { createNetworkLimit } from '#server/platform/network-limit.ts';
+import { TELLS_FROM_NETWORK } from '#server/settings/tries-and-rates.ts';
+import { TEST_DIST } from '#testing/built-site.ts';
+import { createPostgresDatabase, ENGINES, freshDatabase } from '#testing/databases.ts';
+import {
+  createVisitor,
+  withServer,
+  type ServerOptions,
+  type ServerUnderTest,
+} from '#testing/server-under-test.ts';
+import { startSite } from '#testing/start-site.ts';
+
+const BROWSER =
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
+const ROBOTS = [
+  'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',
+  'Mozilla/5.0 (Linux; Android 6.0.1; Nexus 5X Build/MMB29P) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)',
+  'facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)',
+  'Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)',
+  'curl/8.14.1',
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/142.0.0.0 Safari/537.36',
+  '',
+];
+const BROWSERS = [
+  BROWSER,
+  'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0',
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1',
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148 [LinkedInApp]/9.30.1',
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148 [FBAN/FBIOS;FBAV/490.0.0.41.108;FBBV/662515268;FBDV/iPhone14,5]',
+  'Mozilla/5.0 (Linux; Android 10; CUBOT_X30) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36',
+];
+const DAY_MS = 86_400_000;
+const MOST_SOURCES = 200;
+const CONFIG = { publicUrl: 'https://guide.example.com', funnelCounting: true };
+
+type Headers = Readonly<Record<string, string>>;
+
+/** What stands in the table, in words: "20413 seen newsletter 2". */
+async function counted({ db }: Pick<OpenDatabase, 'db'>): Promise<string[]> {
+  const rows = await db.selectFrom('funnel_counts').selectAll().execute();
+  return rows.map(({ day, step, source, count }) => `${day} ${step} ${source} ${count}`).toSorted();
+}
+
+const countedBy = async (server: ServerUnderTest): Promise<string[]> => {
+  await server.service.funnel.write();
+  const today = Math.floor(server.now() / DAY_MS);
+  return (await counted(server.database)).map((row) => row.replace(`${today} `, ''));
+};
+
+/** A server that listens, because a page is answered before Fastify sees its request. */
+const withSite = (
+  options: ServerOptions,
+  test: (
+    server: ServerUnderTest,
+    ask: (address: string, headers?: Headers, init?: RequestInit) => Promise<Response>,
+  ) => Promise<void>,
+): Promise<void> =>
+  withServer({ siteFolder: TEST_DIST, ...options }, async (server) => {
+    const url = await server.app.listen({ port: 0, host: '127.0.0.1' });
+    await test(server, async (address, headers = {}, init = {}) => {
+      const response = await fetch(url + address, {
+        ...init,
+        // Node's own fetch says that it fetches: `sec-fetch-mode: cors`, and no destination.
+        headers: { 'user-agent': BROWSER, ...headers },
+      });
+      await response.arrayBuffer();
+      return response;
+    });
+  });
+
+const tell = (server: ServerUnderTest, body: unknown, headers: Headers = {}, address = '10.0.0.1') =>
+  createVisitor(server, address).post('/api/funnel', body, {
+    headers: { 'content-type': 'application/json', 'user-agent': BROWSER, ...headers },
+  });
+
+for (const engine of ENGINES) {
+  describe(`the funnel on ${engine}`, () => {
+    it('counts the page by where its visits came from, whole or unchanged', () =>
+      withSite({ engine }, async (server, ask) => {
+        const whole = await ask('/?utm_source=newsletter&utm_medium=email');
+        assert.equal(whole.status, 200);
+        const etag = whole.headers.get('etag') ?? '';
+        assert.equal((await ask('/?utm_source=newsletter', { 'if-none-match': etag })).status, 304);
+        await ask('/', { referer: 'https://news.example.org/some/page?secret=1' });
+        await ask('/?gclid=abc', { referer: 'https://www.google.com/' });
+        await ask('/', { referer: `${server.config.publicUrl}/?utm_source=old` });
+        await ask('/', { 'sec-fetch-dest': 'document' });
+        // Whom the address names is no source.
+        await ask('/?utm_source=ada@example.com');
+        await ask('/?utm_source=ada%2540example.com');
+        await ask('/?referrer=evil.example');
+        assert.deepEqual(await countedBy(server), [
+          'seen direct 3',
+          'seen google-ads 1',
+          'seen news.example.org 1',
+          'seen newsletter 2',
+          'seen others 2',
+        ]);
+        // Written once, and added to.
+        await ask('/?utm_source=newsletter');
+        assert.ok((await countedBy(server)).includes('seen newsletter 3'));
+        assert.doesNotMatch(server.logLines.join(''), /newsletter|news\.example|Chrome/);
+      }));
+
+    it('counts nobody who asked not to be, no robot, and nothing that nobody looks at', () =>
+      withSite({ engine }, async (server, ask) => {
+        for (const wish of [{ 'sec-gpc': '1' }, { dnt: '1' }]) {
+          assert.equal((await ask('/', wish)).status, 200);
+          assert.equal((await tell(server, { step: 'opened' }, wish)).statusCode, 204);
+        }
+        for (const robot of ROBOTS) {
+          assert.equal((await ask('/', { 'user-agent': robot })).status, 200);
+          assert.equal((await tell(server, { step: 'whole' }, { 'user-agent': robot })).statusCode, 204);
+        }
+        for (const ahead of [
+          { 'sec-purpose': 'prefetch' },
+          { 'sec-purpose': 'prefetch;prerender' },
+          { purpose: 'prefetch' },
+          { 'x-moz': 'prefetch' },
+          { 'sec-fetch-dest': 'empty' },
+        ])
+          assert.equal((await ask('/', ahead)).status, 200);
+        await ask('/', {}, { method: 'HEAD' });
+        await ask('/nowhere');
+        await ask('/robots.txt');
+        assert.deepEqual(await countedBy(server), []);
+      }));
+
+    it('counts what browsers tell, by the source that the form would have', () =>
+      withServer({ engine }, async (server) => {
+        const visit = new URLSearchParams({ first: 'utm_source=newsletter', last: '' }).toString();
+        for (const step of ['opened', 'quarter', 'half', 'three-quarters', 'whole']) {
+          const response = await tell(server, { step }, { 'x-visit': visit });
+          assert.deepEqual([response.statusCode, response.body], [204, '']);
+          assert.equal(response.cookies.length, 0);
+        }
+        await tell(server, { step: 'opened' });
+        assert.deepEqual(await countedBy(server), [
+          'half newsletter 1',
+          'opened direct 1',
+          'opened newsletter 1',
+          'quarter newsletter 1',
+          'three-quarters newsletter 1',
+          'whole newsletter 1',
+        ]);
+        const before = server.logLines.length;
+        for (const [body, status] of [
+          [{ step: 'seen' }, 400],
+          [{ step: 'opened', email: 'ada@example.com' }, 400],
+          [{}, 400],
+          ['{', 400],
+          [{ step: 'opened', more: 'x'.repeat(300) }, 413],
+        ] as const) {
+          const refused = await tell(server, body);
+          assert.equal(refused.statusCode, status, JSON.stringify(body).slice(0, 40));
+          assert.match(refused.body, /^[A-Z].+\.$/);
+        }
+        assert.equal((await countedBy(server)).length, 6);
+        assert.equal(server.logLines.length, before, 'nothing that is told fills the log');
+      }));
+
+    it('gives ten thousand invented sources two hundred rows for a day and step', () =>
+      withSite({ engine }, async (server) => {
+        const { funnel } = server.service;
+        const seen = (source: string) =>
+          funnel.pageSeen({
+            url: `/?utm_source=${encodeURIComponent(source)}`,
+            headers: { 'user-agent': BROWSER },
+          });
+        seen('newsletter');
+        await funnel.write();
+        for (let at = 0; at < 10_000; at += 1) {
+          seen(at % 2 ? `${at} ${'x'.repeat(300)}` : `source ${at}\u202E`);
+          if (at % 1_500 === 0) await funnel.write();
+        }
+        seen('newsletter');
+        await funnel.write();
+        seen('newsletter');
+        await funnel.write();
+        const rows = await server.database.db.selectFrom('funnel_counts').selectAll().execute();
+        assert.equal(rows.length, MOST_SOURCES + 1);
+        assert.ok(rows.some(({ source, count }) => source === 'newsletter' && count >= 2));
+        const others = rows.find(({ source }) => source === 'others');
+        assert.ok(others && others.count > 5_000, String(others?.count));
+        for (const { source } of rows) {
+          assert.ok(Array.from(source).length <= 40, source);
+          assert.doesNotMatch(source, /\p{C}/u);
+        }
+        // A new day has room again.
+        await server.advance(86_400);
+        seen('webinar');
+        assert.ok((await countedBy(server)).includes('seen webinar 1'));
+      }));
+
+    it('keeps five thousand different visits in mind until it writes, and no more', () =>
+      withServer({ engine }, async (server) => {
+        const { funnel } = server.service;
+        for (let at = 0; at < 20_000; at += 1)
+          funnel.pageSeen({ url: `/?utm_source=s${at}`, headers: { 'user-agent': BROWSER } });
+        for (let at = 0; at < 10; at += 1)
+          funnel.pageSeen({ url: '/?utm_source=s0', headers: { 'user-agent': BROWSER } });
+        await Promise.all([funnel.write(), funnel.write(), funnel.write()]);
+        const rows = await server.database.db.selectFrom('funnel_counts').selectAll().execute();
+        assert.equal(
+          rows.reduce((sum, { count }) => sum + count, 0),
+          5_010,
+        );
+        assert.equal(
+          rows.find(({ source }) => source === 's0')?.count,
+          11,
+          'one that is known is counted on',
+        );
+      }));
+
+    it('adds up what several processes count, and bounds it for all of them', async () => {
+      const folder = mkdtempSync(path.join(os.tmpdir(), 'funnel-'));
+      const config: Config['database'] =
+        engine === 'sqlite'
+          ? { engine, file: path.join(folder, 'leads.db') }
+          : { engine, url: await createPostgresDatabase() };
+      const databases = Array.from({ length: 4 }, () => openDatabase(config, () => {}));
+      try {
+        await migrate(databases[0]!);
+        // All are connected, so that they write at the same moment.
+        for (const { db } of databases) await sql`select 1`.execute(db);
+        const counters = databases.map((database) =>
+          createFunnelCounter({ database, clock: () => 0, config: CONFIG }),
+        );
+        for (let round = 0; round < 3; round += 1) {
+          for (const [at, counter] of counters.entries()) {
+            const see = (source: string) =>
+              counter.pageSeen({
+                url: `/?utm_source=${source}`,
+                headers: { 'user-agent': BROWSER, host: 'guide.example.com' },
+              });
+            see('newsletter');
+            for (let name = 0; name < 150; name += 1) see(`s-${at}-${round}-${name}`);
+          }
+          await Promise.all(counters.map((counter) => counter.write()));
+        }
+        const { db } = databases[0]!;
+        const rows = await db.selectFrom('funnel_counts').selectAll().execute();
+        assert.equal(rows.length, MOST_SOURCES + 1);
+        assert.equal(
+          rows.reduce((sum, { count }) => sum + count, 0),
+          4 * 3 * 151,
+          'none is lost',
+        );
+        assert.equal(rows.find(({ source }) => source === 'newsletter')?.count, 12);
+      } finally {
+        for (const database of databases) await database.close();
+        rmSync(folder, { recursive: true });
+      }
+    });
+
+    it('keeps its counts when they cannot be written, and writes them the next time', async () => {
+      const database = await freshDatabase(engine);
+      try {
+        const funnel = createFunnelCounter({ database, clock: () => 0, config: CONFIG });
+        const see = () => funnel.pageSeen({ url: '/', headers: { 'user-agent': BROWSER } });
+        await sql`alter table funnel_counts rename to away`.execute(database.db);
+        see();
+        await assert.rejects(funnel.write());
+        see();
+        await assert.rejects(funnel.write());
+        see();
+        await sql`alter table away rename to funnel_counts`.execute(database.db);
+        await funnel.write();
+        await funnel.write();
+        assert.deepEqual(await counted(database), ['0 seen direct 3']);
+      } finally {
+        await database.close();
+      }
+    });
+
+    it('forgets days that are older than two years', async () => {
+      const database = await freshDatabase(engine);
+      try {
+        const days = [20_000, 20_001, 20_700];
+        await addFunnelCounts(
+          database,
+          days.flatMap((day) =>
+            Array.from({ length: 5 }, (_, at) => ({
+              day,
+              step: 'seen' as const,
+              source: `s${at}`,
+              count: 1,
+            })),
+          ),
+          { mostSources: MOST_SOURCES, others: 'others' },
+        );
+        const told: unknown[] = [];
+        await createHousekeeping({
+          database,
+          config: { retention: { unverifiedDays: 0, mailDays: 0 } },
+          clock: () => (20_001 + 731) * DAY_MS,
+          onExpired: (expired) => told.push(expired),
+          atOnce: 2,
+        })();
+        assert.deepEqual(told, [{ funnel_counts: 5 }]);
+        assert.equal((await counted(database)).length, 10);
+      } finally {
+        await database.close();
+      }
+    });
+
+    it('writes what it counted when the server is told to stop', async () => {
+      const site = await startSite({ engine });
+      const config: Config['database'] =
+        engine === 'sqlite'
+          ? { engine, file: path.join(site.folder, 'data', 'leads.db') }
+          : { engine, url: site.databaseUrl };
+      try {
+        const response = await fetch(`${site.url}/?utm_source=late`, { headers: { 'user-agent': BROWSER } });
+        await response.arrayBuffer();
+        assert.equal(await site.stop('SIGINT'), 0);
+        const database = openDatabase(config, () => {});
+        try {
+          assert.match((await counted(database)).join(), /^\d+ seen late 1$/);
+        } finally {
+          await database.close();
+        }
+        assert.doesNotMatch(site.output(), /late|Chrome/);
+      } finally {
+        await site.close();
+      }
+    });
+  });
+}
+
+describe('views that wait to be counted', () => {
+  it('take a bounded part of memory, however long a stranger makes each header', async () => {
+    const database = await freshDatabase('sqlite');
+    try {
+      const funnel = createFunnelCounter({ database, clock: () => 0, config: CONFIG });
+      collectGarbage();
+      const before = process.memoryUsage().heapUsed;
+      for (let at = 0; at < 5_000; at += 1) {
+        // As Node gives a header out: text that no other one shares.
+        const long = Buffer.alloc(13_500, `${BROWSER} ${at} `).toString('latin1');
+        const name = (['host', 'referer', 'user-agent'] as const)[at % 3] ?? 'host';
+        funnel.pageSeen({ url: '/', headers: { 'user-agent': BROWSER, [name]: long } });
+      }
+      collectGarbage();
+      const megabytes = (process.memoryUsage().heapUsed - before) / 1e6;
+      assert.ok(megabytes < 15, `${megabytes} MB`);
+    } finally {
+      await database.close();
+    }
+  });
+});
+
+describe('what browsers tell', () => {
+  it('is limited for a network, and others are still heard', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      const statuses = new Set<number>();
+      for (let at = 0; at < TELLS_FROM_NETWORK.most; at += 1)
+        statuses.add((await tell(server, { step: 'opened' }, {}, '2001:db8::1')).statusCode);
+      assert.deepEqual([...statuses], [204]);
+      const refused = await tell(server, { step: 'opened' }, {}, '2001:db8::2');
+      assert.equal(refused.statusCode, 429);
+      assert.equal(refused.headers['x-error-code'], 'too-many-requests');
+      assert.equal(refused.headers['retry-after'], '3600');
+      assert.equal((await tell(server, { step: 'opened' }, {}, '10.0.0.9')).statusCode, 204);
+      await server.advance(3_600);
+      assert.equal((await tell(server, { step: 'opened' }, {}, '2001:db8::2')).statusCode, 204);
+      assert.equal(await server.countRows('limit_windows'), 0, 'no row for any of it');
+    }));
+
+  it('is counted by the browsers that people have, those in apps included', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      for (const browser of BROWSERS) await tell(server, { step: 'opened' }, { 'user-agent': browser });
+      assert.deepEqual(await countedBy(server), [`opened direct ${BROWSERS.length}`]);
+    }));
+
+  it('is counted nowhere with FUNNEL_COUNTING=off', () =>
+    withSite({ engine: 'sqlite', env: { FUNNEL_COUNTING: 'off' } }, async (server, ask) => {
+      assert.equal((await ask('/')).status, 200);
+      assert.equal((await tell(server, { step: 'opened' })).statusCode, 204);
+      assert.deepEqual(await countedBy(server), []);
+    }));
+
+  it('is moved from SQLite to PostgreSQL with everything else, a page at a time', async () => {
+    const [source, target] = [await freshDatabase('sqlite'), await freshDatabase('postgres')];
+    try {
+      const names = Array.from({ length: 150 }, (_, at) => `source ${at} é`);
+      const counts = [9, 10, 100, 20_000].flatMap((day) =>
+        (['seen', 'half', 'whole'] as const).flatMap((step) =>
+          names.map((name) => ({ day, step, source: name, count: day })),
+        ),
+      );
+      await addFunnelCounts(source, counts, { mostSources: MOST_SOURCES, others: 'others' });
+      const moved = await moveRows(source, target, () => {});
+      assert.equal(moved.find(({ table }) => table === 'funnel_counts')?.rows, 1_800);
+      assert.deepEqual(await counted(target), await counted(source));
+    } finally {
+      await source.close();
+      await target.close();
+    }
+  });
+
+  it('needs memory for so many networks and no more', () => {
+    const count = createNetworkLimit({ most: 1, windowMs: 1_000, mostNetworks: 2 });
+    assert.equal(count('10.0.0.1', 0).type, 'allowed');
+    assert.equal(count('10.0.0.2', 1).type, 'allowed');
+    assert.deepEqual(count('10.0.0.1', 2), { type: 'exceeded', retryAfterSeconds: 1 });
+    assert.equal(count('10.0.0.3', 3).type, 'allowed');
+    assert.equal(count('10.0.0.2', 4).type, 'exceeded');
+    assert.equal(count('10.0.0.1', 5).type, 'allowed', 'the oldest was forgotten');
+  });
+});

@@ -1,0 +1,51 @@
+// What a browser is waiting for, so that a reload of the code screen restores it and sends nothing.
+import { codeReference } from '#server/secrets/one-time-code.ts';
+import { findOpenChallenge, findOpenChallengeFor, hasCodeOfItsOwn } from '#server/db/tables/challenges.ts';
+import { codeThatAnswers } from '#server/db/tables/codes.ts';
+import { newestSubmission, NOT_STATED } from '#server/db/tables/submissions.ts';
+import { mailFate } from '#server/visitors/leads/mailing-time.ts';
+import { resendInSeconds, type RequestCodeParts } from '#server/visitors/leads/request-code.ts';
+import type { OpenChallenge } from '#shared/api.ts';
+import { answersOf } from '#shared/lead.ts';
+
+/**
+ * A challenge of a browser that is still open.
+ * @param browserId from its challenge cookie
+ * @param id which one; undefined for the newest
+ */
+export async function findChallengeInProgress(
+  parts: RequestCodeParts,
+  browserId: string,
+  id: string | undefined,
+): Promise<OpenChallenge | null> {
+  const { db } = parts.database;
+  const now = parts.clock();
+  const challenge = await findOpenChallenge(db, { browserId, now, id });
+  if (challenge === undefined) return null;
+  const submission = await newestSubmission(db, challenge.id);
+  if (submission === undefined) return null;
+  const { email } = challenge;
+  const code = await codeThatAnswers(db, { challenge, email, clientAddress: submission.client_address }, now);
+  if (code === undefined) return null;
+  return {
+    ...answersOf(submission),
+    email: submission.email_typed,
+    reference: codeReference(parts.secrets, { id: code.id, secretId: code.secret_id }),
+    resendSeconds: await resendInSeconds(db, parts, code, now),
+    // 0 for what a clock that was wrong stored.
+    askedSecondsAgo: Math.max(0, now - submission.created_at) / 1000,
+    consentVersion: submission.consent_version === NOT_STATED ? '' : submission.consent_version,
+    mail: await mailFate(db, code, now),
+    sender: parts.sender,
+  };
+}
+
+/** Whether a browser waits for a code that was mailed for it. */
+export async function isWaiting(
+  { database: { db }, clock }: Pick<RequestCodeParts, 'database' | 'clock'>,
+  browserId: string,
+  email: string,
+): Promise<boolean> {
+  const challenge = await findOpenChallengeFor(db, { browserId, email, now: clock() });
+  return hasCodeOfItsOwn(challenge);
+}

@@ -1,0 +1,33 @@
+// Which words stood beside the checkbox when it was ticked. The page says so; the server never guesses, because it may
+// have been started with other words since the page was built, or opened.
+import type { Db } from '#server/db/engine/connect.ts';
+import { isKnownConsentWording, NOT_STATED } from '#server/db/tables/submissions.ts';
+
+export type StatedWording =
+  /** One that we know, or {@link NOT_STATED}. */
+  | { readonly type: 'known'; readonly version: string }
+  /** Nobody could say later what was agreed to. */
+  | { readonly type: 'unknown' };
+
+/** As server/campaign/campaign.ts makes them. */
+const VERSION = /^[0-9a-f]{12}$/;
+
+export type ConsentWordingParts = {
+  /** The version of the words that this server was started with. */
+  readonly consentVersion: string;
+};
+
+/**
+ * Judges what a form says about its wording.
+ * @param header the value of x-consent-version
+ */
+export async function judgeWording(
+  db: Db,
+  { consentVersion }: ConsentWordingParts,
+  header: string | readonly string[] | undefined,
+): Promise<StatedWording> {
+  if (header === undefined) return { type: 'known', version: NOT_STATED };
+  if (typeof header !== 'string' || !VERSION.test(header)) return { type: 'unknown' };
+  const known = header === consentVersion || (await isKnownConsentWording(db, header));
+  return known ? { type: 'known', version: header } : { type: 'unknown' };
+}

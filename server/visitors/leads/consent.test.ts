@@ -1,0 +1,189 @@
+// What a consent receipt says, and that it is true: which words were shown, when and where they were agreed to.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { consentVersion } from '#server/campaign/campaign.ts';
+import { keepConsentWording } from '#server/db/tables/submissions.ts';
+import { CONSENT_VERSION_HEADER, type OpenChallenge } from '#shared/api.ts';
+import { ENGINES } from '#testing/databases.ts';
+import { codeIn } from '#testing/inbox.ts';
+import {
+  createVisitor,
+  filledForm,
+  withServer,
+  type ServerUnderTest,
+  type Visitor,
+} from '#testing/server-under-test.ts';
+
+const EMAIL = 'ada@example.com';
+const EARLIER = 'I agree to receive emails. (As it read in spring.)';
+
+/** Sends the form as a page does that shows a wording; null: as a program that does not say. */
+const ask = (visitor: Visitor, version: string | null, changes: Record<string, unknown> = {}) =>
+  visitor.post('/api/leads', filledForm(changes), {
+    headers: version === null ? {} : { [CONSENT_VERSION_HEADER]: version },
+  });
+
+async function enterCode(server: ServerUnderTest, visitor: Visitor, count = 1): Promise<void> {
+  const code = codeIn(await server.inbox.waitForMail(EMAIL, count));
+  const response = await visitor.post('/api/verify', { email: EMAIL, code });
+  assert.equal(response.statusCode, 200, response.body);
+}
+
+const receipts = ({ database }: ServerUnderTest) =>
+  database.db
+    .selectFrom('consent_receipts')
+    .innerJoin('consent_wordings', 'consent_wordings.version', 'consent_receipts.consent_version')
+    .innerJoin('submissions', 'submissions.id', 'consent_receipts.submission_id')
+    .select(['text', 'given_at', 'consent_receipts.client_address', 'submissions.created_at', 'name'])
+    .select(['consent_receipts.user_agent', 'verified_from_address', 'same_browser'])
+    .orderBy('verified_at')
+    .execute();
+
+/** The server was started with these words once. */
+async function knowEarlierWording({ database, now }: ServerUnderTest): Promise<string> {
+  const version = consentVersion(EARLIER);
+  await keepConsentWording(database.db, { version, text: EARLIER, now: now() - 1000 });
+  return version;
+}
+
+for (const engine of ENGINES) {
+  describe(`a consent receipt on ${engine}`, () => {
+    it('names the words that the page showed: those of today, or earlier ones', () =>
+      withServer({ engine }, async (server) => {
+        const today = createVisitor(server);
+        assert.equal((await ask(today, server.campaign.consent.version)).statusCode, 202);
+        await enterCode(server, today);
+        await server.advance(600);
+        const earlier = await knowEarlierWording(server);
+        const oldTab = createVisitor(server);
+        assert.equal((await ask(oldTab, earlier)).statusCode, 202);
+        await enterCode(server, oldTab, 2);
+        assert.deepEqual(
+          (await receipts(server)).map(({ text }) => text),
+          [server.campaign.consent.text, EARLIER],
+        );
+      }));
+
+    it('never names words that nobody knows: such a page is asked to reload, and nothing is stored', () =>
+      withServer({ engine }, async (server) => {
+        const visitor = createVisitor(server);
+        const { version } = server.campaign.consent;
+        const unknown = [
+          '0123456789ab',
+          'not-stated',
+          '',
+          ' ',
+          version.toUpperCase(),
+          `${version}, ${version}`,
+          version.slice(0, 11),
+          `${version}0`,
+          "' or 1=1 --",
+          'x'.repeat(5000),
+        ].filter((stated) => stated !== version);
+        for (const stated of unknown) {
+          const response = await ask(visitor, stated);
+          assert.equal(response.statusCode, 409, stated);
+          assert.equal(response.headers['x-error-code'], 'page-outdated');
+          assert.equal(response.headers['content-type'], 'text/plain; charset=utf-8');
+          assert.match(response.body, /reload this page/);
+          assert.equal(response.cookies.length, 0);
+        }
+        for (const table of ['submissions', 'challenges', 'codes', 'outbox', 'limit_windows'] as const)
+          assert.equal(await server.countRows(table), 0, table);
+        assert.equal(server.inbox.mails.length, 0);
+        // A robot in the honeypot learns nothing from it.
+        assert.equal((await ask(visitor, '0123456789ab', { website: 'x' })).statusCode, 202);
+        assert.equal(await server.countRows('submissions'), 0);
+      }));
+
+    it('says so where the words were not stated', () =>
+      withServer({ engine }, async (server) => {
+        const program = createVisitor(server);
+        const response = await ask(program, null);
+        assert.equal(response.statusCode, 202);
+        const { challengeId } = response.json<{ challengeId: string }>();
+        const open = await program.get(`/api/challenge?id=${challengeId}`);
+        assert.equal(open.json<OpenChallenge>().consentVersion, '');
+        await enterCode(server, program);
+        const [receipt] = await receipts(server);
+        assert.match(receipt?.text ?? '', /^The wording was not stated/);
+      }));
+
+    it('is of the moment and the place of the consent, not of a later resend', () =>
+      withServer({ engine }, async (server) => {
+        const earlier = await knowEarlierWording(server);
+        const agreedAt = server.now();
+        const visitor = createVisitor(server, '203.0.113.7');
+        const { challengeId } = (await ask(visitor, earlier)).json<{ challengeId: string }>();
+        await server.inbox.waitForMail(EMAIL);
+        await server.advance(60);
+        // The code screen was reloaded, and the page around it has other words by now.
+        const open = (await visitor.get(`/api/challenge?id=${challengeId}`)).json<OpenChallenge>();
+        assert.equal(open.consentVersion, earlier);
+        // Resend, from the train.
+        await visitor.post('/api/leads', filledForm(), {
+          headers: { [CONSENT_VERSION_HEADER]: open.consentVersion, 'user-agent': 'Resend/1' },
+          remoteAddress: '198.51.100.9',
+        });
+        await enterCode(server, visitor, 2);
+        const [receipt] = await receipts(server);
+        assert.equal(receipt?.text, EARLIER);
+        assert.equal(receipt?.given_at, agreedAt);
+        assert.equal(receipt?.created_at, agreedAt);
+        assert.equal(receipt?.client_address, '203.0.113.7');
+        assert.notEqual(receipt?.user_agent, 'Resend/1');
+      }));
+
+    it('is of the corrected form where something was corrected, or agreed to in other words', () =>
+      withServer({ engine }, async (server) => {
+        const earlier = await knowEarlierWording(server);
+        const { version, text } = server.campaign.consent;
+        const visitor = createVisitor(server);
+        await ask(visitor, earlier, { name: 'Ada Lovelase' });
+        await server.advance(10);
+        await ask(visitor, earlier);
+        await server.advance(10);
+        const agreedAt = server.now();
+        await ask(visitor, version);
+        await server.advance(10);
+        await ask(visitor, version);
+        await enterCode(server, visitor);
+        const [receipt] = await receipts(server);
+        assert.deepEqual(
+          { text: receipt?.text, given_at: receipt?.given_at, name: receipt?.name },
+          { text, given_at: agreedAt, name: 'Ada Lovelace' },
+        );
+      }));
+
+    it('tells whether the code was entered in the browser that sent the form', () =>
+      withServer({ engine }, async (server) => {
+        const { version } = server.campaign.consent;
+        const visitor = createVisitor(server, '203.0.113.1');
+        await ask(visitor, version);
+        await enterCode(server, visitor);
+        await server.advance(600);
+        // The code of the office computer, entered on the phone, which never saw the form.
+        await ask(createVisitor(server, '203.0.113.2'), version, { name: 'A Stranger' });
+        await enterCode(server, createVisitor(server, '203.0.113.3'), 2);
+        await server.advance(600);
+        // The answer and its cookie were lost: the same form again, which rides on the code of the first.
+        await ask(createVisitor(server, '203.0.113.4'), version);
+        await server.advance(5);
+        const again = createVisitor(server, '203.0.113.4');
+        const agreedAt = server.now();
+        await ask(again, version, { name: 'Ada King' });
+        await enterCode(server, again, 3);
+        const [own, foreign, riding] = await receipts(server);
+        assert.equal(own?.same_browser, 1);
+        assert.equal(foreign?.same_browser, 0);
+        assert.deepEqual(
+          [foreign?.name, foreign?.client_address, foreign?.verified_from_address],
+          ['A Stranger', '203.0.113.2', '203.0.113.3'],
+        );
+        assert.equal(riding?.same_browser, 1);
+        assert.equal(riding?.given_at, agreedAt);
+        assert.equal(riding?.name, 'Ada King');
+      }));
+  });
+}

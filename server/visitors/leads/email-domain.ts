@@ -1,0 +1,34 @@
+// What an operator may want to know about an address: is it at a free-mail provider, or a disposable one?
+import { isDisposableEmail } from 'disposable-email-domains-js';
+
+import type { Config } from '#server/settings/settings.ts';
+import { normaliseEmail } from '#shared/lead.ts';
+
+/** What may be noteworthy about an address. */
+export const DOMAIN_FLAGS = ['free-mail', 'disposable'] as const;
+type DomainFlag = (typeof DOMAIN_FLAGS)[number];
+
+export type DomainVerdict =
+  { readonly type: 'accepted'; readonly flags: readonly DomainFlag[] } | { readonly type: 'refused' };
+
+/**
+ * Applies the policies FREE_MAIL and DISPOSABLE_MAIL to an address.
+ * @param typedEmail a valid one, in any form
+ * @param freeMailDomains from campaign/free-mail-domains.txt
+ */
+export function judgeDomain(
+  typedEmail: string,
+  policies: Pick<Config, 'freeMail' | 'disposableMail'>,
+  freeMailDomains: ReadonlySet<string>,
+): DomainVerdict {
+  const email = normaliseEmail(typedEmail);
+  const domain = email.slice(email.lastIndexOf('@') + 1);
+  const kinds = [
+    { flag: 'free-mail', policy: policies.freeMail, applies: () => freeMailDomains.has(domain) },
+    { flag: 'disposable', policy: policies.disposableMail, applies: () => isDisposableEmail(email) },
+  ] as const;
+  const found = kinds.filter(({ policy, applies }) => policy !== 'off' && applies());
+  return found.some(({ policy }) => policy === 'block')
+    ? { type: 'refused' }
+    : { type: 'accepted', flags: found.map(({ flag }) => flag) };
+}

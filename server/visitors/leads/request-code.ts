@@ -1,0 +1,279 @@
+// The form was sent: store what was typed, make a code and queue its e-mail, all in one transaction. Nothing known
+// about an address changes here, because anybody can type any address.
+import { randomUUIDv7 } from 'node:crypto';
+
+import { v7 as uuid } from 'uuid';
+
+import { codeReference, type CodeKey } from '#server/secrets/one-time-code.ts';
+import type { Secrets } from '#server/secrets/secrets.ts';
+import {
+  addCodeToChallenge,
+  endChallenge,
+  findOpenChallengeFor,
+  hasCodeOfItsOwn,
+  insertChallenge,
+  lockAddress,
+  type Challenge,
+} from '#server/db/tables/challenges.ts';
+import { isRecent } from '#server/db/engine/clocks.ts';
+import { codeThatAnswers, endCodes, insertCode, isLive, type Code } from '#server/db/tables/codes.ts';
+import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import {
+  findPlaceInQueue,
+  laneOf,
+  type FirstLease,
+  type Lane,
+  type OutboxRow,
+} from '#server/db/tables/outbox.ts';
+import { insertSubmission } from '#server/db/tables/submissions.ts';
+import type { Attribution } from '#server/attribution/attribution.ts';
+import { mailingTime } from '#server/visitors/leads/mailing-time.ts';
+import type { Limits } from '#server/limits/limits.ts';
+import { networkOf } from '#server/platform/network-of.ts';
+import type { MailBacklog } from '#server/mail/outbox/backlog.ts';
+import { queueCodeMail } from '#server/mail/letters/code.ts';
+import type { MailWorker } from '#server/mail/outbox/mail-worker.ts';
+import type { CodeRequested } from '#shared/api.ts';
+import type { ApiErrorCode } from '#shared/errors.ts';
+import { answersOf, asciiAddress, normaliseEmail, type Lead } from '#shared/lead.ts';
+
+export type RequestCodeParts = {
+  readonly database: OpenDatabase;
+  readonly secrets: Secrets;
+  readonly limits: Limits;
+  readonly mailBacklog: MailBacklog;
+  readonly clock: () => number;
+  readonly codeTtlSeconds: number;
+  readonly resendSeconds: number;
+  /** The address our mail comes from. */
+  readonly sender: string;
+  /** Tells the mail worker that something waits. */
+  readonly wakeWorker: () => void;
+  /** Asks the mail worker to send one as soon as it is committed; null when it has no hand free. */
+  readonly reserveDelivery: MailWorker['reserve'];
+};
+
+/** Who sent the form, as far as a request shows it. */
+export type Visitor = {
+  readonly browserId: string;
+  /** Whether that id was made for this request: nothing has it yet. */
+  readonly isNewBrowser: boolean;
+  readonly clientAddress: string;
+  readonly userAgent: string | null;
+  /** Which wording the page says it showed, one that we know (server/visitors/leads/consent-wording.ts). */
+  readonly consentVersion: string;
+  /** Campaign parameters of the page's address. */
+  readonly attribution: Attribution;
+  /** What is noteworthy about the address (server/visitors/leads/email-domain.ts). */
+  readonly flags: readonly string[];
+};
+
+export type RequestCodeOutcome =
+  | { readonly type: 'requested'; readonly requested: CodeRequested }
+  | {
+      readonly type: 'refused';
+      readonly error: Extract<ApiErrorCode, 'too-many-requests' | 'too-many-codes' | 'mail-backlog'>;
+      readonly retryAfterSeconds: number;
+    };
+
+/** One request on its way through: what was typed, by whom, when. */
+type Ask = {
+  readonly lead: Lead;
+  readonly email: string;
+  /** The address that mail is sent to. */
+  readonly recipient: string;
+  readonly lane: Lane;
+  readonly visitor: Visitor;
+  readonly now: number;
+};
+
+/**
+ * Handles a validated form. The outcome is the same for addresses we know and addresses we do not.
+ *
+ * A code that could not be mailed in time is not promised: `mail-backlog`.
+ *
+ * Asking again while the code waits to be mailed, or within RESEND_SECONDS of its mailing, is answered as before and mails
+ * nothing, whether the browser is the same (its challenge) or only its network address is (its answer, and the cookie with
+ * it, was lost). Whose tries are used up is mailed a code at once, in a new challenge.
+ */
+export async function requestCode(
+  parts: RequestCodeParts,
+  lead: Lead,
+  visitor: Visitor,
+): Promise<RequestCodeOutcome> {
+  const email = normaliseEmail(lead.email);
+  // Mail servers need not know any letters but ASCII's in a domain. Other input never gets here.
+  const recipient = asciiAddress(lead.email) ?? email;
+  const lane = laneOf(networkOf(visitor.clientAddress), recipient);
+  const ask: Ask = { lead, email, recipient, lane, visitor, now: parts.clock() };
+  using reservation = parts.reserveDelivery(lane);
+  const { mail, ...outcome } = await parts.database.db
+    .transaction()
+    .execute((tx) => answer(tx, parts, ask, reservation?.lease));
+  if (mail !== undefined) {
+    if (reservation) reservation.deliver(mail);
+    else parts.wakeWorker();
+  }
+  return outcome;
+}
+
+/** What is answered, and the mail that was queued for it. */
+type Answer = RequestCodeOutcome & { readonly mail?: OutboxRow };
+
+async function answer(
+  tx: Db,
+  parts: RequestCodeParts,
+  ask: Ask,
+  lease: FirstLease | undefined,
+): Promise<Answer> {
+  const { limits } = parts;
+  const { email, recipient, lane, visitor, now } = ask;
+
+  const asks = await limits.askFromNetwork(tx, visitor.clientAddress, now);
+  if (asks.type === 'exceeded') return { ...asks, type: 'refused', error: 'too-many-requests' };
+
+  await lockAddress(tx, parts.database.engine, email);
+  const { browserId, isNewBrowser } = visitor;
+  const open = isNewBrowser ? undefined : await findOpenChallengeFor(tx, { browserId, email, now });
+  const exhausted = open !== undefined && limits.isExhausted(open);
+  const challenge = exhausted ? undefined : open;
+
+  const recent = exhausted ? undefined : await findRecentCode(tx, limits, challenge, ask);
+  if (recent) {
+    const challengeId =
+      challenge?.id ?? (await openChallenge(tx, ask, { codesSent: 0, expiresAt: recent.expires_at }));
+    await storeSubmission(tx, ask, challengeId);
+    return requested(
+      parts,
+      challengeId,
+      { id: recent.id, secretId: recent.secret_id },
+      await resendInSeconds(tx, parts, recent, now),
+    );
+  }
+
+  const verdict = await parts.mailBacklog.admit(tx, ask.lane, now);
+  if (verdict.type === 'too late') return { ...verdict, type: 'refused', error: 'mail-backlog' };
+
+  const sends = await limits.sendToAddress(tx, email, now);
+  if (sends.type === 'exceeded') return { ...sends, type: 'refused', error: 'too-many-codes' };
+
+  if (exhausted) {
+    await endCodes(tx, open.id, now);
+    await endChallenge(tx, open.id, now);
+  }
+  const expiresAt = now + parts.codeTtlSeconds * 1000;
+  if (challenge) await addCodeToChallenge(tx, challenge.id, expiresAt);
+  const challengeId = challenge?.id ?? (await openChallenge(tx, ask, { codesSent: 1, expiresAt }));
+  await storeSubmission(tx, ask, challengeId);
+  // The id tells the time, by which codes are counted (codeStatistics).
+  const code = { id: uuid({ msecs: now }), secretId: parts.secrets[0].id };
+  await insertCode(tx, {
+    id: code.id,
+    challenge_id: challengeId,
+    email,
+    client_address: visitor.clientAddress,
+    secret_id: code.secretId,
+    created_at: now,
+    expires_at: expiresAt,
+  });
+  const place =
+    lease === undefined
+      ? await findPlaceInQueue(tx, lane, { now, mostBehindMs: parts.mailBacklog.mostBehindMs })
+      : { ...lane, turnAt: now };
+  const id = uuid({ msecs: now });
+  const mail = await queueCodeMail(tx, { id, codeId: code.id, recipient, place, lease, now });
+  return { ...requested(parts, challengeId, code, parts.resendSeconds), mail };
+}
+
+/** The code that was mailed a moment ago, or waits to be, and answers this request as well. */
+async function findRecentCode(
+  tx: Db,
+  limits: Limits,
+  challenge: Challenge | undefined,
+  { email, visitor, now }: Ask,
+): Promise<Code | undefined> {
+  const code = await codeThatAnswers(tx, { challenge, email, clientAddress: visitor.clientAddress }, now);
+  if (code === undefined || !isLive(code, now)) return undefined;
+  if (!isRecent(await mailingTime(tx, code, now), limits.resendQuietMs, now)) return undefined;
+  // A code of somebody else's is entered on the shared budget. If that is being used up, only a code of one's own helps.
+  const mayEnterIt = hasCodeOfItsOwn(challenge) || !(await limits.isSharedBudgetTouched(tx, email, now));
+  return mayEnterIt ? code : undefined;
+}
+
+async function openChallenge(
+  tx: Db,
+  { email, visitor, now }: Ask,
+  { codesSent, expiresAt }: { codesSent: 0 | 1; expiresAt: number },
+): Promise<string> {
+  const id = randomUUIDv7();
+  await insertChallenge(tx, {
+    id,
+    browser_id: visitor.browserId,
+    email,
+    codes_sent: codesSent,
+    created_at: now,
+    expires_at: expiresAt,
+  });
+  return id;
+}
+
+async function storeSubmission(tx: Db, ask: Ask, challengeId: string): Promise<void> {
+  const { lead, visitor } = ask;
+  await insertSubmission(tx, {
+    id: randomUUIDv7(),
+    challenge_id: challengeId,
+    ...answersOf(lead),
+    email_typed: lead.email,
+    email: ask.email,
+    consent_version: visitor.consentVersion,
+    client_address: visitor.clientAddress,
+    user_agent: visitor.userAgent,
+    attribution: JSON.stringify(visitor.attribution),
+    flags: visitor.flags.join(' '),
+    created_at: ask.now,
+  });
+}
+
+/**
+ * The answer to a robot that filled in the honeypot: as to everybody else, but nothing is stored and nothing mailed.
+ */
+export function pretendToRequestCode(parts: RequestCodeParts): RequestCodeOutcome {
+  return requested(
+    parts,
+    randomUUIDv7(),
+    { id: randomUUIDv7(), secretId: parts.secrets[0].id },
+    parts.resendSeconds,
+  );
+}
+
+function requested(
+  parts: RequestCodeParts,
+  challengeId: string,
+  code: CodeKey,
+  resendSeconds: number,
+): RequestCodeOutcome {
+  return {
+    type: 'requested',
+    requested: {
+      challengeId,
+      reference: codeReference(parts.secrets, code),
+      resendSeconds,
+      sender: parts.sender,
+    },
+  };
+}
+
+/**
+ * Seconds until another code can be had: from 0, when this one can no longer be entered, to RESEND_SECONDS. Counted from the
+ * mailing.
+ */
+export async function resendInSeconds(
+  db: Db,
+  { resendSeconds }: Pick<RequestCodeParts, 'resendSeconds'>,
+  code: Code,
+  now: number,
+): Promise<number> {
+  const mailedAt = await mailingTime(db, code, now);
+  if (!isLive(code, now) || !isRecent(mailedAt, resendSeconds * 1000, now)) return 0;
+  return Math.min(resendSeconds, Math.ceil(resendSeconds - (now - mailedAt) / 1000));
+}

@@ -1,0 +1,351 @@
+// A code was entered. A try is counted in a committed statement BEFORE the comparison, so no number of calls at once
+// buys an extra guess.
+import { randomUUIDv7 } from 'node:crypto';
+
+import { v7 as uuid } from 'uuid';
+
+import { findCode } from '#server/secrets/one-time-code.ts';
+import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import type { Secrets } from '#server/secrets/secrets.ts';
+import {
+  burnTry,
+  closeChallenge,
+  findChallengeById,
+  findOpenChallengeFor,
+  findVerifiedChallenge,
+  hasCodeOfItsOwn,
+  lockAddress,
+  unburnTry,
+  type Challenge,
+} from '#server/db/tables/challenges.ts';
+import {
+  acceptedCodes,
+  codeItWasVerifiedWith,
+  endCodes,
+  enterCode,
+  type Code,
+} from '#server/db/tables/codes.ts';
+import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { findLeadId, mergeLead } from '#server/db/tables/leads.ts';
+import { liftSuppressions } from '#server/db/tables/suppressions.ts';
+import { firstLikeNewestSubmission } from '#server/db/tables/submissions.ts';
+import type { Limits } from '#server/limits/limits.ts';
+import { ACCEPTED_CODES } from '#server/settings/tries-and-rates.ts';
+import { queueGuideMail } from '#server/mail/letters/guide.ts';
+import { queueNewLeadMail } from '#server/mail/letters/new-lead.ts';
+import { queueLeadEvent, type WebhookParts } from '#server/webhooks/webhook-events.ts';
+import type { ApiErrorCode } from '#shared/errors.ts';
+import { asciiAddress, normaliseEmail, type Verification } from '#shared/lead.ts';
+
+export type VerifyCodeParts = {
+  readonly database: OpenDatabase;
+  readonly secrets: Secrets;
+  readonly limits: Limits;
+  readonly clock: () => number;
+  /** Whether the guide is mailed as well, once a code was entered. */
+  readonly mailsGuide: boolean;
+  readonly webhooks: WebhookParts;
+  /** Who is told at once of each new lead; null: nobody. */
+  readonly newLeadsTo: string | null;
+};
+
+export type VerifyCodeOutcome =
+  | {
+      readonly type: 'verified';
+      readonly leadId: string;
+      /** From the mailing of the code to its entry; null when it had been entered before. */
+      readonly afterMs: number | null;
+    }
+  | { readonly type: 'refused'; readonly error: Extract<ApiErrorCode, 'wrong-code'> }
+  | {
+      readonly type: 'refused';
+      readonly error: Extract<ApiErrorCode, 'too-many-requests'>;
+      readonly retryAfterSeconds: number;
+    }
+  | {
+      readonly type: 'refused';
+      readonly error: Extract<ApiErrorCode, 'too-many-tries' | 'too-many-tries-without-cookies'>;
+      /** Until this very call can be made again. */
+      readonly retryAfterSeconds: number;
+      /** Until a new code can be asked for; 0: now. */
+      readonly newCodeInSeconds: number;
+    };
+
+const WRONG_CODE: VerifyCodeOutcome = { type: 'refused', error: 'wrong-code' };
+
+/** One call on its way through: for which address, what was typed, from where, when. */
+type Entry = {
+  readonly email: string;
+  readonly typedCode: string;
+  readonly clientAddress: string;
+  /** Whether the browser sent our cookie. Without one, a new code has no tries of its own. */
+  readonly hasCookie: boolean;
+  readonly now: number;
+};
+
+/** A try that has been counted. */
+type CountedTry = {
+  /** The codes that were live before it was counted, and may be compared with what was typed. */
+  readonly compareWith: readonly Code[];
+  /** The answer if none of them is right. */
+  readonly ifWrong: VerifyCodeOutcome;
+  /** Whether no try is left in the challenge. */
+  readonly last: boolean;
+};
+
+/**
+ * Handles a validated verification. Wrong, expired, used and unknown read the same.
+ *
+ * A challenge for which a code was mailed has tries of its own, which no stranger can use up; it accepts the two
+ * newest live codes mailed for it. Everything else (no cookie, or a challenge that rides on another one's code)
+ * shares one small budget for the address.
+ *
+ * @param browserId from the challenge cookie; null without one
+ */
+export async function verifyCode(
+  parts: VerifyCodeParts,
+  { email: typedEmail, code: typedCode }: Verification,
+  { browserId, clientAddress }: { browserId: string | null; clientAddress: string },
+): Promise<VerifyCodeOutcome> {
+  const { db } = parts.database;
+  const { limits } = parts;
+  const now = parts.clock();
+  const email = normaliseEmail(typedEmail);
+  const entry: Entry = { email, typedCode, clientAddress, hasCookie: browserId !== null, now };
+
+  // One transaction for all that is counted; nothing is compared before it is committed.
+  const begun = await db.transaction().execute((tx) => countEntry(tx, parts, { entry, browserId }));
+  if (begun.type === 'refused') return begun;
+  const { open, verified } = begun;
+  const again = verified && (await enterAgain(parts, verified, entry));
+  if (again) return again;
+  const counted = begun.counted ?? (await db.transaction().execute((tx) => countSharedTry(tx, parts, entry)));
+  const own = hasCodeOfItsOwn(open);
+  const code = compare(parts, counted.compareWith, typedCode);
+  if (code === null) {
+    // It may have been verified since we looked, by a call of the same browser that was a moment faster.
+    const faster = open && browserId !== null && (await enterMeanwhile(parts, browserId, entry));
+    if (faster) return faster;
+    if (own && counted.last) await endCodesOf(parts, open, now);
+    return counted.ifWrong;
+  }
+
+  return db.transaction().execute(async (tx) => {
+    await lockAddress(tx, parts.database.engine, email);
+    const outcome = await openLead(tx, parts, { challenge: open ?? verified?.challenge, own, code, entry });
+    if (outcome.type === 'verified' && !own) await limits.forgiveTry(tx, email, now);
+    return outcome;
+  });
+}
+
+/** What was counted before anything is compared, and for whom. */
+type CountedEntry =
+  | Extract<VerifyCodeOutcome, { type: 'refused' }>
+  | {
+      readonly type: 'counted';
+      readonly open: Challenge | undefined;
+      /** Without an open one: the one that this browser has verified already. */
+      readonly verified: VerifiedChallenge | undefined;
+      /** Null as long as it may be the code that was entered before. */
+      readonly counted: CountedTry | null;
+    };
+
+/** Counts an entry for its network, and for its challenge or its address. */
+async function countEntry(
+  tx: Db,
+  parts: VerifyCodeParts,
+  { entry, browserId }: { entry: Entry; browserId: string | null },
+): Promise<CountedEntry> {
+  const { email, clientAddress, now } = entry;
+  const asks = await parts.limits.verifyFromNetwork(tx, clientAddress, now);
+  if (asks.type === 'exceeded') return { ...asks, type: 'refused', error: 'too-many-requests' };
+
+  const open = browserId === null ? undefined : await findOpenChallengeFor(tx, { browserId, email, now });
+  const verified =
+    open === undefined && browserId !== null
+      ? await countTryAgain(tx, parts, { browserId, entry })
+      : undefined;
+  if (verified) return { type: 'counted', open, verified, counted: null };
+  const counted = hasCodeOfItsOwn(open)
+    ? await countOwnTry(tx, parts, { challenge: open, now })
+    : await countSharedTry(tx, parts, entry);
+  return { type: 'counted', open, verified, counted };
+}
+
+/** Compares in constant time, always as often. */
+const compare = ({ secrets }: VerifyCodeParts, codes: readonly Code[], typedCode: string): Code | null =>
+  findCode(
+    secrets,
+    codes.map((code) => ({ ...code, secretId: code.secret_id })),
+    typedCode,
+    ACCEPTED_CODES,
+  );
+
+/** Counts a try that the challenge pays for. */
+async function countOwnTry(
+  tx: Db,
+  { limits }: VerifyCodeParts,
+  { challenge, now }: { challenge: Challenge; now: number },
+): Promise<CountedTry> {
+  const compareWith = await acceptedCodes(
+    tx,
+    { challenge, email: challenge.email, most: ACCEPTED_CODES },
+    now,
+  );
+  const tries = await burnTry(tx, challenge.id, limits.triesPerChallenge);
+  if (tries !== null) return { compareWith, ifWrong: WRONG_CODE, last: tries === limits.triesPerChallenge };
+  // No code will do in this challenge any more: only a new one helps, as soon as it may be sent.
+  const sends = await limits.sendToAddress(tx, challenge.email, now);
+  const newCodeInSeconds = sends.type === 'exceeded' ? sends.retryAfterSeconds : 0;
+  return {
+    compareWith: [],
+    ifWrong: {
+      type: 'refused',
+      error: 'too-many-tries',
+      retryAfterSeconds: Math.max(1, newCodeInSeconds),
+      newCodeInSeconds,
+    },
+    last: false,
+  };
+}
+
+/** The challenge is over, and its codes with it: nobody shall be told that one of them is all that is needed. */
+async function endCodesOf(
+  { database: { db, engine } }: VerifyCodeParts,
+  { id, email }: Challenge,
+  now: number,
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    // One of them may be entered right now.
+    await lockAddress(tx, engine, email);
+    await endCodes(tx, id, now);
+  });
+}
+
+/** Counts a try that the address pays for, whoever makes it. */
+async function countSharedTry(
+  tx: Db,
+  { database: { engine }, limits }: VerifyCodeParts,
+  { email, hasCookie, now }: Entry,
+): Promise<CountedTry> {
+  await lockAddress(tx, engine, email);
+  const live = await acceptedCodes(tx, { challenge: undefined, email, most: ACCEPTED_CODES }, now);
+  const atLiveCodes = live.length > 0;
+  const { mayCompare, ifWrong } = await limits.tryWithoutChallenge(tx, email, { atLiveCodes }, now);
+  return {
+    compareWith: mayCompare ? live : [],
+    // Whether a code may be sent is not looked up: a stranger would learn from it how many were.
+    ifWrong:
+      ifWrong.type === 'exceeded'
+        ? {
+            ...ifWrong,
+            type: 'refused',
+            error: hasCookie ? 'too-many-tries' : 'too-many-tries-without-cookies',
+            newCodeInSeconds: 0,
+          }
+        : WRONG_CODE,
+    last: false,
+  };
+}
+
+/** A challenge that was verified, with the code that did it: null when none may be compared. A try has been counted. */
+type VerifiedChallenge = { readonly challenge: Challenge; readonly code: Code | null };
+
+/** Counts a try at the code that a browser entered already: its answer may have been lost. */
+async function countTryAgain(
+  tx: Db,
+  { limits }: VerifyCodeParts,
+  { browserId, entry: { email, now } }: { browserId: string; entry: Entry },
+): Promise<VerifiedChallenge | undefined> {
+  const challenge = await findVerifiedChallenge(tx, { browserId, email, now });
+  if (challenge === undefined) return undefined;
+  const code = await codeItWasVerifiedWith(tx, challenge, now);
+  const tries = await burnTry(tx, challenge.id, limits.triesPerChallenge);
+  return { challenge, code: tries === null ? null : (code ?? null) };
+}
+
+/** The right code from a browser that entered it already. Null when it is anything else. */
+async function enterAgain(
+  parts: VerifyCodeParts,
+  { challenge, code }: VerifiedChallenge,
+  { email, typedCode }: Entry,
+): Promise<VerifyCodeOutcome | null> {
+  const { db } = parts.database;
+  if (compare(parts, code === null ? [] : [code], typedCode) === null) return null;
+  await unburnTry(db, challenge.id);
+  const leadId = await findLeadId(db, email);
+  return leadId === undefined ? null : { type: 'verified', leadId, afterMs: null };
+}
+
+/** {@link enterAgain} for a challenge that has been verified since it was found open; null when it has not. */
+async function enterMeanwhile(
+  parts: VerifyCodeParts,
+  browserId: string,
+  entry: Entry,
+): Promise<VerifyCodeOutcome | null> {
+  const { db } = parts.database;
+  const verified = await db.transaction().execute((tx) => countTryAgain(tx, parts, { browserId, entry }));
+  return verified ? enterAgain(parts, verified, entry) : null;
+}
+
+/**
+ * What a right code brings about. Calls that come at the same moment wait for each other before this; of those for one
+ * challenge the first writes the receipt.
+ * @param challenge of the browser that entered the code; undefined without one
+ * @param own whether that challenge paid for the try, which it gets back
+ */
+async function openLead(
+  tx: Db,
+  {
+    secrets,
+    mailsGuide,
+    newLeadsTo,
+    webhooks,
+  }: Pick<VerifyCodeParts, 'secrets' | 'mailsGuide' | 'newLeadsTo' | 'webhooks'>,
+  {
+    challenge,
+    own,
+    code,
+    entry,
+  }: { challenge: Challenge | undefined; own: boolean; code: Code; entry: Entry },
+): Promise<VerifyCodeOutcome> {
+  const { email, clientAddress, now } = entry;
+  const challengeId = challenge?.id ?? code.challenge_id;
+  const entered = await enterCode(tx, code, now);
+  const afterMs = entered ? now - code.created_at : null;
+  // Stored together with the challenge. If there is none, the address was erased a moment ago.
+  const submission = entered ? await firstLikeNewestSubmission(tx, challengeId) : undefined;
+  const codesSent = submission === undefined ? null : await closeChallenge(tx, challengeId, own ? 1 : 0, now);
+  const isOnlyCode = codesSent === 1 && challengeId === code.challenge_id;
+  if (entered && !isOnlyCode) await endCodes(tx, code.challenge_id, now);
+  if (submission !== undefined && codesSent !== null) {
+    const newId = randomUUIDv7();
+    const leadId = await mergeLead(tx, submission, {
+      leadId: newId,
+      // The sealer asks the ids which receipts are new.
+      receiptId: uuid({ msecs: now }),
+      verifiedFromAddress: clientAddress,
+      sameBrowser: challenge !== undefined,
+      now,
+    });
+    // A new consent, and an address that works.
+    await liftSuppressions(tx, { keys: pseudonymsOf(secrets, email), email });
+    if (mailsGuide) {
+      const recipient = asciiAddress(submission.email_typed) ?? email;
+      await queueGuideMail(tx, { id: uuid({ msecs: now }), leadId, recipient, now });
+    }
+    const type = leadId === newId ? 'lead.verified' : 'lead.updated';
+    await queueLeadEvent(tx, webhooks, { type, leadId, now });
+    if (newLeadsTo !== null && leadId === newId)
+      await queueNewLeadMail(tx, { id: uuid({ msecs: now }), leadId, recipient: newLeadsTo, now });
+    return { type: 'verified', leadId, afterMs };
+  }
+
+  const current = await findChallengeById(tx, challengeId);
+  if (current === undefined || current.verified_at === null) return WRONG_CODE;
+  // Verified a moment ago. The code was right when it came; the one that used it up may have been this browser itself.
+  const leadId = entered || challenge !== undefined ? await findLeadId(tx, email) : undefined;
+  if (leadId === undefined) return WRONG_CODE;
+  if (own) await unburnTry(tx, challengeId);
+  return { type: 'verified', leadId, afterMs };
+}

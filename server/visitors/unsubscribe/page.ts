@@ -1,0 +1,30 @@
+// The pages of an unsubscribe link.
+import { escapeHtml } from '#server/platform/escape-html.ts';
+import { wayHome, type LetterPage } from '#server/http/letter-page.ts';
+import type { Resource } from '#server/http/send-resource.ts';
+import type { Interface } from '#shared/campaign-schema.ts';
+import { fill } from '#shared/words.ts';
+
+/** What the mail program's button and ours send (RFC 8058, section 3.1). */
+export const ONE_CLICK = { name: 'List-Unsubscribe', value: 'One-Click' } as const;
+
+/** What our page's form sends beside it. */
+export const FROM_PAGE = 'page';
+
+export type UnsubscribePages = { readonly [Page in 'ask' | 'done' | 'unknown']: Resource };
+
+/** Makes the pages once. @param title of the product */
+export function createUnsubscribePages(
+  page: LetterPage,
+  words: Interface['unsubscribe'],
+  title: string,
+): UnsubscribePages {
+  const tab = fill(words.pageTitle, { title });
+  const way = wayHome(words.home);
+  const form = `<form method="post"><input type="hidden" name="${ONE_CLICK.name}" value="${ONE_CLICK.value}"><input type="hidden" name="${FROM_PAGE}" value="1"><button>${escapeHtml(words.button)}</button></form>`;
+  return {
+    ask: page({ tab, title: words.title, text: words.text, way: form }),
+    done: page({ tab, title: words.doneTitle, text: words.doneText, way }),
+    unknown: page({ tab, title: words.unknownTitle, text: words.unknownText, way }),
+  };
+}

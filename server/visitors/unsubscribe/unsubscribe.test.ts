@@ -1,0 +1,319 @@
+// Taking the consent back, with the link that stands in every mail but the code's.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+import { sql } from 'kysely';
+import { v7 as uuid } from 'uuid';
+
+import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import { chainSignerOf } from '#server/secrets/secrets.ts';
+import { deriveSecrets } from '#server/secrets/secrets.ts';
+import { unsubscribeUrl } from '#server/secrets/mail-links.ts';
+import { sealConsents } from '#server/upkeep/consent-sealer.ts';
+import { verifyChain } from '#server/db/across/consent-check.ts';
+import { suppress } from '#server/db/tables/suppressions.ts';
+import { queueGuideMail } from '#server/mail/letters/guide.ts';
+import { API } from '#shared/api.ts';
+import { becomeLead } from '#testing/become-lead.ts';
+import { ENGINES } from '#testing/databases.ts';
+import { desk } from '#testing/desk.ts';
+import { codeIn } from '#testing/inbox.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { inFolder } from '#testing/folder.ts';
+import { until } from '#testing/until.ts';
+import { withReceiver } from '#testing/webhook-receiver.ts';
+
+const EMAIL = 'ada@example.com';
+
+/** The link without its origin. */
+const pathOf = (server: ServerUnderTest, leadId: string): string =>
+  unsubscribeUrl(server.service.secrets, '', leadId);
+
+const press = (
+  server: ServerUnderTest,
+  url: string,
+  {
+    payload = 'List-Unsubscribe=One-Click',
+    type = 'application/x-www-form-urlencoded',
+    headers = {},
+  }: { payload?: string; type?: string; headers?: Record<string, string> } = {},
+) =>
+  server.app.inject({
+    method: 'POST',
+    url,
+    payload,
+    headers: { 'content-type': type, 'user-agent': 'Mail/1', ...headers },
+  });
+
+const reasons = async (server: ServerUnderTest): Promise<string[]> => {
+  const rows = await server.database.db.selectFrom('suppressions').select('reason').execute();
+  return rows.map(({ reason }) => reason).toSorted();
+};
+
+for (const engine of ENGINES) {
+  describe(`the unsubscribe link on ${engine}`, () => {
+    it('does nothing when it is opened, and unsubscribes when the button is pressed', () =>
+      withServer({ engine }, async (server) => {
+        const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
+        for (const method of ['GET', 'HEAD'] as const) {
+          const opened = await server.app.inject({ method, url });
+          assert.equal(opened.statusCode, 200);
+          assert.equal(opened.headers['cache-control'], 'no-store');
+          assert.doesNotMatch(opened.body, /ada/i);
+        }
+        assert.deepEqual(await reasons(server), []);
+
+        const { body } = await server.app.inject({ method: 'GET', url });
+        assert.match(body, /<form method="post">/);
+        const fields = [...body.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]+)">/g)];
+        const payload = new URLSearchParams(
+          fields.map(([, name = '', value = '']) => [name, value]),
+        ).toString();
+        const pressed = await press(server, url, { payload });
+        assert.equal(pressed.statusCode, 200);
+        assert.match(pressed.body, /You are unsubscribed/);
+        assert.deepEqual(await reasons(server), ['unsubscribed']);
+        const [withdrawal] = await server.database.db.selectFrom('withdrawals').selectAll().execute();
+        assert.equal(withdrawal?.way, 'page');
+        assert.equal(withdrawal.user_agent, 'Mail/1');
+      }));
+
+    it('takes the one click of a mail program, in both forms, from anywhere, and once', () =>
+      withServer({ engine }, async (server) => {
+        const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
+        const parts = [
+          '--x',
+          'Content-Disposition: form-data; name="List-Unsubscribe"',
+          '',
+          'One-Click',
+          '--x--',
+          '',
+        ];
+        for (const options of [
+          {},
+          { headers: { origin: 'https://mail.example', 'sec-fetch-site': 'cross-site' } },
+          { payload: parts.join('\r\n'), type: 'multipart/form-data; boundary=x' },
+        ]) {
+          const pressed = await press(server, url, options);
+          assert.equal(pressed.statusCode, 200);
+          assert.equal(pressed.headers['set-cookie'], undefined);
+          assert.equal(pressed.headers.location, undefined);
+        }
+        assert.equal(await server.countRows('withdrawals'), 1);
+        assert.deepEqual(await reasons(server), ['unsubscribed']);
+      }));
+
+    it('asks for what RFC 8058 sends, and refuses anything else with a sentence', () =>
+      withServer({ engine }, async (server) => {
+        const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
+        for (const [payload, type, status] of [
+          ['', 'application/x-www-form-urlencoded', 400],
+          ['List-Unsubscribe=Maybe', 'application/x-www-form-urlencoded', 400],
+          ['x=One-Click', 'application/x-www-form-urlencoded', 400],
+          ['{"List-Unsubscribe":"One-Click"}', 'application/json', 415],
+          ['List-Unsubscribe=One-Click', 'text/plain', 415],
+          [`List-Unsubscribe=One-Click&x=${'x'.repeat(5_000)}`, 'application/x-www-form-urlencoded', 413],
+        ] as const) {
+          const refused = await press(server, url, { payload, type });
+          assert.equal(refused.statusCode, status, payload.slice(0, 40));
+          assert.match(refused.body, /^[A-Z][^<>]+\.$/);
+        }
+        assert.deepEqual(await reasons(server), []);
+      }));
+
+    it('cannot be made by guessing, and tells nobody who is a lead', () =>
+      withServer({ engine }, async (server) => {
+        const { leadId } = await becomeLead(server, EMAIL);
+        const url = pathOf(server, leadId);
+        const nobody = pathOf(server, '01930000-0000-7000-8000-000000000000');
+        const others = deriveSecrets(['another-secret-of-somebody-else-0123456789']);
+        const { visitor } = await becomeLead(server, 'eve@example.com');
+        const session = visitor.cookies.get('session')?.replace('session:', '');
+        assert.ok(session);
+        for (const wrong of [
+          API.unsubscribe,
+          `${API.unsubscribe}?t=`,
+          `${API.unsubscribe}?t=${leadId}`,
+          // The signature's last digit is one of sixteen, and A is one of them.
+          `${url.slice(0, -1)}${url.endsWith('A') ? 'E' : 'A'}`,
+          url.slice(0, -1),
+          `${url}&t=x`,
+          unsubscribeUrl(others, '', leadId),
+          `${API.unsubscribe}?t=${encodeURIComponent(session)}`,
+        ]) {
+          assert.equal((await server.app.inject({ method: 'GET', url: wrong })).statusCode, 404, wrong);
+          assert.equal((await press(server, wrong)).statusCode, 404, wrong);
+        }
+        assert.deepEqual(await reasons(server), []);
+        // Of a lead that is none, the same answers to the letter.
+        for (const act of [
+          (link: string) => server.app.inject({ method: 'GET', url: link }),
+          (link: string) => press(server, link),
+        ]) {
+          const [known, unknown] = [await act(url), await act(nobody)];
+          assert.equal(known.body, unknown.body);
+          assert.equal(known.statusCode, unknown.statusCode);
+        }
+      }));
+
+    it('works with an old secret as long as the operator keeps it', () =>
+      withServer({ engine }, async (server) => {
+        const { leadId } = await becomeLead(server, EMAIL);
+        const old = 'a-secret-of-last-year-0123456789abcdefghij';
+        const url = unsubscribeUrl(deriveSecrets([old]), '', leadId);
+        assert.equal((await press(server, url)).statusCode, 404);
+        await withServer(
+          { engine, env: { APP_SECRET: `${server.config.appSecrets[0]},${old}` } },
+          async (rotated) => {
+            const { leadId: id } = await becomeLead(rotated, EMAIL);
+            const opened = await press(rotated, unsubscribeUrl(deriveSecrets([old]), '', id));
+            assert.equal(opened.statusCode, 200);
+            assert.deepEqual(await reasons(rotated), ['unsubscribed']);
+          },
+        );
+      }));
+
+    it('goes out with an export, for the mail of other programs', () =>
+      withServer({ engine }, async (server) => {
+        const { leadId } = await becomeLead(server, EMAIL);
+        const { out } = await desk(server.service, ['export', '--format', 'jsonl']);
+        const lead = JSON.parse(out) as { unsubscribe_url: string };
+        assert.equal(lead.unsubscribe_url, `${server.config.publicUrl}${pathOf(server, leadId)}`);
+        assert.equal((await press(server, lead.unsubscribe_url)).statusCode, 200);
+        assert.deepEqual(await reasons(server), ['unsubscribed']);
+        const csv = (await desk(server.service, ['export', '--state', 'suppressed'])).out;
+        assert.ok(csv.includes(lead.unsubscribe_url));
+      }));
+
+    it('holds when the secret of that time is lost, and a new consent still undoes it', () =>
+      withServer({ engine, env: { GUIDE_EMAIL: 'link' } }, async (server) => {
+        await press(server, pathOf(server, (await becomeLead(server, EMAIL)).leadId));
+        const { db } = server.database;
+        // As it was written with a secret that nobody has any more.
+        await sql`update suppressions set address_key = 'made with another secret'`.execute(db);
+        await queueGuideMail(db, { id: uuid(), leadId: uuid(), recipient: EMAIL, now: server.now() });
+        server.wakeWorker();
+        await until(async () => {
+          const rows = await db.selectFrom('outbox').select('state').where('kind', '=', 'guide').execute();
+          return rows.some(({ state }) => state === 'dropped');
+        });
+        await server.advance(61);
+        await becomeLead(server, EMAIL, server.inbox.mailsTo(EMAIL).length + 1);
+        assert.deepEqual(await reasons(server), []);
+      }));
+
+    it('is told to other programs, once', () =>
+      withReceiver(undefined, async (receiver) => {
+        const env = { WEBHOOK_URLS: receiver.url, WEBHOOK_ALLOW_PRIVATE: 'yes' };
+        await withServer({ engine, env }, async (server) => {
+          const { leadId } = await becomeLead(server, EMAIL);
+          for (let times = 0; times < 2; times += 1) await press(server, pathOf(server, leadId));
+          await becomeLead(server, 'eve@example.com');
+          await until(() => receiver.received.length >= 3);
+          const told = receiver.received.map(({ event }) => event);
+          assert.deepEqual(
+            told.filter(({ data }) => data.lead.id === leadId).map(({ type }) => type),
+            ['lead.verified', 'lead.unsubscribed'],
+          );
+        });
+      }));
+
+    it('is undone by a new verified consent, and by nothing else', () =>
+      withServer({ engine }, async (server) => {
+        const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
+        await press(server, url);
+        await server.advance(61);
+        const visitor = createVisitor(server, '198.51.100.8');
+        await visitor.post(API.leads, filledForm({ email: EMAIL }));
+        const second = await server.inbox.waitForMail(EMAIL, 2);
+        assert.deepEqual(await reasons(server), ['unsubscribed']);
+        const verified = await visitor.post(API.verify, { email: EMAIL, code: codeIn(second) });
+        assert.equal(verified.statusCode, 200);
+        assert.deepEqual(await reasons(server), []);
+        // And it can be taken back again.
+        await press(server, url);
+        assert.equal(await server.countRows('withdrawals'), 2);
+      }));
+
+    it('stands in the chain where it happened, between the consents of one look', () =>
+      withServer({ engine }, async (server) => {
+        const { db } = server.database;
+        const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
+        await server.advance(30);
+        // What the mail server said to the code's mail is not noted yet: the consent waits for it, and so does what follows it.
+        await db.updateTable('outbox').set({ state: 'queued' }).execute();
+        await press(server, url);
+        assert.equal(await sealConsents(server.service, { whole: false }), 0);
+        await db.updateTable('outbox').set({ state: 'sent' }).execute();
+        await server.advance(61);
+        await becomeLead(server, EMAIL, 2);
+        await server.advance(1);
+        await press(server, url);
+        assert.equal(await sealConsents(server.service, { whole: false }), 4);
+        const entries = await db.selectFrom('consent_chain').select('content').orderBy('position').execute();
+        assert.deepEqual(
+          entries.map(({ content }) => Object.keys(JSON.parse(content ?? '{}') as object)[0]),
+          ['receipt', 'withdrawal', 'receipt', 'withdrawal'],
+        );
+      }));
+
+    it('stands in the story, in the chain and in the proof, which stays checkable after an erasure', () =>
+      withServer({ engine }, async (server) => {
+        const { db } = server.database;
+        const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
+        await server.advance(61);
+        await press(server, url);
+        assert.equal(await sealConsents(server.service, { whole: false }), 2);
+        const { out } = await desk(server.service, ['show', EMAIL]);
+        assert.match(out, /took the consent back[\s\S]*by way of: +one-click|took the consent back/);
+        assert.match(out, /is not mailed any more/);
+        await inFolder(async (folder) => {
+          const file = path.join(folder, 'ada');
+          await desk(server.service, ['consent', 'export', EMAIL, '--out', file]);
+          const { withdrawals } = JSON.parse(readFileSync(`${file}.json`, 'utf8')) as {
+            withdrawals: { proof: { email: string; way: string } }[];
+          };
+          assert.deepEqual(
+            withdrawals.map(({ proof }) => [proof.email, proof.way]),
+            [[EMAIL, 'one-click']],
+          );
+          const page = readFileSync(`${file}.html`, 'utf8');
+          assert.match(page, /Agreed on [\s\S]+Taken back on [\s\S]+the button of a mail program/);
+        });
+        const check = () =>
+          verifyChain(db, { signer: chainSignerOf(server.service.secrets), now: server.now() });
+        const whole = await check();
+        assert.deepEqual([whole.entries, whole.faults], [2, []]);
+
+        await db
+          .updateTable('consent_chain')
+          .set({ content: null, salt: null })
+          .where('position', '=', 2)
+          .execute();
+        assert.deepEqual(
+          (await check()).faults.map(({ kind, position }) => `${position} ${kind}`),
+          ['2 emptied'],
+        );
+
+        const erased = await desk(server.service, ['erase', EMAIL, '--yes', '--json']);
+        assert.equal(erased.exitCode, 0, erased.notes);
+        const after = await check();
+        assert.deepEqual([after.entries, after.erased, after.faults], [3, 2, []]);
+        assert.equal(await server.countRows('withdrawals'), 0);
+        // Nothing but a pseudonym is left, and it still holds.
+        const left = await db.selectFrom('suppressions').selectAll().execute();
+        assert.deepEqual(left.map(({ reason }) => reason).toSorted(), ['erased', 'unsubscribed']);
+        for (const { email, note } of left) assert.deepEqual([email, note], [null, null]);
+      }));
+  });
+}
+
+it('an address that the operator put on the list stays there', () =>
+  withServer({ engine: 'sqlite' }, async (server) => {
+    const keys = pseudonymsOf(server.service.secrets, EMAIL);
+    await suppress(server.database.db, { keys, reason: 'by-hand', email: EMAIL, now: server.now() });
+    await becomeLead(server, EMAIL);
+    assert.deepEqual(await reasons(server), ['by-hand']);
+  }));

@@ -1,0 +1,82 @@
+// Somebody takes their consent back: noted beside the lead, put on the list of who is not mailed, and sealed into the chain soon.
+import { v7 as uuid } from 'uuid';
+
+import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import type { Secrets } from '#server/secrets/secrets.ts';
+import { lockAddress } from '#server/db/tables/challenges.ts';
+import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { findHolder } from '#server/db/across/returned-mail.ts';
+import type { WithdrawalWay } from '#server/db/schema.ts';
+import { addressOfLead, noteWithdrawal, suppress } from '#server/db/tables/suppressions.ts';
+import { queueLeadEvent, type WebhookParts } from '#server/webhooks/webhook-events.ts';
+
+type WithdrawalParts = {
+  readonly database: OpenDatabase;
+  readonly secrets: Secrets;
+  readonly webhooks: WebhookParts;
+};
+
+/** What a complaint brings about that a mail provider reports, in the provider's transaction. happenedAt and now: milliseconds since 1970 */
+export const complaintsTo = (parts: WithdrawalParts) => ({
+  withdraw: (tx: Db, complaint: { leadId: string; happenedAt: number; now: number }) =>
+    withdrawIn(tx, parts, { ...complaint, way: 'complaint', clientAddress: null, userAgent: null }),
+  committed: () => parts.webhooks.wake(),
+});
+
+type Withdrawal = {
+  readonly leadId: string;
+  /** How it came. */
+  readonly way: WithdrawalWay;
+  /** What the operator adds. */
+  readonly note?: string | null;
+  /** Of whoever asked; null when it was no visitor. */
+  readonly clientAddress: string | null;
+  readonly userAgent: string | null;
+  /** For what others report, possibly late. Milliseconds since 1970, as now. */
+  readonly happenedAt?: number;
+  readonly now: number;
+};
+
+/** `already`: it was withdrawn before. `outdated`: the lead agreed again since it happened. `unknown`: there is no such lead (any more). */
+type WithdrawalOutcome = 'withdrawn' | 'already' | 'outdated' | 'unknown';
+
+/** Withdraws a lead's consent. */
+export async function withdrawConsent(
+  parts: WithdrawalParts,
+  withdrawal: Withdrawal,
+): Promise<WithdrawalOutcome> {
+  const outcome = await parts.database.db.transaction().execute((tx) => withdrawIn(tx, parts, withdrawal));
+  parts.webhooks.wake();
+  return outcome;
+}
+
+async function withdrawIn(
+  tx: Db,
+  { database, secrets, webhooks }: WithdrawalParts,
+  { leadId, way, note = null, clientAddress, userAgent, happenedAt, now }: Withdrawal,
+): Promise<WithdrawalOutcome> {
+  const seen = await addressOfLead(tx, leadId);
+  if (seen === undefined) return 'unknown';
+  // A code for this address, or its erasure, may be under way.
+  await lockAddress(tx, database.engine, seen);
+  const email = await addressOfLead(tx, leadId);
+  if (email === undefined) return 'unknown';
+  if (happenedAt !== undefined) {
+    const holder = await findHolder(tx, email);
+    if ((holder?.lastVerifiedAt ?? 0) > happenedAt) return 'outdated';
+  }
+  const keys = pseudonymsOf(secrets, email);
+  const reason = way === 'complaint' ? 'complained' : 'unsubscribed';
+  if (!(await suppress(tx, { keys, reason, email, note, now }))) return 'already';
+  await noteWithdrawal(tx, {
+    // The sealer asks the ids which withdrawals are new.
+    id: uuid({ msecs: now }),
+    lead_id: leadId,
+    way,
+    withdrawn_at: now,
+    client_address: clientAddress,
+    user_agent: userAgent,
+  });
+  await queueLeadEvent(tx, webhooks, { type: 'lead.unsubscribed', leadId, now });
+  return 'withdrawn';
+}

@@ -1,0 +1,413 @@
+// Receivers that nobody would want: the sender takes no harm, and does none.
+import assert from 'node:assert/strict';
+import { Resolver } from 'node:dns';
+import { once } from 'node:events';
+import { createServer as createHttpsServer } from 'node:https';
+import { createServer, type Socket } from 'node:net';
+import { describe, it } from 'node:test';
+
+import { Webhook } from 'standardwebhooks';
+
+import { kindOfAddress, type ResolveName } from '#server/platform/public-addresses.ts';
+import { endpointsOf } from '#server/webhooks/webhook-endpoints.ts';
+import { testEvent } from '#server/webhooks/webhook-events.ts';
+import { createWebhookSender, type SendOutcome } from '#server/webhooks/webhook-sender.ts';
+import { HANDS } from '#server/webhooks/webhook-worker.ts';
+import { TEST_CERTIFICATE, TEST_KEY } from '#testing/certificate.ts';
+import { withDnsServer, type DnsServer, type NameRecords } from '#testing/dns-server.ts';
+import { until } from '#testing/until.ts';
+import { startReceiver, withReceiver } from '#testing/webhook-receiver.ts';
+
+const SECRETS = ['whsec_bmV3LXNlY3JldC1uZXctc2VjcmV0LW5ldw==', 'whsec_b2xkLXNlY3JldC1vbGQtc2VjcmV0LW9sZA=='];
+const BODY = JSON.stringify(
+  testEvent('019a0000-0000-7000-8000-000000000001', Date.now(), (id) => `https://guide.example.com/${id}`),
+);
+
+async function send(
+  url: string,
+  options: { allowPrivate?: boolean; resolve?: ResolveName; timeoutMs?: number; times?: number } = {},
+): Promise<SendOutcome> {
+  const { allowPrivate = true, times = 1, ...rest } = options;
+  const sender = createWebhookSender({ secrets: SECRETS, allowPrivate, ...rest });
+  const [endpoint] = endpointsOf([url]);
+  try {
+    const { signal } = new AbortController();
+    let outcome: SendOutcome | undefined;
+    for (let time = 1; time <= times; time += 1)
+      outcome = await sender.send(endpoint!, { id: `message-${time}`, body: BODY, now: Date.now() }, signal);
+    return outcome!;
+  } finally {
+    sender.close();
+  }
+}
+
+const failed = (answer: string): SendOutcome => ({ type: 'failed for now', answer, retryAfterMs: null });
+
+/** Asks that server alone, as a machine asks its own. */
+function resolverAt({ address }: DnsServer): ResolveName {
+  const resolver = new Resolver();
+  resolver.setServers([address]);
+  return (hostname, callback) => {
+    resolver.resolve4(hostname, (error, addresses) =>
+      callback(
+        error,
+        (addresses ?? []).map((one) => ({ address: one, family: 4 })),
+      ),
+    );
+  };
+}
+
+/** A server that writes whatever it likes. */
+async function withRawServer(
+  serve: (socket: Socket) => void,
+  test: (url: string) => Promise<void>,
+): Promise<void> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    serve(socket);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  try {
+    await test(`http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}/`);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  }
+}
+
+describe('an event', () => {
+  it('is signed with every secret, so that a receiver may know the old one or the new one', () =>
+    withReceiver(undefined, async (receiver) => {
+      assert.deepEqual(await send(receiver.url), { type: 'sent', answer: '204' });
+      const [{ text, headers } = assert.fail()] = receiver.received;
+      assert.equal(text, BODY);
+      assert.equal(headers['content-type'], 'application/json');
+      for (const secret of SECRETS)
+        assert.deepEqual(
+          new Webhook(secret).verify(text, headers as Record<string, string>),
+          JSON.parse(BODY),
+        );
+      const stranger = new Webhook('whsec_c3RyYW5nZXItc3RyYW5nZXItc3RyYW5nZXI=');
+      assert.throws(() => stranger.verify(text, headers as Record<string, string>), /No matching signature/);
+      assert.throws(
+        () => new Webhook(SECRETS[0]!).verify(`${text} `, headers as Record<string, string>),
+        /No matching signature/,
+      );
+    }));
+
+  it('is a message where Slack takes it, and what a visitor typed calls nobody', () =>
+    withReceiver(undefined, async (receiver) => {
+      const resolve: ResolveName = (_, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
+      const body = JSON.parse(BODY) as ReturnType<typeof testEvent>;
+      const lead = { ...body.data.lead, name: '<!channel> & co\nemail: eve@example.com' };
+      const sender = createWebhookSender({ secrets: SECRETS, allowPrivate: true, resolve });
+      const [endpoint] = endpointsOf([`http://hooks.slack.com:${receiver.port}/services/T/B/x`]);
+      const delivery = { id: 'one', body: JSON.stringify({ ...body, data: { lead } }), now: Date.now() };
+      assert.equal((await sender.send(endpoint!, delivery, new AbortController().signal)).type, 'sent');
+      sender.close();
+      assert.deepEqual(JSON.parse(receiver.received[0]!.text), {
+        text: [
+          'lead.test',
+          'name: &lt;!channel&gt; &amp; co email: eve@example.com',
+          'company: Analytical Engines',
+          'email: ada@example.com',
+          'source: newsletter',
+        ].join('\n'),
+        mrkdwn: false,
+        unfurl_links: false,
+        unfurl_media: false,
+      });
+    }));
+
+  it('follows no redirect', async () => {
+    const inside = await startReceiver();
+    try {
+      for (const status of [301, 302, 303, 307, 308])
+        await withReceiver(
+          (_, response) => void response.writeHead(status, { location: inside.url }).end(),
+          async ({ url, received }) => {
+            assert.deepEqual(await send(url), failed(`${status}: redirects are not followed`));
+            assert.equal(received.length, 1);
+          },
+        );
+      assert.equal(inside.received.length, 0);
+    } finally {
+      await inside.close();
+    }
+  });
+
+  it('is done with 2xx, over with 410, and tried again after anything else, when the receiver says', async () => {
+    const answers = [
+      [200, { type: 'sent', answer: '200' }],
+      [410, { type: 'gone', answer: '410' }],
+      [404, failed('404')],
+      [500, failed('500')],
+      [429, { type: 'failed for now', answer: '429', retryAfterMs: 120_000 }],
+    ] as const;
+    for (const [status, outcome] of answers)
+      await withReceiver(
+        (_, response) =>
+          void response.writeHead(status, status === 429 ? { 'retry-after': '120' } : {}).end('{"ok":true}'),
+        async ({ url }) => assert.deepEqual(await send(url), outcome),
+      );
+  });
+
+  it('is not waited for longer than its time, whoever hangs and where', async () => {
+    const hanging: readonly ((socket: Socket) => void)[] = [
+      () => {},
+      (socket) => {
+        socket.write('HTTP/1.1 200 O');
+      },
+      // A header now and then, for ever.
+      (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\n');
+        const timer = setInterval(() => socket.write('x-more: of it\r\n'), 20);
+        socket.once('close', () => clearInterval(timer));
+      },
+      (socket) => {
+        const timer = setInterval(() => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'), 20);
+        socket.once('close', () => clearInterval(timer));
+      },
+    ];
+    for (const serve of hanging)
+      await withRawServer(serve, async (url) =>
+        assert.deepEqual(await send(url, { timeoutMs: 300 }), failed('timed out')),
+      );
+    const never: ResolveName = () => {};
+    assert.deepEqual(
+      await send('http://hook.example/', { resolve: never, timeoutMs: 300 }),
+      failed('timed out'),
+    );
+  });
+
+  it('does not wait for others that hang at another address of the same host', () => {
+    const ended = new AbortController();
+    let hanging = 0;
+    return withReceiver(
+      ({ id }, response) => {
+        if (id === 'hangs') hanging += 1;
+        else response.writeHead(204).end();
+      },
+      async ({ url }) => {
+        const sender = createWebhookSender({ secrets: SECRETS, allowPrivate: true });
+        const [slow, quick] = endpointsOf([`${url}/slow`, `${url}/quick`]);
+        const delivery = (id: string) => ({ id, body: BODY, now: Date.now() });
+        const hung = Array.from({ length: HANDS }, () => sender.send(slow!, delivery('hangs'), ended.signal));
+        await until(() => hanging === HANDS);
+        const outcome = await Promise.race([
+          sender.send(quick!, delivery('answers'), ended.signal),
+          Promise.any(hung).then(({ answer }) => `the others ended first: ${answer}`),
+        ]);
+        assert.deepEqual(outcome, { type: 'sent', answer: '204' });
+        ended.abort();
+        assert.deepEqual(
+          (await Promise.all(hung)).map(({ answer }) => answer),
+          Array.from({ length: HANDS }, () => 'stopped'),
+        );
+        sender.close();
+      },
+    );
+  });
+
+  it('that was taken is done, however much is answered, and little of it is read', async () => {
+    const all = 100 * 1024 * 1024;
+    const closed = Promise.withResolvers<number>();
+    await withRawServer(
+      (socket) => {
+        socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${all}\r\n\r\n`);
+        const chunk = Buffer.alloc(64 * 1024, 'x');
+        const more = () => {
+          while (socket.writable && socket.write(chunk));
+        };
+        socket.on('drain', more);
+        socket.once('close', () => closed.resolve(socket.bytesWritten - socket.writableLength));
+        more();
+      },
+      async (url) => assert.deepEqual(await send(url), { type: 'sent', answer: '200' }),
+    );
+    // What the machine's buffers hold was written as well.
+    assert.ok((await closed.promise) < all / 4);
+    await withRawServer(
+      (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nx');
+      },
+      async (url) => assert.deepEqual(await send(url, { timeoutMs: 300 }), { type: 'sent', answer: '200' }),
+    );
+  });
+
+  it('is no event when the answer is none: cut off, no HTTP, too many headers, nobody there', async () => {
+    await withRawServer(
+      (socket) => socket.destroy(),
+      async (url) => assert.equal((await send(url)).type, 'failed for now'),
+    );
+    await withRawServer(
+      (socket) => void socket.end('220 mail.example ESMTP\r\n'),
+      async (url) => assert.match((await send(url)).answer, /^HPE_/),
+    );
+    await withRawServer(
+      (socket) => void socket.write(`HTTP/1.1 200 OK\r\nx: ${'x'.repeat(100_000)}\r\n\r\n`),
+      async (url) => assert.deepEqual(await send(url), failed('HPE_HEADER_OVERFLOW')),
+    );
+    let closedUrl = '';
+    await withRawServer(
+      () => {},
+      async (url) => void (closedUrl = url),
+    );
+    assert.deepEqual(await send(closedUrl), failed('ECONNREFUSED'));
+  });
+
+  it('is not given to whoever cannot show a certificate that is trusted', async () => {
+    const taken: string[] = [];
+    const server = createHttpsServer({ key: TEST_KEY, cert: TEST_CERTIFICATE }, (request) => {
+      taken.push(request.url ?? '');
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    const port = typeof address === 'object' && address ? address.port : 0;
+    const resolve: ResolveName = (_, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
+    assert.deepEqual(
+      await send(`https://localhost:${port}/`, { resolve }),
+      failed('DEPTH_ZERO_SELF_SIGNED_CERT'),
+    );
+    assert.deepEqual(taken, []);
+    server.close();
+  });
+
+  it('is sent again at once when the connection that was kept alive had ended', async () => {
+    let connections = 0;
+    await withRawServer(
+      (socket) => {
+        connections += 1;
+        let requests = 0;
+        socket.on('data', () => {
+          requests += 1;
+          if (requests > 1) socket.resetAndDestroy();
+          else socket.write('HTTP/1.1 204 No Content\r\nconnection: keep-alive\r\n\r\n');
+        });
+      },
+      async (url) => assert.deepEqual(await send(url, { times: 2 }), { type: 'sent', answer: '204' }),
+    );
+    assert.equal(connections, 2);
+  });
+});
+
+describe('an address', () => {
+  it('is public, private or never to be called', () => {
+    const kinds = {
+      public: [
+        '8.8.8.8',
+        '2606:4700:4700::1111',
+        '64:ff9b::808:808',
+        '::ffff:8.8.8.8',
+        '::808:808',
+        '::8.8.8.8',
+      ],
+      private: [
+        '127.0.0.1',
+        '127.255.0.9',
+        '10.1.2.3',
+        '172.31.255.255',
+        '192.168.0.1',
+        '100.64.0.1',
+        '::1',
+        'fd12:3456::1',
+        '::ffff:127.0.0.1',
+        '::ffff:a00:1',
+        '64:ff9b::10.0.0.1',
+        '::7f00:1',
+        '::127.0.0.1',
+        '::a00:1',
+      ],
+      never: [
+        '0.0.0.0',
+        '::',
+        '169.254.169.254',
+        '::ffff:169.254.169.254',
+        '64:ff9b::169.254.169.254',
+        '168.63.129.16',
+        '100.100.100.200',
+        '64:ff9b::100.100.100.200',
+        'fd00:ec2::254',
+        'fd00:ec2::23',
+        'fd20:ce::254',
+        'fd00:c1::a9fe:a9fe',
+        'fd00:42::42',
+        'fd00:a9fe:a9fe::1',
+        'fd00:100::100:200',
+        '::a9fe:a9fe',
+        '::100.100.100.200',
+        '4000::1',
+        'fe80::1',
+        'fec0::1',
+        '224.0.0.1',
+        'ff02::1',
+        '255.255.255.255',
+        '240.0.0.1',
+        '192.0.2.1',
+        '192.0.0.192',
+        '198.18.0.1',
+        '2001:db8::1',
+        '2002:7f00:1::',
+        '2001::1',
+        'localhost',
+        '',
+      ],
+    };
+    for (const [kind, addresses] of Object.entries(kinds))
+      for (const address of addresses) assert.equal(kindOfAddress(address), kind, address);
+  });
+
+  it('that is private is called only if the operator says so, however it is written', () =>
+    withReceiver(undefined, async ({ port, received }) => {
+      for (const host of ['127.0.0.1', '[::ffff:127.0.0.1]', '0x7f.1', '2130706433', '[::1]'])
+        assert.deepEqual(
+          await send(`https://${host}:${port}/`, { allowPrivate: false }),
+          failed('refused: a private address'),
+          host,
+        );
+      for (const host of ['0.0.0.0', '169.254.169.254', '[fe80::1]', '[fd00:ec2::254]', '[::a9fe:a9fe]'])
+        assert.deepEqual(
+          await send(`http://${host}:${port}/`),
+          failed('refused: an address that is never called'),
+          host,
+        );
+      assert.deepEqual(await send('http://8.8.8.8/'), failed('refused: a public address, in clear'));
+      assert.equal(received.length, 0);
+    }));
+
+  it('is judged at the moment of connecting: a name that turns to a private address is not called', () =>
+    withReceiver(undefined, async ({ port, received }) => {
+      let home: readonly string[] = ['8.8.8.8', '127.0.0.1'];
+      const zone: Record<string, NameRecords> = {
+        'rebinding.example': {
+          get A() {
+            return home;
+          },
+        },
+      };
+      await withDnsServer(zone, async (server) => {
+        const resolve = resolverAt(server);
+        const https = `https://rebinding.example:${port}/`;
+        const http = `http://rebinding.example:${port}/`;
+        const refused = failed('refused: a private address');
+        // One good address among them is no excuse.
+        assert.deepEqual(await send(https, { resolve, allowPrivate: false }), refused);
+        home = ['127.0.0.1'];
+        assert.deepEqual(await send(https, { resolve, allowPrivate: false }), refused);
+        assert.equal(received.length, 0);
+        // It is asked once for each connection: what was judged is what is called.
+        assert.deepEqual(server.questions, ['A rebinding.example', 'A rebinding.example']);
+        assert.deepEqual(await send(http, { resolve }), { type: 'sent', answer: '204' });
+        assert.equal(server.questions.length, 3);
+        home = ['169.254.169.254'];
+        assert.deepEqual(await send(http, { resolve }), failed('refused: an address that is never called'));
+        assert.deepEqual(await send('http://nobody.example/', { resolve }), failed('ENOTFOUND'));
+        assert.equal(received.length, 1);
+      });
+    }));
+});
