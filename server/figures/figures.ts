@@ -8,6 +8,7 @@ import { ERASED, OTHERS, readAttribution, shownSource, sourceOf } from '#server/
 import { MAIL_PLATFORMS, type MailPlatform } from '#server/figures/mail-platforms.ts';
 import type { Period } from '#server/figures/period.ts';
 import type { PlatformLookup } from '#server/figures/mail-platform-lookup.ts';
+import { DAY_MS, isoTime } from '#server/platform/time.ts';
 import { READ_STEPS, type FunnelStep } from '#shared/funnel.ts';
 
 /** People who asked for a code; how many of them entered one; and addresses that are new among the leads. */
@@ -72,7 +73,6 @@ const SOURCES_COUNTED = 5_000;
 const DOMAINS_COUNTED = 20_000;
 /** More days than that are shown by the week. */
 const DAYS_SHOWN = 92;
-const DAY_MS = 86_400_000;
 const TIME_GROUPS_SECONDS = [15, 30, 60, 120, 300, 600];
 
 /**
@@ -111,20 +111,20 @@ export async function gatherReport(
     : { leads: await countLeads(database.db, before), funnel: null, timeToEnter: null };
   return {
     title,
-    writtenAt: iso(now),
-    period: { name: period.name, from: iso(from), to: iso(to) },
-    codesFrom: codesFrom > from ? iso(codesFrom) : null,
-    mailFrom: mailFrom > Math.max(from, codesFrom) ? iso(mailFrom) : null,
+    writtenAt: isoTime(now),
+    period: { name: period.name, from: isoTime(from), to: isoTime(to) },
+    codesFrom: codesFrom > from ? isoTime(codesFrom) : null,
+    mailFrom: mailFrom > Math.max(from, codesFrom) ? isoTime(mailFrom) : null,
     viewsFrom:
       views !== null &&
       figures.byDay.some((row) => isBefore(row, views.firstDay) && row.asked + row.leads > 0)
-        ? iso(views.firstDay * DAY_MS)
+        ? isoTime(views.firstDay * DAY_MS)
         : null,
     ...figures,
     before: {
       name: period.beforeName,
-      from: iso(before.from),
-      to: iso(before.to),
+      from: isoTime(before.from),
+      to: isoTime(before.to),
       leads,
       funnel,
       timeToEnter: mailFrom > before.from ? null : timeToEnter,
@@ -350,7 +350,7 @@ function daysOf(
     for (let at = day; at <= until; at += 1) addTo(tally, days.get(at) ?? newTally());
     const isCounted = firstDayOfViews !== null && until >= firstDayOfViews;
     rows.push({
-      day: iso(day * DAY_MS).slice(0, 10),
+      day: isoTime(day * DAY_MS).slice(0, 10),
       days: until - day + 1,
       ...tally,
       seen: isCounted ? tally.seen : null,
@@ -381,4 +381,3 @@ function timesOf(seconds: ReadonlyMap<number, number>): TimeToEnter | null {
 }
 
 const nextDay = (ms: number): number => Math.ceil(ms / DAY_MS) * DAY_MS;
-const iso = (ms: number): string => new Date(ms).toISOString();
