@@ -8,7 +8,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 
-import { COLUMNS } from '#server/db/across/personal-data.ts';
+import { COLUMNS } from '#server/db/personal-columns.ts';
 import { openDatabase } from '#server/db/engine/connect.ts';
 import { KEPT_COMPILED } from '#testing/environment.ts';
 import { inFolder } from '#testing/folder.ts';

@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
-import { COLUMNS } from '#server/db/across/personal-data.ts';
+import { COLUMNS } from '#server/db/personal-columns.ts';
 import type { Schema } from '#server/db/schema.ts';
 import type { StoryEntry } from '#desk/people/life-of-a-lead.ts';
 import { ENGINES } from '#testing/databases.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { it } from 'node:test';
 
-import { COLUMNS } from '#server/db/across/personal-data.ts';
+import { COLUMNS } from '#server/db/personal-columns.ts';
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 
 it('docs/architecture.md says of every table what a row is, and names no other', () => {

@@ -7,7 +7,7 @@ import type { LeadAnswers } from '#shared/lead.ts';
 /** Set when the row is made, never changed. */
 type Fixed<T> = ColumnType<T, T, never>;
 
-/** The same, until it is erased (personal-data.ts). */
+/** The same, until it is erased (across/personal-data.ts). */
 type Erasable<T> = ColumnType<T, T, T>;
 
 /** A column for each of what the form asks. A table that has the name has them all. */
@@ -309,64 +309,3 @@ export type Schema = {
   known_secrets: KnownSecrets;
   funnel_counts: FunnelCounts;
 };
-
-/**
- * The columns of a whole row, by name: a statement that asks for "*" cannot be prepared, because its rows change when a release
- * that comes beside this one adds a column.
- */
-export const COLUMNS_OF = {
-  challenges: [
-    'id',
-    'browser_id',
-    'email',
-    'codes_sent',
-    'wrong_tries',
-    'created_at',
-    'expires_at',
-    'verified_at',
-  ],
-  codes: [
-    'id',
-    'challenge_id',
-    'email',
-    'client_address',
-    'secret_id',
-    'created_at',
-    'expires_at',
-    'used_at',
-  ],
-  submissions: [
-    'id',
-    'challenge_id',
-    'name',
-    'company',
-    'email_typed',
-    'email',
-    'consent_version',
-    'client_address',
-    'user_agent',
-    'attribution',
-    'flags',
-    'created_at',
-  ],
-  outbox: [
-    'id',
-    'kind',
-    'payload',
-    'code_id',
-    'notice',
-    'recipient',
-    'state',
-    'attempts',
-    'network',
-    'recipient_domain',
-    'due_at',
-    'turn_at',
-    'leased_until',
-    'lease_id',
-    'created_at',
-    'finished_at',
-    'reply',
-    'error_class',
-  ],
-} as const satisfies { readonly [Table in keyof Schema]?: readonly (keyof Schema[Table])[] };

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
-import { COLUMNS } from '#server/db/across/personal-data.ts';
+import { COLUMNS } from '#server/db/personal-columns.ts';
 import type { Schema } from '#server/db/schema.ts';
 import { API, OpenChallenge } from '#shared/api.ts';
 import { Lead, type LeadAnswers } from '#shared/lead.ts';

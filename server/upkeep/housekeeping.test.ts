@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 
 import { DAY_MS } from '#server/platform/time.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
-import { expirySteps, newPlace, takeStep } from '#server/db/across/personal-data.ts';
+import { expirySteps, newExpiryProgress, takeStep } from '#server/db/across/expiry.ts';
 import { suppress, suppressionsOf } from '#server/db/tables/suppressions.ts';
 import { createHousekeeping, type Expired } from '#server/upkeep/housekeeping.ts';
 import { API } from '#shared/api.ts';
@@ -155,7 +155,7 @@ for (const engine of ENGINES) {
         });
         const cutoff = server.now() - 30 * DAY_MS;
         const cutoffs = { unverified: cutoff, mail: cutoff, windows: 0, funnel: 0 };
-        const outbox = expirySteps(cutoffs, newPlace()).find(({ table }) => table === 'outbox');
+        const outbox = expirySteps(cutoffs, newExpiryProgress()).find(({ table }) => table === 'outbox');
         assert.ok(outbox);
         assert.deepEqual(await takeStep(server.database, outbox, 2), { deleted: 2, done: false });
         assert.equal(await server.countRows('outbox'), 5);

@@ -5,7 +5,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 import { DAY_MS } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { expirySteps, newPlace, takeStep, type ExpiringTable } from '#server/db/across/personal-data.ts';
+import { expirySteps, newExpiryProgress, takeStep, type ExpiringTable } from '#server/db/across/expiry.ts';
 
 /** How long the funnel's counts are kept: this year can be compared with the one before. */
 const FUNNEL_DAYS = 731;
@@ -43,7 +43,7 @@ export function createHousekeeping({
   atOnce = AT_ONCE,
 }: HousekeepingParts): () => Promise<void> {
   const { unverifiedDays, mailDays } = config.retention;
-  const place = newPlace();
+  const progress = newExpiryProgress();
   let isRunning = false;
   /** Something was deleted since the log was empty. */
   let isInLog = false;
@@ -57,7 +57,7 @@ export function createHousekeeping({
       windows: now,
       funnel: now - FUNNEL_DAYS * DAY_MS,
     };
-    for (const step of expirySteps(cutoffs, place)) {
+    for (const step of expirySteps(cutoffs, progress)) {
       for (;;) {
         if (shouldStop()) return;
         const outcome = await takeStep(database, step, atOnce);

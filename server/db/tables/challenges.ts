@@ -2,7 +2,8 @@
 import { sql, type ExpressionBuilder, type Selectable } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
-import { COLUMNS_OF, type Schema } from '#server/db/schema.ts';
+import { columnsOf } from '#server/db/personal-columns.ts';
+import type { Schema } from '#server/db/schema.ts';
 import { statement, valuesOf, type Value } from '#server/db/engine/statement.ts';
 
 export type Challenge = Selectable<Schema['challenges']>;
@@ -42,7 +43,7 @@ export async function lockAddresses(
 const openChallenges = (db: Db, browserId: string, now: number) =>
   db
     .selectFrom('challenges')
-    .select(COLUMNS_OF.challenges)
+    .select(columnsOf('challenges'))
     .where('browser_id', '=', browserId)
     .where('expires_at', '>', now)
     .where('verified_at', 'is', null)
@@ -89,7 +90,7 @@ export async function findVerifiedChallenge(
 ): Promise<Challenge | undefined> {
   return db
     .selectFrom('challenges')
-    .select(COLUMNS_OF.challenges)
+    .select(columnsOf('challenges'))
     .where('browser_id', '=', browserId)
     .where('email', '=', email)
     .where('expires_at', '>', now)
@@ -102,7 +103,7 @@ export async function findVerifiedChallenge(
 
 /** A challenge by its id. */
 export async function findChallengeById(db: Db, id: string): Promise<Challenge | undefined> {
-  return db.selectFrom('challenges').select(COLUMNS_OF.challenges).where('id', '=', id).executeTakeFirst();
+  return db.selectFrom('challenges').select(columnsOf('challenges')).where('id', '=', id).executeTakeFirst();
 }
 
 type NewChallenge = Pick<

@@ -6,7 +6,8 @@ import { hasCodeOfItsOwn, prolongChallenges, type Challenge } from '#server/db/t
 import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
-import { COLUMNS_OF, type Schema } from '#server/db/schema.ts';
+import { columnsOf } from '#server/db/personal-columns.ts';
+import type { Schema } from '#server/db/schema.ts';
 import { statement, valuesOf, type Value } from '#server/db/engine/statement.ts';
 
 export type Code = Selectable<Schema['codes']>;
@@ -78,7 +79,7 @@ export async function codeItWasVerifiedWith(
 ): Promise<Code | undefined> {
   return db
     .selectFrom('codes')
-    .select(COLUMNS_OF.codes)
+    .select(columnsOf('codes'))
     .where('email', '=', email)
     .where('used_at', '=', verifiedAt)
     .where('expires_at', '>', now)
@@ -92,7 +93,7 @@ const MOST_LOOKED_AT = 50;
 const codesByTime = (db: Db) =>
   db
     .selectFrom('codes')
-    .select(COLUMNS_OF.codes)
+    .select(columnsOf('codes'))
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .limit(MOST_LOOKED_AT);
@@ -221,7 +222,7 @@ export async function prolongCode(
 }
 
 const byId = statement((db, value: Value<{ readonly id: string }>) =>
-  db.selectFrom('codes').select(COLUMNS_OF.codes).where('id', '=', value('id')),
+  db.selectFrom('codes').select(columnsOf('codes')).where('id', '=', value('id')),
 );
 
 /** A code by its id. */

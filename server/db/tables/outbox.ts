@@ -6,7 +6,8 @@
 import { sql, type Selectable } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
-import { COLUMNS_OF, type OutboxState, type Schema } from '#server/db/schema.ts';
+import { columnsOf } from '#server/db/personal-columns.ts';
+import type { OutboxState, Schema } from '#server/db/schema.ts';
 import { statement, valuesOf, type Value } from '#server/db/engine/statement.ts';
 import { domainOf } from '#server/platform/domain-of.ts';
 
@@ -382,7 +383,7 @@ const lease = (db: Db, value: Value<Lease>, engine: OpenDatabase['engine']) => {
       attempts: eb('attempts', '+', 1),
     }))
     .where('id', 'in', (eb) => eb.selectFrom('due').select('due.id'))
-    .returning(COLUMNS_OF.outbox);
+    .returning(columnsOf('outbox'));
 };
 
 const leaseOn = {

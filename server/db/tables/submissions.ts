@@ -2,7 +2,8 @@
 import type { Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
-import { COLUMNS_OF, type Schema } from '#server/db/schema.ts';
+import { columnsOf } from '#server/db/personal-columns.ts';
+import type { Schema } from '#server/db/schema.ts';
 import { statement, valuesOf, type Value } from '#server/db/engine/statement.ts';
 import { answersOf } from '#shared/lead.ts';
 
@@ -34,7 +35,7 @@ export async function isKnownConsentWording(db: Db, version: string): Promise<bo
 }
 
 const insertOne = statement((db, value: Value<Submission>) =>
-  db.insertInto('submissions').values(valuesOf(value, COLUMNS_OF.submissions)),
+  db.insertInto('submissions').values(valuesOf(value, columnsOf('submissions'))),
 );
 
 export async function insertSubmission(db: Db, submission: Submission): Promise<void> {
@@ -45,7 +46,7 @@ export async function insertSubmission(db: Db, submission: Submission): Promise<
 const newestTwo = statement((db, value: Value<{ readonly challengeId: string }>) =>
   db
     .selectFrom('submissions')
-    .select(COLUMNS_OF.submissions)
+    .select(columnsOf('submissions'))
     .where('challenge_id', '=', value('challengeId'))
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
@@ -71,7 +72,7 @@ export async function firstLikeNewestSubmission(
   if (newest === undefined || older === undefined) return newest;
   return db
     .selectFrom('submissions')
-    .select(COLUMNS_OF.submissions)
+    .select(columnsOf('submissions'))
     .where('challenge_id', '=', challengeId)
     .where((eb) => eb.and(answersOf(newest)))
     .where('email_typed', '=', newest.email_typed)

@@ -5,7 +5,7 @@ import { sql, type Kysely } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE } from 'kysely/migration';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
-import { COLUMNS } from '#server/db/across/personal-data.ts';
+import { COLUMNS } from '#server/db/personal-columns.ts';
 import type { Schema } from '#server/db/schema.ts';
 
 type Table = keyof Schema;

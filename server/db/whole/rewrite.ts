@@ -10,7 +10,7 @@ import { sql } from 'kysely';
 import type { DatabaseAddress } from '#server/platform/database-url.ts';
 import { isWriteFailure } from '#server/db/whole/backup.ts';
 import { emptyLogOf, openDatabase, type Db } from '#server/db/engine/connect.ts';
-import { COLUMNS } from '#server/db/across/personal-data.ts';
+import { COLUMNS } from '#server/db/personal-columns.ts';
 import { isBusy } from '#server/db/engine/sqlite-dialect.ts';
 
 export type Rewriting =

@@ -1,0 +1,293 @@
+// Expiry: rows whose time is up are deleted, a few in each transaction. Verified submissions stay, and their challenges, leads and
+// receipts with them.
+import { sql, type RawBuilder } from 'kysely';
+
+import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { lowestIdAt } from '#server/db/engine/ids.ts';
+import { deleteFunnelCounts } from '#server/db/tables/funnel-counts.ts';
+import { deleteEndedWindows } from '#server/db/tables/limit-windows.ts';
+import { domainOf } from '#server/platform/domain-of.ts';
+import { DAY_MS } from '#server/platform/time.ts';
+
+/** What was made before these times expires. Milliseconds since 1970; null: it stays. */
+export type Cutoffs = {
+  /** Forms that were never verified, challenges and codes. */
+  readonly unverified: number | null;
+  /** Mail and webhook events, sent or not. */
+  readonly mail: number | null;
+  /** Limit windows that have ended by then; also the present, for what is looked at once a day. */
+  readonly windows: number;
+  /** Counts of the funnel, by whole days. */
+  readonly funnel: number;
+};
+
+/** How far the steps have come that need several calls. It lasts as long as the process. */
+export type ExpiryProgress = {
+  /** Verified challenges up to this time have been looked at. Milliseconds since 1970. */
+  verifiedUntil: number;
+  readonly domains: DomainProgress;
+};
+
+type DomainProgress = {
+  /** When the domains were last looked through; milliseconds since 1970. */
+  lookedAt: number;
+  /** Domains for which no address has been found so far; null between two searches. */
+  unused: Set<string> | null;
+  /** The tables still to be searched, and the last id seen in the first of them. */
+  tables: readonly (typeof TABLES_WITH_DOMAINS)[number][];
+  after: string;
+};
+
+/** The tables whose addresses keep a domain in use. */
+const TABLES_WITH_DOMAINS = ['leads', 'codes', 'imported_leads'] as const;
+
+export const newExpiryProgress = (): ExpiryProgress => ({
+  verifiedUntil: 0,
+  domains: { lookedAt: 0, unused: null, tables: [], after: '' },
+});
+
+export type ExpiringTable =
+  | 'outbox'
+  | 'webhook_events'
+  | 'codes'
+  | 'submissions'
+  | 'challenges'
+  | 'suppressions'
+  | 'limit_windows'
+  | 'mail_domains'
+  | 'funnel_counts';
+
+type Outcome = { readonly deleted: number; readonly done: boolean };
+
+export type ExpiryStep = {
+  readonly table: ExpiringTable;
+  /** Deletes at most `limit` rows. `done`: there are no more. */
+  readonly run: (tx: Db, limit: number) => Promise<Outcome>;
+};
+
+/** Makes the steps, each to be repeated until it is done. Rows that refer to others come first. */
+export function expirySteps(
+  { unverified, mail, windows, funnel }: Cutoffs,
+  progress: ExpiryProgress,
+): readonly ExpiryStep[] {
+  return [
+    simpleStep('limit_windows', (tx, most) => deleteEndedWindows(tx, { most, now: windows })),
+    simpleStep('funnel_counts', (tx, most) =>
+      deleteFunnelCounts(tx, { before: Math.floor(funnel / DAY_MS), most }),
+    ),
+    ...(mail === null ? [] : [messagesStep('outbox', mail), messagesStep('webhook_events', mail)]),
+    ...(unverified === null
+      ? []
+      : [
+          codesStep(unverified),
+          unverifiedSubmissionsStep(unverified),
+          challengesStep(unverified),
+          resentSubmissionsStep(unverified, progress),
+          // After the rows that keep an address in use.
+          suppressionsStep(unverified),
+        ]),
+    domainsStep(windows, progress.domains),
+  ];
+}
+
+/**
+ * Takes one step, in one transaction.
+ * @returns null when another process is taking one
+ */
+export async function takeStep(
+  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
+  step: ExpiryStep,
+  limit: number,
+): Promise<Outcome | null> {
+  return db.transaction().execute(async (tx) => {
+    if (engine === 'postgres') {
+      const { rows } = await sql<{ ours: boolean }>`
+        select pg_try_advisory_xact_lock(hashtextextended('housekeeping', 0)) as ours
+      `.execute(tx);
+      if (rows[0]?.ours !== true) return null;
+    }
+    return step.run(tx, limit);
+  });
+}
+
+/** A step that is done when it deletes less than it might. */
+const simpleStep = (
+  table: ExpiringTable,
+  deleteSome: (tx: Db, limit: number) => Promise<number>,
+): ExpiryStep => ({
+  table,
+  run: async (tx, limit) => {
+    const deleted = await deleteSome(tx, limit);
+    return { deleted, done: deleted < limit };
+  },
+});
+
+async function deleteByIds(
+  tx: Db,
+  table: 'outbox' | 'webhook_events' | 'codes' | 'submissions' | 'challenges',
+  ids: RawBuilder<unknown>,
+): Promise<number> {
+  const { numDeletedRows } = await tx
+    .deleteFrom(table)
+    .where(sql<boolean>`id in (${ids})`)
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}
+
+/** Ids begin with their time, so the oldest rows come first in the primary key. */
+const oldestIds = (table: 'outbox' | 'webhook_events' | 'codes', until: number, limit: number) =>
+  sql`select id from ${sql.table(table)} where id < ${lowestIdAt(until)} order by id limit ${limit}`;
+
+const messagesStep = (table: 'outbox' | 'webhook_events', until: number): ExpiryStep =>
+  simpleStep(table, (tx, limit) => deleteByIds(tx, table, oldestIds(table, until, limit)));
+
+const codesStep = (until: number): ExpiryStep =>
+  simpleStep('codes', async (tx, limit) => {
+    const oldest = oldestIds('codes', until, limit);
+    // Mail goes with its code, also when MAIL_RETENTION_DAYS would keep it.
+    await tx
+      .deleteFrom('outbox')
+      .where(sql<boolean>`code_id in (${oldest})`)
+      .execute();
+    return deleteByIds(tx, 'codes', oldest);
+  });
+
+const unverifiedSubmissionsStep = (until: number): ExpiryStep =>
+  simpleStep('submissions', (tx, limit) =>
+    deleteByIds(
+      tx,
+      'submissions',
+      sql`
+        select s.id from challenges c join submissions s on s.challenge_id = c.id
+        where c.verified_at is null and c.expires_at < ${until} order by c.expires_at, c.id limit ${limit}`,
+    ),
+  );
+
+const challengesStep = (until: number): ExpiryStep =>
+  simpleStep('challenges', (tx, limit) =>
+    deleteByIds(
+      tx,
+      'challenges',
+      sql`
+        select c.id from challenges c where c.verified_at is null and c.expires_at < ${until}
+        and not exists (select 1 from submissions where challenge_id = c.id)
+        and not exists (select 1 from codes where challenge_id = c.id)
+        order by c.expires_at, c.id limit ${limit}`,
+    ),
+  );
+
+/**
+ * A visitor who pressed Resend sent the form several times, and verified one of them: the others go. Nothing is added to a verified
+ * challenge, so a process looks at each once.
+ */
+const resentSubmissionsStep = (until: number, progress: ExpiryProgress): ExpiryStep => ({
+  table: 'submissions',
+  run: async (tx, limit) => {
+    const last = await tx
+      .selectFrom('challenges')
+      .select('verified_at')
+      .where('verified_at', '>', progress.verifiedUntil)
+      .where('verified_at', '<', until)
+      .orderBy('verified_at')
+      .offset(limit - 1)
+      .limit(1)
+      .executeTakeFirst();
+    const pageEnd = last?.verified_at ?? until - 1;
+    if (pageEnd <= progress.verifiedUntil) return { deleted: 0, done: true };
+    const deleted = await deleteByIds(
+      tx,
+      'submissions',
+      sql`
+        select s.id from challenges c join submissions s on s.challenge_id = c.id
+        where c.verified_at > ${progress.verifiedUntil} and c.verified_at <= ${pageEnd}
+        and not exists (select 1 from consent_receipts where submission_id = s.id) limit ${limit}`,
+    );
+    if (deleted === limit) return { deleted, done: false };
+    progress.verifiedUntil = pageEnd;
+    return { deleted, done: last === undefined };
+  },
+});
+
+/**
+ * Anyone can type an address that does not exist: once nothing else is held about it, its pseudonym is enough to keep mail away. The
+ * operator's notes stay as they are, and an address that unsubscribed is a lead's.
+ */
+const suppressionsStep = (until: number): ExpiryStep =>
+  simpleStep('suppressions', async (tx, limit) => {
+    const { numUpdatedRows } = await tx
+      .updateTable('suppressions')
+      .set({ email: null, note: null })
+      .where(
+        sql<boolean>`email is not null and reason in ('bounced', 'complained') and created_at < ${until}`,
+      )
+      .where(
+        sql<boolean>`email in (
+          select s.email from suppressions s
+          where s.email is not null and s.reason in ('bounced', 'complained') and s.created_at < ${until}
+          and not exists (select 1 from leads where email = s.email)
+          and not exists (select 1 from imported_leads where email = s.email)
+          and not exists (select 1 from submissions where email = s.email)
+          limit ${limit}
+        )`,
+      )
+      .executeTakeFirstOrThrow();
+    return Number(numUpdatedRows);
+  });
+
+/** Addresses searched in one transaction, for each row that may be deleted in one. */
+const ADDRESSES_PER_ROW = 10;
+
+/**
+ * Once a day, deletes the domains that no address has any more. There is no index by domain, so every address is read, a few thousand
+ * in a transaction. A domain that comes into use during the search is looked up anew.
+ */
+const domainsStep = (now: number, progress: DomainProgress): ExpiryStep => ({
+  table: 'mail_domains',
+  run: async (tx, limit) => {
+    if (progress.unused === null) {
+      if (now - progress.lookedAt < DAY_MS) return { deleted: 0, done: true };
+      const rows = await tx.selectFrom('mail_domains').select('domain').execute();
+      progress.unused = new Set(rows.map(({ domain }) => domain));
+      progress.tables = TABLES_WITH_DOMAINS;
+      progress.after = '';
+    }
+    if (progress.tables.length > 0 && progress.unused.size > 0) {
+      await searchAddresses(tx, progress, progress.unused, limit * ADDRESSES_PER_ROW);
+      return { deleted: 0, done: false };
+    }
+    const domains = [...progress.unused].slice(0, limit);
+    for (const domain of domains) progress.unused.delete(domain);
+    const done = progress.unused.size === 0;
+    if (done) {
+      progress.unused = null;
+      progress.lookedAt = now;
+    }
+    if (domains.length === 0) return { deleted: 0, done };
+    const { numDeletedRows } = await tx
+      .deleteFrom('mail_domains')
+      .where('domain', 'in', domains)
+      .executeTakeFirstOrThrow();
+    return { deleted: Number(numDeletedRows), done };
+  },
+});
+
+/** Takes the domains of the next addresses from those that seem unused. */
+async function searchAddresses(
+  tx: Db,
+  progress: DomainProgress,
+  unused: Set<string>,
+  limit: number,
+): Promise<void> {
+  const [table] = progress.tables;
+  if (table === undefined) return;
+  const page = await tx
+    .selectFrom(table)
+    .select(['id', 'email'])
+    .where('id', '>', progress.after)
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+  for (const { email } of page) unused.delete(domainOf(email));
+  progress.after = page.at(-1)?.id ?? '';
+  if (page.length === 0) progress.tables = progress.tables.slice(1);
+}
