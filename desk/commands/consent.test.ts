@@ -9,7 +9,7 @@ import { sql } from 'kysely';
 
 import { createSealer, sealConsents } from '#server/upkeep/consent-sealer.ts';
 import { openDatabase } from '#server/db/engine/connect.ts';
-import { findUnsealed, lockChain } from '#server/db/tables/consent-chain.ts';
+import { lockChain, unsealedPages } from '#server/db/tables/consent-chain.ts';
 import { agree, verifyReport as report } from '#testing/consents.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
@@ -195,7 +195,7 @@ it('a look for what is new costs as much with a long chain as with a short one',
     await sql`vacuum analyze consent_receipts, consent_chain`.execute(db);
     await db.transaction().execute(async (tx) => {
       const after = (19_000).toString(16).padStart(12, '0');
-      assert.deepEqual((await findUnsealed(tx, after))?.ids, []);
+      assert.deepEqual(await unsealedPages(tx, after).next(), { done: false, value: [] });
       const { rows } = await sql<{ read: number }>`
         select coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) as read from pg_stat_xact_user_tables where relname = 'consent_chain'
       `.execute(tx);

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { chainSignerOf, type Secrets } from '#server/secrets/secrets.ts';
 import { createCollector } from '#server/platform/collect-garbage.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { findUnsealed, newestFrom, sealRows } from '#server/db/tables/consent-chain.ts';
+import { newestFrom, sealRows, unsealedPages } from '#server/db/tables/consent-chain.ts';
 import type { Mailer } from '#server/mail/mailer.ts';
 
 export type SealerParts = {
@@ -34,12 +34,9 @@ export async function sealConsents(
   let sealed = 0;
   const collect = createCollector();
   const signer = chainSignerOf(secrets);
-  let after = whole ? '' : newestFrom(clock());
-  while (!shouldStop()) {
-    const found = await findUnsealed(database.db, after);
-    if (found === null) break;
-    for (let from = 0; from < found.ids.length && !shouldStop(); from += AT_ONCE) {
-      const ids = found.ids.slice(from, from + AT_ONCE);
+  for await (const unsealed of unsealedPages(database.db, whole ? '' : newestFrom(clock()))) {
+    for (let from = 0; from < unsealed.length && !shouldStop(); from += AT_ONCE) {
+      const ids = unsealed.slice(from, from + AT_ONCE);
       const { messageIdOf } = mailer;
       const page = config.publicUrl;
       sealed += await sealRows(database, { ids, signer, now: clock(), page, messageIdOf });
@@ -48,7 +45,7 @@ export async function sealConsents(
       // Others have their turn.
       await setImmediate();
     }
-    after = found.last;
+    if (shouldStop()) break;
   }
   return sealed;
 }

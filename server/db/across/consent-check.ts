@@ -6,10 +6,10 @@ import { sql } from 'kysely';
 
 import { createCollector } from '#server/platform/collect-garbage.ts';
 import type { Db } from '#server/db/engine/connect.ts';
+import { pagesAfter } from '#server/db/engine/pages.ts';
 import {
   acceptancesIn,
   ANSWERS,
-  findUnsealed,
   GENESIS,
   hashOfContent,
   hashOfEntry,
@@ -17,6 +17,7 @@ import {
   sha256,
   signedHead,
   standingProofOf,
+  unsealedPages,
   withdrawalProofOf,
   type AcceptanceNote,
   type AcceptedFault,
@@ -146,9 +147,8 @@ export async function verifyChain(
   /** @returns whether there was anything to check */
   const checkRest = async (): Promise<boolean> => {
     const before = entries;
-    for (;;) {
-      const page = await pageAfter(db, after);
-      if (page.length === 0) return entries > before;
+    const readAfter = (position: number) => pageAfter(db, position);
+    for await (const page of pagesAfter(after, readAfter, ({ entry }) => entry.position)) {
       collect(page.length);
       const emptied: number[] = [];
       for (const row of page) {
@@ -163,11 +163,12 @@ export async function verifyChain(
         if (place !== null) report(place);
         for (const fault of checked.faults) report(fault);
         if (entry.position > 0) head = { position: entry.position, hash: entry.hash };
-        if (anchor?.position === entry.position) isAnchored = anchor.hash === entry.hash;
+        if (entry.position === anchor?.position) isAnchored = entry.hash === anchor.hash;
       }
       for (const fault of await returnedOf(db, emptied)) report(fault);
       onChecked(entries);
     }
+    return entries > before;
   };
 
   await checkRest();
@@ -461,27 +462,24 @@ const hashAt = async (db: Db, position: number): Promise<string | undefined> =>
   (await db.selectFrom('consent_chain').select('hash').where('position', '=', position).executeTakeFirst())
     ?.hash;
 
-/** Receipts and withdrawals that should have been sealed by now. The newest wait for what became of their mail. */
+/** Reports receipts and withdrawals that should have been sealed by now. The newest still wait for the outcome of their mail. */
 async function findForgotten(db: Db, now: number, report: (fault: ChainFault) => void): Promise<void> {
   const collect = createCollector();
-  for (let after = ''; ;) {
-    const found = await findUnsealed(db, after);
-    if (found === null) return;
-    collect(found.ids.length);
-    after = found.last;
-    if (found.ids.length === 0) continue;
+  for await (const ids of unsealedPages(db, '')) {
+    collect(ids.length);
+    if (ids.length === 0) continue;
     const isRecent = (column: 'verified_at' | 'withdrawn_at') =>
       sql<boolean>`${sql.ref(column)} between ${now - OVERLAP_MS} and ${now + OVERLAP_MS}`;
     const rows = await db
       .selectFrom('consent_receipts')
       .select('id')
-      .where('id', 'in', found.ids)
+      .where('id', 'in', ids)
       .where((eb) => eb.not(isRecent('verified_at')))
       .unionAll(
         db
           .selectFrom('withdrawals')
           .select('id')
-          .where('id', 'in', found.ids)
+          .where('id', 'in', ids)
           .where((eb) => eb.not(isRecent('withdrawn_at'))),
       )
       .execute();

@@ -1,55 +1,55 @@
-// Leads, and who is none yet, read a page at a time: a million need no more memory than a thousand, no statement lasts, and nobody
-// who writes waits for one.
+// Leads, and people who are none yet, read a page at a time, so that no writer waits for a long statement.
 import { sql } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
+import { pagesAfter, slicesOf } from '#server/db/engine/pages.ts';
 import { statement, type Value } from '#server/db/engine/statement.ts';
 import { answersOf, type LeadAnswers } from '#shared/lead.ts';
 
-/** What is known of somebody's address, with how they are read. Another state is an entry here. */
+/** The states of an address, with what reads the people in it. A new state is an entry here. */
 const READERS = {
-  /** The address was proved to us, and nothing speaks against mail to it. */
+  /** Verified by this page, and not suppressed. */
   verified: (db: Db, filter: LeadFilter) => verifiedPages(db, filter, { areSuppressed: false }),
-  /** The address was proved to us, and is not to be mailed (any more). */
+  /** Verified by this page, and on the list of addresses that get no mail. */
   suppressed: (db: Db, filter: LeadFilter) => verifiedPages(db, filter, { areSuppressed: true }),
-  /** Asked for a code, and entered none yet. */
+  /** Asked for a code, and has not entered one. */
   unverified: unverifiedPages,
-  /** Came from a previous tool. */
+  /** Imported from another tool. */
   imported: importedPages,
 } as const satisfies Record<string, (db: Db, filter: LeadFilter) => AsyncGenerator<readonly LeadRecord[]>>;
 
 export type LeadState = keyof typeof READERS;
 export const LEAD_STATES = Object.keys(READERS) as LeadState[];
 
-/** Somebody, and of a lead the newest consent. Times are milliseconds since 1970. */
+/** A person, with a lead's newest consent. Times are milliseconds since 1970. */
 export type LeadRecord = LeadAnswers & {
   readonly id: string;
   readonly email: string;
   readonly state: LeadState;
   /** First verified; or asked for the newest code; or imported. */
   readonly state_since: number;
-  /** Null of who was never verified by us. */
+  /** Null for a person who was never verified. */
   readonly first_verified_at: number | null;
   readonly last_verified_at: number | null;
-  /** JSON: where the visit came from (server/attribution/attribution.ts); null of who was imported. */
+  /** JSON: where the visit came from (server/attribution/attribution.ts); null for an imported person. */
   readonly attribution: string | null;
   /** Separated by spaces. */
   readonly flags: string;
   readonly consent_given_at: number | null;
   readonly consent_version: string | null;
   readonly consent_text: string | null;
-  /** Where the consent of who was imported came from, in the operator's words. */
+  /** Where an imported person's consent came from, in the operator's words. */
   readonly consent_source: string | null;
 };
 
 export type LeadFilter = {
   /** In this state since then or later. Milliseconds since 1970. */
   readonly since?: number | undefined;
-  /** In this state since before that. Milliseconds since 1970. */
+  /** In this state since before then. Milliseconds since 1970. */
   readonly until?: number | undefined;
   readonly flag?: string | undefined;
-  /** Only those that no export of this name has had; of leads only. */
+  /** Only leads that no export of this name has had. */
   readonly missingIn?: string | undefined;
 };
 
@@ -88,13 +88,13 @@ const leadRecords = (db: Db) =>
 type ById = { readonly id: string };
 const recordWith = (db: Db, value: Value<ById>) => leadRecords(db).where('l.id', '=', value('id'));
 const heldOn = {
-  // It has one writer at a time.
+  // SQLite has one writer at a time, so it needs no lock.
   sqlite: statement((db, value: Value<ById>) => recordWith(db, value)),
   postgres: statement((db, value: Value<ById>) => recordWith(db, value).forUpdate('l')),
 };
 
 /**
- * One lead, held until the transaction ends: nobody changes it meanwhile.
+ * Reads one lead and locks its row until the transaction ends.
  * @returns undefined when there is none
  */
 export async function holdLeadRecord(
@@ -106,13 +106,13 @@ export async function holdLeadRecord(
   return rows[0];
 }
 
-/** What becomes of so many is garbage before V8 takes it for something that stays. */
+/** Pages this small die in V8's young generation. */
 const PAGE_SIZE = 100;
 /** Rows looked at in one statement where few of them are wanted. */
 const SLICE_SIZE = 5_000;
 
 /**
- * Reads people in a state, those who are in it for the longest first. Who comes into it meanwhile may come or not.
+ * Reads people in a state, those who have been in it longest first. Someone who enters it meanwhile may be read or not.
  * @returns pages, which may be empty
  */
 export const leadPages = (
@@ -126,8 +126,8 @@ async function* verifiedPages(
   { since, until, flag, missingIn }: LeadFilter,
   { areSuppressed }: { areSuppressed: boolean },
 ): AsyncGenerator<readonly LeadRecord[], void, void> {
-  for (let after = ''; ;) {
-    const page = await leadRecords(db)
+  const readAfter = (after: string) =>
+    leadRecords(db)
       .where('l.id', '>', after)
       .where(areSuppressed ? isSuppressed('l.email') : sql<boolean>`not (${isSuppressed('l.email')})`)
       .$if(since !== undefined, (query) => query.where('l.first_verified_at', '>=', since!))
@@ -137,8 +137,7 @@ async function* verifiedPages(
       .orderBy('l.id')
       .limit(PAGE_SIZE)
       .execute();
-    const last = page.at(-1);
-    if (last === undefined) return;
+  for await (const page of pagesAfter('', readAfter, ({ id }) => id))
     yield page.map((row) =>
       Object.assign(row, {
         state: areSuppressed ? ('suppressed' as const) : ('verified' as const),
@@ -146,26 +145,20 @@ async function* verifiedPages(
         consent_source: null,
       }),
     );
-    after = last.id;
-  }
 }
 
-/** Nobody has proved the address, nor that its owner agreed to anything: there is no consent to tell of. */
+/** The owner of the address has not shown up yet, so there is no consent to report. */
 async function* unverifiedPages(
   db: Db,
   { since, until, flag }: LeadFilter,
 ): AsyncGenerator<readonly LeadRecord[], void, void> {
-  // Most who asked are leads: a slice at a time, however few of it are none. An id is made after its time was noted, never before.
-  for (let after = since === undefined ? '' : lowestIdAt(since); ;) {
-    const ids = await db
-      .selectFrom('submissions')
-      .select('id')
-      .where('id', '>', after)
-      .orderBy('id')
-      .limit(SLICE_SIZE)
-      .execute();
-    const last = ids.at(-1)?.id;
-    if (last === undefined) return;
+  // Few rows of a slice are wanted: most people who asked are leads. An id is made after its time was noted, never before.
+  const begin = since === undefined ? '' : lowestIdAt(since);
+  for await (const { after, last } of slicesOf(
+    db,
+    { table: 'submissions', column: 'id', size: SLICE_SIZE },
+    { begin, end: null },
+  )) {
     const { rows } = await sql<
       Pick<LeadRecord, keyof LeadAnswers | 'id' | 'email' | 'state_since' | 'attribution' | 'flags'>
     >`
@@ -182,7 +175,6 @@ async function* unverifiedPages(
     yield rows.map((row) =>
       Object.assign(row, { state: 'unverified' as const, consent_source: null }, NO_CONSENT),
     );
-    after = last;
   }
 }
 
@@ -194,13 +186,13 @@ const NO_CONSENT = {
   consent_text: null,
 } as const;
 
-/** Who became a lead since is one. */
+/** Leaves out imported people who have become leads since. */
 async function* importedPages(
   db: Db,
   { since, until }: LeadFilter,
 ): AsyncGenerator<readonly LeadRecord[], void, void> {
-  for (let after = ''; ;) {
-    const page = await db
+  const readAfter = (after: string) =>
+    db
       .selectFrom('imported_leads as i')
       .selectAll('i')
       .select((eb) =>
@@ -213,8 +205,7 @@ async function* importedPages(
       .orderBy('i.id')
       .limit(PAGE_SIZE)
       .execute();
-    const last = page.at(-1);
-    if (last === undefined) return;
+  for await (const page of pagesAfter('', readAfter, ({ id }) => id))
     yield page
       .filter((row) => row.lead_id === null)
       .map((row) => ({
@@ -229,8 +220,6 @@ async function* importedPages(
         consent_given_at: row.consent_given_at,
         consent_source: row.consent_source,
       }));
-    after = last.id;
-  }
 }
 
 // Looked up for each person, not joined: PostgreSQL would go through all of a long table for each page of a few people.
@@ -247,11 +236,11 @@ const isMissingIn = (name: string) =>
 const hasFlag = (column: string, flag: string) =>
   sql<boolean>`' ' || ${sql.ref(column)} || ' ' like ${`% ${flag} %`}`;
 
-/** PostgreSQL takes 65,535 values a statement. */
+/** PostgreSQL takes 65,535 values in one statement. */
 const MOST_AT_ONCE = 1_000;
 
 /**
- * Remembers that an export of this name has had these leads. One that was erased meanwhile is passed over.
+ * Records that an export of this name has had these leads. Skips those that were erased meanwhile.
  * @param now milliseconds since 1970
  */
 export async function rememberExported(

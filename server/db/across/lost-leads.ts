@@ -1,9 +1,10 @@
-// Who asked for a code and is no lead, read a page at a time like leads.
+// Lost leads: people who asked for a code and never became leads, read a page at a time.
 import { sql } from 'kysely';
 
 import { codeFacts, fateOfFacts, type CodeFate } from '#server/db/across/code-fates.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
+import { slicesOf } from '#server/db/engine/pages.ts';
 import type { Span } from '#server/db/across/report-figures.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
 
@@ -18,17 +19,17 @@ export type LostLead = { readonly [Name in keyof LeadAnswers]: LeadAnswers[Name]
   readonly codes: number;
   readonly wrong_tries: number;
   readonly fate: Exclude<CodeFate, 'entered'>;
-  /** What the mail server said to the newest mail; null when it said nothing, or that is no longer kept. */
+  /** What the mail server said to the newest mail; null when it said nothing, or the reply is no longer kept. */
   readonly reply: string | null;
   /** What kind of failure the newest mail met last (see the outbox); null when it met none. */
   readonly error_class: string | null;
 };
 
-const PAGE_SIZE = 5_000;
+const SLICE_SIZE = 5_000;
 
 /**
- * Reads them, who asked longest ago first. Addresses that were erased, or became leads at any time, are none.
- * @param now to tell codes that can still be entered; milliseconds since 1970
+ * Reads lost leads, the oldest request first. Leaves out addresses that were erased, or became leads at any time.
+ * @param now milliseconds since 1970; a code that can still be entered has the fate `open`
  * @returns pages, which may be empty
  */
 export async function* lostLeadPages(
@@ -36,17 +37,11 @@ export async function* lostLeadPages(
   { from, to }: Span,
   now: number,
 ): AsyncGenerator<readonly LostLead[], void, void> {
-  for (let after = lowestIdAt(from); ;) {
-    const ids = await db
-      .selectFrom('codes')
-      .select('id')
-      .where('id', '>', after)
-      .where('id', '<', lowestIdAt(to))
-      .orderBy('id')
-      .limit(PAGE_SIZE)
-      .execute();
-    const last = ids.at(-1)?.id;
-    if (last === undefined) return;
+  for await (const { after, last } of slicesOf(
+    db,
+    { table: 'codes', column: 'id', size: SLICE_SIZE },
+    { begin: lowestIdAt(from), end: lowestIdAt(to) },
+  )) {
     const { rows } = await sql<LostLead>`
       with person as (
         select c.id, c.email, c.challenge_id, c.created_at from codes c
@@ -77,6 +72,5 @@ export async function* lostLeadPages(
       order by f.id
     `.execute(db);
     yield rows;
-    after = last;
   }
 }

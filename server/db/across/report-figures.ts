@@ -1,11 +1,10 @@
 // Figures for the report, counted in slices: no statement lasts, and a million people need no more memory than a thousand.
-import { setImmediate } from 'node:timers/promises';
-
 import { sql, type RawBuilder } from 'kysely';
 
 import { codeFacts, fateOfFacts, type CodeFate } from '#server/db/across/code-fates.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
+import { slicesOf } from '#server/db/engine/pages.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 
 /** From then, and before that. Milliseconds since 1970. */
@@ -73,10 +72,10 @@ export async function* askedGroups(
     select a.id, a.email, a.challenge_id, a.created_at / ${sql.lit(DAY_MS)} as day, ${codeFacts(now, 'code')}
     from ${codes}`;
 
-  for await (const { after, last } of slices(
+  for await (const { after, last } of slicesOf(
     db,
-    { table: 'codes', column: 'id', atOnce },
-    spanOfIds({ from, to }),
+    { table: 'codes', column: 'id', size: atOnce },
+    { begin: lowestIdAt(from), end: lowestIdAt(to) },
   ))
     yield await groups(
       oneByOne(sql`
@@ -87,7 +86,11 @@ export async function* askedGroups(
       1,
     );
 
-  for await (const { after, last } of slices(db, { table: 'codes', column: 'email', atOnce }, EVERYTHING)) {
+  for await (const { after, last } of slicesOf(
+    db,
+    { table: 'codes', column: 'email', size: atOnce },
+    EVERYTHING,
+  )) {
     const several = sql`(
       select c.email from codes c where c.email > ${after} and c.email <= ${last} and ${inSpan('c')}
       group by c.email having count(*) > 1
@@ -109,9 +112,9 @@ export async function* leadGroups(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
   { from, to }: Span,
 ): AsyncGenerator<readonly Group[], void, void> {
-  for await (const { after, last } of slices(
+  for await (const { after, last } of slicesOf(
     db,
-    { table: 'leads', column: 'id', atOnce: ROWS_AT_ONCE },
+    { table: 'leads', column: 'id', size: ROWS_AT_ONCE },
     EVERYTHING,
   )) {
     const { rows } = await sql<Group>`
@@ -136,39 +139,4 @@ export async function countLeads(db: Db, { from, to }: Span): Promise<number> {
   return Number(row.count);
 }
 
-/** After one value of a column, and before another. */
-type Range = { readonly begin: string; readonly end: string | null };
-
-const EVERYTHING: Range = { begin: '', end: null };
-const spanOfIds = ({ from, to }: Span): Range => ({ begin: lowestIdAt(from), end: lowestIdAt(to) });
-
-/** Goes through a column that has an index: each slice begins after one value and ends with another. */
-async function* slices(
-  db: Db,
-  {
-    table,
-    column,
-    atOnce,
-  }: { readonly table: 'codes' | 'leads'; readonly column: 'id' | 'email'; readonly atOnce: number },
-  { begin, end }: Range,
-): AsyncGenerator<{ readonly after: string; readonly last: string }, void, void> {
-  const rest = (after: string) =>
-    db
-      .selectFrom(table)
-      .select(column)
-      .where(column, '>', after)
-      .$if(end !== null, (query) => query.where(column, '<', end!))
-      .limit(1);
-  for (let after = begin; ;) {
-    const row =
-      (await rest(after)
-        .orderBy(column)
-        .offset(atOnce - 1)
-        .executeTakeFirst()) ?? (await rest(after).orderBy(column, 'desc').executeTakeFirst());
-    if (row === undefined) return;
-    // A server that counts has others to answer.
-    await setImmediate();
-    yield { after, last: row[column] };
-    after = row[column];
-  }
-}
+const EVERYTHING = { begin: '', end: null };

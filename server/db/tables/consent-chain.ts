@@ -7,6 +7,7 @@ import { sql, type RawBuilder, type Selectable } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
+import { pagesAfter } from '#server/db/engine/pages.ts';
 import type { Schema } from '#server/db/schema.ts';
 import { HOUR_MS, isoTime } from '#server/platform/time.ts';
 import { answersOf, type LeadAnswers } from '#shared/lead.ts';
@@ -245,16 +246,13 @@ const LOOKED_AT_ONCE = 1_000;
 export const newestFrom = (now: number): string => lowestIdAt(now - OVERLAP_MS);
 
 /**
- * Looks for consents, and withdrawals, that are in no entry yet, a page at a time, and changes nothing.
- * @param after the id of a row; the empty text comes before all
- * @returns their ids in the order in which they happened, and how far it has looked; null when there was nothing to look at
+ * Looks for consents and withdrawals that are in no entry yet, and changes nothing.
+ * @param begin the id of the row before the first; the empty text comes before all
+ * @returns pages of their ids, in the order in which they happened; a page may be empty
  */
-export async function findUnsealed(
-  db: Db,
-  after: string,
-): Promise<{ readonly ids: readonly string[]; readonly last: string } | null> {
+export async function* unsealedPages(db: Db, begin: string): AsyncGenerator<readonly string[], void, void> {
   // A page of each table, and of both together: either is read by its index, however long it is.
-  const pageOf = (table: Sealed) =>
+  const pageOf = (table: Sealed, after: string) =>
     db
       .selectFrom((eb) =>
         eb
@@ -266,16 +264,16 @@ export async function findUnsealed(
           .as('page'),
       )
       .select('id');
-  const page = await db
-    .selectFrom(pageOf('consent_receipts').unionAll(pageOf('withdrawals')).as('r'))
-    .select('r.id')
-    .select(placeInChain.as('position'))
-    .orderBy('r.id')
-    .limit(LOOKED_AT_ONCE)
-    .execute();
-  const last = page.at(-1)?.id;
-  if (last === undefined) return null;
-  return { ids: page.filter(({ position }) => position === null).map(({ id }) => id), last };
+  const readAfter = (after: string) =>
+    db
+      .selectFrom(pageOf('consent_receipts', after).unionAll(pageOf('withdrawals', after)).as('r'))
+      .select('r.id')
+      .select(placeInChain.as('position'))
+      .orderBy('r.id')
+      .limit(LOOKED_AT_ONCE)
+      .execute();
+  for await (const page of pagesAfter(begin, readAfter, ({ id }) => id))
+    yield page.filter(({ position }) => position === null).map(({ id }) => id);
 }
 
 /**

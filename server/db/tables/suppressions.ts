@@ -4,6 +4,7 @@
 import type { Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
+import { pagesAfter } from '#server/db/engine/pages.ts';
 import type { Schema, SuppressionReason } from '#server/db/schema.ts';
 import { statement, type Value } from '#server/db/engine/statement.ts';
 
@@ -105,9 +106,9 @@ export async function removeSuppressions(
 const PAGE_SIZE = 500;
 
 /** Reads the list, a page at a time. */
-export async function* suppressionPages(db: Db): AsyncGenerator<readonly Suppression[], void, void> {
-  for (let after = { key: '', reason: '' }; ;) {
-    const page = await db
+export function suppressionPages(db: Db): AsyncGenerator<readonly Suppression[], void, void> {
+  const readAfter = (after: { readonly key: string; readonly reason: string }) =>
+    db
       .selectFrom('suppressions')
       .selectAll()
       .where((eb) =>
@@ -120,11 +121,10 @@ export async function* suppressionPages(db: Db): AsyncGenerator<readonly Suppres
       .orderBy('reason')
       .limit(PAGE_SIZE)
       .execute();
-    const last = page.at(-1);
-    if (last === undefined) return;
-    yield page;
-    after = { key: last.address_key, reason: last.reason };
-  }
+  return pagesAfter({ key: '', reason: '' }, readAfter, ({ address_key, reason }) => ({
+    key: address_key,
+    reason,
+  }));
 }
 
 /** Notes that a lead took their consent back. */

@@ -6,6 +6,7 @@ import { DEFAULT_MIGRATION_TABLE } from 'kysely/migration';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { COLUMNS } from '#server/db/personal-columns.ts';
+import { pagesAfter } from '#server/db/engine/pages.ts';
 import type { Schema } from '#server/db/schema.ts';
 
 type Table = keyof Schema;
@@ -117,7 +118,7 @@ type AnyTables = Kysely<Record<string, Record<string, unknown>>>;
 /** Names of tables and columns come from our own lists. */
 const anyTable = (db: Db): AnyTables => db as unknown as AnyTables;
 
-async function* pagesOf(db: Db, table: Table, key: readonly string[]): AsyncGenerator<readonly Row[]> {
+function pagesOf(db: Db, table: Table, key: readonly string[]): AsyncGenerator<readonly Row[]> {
   const columns = Object.keys(COLUMNS[table]);
   // Byte by byte on both engines, whatever language PostgreSQL was set up for.
   const inOrder = key.map((column) =>
@@ -125,19 +126,16 @@ async function* pagesOf(db: Db, table: Table, key: readonly string[]): AsyncGene
       ? sql.ref(column)
       : sql`${sql.ref(column)} collate ${sql.raw(collation(db))}`,
   );
-  let last: Row | undefined;
-  for (;;) {
+  const readAfter = async (last: Row | null): Promise<readonly Row[]> => {
     let query = anyTable(db).selectFrom(table).select(columns).limit(PAGE_SIZE);
     for (const column of inOrder) query = query.orderBy(column);
-    if (last !== undefined) {
-      const values = key.map((column) => sql`${last?.[column]}`);
+    if (last !== null) {
+      const values = key.map((column) => sql`${last[column]}`);
       query = query.where(sql<boolean>`(${sql.join(inOrder)}) > (${sql.join(values)})`);
     }
-    const page: readonly Row[] = await query.execute();
-    if (page.length === 0) return;
-    yield page;
-    last = page.at(-1);
-  }
+    return query.execute();
+  };
+  return pagesAfter<Row, Row | null>(null, readAfter, (row) => row);
 }
 
 const collation = (db: Db): string =>
