@@ -1,5 +1,6 @@
-// What is logged because of a request. A stranger can send any number of them, so each network has so many lines an hour, and those
-// beyond are counted: nobody fills the disk of the log. What was refused takes no room from what was answered or has failed.
+// Limits the log lines of requests. A stranger can send any number of requests, so each network gets a number of lines an hour
+// (LOG_LINES); further lines are counted and left out, and no stranger fills the disk of the log. Refused requests take no room from
+// those that were answered or failed.
 import type { FastifyBaseLogger, FastifyServerOptions } from 'fastify';
 import type { Logger } from 'pino';
 
@@ -16,19 +17,19 @@ type ChildLoggerFactory = NonNullable<FastifyServerOptions['childLoggerFactory']
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
 type Level = (typeof LEVELS)[number];
 
-/**
- * Makes the loggers of requests (Fastify's `request.log`).
- * @param parts logger: theirs, which also says what was left out. clock: milliseconds since 1970
- */
-export function createRequestLogs({
-  logger,
-  visitorAddress,
-  clock,
-}: {
-  readonly logger: Pick<Logger, 'warn' | 'isLevelEnabled'>;
+export type RequestLogParts = {
+  /** The parent of all loggers of requests. It also says how many lines were left out. */
+  readonly logger: Logger;
   readonly visitorAddress: VisitorAddress;
+  /** Milliseconds since 1970. */
   readonly clock: () => number;
-}): { readonly childLoggerFactory: ChildLoggerFactory; readonly close: () => void } {
+};
+
+/** Makes the loggers of requests (Fastify's `request.log`). */
+export function createRequestLogs({ logger, visitorAddress, clock }: RequestLogParts): {
+  readonly childLoggerFactory: ChildLoggerFactory;
+  readonly close: () => void;
+} {
   const leftOut = createMinuteLog<Kind>(
     logger,
     ['answered', 'refused', 'failed'],

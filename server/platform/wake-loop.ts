@@ -1,28 +1,30 @@
-// Work that is done again and again: at once when it is called for, else at intervals.
+// Repeats work, one round at a time: at intervals, and at once when woken.
 
 export type WakeLoop = {
-  /** There is something to do: now, or as soon as what is being done is done. */
+  /** Begins the next round now, or as soon as the current one ends. */
   readonly wake: () => void;
-  /** Resolves after the work in hand. */
+  /** Begins no further round; resolves after the current one. */
   readonly stop: () => Promise<void>;
 };
 
 /**
- * Starts one.
- * @param pollMs how long it rests when nobody wakes it
- * @param onError told what the work threw. The next round is the next try
+ * Starts the loop.
+ * @param parts pollMs: rest after a round, unless woken. work: one round. onError: takes what a round threw; the loop goes on.
+ * restsFirst: the first round comes after a rest
  */
 export function startWakeLoop({
   pollMs,
   work,
   onError,
+  restsFirst = false,
 }: {
   pollMs: number;
   work: () => Promise<void>;
   onError: (error: unknown) => void;
+  restsFirst?: boolean;
 }): WakeLoop {
   let stopping = false;
-  let awake = false;
+  let awake = !restsFirst;
   let wakeUp: () => void = () => {};
   const wake = () => {
     awake = true;
@@ -38,6 +40,7 @@ export function startWakeLoop({
       };
     });
   const run = async (): Promise<void> => {
+    if (!awake) await rest();
     while (!stopping) {
       awake = false;
       try {

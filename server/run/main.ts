@@ -7,11 +7,9 @@ import { HOUR_MS, isoTime } from '#server/platform/time.ts';
 import { buildApp } from '#server/run/app.ts';
 import { checkStart } from '#server/run/check-start.ts';
 import { collectGarbage } from '#server/platform/collect-garbage.ts';
-import { createSealer } from '#server/upkeep/consent-sealer.ts';
-import { createHousekeeping } from '#server/upkeep/housekeeping.ts';
+import { startUpkeep } from '#server/upkeep/upkeep.ts';
 import { drainConnections } from '#server/http/drain.ts';
 import { findRelease, type Release } from '#server/http/releases.ts';
-import { createNewLeadNews } from '#server/upkeep/new-lead-news.ts';
 import { openLogOutput } from '#server/observability/log-output.ts';
 import { createLogger, createSay } from '#server/observability/logger.ts';
 import { startMetricsServer } from '#server/observability/metrics-server.ts';
@@ -29,11 +27,6 @@ const DRAIN_MS = 3_000;
 const CLOSE_PATIENCE_MS = 5_000;
 /** What nobody waits for any more (a mail server that does not answer) keeps a stopped process no longer than this. */
 const LINGER_MS = 500;
-const HOUSEKEEPING_MS = HOUR_MS;
-const SEALING_MS = 5_000;
-/** A process that is killed forgets what it counted since. */
-const COUNTING_MS = 5_000;
-const NEWS_MS = 60_000;
 /** Another worker of the primary (primary.js) serves, and hands the ports over. */
 const isBeside = process.argv.includes('--beside');
 
@@ -67,11 +60,12 @@ const opening = await openService(instance, {
   mayBeNewer: true,
 });
 const service = opening.type === 'service' ? opening.service : refuse(opening.complaints);
-const { database, mailer, metrics, funnel, clock } = service;
+const { mailer, metrics, funnel } = service;
 // Nothing is loaded once this process serves: "npm ci" may have put other packages into the place of ours by then.
 if (config.webhooks.urls.length > 0) await import('#server/webhooks/webhook-sender.ts');
 const worker = service.startWorker();
 let stopping = false;
+let upkeep: ReturnType<typeof startUpkeep> | undefined;
 /** Another worker of the primary serves in our place. */
 let isReplaced = false;
 const app = await buildApp(service, {
@@ -79,40 +73,6 @@ const app = await buildApp(service, {
   isStopping: () => stopping,
   isReplaced: () => isReplaced,
 });
-const keepHouse = createHousekeeping({
-  database,
-  config,
-  clock,
-  onExpired: (expired) => {
-    logger.info({ expired }, 'Housekeeping deleted what had had its time.');
-    metrics.expired(expired);
-  },
-  shouldStop: () => stopping,
-});
-const tryToKeepHouse = () => {
-  keepHouse().catch((error: unknown) => logger.warn({ err: error }, 'Housekeeping failed.'));
-};
-const housekeeping = setInterval(tryToKeepHouse, HOUSEKEEPING_MS);
-const seal = createSealer(service, () => stopping);
-const tryToSeal = () => {
-  seal().catch((error: unknown) =>
-    logger.warn({ err: error }, 'Consents could not be sealed yet; tried again soon.'),
-  );
-};
-const sealing = setInterval(tryToSeal, SEALING_MS);
-const writeCounts = () =>
-  funnel.write().catch((error: unknown) => logger.warn({ err: error }, 'Counts could not be written yet.'));
-const counting = setInterval(() => void writeCounts(), COUNTING_MS);
-
-const newLeadNews = createNewLeadNews({ ...service, shouldStop: () => stopping });
-const tryToTellNews = () => {
-  newLeadNews().catch((error: unknown) => {
-    if (!stopping)
-      logger.warn({ err: error }, 'The operator could not be told of new leads yet; tried again soon.');
-  });
-};
-const telling = config.newLeadEmail === 'off' ? undefined : setInterval(tryToTellNews, NEWS_MS);
-
 let interrupts = 0;
 process.on('SIGTERM', stop);
 process.on('SIGINT', (signal) => {
@@ -135,9 +95,7 @@ const warnings = announceStart();
 if (cluster.isWorker) await obeyPrimary();
 // Not waited for: the page serves, and the outbox keeps what cannot be sent.
 void tryMailAccount();
-// Not only each hour: a process that is restarted more often would keep everything for ever.
-tryToKeepHouse();
-if (telling !== undefined) tryToTellNews();
+if (!stopping) upkeep = startUpkeep(service);
 
 /** What the primary tells this worker; one of an earlier release does not say whether it is replaced. */
 type FromPrimary =
@@ -229,10 +187,7 @@ function stop(signal: string): void {
     process.exit(1);
   }, STOP_DEADLINE_MS).unref();
   void (async () => {
-    clearInterval(housekeeping);
-    clearInterval(sealing);
-    clearInterval(counting);
-    clearInterval(telling);
+    upkeep?.stop();
     // SIGINT comes from somebody at a terminal, who has no balancer and does not want to wait.
     if (signal === 'SIGTERM') {
       // Where another process serves on the port of the metrics as well, a monitor is not to be told that this one stops.
@@ -248,7 +203,9 @@ function stop(signal: string): void {
     await app.close();
     clearTimeout(cutOff);
     await worker.stop();
-    await writeCounts();
+    await funnel
+      .write()
+      .catch((error: unknown) => logger.warn({ err: error }, 'Counts could not be written yet.'));
     await metricsServer?.close();
     await service.close();
     logger.info('Stopped.');

@@ -1,4 +1,4 @@
-// Puts consents, given and taken back, into their chain: some seconds after each, and away from it.
+// Appends consents, given and withdrawn, to their chain: some seconds after each, outside the request that caused it.
 import { setImmediate } from 'node:timers/promises';
 
 import { chainSignerOf, type Secrets } from '#server/secrets/secrets.ts';
@@ -15,13 +15,12 @@ export type SealerParts = {
   readonly clock: () => number;
 };
 
-/** Rows in one transaction: some ten milliseconds. */
-const AT_ONCE = 100;
+/** Rows in one transaction, which takes some ten milliseconds. */
+const BATCH_SIZE = 100;
 
 /**
- * Seals what is to be sealed, however much that is.
- * @param options onSealed: told how many were sealed so far. whole: every row there is, as at the first start of a release that knows the chain
- * @returns how many were sealed. Throws what the database said
+ * Seals every row that is not sealed yet.
+ * @returns how many were sealed. Throws what the database threw
  */
 export async function sealConsents(
   { database, secrets, mailer, config, clock }: SealerParts,
@@ -29,20 +28,26 @@ export async function sealConsents(
     whole,
     shouldStop = () => false,
     onSealed = () => {},
-  }: { whole: boolean; shouldStop?: () => boolean; onSealed?: (sealed: number) => void },
+  }: {
+    /** Looks at every row there is, as at the first start of a release that knows the chain; false: at new rows. */
+    whole: boolean;
+    shouldStop?: () => boolean;
+    /** Takes how many were sealed so far. */
+    onSealed?: (sealed: number) => void;
+  },
 ): Promise<number> {
   let sealed = 0;
   const collect = createCollector();
   const signer = chainSignerOf(secrets);
   for await (const unsealed of unsealedPages(database.db, whole ? '' : newestFrom(clock()))) {
-    for (let from = 0; from < unsealed.length && !shouldStop(); from += AT_ONCE) {
-      const ids = unsealed.slice(from, from + AT_ONCE);
+    for (let from = 0; from < unsealed.length && !shouldStop(); from += BATCH_SIZE) {
+      const ids = unsealed.slice(from, from + BATCH_SIZE);
       const { messageIdOf } = mailer;
       const page = config.publicUrl;
       sealed += await sealRows(database, { ids, signer, now: clock(), page, messageIdOf });
       onSealed(sealed);
       collect(ids.length);
-      // Others have their turn.
+      // Requests have their turn.
       await setImmediate();
     }
     if (shouldStop()) break;
@@ -50,20 +55,13 @@ export async function sealConsents(
   return sealed;
 }
 
-/** Seals at intervals, one look at a time: the first, and the first after a failure, at everything, the others at what is new. */
+/** Makes one round of sealing: the first, and the first after a failure, looks at every row, the others at new rows. */
 export function createSealer(parts: SealerParts, shouldStop: () => boolean): () => Promise<void> {
-  let isRunning = false;
   let whole = true;
   return async () => {
-    if (isRunning) return;
-    isRunning = true;
-    try {
-      const isWhole = whole;
-      whole = true;
-      await sealConsents(parts, { whole: isWhole, shouldStop });
-      whole = false;
-    } finally {
-      isRunning = false;
-    }
+    const isWhole = whole;
+    whole = true;
+    await sealConsents(parts, { whole: isWhole, shouldStop });
+    whole = false;
   };
 }

@@ -1,5 +1,5 @@
-// Lets go of what has had its time: a little at a time, each in a transaction of its own, so that nobody waits for it.
-// Several processes may do it at once; on PostgreSQL one of them does, and the others leave it to that one.
+// Deletes rows whose time is over, a few in each transaction, so that no request waits for it. Several processes may try at once; on
+// PostgreSQL one of them does it, and the others leave it to that one.
 import { setImmediate, setTimeout } from 'node:timers/promises';
 
 import { DAY_MS } from '#server/platform/time.ts';
@@ -9,43 +9,39 @@ import { expirySteps, newExpiryProgress, takeStep, type ExpiringTable } from '#s
 
 /** How long the funnel's counts are kept: this year can be compared with the one before. */
 const FUNNEL_DAYS = 731;
-/** Rows deleted at once: some milliseconds. */
-const AT_ONCE = 500;
-/** Tries to empty SQLite's log, between the commits of others; the next call goes on. */
+/** Rows in one transaction, which takes some milliseconds. */
+const BATCH_SIZE = 500;
+/** Tries of one round to empty SQLite's log between commits; the next round goes on. */
 const LOG_TRIES = 20;
 const LOG_EVERY_MS = 50;
 
-/** How many rows of which tables went; those of which none did are missing. */
+/** Rows deleted, by table; a table without any is missing. */
 export type Expired = Partial<Record<ExpiringTable, number>>;
 
 export type HousekeepingParts = {
   readonly database: OpenDatabase;
   readonly config: Pick<Config, 'retention'>;
   readonly clock: () => number;
-  /** Told what went, also when an error came after. */
+  /** Takes what was deleted, also when an error came after it. */
   readonly onExpired: (expired: Expired) => void;
-  /** Asked between two steps: a process that ends does not wait for it. */
+  /** Asked between two steps, so that a process that ends does not wait for the rest. */
   readonly shouldStop?: () => boolean;
-  /** At most so many rows in a transaction; for tests. */
+  /** Maximum number of rows in a transaction; for tests. */
   readonly atOnce?: number;
 };
 
-/**
- * Makes the housekeeping of one process. Each call goes through everything once; a call while another one is at it does
- * nothing. Throws what the database said.
- */
+/** Makes one round of housekeeping, which goes through everything once. It throws what the database threw; one at a time. */
 export function createHousekeeping({
   database,
   config,
   clock,
   onExpired,
   shouldStop = () => false,
-  atOnce = AT_ONCE,
+  atOnce = BATCH_SIZE,
 }: HousekeepingParts): () => Promise<void> {
   const { unverifiedDays, mailDays } = config.retention;
   const progress = newExpiryProgress();
-  let isRunning = false;
-  /** Something was deleted since the log was empty. */
+  /** Rows were deleted since the log was empty. */
   let isInLog = false;
 
   const goThrough = async (expired: Expired): Promise<void> => {
@@ -63,7 +59,7 @@ export function createHousekeeping({
         const outcome = await takeStep(database, step, atOnce);
         if (outcome === null) return;
         if (outcome.deleted > 0) expired[step.table] = (expired[step.table] ?? 0) + outcome.deleted;
-        // Others have their turn.
+        // Requests have their turn.
         await setImmediate();
         if (outcome.done) break;
       }
@@ -78,18 +74,12 @@ export function createHousekeeping({
   };
 
   return async () => {
-    if (isRunning) return;
-    isRunning = true;
     const expired: Expired = {};
-    try {
-      await goThrough(expired).finally(() => {
-        if (Object.keys(expired).length === 0) return;
-        isInLog = true;
-        onExpired(expired);
-      });
-      await emptyLog();
-    } finally {
-      isRunning = false;
-    }
+    await goThrough(expired).finally(() => {
+      if (Object.keys(expired).length === 0) return;
+      isInLog = true;
+      onExpired(expired);
+    });
+    await emptyLog();
   };
 }

@@ -1,5 +1,5 @@
-// Tells the operator of what is over: a day, with its figures, or an hour that had more leads than were told one by one. Each is
-// a mail with an id of its own, so that it is queued once, whichever of several processes comes first.
+// Mails the operator when a period is over: a day, with its figures, or an hour that had more leads than were mailed one by one.
+// The id of each mail is made from its period, so that several processes queue it only once.
 import type { Config } from '#server/settings/settings.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { countNewLeads } from '#server/db/across/new-leads.ts';
@@ -14,14 +14,11 @@ export type NewLeadNewsParts = {
   readonly database: OpenDatabase;
   readonly config: Pick<Config, 'newLeadEmail' | 'newLeadEmailAtMs' | 'operatorEmail' | 'retention'>;
   readonly clock: () => number;
-  /** Asked while figures are counted: a process that ends does not wait for them. */
+  /** Asked while figures are counted, so that a process that ends does not wait for them. */
   readonly shouldStop?: () => boolean;
 };
 
-/**
- * Makes what one process does about it, to be called every minute or so; a call while another one is at it does nothing.
- * Throws what the database said.
- */
+/** Makes one round of it, to be called every minute or so. It throws what the database threw; one at a time. */
 export function createNewLeadNews({
   database,
   config,
@@ -29,23 +26,22 @@ export function createNewLeadNews({
   shouldStop = () => false,
 }: NewLeadNewsParts): () => Promise<void> {
   const { newLeadEmail, newLeadEmailAtMs, operatorEmail: recipient, retention } = config;
-  let isRunning = false;
-  /** The day that is told of, or has nothing to tell. */
-  let toldDay = -1;
+  /** The last day that was mailed, or had no lead. Milliseconds since 1970. */
+  let settledDay = -1;
 
-  const tellOfDay = async (to: string): Promise<void> => {
+  const queueDay = async (to: string): Promise<void> => {
     const now = clock();
     const day = yesterday(now);
-    if (toldDay === day.from || now < day.to + newLeadEmailAtMs) return;
-    const isOver =
+    if (settledDay === day.from || now < day.to + newLeadEmailAtMs) return;
+    const isSettled =
       (await wasQueued(database.db, digestId(day.from))) || (await countNewLeads(database.db, day)) === 0;
-    if (!isOver) {
+    if (!isSettled) {
       const report = await gatherReport(database, day, {
-        // It is said by the words of the mail.
+        // The words of the mail have it.
         title: '',
         retention,
         now,
-        // Not asked: DNS takes its time, and the mail does not say it.
+        // Not in the mail, and DNS would take its time.
         platformsOf: async () => new Map(),
         onProgress: () => {
           if (shouldStop()) throw new Error('This process ends.');
@@ -53,18 +49,13 @@ export function createNewLeadNews({
       });
       await queueDigest(database.db, { recipient: to, figures: figuresOf(report), now });
     }
-    toldDay = day.from;
+    settledDay = day.from;
   };
 
   return async () => {
-    if (isRunning || recipient === null) return;
-    isRunning = true;
-    try {
-      if (newLeadEmail === 'daily') await tellOfDay(recipient);
-      if (newLeadEmail === 'each') await queueFullHours(database.db, { recipient, now: clock() });
-    } finally {
-      isRunning = false;
-    }
+    if (recipient === null) return;
+    if (newLeadEmail === 'daily') await queueDay(recipient);
+    if (newLeadEmail === 'each') await queueFullHours(database.db, { recipient, now: clock() });
   };
 }
 

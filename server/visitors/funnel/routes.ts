@@ -2,12 +2,10 @@
 import type { FastifyInstance } from 'fastify';
 import * as z from 'zod/mini';
 
-import type { FunnelCounter } from '#server/visitors/funnel/counter.ts';
-import type { SendError } from '#server/http/errors.ts';
-import { dropRequest, type VisitorAddress } from '#server/http/visitor-address.ts';
+import { dropRequest } from '#server/http/visitor-address.ts';
 import { createNetworkLimit } from '#server/platform/network-limit.ts';
 import { TELLS_FROM_NETWORK } from '#server/settings/tries-and-rates.ts';
-import type { Metrics } from '#server/observability/metrics.ts';
+import type { VisitorContext } from '#server/visitors/visitor-context.ts';
 import { API } from '#shared/api.ts';
 import { TOLD_STEPS } from '#shared/funnel.ts';
 
@@ -16,17 +14,9 @@ const Told = z.strictObject({ step: z.enum(TOLD_STEPS) });
 /** The longest body there is takes a tenth of it. */
 const BODY_LIMIT_BYTES = 256;
 
-export type FunnelRouteParts = {
-  readonly funnel: Pick<FunnelCounter, 'told'>;
-  readonly visitorAddress: VisitorAddress;
-  readonly clock: () => number;
-  readonly metrics: Pick<Metrics, 'limitHit'>;
-  readonly sendError: SendError;
-};
-
 /** Adds it. 204 whether it is counted or not; errors: 400 `invalid-input`, 429 `too-many-requests`. */
-export function addFunnelRoute(app: FastifyInstance, parts: FunnelRouteParts): void {
-  const { funnel, visitorAddress, clock, metrics, sendError } = parts;
+export function addFunnelRoute(app: FastifyInstance, context: VisitorContext): void {
+  const { funnel, visitorAddress, clock, metrics, sendError } = context;
   const countUpTo = createNetworkLimit(TELLS_FROM_NETWORK);
   app.post(API.funnel, { bodyLimit: BODY_LIMIT_BYTES }, async (request, reply) => {
     const told = Told.safeParse(request.body);

@@ -4,7 +4,9 @@ import { findOpenChallenge, findOpenChallengeFor, hasCodeOfItsOwn } from '#serve
 import { codeThatAnswers } from '#server/db/tables/codes.ts';
 import { newestSubmission, NOT_STATED } from '#server/db/tables/submissions.ts';
 import { mailFate } from '#server/visitors/leads/mailing-time.ts';
-import { resendInSeconds, type RequestCodeParts } from '#server/visitors/leads/request-code.ts';
+import { senderAddress } from '#server/mail/mailer.ts';
+import { resendInSeconds } from '#server/visitors/leads/request-code.ts';
+import type { VisitorContext } from '#server/visitors/visitor-context.ts';
 import type { OpenChallenge } from '#shared/api.ts';
 import { answersOf } from '#shared/lead.ts';
 
@@ -14,12 +16,12 @@ import { answersOf } from '#shared/lead.ts';
  * @param id which one; undefined for the newest
  */
 export async function findChallengeInProgress(
-  parts: RequestCodeParts,
+  context: VisitorContext,
   browserId: string,
   id: string | undefined,
 ): Promise<OpenChallenge | null> {
-  const { db } = parts.database;
-  const now = parts.clock();
+  const { db } = context.database;
+  const now = context.clock();
   const challenge = await findOpenChallenge(db, { browserId, now, id });
   if (challenge === undefined) return null;
   const submission = await newestSubmission(db, challenge.id);
@@ -30,19 +32,19 @@ export async function findChallengeInProgress(
   return {
     ...answersOf(submission),
     email: submission.email_typed,
-    reference: codeReference(parts.secrets, { id: code.id, secretId: code.secret_id }),
-    resendSeconds: await resendInSeconds(db, parts, code, now),
+    reference: codeReference(context.secrets, { id: code.id, secretId: code.secret_id }),
+    resendSeconds: await resendInSeconds(db, context, code, now),
     // 0 for what a clock that was wrong stored.
     askedSecondsAgo: Math.max(0, now - submission.created_at) / 1000,
     consentVersion: submission.consent_version === NOT_STATED ? '' : submission.consent_version,
     mail: await mailFate(db, code, now),
-    sender: parts.sender,
+    sender: senderAddress(context.config),
   };
 }
 
 /** Whether a browser waits for a code that was mailed for it. */
 export async function isWaiting(
-  { database: { db }, clock }: Pick<RequestCodeParts, 'database' | 'clock'>,
+  { database: { db }, clock }: Pick<VisitorContext, 'database' | 'clock'>,
   browserId: string,
   email: string,
 ): Promise<boolean> {

@@ -12,22 +12,18 @@ export type StatedWording =
 /** As server/campaign/campaign.ts makes them. */
 const VERSION = /^[0-9a-f]{12}$/;
 
-export type ConsentWordingParts = {
-  /** The version of the words that this server was started with. */
-  readonly consentVersion: string;
-};
-
 /**
  * Judges what a form says about its wording.
+ * @param ownVersion that of the words this server was started with
  * @param header the value of x-consent-version
  */
 export async function judgeWording(
   db: Db,
-  { consentVersion }: ConsentWordingParts,
+  ownVersion: string,
   header: string | readonly string[] | undefined,
 ): Promise<StatedWording> {
   if (header === undefined) return { type: 'known', version: NOT_STATED };
   if (typeof header !== 'string' || !VERSION.test(header)) return { type: 'unknown' };
-  const known = header === consentVersion || (await isKnownConsentWording(db, header));
+  const known = header === ownVersion || (await isKnownConsentWording(db, header));
   return known ? { type: 'known', version: header } : { type: 'unknown' };
 }

@@ -5,7 +5,6 @@ import { randomUUIDv7 } from 'node:crypto';
 import { v7 as uuid } from 'uuid';
 
 import { codeReference, type CodeKey } from '#server/secrets/one-time-code.ts';
-import type { Secrets } from '#server/secrets/secrets.ts';
 import {
   addCodeToChallenge,
   endChallenge,
@@ -17,7 +16,7 @@ import {
 } from '#server/db/tables/challenges.ts';
 import { isRecent } from '#server/db/engine/clocks.ts';
 import { codeThatAnswers, endCodes, insertCode, isLive, type Code } from '#server/db/tables/codes.ts';
-import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import type { Db } from '#server/db/engine/connect.ts';
 import {
   findPlaceInQueue,
   laneOf,
@@ -30,28 +29,12 @@ import type { Attribution } from '#server/attribution/attribution.ts';
 import { mailingTime } from '#server/visitors/leads/mailing-time.ts';
 import type { Limits } from '#server/limits/limits.ts';
 import { networkOf } from '#server/platform/network-of.ts';
-import type { MailBacklog } from '#server/mail/outbox/backlog.ts';
 import { queueCodeMail } from '#server/mail/letters/code.ts';
-import type { MailWorker } from '#server/mail/outbox/mail-worker.ts';
+import { senderAddress } from '#server/mail/mailer.ts';
+import type { VisitorContext } from '#server/visitors/visitor-context.ts';
 import type { CodeRequested } from '#shared/api.ts';
 import type { ApiErrorCode } from '#shared/errors.ts';
 import { answersOf, asciiAddress, normaliseEmail, type Lead } from '#shared/lead.ts';
-
-export type RequestCodeParts = {
-  readonly database: OpenDatabase;
-  readonly secrets: Secrets;
-  readonly limits: Limits;
-  readonly mailBacklog: MailBacklog;
-  readonly clock: () => number;
-  readonly codeTtlSeconds: number;
-  readonly resendSeconds: number;
-  /** The address our mail comes from. */
-  readonly sender: string;
-  /** Tells the mail worker that something waits. */
-  readonly wakeWorker: () => void;
-  /** Asks the mail worker to send one as soon as it is committed; null when it has no hand free. */
-  readonly reserveDelivery: MailWorker['reserve'];
-};
 
 /** Who sent the form, as far as a request shows it. */
 export type Visitor = {
@@ -97,7 +80,7 @@ type Ask = {
  * it, was lost). Whose tries are used up is mailed a code at once, in a new challenge.
  */
 export async function requestCode(
-  parts: RequestCodeParts,
+  context: VisitorContext,
   lead: Lead,
   visitor: Visitor,
 ): Promise<RequestCodeOutcome> {
@@ -105,14 +88,14 @@ export async function requestCode(
   // Mail servers need not know any letters but ASCII's in a domain. Other input never gets here.
   const recipient = asciiAddress(lead.email) ?? email;
   const lane = laneOf(networkOf(visitor.clientAddress), recipient);
-  const ask: Ask = { lead, email, recipient, lane, visitor, now: parts.clock() };
-  using reservation = parts.reserveDelivery(lane);
-  const { mail, ...outcome } = await parts.database.db
+  const ask: Ask = { lead, email, recipient, lane, visitor, now: context.clock() };
+  using reservation = context.reserveDelivery(lane);
+  const { mail, ...outcome } = await context.database.db
     .transaction()
-    .execute((tx) => answer(tx, parts, ask, reservation?.lease));
+    .execute((tx) => answer(tx, context, ask, reservation?.lease));
   if (mail !== undefined) {
     if (reservation) reservation.deliver(mail);
-    else parts.wakeWorker();
+    else context.wakeWorker();
   }
   return outcome;
 }
@@ -122,17 +105,17 @@ type Answer = RequestCodeOutcome & { readonly mail?: OutboxRow };
 
 async function answer(
   tx: Db,
-  parts: RequestCodeParts,
+  context: VisitorContext,
   ask: Ask,
   lease: FirstLease | undefined,
 ): Promise<Answer> {
-  const { limits } = parts;
+  const { limits } = context;
   const { email, recipient, lane, visitor, now } = ask;
 
   const asks = await limits.askFromNetwork(tx, visitor.clientAddress, now);
   if (asks.type === 'exceeded') return { ...asks, type: 'refused', error: 'too-many-requests' };
 
-  await lockAddress(tx, parts.database.engine, email);
+  await lockAddress(tx, context.database.engine, email);
   const { browserId, isNewBrowser } = visitor;
   const open = isNewBrowser ? undefined : await findOpenChallengeFor(tx, { browserId, email, now });
   const exhausted = open !== undefined && limits.isExhausted(open);
@@ -144,14 +127,14 @@ async function answer(
       challenge?.id ?? (await openChallenge(tx, ask, { codesSent: 0, expiresAt: recent.expires_at }));
     await storeSubmission(tx, ask, challengeId);
     return requested(
-      parts,
+      context,
       challengeId,
       { id: recent.id, secretId: recent.secret_id },
-      await resendInSeconds(tx, parts, recent, now),
+      await resendInSeconds(tx, context, recent, now),
     );
   }
 
-  const verdict = await parts.mailBacklog.admit(tx, ask.lane, now);
+  const verdict = await context.mailBacklog.admit(tx, ask.lane, now);
   if (verdict.type === 'too late') return { ...verdict, type: 'refused', error: 'mail-backlog' };
 
   const sends = await limits.sendToAddress(tx, email, now);
@@ -161,12 +144,12 @@ async function answer(
     await endCodes(tx, open.id, now);
     await endChallenge(tx, open.id, now);
   }
-  const expiresAt = now + parts.codeTtlSeconds * 1000;
+  const expiresAt = now + context.config.codeTtlSeconds * 1000;
   if (challenge) await addCodeToChallenge(tx, challenge.id, expiresAt);
   const challengeId = challenge?.id ?? (await openChallenge(tx, ask, { codesSent: 1, expiresAt }));
   await storeSubmission(tx, ask, challengeId);
   // The id tells the time, by which codes are counted (codeStatistics).
-  const code = { id: uuid({ msecs: now }), secretId: parts.secrets[0].id };
+  const code = { id: uuid({ msecs: now }), secretId: context.secrets[0].id };
   await insertCode(tx, {
     id: code.id,
     challenge_id: challengeId,
@@ -178,11 +161,11 @@ async function answer(
   });
   const place =
     lease === undefined
-      ? await findPlaceInQueue(tx, lane, { now, mostBehindMs: parts.mailBacklog.mostBehindMs })
+      ? await findPlaceInQueue(tx, lane, { now, mostBehindMs: context.mailBacklog.mostBehindMs })
       : { ...lane, turnAt: now };
   const id = uuid({ msecs: now });
   const mail = await queueCodeMail(tx, { id, codeId: code.id, recipient, place, lease, now });
-  return { ...requested(parts, challengeId, code, parts.resendSeconds), mail };
+  return { ...requested(context, challengeId, code, context.config.resendSeconds), mail };
 }
 
 /** The code that was mailed a moment ago, or waits to be, and answers this request as well. */
@@ -237,17 +220,17 @@ async function storeSubmission(tx: Db, ask: Ask, challengeId: string): Promise<v
 /**
  * The answer to a robot that filled in the honeypot: as to everybody else, but nothing is stored and nothing mailed.
  */
-export function pretendToRequestCode(parts: RequestCodeParts): RequestCodeOutcome {
+export function pretendToRequestCode(context: VisitorContext): RequestCodeOutcome {
   return requested(
-    parts,
+    context,
     randomUUIDv7(),
-    { id: randomUUIDv7(), secretId: parts.secrets[0].id },
-    parts.resendSeconds,
+    { id: randomUUIDv7(), secretId: context.secrets[0].id },
+    context.config.resendSeconds,
   );
 }
 
 function requested(
-  parts: RequestCodeParts,
+  context: VisitorContext,
   challengeId: string,
   code: CodeKey,
   resendSeconds: number,
@@ -256,9 +239,9 @@ function requested(
     type: 'requested',
     requested: {
       challengeId,
-      reference: codeReference(parts.secrets, code),
+      reference: codeReference(context.secrets, code),
       resendSeconds,
-      sender: parts.sender,
+      sender: senderAddress(context.config),
     },
   };
 }
@@ -269,7 +252,7 @@ function requested(
  */
 export async function resendInSeconds(
   db: Db,
-  { resendSeconds }: Pick<RequestCodeParts, 'resendSeconds'>,
+  { config: { resendSeconds } }: Pick<VisitorContext, 'config'>,
   code: Code,
   now: number,
 ): Promise<number> {

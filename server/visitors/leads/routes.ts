@@ -3,35 +3,26 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { NIL, validate as isUuid } from 'uuid';
 import type * as z from 'zod/mini';
 
-import { newBrowserId, type Cookies } from '#server/http/cookies.ts';
-import type { Config } from '#server/settings/settings.ts';
-import type { SendError } from '#server/http/errors.ts';
+import { newBrowserId } from '#server/http/cookies.ts';
 import { JSON_TYPE, sendWhole, textResource } from '#server/http/send-resource.ts';
-import { dropRequest, type VisitorAddress } from '#server/http/visitor-address.ts';
+import { dropRequest } from '#server/http/visitor-address.ts';
 import { findChallengeInProgress, isWaiting } from '#server/visitors/leads/challenge-in-progress.ts';
 import { attributionOf } from '#server/attribution/attribution.ts';
-import { judgeWording, type ConsentWordingParts } from '#server/visitors/leads/consent-wording.ts';
+import { judgeWording } from '#server/visitors/leads/consent-wording.ts';
 import { judgeDomain } from '#server/visitors/leads/email-domain.ts';
-import {
-  pretendToRequestCode,
-  requestCode,
-  type RequestCodeParts,
-} from '#server/visitors/leads/request-code.ts';
-import { verifyCode, type VerifyCodeParts } from '#server/visitors/leads/verify-code.ts';
-import type { Breaker } from '#server/limits/breaker.ts';
-import type { ProofOfWork } from '#server/limits/proof-of-work.ts';
-import type { Metrics } from '#server/observability/metrics.ts';
-import { tellFirstRead, type WebhookParts } from '#server/webhooks/webhook-events.ts';
+import { pretendToRequestCode, requestCode } from '#server/visitors/leads/request-code.ts';
+import { verifyCode } from '#server/visitors/leads/verify-code.ts';
+import { createProofOfWork } from '#server/limits/proof-of-work.ts';
+import type { VisitorContext } from '#server/visitors/visitor-context.ts';
+import { tellFirstRead } from '#server/webhooks/webhook-events.ts';
 import {
   API,
-  type Article,
   CONSENT_VERSION_HEADER,
   VISIT_HEADER,
   PROOF_OF_WORK_HEADER,
   type Verified,
   WITH_ARTICLE,
 } from '#shared/api.ts';
-import type { Interface } from '#shared/campaign-schema.ts';
 import { complaintIn, HONEYPOT_FIELD, Lead, normaliseEmail, Verification } from '#shared/lead.ts';
 import { fill } from '#shared/words.ts';
 
@@ -39,29 +30,12 @@ const USER_AGENT_MAX_LENGTH = 500;
 /** The nil UUID (RFC 9562, section 5.9): nothing has it. */
 const NO_CHALLENGE = NIL;
 
-export type LeadRouteParts = RequestCodeParts &
-  ConsentWordingParts &
-  Pick<VerifyCodeParts, 'mailsGuide' | 'newLeadsTo'> & {
-    readonly cookies: Cookies;
-    readonly visitorAddress: VisitorAddress;
-    readonly breaker: Breaker;
-    readonly proofOfWork: ProofOfWork;
-    readonly webhooks: WebhookParts;
-    readonly metrics: Pick<Metrics, 'limitHit' | 'codeEntered'>;
-    /** What to do about free-mail and disposable addresses. */
-    readonly policies: Pick<Config, 'freeMail' | 'disposableMail'>;
-    readonly freeMailDomains: ReadonlySet<string>;
-    /** What is said of input that cannot be used. */
-    readonly inputWords: Pick<Interface, 'validation' | 'otherInput'>;
-    /** What a right code opens. */
-    readonly article: Article;
-    readonly sendError: SendError;
-  };
-
 /** Adds the routes of the leads feature. */
-export function addLeadRoutes(app: FastifyInstance, parts: LeadRouteParts): void {
-  const { cookies, visitorAddress, breaker, proofOfWork, metrics, sendError } = parts;
-  const withArticle: Verified = { verified: true, article: parts.article };
+export function addLeadRoutes(app: FastifyInstance, context: VisitorContext): void {
+  const { config, campaign, database, secrets, clock } = context;
+  const { cookies, visitorAddress, breaker, metrics, sendError } = context;
+  const proofOfWork = createProofOfWork({ db: database.db, secrets, clock });
+  const withArticle: Verified = { verified: true, article: campaign.article };
   const verifiedWithArticle = textResource(JSON.stringify(withArticle), {
     type: JSON_TYPE,
     cacheControl: 'no-store',
@@ -70,10 +44,10 @@ export function addLeadRoutes(app: FastifyInstance, parts: LeadRouteParts): void
 
   app.post(API.leads, async (request, reply) => {
     const parsed = Lead.safeParse(request.body);
-    if (!parsed.success) return sendInvalidInput(parts, reply, parsed.error);
+    if (!parsed.success) return sendInvalidInput(context, reply, parsed.error);
     const clientAddress = visitorAddress(request);
     if (clientAddress === null) return dropRequest(reply);
-    const verdict = judgeDomain(parsed.data.email, parts.policies, parts.freeMailDomains);
+    const verdict = judgeDomain(parsed.data.email, config, campaign.freeMailDomains);
     if (verdict.type === 'refused') return sendError(reply, 'email-domain-refused');
     const knownBrowserId = cookies.readBrowserId(request);
     const browserId = knownBrowserId ?? newBrowserId();
@@ -81,12 +55,12 @@ export function addLeadRoutes(app: FastifyInstance, parts: LeadRouteParts): void
     const robot = isRobot(request.body);
     // Before a proof of work is asked for, which would be in vain. A robot states what it likes.
     const stated = robot ? undefined : request.headers[CONSENT_VERSION_HEADER];
-    const wording = await judgeWording(parts.database.db, parts, stated);
+    const wording = await judgeWording(database.db, campaign.consent.version, stated);
     if (wording.type === 'unknown') return sendError(reply, 'page-outdated');
     if (!robot && (await breaker.isOpen(clientAddress))) {
       // Who has a code already has paid, or came before the storm.
       const email = normaliseEmail(parsed.data.email);
-      const waiting = knownBrowserId !== null && (await isWaiting(parts, knownBrowserId, email));
+      const waiting = knownBrowserId !== null && (await isWaiting(context, knownBrowserId, email));
       const proof = request.headers[PROOF_OF_WORK_HEADER];
       if (!waiting && !(await proofOfWork.accepts(typeof proof === 'string' ? proof : undefined))) {
         metrics.limitHit('proof-of-work-required');
@@ -95,8 +69,8 @@ export function addLeadRoutes(app: FastifyInstance, parts: LeadRouteParts): void
     }
 
     const outcome = robot
-      ? pretendToRequestCode(parts)
-      : await requestCode(parts, parsed.data, {
+      ? pretendToRequestCode(context)
+      : await requestCode(context, parsed.data, {
           browserId,
           isNewBrowser: knownBrowserId === null,
           clientAddress,
@@ -118,21 +92,21 @@ export function addLeadRoutes(app: FastifyInstance, parts: LeadRouteParts): void
 
   app.post(API.verify, async (request, reply) => {
     const parsed = Verification.safeParse(request.body);
-    if (!parsed.success) return sendInvalidInput(parts, reply, parsed.error);
+    if (!parsed.success) return sendInvalidInput(context, reply, parsed.error);
     const clientAddress = visitorAddress(request);
     if (clientAddress === null) return dropRequest(reply);
     const browserId = cookies.readBrowserId(request);
-    const outcome = await verifyCode(parts, parsed.data, { browserId, clientAddress });
+    const outcome = await verifyCode(context, parsed.data, { browserId, clientAddress });
     if (outcome.type === 'refused') {
       if ('retryAfterSeconds' in outcome) metrics.limitHit(outcome.error);
       return sendError(reply, outcome.error, 'retryAfterSeconds' in outcome ? outcome : {});
     }
     if (outcome.afterMs !== null) metrics.codeEntered(outcome.afterMs);
-    parts.webhooks.wake();
-    cookies.openSession(reply, outcome.leadId, parts.clock());
+    context.webhooks.wake();
+    cookies.openSession(reply, outcome.leadId, clock());
     // A browser that keeps no cookie would lose the article with the next reload: it is to learn of that at once.
     if (browserId === null || !prefersArticle(request)) return sendJson(reply, { verified: true });
-    await tellFirstRead(parts, outcome.leadId, request.log);
+    await tellFirstRead(context, outcome.leadId, request.log);
     return sendWhole(request, reply.header('preference-applied', WITH_ARTICLE), verifiedWithArticle);
   });
 
@@ -141,7 +115,7 @@ export function addLeadRoutes(app: FastifyInstance, parts: LeadRouteParts): void
     const asked = [request.query.id].flat()[0];
     // Anything that is no id names no challenge; PostgreSQL would even choke on a NUL.
     const id = typeof asked === 'string' && !isUuid(asked) ? NO_CHALLENGE : asked;
-    const open = browserId === null ? null : await findChallengeInProgress(parts, browserId, id);
+    const open = browserId === null ? null : await findChallengeInProgress(context, browserId, id);
     // "None" is an answer, not an error: the page asks on every reload of the code screen.
     return open === null ? reply.code(204).header('cache-control', 'no-store').send() : sendJson(reply, open);
   });
@@ -160,10 +134,11 @@ const sendJson = (reply: FastifyReply, body: object): FastifyReply =>
 
 /** The first complaint is the sentence; the generic ones of the specification name their field as well. */
 function sendInvalidInput(
-  { inputWords: { validation, otherInput }, sendError }: Pick<LeadRouteParts, 'inputWords' | 'sendError'>,
+  { campaign, sendError }: VisitorContext,
   reply: FastifyReply,
   error: z.core.$ZodError,
 ): FastifyReply {
+  const { validation, otherInput } = campaign.interface;
   const [issue] = error.issues;
   const [field] = issue?.path ?? [];
   // A body that is no object at all has no field, and a sentence of its own.

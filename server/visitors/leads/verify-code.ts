@@ -6,7 +6,6 @@ import { v7 as uuid } from 'uuid';
 
 import { findCode } from '#server/secrets/one-time-code.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
-import type { Secrets } from '#server/secrets/secrets.ts';
 import {
   burnTry,
   closeChallenge,
@@ -25,29 +24,17 @@ import {
   enterCode,
   type Code,
 } from '#server/db/tables/codes.ts';
-import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import type { Db } from '#server/db/engine/connect.ts';
 import { findLeadId, mergeLead } from '#server/db/tables/leads.ts';
 import { liftSuppressions } from '#server/db/tables/suppressions.ts';
 import { firstLikeNewestSubmission } from '#server/db/tables/submissions.ts';
-import type { Limits } from '#server/limits/limits.ts';
 import { ACCEPTED_CODES } from '#server/settings/tries-and-rates.ts';
 import { queueGuideMail } from '#server/mail/letters/guide.ts';
 import { queueNewLeadMail } from '#server/mail/letters/new-lead.ts';
-import { queueLeadEvent, type WebhookParts } from '#server/webhooks/webhook-events.ts';
+import type { VisitorContext } from '#server/visitors/visitor-context.ts';
+import { queueLeadEvent } from '#server/webhooks/webhook-events.ts';
 import type { ApiErrorCode } from '#shared/errors.ts';
 import { asciiAddress, normaliseEmail, type Verification } from '#shared/lead.ts';
-
-export type VerifyCodeParts = {
-  readonly database: OpenDatabase;
-  readonly secrets: Secrets;
-  readonly limits: Limits;
-  readonly clock: () => number;
-  /** Whether the guide is mailed as well, once a code was entered. */
-  readonly mailsGuide: boolean;
-  readonly webhooks: WebhookParts;
-  /** Who is told at once of each new lead; null: nobody. */
-  readonly newLeadsTo: string | null;
-};
 
 export type VerifyCodeOutcome =
   | {
@@ -103,36 +90,37 @@ type CountedTry = {
  * @param browserId from the challenge cookie; null without one
  */
 export async function verifyCode(
-  parts: VerifyCodeParts,
+  context: VisitorContext,
   { email: typedEmail, code: typedCode }: Verification,
   { browserId, clientAddress }: { browserId: string | null; clientAddress: string },
 ): Promise<VerifyCodeOutcome> {
-  const { db } = parts.database;
-  const { limits } = parts;
-  const now = parts.clock();
+  const { db } = context.database;
+  const { limits } = context;
+  const now = context.clock();
   const email = normaliseEmail(typedEmail);
   const entry: Entry = { email, typedCode, clientAddress, hasCookie: browserId !== null, now };
 
   // One transaction for all that is counted; nothing is compared before it is committed.
-  const begun = await db.transaction().execute((tx) => countEntry(tx, parts, { entry, browserId }));
+  const begun = await db.transaction().execute((tx) => countEntry(tx, context, { entry, browserId }));
   if (begun.type === 'refused') return begun;
   const { open, verified } = begun;
-  const again = verified && (await enterAgain(parts, verified, entry));
+  const again = verified && (await enterAgain(context, verified, entry));
   if (again) return again;
-  const counted = begun.counted ?? (await db.transaction().execute((tx) => countSharedTry(tx, parts, entry)));
+  const counted =
+    begun.counted ?? (await db.transaction().execute((tx) => countSharedTry(tx, context, entry)));
   const own = hasCodeOfItsOwn(open);
-  const code = compare(parts, counted.compareWith, typedCode);
+  const code = compare(context, counted.compareWith, typedCode);
   if (code === null) {
     // It may have been verified since we looked, by a call of the same browser that was a moment faster.
-    const faster = open && browserId !== null && (await enterMeanwhile(parts, browserId, entry));
+    const faster = open && browserId !== null && (await enterMeanwhile(context, browserId, entry));
     if (faster) return faster;
-    if (own && counted.last) await endCodesOf(parts, open, now);
+    if (own && counted.last) await endCodesOf(context, open, now);
     return counted.ifWrong;
   }
 
   return db.transaction().execute(async (tx) => {
-    await lockAddress(tx, parts.database.engine, email);
-    const outcome = await openLead(tx, parts, { challenge: open ?? verified?.challenge, own, code, entry });
+    await lockAddress(tx, context.database.engine, email);
+    const outcome = await openLead(tx, context, { challenge: open ?? verified?.challenge, own, code, entry });
     if (outcome.type === 'verified' && !own) await limits.forgiveTry(tx, email, now);
     return outcome;
   });
@@ -153,27 +141,27 @@ type CountedEntry =
 /** Counts an entry for its network, and for its challenge or its address. */
 async function countEntry(
   tx: Db,
-  parts: VerifyCodeParts,
+  context: VisitorContext,
   { entry, browserId }: { entry: Entry; browserId: string | null },
 ): Promise<CountedEntry> {
   const { email, clientAddress, now } = entry;
-  const asks = await parts.limits.verifyFromNetwork(tx, clientAddress, now);
+  const asks = await context.limits.verifyFromNetwork(tx, clientAddress, now);
   if (asks.type === 'exceeded') return { ...asks, type: 'refused', error: 'too-many-requests' };
 
   const open = browserId === null ? undefined : await findOpenChallengeFor(tx, { browserId, email, now });
   const verified =
     open === undefined && browserId !== null
-      ? await countTryAgain(tx, parts, { browserId, entry })
+      ? await countTryAgain(tx, context, { browserId, entry })
       : undefined;
   if (verified) return { type: 'counted', open, verified, counted: null };
   const counted = hasCodeOfItsOwn(open)
-    ? await countOwnTry(tx, parts, { challenge: open, now })
-    : await countSharedTry(tx, parts, entry);
+    ? await countOwnTry(tx, context, { challenge: open, now })
+    : await countSharedTry(tx, context, entry);
   return { type: 'counted', open, verified, counted };
 }
 
 /** Compares in constant time, always as often. */
-const compare = ({ secrets }: VerifyCodeParts, codes: readonly Code[], typedCode: string): Code | null =>
+const compare = ({ secrets }: VisitorContext, codes: readonly Code[], typedCode: string): Code | null =>
   findCode(
     secrets,
     codes.map((code) => ({ ...code, secretId: code.secret_id })),
@@ -184,7 +172,7 @@ const compare = ({ secrets }: VerifyCodeParts, codes: readonly Code[], typedCode
 /** Counts a try that the challenge pays for. */
 async function countOwnTry(
   tx: Db,
-  { limits }: VerifyCodeParts,
+  { limits }: VisitorContext,
   { challenge, now }: { challenge: Challenge; now: number },
 ): Promise<CountedTry> {
   const compareWith = await acceptedCodes(
@@ -211,7 +199,7 @@ async function countOwnTry(
 
 /** The challenge is over, and its codes with it: nobody shall be told that one of them is all that is needed. */
 async function endCodesOf(
-  { database: { db, engine } }: VerifyCodeParts,
+  { database: { db, engine } }: VisitorContext,
   { id, email }: Challenge,
   now: number,
 ): Promise<void> {
@@ -225,7 +213,7 @@ async function endCodesOf(
 /** Counts a try that the address pays for, whoever makes it. */
 async function countSharedTry(
   tx: Db,
-  { database: { engine }, limits }: VerifyCodeParts,
+  { database: { engine }, limits }: VisitorContext,
   { email, hasCookie, now }: Entry,
 ): Promise<CountedTry> {
   await lockAddress(tx, engine, email);
@@ -254,7 +242,7 @@ type VerifiedChallenge = { readonly challenge: Challenge; readonly code: Code | 
 /** Counts a try at the code that a browser entered already: its answer may have been lost. */
 async function countTryAgain(
   tx: Db,
-  { limits }: VerifyCodeParts,
+  { limits }: VisitorContext,
   { browserId, entry: { email, now } }: { browserId: string; entry: Entry },
 ): Promise<VerifiedChallenge | undefined> {
   const challenge = await findVerifiedChallenge(tx, { browserId, email, now });
@@ -266,12 +254,12 @@ async function countTryAgain(
 
 /** The right code from a browser that entered it already. Null when it is anything else. */
 async function enterAgain(
-  parts: VerifyCodeParts,
+  context: VisitorContext,
   { challenge, code }: VerifiedChallenge,
   { email, typedCode }: Entry,
 ): Promise<VerifyCodeOutcome | null> {
-  const { db } = parts.database;
-  if (compare(parts, code === null ? [] : [code], typedCode) === null) return null;
+  const { db } = context.database;
+  if (compare(context, code === null ? [] : [code], typedCode) === null) return null;
   await unburnTry(db, challenge.id);
   const leadId = await findLeadId(db, email);
   return leadId === undefined ? null : { type: 'verified', leadId, afterMs: null };
@@ -279,13 +267,13 @@ async function enterAgain(
 
 /** {@link enterAgain} for a challenge that has been verified since it was found open; null when it has not. */
 async function enterMeanwhile(
-  parts: VerifyCodeParts,
+  context: VisitorContext,
   browserId: string,
   entry: Entry,
 ): Promise<VerifyCodeOutcome | null> {
-  const { db } = parts.database;
-  const verified = await db.transaction().execute((tx) => countTryAgain(tx, parts, { browserId, entry }));
-  return verified ? enterAgain(parts, verified, entry) : null;
+  const { db } = context.database;
+  const verified = await db.transaction().execute((tx) => countTryAgain(tx, context, { browserId, entry }));
+  return verified ? enterAgain(context, verified, entry) : null;
 }
 
 /**
@@ -296,12 +284,7 @@ async function enterMeanwhile(
  */
 async function openLead(
   tx: Db,
-  {
-    secrets,
-    mailsGuide,
-    newLeadsTo,
-    webhooks,
-  }: Pick<VerifyCodeParts, 'secrets' | 'mailsGuide' | 'newLeadsTo' | 'webhooks'>,
+  { config, secrets, webhooks }: VisitorContext,
   {
     challenge,
     own,
@@ -330,14 +313,15 @@ async function openLead(
     });
     // A new consent, and an address that works.
     await liftSuppressions(tx, { keys: pseudonymsOf(secrets, email), email });
-    if (mailsGuide) {
+    if (config.guideEmail !== 'off') {
       const recipient = asciiAddress(submission.email_typed) ?? email;
       await queueGuideMail(tx, { id: uuid({ msecs: now }), leadId, recipient, now });
     }
     const type = leadId === newId ? 'lead.verified' : 'lead.updated';
     await queueLeadEvent(tx, webhooks, { type, leadId, now });
-    if (newLeadsTo !== null && leadId === newId)
-      await queueNewLeadMail(tx, { id: uuid({ msecs: now }), leadId, recipient: newLeadsTo, now });
+    const { operatorEmail } = config;
+    if (config.newLeadEmail === 'each' && operatorEmail !== null && leadId === newId)
+      await queueNewLeadMail(tx, { id: uuid({ msecs: now }), leadId, recipient: operatorEmail, now });
     return { type: 'verified', leadId, afterMs };
   }
 

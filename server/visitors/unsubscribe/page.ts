@@ -1,8 +1,8 @@
 // The pages of an unsubscribe link.
 import { escapeHtml } from '#server/platform/escape-html.ts';
-import { wayHome, type LetterPage } from '#server/http/letter-page.ts';
+import { wayHome } from '#server/http/letter-page.ts';
 import type { Resource } from '#server/http/send-resource.ts';
-import type { Interface } from '#shared/campaign-schema.ts';
+import type { VisitorContext } from '#server/visitors/visitor-context.ts';
 import { fill } from '#shared/words.ts';
 
 /** What the mail program's button and ours send (RFC 8058, section 3.1). */
@@ -11,15 +11,15 @@ export const ONE_CLICK = { name: 'List-Unsubscribe', value: 'One-Click' } as con
 /** What our page's form sends beside it. */
 export const FROM_PAGE = 'page';
 
-export type UnsubscribePages = { readonly [Page in 'ask' | 'done' | 'unknown']: Resource };
+type UnsubscribePages = { readonly [Page in 'ask' | 'done' | 'unknown']: Resource };
 
-/** Makes the pages once. @param title of the product */
-export function createUnsubscribePages(
-  page: LetterPage,
-  words: Interface['unsubscribe'],
-  title: string,
-): UnsubscribePages {
-  const tab = fill(words.pageTitle, { title });
+/** Makes the pages once. */
+export function createUnsubscribePages({
+  campaign,
+  letterPage: page,
+}: Pick<VisitorContext, 'campaign' | 'letterPage'>): UnsubscribePages {
+  const words = campaign.interface.unsubscribe;
+  const tab = fill(words.pageTitle, { title: campaign.site.title });
   const way = wayHome(words.home);
   const form = `<form method="post"><input type="hidden" name="${ONE_CLICK.name}" value="${ONE_CLICK.value}"><input type="hidden" name="${FROM_PAGE}" value="1"><button>${escapeHtml(words.button)}</button></form>`;
   return {

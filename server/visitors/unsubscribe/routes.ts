@@ -2,27 +2,14 @@
 // and so does the button of a mail program, which posts the same without opening the page (RFC 8058).
 import type { FastifyInstance } from 'fastify';
 
-import type { Secrets } from '#server/secrets/secrets.ts';
 import { readUnsubscribeToken } from '#server/secrets/mail-links.ts';
-import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import type { SendError } from '#server/http/errors.ts';
 import { sendDeadLink } from '#server/http/letter-page.ts';
 import { sendWhole } from '#server/http/send-resource.ts';
-import { dropRequest, type VisitorAddress } from '#server/http/visitor-address.ts';
-import { FROM_PAGE, ONE_CLICK, type UnsubscribePages } from '#server/visitors/unsubscribe/page.ts';
+import { dropRequest } from '#server/http/visitor-address.ts';
+import { createUnsubscribePages, FROM_PAGE, ONE_CLICK } from '#server/visitors/unsubscribe/page.ts';
 import { withdrawConsent } from '#server/visitors/unsubscribe/withdraw.ts';
-import type { WebhookParts } from '#server/webhooks/webhook-events.ts';
+import type { VisitorContext } from '#server/visitors/visitor-context.ts';
 import { API } from '#shared/api.ts';
-
-type UnsubscribeParts = {
-  readonly database: OpenDatabase;
-  readonly secrets: Secrets;
-  readonly webhooks: WebhookParts;
-  readonly clock: () => number;
-  readonly visitorAddress: VisitorAddress;
-  readonly pages: UnsubscribePages;
-  readonly sendError: SendError;
-};
 
 /** What a form may send it as (RFC 8058, section 3.2). */
 const FORM_TYPES = ['application/x-www-form-urlencoded', 'multipart/form-data'];
@@ -30,10 +17,9 @@ const BODY_LIMIT_BYTES = 4_096;
 const USER_AGENT_MAX_LENGTH = 500;
 
 /** Adds the routes of an unsubscribe link. Whose it is, or whether there is such a lead, no answer tells. */
-export async function addUnsubscribeRoutes(
-  app: FastifyInstance,
-  { database, secrets, webhooks, clock, visitorAddress, pages, sendError }: UnsubscribeParts,
-): Promise<void> {
+export async function addUnsubscribeRoutes(app: FastifyInstance, context: VisitorContext): Promise<void> {
+  const { secrets, clock, visitorAddress, sendError } = context;
+  const pages = createUnsubscribePages(context);
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser(FORM_TYPES, { parseAs: 'string' }, (_request, body, done) => done(null, body));
@@ -53,16 +39,13 @@ export async function addUnsubscribeRoutes(
         if (leadId === null) return sendDeadLink(request, reply, pages.unknown);
         const form = readForm(request.headers['content-type'], request.body);
         if (!form.isOneClick) return sendError(reply, 'invalid-input');
-        await withdrawConsent(
-          { database, secrets, webhooks },
-          {
-            leadId,
-            way: form.isPage ? 'page' : 'one-click',
-            clientAddress,
-            userAgent: request.headers['user-agent']?.slice(0, USER_AGENT_MAX_LENGTH) ?? null,
-            now: clock(),
-          },
-        );
+        await withdrawConsent(context, {
+          leadId,
+          way: form.isPage ? 'page' : 'one-click',
+          clientAddress,
+          userAgent: request.headers['user-agent']?.slice(0, USER_AGENT_MAX_LENGTH) ?? null,
+          now: clock(),
+        });
         return sendWhole(request, reply, pages.done);
       },
     );

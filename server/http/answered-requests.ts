@@ -1,0 +1,53 @@
+// What is done after each answer: it is logged, measured, and counted if it was the page.
+import type { IncomingMessage } from 'node:http';
+
+import type { FastifyInstance } from 'fastify';
+
+import { API } from '#shared/api.ts';
+
+export type Answered = {
+  readonly method: string;
+  /** The route's pattern, never an address that a stranger made up. */
+  readonly route: string;
+  readonly status: number;
+  readonly ms: number;
+};
+
+/**
+ * Makes the function that measures and counts an answer, and adds it, with the log, to all that Fastify answers.
+ * @returns that function, for what is answered before Fastify (site-fast-path.ts): it is not logged
+ */
+export function noteAnswers(
+  app: FastifyInstance,
+  {
+    onAnswered,
+    onPageSeen,
+  }: { onAnswered: (answered: Answered) => void; onPageSeen: (request: IncomingMessage) => void },
+): (request: IncomingMessage, answered: Answered) => void {
+  const note = (request: IncomingMessage, answered: Answered): void => {
+    onAnswered(answered);
+    if (isPage(answered)) onPageSeen(request);
+  };
+  app.addHook('onResponse', (request, reply, done) => {
+    const route = request.routeOptions.url ?? 'unknown';
+    const { method } = request;
+    const status = reply.statusCode;
+    if (isLogged(route, status))
+      request.log.info({ method, route, status, ms: Math.round(reply.elapsedTime) });
+    note(request.raw, { method, route, status, ms: reply.elapsedTime });
+    done();
+  });
+  return note;
+}
+
+const isPage = ({ method, route, status }: Answered): boolean =>
+  route === '/' && method === 'GET' && (status === 200 || status === 304);
+
+/**
+ * The page and its files are counted, not logged: thousands of such lines would hide those that say something. The same goes for
+ * funnel steps, which any stranger may post at any time, and for a monitor's probe that finds all well.
+ */
+function isLogged(route: string, status: number): boolean {
+  if (route === API.funnel) return status >= 500;
+  return status >= 400 || (route.startsWith('/api/') && route !== API.live && route !== API.health);
+}

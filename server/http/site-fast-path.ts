@@ -1,0 +1,67 @@
+// The fast path for the page and its files, which are nearly all requests and need nothing that Fastify does. The functions that
+// answer them within Fastify answer them here before it; a request that is unusual in any way goes on to Fastify, which knows every
+// rule. Of the requests a second that plain node:http answers with the same bytes, the page had 0.26 within Fastify and 0.83 here.
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import type { FastifyInstance } from 'fastify';
+import '@fastify/under-pressure';
+
+import type { Answered } from '#server/http/answered-requests.ts';
+import type { HeaderList } from '#server/http/header-list.ts';
+import { namesItsHost } from '#server/http/host.ts';
+import { answerFor, type Resource } from '#server/http/send-resource.ts';
+
+/**
+ * Puts the resources before Fastify. Call it before anything else listens to the server's requests.
+ * @param resources by address
+ */
+export function addSiteFastPath(
+  app: FastifyInstance,
+  {
+    resources,
+    urlMaxLength,
+    ownHeaders,
+    onRequest,
+    onAnswered,
+  }: {
+    readonly resources: ReadonlyMap<string, Resource>;
+    /** A longer address is left to Fastify. */
+    readonly urlMaxLength: number;
+    /** Headers of one answer with this request id. */
+    readonly ownHeaders: (requestId: string) => HeaderList;
+    /** Called for each request that is answered here. */
+    readonly onRequest: (headers: IncomingMessage['headers']) => void;
+    /** Called once the answer was sent. */
+    readonly onAnswered: (request: IncomingMessage, answered: Answered) => void;
+  },
+): void {
+  app.server.removeAllListeners('request');
+  app.server.on('request', (request, response) => {
+    if (!answer(request, response)) app.routing(request, response);
+  });
+
+  /** @returns whether it was answered; if not, nothing was done */
+  function answer(request: IncomingMessage, response: ServerResponse): boolean {
+    const { method, url = '' } = request;
+    if ((method !== 'GET' && method !== 'HEAD') || url.length > urlMaxLength || app.isUnderPressure())
+      return false;
+    const query = url.indexOf('?');
+    const route = query === -1 ? url : url.slice(0, query);
+    const resource = resources.get(route);
+    if (resource === undefined) return false;
+    if (!namesItsHost(request)) return false;
+    const found = answerFor(request, resource);
+    if (found.type === 'refusal') return false;
+    const { status, headers, body } = found;
+    const begun = performance.now();
+    onRequest(request.headers);
+    response.on('finish', () =>
+      onAnswered(request, { method, route, status, ms: performance.now() - begun }),
+    );
+    response
+      .writeHead(status, [...headers, ...ownHeaders(randomUUID())])
+      .end(method === 'GET' ? body : undefined);
+    return true;
+  }
+}
