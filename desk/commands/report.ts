@@ -3,7 +3,7 @@ import { InvalidArgumentError, type Command } from '@commander-js/extra-typings'
 
 import { CommandFailure, type Desk } from '#desk/commands/command.ts';
 import { writeWhole } from '#desk/commands/output-file.ts';
-import { gatherReport } from '#server/figures/figures.ts';
+import { gatherReport } from '#desk/report/report.ts';
 import { createPlatformLookup } from '#server/figures/mail-platform-lookup.ts';
 import { readPeriod } from '#server/figures/period.ts';
 import { reportAsText } from '#desk/report/terminal-report.ts';
