@@ -1,4 +1,5 @@
 // One of every kind of mail, made of the words as they are now and of people who do not exist.
+import { HOUR_MS } from '#server/platform/time.ts';
 import { GUIDE_LINK_DAYS } from '#server/secrets/mail-links.ts';
 import type { Campaign } from '#server/campaign/campaign.ts';
 import type { NewLead } from '#server/db/across/new-leads.ts';
@@ -17,7 +18,6 @@ export type SampleMail = {
   readonly html: string;
 };
 
-const HOUR_MS = 3_600_000;
 /** A day in spring. */
 const NOON = Date.UTC(2026, 3, 14, 12);
 const HOST = 'guide.example.com';

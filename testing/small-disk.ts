@@ -4,6 +4,7 @@ import { chmodSync, closeSync, mkdirSync, mkdtempSync, openSync, rmdirSync, writ
 import os from 'node:os';
 import path from 'node:path';
 
+import { errorCode } from '#server/platform/error-code.ts';
 import { inFolder } from '#testing/folder.ts';
 
 type DiskOptions = {
@@ -81,7 +82,7 @@ export function fillDisk(disk: string): string {
           written += writeSync(file, chunk);
         }
       } catch (error) {
-        if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error;
+        if (errorCode(error) !== 'ENOSPC') throw error;
       }
     }
   } finally {

@@ -9,6 +9,7 @@ import { orSay } from '#desk/commands/output-file.ts';
 import { printable } from '#desk/commands/terminal-text.ts';
 import { READ_BYTES } from '#server/mail-events/read-message.ts';
 import { takeMessage, type MessageOutcome } from '#server/mail-events/take-message.ts';
+import { errorCode } from '#server/platform/error-code.ts';
 import { complaintsTo } from '#server/visitors/unsubscribe/withdraw.ts';
 
 /** Where a message stands that was read from a folder. */
@@ -118,7 +119,7 @@ async function mustBeFile(file: string): Promise<string> {
 
 const cannotRead = (name: string, error: unknown): CommandFailure =>
   new CommandFailure(
-    error instanceof Error && 'code' in error && error.code === 'ENOENT'
+    errorCode(error) === 'ENOENT'
       ? `${name} does not exist. Name a message, or a folder of messages with --folder.`
       : `${name} cannot be read by this user. Give it the right to.`,
   );

@@ -1,6 +1,7 @@
 // desk consent: proof that somebody agreed, and that nobody has touched the proof.
 import type { Command } from '@commander-js/extra-typings';
 
+import { isoTime } from '#server/platform/time.ts';
 import { chainSignerOf } from '#server/secrets/secrets.ts';
 import { CommandFailure, type Desk } from '#desk/commands/command.ts';
 import { writeWhole } from '#desk/commands/output-file.ts';
@@ -140,7 +141,7 @@ function addAnchor(consent: Command, desk: Desk): void {
         desk.note(
           'This head is not signed. Run "consent verify": it says from which entry on, and what to do.',
         );
-      const at = new Date(clock()).toISOString();
+      const at = isoTime(clock());
       await desk.print(
         json ? `${JSON.stringify({ ...head, at }, null, 2)}\n` : `${head.position}:${head.hash} ${at}\n`,
       );

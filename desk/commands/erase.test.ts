@@ -7,6 +7,7 @@ import { describe, it } from 'node:test';
 
 import { sql } from 'kysely';
 
+import { DAY_MS } from '#server/platform/time.ts';
 import { sealConsents } from '#server/upkeep/consent-sealer.ts';
 import { rewriteDatabase } from '#server/db/whole/rewrite.ts';
 import { createHousekeeping } from '#server/upkeep/housekeeping.ts';
@@ -22,7 +23,6 @@ import { fillDisk, whyNoDisk, withSmallDisk } from '#testing/small-disk.ts';
 const EMAIL = 'zacharias@quillfeather.example';
 const NAME = 'Zacharias Quillfeather';
 const OTHERS = 20;
-const DAY_MS = 86_400_000;
 
 /** A server whose SQLite is a file. */
 const withFiles = (engine: Engine, act: (server: ServerUnderTest, folder: string) => Promise<void>) =>

@@ -2,6 +2,7 @@
 import { open, type FileHandle } from 'node:fs/promises';
 
 import { CommandFailure } from '#desk/commands/command.ts';
+import { errorCode } from '#server/platform/error-code.ts';
 
 /** @throws {CommandFailure} when it is no file that can be read */
 export async function openInput(file: string): Promise<FileHandle> {
@@ -10,7 +11,7 @@ export async function openInput(file: string): Promise<FileHandle> {
     if ((await handle.stat()).isFile()) return handle;
     await handle.close();
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const code = errorCode(error);
     if (code === 'EACCES' || code === 'EPERM')
       throw new CommandFailure(`${file} cannot be read by this user. Give it the right to.`);
     if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;

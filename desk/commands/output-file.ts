@@ -6,6 +6,7 @@ import { open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 import { CommandFailure } from '#desk/commands/command.ts';
+import { errorCode } from '#server/platform/error-code.ts';
 import { explainWriting } from '#server/platform/machine-failures.ts';
 
 /** Letters that are gathered for one call of the file system. */
@@ -110,8 +111,7 @@ async function withoutLinks(file: string): Promise<string> {
   }
 }
 
-const isMissing = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'ENOENT';
+const isMissing = (error: unknown): boolean => errorCode(error) === 'ENOENT';
 
 /** How SQLite's files begin. Replacing one by mistake would lose all leads. */
 const DATABASE_HEADER = 'SQLite format 3\0';

@@ -6,6 +6,7 @@ import { writeWhole } from '#desk/commands/output-file.ts';
 import { personalDataOf, readAddress } from '#desk/commands/held-data.ts';
 import { personPage } from '#desk/people/person-page.ts';
 import { tellStory } from '#desk/people/life-of-a-lead.ts';
+import { isoTime } from '#server/platform/time.ts';
 
 export function addPerson(program: Command, desk: Desk): void {
   program
@@ -19,7 +20,7 @@ export function addPerson(program: Command, desk: Desk): void {
       const { database, campaign, clock } = await desk.service();
       const data = await personalDataOf(database.db, email);
       const story = tellStory(data);
-      const writtenAt = new Date(clock()).toISOString();
+      const writtenAt = isoTime(clock());
       const base = out.replace(/\.(json|html)$/, '');
       const { title } = campaign.site;
       await writeWhole(`${base}.json`, (append) =>

@@ -20,6 +20,7 @@ import { besideOf, filePlace, orSay } from '#desk/commands/output-file.ts';
 import { openDatabase } from '#server/db/engine/connect.ts';
 import { COMPANIONS, inspectDatabase, takePlace } from '#server/db/whole/restore.ts';
 import { makePrivateFolder } from '#server/platform/private-files.ts';
+import { isoTime } from '#server/platform/time.ts';
 
 const NAME_BACKUP = 'Name a file that "backup" wrote.';
 /** What to do instead, by why a file is refused. */
@@ -60,9 +61,7 @@ export function addRestore(program: Command, desk: Desk): void {
         if (isInUse(database))
           throw new CommandFailure(`${live} is in use. Stop the page first; nothing was changed.`);
         desk.signal.throwIfAborted();
-        const kept = freeName(
-          `${place}.before-${new Date(desk.clock()).toISOString().replaceAll(/[-:]|\..*/g, '')}`,
-        );
+        const kept = freeName(`${place}.before-${isoTime(desk.clock()).replaceAll(/[-:]|\..*/g, '')}`);
         const isKept = existsSync(place);
         await orSay(live, async () => {
           await using handle = await open(copy, 'r+');

@@ -1,6 +1,7 @@
 // desk suppress: the list of who is not to be mailed.
 import { Option, type Command } from '@commander-js/extra-typings';
 
+import { isoTime } from '#server/platform/time.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import { CommandFailure, type Desk } from '#desk/commands/command.ts';
 import { openInput } from '#desk/commands/input-file.ts';
@@ -222,6 +223,6 @@ async function* shownPages(db: Service['database']['db']): AsyncGenerator<readon
 }
 
 const shown = ({ email, reason, note, created_at: at }: Suppression): Shown[] =>
-  email === null ? [] : [{ email, reason, since: new Date(at).toISOString(), note: note ?? '' }];
+  email === null ? [] : [{ email, reason, since: isoTime(at), note: note ?? '' }];
 
 const sayEntries = (count: number): string => (count === 1 ? '1 entry' : `${count} entries`);

@@ -1,6 +1,7 @@
 // Times as they are typed in a command: a day, a moment, or how long ago.
+import { DAY_MS, HOUR_MS } from '#server/platform/time.ts';
 
-const UNITS_MS = { h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 } as const;
+const UNITS_MS = { h: HOUR_MS, d: DAY_MS, w: 7 * DAY_MS } as const;
 
 /**
  * Reads `2026-11-01` (its first moment in UTC), `2026-11-01T09:30:00Z`, or `12h`, `7d`, `4w` ago.

@@ -5,6 +5,7 @@ import { NIL, v7 as uuid } from 'uuid';
 import { CommandFailure, type Desk } from '#desk/commands/command.ts';
 import { minuteOf, tableLine } from '#desk/commands/terminal-text.ts';
 import { countEvents, listEvents, reviveEvents } from '#server/db/tables/webhook-events.ts';
+import { isoTime } from '#server/platform/time.ts';
 import type { Service } from '#server/run/service.ts';
 import type { Endpoint } from '#server/webhooks/webhook-endpoints.ts';
 import { testEvent } from '#server/webhooks/webhook-events.ts';
@@ -129,5 +130,3 @@ async function testAll(
 /** The address itself is a secret. */
 const hostOf = ({ webhooks }: Service, id: string): string =>
   webhooks.endpoints.find((endpoint) => endpoint.id === id)?.host ?? `${id} (not in WEBHOOK_URLS)`;
-
-const isoTime = (ms: number): string => new Date(ms).toISOString();

@@ -3,6 +3,7 @@ import { fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
+import { isoTime } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
 import type { Look } from '#server/db/whole/look-at-database.ts';
@@ -133,15 +134,16 @@ async function see(
  * @param now milliseconds since 1970
  */
 export function examineClock(look: Look | null, now: number): readonly Finding[] {
-  const time = (at: number) => new Date(at).toISOString();
   if (look === null)
-    return [clock.note(`This machine says that it is ${time(now)}. There was nothing to compare it with.`)];
+    return [
+      clock.note(`This machine says that it is ${isoTime(now)}. There was nothing to compare it with.`),
+    ];
   const { newestAt, clockAheadMs } = look;
   const findings: Finding[] = [];
   if (newestAt !== null && newestAt > now + CLOCKS_DIFFER_MS)
     findings.push(
       clock.problem(
-        `This machine says that it is ${time(now)}, and the newest row was made at ${time(newestAt)}: the clock is wrong now or was then. Codes would be refused or stay valid for too long. Set the clock (timedatectl set-ntp true).`,
+        `This machine says that it is ${isoTime(now)}, and the newest row was made at ${isoTime(newestAt)}: the clock is wrong now or was then. Codes would be refused or stay valid for too long. Set the clock (timedatectl set-ntp true).`,
       ),
     );
   if (clockAheadMs !== null && Math.abs(clockAheadMs) > CLOCKS_DIFFER_MS)
@@ -158,8 +160,8 @@ export function examineClock(look: Look | null, now: number): readonly Finding[]
         )
       : newestAt !== null
         ? clock.ok(
-            `This machine says that it is ${time(now)}, after the newest row. Nothing else was asked for the time.`,
+            `This machine says that it is ${isoTime(now)}, after the newest row. Nothing else was asked for the time.`,
           )
-        : clock.note(`This machine says that it is ${time(now)}. There was nothing to compare it with.`),
+        : clock.note(`This machine says that it is ${isoTime(now)}. There was nothing to compare it with.`),
   ];
 }

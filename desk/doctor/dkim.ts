@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 
 import type { DkimConfig } from '#server/settings/settings.ts';
 import { sayFailed, type Dns } from '#server/platform/dns.ts';
-import { domainOf } from '#desk/doctor/domains.ts';
+import { dnsDomainOf } from '#desk/doctor/domains.ts';
 import { about, type Finding } from '#desk/doctor/finding.ts';
 import { readTags } from '#desk/doctor/tags.ts';
 import { dkimComplaint } from '#server/mail/mailer.ts';
@@ -25,7 +25,7 @@ export async function examineDkim(dns: Dns, dkim: DkimConfig | null): Promise<re
   const complaint = await dkimComplaint(dkim);
   if (complaint !== null) return [problem(complaint)];
   const ours = createPublicKey(createPrivateKey(readFileSync(dkim.privateKeyFile, 'utf8')));
-  const name = `${dkim.keySelector}._domainkey.${domainOf(dkim.domainName)}`;
+  const name = `${dkim.keySelector}._domainkey.${dnsDomainOf(dkim.domainName)}`;
   const publish = { name, type: 'TXT', value: `v=DKIM1; k=rsa; p=${derOf(ours)}` };
 
   const answer = await dns.texts(name);

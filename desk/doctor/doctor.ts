@@ -11,7 +11,7 @@ import { examineDisk } from '#desk/doctor/disk.ts';
 import { examineDkim } from '#desk/doctor/dkim.ts';
 import { examineDmarc } from '#desk/doctor/dmarc.ts';
 import { createDns } from '#server/platform/dns.ts';
-import { domainOf } from '#desk/doctor/domains.ts';
+import { dnsDomainOf } from '#desk/doctor/domains.ts';
 import { about, within, type Finding } from '#desk/doctor/finding.ts';
 import { examineMailAccount } from '#desk/doctor/mail-account.ts';
 import { examineMailExchange } from '#desk/doctor/mail-exchange.ts';
@@ -183,7 +183,7 @@ async function examineNames(
   const { mail } = config;
   const sender = about('sender');
   const from = senderAddress(config);
-  const domain = domainOf(from);
+  const domain = dnsDomainOf(from);
   const findings: Finding[] = [];
   if (config.mailFrom === null)
     findings.push(
@@ -217,7 +217,7 @@ async function examineNames(
     returnDomain === domain ? [] : look('MX', examineMailExchange(dns, { domain: returnDomain, mailHost })),
     look('SPF', examineSpf(dns, { domain: returnDomain, mailHost })),
     look('DKIM', examineDkim(dns, dkim)),
-    look('DMARC', examineDmarc(dns, { domain, signs: dkim === null ? null : domainOf(dkim.domainName) })),
+    look('DMARC', examineDmarc(dns, { domain, signs: dkim === null ? null : dnsDomainOf(dkim.domainName) })),
     mailHost !== null
       ? look('reverse DNS', examineReverseDns(dns, { domain, mailHost }))
       : [

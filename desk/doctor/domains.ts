@@ -3,8 +3,10 @@ import { domainToASCII } from 'node:url';
 
 import { getDomain } from 'tldts';
 
+import { domainOf } from '#server/platform/domain-of.ts';
+
 /** The domain of an address, or one that stands alone, as DNS has it. */
-export const domainOf = (address: string): string => asDnsHasIt(address.slice(address.lastIndexOf('@') + 1));
+export const dnsDomainOf = (address: string): string => asDnsHasIt(domainOf(address));
 
 const asDnsHasIt = (domain: string): string => (domainToASCII(domain) || domain).toLowerCase();
 

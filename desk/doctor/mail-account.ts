@@ -6,13 +6,13 @@ import SMTPTransport from 'nodemailer/lib/smtp-transport';
 
 import { about, type Finding } from '#desk/doctor/finding.ts';
 import { connectionOptions, explainAccount } from '#server/mail/mailer.ts';
+import { DAY_MS } from '#server/platform/time.ts';
 import { isLoopback } from '#server/settings/addresses-in-settings.ts';
 
 const { ok, note, warning, problem } = about('mail account');
 
 /** Of each step: the name, the connection, the greeting, every answer. */
 const STEP_MS = 5_000;
-const DAY_MS = 86_400_000;
 /** Certificates that renew themselves do it long before. */
 const SOON_DAYS = 14;
 

@@ -10,6 +10,7 @@ import {
   sourceOf,
   type KeptAttribution,
 } from '#server/attribution/source.ts';
+import { isoTime } from '#server/platform/time.ts';
 import { answersOf, type LeadAnswers } from '#shared/lead.ts';
 import { TOUCH_NAMES } from '#shared/attribution.ts';
 
@@ -223,7 +224,6 @@ export function exportedLead(record: LeadRecord, unsubscribeUrl: UnsubscribeUrl)
 const IMPORTED = 'import';
 
 const timeOrNothing = (ms: number | null): string => (ms === null ? '' : isoTime(ms));
-const isoTime = (ms: number): string => new Date(ms).toISOString();
 
 /** 2026-11-21 09:30:00, in the zone that the file says. */
 const spacedTime = (iso: string): string => iso.slice(0, 19).replace('T', ' ');

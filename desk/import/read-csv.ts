@@ -5,6 +5,8 @@ import { pipeline, Readable } from 'node:stream';
 
 import { CsvError, parse } from 'csv-parse';
 
+import { errorCode } from '#server/platform/error-code.ts';
+
 export type CsvEvent =
   | {
       readonly type: 'row';
@@ -95,7 +97,7 @@ function explain(error: unknown): string | null {
     const line = typeof error['lines'] === 'number' ? ` near line ${error['lines']}` : '';
     return `cannot be read on${line}: a quotation mark is not closed, or stands where none may. Mend that line, or export the file anew.`;
   }
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const code = errorCode(error);
   if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
     return 'is neither UTF-8 nor UTF-16. Save it as "CSV UTF-8"; or, if it is from an older Excel: iconv -f windows-1252 -t utf-8 FILE > NEW.';
   return null;

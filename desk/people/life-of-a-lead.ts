@@ -1,6 +1,7 @@
 // One person's whole story in order, made of all that is held about an address.
 import type { PersonalData } from '#server/db/across/personal-data.ts';
 import { readAttribution, sourceOf } from '#server/attribution/source.ts';
+import { isoTime } from '#server/platform/time.ts';
 import { answersOf, type LeadAnswers } from '#shared/lead.ts';
 
 /** Something that happened. `details` are facts by name; those that are not known are left out. */
@@ -161,5 +162,3 @@ function known(details: NonNullable<Told['details']>): Record<string, string> {
     ),
   );
 }
-
-const isoTime = (ms: number): string => new Date(ms).toISOString();

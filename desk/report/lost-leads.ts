@@ -6,6 +6,8 @@ import { readAttribution, sourceOf } from '#server/attribution/source.ts';
 import type { MailPlatform } from '#server/figures/mail-platforms.ts';
 import type { PlatformLookup } from '#server/figures/mail-platform-lookup.ts';
 import { FATES } from '#desk/report/sentences.ts';
+import { domainOf } from '#server/platform/domain-of.ts';
+import { isoTime } from '#server/platform/time.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
 
 export type LostLeadRow = LeadAnswers & {
@@ -39,19 +41,17 @@ export async function* selectLost(
   for await (const page of lostLeadPages(db, span, now)) {
     const lost = page.filter(({ fate }) => fate !== 'open');
     const domains = new Map<string, number>();
-    for (const lead of lost) domains.set(domainOf(lead), (domains.get(domainOf(lead)) ?? 0) + 1);
+    for (const { email } of lost) domains.set(domainOf(email), (domains.get(domainOf(email)) ?? 0) + 1);
     const platforms = await platformsOf(domains);
     yield {
-      lost: lost.map((lead) => rowOf(lead, platforms.get(domainOf(lead)) ?? 'other')),
+      lost: lost.map((lead) => rowOf(lead, platforms.get(domainOf(lead.email)) ?? 'other')),
       open: page.length - lost.length,
     };
   }
 }
 
-const domainOf = ({ email }: LostLead): string => email.slice(email.lastIndexOf('@') + 1);
-
 const rowOf = ({ asked_at, fate, attribution, ...lead }: LostLead, platform: MailPlatform): LostLeadRow => ({
-  asked_at: new Date(asked_at).toISOString(),
+  asked_at: isoTime(asked_at),
   email: lead.email,
   name: lead.name ?? '',
   company: lead.company ?? '',

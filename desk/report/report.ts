@@ -3,6 +3,7 @@ import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { countLeads } from '#server/db/across/report-figures.ts';
 import { gatherFigures, knownSince, type Figures, type FiguresOptions } from '#server/figures/figures.ts';
 import type { Period } from '#server/figures/period.ts';
+import { isoTime } from '#server/platform/time.ts';
 
 /** Times are ISO 8601, in UTC. */
 export type Report = {
@@ -43,18 +44,16 @@ export async function gatherReport(
       : { leads: await countLeads(database.db, before), funnel: null, timeToEnter: null };
   return {
     title,
-    writtenAt: iso(options.now),
-    period: { name: period.name, from: iso(from), to: iso(to) },
+    writtenAt: isoTime(options.now),
+    period: { name: period.name, from: isoTime(from), to: isoTime(to) },
     ...figures,
     before: {
       name: period.beforeName,
-      from: iso(before.from),
-      to: iso(before.to),
+      from: isoTime(before.from),
+      to: isoTime(before.to),
       leads,
       funnel,
       timeToEnter: since.mail > before.from ? null : timeToEnter,
     },
   };
 }
-
-const iso = (ms: number): string => new Date(ms).toISOString();

@@ -3,6 +3,7 @@ import type { CodeFate } from '#server/db/across/code-fates.ts';
 import { OTHERS } from '#server/attribution/source.ts';
 import { countOf, type CodeStep, type Figures, type Row, type Step } from '#server/figures/figures.ts';
 import type { Report } from '#desk/report/report.ts';
+import { isoTime } from '#server/platform/time.ts';
 
 const STEPS: Readonly<Record<Step['step'], string>> = {
   seen: 'Page seen',
@@ -107,7 +108,7 @@ export const shortDay = (iso: string): string =>
 
 /** 23 October to 21 November 2026 */
 export function spanInWords({ from, to }: { readonly from: string; readonly to: string }): string {
-  const last = new Date(Date.parse(to) - 1).toISOString();
+  const last = isoTime(Date.parse(to) - 1);
   if (from.slice(0, 10) === last.slice(0, 10)) return longDay(from);
   const year = ` ${from.slice(0, 4)}`;
   const first = longDay(from);

@@ -2,6 +2,7 @@
 import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
 import path from 'node:path';
 
+import { errorCode } from '#server/platform/error-code.ts';
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 
 /** How the operator calls a file: from the project's folder, or in full when the campaign lies elsewhere. */
@@ -24,7 +25,7 @@ export function readText(
   try {
     content = readFileSync(path.join(folder, file));
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : null;
+    const code = errorCode(error);
     if (code === null) throw error;
     if (code === 'ENOENT') return null;
     return {

@@ -26,6 +26,7 @@ import {
   type Sums,
 } from '#server/figures/sums.ts';
 import { timeToEnter, type TimeToEnter } from '#server/figures/time-to-enter.ts';
+import { DAY_MS, isoTime } from '#server/platform/time.ts';
 import { READ_STEPS, type FunnelStep } from '#shared/funnel.ts';
 
 export type Row = Counts & { readonly name: string };
@@ -77,8 +78,6 @@ export type FiguresOptions = {
 const SOURCES_SHOWN = 12;
 /** A longer span is shown by the week. */
 const DAYS_SHOWN = 92;
-const DAY_MS = 86_400_000;
-
 /** Since when codes and mail are known: the first whole day that is kept, in milliseconds since 1970. */
 export function knownSince(retention: Retention, now: number): { codes: number; mail: number } {
   const since = (days: number) => (days === 0 ? 0 : Math.ceil((now - days * DAY_MS) / DAY_MS) * DAY_MS);
@@ -111,9 +110,10 @@ export async function gatherFigures(
     ...viewSteps(...READ_STEPS),
   ];
   return {
-    codesFrom: since.codes > span.from ? iso(since.codes) : null,
-    mailFrom: since.mail > Math.max(span.from, since.codes) ? iso(since.mail) : null,
-    viewsFrom: views !== null && isAnyoneBefore(views.firstDay, byDay) ? iso(views.firstDay * DAY_MS) : null,
+    codesFrom: since.codes > span.from ? isoTime(since.codes) : null,
+    mailFrom: since.mail > Math.max(span.from, since.codes) ? isoTime(since.mail) : null,
+    viewsFrom:
+      views !== null && isAnyoneBefore(views.firstDay, byDay) ? isoTime(views.firstDay * DAY_MS) : null,
     leads: count.total.leads,
     funnel: funnel.length === 0 ? null : funnel,
     timeToEnter: timeToEnter(count.secondsToEnter),
@@ -182,7 +182,7 @@ function dayRows(
     for (let at = day; at <= until; at += 1) addTo(sums, days.get(at) ?? noSums());
     const areViewsCounted = firstDayOfViews !== null && until >= firstDayOfViews;
     rows.push({
-      day: iso(day * DAY_MS).slice(0, 10),
+      day: isoTime(day * DAY_MS).slice(0, 10),
       days: until - day + 1,
       ...sums,
       seen: areViewsCounted ? sums.seen : null,
@@ -190,5 +190,3 @@ function dayRows(
   }
   return rows;
 }
-
-const iso = (ms: number): string => new Date(ms).toISOString();

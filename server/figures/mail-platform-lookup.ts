@@ -6,6 +6,7 @@ import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { keepMailDomains, knownMailDomains, type MailDomain } from '#server/db/tables/mail-domains.ts';
 import { createDns } from '#server/platform/dns.ts';
 import { platformOfDomain, platformOfMailServer, type MailPlatform } from '#server/figures/mail-platforms.ts';
+import { DAY_MS } from '#server/platform/time.ts';
 
 export type PlatformLookup = {
   /**
@@ -17,7 +18,6 @@ export type PlatformLookup = {
   readonly complaint: () => string | null;
 };
 
-const DAY_MS = 86_400_000;
 const KEPT_MS = 90 * DAY_MS;
 /** A domain without mail servers may get some, and DNS that could not say may recover. */
 const NOTHING_KEPT_MS = 7 * DAY_MS;

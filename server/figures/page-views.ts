@@ -3,8 +3,7 @@ import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import type { Span } from '#server/db/across/report-figures.ts';
 import { firstFunnelDay, funnelSums } from '#server/db/tables/funnel-counts.ts';
 import { OTHERS } from '#server/attribution/source.ts';
-
-const DAY_MS = 86_400_000;
+import { DAY_MS } from '#server/platform/time.ts';
 
 /** What was counted in a span. Days are days since 1970, in UTC. */
 export type PageViews = {

@@ -1,5 +1,6 @@
 // Which time a report is about, and which one it is compared with. Days are those of UTC.
 import type { Span } from '#server/db/across/report-figures.ts';
+import { DAY_MS, isoTime } from '#server/platform/time.ts';
 
 export type Period = Span & {
   /** As it was typed. */
@@ -10,7 +11,6 @@ export type Period = Span & {
   readonly before: Span;
 };
 
-const DAY_MS = 86_400_000;
 /** As many days as ten years have, at most. */
 const MOST_DAYS = 3_660;
 
@@ -55,7 +55,7 @@ export function yesterday(now: number): Period {
   const to = now - (now % DAY_MS);
   const from = to - DAY_MS;
   return {
-    name: new Date(from).toISOString().slice(0, 10),
+    name: isoTime(from).slice(0, 10),
     from,
     to,
     beforeName: 'the day before',

@@ -27,13 +27,12 @@ import {
   readSources,
   removeOldReleases,
 } from '#server/http/releases.ts';
+import { DAY_MS, HOUR_MS } from '#server/platform/time.ts';
 import { DEFAULT_CAMPAIGN, ensureBuilt } from '#testing/built-site.ts';
 import { copyProject } from '#testing/project-copy.ts';
 import { startSiteProcess } from '#testing/start-site.ts';
 
 const PROJECT = path.resolve(import.meta.dirname, '..', '..');
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const NOW = Date.UTC(2026, 10, 21, 12);
 
 /** A project of a few bytes. */

@@ -22,6 +22,7 @@ import {
 import path from 'node:path';
 
 import type { InlineHashes } from '#server/http/security-headers.ts';
+import { DAY_MS, HOUR_MS } from '#server/platform/time.ts';
 
 /** Of each source its digest, by its path in the project; the campaign counts as campaign/, wherever it is. */
 export type Sources = Readonly<Record<string, string>>;
@@ -35,9 +36,9 @@ export type Release = ReleaseFacts & {
 };
 
 /** A page that was loaded before a release was replaced still finds its files for so long. */
-const GRACE_MS = 24 * 3_600_000;
+const GRACE_MS = DAY_MS;
 /** A build takes seconds; what is older was killed. */
-const ABANDONED_MS = 3_600_000;
+const ABANDONED_MS = HOUR_MS;
 
 /** What a built site is made from. Tests, e-mails and the article do not show in it. */
 const SOURCES = [

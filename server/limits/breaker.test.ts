@@ -7,6 +7,7 @@ import { deriveKey } from 'altcha-lib/algorithms/pbkdf2';
 import { v7 as uuid } from 'uuid';
 
 import { createBreaker } from '#server/limits/breaker.ts';
+import { DAY_MS } from '#server/platform/time.ts';
 import { API, PROOF_OF_WORK_HEADER } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';
@@ -78,8 +79,6 @@ async function insertPast(server: ServerUnderTest, at: number, past: readonly Pa
       .execute();
 }
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const address = (n: number): string => `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
 const list = <T>(length: number, make: (index: number) => T): T[] =>
   Array.from({ length }, (_, index) => make(index));

@@ -2,13 +2,14 @@
 // mail servers, and each single request looks like a visitor's. What shows is the whole: far more codes than usual, or
 // strangers whom nobody answers for (unanswered-codes.ts). Then the breaker opens, and for a while every code must be paid for
 // with a proof of work. A single network that asks for strangers pays alone, and opens it for nobody else.
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '#server/platform/time.ts';
 import { isLoopback } from '#server/settings/addresses-in-settings.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { codeStatistics, newestCodes } from '#server/db/tables/codes.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { countInWindow, readWindow } from '#server/db/tables/limit-windows.ts';
 import { networkOf } from '#server/platform/network-of.ts';
-import { BREAKER, DAY_MS, FREE_STRANGERS_OF_NETWORK, HOUR_MS } from '#server/settings/tries-and-rates.ts';
+import { BREAKER, FREE_STRANGERS_OF_NETWORK } from '#server/settings/tries-and-rates.ts';
 import {
   strangersByNetwork,
   tallyByDomain,
@@ -16,7 +17,6 @@ import {
   type Tally,
 } from '#server/limits/unanswered-codes.ts';
 
-const MINUTE_MS = 60_000;
 const OPEN_KEY = 'breaker is open';
 
 export type BreakerReason = 'too many codes a minute' | 'too few codes entered';

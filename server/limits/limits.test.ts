@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 
 import { v7 as uuid } from 'uuid';
 
+import { HOUR_MS } from '#server/platform/time.ts';
 import { deriveSecrets } from '#server/secrets/secrets.ts';
 import { insertChallenge } from '#server/db/tables/challenges.ts';
 import { insertCode } from '#server/db/tables/codes.ts';
@@ -59,7 +60,6 @@ describe('a wait', () => {
   });
 });
 
-const HOUR_MS = 3_600_000;
 const SECRETS = deriveSecrets([TEST_SECRET]);
 const SETTINGS = {
   limits: { leadsPerIpPerHour: 0, leadsPerEmailPerHour: 0, verifyPerIpPerHour: 0, codeAttempts: 5 },

@@ -2,6 +2,7 @@
 // and a code entered at one domain says nothing about strangers at another.
 import { getDomain } from 'tldts';
 
+import { domainOf } from '#server/platform/domain-of.ts';
 import { WEIGHTS } from '#server/settings/tries-and-rates.ts';
 
 /** A code as it is counted here. */
@@ -35,7 +36,7 @@ function findPeople(codes: readonly MailedCode[], networkOf: (code: MailedCode) 
   const strangers: Person[] = [];
   const entered = new Map<string, Person>();
   for (const [email, { network, entered: hasEntered }] of addresses) {
-    const person = { network, domain: domainOf(email) };
+    const person = { network, domain: registeredDomainOf(email) };
     if (hasEntered) entered.set(mailboxOf(email), person);
     else strangers.push(person);
   }
@@ -93,8 +94,8 @@ function countBy(people: readonly Person[], key: keyof Person): Map<string, numb
 }
 
 /** The domain somebody registered: whoever has one has as many names below it as there are letters. */
-function domainOf(email: string): string {
-  const host = email.slice(email.lastIndexOf('@') + 1);
+function registeredDomainOf(email: string): string {
+  const host = domainOf(email);
   return getDomain(host, { extractHostname: false }) ?? host;
 }
 

@@ -6,6 +6,8 @@ import path from 'node:path';
 
 import { createTransport, type NodemailerError } from 'nodemailer';
 
+import { domainOf } from '#server/platform/domain-of.ts';
+import { errorCode } from '#server/platform/error-code.ts';
 import { needsTls, type Config, type DkimConfig } from '#server/settings/settings.ts';
 import { meaningOf, type AnswerMeaning } from '#server/mail/hard-bounces.ts';
 import { makeWholeFolderPrivate } from '#server/platform/private-files.ts';
@@ -163,13 +165,13 @@ function createFileMailer(
   };
 }
 
-const domainOf = (from: string): string => from.slice(from.lastIndexOf('@') + 1).replace(/>$/, '');
+const senderDomainOf = (from: string): string => domainOf(from).replace(/>$/, '');
 
-const messageIdOf = (mailId: string, from: string): string => `<${mailId}@${domainOf(from)}>`;
+const messageIdOf = (mailId: string, from: string): string => `<${mailId}@${senderDomainOf(from)}>`;
 
 /** By what Gmail counts complaints: three names of ours, and one of the sender, of 5 to 15 characters. About nobody. */
 const feedbackIdOf = (kind: string, from: string): string => {
-  const sender = domainOf(from)
+  const sender = senderDomainOf(from)
     .toLowerCase()
     .replaceAll(/[^a-z\d]/g, '');
   return `${kind}:mail:lead-page:${sender.slice(0, 15).padEnd(5, '0')}`;
@@ -274,7 +276,7 @@ export async function dkimComplaint(dkim: DkimConfig): Promise<string | null> {
   try {
     privateKey = readFileSync(dkim.privateKeyFile, 'utf8');
   } catch (error) {
-    return `${file} cannot be read (${error instanceof Error && 'code' in error ? String(error.code) : 'unknown'}).`;
+    return `${file} cannot be read (${errorCode(error) ?? 'unknown'}).`;
   }
   const advice = 'Make one with: openssl genrsa -out dkim.pem 2048';
   const key = parseKey(privateKey);

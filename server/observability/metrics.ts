@@ -5,6 +5,7 @@ import { codeStatistics } from '#server/db/tables/codes.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { outboxBacklog } from '#server/db/tables/outbox.ts';
 import { countEvents } from '#server/db/tables/webhook-events.ts';
+import { HOUR_MS } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { createRequestTimes, type AnsweredRequest } from '#server/observability/request-times.ts';
 
@@ -31,7 +32,6 @@ export type Metrics = {
   readonly render: () => Promise<{ contentType: string; body: string }>;
 };
 
-const HOUR_MS = 3_600_000;
 /** Looking at more codes than this would make a scrape slow; their share is as telling. */
 const CODES_LOOKED_AT = 10_000;
 

@@ -2,6 +2,8 @@
 import type { MxRecord } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 
+import { errorCode } from '#server/platform/error-code.ts';
+
 type Answer<Entry> =
   | { readonly type: 'records'; readonly records: readonly Entry[] }
   /** DNS knows of none; of the name itself perhaps neither. */
@@ -60,7 +62,7 @@ const toAnswer = <Entry>(records: readonly Entry[]): Answer<Entry> =>
   records.length > 0 ? { type: 'records', records } : { type: 'nothing', isKnownName: true };
 
 function toFailure(error: unknown): Answer<never> {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  const code = errorCode(error) ?? String(error);
   if (code === 'ENODATA') return { type: 'nothing', isKnownName: true };
   if (code === 'ENOTFOUND') return { type: 'nothing', isKnownName: false };
   return { type: 'failed', reason: code };

@@ -1,6 +1,5 @@
 // For what strangers can bring about as often as they like: it is logged at once that it happened, and then once a minute how often.
-
-const MINUTE_MS = 60_000;
+import { MINUTE_MS } from '#server/platform/time.ts';
 
 export type MinuteLog<What extends string> = {
   /** Counts it, and logs it when it is time. */

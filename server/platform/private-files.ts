@@ -2,6 +2,8 @@
 import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
+import { errorCode } from '#server/platform/error-code.ts';
+
 const FOR_OTHERS = 0o077;
 
 /** Makes a folder that only its owner can enter, with the folders above it. One that is there already stays as it is. */
@@ -72,4 +74,4 @@ const modeOf = (name: string): number | null => {
 };
 
 const isPermission = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && ['EPERM', 'EACCES', 'EROFS'].includes(String(error.code));
+  ['EPERM', 'EACCES', 'EROFS'].includes(errorCode(error) ?? '');

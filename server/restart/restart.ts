@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
+import { errorCode } from '#server/platform/error-code.ts';
 import { endWithSentence } from '#server/platform/machine-failures.ts';
 import { readRunning, runningFile } from '#server/restart/running-page.js';
 
@@ -54,7 +55,7 @@ function askFor(pid: number): void {
   try {
     process.kill(pid, 'SIGHUP');
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const code = errorCode(error);
     // It has ended, which the next look finds.
     if (code === 'ESRCH') return;
     if (code !== 'EPERM') throw error;

@@ -3,6 +3,7 @@
 import cluster from 'node:cluster';
 
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { HOUR_MS, isoTime } from '#server/platform/time.ts';
 import { buildApp } from '#server/run/app.ts';
 import { checkStart } from '#server/run/check-start.ts';
 import { collectGarbage } from '#server/platform/collect-garbage.ts';
@@ -28,7 +29,7 @@ const DRAIN_MS = 3_000;
 const CLOSE_PATIENCE_MS = 5_000;
 /** What nobody waits for any more (a mail server that does not answer) keeps a stopped process no longer than this. */
 const LINGER_MS = 500;
-const HOUSEKEEPING_MS = 3_600_000;
+const HOUSEKEEPING_MS = HOUR_MS;
 const SEALING_MS = 5_000;
 /** A process that is killed forgets what it counted since. */
 const COUNTING_MS = 5_000;
@@ -46,7 +47,7 @@ if (!isBeside) await refuseTakenPorts();
 // All that this process logs or says goes through it.
 const output = openLogOutput(({ count, since, until }) =>
   say(
-    `${count} lines of the log could not be written between ${new Date(since).toISOString()} and ${new Date(until).toISOString()}.`,
+    `${count} lines of the log could not be written between ${isoTime(since)} and ${isoTime(until)}.`,
     'warn',
   ),
 );

@@ -1,5 +1,6 @@
 // The links in our mails. Each is signed and holds no more than the id of a lead, and until when it works: it opens nothing for
 // anybody it was not made for, and works for as long as one of the secrets does that signed it.
+import { DAY_MS } from '#server/platform/time.ts';
 import { sign, unsign, type Secrets } from '#server/secrets/secrets.ts';
 import { API } from '#shared/api.ts';
 
@@ -36,7 +37,7 @@ export const GUIDE_LINK_DAYS = 7;
 
 /** The link that opens the guide on any device. @param now milliseconds since 1970 */
 export const guideUrl = (secrets: Secrets, publicUrl: string, leadId: string, now: number): string =>
-  `${publicUrl}${API.guide}?t=${tokenOf(secrets, 'guide:', `${leadId}:${now + GUIDE_LINK_DAYS * 86_400_000}`)}`;
+  `${publicUrl}${API.guide}?t=${tokenOf(secrets, 'guide:', `${leadId}:${now + GUIDE_LINK_DAYS * DAY_MS}`)}`;
 
 /** @returns the id of the lead; null when the link is none of ours, or has had its time */
 export function readGuideToken(secrets: Secrets, token: unknown, now: number): string | null {

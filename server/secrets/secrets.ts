@@ -12,6 +12,7 @@ import {
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
 
+import { errorCode } from '#server/platform/error-code.ts';
 import { flushFolder, makePrivate, makePrivateFolder } from '#server/platform/private-files.ts';
 
 type Purpose =
@@ -82,7 +83,7 @@ export function lookAtSecretFile(file: string): SecretFile {
   try {
     text = readFileSync(file, 'utf8').trim();
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return { type: 'missing' };
+    if (errorCode(error) === 'ENOENT') return { type: 'missing' };
     throw error;
   }
   if (!KEPT_SECRET.test(text)) {
@@ -113,7 +114,7 @@ export function makeSecretFile(file: string): string {
     // A link fails if the name is taken, where a rename would replace another process's secret.
     linkSync(draft, file);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (errorCode(error) !== 'EEXIST') throw error;
   } finally {
     rmSync(draft, { force: true });
   }

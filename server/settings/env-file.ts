@@ -3,6 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
 
+import { errorCode } from '#server/platform/error-code.ts';
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 import { readConfig, readPostgresUrl, resolvePaths, type Config } from '#server/settings/settings.ts';
 import { openToOthers, sayOpenToOthers } from '#server/platform/private-files.ts';
@@ -106,7 +107,7 @@ function readEnvFile(file: string, name: string): EnvFile & { readonly name: str
     const open = HOLDS_SECRETS.test(text) ? openToOthers([file]).map(sayOpenToOthers) : [];
     return { ...read, name, warnings: [...read.warnings, ...open] };
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const code = errorCode(error) ?? '';
     const complaints = code === 'ENOENT' ? [] : [`The file ${file} cannot be read (${code}).`];
     return { ...NO_FILE, name, complaints };
   }

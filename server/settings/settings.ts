@@ -8,6 +8,7 @@ import * as z from 'zod/mini';
 import { addressRefusal } from '#server/platform/public-addresses.ts';
 import type { DatabaseAddress } from '#server/platform/database-url.ts';
 import { asksForReading, hostUrls, parametersOf, withParameters } from '#server/platform/postgres-hosts.ts';
+import { HOUR_MS } from '#server/platform/time.ts';
 import {
   BLOCKED_PORTS,
   hasBareAt,
@@ -333,7 +334,7 @@ const Environment = z.object({
       (ms) => !Number.isNaN(ms),
       'must be a time of day in UTC, such as 07:00',
     ),
-    7 * 3_600_000,
+    7 * HOUR_MS,
   ),
   FREE_MAIL: domainPolicy,
   DISPOSABLE_MAIL: domainPolicy,

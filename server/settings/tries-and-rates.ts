@@ -4,12 +4,10 @@
 //
 // Not here: what browser and server both know (shared/lengths-and-resend-seconds.ts: lengths of a code and of names), how large or slow a request
 // may be and how full a process (http/), and the pace at which mail is sent and tried again (mail/outbox/).
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '#server/platform/time.ts';
 import { RESEND_COUNTDOWN_SECONDS } from '#shared/lengths-and-resend-seconds.ts';
 
 const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
-export const HOUR_MS = 60 * MINUTE_MS;
-export const DAY_MS = 24 * HOUR_MS;
 
 /**
  * How often a network may ask for codes: many visitors may share one, as in an office or on a phone network.

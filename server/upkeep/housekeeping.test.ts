@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
+import { DAY_MS } from '#server/platform/time.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import { expirySteps, newPlace, takeStep } from '#server/db/across/personal-data.ts';
 import { suppress, suppressionsOf } from '#server/db/tables/suppressions.ts';
@@ -10,8 +11,6 @@ import { API } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
-
-const DAY_MS = 86_400_000;
 
 /** Housekeeping of a process on the server's database. */
 function housekeeperOf({ database, config, now }: ServerUnderTest, atOnce?: number) {

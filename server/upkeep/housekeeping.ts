@@ -2,11 +2,11 @@
 // Several processes may do it at once; on PostgreSQL one of them does, and the others leave it to that one.
 import { setImmediate, setTimeout } from 'node:timers/promises';
 
+import { DAY_MS } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { expirySteps, newPlace, takeStep, type ExpiringTable } from '#server/db/across/personal-data.ts';
 
-const DAY_MS = 86_400_000;
 /** How long the funnel's counts are kept: this year can be compared with the one before. */
 const FUNNEL_DAYS = 731;
 /** Rows deleted at once: some milliseconds. */

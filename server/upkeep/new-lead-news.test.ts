@@ -10,13 +10,13 @@ import { sql } from 'kysely';
 import { v7 as uuid } from 'uuid';
 
 import { openDatabase } from '#server/db/engine/connect.ts';
+import { DAY_MS } from '#server/platform/time.ts';
 import { API } from '#shared/api.ts';
 import { codeIn, startInbox } from '#testing/inbox.ts';
 import { filledForm } from '#testing/server-under-test.ts';
 import { siteSettings, startSiteProcess, type SiteProcess } from '#testing/start-site.ts';
 
 const OPERATOR = 'you@example.com';
-const DAY_MS = 86_400_000;
 
 /** Has Node write down each part of the drawing library that is loaded. */
 const noting = (file: string) => ({

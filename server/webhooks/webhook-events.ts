@@ -8,6 +8,7 @@ import type { LeadEventType } from '#server/db/schema.ts';
 import { insertLeadEvent } from '#server/db/tables/webhook-events.ts';
 import { splitName } from '#server/platform/split-name.ts';
 import { readAttribution, sourceOf, type KeptAttribution } from '#server/attribution/source.ts';
+import { isoTime } from '#server/platform/time.ts';
 import type { Endpoint } from '#server/webhooks/webhook-endpoints.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
 
@@ -189,5 +190,3 @@ export function testEvent(
   };
   return { type: 'lead.test', timestamp: at, data: { lead } };
 }
-
-const isoTime = (ms: number): string => new Date(ms).toISOString();

@@ -6,6 +6,7 @@ import { isIP } from 'node:net';
 
 import { Webhook } from 'standardwebhooks';
 
+import { errorCode } from '#server/platform/error-code.ts';
 import {
   addressRefusal,
   AddressRefused,
@@ -159,5 +160,5 @@ function outcomeOf({ statusCode = 0, headers }: IncomingMessage): SendOutcome {
 /** Names tell nothing about anybody; messages may. */
 function whatBroke(error: Error): string {
   if (error instanceof AddressRefused) return error.message;
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  return errorCode(error) ?? error.name;
 }

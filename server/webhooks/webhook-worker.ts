@@ -11,6 +11,7 @@ import {
   releaseEvent,
   type TakenEvent,
 } from '#server/db/tables/webhook-events.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '#server/platform/time.ts';
 import { startWakeLoop } from '#server/platform/wake-loop.ts';
 import type { Endpoint } from '#server/webhooks/webhook-endpoints.ts';
 import type { SendOutcome, WebhookSender } from '#server/webhooks/webhook-sender.ts';
@@ -24,8 +25,6 @@ const POLL_MS = 1_000;
 /** A stop waits no longer for deliveries in hand: the next start tries them again. */
 const STOP_PATIENCE_MS = 1_000;
 const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
 /** Until the next try, by tries made; the last one again and again. */
 const BACKOFF_MS = [
   5 * SECOND_MS,
@@ -38,7 +37,7 @@ const BACKOFF_MS = [
   4 * HOUR_MS,
 ] as const;
 /** After that an event is dead; its last try is at that moment. */
-const GIVE_UP_AFTER_MS = 24 * HOUR_MS;
+const GIVE_UP_AFTER_MS = DAY_MS;
 /** A receiver may ask for more time than we would leave it, but not for ever. */
 const MOST_RETRY_AFTER_MS = 4 * HOUR_MS;
 /** Longer than the worker ever waits before it tries again, and than a lease lasts. */

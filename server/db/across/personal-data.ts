@@ -11,6 +11,8 @@ import { lowestIdAt } from '#server/db/engine/ids.ts';
 import { deleteEndedWindows } from '#server/db/tables/limit-windows.ts';
 import type { Schema } from '#server/db/schema.ts';
 import { suppress } from '#server/db/tables/suppressions.ts';
+import { domainOf } from '#server/platform/domain-of.ts';
+import { DAY_MS } from '#server/platform/time.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
 /**
@@ -353,10 +355,7 @@ export async function erasePersonalData(
     const importedCorrections = await erase('imported_corrections');
     const importedLeads = await erase('imported_leads');
     // If others have an address there, the next look-up finds it again.
-    await tx
-      .deleteFrom('mail_domains')
-      .where('domain', '=', email.slice(email.lastIndexOf('@') + 1))
-      .execute();
+    await tx.deleteFrom('mail_domains').where('domain', '=', domainOf(email)).execute();
     const outbox = await erase('outbox');
     const challenges = await tx
       .updateTable('challenges')
@@ -396,8 +395,6 @@ export async function erasePersonalData(
     };
   });
 }
-
-const DAY_MS = 86_400_000;
 
 /** Up to when what was made has had its time. Milliseconds since 1970; null: it stays. */
 export type Cutoffs = {
@@ -531,7 +528,7 @@ const domainStep = (now: number, place: DomainPlace): Step => ({
         .orderBy('id')
         .limit(most * ADDRESSES_PER_ROW)
         .execute();
-      for (const { email } of page) place.unowned.delete(email.slice(email.lastIndexOf('@') + 1));
+      for (const { email } of page) place.unowned.delete(domainOf(email));
       place.after = page.at(-1)?.id ?? '';
       if (page.length === 0) place.tables = place.tables.slice(1);
       return { deleted: 0, done: false };

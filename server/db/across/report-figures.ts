@@ -6,6 +6,7 @@ import { sql, type RawBuilder } from 'kysely';
 import { codeFacts, fateOfFacts, type CodeFate } from '#server/db/across/code-fates.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
+import { DAY_MS } from '#server/platform/time.ts';
 
 /** From then, and before that. Milliseconds since 1970. */
 export type Span = { readonly from: number; readonly to: number };
@@ -31,10 +32,9 @@ export type AskedGroup = Group & {
 };
 
 const ROWS_AT_ONCE = 20_000;
-const DAY_MS = 86_400_000;
 
 /** What follows the @ of a column; an address that was erased has none. */
-const domainOf = (column: string, engine: OpenDatabase['engine']) =>
+const domainExpression = (column: string, engine: OpenDatabase['engine']) =>
   engine === 'postgres'
     ? sql<string>`split_part(${sql.ref(column)}, '@', 2)`
     : sql<string>`case instr(${sql.ref(column)}, '@') when 0 then ''
@@ -59,7 +59,7 @@ export async function* askedGroups(
   const groups = async (facts: RawBuilder<unknown>, sign: 1 | -1) => {
     const { rows } = await sql<AskedGroup>`
       with facts as (${facts}), told as (
-        select day, ${domainOf('email', engine)} as domain, ${fateOfFacts} as fate, mailed, seconds,
+        select day, ${domainExpression('email', engine)} as domain, ${fateOfFacts} as fate, mailed, seconds,
           (select s.attribution from submissions s where s.challenge_id = facts.challenge_id
            order by s.created_at, s.id limit 1) as attribution
         from facts
@@ -116,7 +116,7 @@ export async function* leadGroups(
   )) {
     const { rows } = await sql<Group>`
       with told as (
-        select first_verified_at / ${sql.lit(DAY_MS)} as day, attribution, ${domainOf('email', engine)} as domain
+        select first_verified_at / ${sql.lit(DAY_MS)} as day, attribution, ${domainExpression('email', engine)} as domain
         from leads where id > ${after} and id <= ${last} and first_verified_at >= ${from} and first_verified_at < ${to}
       )
       select day, attribution, domain, count(*) as people from told group by day, attribution, domain

@@ -1,4 +1,5 @@
 // What an error of the database means: that it is away for now, that it takes no writes, or that we made a mistake.
+import { errorCode } from '#server/platform/error-code.ts';
 
 // PostgreSQL's classes for "not now" (57P0x: shutting down or starting, 53xxx: no room, 08xxx: connection lost,
 // 55P03 and 57014: a wait was cut short, 40xxx: given up for another), the ways a socket fails, and SQLite's busy, full, read-only and I/O errors.
@@ -12,7 +13,7 @@ const SQLITE_OUTAGE = new Set([5, 6, 8, 10, 13, 14]);
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof AggregateError && error.errors.some(isOutage)) return true;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const code = errorCode(error) ?? '';
   if (POSTGRES_OUTAGE.test(code) || SOCKET_OUTAGE.test(code) || CONNECTION_OUTAGE.test(error.message))
     return true;
   // node:sqlite puts SQLite's extended result code into errcode; its low byte is the primary one.
@@ -52,5 +53,5 @@ export function writeFaultOf(error: unknown): WriteFault | null {
     return error.errors.map(writeFaultOf).find((fault) => fault !== null) ?? null;
   if ('errcode' in error && typeof error.errcode === 'number')
     return SQLITE_FAULTS[error.errcode & 0xff] ?? null;
-  return 'code' in error ? (POSTGRES_FAULTS[String(error.code)] ?? null) : null;
+  return POSTGRES_FAULTS[errorCode(error) ?? ''] ?? null;
 }

@@ -8,6 +8,7 @@ import { Client, Pool, type CustomTypesConfig, type PoolClient } from 'pg';
 
 import type { LastWrites } from '#server/db/engine/last-writes.ts';
 import { isOutage } from '#server/db/engine/outages.ts';
+import { errorCode } from '#server/platform/error-code.ts';
 import { hostUrls, mustTakeWrites, parametersOf } from '#server/platform/postgres-hosts.ts';
 import { createStatementNames } from '#server/db/engine/prepared-statements.ts';
 
@@ -223,7 +224,7 @@ export function openPostgresPool(settings: PostgresSettings): PostgresPool {
       } catch (error) {
         // What takes too long to be read says nothing about writing.
         if (text === 'commit' || !isRead(text)) writes.failed(error);
-        const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+        const code = errorCode(error) ?? '';
         isSpent ||= code === '25006' || code.startsWith('57P');
         // It has become a standby, and so has what every other connection leads to.
         if (code === '25006') leave(current);

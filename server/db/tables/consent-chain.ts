@@ -8,6 +8,7 @@ import { sql, type RawBuilder, type Selectable } from 'kysely';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
 import type { Schema } from '#server/db/schema.ts';
+import { HOUR_MS, isoTime } from '#server/platform/time.ts';
 import { answersOf, type LeadAnswers } from '#shared/lead.ts';
 
 export type ChainEntry = Selectable<Schema['consent_chain']>;
@@ -91,7 +92,7 @@ const SALT_BYTES = 16;
  * While processes change to a new APP_SECRET, those that do not know it yet leave sealing to those that do. After this time the
  * signature counts as a stranger's, and consents are sealed unsigned rather than not at all.
  */
-const SECRET_CHANGE_MS = 3_600_000;
+const SECRET_CHANGE_MS = HOUR_MS;
 
 export const sha256 = (...parts: readonly string[]): string => {
   const hash = createHash('sha256');
@@ -524,9 +525,3 @@ const proofOf = (
           answer: row.mail_answer,
         },
 });
-
-/** A time that no calendar has, which only a stranger writes, stays a number. */
-function isoTime(ms: number): string {
-  const date = new Date(ms);
-  return Number.isNaN(date.getTime()) ? String(ms) : date.toISOString();
-}

@@ -8,6 +8,7 @@ import { sql, type Selectable } from 'kysely';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { COLUMNS_OF, type OutboxState, type Schema } from '#server/db/schema.ts';
 import { statement, valuesOf, type Value } from '#server/db/engine/statement.ts';
+import { domainOf } from '#server/platform/domain-of.ts';
 
 export type OutboxRow = Selectable<Schema['outbox']>;
 
@@ -17,7 +18,7 @@ export type Lane = { readonly network: string; readonly domain: string };
 /** The lane of a new mail. */
 export const laneOf = (network: string, recipient: string): Lane => ({
   network,
-  domain: recipient.slice(recipient.lastIndexOf('@') + 1).toLowerCase(),
+  domain: domainOf(recipient).toLowerCase(),
 });
 
 /** Whose mail it is, and when its turn comes. */

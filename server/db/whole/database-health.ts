@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { countInWindow } from '#server/db/tables/limit-windows.ts';
 import type { WriteFault } from '#server/db/engine/outages.ts';
+import { HOUR_MS } from '#server/platform/time.ts';
 
 /**
  * Asks the database something that costs nothing. Throws what it said when it does not answer.
@@ -22,7 +23,7 @@ const TRY_EVERY_MS = 5_000;
 /** Who asks does not wait longer for a try that hangs. */
 const TRY_WITHIN_MS = 1_000;
 /** The row that is written: a count of tries, which housekeeping deletes. */
-const TRIES = { key: 'tries to write', windowMs: 3_600_000 } as const;
+const TRIES = { key: 'tries to write', windowMs: HOUR_MS } as const;
 
 /**
  * Makes what says whether the database takes writes. It goes by what the last ones said; while that is no good, it tries one of its

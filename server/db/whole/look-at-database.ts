@@ -14,6 +14,7 @@ import { compareMigrations } from '#server/db/migrations/migrate.ts';
 import { writeFaultOf, type WriteFault } from '#server/db/engine/outages.ts';
 import { createLastWrites } from '#server/db/engine/last-writes.ts';
 import { createSqliteDialect } from '#server/db/engine/sqlite-dialect.ts';
+import { errorCode } from '#server/platform/error-code.ts';
 
 const PATIENCE_MS = 5_000;
 /** One is enough to know. */
@@ -81,7 +82,7 @@ function findFileFault(file: string): Look['writeFault'] {
     for (const place of [file, path.dirname(file)]) accessSync(place, constants.W_OK);
     return null;
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const code = errorCode(error);
     // EPERM: it was made immutable.
     return code === 'EROFS' || code === 'EPERM' ? 'read-only' : 'denied';
   }
@@ -103,7 +104,7 @@ async function tryToWrite(db: Db): Promise<Look['writeFault']> {
     });
   } catch (error) {
     if (error === takenBack) return null;
-    if (error instanceof Error && 'code' in error && error.code === INSUFFICIENT_PRIVILEGE) return 'denied';
+    if (errorCode(error) === INSUFFICIENT_PRIVILEGE) return 'denied';
     const fault = writeFaultOf(error);
     if (fault === null) throw error;
     return fault;

@@ -6,8 +6,7 @@ import { DayFigures } from '#server/mail/letters/day-figures.ts';
 import { composeDigestEmail } from '#server/mail/letters/digest-email.ts';
 import type { Kind } from '#server/mail/letters/letter-kind.ts';
 import { idOfPeriod, namedLeads, NEWS_FOR_MS } from '#server/mail/letters/new-lead.ts';
-
-const DAY_MS = 86_400_000;
+import { DAY_MS } from '#server/platform/time.ts';
 
 /** The id of the mail about a day. @param from when it began */
 export const digestId = (from: number): string => idOfPeriod('day', from);

@@ -5,6 +5,7 @@ import path from 'node:path';
 
 import * as z from 'zod/mini';
 
+import { DAY_MS } from '#server/platform/time.ts';
 import { GUIDE_LINK_DAYS, guideUrl, unsubscribeUrl } from '#server/secrets/mail-links.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { leadExists } from '#server/db/tables/leads.ts';
@@ -13,7 +14,7 @@ import { composeGuideEmail } from '#server/mail/letters/guide-email.ts';
 import type { Kind } from '#server/mail/letters/letter-kind.ts';
 
 /** A guide that comes days later would be a surprise. */
-const WELCOME_FOR_MS = 24 * 3_600_000;
+const WELCOME_FOR_MS = DAY_MS;
 
 /** Codes that are asked for within this time go first: somebody waits for each of them. */
 const GIVES_WAY_MS = 10 * 60_000;

@@ -14,14 +14,14 @@ import {
 import { queueMessage, queueOnce, wasQueued } from '#server/db/tables/outbox.ts';
 import type { Kind } from '#server/mail/letters/letter-kind.ts';
 import { composeNewLeadEmail, composeNewLeadsEmail } from '#server/mail/letters/new-lead-email.ts';
+import { DAY_MS, HOUR_MS } from '#server/platform/time.ts';
 
-const HOUR_MS = 3_600_000;
 /** So many leads of an hour are told one by one; a storm of them must not bury the operator. */
 const MOST_ONE_BY_ONE = 10;
 /** So many are named in one mail, which must stay small. */
 const MOST_NAMED = 50;
 /** A lead of last week is in the desk. */
-export const NEWS_FOR_MS = 24 * HOUR_MS;
+export const NEWS_FOR_MS = DAY_MS;
 /** What was verified before an hour ended is stored by then, and clocks differ. */
 const GRACE_MS = 60_000;
 /** Hours that ended while no process ran are told of, unless that is long ago. */

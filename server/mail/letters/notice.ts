@@ -5,9 +5,10 @@ import type { Db } from '#server/db/engine/connect.ts';
 import { queueMessage } from '#server/db/tables/outbox.ts';
 import type { Kind } from '#server/mail/letters/letter-kind.ts';
 import { letterHtml, paragraph } from '#server/mail/letters/letter.ts';
+import { HOUR_MS } from '#server/platform/time.ts';
 
 /** What an operator is told later than this is no news. */
-const NEWS_FOR_MS = 3_600_000;
+const NEWS_FOR_MS = HOUR_MS;
 
 const Payload = z.object({ subject: z.string(), text: z.string() });
 

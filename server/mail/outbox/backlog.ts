@@ -3,12 +3,12 @@
 import { countDeliveries, findStandstill, newestDeliveries, waitingMail } from '#server/db/tables/outbox.ts';
 import type { Lane, Standstill, WaitingMail } from '#server/db/tables/outbox.ts';
 import type { Db } from '#server/db/engine/connect.ts';
+import { MINUTE_MS } from '#server/platform/time.ts';
 import { BACKLOG_SHARE_OF_CODE_LIFE } from '#server/settings/tries-and-rates.ts';
 import { SMTP_CONNECTIONS } from '#server/mail/mailer.ts';
 
 /** How long one process trusts its last look at the database; what it queues itself meanwhile, it counts. */
 const LOOK_EVERY_MS = 1_000;
-const MINUTE_MS = 60_000;
 /** So many of the newest deliveries tell the pace. */
 const SAMPLE = 50;
 /** A pace is that of a queue: mail has waited for at least this long ... */

@@ -6,6 +6,7 @@ import { setImmediate } from 'node:timers/promises';
 
 import { isbot } from 'isbot';
 
+import { DAY_MS } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { addFunnelCounts, type FunnelCount } from '#server/db/tables/funnel-counts.ts';
@@ -44,7 +45,6 @@ const LINK_MAX_LENGTH = 500;
 /** A name of 253 characters, and a port. */
 const HOST_MAX_LENGTH = 259;
 const ADDRESS_MAX_LENGTH = 1_000;
-const DAY_MS = 86_400_000;
 
 /**
  * Makes the counter of one process.

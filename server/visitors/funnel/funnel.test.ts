@@ -8,6 +8,7 @@ import { describe, it } from 'node:test';
 import { sql } from 'kysely';
 
 import { collectGarbage } from '#server/platform/collect-garbage.ts';
+import { DAY_MS } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { addFunnelCounts } from '#server/db/tables/funnel-counts.ts';
 import { openDatabase, type OpenDatabase } from '#server/db/engine/connect.ts';
@@ -46,7 +47,6 @@ const BROWSERS = [
   'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148 [FBAN/FBIOS;FBAV/490.0.0.41.108;FBBV/662515268;FBDV/iPhone14,5]',
   'Mozilla/5.0 (Linux; Android 10; CUBOT_X30) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36',
 ];
-const DAY_MS = 86_400_000;
 const MOST_SOURCES = 200;
 const CONFIG = { publicUrl: 'https://guide.example.com', funnelCounting: true };
 

@@ -1,6 +1,7 @@
 // What an operator may want to know about an address: is it at a free-mail provider, or a disposable one?
 import { isDisposableEmail } from 'disposable-email-domains-js';
 
+import { domainOf } from '#server/platform/domain-of.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
@@ -22,7 +23,7 @@ export function judgeDomain(
   freeMailDomains: ReadonlySet<string>,
 ): DomainVerdict {
   const email = normaliseEmail(typedEmail);
-  const domain = email.slice(email.lastIndexOf('@') + 1);
+  const domain = domainOf(email);
   const kinds = [
     { flag: 'free-mail', policy: policies.freeMail, applies: () => freeMailDomains.has(domain) },
     { flag: 'disposable', policy: policies.disposableMail, applies: () => isDisposableEmail(email) },
