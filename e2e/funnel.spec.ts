@@ -5,7 +5,7 @@ import path from 'node:path';
 
 import type { Page } from '@playwright/test';
 
-import type { Report } from '#server/figures/figures.ts';
+import type { Report } from '#desk/report/report.ts';
 import { siteSettings, startSite, type Site } from '#testing/start-site.ts';
 import { createVisitor, expect, test, type Visitor } from './fixtures.ts';
 

@@ -4,6 +4,7 @@ import path from 'node:path';
 
 import type { Command } from '@commander-js/extra-typings';
 
+import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure, type Desk } from '#desk/commands/command.ts';
 import { orSay } from '#desk/commands/output-file.ts';
 import { printable } from '#desk/commands/terminal-text.ts';
@@ -59,7 +60,7 @@ Examples:
         desk.note(printable(`${name}: ${sayOutcome(outcome)}`));
         desk.progress(`${messages.length} of ${sources.length} messages …`);
       }
-      if (json) await desk.print(`${JSON.stringify({ messages }, null, 2)}\n`);
+      if (json) await desk.print(jsonText({ messages }));
       if (sources.length === 0) desk.note('No message is there.');
     });
 }

@@ -3,8 +3,9 @@ import type { Command } from '@commander-js/extra-typings';
 
 import { isoTime } from '#server/platform/time.ts';
 import { chainSignerOf } from '#server/secrets/secrets.ts';
+import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure, type Desk } from '#desk/commands/command.ts';
-import { writeWhole } from '#desk/commands/output-file.ts';
+import { writeJsonAndPage } from '#desk/commands/output-file.ts';
 import { nothingHeld, readAddress } from '#desk/commands/held-data.ts';
 import { sealConsents } from '#server/upkeep/consent-sealer.ts';
 import {
@@ -80,7 +81,7 @@ function addVerify(consent: Command, desk: Desk): void {
         anchor: wanted,
       });
       const { entries, erased, head, faultCount, faults, accepted } = report;
-      if (json) await desk.print(`${JSON.stringify(report, null, 2)}\n`);
+      if (json) await desk.print(jsonText(report));
       else {
         await desk.print(
           `${entries} ${entries === 1 ? 'entry' : 'entries'}, ${erased} of people who were erased. Head: ${head.position}:${head.hash}\n`,
@@ -111,17 +112,12 @@ function addExport(consent: Command, desk: Desk): void {
       const { consents: proofs, withdrawals, faults: found } = checked;
       if (proofs.length + withdrawals.length + found.length === 0) throw nothingHeld(email);
       const faults = found.map((fault) => `${fault.isAccepted ? 'Accepted: ' : ''}${sayChainFault(fault)}`);
-      const base = out.replace(/\.(json|html)$/, '');
       const document = { email, faults, proofs, withdrawals };
-      await writeWhole(`${base}.json`, (append) => append(`${JSON.stringify(document, null, 2)}\n`));
-      await writeWhole(`${base}.html`, (append) =>
-        append(consentPage({ ...document, title: campaign.site.title, writtenAt: new Date(clock()) })),
-      );
+      const page = consentPage({ ...document, title: campaign.site.title, writtenAt: new Date(clock()) });
+      const files = await writeJsonAndPage(out, document, page);
       if (found.some(({ isAccepted }) => !isAccepted))
-        throw new CommandFailure(
-          `${base}.json and ${base}.html do not prove the consent of ${email}: they say why. ${ADVICE}`,
-        );
-      desk.note(`${base}.json and ${base}.html prove the consent of ${email}.`);
+        throw new CommandFailure(`${files} do not prove the consent of ${email}: they say why. ${ADVICE}`);
+      desk.note(`${files} prove the consent of ${email}.`);
     });
 }
 
@@ -142,9 +138,7 @@ function addAnchor(consent: Command, desk: Desk): void {
           'This head is not signed. Run "consent verify": it says from which entry on, and what to do.',
         );
       const at = isoTime(clock());
-      await desk.print(
-        json ? `${JSON.stringify({ ...head, at }, null, 2)}\n` : `${head.position}:${head.hash} ${at}\n`,
-      );
+      await desk.print(json ? jsonText({ ...head, at }) : `${head.position}:${head.hash} ${at}\n`);
     });
 }
 

@@ -1,6 +1,7 @@
 // desk doctor: what is wrong, and what to do about it.
 import type { Command } from '@commander-js/extra-typings';
 
+import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure, type Desk } from '#desk/commands/command.ts';
 import { readAddress } from '#desk/commands/held-data.ts';
 import { printable } from '#desk/commands/terminal-text.ts';
@@ -50,7 +51,7 @@ Examples:
       const warnings = findings.filter(({ state }) => state === 'warning').length;
       await desk.print(
         json
-          ? `${JSON.stringify({ healthy: problems === 0, problems, warnings, findings }, null, 2)}\n`
+          ? jsonText({ healthy: problems === 0, problems, warnings, findings })
           : findings.map((finding) => write(finding, desk)).join(''),
       );
       const summary = `${count(problems, 'problem')} and ${count(warnings, 'warning')}.`;

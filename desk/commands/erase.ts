@@ -4,6 +4,7 @@ import type { Command } from '@commander-js/extra-typings';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import { chainSignerOf } from '#server/secrets/secrets.ts';
 import { removeRemains } from '#desk/commands/compact.ts';
+import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure, type Desk } from '#desk/commands/command.ts';
 import { personalDataOf, readAddress } from '#desk/commands/held-data.ts';
 import { erasePersonalData, type PersonalData } from '#server/db/across/personal-data.ts';
@@ -39,7 +40,7 @@ export function addErase(program: Command, desk: Desk): void {
       });
       webhooks.wake();
       const mailFiles = await deleteWrittenMail(mailFolder, email);
-      if (json) await desk.print(`${JSON.stringify({ email, erased, mailFiles }, null, 2)}\n`);
+      if (json) await desk.print(jsonText({ email, erased, mailFiles }));
       else await desk.print(`Erased: ${sayCounts({ ...erased, mailFiles })}.\n`);
       desk.note('Backups and files that were exported before still hold it: erase it there too.');
       await removeRemains(desk, config.database);

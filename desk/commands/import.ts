@@ -6,6 +6,7 @@ import { Option, type Command } from '@commander-js/extra-typings';
 import { v7 as uuid } from 'uuid';
 
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure, type Desk } from '#desk/commands/command.ts';
 import { createCollector } from '#server/platform/collect-garbage.ts';
 import { openInput } from '#desk/commands/input-file.ts';
@@ -125,7 +126,7 @@ Examples:
       await write();
 
       const outcome: Outcome = { rows, ...counts, repeated, unsubscribed, badLines };
-      if (json) await desk.print(`${JSON.stringify({ file, dryRun, consentSource, ...outcome }, null, 2)}\n`);
+      if (json) await desk.print(jsonText({ file, dryRun, consentSource, ...outcome }));
       tell(desk, { file, dryRun, outcome });
     });
 }

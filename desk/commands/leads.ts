@@ -2,8 +2,9 @@
 import type { Command } from '@commander-js/extra-typings';
 
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
+import { printList } from '#desk/commands/answer.ts';
 import type { Desk } from '#desk/commands/command.ts';
-import { headingLine, minuteOf, tableLine } from '#desk/commands/terminal-text.ts';
+import { minuteOf } from '#desk/shown-time.ts';
 import {
   checkSelection,
   sayPeople,
@@ -11,6 +12,7 @@ import {
   withSelection,
   withState,
 } from '#desk/commands/lead-selection.ts';
+import type { ExportedLead } from '#desk/export/export-columns.ts';
 import { selectLeads } from '#desk/export/write-leads.ts';
 
 const HEADINGS = ['email', 'name', 'company', 'source', 'flags'] as const;
@@ -32,18 +34,25 @@ Examples:
       checkSelection(selection);
       const { state } = selection;
       const { database, ...service } = await desk.service();
-      await desk.print(json ? '[' : headingLine(desk, [STATE_WORDS[state].since, ...HEADINGS], WIDTHS));
-      let count = 0;
-      for await (const page of selectLeads(database.db, selection, unsubscribeUrlOf(service))) {
-        const text = page.map(({ lead }, index) => {
-          if (json) return `${count + index === 0 ? '' : ','}\n${JSON.stringify(lead)}`;
-          const { state_since: at, email, name, company, source, flags } = lead;
-          return tableLine([minuteOf(at), email, name, company, source, flags], WIDTHS);
-        });
-        count += page.length;
-        await desk.print(text.join(''));
-      }
-      if (json) await desk.print('\n]\n');
+      const count = await printList(desk, leadsOf(database.db, selection, unsubscribeUrlOf(service)), {
+        json: json === true,
+        headings: [STATE_WORDS[state].since, ...HEADINGS],
+        widths: WIDTHS,
+        cells: ({ state_since: at, email, name, company, source, flags }) => [
+          minuteOf(at),
+          email,
+          name,
+          company,
+          source,
+          flags,
+        ],
+      });
       desk.note(`${sayPeople(count, state)}.`);
     });
+}
+
+async function* leadsOf(
+  ...selection: Parameters<typeof selectLeads>
+): AsyncGenerator<readonly ExportedLead[], void, void> {
+  for await (const page of selectLeads(...selection)) yield page.map(({ lead }) => lead);
 }

@@ -1,8 +1,9 @@
 // desk lost: who asked for a code and never entered it, and why.
 import type { Command } from '@commander-js/extra-typings';
 
+import { printList } from '#desk/commands/answer.ts';
 import type { Desk } from '#desk/commands/command.ts';
-import { headingLine, minuteOf, tableLine } from '#desk/commands/terminal-text.ts';
+import { minuteOf } from '#desk/shown-time.ts';
 import { whenOption } from '#desk/commands/lead-selection.ts';
 import { readWhen } from '#desk/commands/typed-times.ts';
 import { createPlatformLookup } from '#server/figures/mail-platform-lookup.ts';
@@ -33,22 +34,27 @@ Examples:
       const lookup = createPlatformLookup(database, { dnsServers, now, signal });
       const span = { from: since ?? readWhen('7d', now)!, to: until ?? now + 1 };
       const reasons = new Map<string, number>();
-      let count = 0;
       let stillOpen = 0;
-      await desk.print(json ? '[' : headingLine(desk, HEADINGS, WIDTHS));
-      for await (const { lost, open } of selectLost(database, span, {
-        now,
-        platformsOf: lookup.platformsOf,
-      })) {
-        const text = json
-          ? lost.map((row, index) => `${count + index === 0 ? '' : ','}\n${JSON.stringify(row)}`)
-          : lost.map(asLine);
-        count += lost.length;
-        stillOpen += open;
-        for (const { why } of lost) reasons.set(why, (reasons.get(why) ?? 0) + 1);
-        await desk.print(text.join(''));
+      async function* lostLeads(): AsyncGenerator<readonly LostLeadRow[], void, void> {
+        const { platformsOf } = lookup;
+        for await (const { lost, open } of selectLost(database, span, { now, platformsOf })) {
+          stillOpen += open;
+          for (const { why } of lost) reasons.set(why, (reasons.get(why) ?? 0) + 1);
+          yield lost;
+        }
       }
-      if (json) await desk.print('\n]\n');
+      const count = await printList(desk, lostLeads(), {
+        json: json === true,
+        headings: HEADINGS,
+        widths: WIDTHS,
+        cells: (row) => [
+          minuteOf(row.asked_at),
+          row.email,
+          row.name,
+          row.platform,
+          `${row.why}${detailOf(row)}`,
+        ],
+      });
       desk.note(count === 1 ? '1 lost lead.' : `${count} lost leads.`);
       for (const [why, people] of [...reasons].toSorted(([, a], [, b]) => b - a))
         desk.note(`  ${String(people).padStart(String(count).length)}  ${why}`);
@@ -58,13 +64,10 @@ Examples:
     });
 }
 
-function asLine({ asked_at, email, name, platform, reason, why, ...row }: LostLeadRow): string {
-  return tableLine([minuteOf(asked_at), email, name, platform, `${why}${detailOf()}`], WIDTHS);
-
-  function detailOf(): string {
-    if (reason === 'wrong-tries') return ` (${row.wrong_tries})`;
-    if (reason === 'not-tried') return '';
-    if (row.reply !== null) return `: ${row.reply}`;
-    return row.error_class === null ? '' : ` (${row.error_class})`;
-  }
+/** What follows the reason: what the mail server answered, or how often. */
+function detailOf({ reason, wrong_tries: wrongTries, reply, error_class: errorClass }: LostLeadRow): string {
+  if (reason === 'wrong-tries') return ` (${wrongTries})`;
+  if (reason === 'not-tried') return '';
+  if (reply !== null) return `: ${reply}`;
+  return errorClass === null ? '' : ` (${errorClass})`;
 }

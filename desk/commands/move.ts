@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import type { Command } from '@commander-js/extra-typings';
 
 import { sayUnfit } from '#desk/commands/backup.ts';
+import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure, fileOf, isInUse, readDeskInstance, type Desk } from '#desk/commands/command.ts';
 import { openDatabase, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { migrate } from '#server/db/migrations/migrate.ts';
@@ -58,7 +59,7 @@ export function addMove(program: Command, desk: Desk): void {
             desk.progress(`${table}: ${rows} rows …`);
           },
         );
-        if (json) await desk.print(`${JSON.stringify(moved, null, 2)}\n`);
+        if (json) await desk.print(jsonText(moved));
         desk.note(
           'Everything is there. Set DATABASE_URL to it, and APP_SECRET to what stands in the file app-secret, and start the page.',
         );

@@ -5,6 +5,7 @@ import { constants } from 'node:fs';
 import { open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 
+import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure } from '#desk/commands/command.ts';
 import { errorCode } from '#server/platform/error-code.ts';
 import { explainWriting } from '#server/platform/machine-failures.ts';
@@ -37,6 +38,17 @@ export async function writeWhole(
     await rm(beside, { force: true });
     throw error;
   }
+}
+
+/**
+ * Writes <out>.json and <out>.html, whichever of the two endings was typed.
+ * @returns both names, to begin a sentence with
+ */
+export async function writeJsonAndPage(out: string, document: unknown, page: string): Promise<string> {
+  const base = out.replace(/\.(json|html)$/, '');
+  await writeWhole(`${base}.json`, (append) => append(jsonText(document)));
+  await writeWhole(`${base}.html`, (append) => append(page));
+  return `${base}.json and ${base}.html`;
 }
 
 async function writeStream(file: string, write: Parameters<typeof writeWhole>[1]): Promise<void> {

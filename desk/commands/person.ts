@@ -2,7 +2,7 @@
 import type { Command } from '@commander-js/extra-typings';
 
 import type { Desk } from '#desk/commands/command.ts';
-import { writeWhole } from '#desk/commands/output-file.ts';
+import { writeJsonAndPage } from '#desk/commands/output-file.ts';
 import { personalDataOf, readAddress } from '#desk/commands/held-data.ts';
 import { personPage } from '#desk/people/person-page.ts';
 import { tellStory } from '#desk/people/life-of-a-lead.ts';
@@ -21,14 +21,12 @@ export function addPerson(program: Command, desk: Desk): void {
       const data = await personalDataOf(database.db, email);
       const story = tellStory(data);
       const writtenAt = isoTime(clock());
-      const base = out.replace(/\.(json|html)$/, '');
       const { title } = campaign.site;
-      await writeWhole(`${base}.json`, (append) =>
-        append(`${JSON.stringify({ email, writtenAt, story, ...data }, null, 2)}\n`),
+      const files = await writeJsonAndPage(
+        out,
+        { email, writtenAt, story, ...data },
+        personPage({ email, data, story, title, writtenAt }),
       );
-      await writeWhole(`${base}.html`, (append) =>
-        append(personPage({ email, data, story, title, writtenAt })),
-      );
-      desk.note(`${base}.json and ${base}.html hold all that is held about ${email}.`);
+      desk.note(`${files} hold all that is held about ${email}.`);
     });
 }

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 
 import { askedGroups } from '#server/db/across/report-figures.ts';
-import type { Report } from '#server/figures/figures.ts';
+import type { Report } from '#desk/report/report.ts';
 import type { LostLeadRow } from '#desk/report/lost-leads.ts';
 import { inFolder } from '#testing/folder.ts';
 import { ENGINES } from '#testing/databases.ts';

@@ -1,9 +1,10 @@
 // desk report: where visitors are lost, in figures.
 import { InvalidArgumentError, type Command } from '@commander-js/extra-typings';
 
+import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure, type Desk } from '#desk/commands/command.ts';
 import { writeWhole } from '#desk/commands/output-file.ts';
-import { gatherReport } from '#server/figures/figures.ts';
+import { gatherReport } from '#desk/report/report.ts';
 import { createPlatformLookup } from '#server/figures/mail-platform-lookup.ts';
 import { readPeriod } from '#server/figures/period.ts';
 import { reportAsText } from '#desk/report/terminal-report.ts';
@@ -59,7 +60,7 @@ Examples:
       const complaint = lookup.complaint();
       if (complaint !== null) desk.note(complaint);
       if (text) await desk.print(reportAsText(report));
-      if (json) await desk.print(`${JSON.stringify(report, null, 2)}\n`);
+      if (json) await desk.print(jsonText(report));
       if (out === undefined) return;
       // The library that draws is large, and nothing else needs it.
       const { reportAsHtml } = await import('#desk/report/report-page.ts');

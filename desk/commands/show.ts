@@ -1,9 +1,11 @@
 // desk show: one person's story.
 import type { Command } from '@commander-js/extra-typings';
 
+import { jsonText } from '#desk/commands/answer.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { personalDataOf, readAddress } from '#desk/commands/held-data.ts';
 import { printable } from '#desk/commands/terminal-text.ts';
+import { secondOf } from '#desk/shown-time.ts';
 import { tellStory } from '#desk/people/life-of-a-lead.ts';
 
 export function addShow(program: Command, desk: Desk): void {
@@ -18,15 +20,13 @@ export function addShow(program: Command, desk: Desk): void {
       const { database } = await desk.service();
       const story = tellStory(await personalDataOf(database.db, email));
       if (json) {
-        await desk.print(`${JSON.stringify({ email, story }, null, 2)}\n`);
+        await desk.print(jsonText({ email, story }));
         return;
       }
       await desk.print(`${desk.paint('bold', email)}\n`);
       for (const { at, what, details } of story) {
         const lines = Object.entries(details).map(([name, value]) => `    ${name}: ${printable(value)}\n`);
-        await desk.print(
-          `\n  ${at.slice(0, 19).replace('T', ' ')}  ${desk.paint('bold', what)}\n${lines.join('')}`,
-        );
+        await desk.print(`\n  ${secondOf(at)}  ${desk.paint('bold', what)}\n${lines.join('')}`);
       }
     });
 }

@@ -3,11 +3,12 @@ import { Option, type Command } from '@commander-js/extra-typings';
 
 import { isoTime } from '#server/platform/time.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import { printList } from '#desk/commands/answer.ts';
 import { CommandFailure, type Desk } from '#desk/commands/command.ts';
 import { openInput } from '#desk/commands/input-file.ts';
 import { writeWhole } from '#desk/commands/output-file.ts';
 import { readAddress } from '#desk/commands/held-data.ts';
-import { headingLine, minuteOf, tableLine } from '#desk/commands/terminal-text.ts';
+import { minuteOf } from '#desk/shown-time.ts';
 import { findLeadId } from '#server/db/tables/leads.ts';
 import type { SuppressionReason } from '#server/db/schema.ts';
 import {
@@ -97,18 +98,12 @@ function addList(list: Command, desk: Desk): void {
     .addHelpText('after', '\nExample:\n  $ npm run -s desk -- suppress list')
     .action(async ({ json }) => {
       const { database } = await desk.service();
-      await desk.print(json ? '[' : headingLine(desk, ['since', 'email', 'reason', 'note'], WIDTHS));
-      let count = 0;
-      for await (const entries of shownPages(database.db)) {
-        const lines = entries.map(({ since, email, reason, note }, at) =>
-          json
-            ? `${count + at === 0 ? '' : ','}\n${JSON.stringify({ email, reason, since, note })}`
-            : tableLine([minuteOf(since), email, reason, note], WIDTHS),
-        );
-        count += entries.length;
-        await desk.print(lines.join(''));
-      }
-      if (json) await desk.print('\n]\n');
+      const count = await printList(desk, shownPages(database.db), {
+        json: json === true,
+        headings: ['since', 'email', 'reason', 'note'],
+        widths: WIDTHS,
+        cells: ({ since, email, reason, note }) => [minuteOf(since), email, reason, note],
+      });
       desk.note(`${sayEntries(count)}.`);
     });
 }

@@ -26,6 +26,3 @@ export const headingLine = (
   cells: readonly string[],
   widths: readonly number[],
 ): string => `${paint('bold', tableLine(cells, widths).trimEnd())}\n`;
-
-/** 2026-11-21 09:30 of a time in ISO 8601. */
-export const minuteOf = (iso: string): string => iso.slice(0, 16).replace('T', ' ');

@@ -2,8 +2,10 @@
 import type { Command } from '@commander-js/extra-typings';
 import { NIL, v7 as uuid } from 'uuid';
 
+import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure, type Desk } from '#desk/commands/command.ts';
-import { minuteOf, tableLine } from '#desk/commands/terminal-text.ts';
+import { tableLine } from '#desk/commands/terminal-text.ts';
+import { minuteOf } from '#desk/shown-time.ts';
 import { countEvents, listEvents, reviveEvents } from '#server/db/tables/webhook-events.ts';
 import { isoTime } from '#server/platform/time.ts';
 import type { Service } from '#server/run/service.ts';
@@ -43,7 +45,7 @@ Examples:
         finished_at: event.finished_at === null ? null : isoTime(event.finished_at),
         due_at: event.state === 'queued' ? isoTime(event.due_at) : null,
       }));
-      if (json) await desk.print(`${JSON.stringify({ ...counts, events: listed }, null, 2)}\n`);
+      if (json) await desk.print(jsonText({ ...counts, events: listed }));
       else if (listed.length > 0) {
         await desk.print(tableLine(HEADINGS, WIDTHS));
         for (const { id, type, state, attempts, created_at: made, due_at: due, to, answer } of listed) {
@@ -84,7 +86,7 @@ Examples:
           'WEBHOOK_URLS is not set. Set it to the addresses that are to be told, and try again.',
         );
       const results = await testAll(service, endpoints, desk.signal);
-      if (json) await desk.print(`${JSON.stringify(results, null, 2)}\n`);
+      if (json) await desk.print(jsonText(results));
       else
         for (const { to, ok, answer } of results)
           await desk.print(`${ok ? 'told' : 'NOT told'}  ${to}  ${answer}\n`);

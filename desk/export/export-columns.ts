@@ -2,6 +2,7 @@
 // our own two say in which state somebody is; what goes to other programs has no place for it, and holds verified leads alone.
 import { createHash } from 'node:crypto';
 
+import { secondOf } from '#desk/shown-time.ts';
 import { splitName } from '#server/platform/split-name.ts';
 import type { LeadRecord, LeadState } from '#server/db/across/lead-pages.ts';
 import {
@@ -154,7 +155,7 @@ export const FORMATS = {
       touched('WBRAID', 'wbraid'),
       ['Email', (lead) => sha256(withoutGmailDots(lead.email))],
       conversionName,
-      ['Conversion Time', (lead) => spacedTime(lead.first_verified_at)],
+      ['Conversion Time', (lead) => secondOf(lead.first_verified_at)],
       ...worthNothing,
     ],
   },
@@ -166,7 +167,7 @@ export const FORMATS = {
       touched('Microsoft Click ID', 'msclkid'),
       ['Hashed Email Address', (lead) => sha256(lead.email)],
       conversionName,
-      ['Conversion Time', (lead) => spacedTime(lead.first_verified_at)],
+      ['Conversion Time', (lead) => secondOf(lead.first_verified_at)],
       ...worthNothing,
     ],
   },
@@ -224,9 +225,6 @@ export function exportedLead(record: LeadRecord, unsubscribeUrl: UnsubscribeUrl)
 const IMPORTED = 'import';
 
 const timeOrNothing = (ms: number | null): string => (ms === null ? '' : isoTime(ms));
-
-/** 2026-11-21 09:30:00, in the zone that the file says. */
-const spacedTime = (iso: string): string => iso.slice(0, 19).replace('T', ' ');
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 

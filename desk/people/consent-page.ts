@@ -1,6 +1,7 @@
 // The proofs of somebody's consent, as a page to print.
 import type { PlacedConsent, PlacedWithdrawal } from '#server/db/across/consent-check.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
+import { secondOf } from '#desk/shown-time.ts';
 import { paperPage } from '#desk/people/paper-page.ts';
 
 /**
@@ -24,7 +25,7 @@ export function consentPage({
 }): string {
   return paperPage({
     heading: `Proof of consent: ${email}`,
-    about: `${title}. Written on ${said(writtenAt.toISOString())}. All times are in UTC.`,
+    about: `${title}. Written on ${secondOf(writtenAt.toISOString())}. All times are in UTC.`,
     body: [
       warning(faults),
       ...[
@@ -46,20 +47,20 @@ const warning = (faults: readonly string[]): string =>
 
 function proofSection({ proof, ...place }: PlacedConsent): string {
   const { mail, wording } = proof;
-  return `<h2>Agreed on ${said(proof.givenAt)}</h2>
+  return `<h2>Agreed on ${secondOf(proof.givenAt)}</h2>
 <blockquote>${escapeHtml(wording.text)}</blockquote>
 ${facts([
   ['Name', proof.name],
   ['Company', proof.company],
   ['Wording, version', wording.version],
   ['Page', proof.page],
-  ['Agreed at', said(proof.givenAt)],
+  ['Agreed at', secondOf(proof.givenAt)],
   ['Agreed from', proof.givenFrom],
   ['Browser', proof.browser],
   ['Code mailed as', mail?.messageId],
-  ['Code mailed at', mail?.sentAt && said(mail.sentAt)],
+  ['Code mailed at', mail?.sentAt && secondOf(mail.sentAt)],
   ['The mail server answered', mail?.answer],
-  ['Code entered at', said(proof.codeEnteredAt)],
+  ['Code entered at', secondOf(proof.codeEnteredAt)],
   ['Code entered from', proof.codeEnteredFrom],
   [
     'Code entered in',
@@ -81,7 +82,7 @@ const WAYS: Readonly<Record<PlacedWithdrawal['proof']['way'], string>> = {
 };
 
 function withdrawalSection({ proof, ...place }: PlacedWithdrawal): string {
-  return `<h2>Taken back on ${said(proof.withdrawnAt)}</h2>
+  return `<h2>Taken back on ${secondOf(proof.withdrawnAt)}</h2>
 ${facts([
   ['By way of', WAYS[proof.way]],
   ['From', proof.withdrawnFrom],
@@ -103,6 +104,3 @@ const facts = (rows: readonly Fact[]): string =>
   `<dl>${rows
     .flatMap(([name, value]) => (value ? [`<dt>${name}</dt><dd>${escapeHtml(value)}</dd>`] : []))
     .join('\n')}</dl>`;
-
-/** 2026-11-21 09:30:05 */
-const said = (iso: string): string => iso.slice(0, 19).replace('T', ' ');

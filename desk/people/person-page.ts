@@ -1,6 +1,7 @@
 // All that is held about somebody, as a page to print: for an answer under Article 15 of the GDPR.
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import type { PersonalData } from '#server/db/across/personal-data.ts';
+import { secondOf } from '#desk/shown-time.ts';
 import { paperPage } from '#desk/people/paper-page.ts';
 import type { StoryEntry } from '#desk/people/life-of-a-lead.ts';
 
@@ -24,7 +25,7 @@ export function personPage({
   const held = Object.entries(data).filter(([, rows]) => rows.length > 0);
   return paperPage({
     heading: `What is held about ${email}`,
-    about: `${title}. Written on ${said(writtenAt)}. All times are in UTC.`,
+    about: `${title}. Written on ${secondOf(writtenAt)}. All times are in UTC.`,
     body: `<h2>What happened</h2>
 <ol>
 ${story.map(entryOf).join('\n')}
@@ -39,17 +40,14 @@ ${held.map(([table, rows]) => `<tr><td>${escapeHtml(table)}</td><td>${rows.lengt
 }
 
 const entryOf = ({ at, what, details }: StoryEntry): string =>
-  `<li><time datetime="${escapeHtml(at)}">${said(at)}</time><strong>${escapeHtml(sentenceCase(what))}</strong>${detailsOf(details)}</li>`;
+  `<li><time datetime="${escapeHtml(at)}">${secondOf(at)}</time><strong>${escapeHtml(sentenceCase(what))}</strong>${detailsOf(details)}</li>`;
 
 function detailsOf(details: StoryEntry['details']): string {
   const parts = Object.entries(details).map(
     ([name, value]) =>
-      `<dt>${escapeHtml(sentenceCase(name))}</dt><dd>${/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) ? said(value) : escapeHtml(value)}</dd>`,
+      `<dt>${escapeHtml(sentenceCase(name))}</dt><dd>${/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) ? secondOf(value) : escapeHtml(value)}</dd>`,
   );
   return parts.length === 0 ? '' : `<dl>${parts.join('')}</dl>`;
 }
 
 const sentenceCase = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
-
-/** 2026-11-21 09:30:05 */
-const said = (iso: string): string => escapeHtml(iso.slice(0, 19).replace('T', ' '));

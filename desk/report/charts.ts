@@ -4,7 +4,7 @@ import { GridComponent, type GridComponentOption } from 'echarts/components';
 import { init, use as register, type ComposeOption } from 'echarts/core';
 import { SVGRenderer } from 'echarts/renderers';
 
-import type { Report } from '#server/figures/figures.ts';
+import type { Report } from '#desk/report/report.ts';
 import {
   FATES,
   areCodesKnown,

@@ -1,7 +1,7 @@
 // The report as one page that needs no other file and no network: to be read, mailed and printed.
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import { drawChart } from '#desk/report/charts.ts';
-import type { Report } from '#server/figures/figures.ts';
+import type { Report } from '#desk/report/report.ts';
 import {
   areCodesKnown,
   areViewsKnown,

@@ -1,7 +1,8 @@
 // Figures as sentences: what a chart shows is said above it, on paper and in the terminal alike.
 import type { CodeFate } from '#server/db/across/code-fates.ts';
 import { OTHERS } from '#server/attribution/source.ts';
-import type { CodeStep, Counts, Figures, Report, Row, Step } from '#server/figures/figures.ts';
+import { countOf, type CodeStep, type Figures, type Row, type Step } from '#server/figures/figures.ts';
+import type { Report } from '#desk/report/report.ts';
 import { isoTime } from '#server/platform/time.ts';
 
 const STEPS: Readonly<Record<Step['step'], string>> = {
@@ -31,10 +32,10 @@ export const FATES: Readonly<Record<Exclude<CodeFate, 'entered'>, string>> = {
 export const number = (value: number): string => value.toLocaleString('en');
 
 /** How many people took a step, or how often it was taken; 0 where that is not known. */
-const countIn = (funnel: Figures['funnel'], step: Step['step']): number =>
-  countOf(funnel?.find((one) => one.step === step));
-const countOf = (step: Step | undefined): number =>
-  step === undefined ? 0 : 'people' in step ? step.people : step.times;
+function countIn(funnel: Figures['funnel'], wanted: Step['step']): number {
+  const found = funnel?.find(({ step }) => step === wanted);
+  return found === undefined ? 0 : countOf(found);
+}
 
 const peopleIn: (funnel: Figures['funnel'], step: CodeStep) => number = countIn;
 
@@ -120,7 +121,7 @@ const ENOUGH_TO_JUDGE = 20;
 const leadsOf = (count: number): string => (count === 1 ? '1 new lead' : `${number(count)} new leads`);
 
 /** Of a chart by source or platform: what is drawn solid. New leads are known for longer than codes. */
-export const notEntered = ({ asked, entered }: Counts): number => asked - entered;
+export const notEntered = ({ asked, entered }: Pick<Row, 'asked' | 'entered'>): number => asked - entered;
 
 /** A name, its figure, and what has become of it since the period before. */
 export type KeyFigure = { readonly name: string; readonly value: string; readonly change: string };

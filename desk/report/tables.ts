@@ -1,5 +1,5 @@
 // The tables of the report: what stands behind each chart, and what the terminal shows.
-import type { Report } from '#server/figures/figures.ts';
+import type { Report } from '#desk/report/report.ts';
 import {
   FATES,
   areCodesKnown,

@@ -1,5 +1,5 @@
 // The report in a terminal: plain tables, and bars of block characters.
-import type { Report } from '#server/figures/figures.ts';
+import type { Report } from '#desk/report/report.ts';
 import { keyFigures, notes, spanInWords } from '#desk/report/sentences.ts';
 import { sectionsOf, type Section } from '#desk/report/tables.ts';
 import { textBar } from '#server/platform/text-bar.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { createHousekeeping } from '#server/upkeep/housekeeping.ts';
-import type { Report } from '#server/figures/figures.ts';
+import type { Report } from '#desk/report/report.ts';
 import type { LostLeadRow } from '#desk/report/lost-leads.ts';
 import { createPlatformLookup } from '#server/figures/mail-platform-lookup.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';

@@ -3,7 +3,7 @@
 import cluster from 'node:cluster';
 
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
-import { HOUR_MS, isoTime } from '#server/platform/time.ts';
+import { isoTime } from '#server/platform/time.ts';
 import { buildApp } from '#server/run/app.ts';
 import { checkStart } from '#server/run/check-start.ts';
 import { collectGarbage } from '#server/platform/collect-garbage.ts';

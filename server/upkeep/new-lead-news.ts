@@ -3,11 +3,12 @@
 import type { Config } from '#server/settings/settings.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { countNewLeads } from '#server/db/across/new-leads.ts';
+import { countLeads } from '#server/db/across/report-figures.ts';
 import { wasQueued } from '#server/db/tables/outbox.ts';
 import type { DayFigures } from '#server/mail/letters/day-figures.ts';
 import { digestId, queueDigest } from '#server/mail/letters/digest.ts';
 import { queueFullHours } from '#server/mail/letters/new-lead.ts';
-import { gatherReport, type Report } from '#server/figures/figures.ts';
+import { countOf, gatherFigures, type Figures } from '#server/figures/figures.ts';
 import { yesterday } from '#server/figures/period.ts';
 
 export type NewLeadNewsParts = {
@@ -36,18 +37,17 @@ export function createNewLeadNews({
     const isSettled =
       (await wasQueued(database.db, digestId(day.from))) || (await countNewLeads(database.db, day)) === 0;
     if (!isSettled) {
-      const report = await gatherReport(database, day, {
-        // The words of the mail have it.
-        title: '',
+      const figures = await gatherFigures(database, day, {
         retention,
         now,
-        // Not in the mail, and DNS would take its time.
-        platformsOf: async () => new Map(),
-        onProgress: () => {
+        withViews: true,
+        platformsOf: null,
+        onCounted: () => {
           if (shouldStop()) throw new Error('This process ends.');
         },
       });
-      await queueDigest(database.db, { recipient: to, figures: figuresOf(report), now });
+      const before = await countLeads(database.db, day.before);
+      await queueDigest(database.db, { recipient: to, figures: dayFigures(day.from, before, figures), now });
     }
     settledDay = day.from;
   };
@@ -59,13 +59,10 @@ export function createNewLeadNews({
   };
 }
 
-const figuresOf = ({ period, before, funnel, bySource }: Report): DayFigures => ({
-  from: Date.parse(period.from),
-  before: before.leads,
-  steps: (funnel ?? []).map((step) => ({
-    step: step.step,
-    count: 'people' in step ? step.people : step.times,
-  })),
+const dayFigures = (from: number, before: number, { funnel, bySource }: Figures): DayFigures => ({
+  from,
+  before,
+  steps: (funnel ?? []).map((step) => ({ step: step.step, count: countOf(step) })),
   sources: bySource
     .filter(({ leads }) => leads > 0)
     .map(({ name, leads }) => ({ source: name, leads }))

@@ -3,12 +3,13 @@ import type { Logger } from 'pino';
 
 import type { Metrics } from '#server/observability/metrics.ts';
 import { startWakeLoop } from '#server/platform/wake-loop.ts';
+import { HOUR_MS } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { createSealer, type SealerParts } from '#server/upkeep/consent-sealer.ts';
 import { createHousekeeping } from '#server/upkeep/housekeeping.ts';
 import { createNewLeadNews } from '#server/upkeep/new-lead-news.ts';
 
-const HOUSEKEEPING_MS = 3_600_000;
+const HOUSEKEEPING_MS = HOUR_MS;
 const SEALING_MS = 5_000;
 /** A process that is killed loses what it counted since the last write. */
 const COUNTING_MS = 5_000;

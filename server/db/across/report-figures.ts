@@ -10,7 +10,7 @@ import { DAY_MS } from '#server/platform/time.ts';
 /** From then, and before that. Milliseconds since 1970. */
 export type Span = { readonly from: number; readonly to: number };
 
-type Group = {
+export type Group = {
   /** Days since 1970, in UTC. */
   readonly day: number;
   /** JSON, as it stands beside the first form; null when that was erased. */

@@ -1,0 +1,41 @@
+// Which term of an SPF record names the machines that send for us, as far as SMTP_URL shows.
+import { isIP } from 'node:net';
+
+import { areOfOneOrganisation, organisationOf } from '#desk/doctor/domains.ts';
+
+type Provider = {
+  /** The domain that the provider asks its customers to include. */
+  readonly domain: string;
+  /** Whether our domain stays the sender in the envelope: SPF is asked about that domain. */
+  readonly keepsSender: boolean;
+};
+
+/** Large providers by the domain of their mail servers, as their instructions for SPF say. */
+const PROVIDERS: Readonly<Record<string, Provider>> = {
+  'amazonaws.com': { domain: 'amazonses.com', keepsSender: false },
+  'brevo.com': { domain: 'spf.brevo.com', keepsSender: false },
+  'fastmail.com': { domain: 'spf.messagingengine.com', keepsSender: true },
+  'gmail.com': { domain: '_spf.google.com', keepsSender: true },
+  'google.com': { domain: '_spf.google.com', keepsSender: true },
+  'mailgun.org': { domain: 'mailgun.org', keepsSender: false },
+  'mailjet.com': { domain: 'spf.mailjet.com', keepsSender: false },
+  'office365.com': { domain: 'spf.protection.outlook.com', keepsSender: true },
+  'postmarkapp.com': { domain: 'spf.mtasv.net', keepsSender: false },
+  'sendgrid.net': { domain: 'sendgrid.net', keepsSender: false },
+};
+
+export const providerOf = (mailHost: string): Provider | undefined => PROVIDERS[organisationOf(mailHost)];
+
+/** Whether the name to include is only a guess: the provider is not in the table. */
+export const isGuess = (mailHost: string, domain: string): boolean =>
+  providerOf(mailHost) === undefined && isIP(mailHost) === 0 && !areOfOneOrganisation(mailHost, domain);
+
+/** The term that names the sender; `mx` when there is no mail server to go by. */
+export function senderTerm(mailHost: string | null, domain: string): string {
+  if (mailHost === null) return 'mx';
+  const kind = isIP(mailHost);
+  if (kind !== 0) return `ip${kind}:${mailHost}`;
+  const provider = providerOf(mailHost);
+  if (provider !== undefined) return `include:${provider.domain}`;
+  return isGuess(mailHost, domain) ? `include:${organisationOf(mailHost)}` : `a:${mailHost}`;
+}
