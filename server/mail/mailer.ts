@@ -6,7 +6,8 @@ import path from 'node:path';
 
 import { createTransport, type NodemailerError } from 'nodemailer';
 
-import { needsTls, type Config, type DkimConfig } from '#server/settings/settings.ts';
+import type { Config, DkimConfig } from '#server/settings/settings.ts';
+import { needsTls } from '#server/settings/smtp-setting.ts';
 import { meaningOf, type AnswerMeaning } from '#server/mail/hard-bounces.ts';
 import { makeWholeFolderPrivate } from '#server/platform/private-files.ts';
 

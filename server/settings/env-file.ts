@@ -4,7 +4,8 @@ import path from 'node:path';
 import { parseEnv } from 'node:util';
 
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
-import { readConfig, readPostgresUrl, resolvePaths, type Config } from '#server/settings/settings.ts';
+import { readPostgresUrl } from '#server/settings/database-setting.ts';
+import { readConfig, resolvePaths, type Config } from '#server/settings/settings.ts';
 import { openToOthers, sayOpenToOthers } from '#server/platform/private-files.ts';
 import { readEnvText, slipsInEnvironment, type EnvFile } from '#server/settings/misspelt-settings.ts';
 
