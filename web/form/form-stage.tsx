@@ -19,7 +19,7 @@ import {
   type LeadErrors,
   type LeadField,
 } from '#web/form/lead-form.ts';
-import { PromiseAside, PromiseLine } from '#web/form/promise.tsx';
+import { PromiseAside, PromiseLine } from '#web/form/promise-beside-form.tsx';
 import { tell } from '#web/funnel.ts';
 import { failureToast } from '#web/messages.ts';
 import { Button } from '#web/ui/button.tsx';
