@@ -195,12 +195,7 @@ export default defineConfig({
     })),
     { files: ['e2e/**'], rules: { 'react/rules-of-hooks': 'off', 'react-hooks/rules-of-hooks': 'off' } },
     {
-      files: [
-        'oxlint.config.ts',
-        'e2e/playwright.config.ts',
-        'e2e/global-setup.ts',
-        'web/campaign-modules.d.ts',
-      ],
+      files: ['oxlint.config.ts', 'e2e/playwright.config.ts', 'e2e/global-setup.ts'],
       rules: { 'no-restricted-exports': 'off' },
     },
   ],

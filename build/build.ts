@@ -81,7 +81,7 @@ function withCode(error: unknown): unknown {
 /**
  * The second file takes its imports from the module that runs and not from an address: the boot script may have loaded
  * the first one from another address, and two of it would be two applications. And each time the second file is asked for
- * again (web/later/load-later.ts), it has another address.
+ * again (web/second-file/load-second-file.ts), it has another address.
  */
 const joinFiles: Plugin = {
   name: 'join-files',
@@ -104,7 +104,7 @@ const joinFiles: Plugin = {
 };
 
 /** The application in two files: what the form needs, and what is only needed after it. Its styles travel in them, or in the page. */
-async function buildApp(): Promise<{ appUrl: string; laterUrl: string }> {
+async function buildApp(): Promise<{ appUrl: string; secondFileUrl: string }> {
   const output = await run({
     plugins: [joinFiles],
     build: {
@@ -118,7 +118,7 @@ async function buildApp(): Promise<{ appUrl: string; laterUrl: string }> {
         preserveEntrySignatures: 'allow-extension',
         output: {
           entryFileNames: 'assets/app-[hash].js',
-          chunkFileNames: 'assets/later-[hash].js',
+          chunkFileNames: 'assets/second-[hash].js',
           // Chromium then compiles all of a file beside the page while it arrives, and not bit by bit on a visitor's time.
           postBanner: '//# allFunctionsCalledOnLoad',
         },
@@ -129,14 +129,14 @@ async function buildApp(): Promise<{ appUrl: string; laterUrl: string }> {
   });
   const scripts = output.filter((file) => file.type === 'chunk');
   const app = scripts.find(({ isEntry }) => isEntry);
-  const later = scripts.find(({ isDynamicEntry }) => isDynamicEntry);
-  if (app === undefined || later === undefined || scripts.length !== 2) {
+  const second = scripts.find(({ isDynamicEntry }) => isDynamicEntry);
+  if (app === undefined || second === undefined || scripts.length !== 2) {
     throw new Error(
       `The application must be two files, not ${scripts.map((file) => file.fileName).join(', ')}.`,
     );
   }
   for (const { fileName } of output) if (fileName.endsWith('.css')) rmSync(path.join(FILES, fileName));
-  return { appUrl: `/${app.fileName}`, laterUrl: `/${later.fileName}` };
+  return { appUrl: `/${app.fileName}`, secondFileUrl: `/${second.fileName}` };
 }
 
 /**
@@ -259,7 +259,7 @@ async function buildShapes(page: string): Promise<string> {
 
 const { site, landing, interface: words } = readPageWords(CAMPAIGN_FOLDER);
 const { hero } = landing;
-const { appUrl, laterUrl } = await buildApp();
+const { appUrl, secondFileUrl } = await buildApp();
 takeCampaignFiles();
 await buildProofOfWork();
 const critical = (await buildCriticalStyles('critical.ts')) + (site.colors ? colourStyles(site.colors) : '');
@@ -288,7 +288,7 @@ const pages = [
       css,
       bootScript,
       appUrl,
-      laterUrl,
+      secondFileUrl,
       icon,
       page: 'home',
       hasPicture,
@@ -303,7 +303,7 @@ const pages = [
       css: notFoundCss,
       bootScript,
       appUrl,
-      laterUrl,
+      secondFileUrl,
       icon,
       page: '404',
       hasPicture,

@@ -7,7 +7,8 @@ import { parseEnv } from 'node:util';
 
 import { parse } from 'yaml';
 
-import { readConfig, SETTING_NAMES } from '#server/settings/settings.ts';
+import { SETTING_NAMES } from '#server/settings/environment.ts';
+import { readConfig } from '#server/settings/settings.ts';
 
 type Container = {
   readonly image: string;

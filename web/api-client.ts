@@ -13,7 +13,7 @@ import {
 import { ERROR_CODE_HEADER, type ApiErrorCode } from '#shared/errors.ts';
 import type { Lead, Verification } from '#shared/lead.ts';
 import type { ProofOfWorkModule } from '#web/proof-of-work.ts';
-import { visitHeader } from '#web/visit.ts';
+import { visitHeader } from '#web/attribution.ts';
 
 /** A file of its own (build/build.ts), because hardly any visitor ever needs it. */
 const PROOF_OF_WORK_MODULE = '/proof-of-work.js';

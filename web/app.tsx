@@ -3,7 +3,7 @@ import { QueryClientProvider, type QueryClient } from '@tanstack/react-query';
 import { useEffect, useSyncExternalStore, type ReactNode } from 'react';
 
 import { Home } from '#web/home.tsx';
-import { LaterTooltips } from '#web/later/later-stage.tsx';
+import { SecondFileTooltips } from '#web/second-file/second-file-stage.tsx';
 import { StaticMarkupContext, type StaticMarkup } from '#web/landing/static-part.tsx';
 import { NotFound } from '#web/not-found.tsx';
 import type { StageState } from '#web/stage.ts';
@@ -35,7 +35,7 @@ export function App({ queryClient, toasts, initial, staticMarkup, path, onReady 
         </StaticMarkupContext>
         <InBrowser>
           <Toaster />
-          <LaterTooltips />
+          <SecondFileTooltips />
         </InBrowser>
       </ToastProvider>
     </QueryClientProvider>

@@ -6,7 +6,7 @@ import { readTheme, showTheme, toggleTheme } from '#web/theme/theme.ts';
 type AppModule = { readonly start: (pressed?: HTMLButtonElement) => Promise<boolean> };
 
 const root = document.documentElement;
-const { app: appUrl = '', later: laterUrl = '' } = (document.currentScript as HTMLElement).dataset;
+const { app: appUrl = '', later: secondFileUrl = '' } = (document.currentScript as HTMLElement).dataset;
 showTheme(
   root,
   readTheme(() => localStorage),
@@ -121,7 +121,7 @@ const { stage = 'landing' } = (history.state ?? {}) as { readonly stage?: unknow
 if (stage !== 'landing') {
   // A reload of a later stage: the prerendered landing page stays hidden (base.css) until that stage is back.
   root.dataset['restoring'] = '';
-  // The code screen and the article are in the second file (web/later/), and come right after the form.
-  addLink('modulepreload', laterUrl);
+  // The code screen and the article are in the second file (web/second-file/), and come right after the form.
+  addLink('modulepreload', secondFileUrl);
   document.addEventListener('DOMContentLoaded', () => void begin());
 }

@@ -17,7 +17,7 @@ export type DocumentParts = {
   /** Where the boot script finds the application. */
   readonly appUrl: string;
   /** Its second file. */
-  readonly laterUrl: string;
+  readonly secondFileUrl: string;
   /** The icon's SVG; it stands in the page, so that no browser has to fetch it. */
   readonly icon: string;
   readonly page: 'home' | '404';
@@ -27,7 +27,7 @@ export type DocumentParts = {
 
 /** The whole page. */
 export function renderDocument(parts: DocumentParts): string {
-  const { site, words, markup, css, bootScript, appUrl, laterUrl, icon, page, hasPicture } = parts;
+  const { site, words, markup, css, bootScript, appUrl, secondFileUrl, icon, page, hasPicture } = parts;
   const title = page === 'home' ? site.pageTitle : fill(words.notFound.pageTitle, { title: site.title });
   const { text, link } = words.loadFailure;
   const failure = fill(escape(text), { link: `<a href="">${escape(link)}</a>` });
@@ -40,7 +40,7 @@ export function renderDocument(parts: DocumentParts): string {
 <title>${escape(title)}</title>
 ${page === 'home' ? homeMeta(site, hasPicture) : '<meta name="robots" content="noindex">'}
 <link rel="icon" href="data:image/svg+xml,${icon.replaceAll('#', '%23').replaceAll('"', "'")}">
-<script data-app="${escape(appUrl)}" data-later="${escape(laterUrl)}">${bootScript}</script>
+<script data-app="${escape(appUrl)}" data-later="${escape(secondFileUrl)}">${bootScript}</script>
 <style>${css}</style>
 </head>
 <body>

@@ -2,7 +2,7 @@
 // cookies, once in the life of a page. Nobody waits for it, and nobody hears of it if it fails.
 import { API } from '#shared/api.ts';
 import type { ToldStep } from '#shared/funnel.ts';
-import { visitHeader } from '#web/visit.ts';
+import { visitHeader } from '#web/attribution.ts';
 
 const told = new Set<ToldStep>();
 

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 
 import { Client } from 'pg';
 
-import { readPostgresUrl } from '#server/settings/settings.ts';
+import { readPostgresUrl } from '#server/settings/database-setting.ts';
 import { createPostgresDatabase } from '#testing/databases.ts';
 import { deskIn } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';

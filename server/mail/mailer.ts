@@ -8,7 +8,8 @@ import { createTransport, type NodemailerError } from 'nodemailer';
 
 import { domainOf } from '#server/platform/domain-of.ts';
 import { errorCode } from '#server/platform/error-code.ts';
-import { needsTls, type Config, type DkimConfig } from '#server/settings/settings.ts';
+import type { Config, DkimConfig } from '#server/settings/settings.ts';
+import { needsTls } from '#server/settings/smtp-setting.ts';
 import { meaningOf, type AnswerMeaning } from '#server/mail/hard-bounces.ts';
 import { makeWholeFolderPrivate } from '#server/platform/private-files.ts';
 

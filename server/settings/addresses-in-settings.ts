@@ -1,6 +1,8 @@
-// What can be told from an address in a setting (SMTP_URL, DATABASE_URL) without asking anybody: whether it stays on this
-// machine, and whether its password cuts it in two.
+// What an address in a setting (SMTP_URL, DATABASE_URL, HOST) shows without a look at the network: whether it stays on this
+// machine, and whether a character in its password cuts it in two.
 import ipaddr from 'ipaddr.js';
+
+import { hostUrls } from '#server/platform/postgres-hosts.ts';
 
 /**
  * Whether what is sent to a host stays on this machine.
@@ -49,10 +51,38 @@ export function loginSlip(url: string): string | null {
   return `has a "${found}" in its user or password, where it must be written ${WRITTEN_AS[found]} (and "@" as %40, "/" as %2F, "?" as %3F, "#" as %23)`;
 }
 
-/** Whether a login holds an "@" as it is. It is read as people mean it, but only because no host can have one. */
+/** Whether a login holds an "@" that is not written %40. It is read as people mean it, because no host can have one. */
 export function hasBareAt(url: string): boolean {
   const parsed = URL.parse(url);
   return (
     parsed !== null && /%40/.test(parsed.username + parsed.password) && /^[^/]*\/\/[^/?#]*@[^/?#]*@/.test(url)
   );
+}
+
+/** One sentence for each login in a setting that is not written as an address needs it. */
+export function loginComplaints(present: Readonly<Record<string, string>>): string[] {
+  return ['SMTP_URL', 'DATABASE_URL'].flatMap((name) => {
+    const value = present[name] ?? '';
+    const slip = loginSlip(value);
+    if (slip !== null) return [`${name} ${slip}.`];
+    const parsed = name === 'SMTP_URL' ? URL.parse(value) : null;
+    return parsed !== null && !isDecodable(parsed.username + parsed.password)
+      ? [`${name} has a "%" in its user or password that must be written %25.`]
+      : [];
+  });
+}
+
+/** A warning about an "@" in a login that is not written %40. */
+export const bareAtWarnings = (name: string, address: string): string[] =>
+  hasBareAt(hostUrls(address)[0] ?? '')
+    ? [`${name} has an "@" in its user or password. It is taken as part of it; write it %40 to be sure.`]
+    : [];
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -5,7 +5,8 @@ import { parseEnv } from 'node:util';
 
 import { errorCode } from '#server/platform/error-code.ts';
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
-import { readConfig, readPostgresUrl, resolvePaths, type Config } from '#server/settings/settings.ts';
+import { readPostgresUrl } from '#server/settings/database-setting.ts';
+import { readConfig, resolvePaths, type Config } from '#server/settings/settings.ts';
 import { openToOthers, sayOpenToOthers } from '#server/platform/private-files.ts';
 import { readEnvText, slipsInEnvironment, type EnvFile } from '#server/settings/misspelt-settings.ts';
 

@@ -2,7 +2,7 @@
 // not closed. A server that starts all the same runs with a default nobody chose.
 import { parseEnv } from 'node:util';
 
-import { SETTING_NAMES } from '#server/settings/settings.ts';
+import { SETTING_NAMES } from '#server/settings/environment.ts';
 import { nearestName } from '#server/platform/nearest-name.ts';
 
 /** Names of other programs that are one slip away from one of ours. */

@@ -13,7 +13,7 @@ import { SiteFooter } from '#web/frame/site-footer.tsx';
 import { SiteHeader } from '#web/frame/site-header.tsx';
 import { Button } from '#web/ui/button.tsx';
 import { ArrowLeftIcon, ShareIcon } from '#web/ui/icons.tsx';
-import { Unbroken } from '#web/ui/unbroken.tsx';
+import { NoBreak } from '#web/ui/no-break.tsx';
 import { Tooltip } from '#web/ui/tooltip.tsx';
 import { useFocusOnMount } from '#web/ui/use-focus-on-mount.ts';
 import { useToasts } from '#web/ui/toaster.tsx';
@@ -46,7 +46,7 @@ export function ContentStage({ justVerified, onBack, onStartAgain }: ContentStag
       </SiteHeader>
       <main className={styles.main}>
         <h1 ref={heading} tabIndex={-1}>
-          <Unbroken text={site.title} />
+          <NoBreak text={site.title} />
         </h1>
         <ArticleText heading={heading} justVerified={justVerified} onStartAgain={onStartAgain} />
       </main>

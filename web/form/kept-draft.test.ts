@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { forgetDraft, keepDraft, readDraft } from '#web/form/kept-draft.ts';
-import { EMPTY_DRAFT } from '#web/form/lead-form.ts';
+import { EMPTY_DRAFT } from '#web/form/lead-draft.ts';
 
 const ADA = { name: 'Ada Lovelace', company: 'Engines', email: 'ada@example.com', consent: true };
 

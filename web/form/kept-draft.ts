@@ -1,15 +1,15 @@
-// What was typed into the form, kept in this tab (sessionStorage) so that a reload loses nothing. Never the tick: after a
-// reload the words beside the box may be others, and a box that is ticked already is no consent.
+// What was typed into the form, kept in this tab (sessionStorage) so that a reload loses nothing. The tick is
+// not kept: after a reload the words beside the box may have changed, and a box that is already ticked is no consent.
 import * as z from 'zod/mini';
 
 import { answersOf } from '#shared/lead.ts';
-import type { LeadDraft } from '#web/form/lead-form.ts';
+import type { LeadDraft } from '#web/form/lead-draft.ts';
 
 const KEY = 'lead-draft';
 
 const KeptText = z.object({ name: z.string(), company: z.string(), email: z.string() });
 
-/** Where it is kept. Every use may throw: browsers can forbid storage, and then the draft lives as long as the page. */
+/** Every use may throw: browsers can forbid storage, and then the draft lives as long as the page. */
 type DraftStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 
 /** The kept draft, its box not ticked; null when there is none. */
@@ -22,7 +22,7 @@ export function readDraft(storage: () => DraftStorage): LeadDraft | null {
   }
 }
 
-/** Keeps a draft; one without a letter is forgotten. */
+/** Keeps a draft; forgets an empty one. */
 export function keepDraft(storage: () => DraftStorage, draft: LeadDraft): void {
   const text = { ...answersOf(draft), email: draft.email };
   if (Object.values(text).join('') === '') {
@@ -32,7 +32,7 @@ export function keepDraft(storage: () => DraftStorage, draft: LeadDraft): void {
   try {
     storage().setItem(KEY, JSON.stringify(text));
   } catch {
-    // The form works without; there is nothing a visitor could do about it.
+    // The form works without storage.
   }
 }
 

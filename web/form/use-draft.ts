@@ -1,19 +1,19 @@
-// The form's draft while the page lives; what outlives a reload is kept-draft.ts's.
+// The form's draft while the page lives; kept-draft.ts keeps it over a reload.
 import { useState } from 'react';
 
 import type { Lead } from '#shared/lead.ts';
 import { forgetDraft, keepDraft, readDraft } from '#web/form/kept-draft.ts';
-import { EMPTY_DRAFT, type LeadDraft } from '#web/form/lead-form.ts';
+import { EMPTY_DRAFT, type LeadDraft } from '#web/form/lead-draft.ts';
 
-/** This tab's alone, and gone with it: a name and an address are nobody else's business. */
+/** Only in this tab, and gone with it: a name and an address are personal data. */
 const tabStorage = () => sessionStorage;
 
 export type DraftControl = {
   readonly draft: LeadDraft;
   readonly change: (draft: LeadDraft) => void;
-  /** Takes up what a reloaded code screen was waiting for, where the tab kept nothing. */
+  /** Fills in the lead of a reloaded code screen, where the tab kept nothing. */
   readonly restore: (lead: Lead) => void;
-  /** The code was entered: a reload shall not bring the draft back. The page still has it. */
+  /** After the code was entered, a reload does not bring the draft back. The page still has it. */
   readonly forget: () => void;
   readonly clear: () => void;
 };

@@ -19,7 +19,7 @@ import { StaticPart } from '#web/landing/static-part.tsx';
 import { VideoCard } from '#web/landing/video-card.tsx';
 import { Button } from '#web/ui/button.tsx';
 import { ArrowRightIcon } from '#web/ui/icons.tsx';
-import { Unbroken } from '#web/ui/unbroken.tsx';
+import { NoBreak } from '#web/ui/no-break.tsx';
 
 type LandingStageProps = {
   /** Either of the two buttons that lead to the form was pressed. */
@@ -139,7 +139,7 @@ function Hero({
     <section className={styles.hero} aria-labelledby="headline">
       <p className={styles.badge}>{badge}</p>
       <h1 id="headline" ref={headlineRef} tabIndex={-1}>
-        <Unbroken text={headline} />
+        <NoBreak text={headline} />
       </h1>
       <div className={imageAlt ? styles.heroText : `${styles.heroText} ${shapes.alone}`}>
         <p className={styles.lead}>{subtext}</p>
@@ -181,7 +181,7 @@ function Closing({ buttonRef, onCallToAction }: CallToAction) {
   return (
     <section className={styles.closing} aria-labelledby="closing">
       <h2 id="closing">
-        <Unbroken text={title} />
+        <NoBreak text={title} />
       </h2>
       <p>{text}</p>
       <Button ref={buttonRef} name={'closing' satisfies Action} look="primary" onClick={onCallToAction}>

@@ -1,6 +1,6 @@
 // The styles of the prerendered landing page: they stand inline in it. Exported, because the build leaves out a module of
-// styles that nobody uses. A test keeps this list, critical-not-found.ts, critical-shapes.ts, late.ts
-// and later.ts complete.
+// styles that nobody uses. A test keeps this list, critical-not-found.ts, critical-shapes.ts, first-file.ts
+// and second-file.ts complete.
 import '#web/styles/tokens.css';
 import '#web/styles/base.css';
 
@@ -9,4 +9,4 @@ export { default as landing } from '#web/landing/landing.module.css';
 export { default as themeToggle } from '#web/theme/theme-toggle.module.css';
 export { default as avatar } from '#web/ui/avatar.module.css';
 export { default as button } from '#web/ui/button.module.css';
-export { default as unbroken } from '#web/ui/unbroken.module.css';
+export { default as noBreak } from '#web/ui/no-break.module.css';

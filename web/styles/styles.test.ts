@@ -18,8 +18,8 @@ describe('the styles', () => {
         ...listed('critical.ts'),
         ...listed('critical-not-found.ts'),
         ...listed('critical-shapes.ts'),
-        ...listed('late.ts'),
-        ...listed('later.ts'),
+        ...listed('first-file.ts'),
+        ...listed('second-file.ts'),
       ].toSorted(),
       all.toSorted(),
     );

@@ -9,7 +9,7 @@ export type CodeEntry = {
 };
 
 export type CodeEntryEvent =
-  /** The value of a box changed: a typed digit, or whatever autofill and keyboards put there at once. */
+  /** The value of a box changed: a typed digit, or several characters from autofill or a keyboard. */
   | { readonly type: 'input'; readonly box: number; readonly value: string }
   | { readonly type: 'paste'; readonly box: number; readonly text: string }
   | { readonly type: 'backspace'; readonly box: number }
@@ -22,6 +22,22 @@ export const EMPTY_CODE_ENTRY: CodeEntry = {
   digits: Array.from({ length: CODE_LENGTH }, () => ''),
   focus: 0,
 };
+
+const MOVES: Readonly<Record<string, Extract<CodeEntryEvent, { type: 'move' }>['to']>> = {
+  ArrowLeft: 'previous',
+  ArrowRight: 'next',
+  Home: 'first',
+  End: 'last',
+};
+
+/** What a key without Ctrl, Meta or Alt does in a box; null for a key that the browser handles. */
+export function eventOfKey({ digits }: CodeEntry, box: number, key: string): CodeEntryEvent | null {
+  const to = MOVES[key];
+  if (to !== undefined) return { type: 'move', box, to };
+  if (key === 'Backspace') return { type: 'backspace', box };
+  // The same digit over itself changes no value, so no input event follows; it still moves on.
+  return key.length === 1 && key === digits[box] ? { type: 'input', box, value: key } : null;
+}
 
 const LAST = CODE_LENGTH - 1;
 const clamp = (box: number): number => Math.min(Math.max(box, 0), LAST);
@@ -41,7 +57,7 @@ export function codeEntryReducer(entry: CodeEntry, event: CodeEntryEvent): CodeE
     case 'paste':
       return enter(entry, event.box, digitsIn(event.text));
     case 'backspace':
-      // On an empty box only the focus moves: nothing that was not looked at is deleted.
+      // On an empty box only the focus moves: a digit in another box is not deleted.
       return entry.digits[event.box] === ''
         ? { ...entry, focus: clamp(event.box - 1) }
         : { digits: entry.digits.with(event.box, ''), focus: event.box };
@@ -61,7 +77,7 @@ function enter(entry: CodeEntry, box: number, typed: string): CodeEntry {
   // A whole code fills all boxes, wherever it was put.
   const start = typed.length >= CODE_LENGTH ? 0 : box;
   const characters = typed.slice(0, CODE_LENGTH - start).split('');
-  // A code that could not be checked stays; who types over its first digit begins another one.
+  // A code that could not be checked stays; typing over its first digit begins another one.
   const anew = start === 0 && completeCode(entry) !== null;
   const digits = entry.digits.map((digit, index) => characters[index - start] ?? (anew ? '' : digit));
   return { digits, focus: clamp(start + characters.length) };
@@ -70,7 +86,7 @@ function enter(entry: CodeEntry, box: number, typed: string): CodeEntry {
 const DIGIT = /\p{Nd}/u;
 const DIGITS = /\p{Nd}/gu;
 
-/** Whether a key types a digit, in whatever script. */
+/** Whether a key types a digit, in any script. */
 export const isDigit = (key: string): boolean => /^\p{Nd}$/u.test(key);
 
 /**
@@ -95,8 +111,8 @@ function typedDigits(value: string, previous: string): string {
 }
 
 /**
- * The code in a text: six digits in a row, or two groups of three, as people copy them out of an e-mail; else
- * whatever digits there are.
+ * The code in a text: six digits in a row, or two groups of three, as people copy them out of an e-mail; otherwise
+ * all digits there are.
  */
 function digitsIn(text: string): string {
   const plain = text.replace(DIGITS, asciiDigit);

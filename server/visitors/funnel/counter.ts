@@ -155,7 +155,7 @@ const isAhead = (headers: IncomingHttpHeaders): boolean =>
   headers['x-moz'] !== undefined ||
   (headers['sec-fetch-dest'] ?? 'document') !== 'document';
 
-/** As the page itself tells where a lead came from (web/visit.ts). */
+/** As the page itself tells where a lead came from (web/attribution.ts). */
 function touchOf(address: string, link: string, own: readonly string[]): ReturnType<typeof readTouch> {
   const query = address.indexOf('?');
   const parameters = new URLSearchParams(query === -1 ? '' : address.slice(query));

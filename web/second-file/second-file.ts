@@ -1,10 +1,10 @@
-// The second file of the application: what no visitor needs before the form.
+// The second file of the application: what no visitor needs before the form is sent.
 import { adoptStyles } from '#web/styles/adopt.ts';
-import { laterStyles } from '#web/styles/later.ts';
+import { secondFileStyles } from '#web/styles/second-file.ts';
 
 export { ContentStage } from '#web/content/content-stage.tsx';
 export { Tooltips } from '#web/ui/tooltips.tsx';
 export { Restoring } from '#web/verification/restoring.tsx';
 export { VerificationStage } from '#web/verification/verification-stage.tsx';
 
-adoptStyles(document, laterStyles);
+adoptStyles(document, secondFileStyles);

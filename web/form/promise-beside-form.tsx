@@ -1,7 +1,7 @@
-// What the visitor gets for an address, repeated where the address is asked for: the guide itself, what it teaches, and one
-// voice. On screens too narrow for it, a line above the form says it.
+// What the visitor gets for an address, repeated beside the form: the guide, what it teaches, and a testimonial. Narrow screens
+// show one line above the form in its place.
 import { closing, promise, testimonial } from '#campaign/landing.yaml';
-import styles from '#web/form/promise.module.css';
+import styles from '#web/form/promise-beside-form.module.css';
 import { Avatar } from '#web/ui/avatar.tsx';
 
 /** One line; hidden where the whole promise stands beside the form. */

@@ -1,13 +1,13 @@
-// Where this visit came from: its first touch and its last. Kept in this tab (sessionStorage), told with the form and with what is
-// counted (funnel.ts), and never in a cookie.
+// Where this visit came from: its first touch and its last. Kept in this tab (sessionStorage), never in a cookie; sent with the
+// form and with the counted steps (funnel.ts).
 import { VISIT_HEADER } from '#shared/api.ts';
 import { readTouch } from '#shared/attribution.ts';
 
 const KEY = 'first-touch';
-/** Servers in between refuse all headers of a request beyond 8,000 bytes; cookies and a browser's own are among them. */
+/** Proxies refuse a request whose headers, cookies included, exceed 8,000 bytes. */
 const HEADER_MAX_LENGTH = 4_000;
 
-/** What was this page's address when it was opened, and which site linked to it. */
+/** The address this page was opened at, and the site that linked to it. */
 type Opened = Pick<Location, 'search' | 'host'> & { readonly referrer: string };
 
 const tabStorage = (): Pick<Storage, 'getItem' | 'setItem'> => sessionStorage;
@@ -17,10 +17,10 @@ const thisPage = (): Opened => ({
   referrer: document.referrer,
 });
 
-/** The touch of a page as the text of parameters; empty when there is nothing to tell. */
+/** The touch of a page as URL parameters; empty when nothing is known. */
 function touchOf({ search, host, referrer }: Opened): string {
   const parameters = new URLSearchParams(search);
-  // Ours to say, not the address's.
+  // The browser says who referred; the address must not.
   parameters.delete('referrer');
   const from = hostOf(referrer);
   if (from !== '' && from !== host) parameters.set('referrer', from);
@@ -35,7 +35,7 @@ function hostOf(url: string): string {
   }
 }
 
-/** Notes how this visit began, unless it is noted already. To be called once the page is opened. */
+/** Stores the first touch of this visit, unless one is stored. To be called once the page is opened. */
 export function noteFirstTouch(storage = tabStorage, page = thisPage): void {
   const touch = touchOf(page());
   try {
@@ -45,7 +45,7 @@ export function noteFirstTouch(storage = tabStorage, page = thisPage): void {
   }
 }
 
-/** The header that tells both touches, or the last alone if both are too long; none when there is nothing to tell. */
+/** The header with both touches, or with the last alone if both are too long; none when nothing is known. */
 export function visitHeader(storage = tabStorage, page = thisPage): Record<string, string> {
   const last = touchOf(page());
   let first = last;

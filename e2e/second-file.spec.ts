@@ -1,6 +1,6 @@
 import { expect, test } from './fixtures.ts';
 
-const LATER = '**/assets/later-*';
+const SECOND_FILE = '**/assets/second-*';
 
 test('the second file is asked for once the page wakes up, and not before', async ({ page }) => {
   const asked: string[] = [];
@@ -11,7 +11,7 @@ test('the second file is asked for once the page wakes up, and not before', asyn
   await page.waitForLoadState('networkidle');
   expect(asked).toEqual(['app']);
   await page.getByRole('button', { name: 'Get Your Free Copy', exact: true }).focus();
-  await expect.poll(() => asked).toEqual(['app', 'later']);
+  await expect.poll(() => asked).toEqual(['app', 'second']);
 });
 
 test('where the second file cannot be had, an accepted form says so and leads to the code screen', async ({
@@ -19,8 +19,8 @@ test('where the second file cannot be had, an accepted form says so and leads to
   visitor,
   expectedComplaints,
 }) => {
-  expectedComplaints.push(/assets\/later-/);
-  await page.route(LATER, (route) => route.abort());
+  expectedComplaints.push(/assets\/second-/);
+  await page.route(SECOND_FILE, (route) => route.abort());
   await page.goto('/');
   await visitor.openForm();
   await visitor.fillForm();
@@ -32,7 +32,7 @@ test('where the second file cannot be had, an accepted form says so and leads to
   await expect(
     page.getByRole('status').filter({ hasText: 'The next step could not be loaded' }),
   ).toBeVisible();
-  await page.unroute(LATER);
+  await page.unroute(SECOND_FILE);
   await again.click();
   await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
   expect(await page.evaluate(() => document.activeElement?.tagName)).not.toBe('BODY');
@@ -54,7 +54,7 @@ test('a first file that came at its second address has one application with the 
   await visitor.askForCode();
   await visitor.enterCode(await visitor.mailedCode());
   await expect(page.getByRole('article')).toBeVisible();
-  expect(asked.filter((url) => url.includes('/assets/later-')).length).toBe(1);
+  expect(asked.filter((url) => url.includes('/assets/second-')).length).toBe(1);
 });
 
 test('a reloaded code screen asks for both files at once', async ({ page, visitor }) => {
@@ -67,7 +67,7 @@ test('a reloaded code screen asks for both files at once', async ({ page, visito
     await held;
     await route.continue();
   });
-  const asked = page.waitForRequest(LATER);
+  const asked = page.waitForRequest(SECOND_FILE);
   await page.reload({ waitUntil: 'commit' });
   await asked;
   answer();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { checkDraft, EMPTY_DRAFT, firstInvalidField } from '#web/form/lead-form.ts';
+import { checkDraft, EMPTY_DRAFT, firstInvalidField } from '#web/form/lead-draft.ts';
 
 const WORDS = {
   nameTooShort: 'Name must be at least {minimum} characters',

@@ -1,10 +1,10 @@
-// The form's logic: what was typed, what is wrong with it, and where the focus goes. The picture is form-stage.tsx.
+// What is typed into the form: its fields, what is wrong with them, and which one takes the focus.
 import type { Interface } from '#shared/campaign-schema.ts';
 import { complaintIn, Lead } from '#shared/lead.ts';
 
 export type LeadField = keyof Lead;
 
-/** What stands in the form, right or wrong. */
+/** What is typed into the form, valid or not. */
 export type LeadDraft = { readonly [Field in LeadField]: Field extends 'consent' ? boolean : string };
 
 export type LeadErrors = Readonly<Partial<Record<LeadField, string>>>;
@@ -13,7 +13,7 @@ export type LeadErrors = Readonly<Partial<Record<LeadField, string>>>;
 export const EMPTY_DRAFT: LeadDraft = { name: '', company: '', email: '', consent: false };
 const LEAD_FIELDS = Object.keys(EMPTY_DRAFT) as readonly LeadField[];
 
-/** The valid lead, or the first complaint about each field, in these words. */
+/** The valid lead, or the first error of each field, in the operator's words. */
 export function checkDraft(
   draft: LeadDraft,
   words: Interface['validation'],

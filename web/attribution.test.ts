@@ -4,7 +4,7 @@ import { it } from 'node:test';
 
 import { attributionOf } from '#server/attribution/attribution.ts';
 import { VISIT_HEADER } from '#shared/api.ts';
-import { noteFirstTouch, visitHeader } from '#web/visit.ts';
+import { noteFirstTouch, visitHeader } from '#web/attribution.ts';
 
 function tab() {
   const kept = new Map<string, string>();

@@ -1,0 +1,113 @@
+// What is wrong with settings only in view of one another.
+import { isIP } from 'node:net';
+
+import { addressRefusal } from '#server/platform/public-addresses.ts';
+import { BLOCKED_PORTS, shareAddress } from '#server/settings/addresses-in-settings.ts';
+import { isPostgres, postgresComplaints } from '#server/settings/database-setting.ts';
+import {
+  DEFAULT_HOST,
+  DEFAULT_PORT,
+  listIn,
+  RETENTION_DAYS,
+  SECRET_MIN_LENGTH,
+} from '#server/settings/environment.ts';
+
+type Present = Readonly<Record<string, string>>;
+
+/**
+ * Finds settings that contradict each other, or that need another one.
+ * @param present the settings that are set, unparsed
+ * @param env the environment, for what pg and systemd set in it
+ * @returns one sentence for each complaint
+ */
+export const complaintsAcrossSettings = (
+  present: Present,
+  env: Readonly<Record<string, string | undefined>>,
+): string[] => [
+  ...portComplaints(present, env),
+  ...postgresComplaints('DATABASE_URL', present['DATABASE_URL'] ?? '', env),
+  ...secretComplaints(present),
+  ...retentionComplaints(present),
+  ...webhookComplaints(present),
+  ...operatorComplaints(present),
+  ...dkimComplaints(present),
+  ...originComplaints(present),
+];
+
+function portComplaints(present: Present, env: Readonly<Record<string, string | undefined>>): string[] {
+  // Where systemd listens (LISTEN_FDS), PORT is not used.
+  const port = env['LISTEN_FDS'] ? 0 : Number(present['PORT'] ?? DEFAULT_PORT);
+  const complaints: string[] = [];
+  const hosts = [present['HOST'] ?? DEFAULT_HOST, present['METRICS_HOST'] ?? DEFAULT_HOST] as const;
+  if (port > 0 && port === Number(present['METRICS_PORT']) && shareAddress(...hosts))
+    complaints.push(`METRICS_PORT must be another number than PORT: both would listen on ${port}.`);
+  const publicUrl = present['PUBLIC_URL'];
+  const publicPort = publicUrl === undefined ? port : Number(URL.parse(publicUrl)?.port);
+  if (BLOCKED_PORTS.has(publicPort))
+    complaints.push(
+      publicUrl === undefined
+        ? `PORT must not be ${port}, which no browser opens. Set another; behind a proxy, set PUBLIC_URL to the address that visitors use.`
+        : `PUBLIC_URL must not name port ${publicPort}, which no browser opens.`,
+    );
+  return complaints;
+}
+
+const secretComplaints = (present: Present): string[] =>
+  isPostgres(present['DATABASE_URL'] ?? '') && !present['APP_SECRET']
+    ? [
+        `APP_SECRET must be set when DATABASE_URL names PostgreSQL: every process needs the same one, of at least ${SECRET_MIN_LENGTH} random characters.`,
+      ]
+    : [];
+
+function retentionComplaints(present: Present): string[] {
+  const days = Number(present['RETENTION_DAYS'] ?? RETENTION_DAYS);
+  const mailDays = Number(present['MAIL_RETENTION_DAYS'] ?? days);
+  return days > 0 && (mailDays === 0 || mailDays > days)
+    ? [
+        'MAIL_RETENTION_DAYS must not be more than RETENTION_DAYS: a mail is not kept for longer than its code.',
+      ]
+    : [];
+}
+
+/** The complaints do not repeat the addresses: anyone who knows one can send to it. */
+function webhookComplaints(present: Present): string[] {
+  const urls = listIn(present['WEBHOOK_URLS'] ?? '').flatMap((text) => URL.parse(text) ?? []);
+  const allowPrivate = present['WEBHOOK_ALLOW_PRIVATE'] === 'yes';
+  const complaints: string[] = [];
+  if (!allowPrivate && urls.some(({ protocol }) => protocol === 'http:')) {
+    complaints.push(
+      'WEBHOOK_URLS must begin with https. One of your own network may be http when WEBHOOK_ALLOW_PRIVATE=yes.',
+    );
+  }
+  if (urls.some((url) => isRefusedAddress(url, allowPrivate))) {
+    complaints.push(
+      'WEBHOOK_URLS names an address that is not called. One of your own network is when WEBHOOK_ALLOW_PRIVATE=yes; link-local, multicast and reserved ones, and those of clouds’ metadata, never are.',
+    );
+  }
+  return complaints;
+}
+
+/** Whether a URL holds an IP address that is never called. Names are checked when they are called. */
+function isRefusedAddress({ hostname }: URL, allowPrivate: boolean): boolean {
+  const address = hostname.replace(/^\[(.*)\]$/, '$1');
+  return isIP(address) !== 0 && addressRefusal(address, { allowPrivate, allowPublic: true }) !== null;
+}
+
+const operatorComplaints = (present: Present): string[] =>
+  !present['OPERATOR_EMAIL'] && (present['NEW_LEAD_EMAIL'] ?? 'off') !== 'off'
+    ? ['OPERATOR_EMAIL must be set too: NEW_LEAD_EMAIL says when it is told of new leads.']
+    : [];
+
+const DKIM_NAMES = ['DKIM_DOMAIN', 'DKIM_SELECTOR', 'DKIM_PRIVATE_KEY_FILE'] as const;
+
+function dkimComplaints(present: Present): string[] {
+  const missing = DKIM_NAMES.filter((name) => !present[name]);
+  return missing.length > 0 && missing.length < DKIM_NAMES.length
+    ? [`${missing.join(' and ')} must be set too: signing needs all of ${DKIM_NAMES.join(', ')}.`]
+    : [];
+}
+
+const originComplaints = (present: Present): string[] =>
+  present['PUBLIC_URL'] && !/^https?:\/\/[^/]+\/?$/.test(present['PUBLIC_URL'])
+    ? ['PUBLIC_URL must be an origin without a path, such as https://guide.example.com.']
+    : [];

@@ -1,0 +1,179 @@
+// The form: three fields, a consent and one button (specification, section 5). Its logic is in lead-draft.ts.
+import { useMutation } from '@tanstack/react-query';
+import { useEffect, useRef, useState, type SubmitEvent } from 'react';
+
+import * as consent from '#campaign/consent.yaml';
+import { form as words, toasts as toastWords, validation } from '#campaign/interface.yaml';
+import type { CodeRequested } from '#shared/api.ts';
+import { HONEYPOT_FIELD, type Lead } from '#shared/lead.ts';
+import { fill } from '#shared/words.ts';
+import { requestCode } from '#web/api-client.ts';
+import styles from '#web/form/form-stage.module.css';
+import { suggestEmail } from '#web/form/email-suggestion.ts';
+import {
+  checkDraft,
+  firstInvalidField,
+  type LeadDraft,
+  type LeadErrors,
+  type LeadField,
+} from '#web/form/lead-draft.ts';
+import { failureToast } from '#web/messages.ts';
+import { Button } from '#web/ui/button.tsx';
+import { CheckboxField, TextField } from '#web/ui/field.tsx';
+import { useToasts } from '#web/ui/toaster.tsx';
+
+export type LeadFormProps = {
+  /** What is typed into the form. */
+  readonly draft: LeadDraft;
+  readonly onDraftChange: (draft: LeadDraft) => void;
+  readonly onCodeRequested: (lead: Lead, consentVersion: string, answer: CodeRequested | null) => void;
+};
+
+/** The form of a lead. */
+export function LeadForm({ draft, onDraftChange, onCodeRequested }: LeadFormProps) {
+  // Errors appear with the first attempt to send; from then on they follow the typing.
+  const [attempted, setAttempted] = useState(false);
+  const trap = useRef<HTMLInputElement>(null);
+  const [suggestion, setSuggestion] = useState<string | null>(null);
+
+  const submission = useSubmission(onCodeRequested);
+  // While it sends, the button is disabled and so loses the focus it was pressed with.
+  const sendButton = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (submission.isError && document.activeElement === document.body) sendButton.current?.focus();
+  }, [submission.isError]);
+
+  const check = checkDraft(draft, validation);
+  const errors: LeadErrors = attempted && check.type === 'errors' ? check.errors : {};
+
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    setAttempted(true);
+    if (check.type === 'lead') {
+      submission.send(check.lead, trap.current?.value ?? '');
+      return;
+    }
+    const invalid = event.currentTarget.elements.namedItem(firstInvalidField(check.errors) ?? '');
+    if (invalid instanceof HTMLInputElement) invalid.focus();
+  };
+
+  const change = (field: LeadField, value: string | boolean) => {
+    onDraftChange({ ...draft, [field]: value });
+    if (field === 'email') setSuggestion(null);
+  };
+
+  const textField = (field: Exclude<LeadField, 'consent'>) => ({
+    name: field,
+    value: draft[field],
+    error: errors[field],
+    onChange: (event: { readonly currentTarget: HTMLInputElement }) =>
+      change(field, event.currentTarget.value),
+    required: true,
+    // The last field's key sends; the others' go on.
+    enterKeyHint: field === 'email' ? ('send' as const) : ('next' as const),
+  });
+
+  return (
+    <form className={styles.form} noValidate onSubmit={submit}>
+      <TextField
+        label={words.name}
+        autoComplete="name"
+        autoCapitalize="words"
+        dir="auto"
+        {...textField('name')}
+      />
+      <TextField
+        label={words.company}
+        autoComplete="organization"
+        autoCapitalize="words"
+        dir="auto"
+        {...textField('company')}
+      />
+      <TextField
+        label={words.email}
+        // Not type="email": some engines refuse international domains there, others hand them on rewritten.
+        type="text"
+        inputMode="email"
+        autoComplete="email"
+        autoCapitalize="none"
+        spellCheck={false}
+        {...textField('email')}
+        onBlur={() => setSuggestion(suggestEmail(draft.email))}
+      >
+        {errors.email === undefined && (
+          <EmailSuggestion suggestion={suggestion} onAccept={(address) => change('email', address)} />
+        )}
+      </TextField>
+      <CheckboxField
+        name="consent"
+        label={consent.text}
+        checked={draft.consent}
+        error={errors.consent}
+        onChange={(event) => change('consent', event.currentTarget.checked)}
+        required
+      />
+      <div className={styles.trap} aria-hidden>
+        <label>
+          {words.leaveEmpty}
+          <input ref={trap} name={HONEYPOT_FIELD} type="url" tabIndex={-1} autoComplete="off" />
+        </label>
+      </div>
+      <Button ref={sendButton} look="primary" type="submit" disabled={submission.isPending}>
+        <span>{submission.isPending ? words.sending : words.send}</span>
+      </Button>
+    </form>
+  );
+}
+
+/** Sends the form. The callbacks of a call, unlike those of a mutation, end with the form: a visitor who left sees no answer. */
+function useSubmission(onCodeRequested: LeadFormProps['onCodeRequested']) {
+  const toasts = useToasts();
+  const submission = useMutation({
+    mutationFn: ({ lead, trapped }: { lead: Lead; trapped: string }) =>
+      requestCode(lead, consent.version, trapped ? { [HONEYPOT_FIELD]: trapped } : {}),
+  });
+  return {
+    isPending: submission.isPending,
+    isError: submission.isError,
+    /** @param trapped what a robot wrote into the field that visitors do not see */
+    send: (lead: Lead, trapped: string) => {
+      if (submission.isPending) return;
+      submission.mutate(
+        { lead, trapped },
+        {
+          onSuccess: (answer) => {
+            toasts.add(toastWords.codeSent);
+            onCodeRequested(lead, consent.version, answer);
+          },
+          onError: (error) => void toasts.add(failureToast(toastWords.submissionFailed, error)),
+        },
+      );
+    },
+  };
+}
+
+/** Offers the address that the visitor probably meant. */
+function EmailSuggestion({
+  suggestion,
+  onAccept,
+}: {
+  readonly suggestion: string | null;
+  readonly onAccept: (address: string) => void;
+}) {
+  return (
+    <div className={styles.suggestion} aria-live="polite">
+      {suggestion !== null && (
+        <Button
+          look="text"
+          onClick={({ currentTarget }) => {
+            onAccept(suggestion);
+            // The button disappears.
+            currentTarget.form?.querySelector<HTMLInputElement>('[name=email]')?.focus();
+          }}
+        >
+          {fill(words.suggestion, { address: suggestion })}
+        </Button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,117 @@
+// The boxes at work: the digits (code-entry.ts), the focus, and when a complete code is handed on.
+import { useEffect, useEffectEvent, useReducer, useRef, type RefObject } from 'react';
+
+import {
+  codeEntryReducer,
+  completeCode,
+  EMPTY_CODE_ENTRY,
+  isDigit,
+  type CodeEntry,
+  type CodeEntryEvent,
+} from '#web/verification/code-entry.ts';
+
+type Boxes = RefObject<(HTMLInputElement | null)[]>;
+
+export type CodeEntryProps = {
+  readonly boxes: Boxes;
+  /** How many codes were refused. When it grows, the boxes are emptied and the first one takes the focus. */
+  readonly refusals: number;
+  readonly disabled: boolean;
+  /** Called when a digit changes. */
+  readonly onType: () => void;
+  /** Called when the digits are no longer those that were completed. */
+  readonly onEdit: () => void;
+  /** Called once each time all six boxes become filled. */
+  readonly onComplete: (code: string) => void;
+};
+
+type CodeEntryState = {
+  readonly entry: CodeEntry;
+  /** Applies what the visitor did, and moves the focus. */
+  readonly apply: (event: CodeEntryEvent) => void;
+  /** Notes which box took the focus. */
+  readonly noteFocus: (box: number) => void;
+};
+
+/** The state of the six boxes. */
+export function useCodeEntry({
+  boxes,
+  refusals,
+  disabled,
+  onType,
+  onEdit,
+  onComplete,
+}: CodeEntryProps): CodeEntryState {
+  const [entry, dispatch] = useReducer(codeEntryReducer, EMPTY_CODE_ENTRY);
+  const submitted = useRef<string | null>(null);
+
+  const apply = (event: CodeEntryEvent) => {
+    const next = codeEntryReducer(entry, event);
+    dispatch(event);
+    if (next.digits !== entry.digits) onType();
+    boxes.current[next.focus]?.focus();
+    boxes.current[next.focus]?.select();
+    const code = completeCode(next);
+    if (code !== completeCode(entry)) onEdit();
+    // Filling boxes that were full already (a second autofill of the same code) is not another attempt.
+    if (code !== null && code !== submitted.current) {
+      submitted.current = code;
+      onComplete(code);
+    }
+    if (code === null) submitted.current = null;
+  };
+
+  useEffect(() => {
+    if (refusals === 0) return;
+    submitted.current = null;
+    dispatch({ type: 'reset' });
+  }, [refusals]);
+  useFocusOfBoxes(boxes, disabled);
+  useStrayInput({ entry, disabled, apply });
+
+  return { entry, apply, noteFocus: (box) => dispatch({ type: 'focus', box }) };
+}
+
+/** Puts the caret into the first box when the boxes appear, and when they become usable again. */
+function useFocusOfBoxes(boxes: Boxes, disabled: boolean): void {
+  const wasDisabled = useRef(false);
+  useEffect(() => {
+    const focused = document.activeElement;
+    // They lost the focus when they were disabled; another element that has it keeps it. A box that was disabled may seem to
+    // have the focus for a moment more.
+    const isFree = focused === document.body || boxes.current.some((box) => box === focused);
+    if (wasDisabled.current && !disabled && isFree) boxes.current[0]?.focus();
+    wasDisabled.current = disabled;
+  }, [boxes, disabled]);
+
+  useEffect(() => {
+    boxes.current[0]?.focus({ preventScroll: true });
+  }, [boxes]);
+}
+
+/** Takes digits that are typed or pasted outside of any field: they are meant for the boxes. */
+function useStrayInput({
+  entry,
+  disabled,
+  apply,
+}: Pick<CodeEntryState, 'entry' | 'apply'> & { readonly disabled: boolean }): void {
+  const onStrayInput = useEffectEvent((event: KeyboardEvent | ClipboardEvent) => {
+    if (disabled || event.target instanceof HTMLInputElement) return;
+    // A full row that could not be checked is typed over from its beginning.
+    const box = completeCode(entry) === null ? entry.focus : 0;
+    if (event instanceof ClipboardEvent) {
+      apply({ type: 'paste', box, text: event.clipboardData?.getData('text') ?? '' });
+    } else if (isDigit(event.key) && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      event.preventDefault();
+      apply({ type: 'input', box, value: event.key });
+    }
+  });
+  useEffect(() => {
+    document.addEventListener('keydown', onStrayInput);
+    document.addEventListener('paste', onStrayInput);
+    return () => {
+      document.removeEventListener('keydown', onStrayInput);
+      document.removeEventListener('paste', onStrayInput);
+    };
+  }, []);
+}
