@@ -24,7 +24,7 @@ export type Mail = {
   readonly kind?: string;
 };
 
-export type SendOutcome =
+export type MailSendOutcome =
   /** Replies and reasons are as the server worded them; the outbox keeps what is fit to be kept. */
   | { readonly type: 'sent'; readonly reply: string }
   /** Worth another try: the server is away, busy, or misconfigured on our side. */
@@ -40,7 +40,7 @@ export type SendOutcome =
 
 export type Mailer = {
   /** Sends one mail. Never throws: a failure is an outcome. */
-  readonly send: (mail: Mail, signal: AbortSignal) => Promise<SendOutcome>;
+  readonly send: (mail: Mail, signal: AbortSignal) => Promise<MailSendOutcome>;
   /**
    * Tries the mail account without sending anything: connection, TLS, login. Never throws.
    * @returns null when all is well, or one sentence about what is not
@@ -213,7 +213,7 @@ const SIGNED = [
 /** What can be wrong with a recipient or a message for good: RFC 5321's 5yz answers to these two commands. */
 const FINAL_COMMANDS = new Set(['RCPT TO', 'DATA']);
 
-function classifyFailure(error: unknown): SendOutcome {
+function classifyFailure(error: unknown): MailSendOutcome {
   const details: Partial<NodemailerError> = error instanceof Error ? error : {};
   const status = typeof details.responseCode === 'number' ? details.responseCode : 0;
   const command = typeof details.command === 'string' ? details.command : '';

@@ -23,7 +23,7 @@ const TIMEOUT_MS = 10_000;
 /** An answer says all it has to say with its status. What is read of the rest keeps the connection for the next event. */
 const MOST_READ_BYTES = 16_384;
 
-export type SendOutcome =
+export type WebhookSendOutcome =
   /** `answer` is a status, or why there was none: never a word of the receiver. */
   | { readonly type: 'sent'; readonly answer: string }
   /** 410: this endpoint wants it never more. */
@@ -42,7 +42,7 @@ type Delivery = {
 
 export type WebhookSender = {
   /** Never throws: a failure is an outcome. */
-  readonly send: (endpoint: Endpoint, delivery: Delivery, signal: AbortSignal) => Promise<SendOutcome>;
+  readonly send: (endpoint: Endpoint, delivery: Delivery, signal: AbortSignal) => Promise<WebhookSendOutcome>;
   /** Ends connections that are kept alive. */
   readonly close: () => void;
 };
@@ -71,7 +71,7 @@ export function createWebhookSender({
     { url, takes }: Endpoint,
     { id, body, now }: Delivery,
     signal: AbortSignal,
-  ): Promise<SendOutcome> => {
+  ): Promise<WebhookSendOutcome> => {
     const isInClear = url.protocol === 'http:';
     const rules: AddressRules = { allowPrivate, allowPublic: !isInClear };
     // A number is not looked up.
@@ -100,38 +100,41 @@ export function createWebhookSender({
   };
 
   const attempt = (url: URL, options: RequestOptions, payload: string, signal: AbortSignal) =>
-    new Promise<SendOutcome | { readonly type: 'lost connection'; readonly answer: string }>((settle) => {
-      let outcome: SendOutcome | null = null;
-      let broke: Error | null = null;
-      const request = (url.protocol === 'http:' ? requestInClear : requestOverTls)(url, options);
-      const end = (reason: string) => request.destroy(Object.assign(new Error(reason), { code: reason }));
-      const timer = setTimeout(() => end('timed out'), timeoutMs);
-      const stop = () => end('stopped');
-      signal.addEventListener('abort', stop);
-      if (signal.aborted) stop();
-      request.on('response', (response) => {
-        outcome = outcomeOf(response);
-        let bytes = 0;
-        response.on('data', (chunk: Buffer) => {
-          bytes += chunk.length;
-          if (bytes > MOST_READ_BYTES) response.destroy();
+    new Promise<WebhookSendOutcome | { readonly type: 'lost connection'; readonly answer: string }>(
+      (settle) => {
+        let outcome: WebhookSendOutcome | null = null;
+        let broke: Error | null = null;
+        const request = (url.protocol === 'http:' ? requestInClear : requestOverTls)(url, options);
+        const end = (reason: string) => request.destroy(Object.assign(new Error(reason), { code: reason }));
+        const timer = setTimeout(() => end('timed out'), timeoutMs);
+        const stop = () => end('stopped');
+        signal.addEventListener('abort', stop);
+        if (signal.aborted) stop();
+        request.on('response', (response) => {
+          outcome = outcomeOf(response);
+          let bytes = 0;
+          response.on('data', (chunk: Buffer) => {
+            bytes += chunk.length;
+            if (bytes > MOST_READ_BYTES) response.destroy();
+          });
+          // The status came; what breaks after it changes nothing.
+          response.on('error', () => {});
         });
-        // The status came; what breaks after it changes nothing.
-        response.on('error', () => {});
-      });
-      request.on('error', (error) => {
-        broke ??= error;
-      });
-      request.on('close', () => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', stop);
-        const answer = broke === null ? 'no answer' : whatBroke(broke);
-        if (outcome !== null) settle(outcome);
-        else if (request.reusedSocket && answer === 'ECONNRESET') settle({ type: 'lost connection', answer });
-        else settle(failed(answer));
-      });
-      request.end(payload);
-    });
+        request.on('error', (error) => {
+          broke ??= error;
+        });
+        request.on('close', () => {
+          clearTimeout(timer);
+          signal.removeEventListener('abort', stop);
+          const answer = broke === null ? 'no answer' : whatBroke(broke);
+          if (outcome !== null) settle(outcome);
+          else if (request.reusedSocket && answer === 'ECONNRESET')
+            settle({ type: 'lost connection', answer });
+          else settle(failed(answer));
+        });
+        request.end(payload);
+      },
+    );
 
   return {
     send,
@@ -141,13 +144,13 @@ export function createWebhookSender({
   };
 }
 
-const failed = (answer: string, retryAfterMs: number | null = null): SendOutcome => ({
+const failed = (answer: string, retryAfterMs: number | null = null): WebhookSendOutcome => ({
   type: 'failed for now',
   answer,
   retryAfterMs,
 });
 
-function outcomeOf({ statusCode = 0, headers }: IncomingMessage): SendOutcome {
+function outcomeOf({ statusCode = 0, headers }: IncomingMessage): WebhookSendOutcome {
   const answer = String(statusCode);
   if (statusCode >= 200 && statusCode < 300) return { type: 'sent', answer };
   if (statusCode === 410) return { type: 'gone', answer };

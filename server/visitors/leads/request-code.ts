@@ -31,7 +31,7 @@ import { mailingTime } from '#server/visitors/leads/mailing-time.ts';
 import type { Limits } from '#server/limits/limits.ts';
 import { networkOf } from '#server/platform/network-of.ts';
 import type { MailBacklog } from '#server/mail/outbox/backlog.ts';
-import { queueCodeMail } from '#server/mail/letters/code.ts';
+import { queueCodeMail } from '#server/mail/letters/code-mail.ts';
 import type { MailWorker } from '#server/mail/outbox/mail-worker.ts';
 import type { CodeRequested } from '#shared/api.ts';
 import type { ApiErrorCode } from '#shared/errors.ts';
