@@ -55,7 +55,7 @@ export function createDelivery(
     return (await suppressionsOf(db, address)).length > 0;
   };
 
-  /** Ends a mail whose address does not exist, and suppresses the address. A code that a visitor asks for is still tried. */
+  /** Ends a mail whose address does not exist and suppresses the address. A code that a visitor asks for is still mailed. */
   const finishDead = async (recipient: string, failed: Parameters<typeof finishMail>[1]): Promise<void> => {
     const email = normaliseEmail(recipient);
     await db.transaction().execute(async (tx) => {

@@ -7,7 +7,7 @@ import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { leadExists } from '#server/db/tables/leads.ts';
 import type { SendError } from '#server/http/errors.ts';
 import { JSON_TYPE, sendWhole, textResource } from '#server/http/send-resource.ts';
-import { tellFirstRead, type WebhookParts } from '#server/webhooks/webhook-events.ts';
+import { queueFirstRead, type WebhookParts } from '#server/webhooks/webhook-events.ts';
 import { API, type Article } from '#shared/api.ts';
 
 type ArticleParts = {
@@ -31,7 +31,7 @@ export function addArticleRoutes(app: FastifyInstance, parts: ArticleParts): voi
     const leadId = cookies.readSession(request, clock());
     // An erased lead has no access any more, whatever its cookie says.
     if (leadId === null || !(await leadExists(database.db, leadId))) return sendError(reply, 'no-session');
-    await tellFirstRead(parts, leadId, request.log);
+    await queueFirstRead(parts, leadId, request.log);
     return sendWhole(request, reply, resource);
   });
 }

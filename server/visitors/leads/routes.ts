@@ -21,7 +21,7 @@ import { verifyCode, type VerifyCodeParts } from '#server/visitors/leads/verify-
 import type { Breaker } from '#server/limits/breaker.ts';
 import type { ProofOfWork } from '#server/limits/proof-of-work.ts';
 import type { Metrics } from '#server/observability/metrics.ts';
-import { tellFirstRead, type WebhookParts } from '#server/webhooks/webhook-events.ts';
+import { queueFirstRead, type WebhookParts } from '#server/webhooks/webhook-events.ts';
 import {
   API,
   type Article,
@@ -132,7 +132,7 @@ export function addLeadRoutes(app: FastifyInstance, parts: LeadRouteParts): void
     cookies.openSession(reply, outcome.leadId, parts.clock());
     // A browser that keeps no cookie would lose the article with the next reload: it is to learn of that at once.
     if (browserId === null || !prefersArticle(request)) return sendJson(reply, { verified: true });
-    await tellFirstRead(parts, outcome.leadId, request.log);
+    await queueFirstRead(parts, outcome.leadId, request.log);
     return sendWhole(request, reply.header('preference-applied', WITH_ARTICLE), verifiedWithArticle);
   });
 
