@@ -3,12 +3,12 @@ import { HOUR_MS } from '#server/platform/time.ts';
 import { GUIDE_LINK_DAYS } from '#server/secrets/mail-links.ts';
 import type { Campaign } from '#server/campaign/campaign.ts';
 import type { NewLead } from '#server/db/across/new-leads.ts';
-import { composeBreakerNotice } from '#server/mail/letters/breaker-email.ts';
-import { composeCodeEmail } from '#server/mail/letters/code-email.ts';
-import { composeDigestEmail } from '#server/mail/letters/digest-email.ts';
-import { composeGuideEmail } from '#server/mail/letters/guide-email.ts';
-import { letterHtml, paragraph } from '#server/mail/letters/letter.ts';
-import { composeNewLeadEmail, composeNewLeadsEmail } from '#server/mail/letters/new-lead-email.ts';
+import { composeBreakerNotice } from '#server/mail/letters/breaker-notice.ts';
+import { composeCodeEmail } from '#server/mail/letters/code-mail.ts';
+import { composeDigestEmail } from '#server/mail/letters/digest-mail.ts';
+import { composeGuideEmail } from '#server/mail/letters/guide-mail.ts';
+import { letterHtml, paragraph } from '#server/mail/letters/letter-html.ts';
+import { composeNewLeadEmail, composeNewLeadsEmail } from '#server/mail/letters/new-lead-mail.ts';
 
 export type SampleMail = {
   /** What it is called in a list. */

@@ -1,4 +1,4 @@
-// The one door to the outside for mail: SMTP when there is an account, .eml files when there is none.
+// Sends mail: by SMTP when there is an account, into .eml files when there is none. No other file does.
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -14,39 +14,39 @@ import { meaningOf, type AnswerMeaning } from '#server/mail/hard-bounces.ts';
 import { makeWholeFolderPrivate } from '#server/platform/private-files.ts';
 
 export type Mail = {
-  /** Makes the Message-ID, so that mail delivered twice shows as one. */
+  /** Becomes the Message-ID, so that mail delivered twice shows as one. */
   readonly id: string;
   readonly to: string;
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** For mail that somebody agreed to receive: what it belongs to, and the way out. */
+  /** For mail that its reader agreed to receive: the list it belongs to, and the unsubscribe link. */
   readonly list?: { readonly name: string; readonly host: string; readonly unsubscribe: string };
   readonly attachment?: { readonly filename: string; readonly content: Buffer };
-  /** What kind of mail it is; complaints about it are counted by that. */
+  /** The kind of letter; Gmail counts complaints by it. */
   readonly kind?: string;
 };
 
-export type SendOutcome =
-  /** Replies and reasons are as the server worded them; the outbox keeps what is fit to be kept. */
+export type MailSendOutcome =
+  /** Replies and reasons are in the server's words; the outbox shortens and cleans them. */
   | { readonly type: 'sent'; readonly reply: string }
-  /** Worth another try: the server is away, busy, or misconfigured on our side. */
+  /** Worth another try: the server is away or busy, or our account is misconfigured. */
   | { readonly type: 'failed for now'; readonly reason: string; readonly errorClass: string }
   /** The server refused this recipient or this message for good. */
   | {
       readonly type: 'refused';
       readonly reason: string;
       readonly errorClass: string;
-      /** What that says about the address. */
+      /** What the reply means for the address. */
       readonly meaning: AnswerMeaning;
     };
 
 export type Mailer = {
   /** Sends one mail. Never throws: a failure is an outcome. */
-  readonly send: (mail: Mail, signal: AbortSignal) => Promise<SendOutcome>;
+  readonly send: (mail: Mail, signal: AbortSignal) => Promise<MailSendOutcome>;
   /**
    * Tries the mail account without sending anything: connection, TLS, login. Never throws.
-   * @returns null when all is well, or one sentence about what is not
+   * @returns null when it works, or one sentence that says what does not
    */
   readonly tryAccount: () => Promise<string | null>;
   /** @param mailId {@link Mail.id} */
@@ -54,13 +54,13 @@ export type Mailer = {
   readonly close: () => void;
 };
 
-/** A server that has not greeted or answered by then is treated as away; the outbox tries again. */
+/** A server that has not greeted or answered by then counts as away; the outbox tries again. */
 const TIMEOUT_MS = 10_000;
 export const SMTP_CONNECTIONS = 5;
 const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 
 /**
- * How we connect to a mail server.
+ * The connection settings for a mail server.
  * @param url a value of SMTP_URL
  */
 export const connectionOptions = (url: string) => ({
@@ -70,14 +70,14 @@ export const connectionOptions = (url: string) => ({
   greetingTimeout: TIMEOUT_MS,
   dnsTimeout: TIMEOUT_MS,
   socketTimeout: TIMEOUT_MS,
-  // A long-winded acceptance is one all the same: to give up on it would mail the code again.
+  // A long acceptance is still an acceptance; giving up on it would mail the code again.
   maxResponseSize: MAX_RESPONSE_BYTES,
 });
 
-/** Where reports about a mail go back. @param mailId {@link Mail.id} */
+/** The address to which reports about a mail are returned. @param mailId {@link Mail.id} */
 type ReturnPathOf = (mailId: string) => string;
 
-/** A Mailer over a pooled SMTP transport. @param parts returnPathOf: that of the sender if not given */
+/** A Mailer with pooled SMTP connections. @param options returnPathOf: without it, the sender's address */
 export function createSmtpMailer({
   url,
   dkim,
@@ -93,7 +93,7 @@ export function createSmtpMailer({
     ...connectionOptions(url),
     pool: true,
     maxConnections: SMTP_CONNECTIONS,
-    // The outbox decides about another try; a second, hidden queue would send duplicates.
+    // Only the outbox tries again; a second, hidden queue would send duplicates.
     maxRequeues: 0,
     disableFileAccess: true,
     disableUrlAccess: true,
@@ -111,7 +111,7 @@ export function createSmtpMailer({
       try {
         const info = await transport.sendMail({
           ...envelopeOf(mail, from),
-          // The sender that mail servers answer to; what readers see stays as it is.
+          // The sender to which mail servers return reports. Readers see `from`.
           ...(returnPathOf && {
             envelope: { from: returnPathOf(mail.id), to: { name: '', address: mail.to } },
           }),
@@ -136,8 +136,8 @@ export function createSmtpMailer({
 }
 
 /**
- * A Mailer that writes each e-mail into a folder, for trying the page out without an account.
- * @param announce told about each file, so that the code can be read from the terminal
+ * A Mailer that writes each e-mail into a folder, to try the page out without an account.
+ * @param announce called for each file, so that the code can be read in the terminal
  */
 function createFileMailer(
   folder: string,
@@ -152,7 +152,7 @@ function createFileMailer(
         const { message } = await transport.sendMail(envelopeOf(mail, from));
         if (!Buffer.isBuffer(message)) throw new TypeError('The composed message is not a buffer.');
         const file = path.join(folder, `${mail.id}.eml`);
-        // Codes are in these files; other users of the machine have no business with them.
+        // These files hold codes; other users of the machine must not read them.
         await writeFile(file, message, { mode: 0o600 });
         announce(mail, file);
         return { type: 'sent', reply: `written to ${file}` };
@@ -170,7 +170,7 @@ const senderDomainOf = (from: string): string => domainOf(from).replace(/>$/, ''
 
 const messageIdOf = (mailId: string, from: string): string => `<${mailId}@${senderDomainOf(from)}>`;
 
-/** By what Gmail counts complaints: three names of ours, and one of the sender, of 5 to 15 characters. About nobody. */
+/** The id by which Gmail counts complaints: three names of ours, and one of the sender (5 to 15 characters). Not personal. */
 const feedbackIdOf = (kind: string, from: string): string => {
   const sender = senderDomainOf(from)
     .toLowerCase()
@@ -182,7 +182,7 @@ function envelopeOf(mail: Mail, from: string) {
   const list = mail.list && listParts(mail.list);
   return {
     from,
-    // An object, so that nothing in the address can be read as a list of several.
+    // An object, so that no address can be read as a list of several.
     to: { name: '', address: mail.to },
     subject: mail.subject,
     text: mail.text,
@@ -193,7 +193,7 @@ function envelopeOf(mail: Mail, from: string) {
     ...(list && { list: list.list }),
     headers: {
       ...list?.headers,
-      // RFC 3834: no vacation notices, please.
+      // RFC 3834: asks for no vacation notices.
       'Auto-Submitted': 'auto-generated',
       'X-Auto-Response-Suppress': 'All',
       'Feedback-ID': feedbackIdOf(mail.kind ?? 'other', from),
@@ -201,26 +201,26 @@ function envelopeOf(mail: Mail, from: string) {
   };
 }
 
-/** RFC 2919 names the list, RFC 2369 the way out, RFC 8058 the one that needs no page: over https alone. */
+/** RFC 2919 names the list, RFC 2369 has the unsubscribe link, RFC 8058 makes it work with one click (https only). */
 const listParts = ({ name, host, unsubscribe }: NonNullable<Mail['list']>) => ({
   list: { id: { url: `guide.${host}`, comment: name }, unsubscribe: { url: unsubscribe } },
   headers: unsubscribe.startsWith('https:') ? { 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' } : {},
 });
 
-/** What the signature covers, beside nodemailer's own choice: nobody may change the way out. */
+/** The headers that DKIM signs: those nodemailer signs by default, and those of the unsubscribe link, which must not change. */
 const SIGNED = [
   'From:Sender:Reply-To:Subject:Date:Message-ID:To:Cc:MIME-Version:Content-Type:Content-Transfer-Encoding',
   'In-Reply-To:References:Auto-Submitted:List-Id:List-Unsubscribe:List-Unsubscribe-Post:Feedback-ID',
 ].join(':');
 
-/** What can be wrong with a recipient or a message for good: RFC 5321's 5yz answers to these two commands. */
+/** A 5yz reply (RFC 5321) to these commands is a final refusal of the recipient or the message. */
 const FINAL_COMMANDS = new Set(['RCPT TO', 'DATA']);
 
-function classifyFailure(error: unknown): SendOutcome {
+function classifyFailure(error: unknown): MailSendOutcome {
   const details: Partial<NodemailerError> = error instanceof Error ? error : {};
   const status = typeof details.responseCode === 'number' ? details.responseCode : 0;
   const command = typeof details.command === 'string' ? details.command : '';
-  // The server's reply, as it was: nodemailer puts its own words before it.
+  // The server's own reply; nodemailer puts words before it.
   const reason = status > 0 && details.response ? details.response : reasonOf(error);
   const errorClass =
     status > 0
@@ -230,27 +230,27 @@ function classifyFailure(error: unknown): SendOutcome {
         : typeof details.code === 'string'
           ? details.code
           : 'unknown';
-  // A 5yz to anything else (sign-in, MAIL FROM) is about our own account: an operator can mend it in time.
+  // A 5yz to another command (login, MAIL FROM) is about our own account, which the operator can repair in time.
   return status >= 500 && FINAL_COMMANDS.has(command)
-    ? // Each mail has one recipient, so what is said of the message (DATA) with such a code is said of the address, too.
+    ? // Each mail has one recipient, so a reply to DATA with such a code is about the address, too.
       { type: 'refused', reason, errorClass, meaning: meaningOf(details.response ?? '') }
     : { type: 'failed for now', reason, errorClass };
 }
 
-/** Whether the server took the connection and then did not answer in time: it may be waiting for the recipient's. */
+/** Whether the server accepted the connection and then did not reply in time. It may wait for the recipient's server. */
 const fellSilent = ({ code, timeoutType }: Partial<NodemailerError>): boolean =>
   code === 'EABORT' || timeoutType === 'SOCKET_TIMEOUT';
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /**
- * What a failed try means to the operator. What the server said stays out: it likes to repeat the user's name.
+ * Explains a failed try to the operator, without the server's words, which often repeat the user's name.
  * @param url a value of SMTP_URL
  */
 export function explainAccount(error: unknown, url: string): string {
   const { hostname, host } = new URL(url);
   const details: Partial<NodemailerError> = error instanceof Error ? error : {};
-  // What the system or TLS said, where nodemailer calls all of it ESOCKET.
+  // The code of the system or of TLS; nodemailer calls all of them ESOCKET.
   const code = details.originalCode ?? details.code ?? 'unknown';
   const command = details.command ?? '';
   const later = 'Mail waits in the outbox and is tried again.';
@@ -263,13 +263,13 @@ export function explainAccount(error: unknown, url: string): string {
   return `The mail server ${host} cannot be used (${code}): check host and port in SMTP_URL. ${later}`;
 }
 
-/** Verifiers must not accept less (RFC 8301, section 3.2). */
+/** Verifiers must not accept shorter keys (RFC 8301, section 3.2). */
 const DKIM_MIN_BITS = 1024;
 
 /**
- * Signs a sample with the DKIM key, in the way mail is signed. nodemailer sends mail unsigned when a key does not sign, and
- * names every signature RSA.
- * @returns null when it can sign, or one sentence about what is wrong
+ * Signs a sample with the DKIM key, as mail is signed. Needed because nodemailer sends mail unsigned when the key does not work,
+ * and labels every signature as RSA.
+ * @returns null when it can sign, or a sentence about what is wrong and what to do
  */
 export async function dkimComplaint(dkim: DkimConfig): Promise<string | null> {
   const file = `DKIM_PRIVATE_KEY_FILE (${dkim.privateKeyFile})`;
@@ -311,7 +311,7 @@ function parseKey(pem: string): ReturnType<typeof createPrivateKey> | null {
   }
 }
 
-/** Who our mail is from, as its header says it. */
+/** The From header of our mail. */
 const senderOf = ({ mailFrom, publicUrl }: Pick<Config, 'mailFrom' | 'publicUrl'>, title: string): string =>
   mailFrom ?? `${title} <guide@${new URL(publicUrl).hostname}>`;
 
@@ -319,7 +319,7 @@ const senderOf = ({ mailFrom, publicUrl }: Pick<Config, 'mailFrom' | 'publicUrl'
 export const senderAddress = (config: Pick<Config, 'mailFrom' | 'publicUrl'>): string =>
   /[^\s<>]+(?=>?$)/.exec(senderOf(config, ''))?.[0] ?? '';
 
-/** The Mailer the settings ask for. */
+/** Makes the Mailer that the settings ask for. */
 export function createMailer(
   config: Pick<Config, 'mail' | 'mailFrom' | 'publicUrl'>,
   {

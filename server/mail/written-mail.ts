@@ -1,4 +1,4 @@
-// The e-mails that were written into files while there was no mail account.
+// The .eml files that are written while there is no mail account.
 import { readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -7,8 +7,8 @@ import PostalMime from 'postal-mime';
 import { normaliseEmail } from '#shared/lead.ts';
 
 /**
- * Deletes the files whose mail is to an address, or names it, such as news of a new lead.
- * @param folder need not be there
+ * Deletes the files whose mail goes to an address or names it, as the mail about a new lead does.
+ * @param folder need not exist
  * @param email as it is stored
  * @returns how many were deleted
  */
@@ -19,7 +19,7 @@ export async function deleteWrittenMail(folder: string, email: string): Promise<
     const file = path.join(folder, name);
     const mail = await PostalMime.parse(await readFile(file));
     const recipients = (mail.to ?? []).map(({ address }) => address ?? '');
-    const words = [mail.subject, mail.text, mail.html].join('\n').split(NO_PART_OF_AN_ADDRESS);
+    const words = [mail.subject, mail.text, mail.html].join('\n').split(BETWEEN_WORDS);
     if (![...recipients, ...words].some((word) => normaliseEmail(word) === email)) continue;
     await rm(file, { force: true });
     deleted += 1;
@@ -27,7 +27,7 @@ export async function deleteWrittenMail(folder: string, email: string): Promise<
   return deleted;
 }
 
-const NO_PART_OF_AN_ADDRESS = /[\s<>()[\]:;,"]+/;
+const BETWEEN_WORDS = /[\s<>()[\]:;,"]+/;
 
 const noneIfMissing = (error: NodeJS.ErrnoException): readonly string[] => {
   if (error.code === 'ENOENT') return [];

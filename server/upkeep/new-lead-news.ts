@@ -6,8 +6,8 @@ import { countNewLeads } from '#server/db/across/new-leads.ts';
 import { countLeads } from '#server/db/across/report-figures.ts';
 import { wasQueued } from '#server/db/tables/outbox.ts';
 import type { DayFigures } from '#server/mail/letters/day-figures.ts';
-import { digestId, queueDigest } from '#server/mail/letters/digest.ts';
-import { queueFullHours } from '#server/mail/letters/new-lead.ts';
+import { digestId, queueDigest } from '#server/mail/letters/digest-mail.ts';
+import { queueFullHours } from '#server/mail/letters/new-lead-mail.ts';
 import { countOf, gatherFigures, type Figures } from '#server/figures/figures.ts';
 import { yesterday } from '#server/figures/period.ts';
 

@@ -2,10 +2,10 @@
 import type { LeadEventBody } from '#server/webhooks/webhook-events.ts';
 import { answersOf } from '#shared/lead.ts';
 
-/** What Slack reads as something else than text (https://docs.slack.dev/messaging/formatting-message-text). */
+/** The characters that Slack does not read as text (https://docs.slack.dev/messaging/formatting-message-text). */
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-/** @returns the body that Slack takes. What a visitor typed stays text: it calls nobody, and is no line of its own */
+/** @returns the body for Slack. A visitor's words stay text: they mention nobody and start no new line */
 export function slackMessage({ type, data: { lead } }: LeadEventBody): string {
   const facts =
     'email' in lead ? { ...answersOf(lead), email: lead.email, source: lead.source } : { id: lead.id };

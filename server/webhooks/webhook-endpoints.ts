@@ -1,13 +1,13 @@
-// Where events go: the addresses of WEBHOOK_URLS.
+// The endpoints that events are sent to: the addresses of WEBHOOK_URLS.
 import { createHash } from 'node:crypto';
 
 export type Endpoint = {
-  /** Names the address without telling it: whoever knows such an address can send to it. */
+  /** A hash of the address, because anyone who knows the address can send to it. */
   readonly id: string;
   readonly url: URL;
-  /** What it is called in lists and in the log. */
+  /** Its name in lists and in the log. */
   readonly host: string;
-  /** What it takes: our events, or a message to people (Slack). */
+  /** Our events, or a message to people (Slack). */
   readonly takes: 'events' | 'messages';
 };
 

@@ -1,4 +1,5 @@
-// What is told about a lead, and its way into the database: in the transaction of its cause, as it was then.
+// The events that other programs receive about a lead. They are queued in the transaction of their cause, with the lead as it was
+// then.
 import { v7 as uuid } from 'uuid';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
@@ -12,54 +13,59 @@ import { isoTime } from '#server/platform/time.ts';
 import type { Endpoint } from '#server/webhooks/webhook-endpoints.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
 
-/** A lead as it is told. Times are ISO 8601 in UTC. */
-type ToldLead = LeadAnswers & {
+/** A lead as an event has it. Times are ISO 8601 in UTC. */
+type LeadInEvent = LeadAnswers & {
   readonly id: string;
   readonly email: string;
-  /** The name in two, as exports have it, for programs that want so. */
+  /** The name in two parts, as in exports, for programs that need them. */
   readonly first_name: string;
   readonly last_name: string;
   readonly first_verified_at: string;
   readonly last_verified_at: string;
-  /** The newest; null when the receipt is not there. */
+  /** The newest; null when there is no receipt. */
   readonly consent: {
     readonly given_at: string;
     readonly version: string;
-    /** What stood beside the checkbox. */
+    /** The sentence beside the checkbox. */
     readonly text: string;
   } | null;
-  /** In one word. */
+  /** Where the lead came from, in one word. */
   readonly source: string;
   readonly attribution: KeptAttribution;
   readonly flags: readonly string[];
-  /** For what the program that is told sends to this lead. */
+  /** For the mail that the receiving program sends to this lead. */
   readonly unsubscribe_url: string;
 };
 
-/** What is sent, in the form of Standard Webhooks. `data.lead` of lead.erased has nothing but the id. */
+/** The body of an event, in the form of Standard Webhooks. `data.lead` of lead.erased holds the id only. */
 export type LeadEventBody = {
   readonly type: LeadEventType | 'lead.test';
   /** When it happened. ISO 8601, UTC. */
   readonly timestamp: string;
-  readonly data: { readonly lead: ToldLead | Pick<ToldLead, 'id'> };
+  readonly data: { readonly lead: LeadInEvent | Pick<LeadInEvent, 'id'> };
 };
 
 export type WebhookParts = {
   readonly engine: OpenDatabase['engine'];
-  /** None: nothing is told. */
+  /** Empty: no events are queued. */
   readonly endpoints: readonly Endpoint[];
-  /** Something was queued and committed: it is sent at once. Without this call it is soon. */
+  /** Sends at once what was queued and committed. Without this call it is sent within a second or so. */
   readonly wake: () => void;
-  /** The link with which a lead takes the consent back. */
+  /** The link with which a lead withdraws the consent. */
   readonly unsubscribeUrl: (leadId: string) => string;
 };
 
-/** Something happened to a lead. now: milliseconds since 1970. */
-export type LeadEvent = { readonly type: LeadEventType; readonly leadId: string; readonly now: number };
+/** Something that happened to a lead. */
+export type LeadEvent = {
+  readonly type: LeadEventType;
+  readonly leadId: string;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+};
 
 /**
  * Queues an event about a lead, in the transaction of its cause; call it after the change. Does nothing without WEBHOOK_URLS, or
- * when the lead is gone. That a lead was erased, {@link queueLeadErased} tells.
+ * when the lead is gone. An erasure has {@link queueLeadErased}.
  */
 export async function queueLeadEvent(
   tx: Db,
@@ -69,12 +75,13 @@ export async function queueLeadEvent(
   if (endpoints.length === 0) return;
   const record = await holdLeadRecord(tx, engine, leadId);
   if (record === undefined) return;
-  await queue(tx, endpoints, { type, lead: toldLead(record, unsubscribeUrl), notBefore: now, now });
+  await queue(tx, endpoints, { type, lead: leadInEvent(record, unsubscribeUrl), notBefore: now, now });
 }
 
 /**
- * Queues that a lead was erased, in the transaction that did it. Its id is all that is told.
- * @param erased inHandUntil: until when something older about that lead may be on its way, which this must not overtake
+ * Queues the event that a lead was erased, in the transaction that did it. It holds the lead's id only.
+ * @param erased inHandUntil: until when an older event about the lead may still be under way, which this one must not overtake;
+ *   milliseconds since 1970
  */
 export async function queueLeadErased(
   tx: Db,
@@ -103,7 +110,7 @@ async function queue(
 ): Promise<void> {
   const body: LeadEventBody = { type, timestamp: isoTime(now), data: { lead } };
   await insertLeadEvent(tx, {
-    // Housekeeping finds the old ones by their ids.
+    // Housekeeping finds old events by their ids.
     ids: endpoints.map(() => uuid({ msecs: now })),
     type,
     leadId: lead.id,
@@ -115,10 +122,10 @@ async function queue(
 }
 
 /**
- * To be called before a lead is given the article: tells of the first time. Asks nothing without WEBHOOK_URLS, and keeps the
- * article from nobody: what could not be stored now is with the next reading.
+ * Queues the event that a lead read the article for the first time. Call it before the article is sent. Reads nothing without
+ * WEBHOOK_URLS. A failure is logged and does not withhold the article; the next reading queues the event.
  */
-export async function tellFirstRead(
+export async function queueFirstRead(
   {
     database: { db },
     webhooks,
@@ -141,8 +148,8 @@ export async function tellFirstRead(
   }
 }
 
-/** Makes of a row what is told. */
-function toldLead(record: HeldLead, unsubscribeUrl: WebhookParts['unsubscribeUrl']): ToldLead {
+/** Makes the lead of an event from its row. */
+function leadInEvent(record: HeldLead, unsubscribeUrl: WebhookParts['unsubscribeUrl']): LeadInEvent {
   const { id, email, name, company, flags, consent_given_at, consent_version, consent_text } = record;
   const attribution = readAttribution(record.attribution);
   const { first, last } = splitName(name);
@@ -166,14 +173,14 @@ function toldLead(record: HeldLead, unsubscribeUrl: WebhookParts['unsubscribeUrl
   };
 }
 
-/** What `desk webhooks test` sends: a lead that nobody is, with everything that a lead may have, so that fields can be mapped. */
+/** The event of `desk webhooks test`: an invented lead with every field that a lead may have, so that fields can be mapped. */
 export function testEvent(
   id: string,
   now: number,
   unsubscribeUrl: WebhookParts['unsubscribeUrl'],
 ): LeadEventBody {
   const at = isoTime(now);
-  const lead: ToldLead = {
+  const lead: LeadInEvent = {
     id,
     email: 'ada@example.com',
     name: 'Ada Lovelace',

@@ -11,8 +11,8 @@ import { Webhook } from 'standardwebhooks';
 import { kindOfAddress, type ResolveName } from '#server/platform/public-addresses.ts';
 import { endpointsOf } from '#server/webhooks/webhook-endpoints.ts';
 import { testEvent } from '#server/webhooks/webhook-events.ts';
-import { createWebhookSender, type SendOutcome } from '#server/webhooks/webhook-sender.ts';
-import { HANDS } from '#server/webhooks/webhook-worker.ts';
+import { createWebhookSender, type WebhookSendOutcome } from '#server/webhooks/webhook-sender.ts';
+import { DELIVERIES_PER_ENDPOINT } from '#server/webhooks/webhook-worker.ts';
 import { TEST_CERTIFICATE, TEST_KEY } from '#testing/certificate.ts';
 import { withDnsServer, type DnsServer, type NameRecords } from '#testing/dns-server.ts';
 import { until } from '#testing/until.ts';
@@ -26,13 +26,13 @@ const BODY = JSON.stringify(
 async function send(
   url: string,
   options: { allowPrivate?: boolean; resolve?: ResolveName; timeoutMs?: number; times?: number } = {},
-): Promise<SendOutcome> {
+): Promise<WebhookSendOutcome> {
   const { allowPrivate = true, times = 1, ...rest } = options;
   const sender = createWebhookSender({ secrets: SECRETS, allowPrivate, ...rest });
   const [endpoint] = endpointsOf([url]);
   try {
     const { signal } = new AbortController();
-    let outcome: SendOutcome | undefined;
+    let outcome: WebhookSendOutcome | undefined;
     for (let time = 1; time <= times; time += 1)
       outcome = await sender.send(endpoint!, { id: `message-${time}`, body: BODY, now: Date.now() }, signal);
     return outcome!;
@@ -41,7 +41,11 @@ async function send(
   }
 }
 
-const failed = (answer: string): SendOutcome => ({ type: 'failed for now', answer, retryAfterMs: null });
+const failed = (answer: string): WebhookSendOutcome => ({
+  type: 'failed for now',
+  answer,
+  retryAfterMs: null,
+});
 
 /** Asks that server alone, as a machine asks its own. */
 function resolverAt({ address }: DnsServer): ResolveName {
@@ -196,8 +200,10 @@ describe('an event', () => {
         const sender = createWebhookSender({ secrets: SECRETS, allowPrivate: true });
         const [slow, quick] = endpointsOf([`${url}/slow`, `${url}/quick`]);
         const delivery = (id: string) => ({ id, body: BODY, now: Date.now() });
-        const hung = Array.from({ length: HANDS }, () => sender.send(slow!, delivery('hangs'), ended.signal));
-        await until(() => hanging === HANDS);
+        const hung = Array.from({ length: DELIVERIES_PER_ENDPOINT }, () =>
+          sender.send(slow!, delivery('hangs'), ended.signal),
+        );
+        await until(() => hanging === DELIVERIES_PER_ENDPOINT);
         const outcome = await Promise.race([
           sender.send(quick!, delivery('answers'), ended.signal),
           Promise.any(hung).then(({ answer }) => `the others ended first: ${answer}`),
@@ -206,7 +212,7 @@ describe('an event', () => {
         ended.abort();
         assert.deepEqual(
           (await Promise.all(hung)).map(({ answer }) => answer),
-          Array.from({ length: HANDS }, () => 'stopped'),
+          Array.from({ length: DELIVERIES_PER_ENDPOINT }, () => 'stopped'),
         );
         sender.close();
       },

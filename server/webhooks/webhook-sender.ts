@@ -1,5 +1,5 @@
-// Hands one event to one endpoint, signed as Standard Webhooks has it (https://www.standardwebhooks.com). Whatever is at the
-// other end: it takes no more than its time, is not read for more than it needs, and is nowhere but where it may be.
+// Sends one event to one endpoint, signed according to Standard Webhooks (https://www.standardwebhooks.com). A receiver cannot make
+// it wait beyond its timeout or read more than it needs, and a name cannot lead it to an address that is not allowed.
 import { Agent as HttpAgent, request as requestInClear, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as requestOverTls, type RequestOptions } from 'node:https';
 import { isIP } from 'node:net';
@@ -19,17 +19,17 @@ import type { Endpoint } from '#server/webhooks/webhook-endpoints.ts';
 import type { LeadEventBody } from '#server/webhooks/webhook-events.ts';
 import { slackMessage } from '#server/webhooks/slack-message.ts';
 
-/** For everything: name, connection, TLS, answer. */
+/** For the look-up, the connection, TLS and the response together. */
 const TIMEOUT_MS = 10_000;
-/** An answer says all it has to say with its status. What is read of the rest keeps the connection for the next event. */
-const MOST_READ_BYTES = 16_384;
+/** Only the status counts. A short body is read all the same, so that the connection serves the next event. */
+const BODY_MAX_BYTES = 16_384;
 
-export type SendOutcome =
-  /** `answer` is a status, or why there was none: never a word of the receiver. */
+export type WebhookSendOutcome =
+  /** `answer` is the status, or the reason why there was none; it never holds the receiver's words. */
   | { readonly type: 'sent'; readonly answer: string }
-  /** 410: this endpoint wants it never more. */
+  /** 410: this endpoint never wants this event. */
   | { readonly type: 'gone'; readonly answer: string }
-  /** retryAfterMs: the receiver asks for so much time; null when it says nothing. */
+  /** retryAfterMs: how long the receiver asks to wait; null when it does not say. */
   | { readonly type: 'failed for now'; readonly answer: string; readonly retryAfterMs: number | null };
 
 /** One event as it goes out. */
@@ -37,20 +37,21 @@ type Delivery = {
   readonly id: string;
   /** JSON of a {@link LeadEventBody}. */
   readonly body: string;
-  /** When it is sent: receivers refuse what is signed for another time. Milliseconds since 1970. */
+  /** The time in the signature; receivers refuse another. Milliseconds since 1970. */
   readonly now: number;
 };
 
 export type WebhookSender = {
-  /** Never throws: a failure is an outcome. */
-  readonly send: (endpoint: Endpoint, delivery: Delivery, signal: AbortSignal) => Promise<SendOutcome>;
-  /** Ends connections that are kept alive. */
+  /** Never throws; a failure is an outcome. */
+  readonly send: (endpoint: Endpoint, delivery: Delivery, signal: AbortSignal) => Promise<WebhookSendOutcome>;
+  /** Closes connections that are kept alive. */
   readonly close: () => void;
 };
 
 /**
- * @param parts secrets: `whsec_…`, newest first; each signs, so that a receiver may know any of them. resolve: for tests.
- *   timeoutMs: for tests
+ * Makes a sender.
+ * @param options secrets: `whsec_…`, newest first; each signs, so a receiver may know any of them. allowPrivate: whether private
+ *   addresses may be called. resolve and timeoutMs: for tests
  */
 export function createWebhookSender({
   secrets,
@@ -64,7 +65,7 @@ export function createWebhookSender({
   timeoutMs?: number | undefined;
 }): WebhookSender {
   const signers = secrets.map((secret) => new Webhook(secret));
-  // No bound for a host: one endpoint would wait for another. The worker bounds each.
+  // No limit per host, because one endpoint would wait for another. The worker limits each endpoint.
   const agentOptions = { keepAlive: true, maxFreeSockets: 4 };
   const agents = { 'http:': new HttpAgent(agentOptions), 'https:': new HttpsAgent(agentOptions) };
 
@@ -72,10 +73,10 @@ export function createWebhookSender({
     { url, takes }: Endpoint,
     { id, body, now }: Delivery,
     signal: AbortSignal,
-  ): Promise<SendOutcome> => {
+  ): Promise<WebhookSendOutcome> => {
     const isInClear = url.protocol === 'http:';
     const rules: AddressRules = { allowPrivate, allowPublic: !isInClear };
-    // A number is not looked up.
+    // An address is not looked up, so guardedLookup does not see it.
     const literal = url.hostname.replace(/^\[(.*)\]$/, '$1');
     const refusal = isIP(literal) === 0 ? null : addressRefusal(literal, rules);
     if (refusal !== null) return failed(refusal);
@@ -95,44 +96,47 @@ export function createWebhookSender({
       },
     };
     const first = await attempt(url, options, payload, signal);
-    // It came over a connection that the receiver was about to end: that says nothing about the receiver.
+    // The receiver was about to close the kept connection; that says nothing about the event.
     const again = first.type === 'lost connection' ? await attempt(url, options, payload, signal) : first;
     return again.type === 'lost connection' ? failed(again.answer) : again;
   };
 
   const attempt = (url: URL, options: RequestOptions, payload: string, signal: AbortSignal) =>
-    new Promise<SendOutcome | { readonly type: 'lost connection'; readonly answer: string }>((settle) => {
-      let outcome: SendOutcome | null = null;
-      let broke: Error | null = null;
-      const request = (url.protocol === 'http:' ? requestInClear : requestOverTls)(url, options);
-      const end = (reason: string) => request.destroy(Object.assign(new Error(reason), { code: reason }));
-      const timer = setTimeout(() => end('timed out'), timeoutMs);
-      const stop = () => end('stopped');
-      signal.addEventListener('abort', stop);
-      if (signal.aborted) stop();
-      request.on('response', (response) => {
-        outcome = outcomeOf(response);
-        let bytes = 0;
-        response.on('data', (chunk: Buffer) => {
-          bytes += chunk.length;
-          if (bytes > MOST_READ_BYTES) response.destroy();
+    new Promise<WebhookSendOutcome | { readonly type: 'lost connection'; readonly answer: string }>(
+      (settle) => {
+        let outcome: WebhookSendOutcome | null = null;
+        let broke: Error | null = null;
+        const request = (url.protocol === 'http:' ? requestInClear : requestOverTls)(url, options);
+        const end = (reason: string) => request.destroy(Object.assign(new Error(reason), { code: reason }));
+        const timer = setTimeout(() => end('timed out'), timeoutMs);
+        const stop = () => end('stopped');
+        signal.addEventListener('abort', stop);
+        if (signal.aborted) stop();
+        request.on('response', (response) => {
+          outcome = outcomeOf(response);
+          let bytes = 0;
+          response.on('data', (chunk: Buffer) => {
+            bytes += chunk.length;
+            if (bytes > BODY_MAX_BYTES) response.destroy();
+          });
+          // An error after the status changes nothing.
+          response.on('error', () => {});
         });
-        // The status came; what breaks after it changes nothing.
-        response.on('error', () => {});
-      });
-      request.on('error', (error) => {
-        broke ??= error;
-      });
-      request.on('close', () => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', stop);
-        const answer = broke === null ? 'no answer' : whatBroke(broke);
-        if (outcome !== null) settle(outcome);
-        else if (request.reusedSocket && answer === 'ECONNRESET') settle({ type: 'lost connection', answer });
-        else settle(failed(answer));
-      });
-      request.end(payload);
-    });
+        request.on('error', (error) => {
+          broke ??= error;
+        });
+        request.on('close', () => {
+          clearTimeout(timer);
+          signal.removeEventListener('abort', stop);
+          const answer = broke === null ? 'no answer' : whatBroke(broke);
+          if (outcome !== null) settle(outcome);
+          else if (request.reusedSocket && answer === 'ECONNRESET')
+            settle({ type: 'lost connection', answer });
+          else settle(failed(answer));
+        });
+        request.end(payload);
+      },
+    );
 
   return {
     send,
@@ -142,13 +146,13 @@ export function createWebhookSender({
   };
 }
 
-const failed = (answer: string, retryAfterMs: number | null = null): SendOutcome => ({
+const failed = (answer: string, retryAfterMs: number | null = null): WebhookSendOutcome => ({
   type: 'failed for now',
   answer,
   retryAfterMs,
 });
 
-function outcomeOf({ statusCode = 0, headers }: IncomingMessage): SendOutcome {
+function outcomeOf({ statusCode = 0, headers }: IncomingMessage): WebhookSendOutcome {
   const answer = String(statusCode);
   if (statusCode >= 200 && statusCode < 300) return { type: 'sent', answer };
   if (statusCode === 410) return { type: 'gone', answer };
@@ -157,7 +161,7 @@ function outcomeOf({ statusCode = 0, headers }: IncomingMessage): SendOutcome {
   return failed(answer, seconds === null ? null : seconds * 1000);
 }
 
-/** Names tell nothing about anybody; messages may. */
+/** Codes and names of errors hold no personal data; messages may. */
 function whatBroke(error: Error): string {
   if (error instanceof AddressRefused) return error.message;
   return errorCode(error) ?? error.name;

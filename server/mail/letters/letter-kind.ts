@@ -1,15 +1,15 @@
-// What every kind of letter in this room is: how long it may wait, whom it may go to, and how it is composed.
+// What every kind of letter has: how long it may wait, whom it may go to, and how it is composed.
 import type { Db } from '#server/db/engine/connect.ts';
 import type { OutboxRow } from '#server/db/tables/outbox.ts';
 import type { Mail } from '#server/mail/mailer.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 import type { CodeEmail, GuideEmail, NewLeadEmail } from '#shared/campaign-schema.ts';
 
-/** A message as it is handed over, and the way it takes. A kind that does not go by mail adds its way here. */
-export type Message = { readonly way: 'mail'; readonly mail: Mail };
+/** A mail without what its row of the outbox says: id, recipient and kind. */
+export type Letter = Omit<Mail, 'id' | 'to' | 'kind'>;
 
-/** What messages are made of. */
-export type KindParts = {
+/** What letters are made of. */
+export type LetterParts = {
   readonly db: Db;
   readonly secrets: Secrets;
   readonly codeEmail: CodeEmail;
@@ -20,7 +20,7 @@ export type KindParts = {
   readonly codeTtlSeconds: number;
   /** Origin of the public page. */
   readonly publicUrl: string;
-  /** What follows the code; null: nothing. */
+  /** The mail that follows the code; null when the operator wants none. */
   readonly guide: GuideMail | null;
 };
 
@@ -31,14 +31,15 @@ export type GuideMail = {
   readonly attachment: string | null;
 };
 
-export type Kind = {
-  /** How long it may wait in the outbox; after that it is not worth sending. Milliseconds. */
-  readonly mayWaitMs: (parts: KindParts) => number;
-  /** False only for what its reader asked for a moment ago, and for what goes to the operator. */
+export type LetterKind = {
+  /** How long it is worth sending, in milliseconds from its queuing. */
+  readonly mayWaitMs: (parts: LetterParts) => number;
+  /** False only for a letter that its reader asked for a moment ago, and for one to the operator. */
   readonly respectsSuppression: boolean;
   /**
-   * Makes the message when its turn comes, and again at each try.
+   * Composes the letter when its turn comes, and again at each try.
+   * @param now milliseconds since 1970
    * @returns null when it is no longer relevant, and will not be again
    */
-  readonly compose: (parts: KindParts, row: OutboxRow, now: number) => Promise<Message | null>;
+  readonly compose: (parts: LetterParts, row: OutboxRow, now: number) => Promise<Letter | null>;
 };

@@ -4,8 +4,8 @@ import { describe, it } from 'node:test';
 
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 import { readCampaign } from '#server/campaign/campaign.ts';
-import { composeBreakerNotice } from '#server/mail/letters/breaker-email.ts';
-import { composeCodeEmail } from '#server/mail/letters/code-email.ts';
+import { composeBreakerNotice } from '#server/mail/letters/breaker-notice.ts';
+import { composeCodeEmail } from '#server/mail/letters/code-mail.ts';
 
 const words = readCampaign(path.join(PROJECT_FOLDER, 'campaign'));
 assert(words.type === 'campaign');

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 
 import { v7 as uuid } from 'uuid';
 
-import { queueNotice } from '#server/mail/letters/notice.ts';
+import { queueNotice } from '#server/mail/letters/breaker-notice.ts';
 import { API, type CodeRequested, type OpenChallenge } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { codeIn, startInbox } from '#testing/inbox.ts';

@@ -1,40 +1,40 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { createLaneBook } from '#server/mail/outbox/connection-shares.ts';
+import { createConnectionShares } from '#server/mail/outbox/connection-shares.ts';
 
 const mail = (network: string, domain: string) => ({ network, recipient_domain: domain });
 
 describe('connections to the mail server', () => {
   it('are shared out: one network, or one domain, leaves one to others', () => {
-    const book = createLaneBook(5, () => 0);
-    const ends = ['a', 'b', 'c', 'd'].map((domain) => book.begin(mail('192.0.2.1', `${domain}.example`)));
-    assert.deepEqual(book.full(), { networks: ['192.0.2.1'], domains: [] });
+    const shares = createConnectionShares(5, () => 0);
+    const ends = ['a', 'b', 'c', 'd'].map((domain) => shares.begin(mail('192.0.2.1', `${domain}.example`)));
+    assert.deepEqual(shares.full(), { networks: ['192.0.2.1'], domains: [] });
     ends[0]?.();
-    assert.deepEqual(book.full(), { networks: [], domains: [] });
-    for (const host of [2, 3, 4, 5]) book.begin(mail(`192.0.2.${host}`, 'silent.example'));
-    assert.deepEqual(book.full(), { networks: [], domains: ['silent.example'] });
+    assert.deepEqual(shares.full(), { networks: [], domains: [] });
+    for (const host of [2, 3, 4, 5]) shares.begin(mail(`192.0.2.${host}`, 'silent.example'));
+    assert.deepEqual(shares.full(), { networks: [], domains: ['silent.example'] });
   });
 
   it('are held by a slow lane two at a time, and again by four when it has been quick for a while', () => {
     let now = 0;
-    const book = createLaneBook(5, () => now);
-    const first = book.begin(mail('192.0.2.1', 'a.example'));
-    book.begin(mail('192.0.2.1', 'b.example'));
-    assert.deepEqual(book.full().networks, []);
+    const shares = createConnectionShares(5, () => now);
+    const first = shares.begin(mail('192.0.2.1', 'a.example'));
+    shares.begin(mail('192.0.2.1', 'b.example'));
+    assert.deepEqual(shares.full().networks, []);
     now = 5_001;
-    assert.deepEqual(book.full().networks, ['192.0.2.1']);
+    assert.deepEqual(shares.full().networks, ['192.0.2.1']);
     now = 10_000;
     first();
-    const second = book.begin(mail('192.0.2.1', 'c.example'));
-    assert.deepEqual(book.full().networks, ['192.0.2.1'], 'what was slow is not forgotten at once');
+    const second = shares.begin(mail('192.0.2.1', 'c.example'));
+    assert.deepEqual(shares.full().networks, ['192.0.2.1'], 'what was slow is not forgotten at once');
     second();
-    assert.deepEqual(book.full().networks, []);
+    assert.deepEqual(shares.full().networks, []);
   });
 
   it('are not counted for notices, which nobody asked for', () => {
-    const book = createLaneBook(5, () => 0);
-    for (let count = 0; count < 5; count += 1) book.begin({ network: null, recipient_domain: null });
-    assert.deepEqual(book.full(), { networks: [], domains: [] });
+    const shares = createConnectionShares(5, () => 0);
+    for (let count = 0; count < 5; count += 1) shares.begin({ network: null, recipient_domain: null });
+    assert.deepEqual(shares.full(), { networks: [], domains: [] });
   });
 });

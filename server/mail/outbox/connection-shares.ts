@@ -1,33 +1,37 @@
-// Who holds how many of the connections to the mail server. Deliveries are shared out by network and by recipient domain, so
-// that one source, or one domain whose mail server is silent, never holds them all.
+// Who holds how many of the connections to the mail server. Deliveries share them by network and by recipient domain, so one
+// source, or one domain whose mail server is silent, never holds them all: of five, a lane holds four at most, and two while it is
+// slow. With a hundred forms to which the mail server says nothing, other visitors still get their codes: measured in
+// docs/reliability.md, "More codes than the mail server takes".
 import type { FullLanes } from '#server/db/tables/outbox.ts';
 
-/** A delivery that takes longer than this waits for somebody: half of what the mailer waits before it gives up. */
+/** A delivery that takes longer makes its lanes slow. Half of the time after which the mailer gives up. */
 const SLOW_MS = 5_000;
-/** A lane that was slow is treated as slow for so long afterwards. */
+/** How long a lane stays slow after a slow delivery has ended. */
 const SLOW_FOR_MS = 30_000;
-/** One connection is always left to others; a slow lane leaves them more. */
+/** Connections that no lane may take from the others. */
 const LEFT_TO_OTHERS = 1;
-const MOST_WHEN_SLOW = 2;
+const MAX_WHEN_SLOW = 2;
 
-/** Of a mail: who asked for it, and where it goes. Null for a notice, which is in no lane. */
-type Lanes = { readonly network: string | null; readonly recipient_domain: string | null };
+/** The lanes of a mail: the network that asked for it, and the domain it goes to. Null for a notice, which is in no lane. */
+type MailLanes = { readonly network: string | null; readonly recipient_domain: string | null };
 
-export type LaneBook = {
+export type ConnectionShares = {
   /** Notes a delivery; the returned function notes its end. */
-  readonly begin: (mail: Lanes) => () => void;
+  readonly begin: (mail: MailLanes) => () => void;
   /** Lanes that may begin no other delivery now. */
   readonly full: () => FullLanes;
-  /** Whether any lane is treated as slow. */
+  /** Whether a lane of this mail is full. */
+  readonly isFull: (mail: MailLanes) => boolean;
+  /** Whether any lane is slow. */
   readonly anySlow: () => boolean;
 };
 
 /**
- * Makes the book of one process.
+ * Counts the deliveries of one process.
  * @param connections how many there are
  * @param clock milliseconds
  */
-export function createLaneBook(connections: number, clock: () => number): LaneBook {
+export function createConnectionShares(connections: number, clock: () => number): ConnectionShares {
   const networks = createLanes(connections, clock);
   const domains = createLanes(connections, clock);
   return {
@@ -41,47 +45,45 @@ export function createLaneBook(connections: number, clock: () => number): LaneBo
       };
     },
     full: () => ({ networks: networks.full(), domains: domains.full() }),
+    isFull: ({ network, recipient_domain: domain }) =>
+      (network !== null && networks.full().includes(network)) ||
+      (domain !== null && domains.full().includes(domain)),
     anySlow: () => networks.anySlow() || domains.anySlow(),
   };
 }
 
+type Deliveries = Set<{ readonly since: number }>;
+
 function createLanes(connections: number, clock: () => number) {
-  const inHand = new Map<string, Set<{ readonly since: number }>>();
+  const underWay = new Map<string, Deliveries>();
   const slowUntil = new Map<string, number>();
 
-  const isSlow = (lane: string, deliveries: Iterable<{ readonly since: number }>): boolean => {
+  const isSlow = (lane: string): boolean => {
     const now = clock();
-    if ((slowUntil.get(lane) ?? 0) > now) return true;
-    for (const { since } of deliveries) if (now - since > SLOW_MS) return true;
-    return false;
+    return (
+      (slowUntil.get(lane) ?? 0) > now ||
+      [...(underWay.get(lane) ?? [])].some(({ since }) => now - since > SLOW_MS)
+    );
   };
 
   return {
     begin: (lane: string) => {
       const delivery = { since: clock() };
-      const deliveries = inHand.get(lane) ?? new Set();
-      inHand.set(lane, deliveries.add(delivery));
+      const deliveries: Deliveries = underWay.get(lane) ?? new Set();
+      underWay.set(lane, deliveries.add(delivery));
       return () => {
         deliveries.delete(delivery);
-        if (deliveries.size === 0) inHand.delete(lane);
+        if (deliveries.size === 0) underWay.delete(lane);
         const now = clock();
         if (now - delivery.since > SLOW_MS) slowUntil.set(lane, now + SLOW_FOR_MS);
         for (const [other, until] of slowUntil) if (until <= now) slowUntil.delete(other);
       };
     },
-    anySlow: (): boolean => {
-      const now = clock();
-      return (
-        [...slowUntil.values()].some((until) => until > now) ||
-        [...inHand].some(([lane, deliveries]) => isSlow(lane, deliveries))
-      );
-    },
+    anySlow: (): boolean => [...slowUntil.keys(), ...underWay.keys()].some(isSlow),
     full: (): string[] =>
-      [...inHand].flatMap(([lane, deliveries]) => {
-        const most = isSlow(lane, deliveries)
-          ? Math.min(MOST_WHEN_SLOW, connections - LEFT_TO_OTHERS)
-          : connections - LEFT_TO_OTHERS;
-        return deliveries.size >= most ? [lane] : [];
+      [...underWay].flatMap(([lane, deliveries]) => {
+        const most = connections - LEFT_TO_OTHERS;
+        return deliveries.size >= (isSlow(lane) ? Math.min(MAX_WHEN_SLOW, most) : most) ? [lane] : [];
       }),
   };
 }

@@ -1,13 +1,13 @@
-// The kinds of message that the outbox knows. Adding one: a file beside this one with its handler and the function that
-// queues it, and a line here.
-import { codeKind } from '#server/mail/letters/code.ts';
-import { digestKind } from '#server/mail/letters/digest.ts';
-import { guideKind } from '#server/mail/letters/guide.ts';
-import { newLeadKind, newLeadsKind } from '#server/mail/letters/new-lead.ts';
-import type { Kind } from '#server/mail/letters/letter-kind.ts';
-import { noticeKind } from '#server/mail/letters/notice.ts';
+// The kinds of letter that the outbox knows. To add one: a file in letters/ with its handler and the function that queues it, and
+// a line here.
+import { noticeKind } from '#server/mail/letters/breaker-notice.ts';
+import { codeKind } from '#server/mail/letters/code-mail.ts';
+import { digestKind } from '#server/mail/letters/digest-mail.ts';
+import { guideKind } from '#server/mail/letters/guide-mail.ts';
+import type { LetterKind } from '#server/mail/letters/letter-kind.ts';
+import { newLeadKind, newLeadsKind } from '#server/mail/letters/new-lead-mail.ts';
 
-const KINDS: Readonly<Record<string, Kind>> = {
+const KINDS: Readonly<Record<string, LetterKind>> = {
   code: codeKind,
   guide: guideKind,
   notice: noticeKind,
@@ -17,5 +17,5 @@ const KINDS: Readonly<Record<string, Kind>> = {
 };
 
 /** The handler of a row; undefined when a newer release queued it, which will take it up. */
-export const findKind = (name: string): Kind | undefined =>
+export const findLetterKind = (name: string): LetterKind | undefined =>
   Object.hasOwn(KINDS, name) ? KINDS[name] : undefined;

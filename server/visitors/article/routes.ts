@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { leadExists } from '#server/db/tables/leads.ts';
 import { JSON_TYPE, sendWhole, textResource } from '#server/http/send-resource.ts';
 import type { VisitorContext } from '#server/visitors/visitor-context.ts';
-import { tellFirstRead } from '#server/webhooks/webhook-events.ts';
+import { queueFirstRead } from '#server/webhooks/webhook-events.ts';
 import { API } from '#shared/api.ts';
 
 /** Adds the route of the article feature. */
@@ -20,7 +20,7 @@ export function addArticleRoutes(app: FastifyInstance, context: VisitorContext):
     const leadId = cookies.readSession(request, clock());
     // An erased lead has no access any more, whatever its cookie says.
     if (leadId === null || !(await leadExists(database.db, leadId))) return sendError(reply, 'no-session');
-    await tellFirstRead(context, leadId, request.log);
+    await queueFirstRead(context, leadId, request.log);
     return sendWhole(request, reply, resource);
   });
 }

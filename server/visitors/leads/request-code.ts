@@ -29,7 +29,7 @@ import type { Attribution } from '#server/attribution/attribution.ts';
 import { mailingTime } from '#server/visitors/leads/mailing-time.ts';
 import type { Limits } from '#server/limits/limits.ts';
 import { networkOf } from '#server/platform/network-of.ts';
-import { queueCodeMail } from '#server/mail/letters/code.ts';
+import { queueCodeMail } from '#server/mail/letters/code-mail.ts';
 import { senderAddress } from '#server/mail/mailer.ts';
 import type { VisitorContext } from '#server/visitors/visitor-context.ts';
 import type { CodeRequested } from '#shared/api.ts';

@@ -14,7 +14,7 @@ import { pretendToRequestCode, requestCode } from '#server/visitors/leads/reques
 import { verifyCode } from '#server/visitors/leads/verify-code.ts';
 import { createProofOfWork } from '#server/limits/proof-of-work.ts';
 import type { VisitorContext } from '#server/visitors/visitor-context.ts';
-import { tellFirstRead } from '#server/webhooks/webhook-events.ts';
+import { queueFirstRead } from '#server/webhooks/webhook-events.ts';
 import {
   API,
   CONSENT_VERSION_HEADER,
@@ -106,7 +106,7 @@ export function addLeadRoutes(app: FastifyInstance, context: VisitorContext): vo
     cookies.openSession(reply, outcome.leadId, clock());
     // A browser that keeps no cookie would lose the article with the next reload: it is to learn of that at once.
     if (browserId === null || !prefersArticle(request)) return sendJson(reply, { verified: true });
-    await tellFirstRead(context, outcome.leadId, request.log);
+    await queueFirstRead(context, outcome.leadId, request.log);
     return sendWhole(request, reply.header('preference-applied', WITH_ARTICLE), verifiedWithArticle);
   });
 

@@ -14,7 +14,7 @@ import { unsubscribeUrl } from '#server/secrets/mail-links.ts';
 import { sealConsents } from '#server/upkeep/consent-sealer.ts';
 import { verifyChain } from '#server/db/across/consent-check.ts';
 import { suppress } from '#server/db/tables/suppressions.ts';
-import { queueGuideMail } from '#server/mail/letters/guide.ts';
+import { queueGuideMail } from '#server/mail/letters/guide-mail.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES } from '#testing/databases.ts';

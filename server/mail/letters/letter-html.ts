@@ -1,13 +1,13 @@
-// The HTML around what a mail says: a column of text that every mail program shows, light or dark.
+// The HTML around the words of a letter: a column of text that every mail program shows, light or dark.
 import { escapeHtml } from '#server/platform/escape-html.ts';
 
 export const paragraph = (content: string): string => `<p style="margin:0 0 16px">${escapeHtml(content)}</p>`;
 
-/** Above a part of the letter. */
+/** The heading of a part of the letter. */
 export const heading = (content: string): string =>
   `<h2 style="margin:32px 0 8px;font:600 16px/1.5 Georgia,serif">${escapeHtml(content)}</h2>`;
 
-/** Below the letter: why it came. @param content HTML */
+/** The note below the letter that says why it came. @param content HTML */
 export const footnote = (content: string): string =>
   `<p style="margin:32px 0 0;padding-top:16px;border-top:1px solid #8b8676;font-size:14px;opacity:.75">${content}</p>`;
 

@@ -11,7 +11,7 @@ import { v7 as uuid } from 'uuid';
 
 import { guideUrl, unsubscribeUrl } from '#server/secrets/mail-links.ts';
 import { leaseDueMail, queueMessage } from '#server/db/tables/outbox.ts';
-import { queueGuideMail } from '#server/mail/letters/guide.ts';
+import { queueGuideMail } from '#server/mail/letters/guide-mail.ts';
 import { readInstance } from '#server/run/service.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';

@@ -1,8 +1,9 @@
-// What the mail about a day says: the report's picture of it, drawn with the cells of a table.
+// The mail that reports a day to the operator: its figures, drawn as in the report, and its new leads. Its row holds the figures,
+// which are counted once; the leads are read when the mail is composed.
+import type { Db } from '#server/db/engine/connect.ts';
 import type { NewLead } from '#server/db/across/new-leads.ts';
-import { escapeHtml } from '#server/platform/escape-html.ts';
-import type { DayFigures } from '#server/mail/letters/day-figures.ts';
-import { heading } from '#server/mail/letters/letter.ts';
+import { queueOnce } from '#server/db/tables/outbox.ts';
+import { DayFigures } from '#server/mail/letters/day-figures.ts';
 import {
   counted,
   dayIn,
@@ -11,16 +12,46 @@ import {
   letterOf,
   listOf,
   sourceNamed,
+  type AboutPage,
   type Block,
-  type Letter,
-} from '#server/mail/letters/new-lead-email.ts';
+} from '#server/mail/letters/lead-words.ts';
+import { heading } from '#server/mail/letters/letter-html.ts';
+import type { Letter, LetterKind } from '#server/mail/letters/letter-kind.ts';
+import { idOfPeriod, namedLeads, WORTH_SENDING_MS } from '#server/mail/letters/new-lead-mail.ts';
+import { escapeHtml } from '#server/platform/escape-html.ts';
 import { textBar } from '#server/platform/text-bar.ts';
 import type { NewLeadEmail } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
 
-/** Plain text is read on telephones too. */
+const DAY_MS = 86_400_000;
+
+/** The id of the mail about a day. @param from when it began */
+export const digestId = (from: number): string => idOfPeriod('day', from);
+
+/** Queues the mail about a day: once, in all processes. */
+export async function queueDigest(
+  db: Db,
+  { recipient, figures, now }: { recipient: string; figures: DayFigures; now: number },
+): Promise<void> {
+  await queueOnce(db, { id: digestId(figures.from), recipient, now, kind: 'digest', payload: figures });
+}
+
+export const digestKind: LetterKind = {
+  mayWaitMs: () => WORTH_SENDING_MS,
+  respectsSuppression: false,
+
+  compose: async ({ db, newLeadEmail: words, title, language, publicUrl }, row) => {
+    const figures = DayFigures.parse(JSON.parse(row.payload));
+    const named = await namedLeads(db, { from: figures.from, to: figures.from + DAY_MS });
+    if (named.count === 0) return null;
+    const { hostname: host } = new URL(publicUrl);
+    return composeDigestEmail(words, { title, language, host, figures, ...named });
+  },
+};
+
+/** Characters; narrow enough for a telephone. */
 const BAR_WIDTH = 16;
-/** Of one colour in both themes, and to be told from either. */
+/** Visible on a light and on a dark background. */
 const BAR_COLOUR = '#3d8f72';
 
 const STEP_NAMES: Readonly<Record<string, keyof NewLeadEmail['day']['steps']>> = {
@@ -43,10 +74,7 @@ export function composeDigestEmail(
     leads,
     count,
     ...about
-  }: {
-    readonly title: string;
-    readonly language: string;
-    readonly host: string;
+  }: AboutPage & {
     readonly figures: DayFigures;
     readonly leads: readonly NewLead[];
     readonly count: number;
@@ -86,7 +114,7 @@ const titled = (text: string): Block => ({ text, html: heading(text) });
 
 type Bar = { readonly name: string; readonly value: number };
 
-/** A title, and a table in which each figure has a bar; nothing when there is nothing to show. */
+/** A title, and a table in which each figure has a bar; no block when there are no rows. */
 function bars(title: string, rows: readonly Bar[], inFigures: (value: number) => string): Block[] {
   if (rows.length === 0) return [];
   const longest = Math.max(1, ...rows.map(({ value }) => value));
@@ -117,7 +145,7 @@ function bars(title: string, rows: readonly Bar[], inFigures: (value: number) =>
   ];
 }
 
-/** Nothing but a coloured cell: Outlook knows the width of a table, and of nothing else. */
+/** A bar made of a coloured cell, because Outlook respects the width of a table only. Mail programs show it without asking. */
 const barCell = (share: number): string =>
   share === 0
     ? ''

@@ -1,0 +1,275 @@
+// Which calls of a mail provider are believed, and which events are bounces.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { TEST_SNS_CERTIFICATE } from '#testing/certificate.ts';
+import {
+  EMAIL,
+  TOPIC,
+  SNS,
+  CERTIFICATE_PATH,
+  LOGIN,
+  type ProviderEvent,
+  type Call,
+  withAmazon,
+  iso,
+  snsMessage,
+  asSns,
+  sesNotification,
+  asSes,
+  asPostmark,
+  asMailgun,
+  asSendGrid,
+  post,
+  expectRefusal,
+  UNSIGNED,
+  LATER,
+  reasons,
+  askForCode,
+} from '#testing/mail-providers.ts';
+
+describe('events of mail providers', () => {
+  it('of SendGrid are believed when they are signed with its key, over just these bytes, lately', () =>
+    withAmazon({ engine: 'sqlite' }, async (server) => {
+      await askForCode(server);
+      const now = server.now();
+      const event: ProviderEvent = { kind: 'bounce', at: now };
+      const right = asSendGrid([event], now);
+      const without = (name: string): Call => ({
+        ...right,
+        headers: Object.fromEntries(Object.entries(right.headers).filter(([key]) => key !== name)),
+      });
+      for (const wrong of [
+        without('x-twilio-email-event-webhook-signature'),
+        without('x-twilio-email-event-webhook-timestamp'),
+        { ...right, payload: right.payload.trimEnd() },
+        { ...right, payload: right.payload.replace(EMAIL, 'bob@example.com') },
+        { ...right, headers: { ...right.headers, 'x-twilio-email-event-webhook-signature': 'AAAA' } },
+        { ...right, headers: { ...right.headers, 'x-twilio-email-event-webhook-timestamp': '1' } },
+        asSendGrid([event], now - 16 * 60_000),
+        asSendGrid([event], now + 16 * 60_000),
+      ])
+        await expectRefusal(server, 'sendgrid', wrong, UNSIGNED);
+      assert.equal((await post(server, 'sendgrid', asSendGrid([event], now - 14 * 60_000))).statusCode, 200);
+      assert.deepEqual(await reasons(server), ['bounced']);
+    }));
+
+  it('of Mailgun are believed when time and token are signed with its key, lately, and each token once', () =>
+    withAmazon({ engine: 'sqlite' }, async (server) => {
+      await askForCode(server);
+      const now = server.now();
+      const event: ProviderEvent = { kind: 'bounce', at: now };
+      const right = asMailgun(event, now, 'once');
+      for (const wrong of [
+        { ...right, payload: right.payload.replace('"once"', '"twice"') },
+        { ...right, payload: right.payload.replace(/"signature":"[0-9a-f]{4}/, '"signature":"0000') },
+        { ...right, payload: right.payload.replace(/"signature":"[0-9a-f]+"/, '"signature":""') },
+        asMailgun(event, now - 16 * 60_000),
+        asMailgun(event, now + 16 * 60_000),
+      ])
+        await expectRefusal(server, 'mailgun', wrong, UNSIGNED);
+      const first = asMailgun({ ...event, kind: 'soft bounce' }, now, 'spent');
+      const complaint = asMailgun({ ...event, kind: 'complaint', email: 'eve@example.com' }, now, 'spent');
+      assert.equal((await post(server, 'mailgun', complaint)).statusCode, 200);
+      // The signature would fit any event.
+      await expectRefusal(server, 'mailgun', asMailgun(event, now, 'spent'), UNSIGNED);
+      await expectRefusal(server, 'mailgun', first, UNSIGNED);
+      assert.equal((await post(server, 'mailgun', right)).statusCode, 200);
+      assert.deepEqual(await reasons(server), ['bounced']);
+    }));
+
+  it('of Mailgun and Postmark are no bounces when their reason is another one', () =>
+    withAmazon({ engine: 'sqlite' }, async (server) => {
+      await askForCode(server);
+      const mailgun = asMailgun({ kind: 'bounce', at: server.now() }, server.now());
+      for (const reason of ['suppress-complaint', 'suppress-unsubscribe', 'generic', 'old']) {
+        const payload = mailgun.payload
+          .replace('"reason":"bounce"', `"reason":"${reason}"`)
+          .replaceAll('5.1.1', '');
+        assert.equal((await post(server, 'mailgun', asFresh(payload, server.now()))).statusCode, 200, reason);
+      }
+      const postmark = asPostmark({ kind: 'bounce', at: server.now() });
+      for (const [type, details] of [
+        ['Blocked', 'smtp;550 5.7.1 spam'],
+        ['HardBounce', 'smtp;550 5.7.1 spam'],
+        ['SpamNotification', ''],
+        ['ManuallyDeactivated', ''],
+        ['DnsError', ''],
+        ['Unsubscribe', ''],
+      ] as const) {
+        const payload = postmark.payload
+          .replace('HardBounce', type)
+          .replace('smtp;550 5.1.1 unknown', details);
+        assert.equal((await post(server, 'postmark', { ...postmark, payload })).statusCode, 200, type);
+      }
+      for (const record of ['Delivery', 'Open', 'SubscriptionChange']) {
+        const payload = postmark.payload.replace('"RecordType":"Bounce"', `"RecordType":"${record}"`);
+        assert.equal((await post(server, 'postmark', { ...postmark, payload })).statusCode, 200, record);
+      }
+      assert.deepEqual(await reasons(server), []);
+    }));
+
+  it('of Postmark are believed with the user and password that were agreed on', () =>
+    withAmazon({ engine: 'sqlite' }, async (server) => {
+      await askForCode(server);
+      const right = asPostmark({ kind: 'bounce', at: server.now() });
+      for (const authorization of [
+        undefined,
+        'Basic',
+        'Basic ',
+        `Bearer ${Buffer.from(LOGIN).toString('base64')}`,
+        `Basic ${LOGIN}`,
+        `Basic ${Buffer.from(`${LOGIN}x`).toString('base64')}`,
+      ]) {
+        const headers = { 'content-type': 'application/json', ...(authorization && { authorization }) };
+        await expectRefusal(server, 'postmark', { ...right, headers }, UNSIGNED);
+      }
+    }));
+
+  it('of Amazon SES are believed when SNS signed them for our topic, in either version', () =>
+    withAmazon({ engine: 'sqlite' }, async (server, amazon) => {
+      await askForCode(server);
+      const now = server.now();
+      const event: ProviderEvent = { kind: 'bounce', at: now };
+      const fields = { Type: 'Notification', Message: sesNotification(event), Timestamp: iso(now) };
+      const right = snsMessage(fields);
+      const elsewhere = (url: string) => asSns(snsMessage({ ...fields, SigningCertURL: url }));
+      const untouched = [
+        asSns(snsMessage({ ...fields, TopicArn: TOPIC.replace('guide-mail', 'another') })),
+        asSns({ ...right, SignatureVersion: '3' }),
+        asSns(snsMessage({ ...fields, Timestamp: iso(now - 16 * 60_000) })),
+        asSns(snsMessage({ ...fields, Timestamp: iso(now + 16 * 60_000) })),
+        elsewhere(`https://evil.example${CERTIFICATE_PATH}`),
+        elsewhere(`http://sns.eu-west-1.amazonaws.com${CERTIFICATE_PATH}`),
+        elsewhere(`https://sns.us-east-1.amazonaws.com${CERTIFICATE_PATH}`),
+        elsewhere(`https://sns.eu-west-1.amazonaws.com.evil.example${CERTIFICATE_PATH}`),
+        elsewhere(`https://sns.eu-west-1.amazonaws.com:8443${CERTIFICATE_PATH}`),
+        elsewhere(`https://user@sns.eu-west-1.amazonaws.com${CERTIFICATE_PATH}`),
+        elsewhere(`${SNS}${CERTIFICATE_PATH}?x=1`),
+        elsewhere(`${SNS}${CERTIFICATE_PATH}#x`),
+        elsewhere(`${SNS}/anything.pem`),
+        elsewhere('nonsense'),
+      ];
+      for (const wrong of untouched) await expectRefusal(server, 'ses', wrong, UNSIGNED);
+      assert.deepEqual(amazon.asked, [], 'nothing is fetched for any of them');
+
+      for (const name of ['Message', 'MessageId', 'Timestamp', 'Signature'] as const) {
+        const changed = {
+          ...right,
+          [name]: name === 'Timestamp' ? iso(now + 1) : `${right[name]}A`.replace('==A', 'A=='),
+        };
+        await expectRefusal(server, 'ses', asSns(changed), UNSIGNED);
+      }
+      await expectRefusal(server, 'ses', asSns({ ...right, Subject: 'Added' }), UNSIGNED);
+      assert.equal((await post(server, 'ses', asSes(event, now, '1'))).statusCode, 200);
+      assert.deepEqual(await reasons(server), ['bounced']);
+      const published = { ...fields, Message: sesNotification({ ...event, kind: 'complaint' }, 'eventType') };
+      assert.equal((await post(server, 'ses', asSns(snsMessage(published)))).statusCode, 200);
+      assert.deepEqual(await reasons(server), ['bounced', 'complained']);
+      assert.deepEqual(
+        amazon.asked,
+        [`${SNS}${CERTIFICATE_PATH}`],
+        'the certificate is fetched once and kept',
+      );
+    }));
+
+  it('of Amazon SES wait while its certificate cannot be had, and are refused when it is none', () =>
+    withAmazon({ engine: 'sqlite' }, async (server, { answers, asked }) => {
+      await askForCode(server);
+      const call = asSes({ kind: 'bounce', at: server.now() }, server.now());
+      answers.set(CERTIFICATE_PATH, 500);
+      await expectRefusal(server, 'ses', call, LATER);
+      for (const answer of [404, 'no certificate', `${TEST_SNS_CERTIFICATE}${'x'.repeat(20_000)}`]) {
+        answers.set(CERTIFICATE_PATH, answer);
+        await expectRefusal(server, 'ses', call, UNSIGNED);
+      }
+      assert.equal(asked.length, 4, 'what failed is not kept');
+      answers.set(CERTIFICATE_PATH, TEST_SNS_CERTIFICATE);
+      assert.equal((await post(server, 'ses', call)).statusCode, 200);
+
+      // It has an end of its own.
+      server.setClock(Date.UTC(2121, 0, 1));
+      const late = await post(server, 'ses', asSes({ kind: 'complaint', at: server.now() }, server.now()));
+      assert.equal(late.statusCode, 401);
+    }));
+
+  it('of Amazon SES begin with a subscription, which is confirmed for our topic, at its own host, and no other', () =>
+    withAmazon({ engine: 'sqlite' }, async (server, { asked, answers }) => {
+      const token = '2336412f37fb687f5d51e6e2425ba1f3';
+      const url = (topic: string, host = SNS) =>
+        `${host}/?Action=ConfirmSubscription&TopicArn=${topic}&Token=${token}`;
+      const ask = (fields: Record<string, string>) =>
+        asSns(
+          snsMessage({
+            Type: 'SubscriptionConfirmation',
+            Message: 'You have chosen to subscribe to the topic.',
+            Token: token,
+            Timestamp: iso(server.now()),
+            SubscribeURL: url(TOPIC),
+            ...fields,
+          }),
+        );
+      answers.set('/', 500);
+      await expectRefusal(server, 'ses', ask({}), LATER);
+      answers.set('/', '<ConfirmSubscriptionResponse/>');
+      asked.splice(0);
+      for (const SubscribeURL of [
+        url(`${TOPIC}-2`),
+        url(TOPIC, 'https://evil.example'),
+        url(TOPIC, 'http://sns.eu-west-1.amazonaws.com'),
+        url(TOPIC, 'https://user@sns.eu-west-1.amazonaws.com'),
+        url(TOPIC).replace('Confirm', 'Delete'),
+        'nonsense',
+      ])
+        await expectRefusal(server, 'ses', ask({ SubscribeURL }), UNSIGNED);
+      await expectRefusal(
+        server,
+        'ses',
+        ask({ TopicArn: `${TOPIC}-2`, SubscribeURL: url(`${TOPIC}-2`) }),
+        UNSIGNED,
+      );
+      assert.deepEqual(asked, []);
+      assert.equal((await post(server, 'ses', ask({}))).statusCode, 200);
+      assert.deepEqual(asked, [url(TOPIC)]);
+      assert.equal((await post(server, 'ses', ask({ Type: 'UnsubscribeConfirmation' }))).statusCode, 200);
+      assert.equal(asked.length, 1, 'and nobody subscribes again who was unsubscribed');
+    }));
+
+  it('of Amazon SES are no bounces when they are for now, about the message, or the owner’s own wish', () =>
+    withAmazon({ engine: 'sqlite' }, async (server) => {
+      await askForCode(server);
+      const at = server.now();
+      const bounce = sesNotification({ kind: 'bounce', at });
+      const complaint = sesNotification({ kind: 'complaint', at });
+      for (const Message of [
+        bounce.replace('Permanent', 'Undetermined'),
+        bounce.replace('"General"', '"UnsubscribedRecipient"'),
+        bounce.replaceAll('5.1.1', '5.7.1'),
+        bounce.replaceAll('5.1.1', '5.3.4'),
+        complaint.replace('"abuse"', '"not-spam"'),
+        'Successfully validated SNS topic for Amazon SES event publishing.',
+        '{"notificationType":"Delivery"}',
+      ]) {
+        const message = snsMessage({ Type: 'Notification', Message, Timestamp: iso(at) });
+        assert.equal((await post(server, 'ses', asSns(message))).statusCode, 200);
+      }
+      assert.deepEqual(await reasons(server), []);
+      const withoutType = snsMessage({
+        Type: 'Notification',
+        Message: complaint.replace('"complaintFeedbackType":"abuse",', ''),
+        Timestamp: iso(at),
+      });
+      assert.equal((await post(server, 'ses', asSns(withoutType))).statusCode, 200);
+      assert.deepEqual(await reasons(server), ['complained']);
+    }));
+});
+/** The same event of Mailgun's, signed anew. */
+function asFresh(payload: string, now: number): Call {
+  const { signature } = JSON.parse(asMailgun({ kind: 'bounce', at: now }, now).payload) as {
+    signature: unknown;
+  };
+  return {
+    payload: JSON.stringify({ ...(JSON.parse(payload) as Record<string, unknown>), signature }),
+    headers: { 'content-type': 'application/json' },
+  };
+}

@@ -1,0 +1,106 @@
+// The mail that brings the guide after the code: a link that opens it on any device, or the guide itself as a file. It is the
+// first mail that its reader agreed to receive, so it carries an unsubscribe link. It has no picture and no tracking pixel, and its
+// two parts say the same.
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+
+import * as z from 'zod/mini';
+
+import { GUIDE_LINK_DAYS, guideUrl, unsubscribeUrl } from '#server/secrets/mail-links.ts';
+import type { Db } from '#server/db/engine/connect.ts';
+import { leadExists } from '#server/db/tables/leads.ts';
+import { laneOf, queueMessage } from '#server/db/tables/outbox.ts';
+import { footnote, letterHtml, paragraph } from '#server/mail/letters/letter-html.ts';
+import type { Letter, LetterKind } from '#server/mail/letters/letter-kind.ts';
+import { escapeHtml } from '#server/platform/escape-html.ts';
+import type { GuideEmail } from '#shared/campaign-schema.ts';
+import { fill } from '#shared/words.ts';
+
+/** A guide that arrives days later is a surprise. */
+const WORTH_SENDING_MS = 24 * 3_600_000;
+
+/** How long a guide lets codes go first: a visitor waits for each code. */
+const GIVES_WAY_MS = 10 * 60_000;
+
+const Payload = z.object({ leadId: z.string() });
+
+/** Queues the guide for a visitor who entered the code a moment ago. */
+export async function queueGuideMail(
+  tx: Db,
+  { id, leadId, recipient, now }: { id: string; leadId: string; recipient: string; now: number },
+): Promise<void> {
+  // All guides are one lane, so they delay each other and no code.
+  const place = { ...laneOf('', recipient), turnAt: now + GIVES_WAY_MS };
+  await queueMessage(tx, { id, recipient, place, now, kind: 'guide', payload: { leadId } });
+}
+
+export const guideKind: LetterKind = {
+  mayWaitMs: () => WORTH_SENDING_MS,
+  respectsSuppression: true,
+
+  compose: async ({ db, secrets, publicUrl, guide, title, language }, row, now) => {
+    const { leadId } = Payload.parse(JSON.parse(row.payload));
+    // The operator may have turned the guide off since.
+    if (guide === null || !(await leadExists(db, leadId))) return null;
+    const { words, attachment } = guide;
+    const unsubscribe = unsubscribeUrl(secrets, publicUrl, leadId);
+    const link = attachment === null ? guideUrl(secrets, publicUrl, leadId, now) : null;
+    const host = new URL(publicUrl).hostname;
+    return {
+      ...composeGuideEmail(words, { title, language, host, link, days: GUIDE_LINK_DAYS, unsubscribe }),
+      list: { name: title, host, unsubscribe },
+      ...(attachment !== null && {
+        attachment: { filename: path.basename(attachment), content: await readFile(attachment) },
+      }),
+    };
+  },
+};
+
+type Facts = {
+  readonly title: string;
+  readonly language: string;
+  /** Of the public page. */
+  readonly host: string;
+  /** The link that opens the guide; null when it is attached. */
+  readonly link: string | null;
+  /** How long the link works. */
+  readonly days: number;
+  readonly unsubscribe: string;
+};
+
+/** Composes subject, plain text and HTML from the operator's words. */
+export function composeGuideEmail(
+  words: GuideEmail,
+  { title, language, host, link, days, unsubscribe }: Facts,
+): Letter {
+  const filled = (text: string) => fill(text, { title, host, days: String(days) });
+  const greeting = filled(words.greeting);
+  const how = filled(link === null ? words.attached : words.linkNote);
+  const [why, way, signature] = [words.why, words.unsubscribe, words.signature].map(filled) as [
+    string,
+    string,
+    string,
+  ];
+  const button = filled(words.link);
+  const text = [
+    greeting,
+    ...(link === null ? [] : [`${button}:\n${link}`]),
+    how,
+    signature,
+    `-- \n${why}\n${way}: ${unsubscribe}`,
+  ].join('\n\n');
+  const anchor = (href: string, label: string, style: string) =>
+    `<a href="${escapeHtml(href)}" style="${style}">${escapeHtml(label)}</a>`;
+  const body = [
+    paragraph(greeting),
+    ...(link === null ? [] : [`<p style="margin:24px 0">${anchor(link, button, BUTTON)}</p>`]),
+    paragraph(how),
+    paragraph(signature),
+    footnote(`${escapeHtml(why)}<br>${anchor(unsubscribe, way, 'color:inherit')}`),
+  ];
+  return { subject: filled(words.subject), text: `${text}\n`, html: letterHtml({ title, language, body }) };
+}
+
+/** The same in both themes: mail programs that darken pages leave a button alone when it sets both its colours. */
+const BUTTON =
+  'display:inline-block;padding:12px 24px;border-radius:6px;background:#0e5a43;color:#ffffff;font-weight:600;text-decoration:none';
