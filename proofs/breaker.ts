@@ -1,5 +1,5 @@
 // Does the list-bomb breaker open when it should, and only then? Plays list bombs and honest hours against the real
-// application (a database in memory, a real SMTP server, a clock that is moved). The tables go into docs/security.md; the
+// application (a database in memory, a real SMTP server, a clock that is moved). The tables go into docs/measured/security.md; the
 // command fails when a promise of docs/decisions/0009 is broken.
 import { v7 as uuid } from 'uuid';
 

@@ -1,6 +1,6 @@
 // How likely is it that a stranger guesses a code? Attacks the real application (a database in memory, a clock that is
 // moved) for two days and a bit: 10,000 network addresses against one e-mail address, in every way the API offers. What
-// counts are the 24 hours in which most was reached, wherever they begin. The table goes into docs/security.md.
+// counts are the 24 hours in which most was reached, wherever they begin. The table goes into docs/measured/security.md.
 //
 // Nobody guesses right here: a day's odds are too small to be seen by trying. What is counted is how often a guess was
 // compared with a live code, each time a chance of one in a million; the sum of them bounds the odds.

@@ -1,6 +1,6 @@
 // Does the image do what docs/operating.md says of it? Builds it with buildah and runs it with podman as deploy/compose.yaml does:
 // read-only, without root and without capabilities. A visitor goes the whole way, the operator works in it, and it is stopped and
-// started anew behind Caddy. The table goes into docs/reliability.md.
+// started anew behind Caddy. The table goes into docs/measured/reliability.md.
 // Usage: image.ts [--base IMAGE]  (what it is built on, if not the Dockerfile's own; where neither can be had, a Debian from
 // debootstrap and the pinned Node stand in for it)
 import { execFileSync, spawn, spawnSync } from 'node:child_process';

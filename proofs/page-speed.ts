@@ -1,4 +1,4 @@
-// Measures what a visitor waits for, and writes the table into docs/performance.md.
+// Measures what a visitor waits for, and writes the table into docs/measured/performance.md.
 //   node proofs/page-speed.ts [runs]
 // Lighthouse, mobile and desktop, on the built site and, in turn with it, on a blank page from the same server; then what a
 // visitor waits for (page-waits.ts). Machines are noisy: medians, and ratios within one run, are what counts. Nothing here

@@ -1,4 +1,4 @@
-// The tables of measurements in docs/ are written by the commands that measure.
+// Writes the tables in docs/measured/. Each command that measures replaces its own table there and no other.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, platform, release } from 'node:os';
 import path from 'node:path';
@@ -25,15 +25,18 @@ export const table = (head: readonly string[], rows: readonly (readonly (string 
     .join('\n');
 
 /**
- * Replaces what stands between `<!-- name -->` and `<!-- /name -->` in a document, and throws when they are not there.
- * @param file relative to docs/
+ * Replaces the text between `<!-- name -->` and `<!-- /name -->` in a file of docs/measured/; throws when they are missing.
+ * @param file its name in docs/measured/; links in the text start there
  */
 export async function writeReport(file: string, name: string, markdown: string): Promise<void> {
-  const target = path.join(PROJECT_FOLDER, 'docs', file);
+  const target = path.join(PROJECT_FOLDER, 'docs/measured', file);
   const text = readFileSync(target, 'utf8');
   const [start, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
   const [from, to] = [text.indexOf(start), text.indexOf(end)];
-  if (from < 0 || to < from) throw new Error(`docs/${file} has no place for "${name}".`);
+  if (from < 0 || to < from)
+    throw new Error(
+      `docs/measured/${file} has no place for "${name}". Add <!-- ${name} --> and <!-- /${name} --> where its table belongs.`,
+    );
   const replaced = `${text.slice(0, from)}${start}\n\n${markdown}\n\n${text.slice(to)}`;
   const style = await resolveConfig(target);
   writeFileSync(target, await format(replaced, { ...style, filepath: target }));

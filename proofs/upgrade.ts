@@ -261,7 +261,7 @@ async function twoProcesses(engine: Engine): Promise<void> {
   };
   const where = engine === 'sqlite' ? 'one SQLite file' : 'one PostgreSQL';
   for (const { keepsTrying, times, lines } of [
-    { keepsTrying: true, times: TIMES, lines: 'nginx as [advised](operating.md#behind-a-proxy)' },
+    { keepsTrying: true, times: TIMES, lines: 'nginx as [advised](../operating.md#behind-a-proxy)' },
     { keepsTrying: false, times: 1, lines: 'for comparison: nginx with its defaults' },
   ]) {
     const nginx = await startNginx(

@@ -1,4 +1,4 @@
-// What a part of the measurement hands in for docs/performance.md.
+// The result of one part of the measurement, as it is written to docs/measured/performance.md.
 export type Section = {
   /** How it was measured, in a sentence or two. */
   readonly how: string;

@@ -1,5 +1,5 @@
 // How fast the server is, how long it takes to start and what memory it holds: beside the least that the same work costs, in one
-// run, in turns. The ratios are the result. Each part replaces its own section of docs/performance.md.
+// run, in turns. The ratios are the result. Each part replaces its own section of docs/measured/performance.md.
 //   speed.ts [sqlite] [postgres] [--only static,flows,memory,leads] [--short] [--flows 50000] [--leads 1000000]
 // Fails when memory grows or a flow did not become a lead; never for a time. Needs Linux. npm run measure:server.
 import { parseArgs } from 'node:util';
