@@ -27,7 +27,7 @@ export type Mail = {
   readonly kind?: string;
 };
 
-export type MailSendOutcome =
+type MailSendOutcome =
   /** Replies and reasons are in the server's words; the outbox shortens and cleans them. */
   | { readonly type: 'sent'; readonly reply: string }
   /** Worth another try: the server is away or busy, or our account is misconfigured. */
