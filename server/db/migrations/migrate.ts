@@ -4,7 +4,7 @@ import { sql, type Kysely } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE, Migrator, type Migration } from 'kysely/migration';
 
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { WITHOUT_TIME_LIMIT } from '#server/db/engine/postgres-pool.ts';
+import { WITHOUT_TIME_LIMIT } from '#server/db/engine/postgres-client.ts';
 import { isBusy } from '#server/db/engine/sqlite-dialect.ts';
 import * as firstTables from '#server/db/migrations/2026-11-20-first-tables.ts';
 import * as consentProof from '#server/db/migrations/2026-11-21-consent-proof.ts';
