@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { it } from 'node:test';
 
-import { createStatementCache } from '#server/db/engine/sqlite-dialect.ts';
+import { createStatementCache } from '#server/db/engine/sqlite-handle.ts';
 import { createHousekeeping } from '#server/upkeep/housekeeping.ts';
 import { API } from '#shared/api.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
