@@ -327,7 +327,7 @@ export async function findStandstill(
 /** Networks and recipient domains that may hold no more connections for now. */
 export type FullLanes = { readonly networks: readonly string[]; readonly domains: readonly string[] };
 
-type Lease = {
+type MailLease = {
   readonly leaseId: string;
   readonly leasedUntil: number;
   readonly now: number;
@@ -337,7 +337,7 @@ type Lease = {
   readonly domains: string;
 };
 
-const lease = (db: Db, value: Value<Lease>, engine: OpenDatabase['engine']) => {
+const lease = (db: Db, value: Value<MailLease>, engine: OpenDatabase['engine']) => {
   const isAmong = (column: 'network' | 'recipient_domain', list: string) =>
     engine === 'postgres'
       ? sql<boolean>`${sql.ref(column)} in (select jsonb_array_elements_text(${list}::jsonb))`
@@ -387,8 +387,8 @@ const lease = (db: Db, value: Value<Lease>, engine: OpenDatabase['engine']) => {
 };
 
 const leaseOn = {
-  sqlite: statement((db, value: Value<Lease>) => lease(db, value, 'sqlite')),
-  postgres: statement((db, value: Value<Lease>) => lease(db, value, 'postgres')),
+  sqlite: statement((db, value: Value<MailLease>) => lease(db, value, 'sqlite')),
+  postgres: statement((db, value: Value<MailLease>) => lease(db, value, 'postgres')),
 };
 
 /**
