@@ -12,7 +12,7 @@ const JITTER_MS = 10;
 export const untilNextTry = (): number => TRY_EVERY_MS + Math.random() * JITTER_MS;
 
 /** A transaction that begins, a statement on its own that may write, or one that only reads. */
-export type Purpose = 'begin' | 'write' | 'read';
+type Purpose = 'begin' | 'write' | 'read';
 
 export type Turn = {
   readonly connection: DatabaseConnection;

@@ -97,7 +97,7 @@ for (const engine of ENGINES) {
   });
 }
 
-it('whatever is asked, only so many statements are kept', () => {
+it('the number of statements kept is limited', () => {
   const sqlite = new DatabaseSync(':memory:');
   let prepared = 0;
   const cache = createStatementCache((text) => {
