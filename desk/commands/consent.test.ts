@@ -9,7 +9,8 @@ import { sql } from 'kysely';
 
 import { createSealer, sealConsents } from '#server/upkeep/consent-sealer.ts';
 import { openDatabase } from '#server/db/engine/connect.ts';
-import { lockChain, unsealedPages } from '#server/db/tables/consent-chain.ts';
+import { unsealedPages } from '#server/db/across/consent-sealing.ts';
+import { lockChain } from '#server/db/tables/consent-chain.ts';
 import { agree, verifyReport as report } from '#testing/consents.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';

@@ -14,8 +14,7 @@ type Erasable<T> = ColumnType<T, T, T>;
 type FixedAnswers = { [Name in keyof LeadAnswers]: Fixed<LeadAnswers[Name]> };
 
 /**
- * The exact sentence beside the checkbox; a new wording gets a row of its own and older rows stay. One row is no
- * operator's: NOT_STATED.
+ * The exact sentence beside the checkbox. A new wording is a new row, and older rows stay. The row NOT_STATED is reserved.
  */
 type ConsentWordings = {
   version: Fixed<string>;
@@ -23,7 +22,7 @@ type ConsentWordings = {
   first_used_at: Fixed<number>;
 };
 
-/** What somebody typed into the form. Not yet a lead: anybody can type any address. */
+/** What a visitor typed into the form. Not yet a lead: anyone can type any address. */
 type Submissions = FixedAnswers & {
   id: Fixed<string>;
   challenge_id: Fixed<string>;
@@ -45,7 +44,7 @@ type Challenges = {
   browser_id: Erasable<string>;
   /** Its pseudonym, once it was erased. */
   email: Erasable<string>;
-  /** How many codes were mailed for this challenge. 0: it rides on a code that another one asked for. */
+  /** How many codes were mailed for this challenge. 0: it shares the code of another challenge. */
   codes_sent: Generated<number>;
   wrong_tries: Generated<number>;
   created_at: Fixed<number>;
@@ -54,7 +53,7 @@ type Challenges = {
   verified_at: Generated<number | null>;
 };
 
-/** A code that was mailed. Its digits are derived from id and secret, and stand nowhere. */
+/** A code that was mailed. Its digits are derived from id and secret, and are stored nowhere. */
 type Codes = {
   id: Fixed<string>;
   challenge_id: Fixed<string>;
@@ -78,18 +77,18 @@ type Outbox = {
   payload: ColumnType<string, string | undefined, never>;
   /** The code it carries, if it carries one: a column, so that it is found by its code and refers to one that is there. */
   code_id: Fixed<string | null>;
-  /** Null in every row made since there are kinds; processes of the release before ask for it. */
+  /** Always null; a release before mail had kinds reads it. */
   notice: Generated<string | null>;
   recipient: Fixed<string>;
   state: Generated<OutboxState>;
   attempts: Generated<number>;
-  /** Who asked, as {@link networkOf} tells it; null for a notice. */
+  /** The visitor's network, as {@link networkOf} returns it; null for a notice. */
   network: Fixed<string | null>;
   /** What follows the @ of the recipient, in lower case. */
   recipient_domain: Fixed<string | null>;
   /** When it may be sent. */
   due_at: number;
-  /** Its place in the order of sending; who sends much has later turns. */
+  /** Its place in the order of sending: a network that sends much gets later turns. */
   turn_at: Generated<number>;
   leased_until: Generated<number | null>;
   lease_id: Generated<string | null>;
@@ -114,7 +113,7 @@ type Leads = LeadAnswers & {
   last_verified_at: number;
   attribution: Fixed<string>;
   flags: Fixed<string>;
-  /** When it was first given the article; null: not yet, or nobody noted it, because there were no webhooks. */
+  /** When the lead was first given the article; null: not yet, or not recorded because there were no webhooks. */
   first_read_at: Generated<number | null>;
 };
 
@@ -140,7 +139,7 @@ type ConsentChain = {
   receipt_id: Fixed<string>;
   /** JSON of the proof; null once it was erased. */
   content: Erasable<string | null>;
-  /** Goes with the content: without it, the hash tells nothing. */
+  /** Deleted with the content: without it, the hash reveals nothing. */
   salt: Erasable<string | null>;
   content_hash: Fixed<string>;
   hash: Fixed<string>;
@@ -159,7 +158,7 @@ type ConsentChainHead = {
   signed_at: number;
 };
 
-/** Which lead went out in which export: the next of the same name passes it over. */
+/** Which lead went out in which export, so that the next export of the same name leaves it out. */
 type ExportedLeads = {
   lead_id: Fixed<string>;
   export_name: Fixed<string>;
@@ -173,43 +172,43 @@ type Corrections = FixedAnswers & { [Name in keyof LeadAnswers as `${Name}_befor
   corrected_at: Fixed<number>;
 };
 
-/** Somebody from a previous tool. Never verified by this page: a lead is a row of its own. What the file did not tell is empty. */
+/** A person imported from another tool, not verified by this page. What the file did not contain is empty. */
 type ImportedLeads = LeadAnswers & {
   id: Fixed<string>;
   email: Fixed<string>;
   /** Where the consent came from, in the operator's words. */
   consent_source: Fixed<string>;
-  /** As the previous tool told it; null when it did not. */
+  /** As the other tool recorded it; null when it did not. */
   consent_given_at: Fixed<number | null>;
   /** Of the file, without its folder. */
   file_name: Fixed<string>;
   imported_at: Fixed<number>;
 };
 
-/** The same as {@link Corrections}, of somebody who was imported. */
+/** The same as {@link Corrections}, of an imported person. */
 type ImportedCorrections = Omit<Corrections, 'lead_id'> & { imported_id: Fixed<string> };
 
-/** Who runs the mail of a domain, as DNS said. */
+/** Who runs the mail of a domain, as DNS answered. */
 type MailDomains = {
   domain: Fixed<string>;
-  /** As it was told when it was looked up (server/figures/mail-platforms.ts). */
+  /** As recognised when it was looked up (server/figures/mail-platforms.ts). */
   platform: string;
   /** The first mail server in its MX record; null when DNS named none. */
   mx_host: string | null;
   looked_up_at: number;
 };
 
-/** `by-hand`: the operator put it there. `erased`: nobody is to bring it back but its owner. */
+/** `by-hand`: the operator put it there. `erased`: only its owner may bring it back. */
 export type SuppressionReason = 'unsubscribed' | 'complained' | 'bounced' | 'by-hand' | 'erased';
 
-/** An address that is not to be mailed, except with a code that somebody just asked for. */
+/** An address that gets no mail but a code that was just requested for it. */
 type Suppressions = {
   /** Its pseudonym (server/secrets/pseudonyms.ts). */
   address_key: Fixed<string>;
   reason: Fixed<SuppressionReason>;
   /** Null once it was erased. */
   email: Erasable<string | null>;
-  /** What a mail server said, or the operator. */
+  /** The words of a mail server, or of the operator. */
   note: Erasable<string | null>;
   created_at: Fixed<number>;
 };
@@ -226,9 +225,9 @@ type Withdrawals = {
   client_address: Fixed<string | null>;
   user_agent: Fixed<string | null>;
 };
-/** What is told to other programs about leads: a row for each event and each address of WEBHOOK_URLS. */
+/** Events about leads for other programs: a row for each event and each address of WEBHOOK_URLS. */
 type WebhookEvents = {
-  /** Its receiver tells by it what it has had before. */
+  /** The receiver recognises a repeated event by it. */
   id: Fixed<string>;
   type: Fixed<LeadEventType>;
   lead_id: Fixed<string>;
@@ -245,13 +244,13 @@ type WebhookEvents = {
   leased_until: Generated<number | null>;
   lease_id: Generated<string | null>;
   created_at: Fixed<number>;
-  /** Since when it is tried: as it was made, or when somebody had it tried again. */
+  /** Since when it is tried: since it was made, or since the operator had it tried again. */
   queued_at: number;
   finished_at: Generated<number | null>;
   /** The status of the newest answer, or why there was none. Never the words of the receiver. */
   answer: Generated<string | null>;
 };
-/** `dead`: given up; kept until somebody has it tried again, or its time is over. */
+/** `dead`: given up; kept until the operator has it tried again, or it expires. */
 export type WebhookState = 'queued' | 'sent' | 'dead';
 /** Every event about a lead. docs/webhooks.md explains each of them. */
 export const LEAD_EVENT_TYPES = [
@@ -271,13 +270,13 @@ type LimitWindows = {
   count: number;
 };
 
-/** A secret that a server was started with on this database: its id, which tells nothing about it. */
+/** A secret that a server was started with on this database: its id, which reveals nothing about it. */
 type KnownSecrets = {
   id: Fixed<string>;
   first_used_at: Fixed<number>;
 };
 
-/** How often something was seen, opened or read on a day, by the source of the visit. About nobody. */
+/** How often something was seen, opened or read on a day, by the source of the visit. Nothing personal. */
 type FunnelCounts = {
   /** Days since 1970, in UTC. */
   day: Fixed<number>;

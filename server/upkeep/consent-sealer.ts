@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { chainSignerOf, type Secrets } from '#server/secrets/secrets.ts';
 import { createCollector } from '#server/platform/collect-garbage.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { newestFrom, sealRows, unsealedPages } from '#server/db/tables/consent-chain.ts';
+import { newestFrom, sealRows, unsealedPages } from '#server/db/across/consent-sealing.ts';
 import type { Mailer } from '#server/mail/mailer.ts';
 
 export type SealerParts = {

@@ -1,16 +1,16 @@
-// What became of somebody who asked for a code, told from what is kept about their codes: one word, the same in every list.
+// The fate of a person who asked for a code, in one word that is the same in every list.
 import { sql, type RawBuilder } from 'kysely';
 
 /**
  * `entered`: one of the codes was. `open`: one was mailed and can still be entered. `wrong-tries`: only wrong digits were
  * entered. `not-tried`: mailed, and nothing was entered. `refused`: the mail server refused it for good. `waiting`: the mail
- * has not left yet. `too-late`: the code expired before its mail could leave. `unknown`: what became of the mail is no longer
+ * has not left yet. `too-late`: the code expired before its mail could leave. `unknown`: the outcome of the mail is no longer
  * kept.
  */
 export type CodeFate =
   'entered' | 'open' | 'not-tried' | 'wrong-tries' | 'refused' | 'waiting' | 'too-late' | 'unknown';
 
-// Looked up where it is asked for: for who entered no code.
+// A subquery, because it is needed only for people who entered no code.
 const WRONG_TRIES = sql`(select h.wrong_tries from challenges h where h.id = a.challenge_id)`;
 
 /**

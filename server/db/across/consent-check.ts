@@ -8,17 +8,21 @@ import { createCollector } from '#server/platform/collect-garbage.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { pagesAfter } from '#server/db/engine/pages.ts';
 import {
-  acceptancesIn,
   ANSWERS,
-  GENESIS,
-  hashOfContent,
-  hashOfEntry,
   OVERLAP_MS,
-  sha256,
-  signedHead,
   standingProofOf,
   unsealedPages,
   withdrawalProofOf,
+  type StandingConsent,
+  type StandingWithdrawal,
+} from '#server/db/across/consent-sealing.ts';
+import {
+  acceptancesIn,
+  GENESIS,
+  hashOfContent,
+  hashOfEntry,
+  sha256,
+  signedHead,
   type AcceptanceNote,
   type AcceptedFault,
   type ChainEntry,
@@ -26,8 +30,6 @@ import {
   type ChainSigner,
   type ConsentProof,
   type ErasureNote,
-  type StandingConsent,
-  type StandingWithdrawal,
   type WithdrawalProof,
 } from '#server/db/tables/consent-chain.ts';
 
@@ -214,11 +216,11 @@ function placeFault(before: ChainHead, entry: ChainEntry): ChainFault | null {
   return hash === hashOfEntry(before.hash, position, contentHash) ? null : fault('link');
 }
 
-type Place<Proof> = Pick<ChainEntry, 'position' | 'receipt_id' | 'salt' | 'content_hash' | 'hash'> & {
+type InChain<Proof> = Pick<ChainEntry, 'position' | 'receipt_id' | 'salt' | 'content_hash' | 'hash'> & {
   readonly proof: Proof;
 };
-export type PlacedConsent = Place<ConsentProof>;
-export type PlacedWithdrawal = Place<WithdrawalProof>;
+export type PlacedConsent = InChain<ConsentProof>;
+export type PlacedWithdrawal = InChain<WithdrawalProof>;
 
 /** Whether a fault of the chain leaves unproved what stands between these places: its end vouches for all that comes before. */
 function isBreakFor({ kind, position }: ChainFault, first: number, last: number): boolean {

@@ -1,4 +1,4 @@
-// Who became a lead when. Found by the receipts, whose ids sort by time: leads have no index by time, and need none for this.
+// Who became a lead, and when. Found by the receipts, whose ids sort by time: so leads need no index by time.
 import { sql, type Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';

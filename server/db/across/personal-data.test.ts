@@ -1,4 +1,4 @@
-// What is known about somebody: all of it is known to be there, is found, and goes when it shall.
+// Personal data: every column is classified, and what is known about an address is found and erased.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -84,7 +84,7 @@ async function workAtTheDesk(server: ServerUnderTest): Promise<void> {
 
 for (const engine of ENGINES) {
   describe(`personal data on ${engine}`, () => {
-    it('stands in no table and no column that nobody has judged', async () => {
+    it('is in no table and no column that is not classified', async () => {
       const { db, close } = await freshDatabase(engine);
       assert.deepEqual(await columnsOf(db), knownColumns());
       // As a later migration would.
@@ -121,7 +121,7 @@ for (const engine of ENGINES) {
         assert.ok(!JSON.stringify(listed).includes('eve@'));
       }));
 
-    it('is erased everywhere, and nobody else’s with it; the session ends, and the address may come again', () =>
+    it('is erased everywhere, and no other person’s; the session ends, and the address may come again', () =>
       withServer({ engine }, async (server) => {
         await verify(server, 'eve@example.com', '198.51.100.8');
         await server.advance(0);

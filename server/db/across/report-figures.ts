@@ -1,4 +1,4 @@
-// Figures for the report, counted in slices: no statement lasts, and a million people need no more memory than a thousand.
+// Figures for the report, counted in slices of a table.
 import { sql, type RawBuilder } from 'kysely';
 
 import { codeFacts, fateOfFacts, type CodeFate } from '#server/db/across/code-fates.ts';
@@ -7,7 +7,7 @@ import { lowestIdAt } from '#server/db/engine/ids.ts';
 import { slicesOf } from '#server/db/engine/pages.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 
-/** From then, and before that. Milliseconds since 1970. */
+/** `from` included, `to` excluded. Milliseconds since 1970. */
 export type Span = { readonly from: number; readonly to: number };
 
 export type Group = {
@@ -21,7 +21,7 @@ export type Group = {
   readonly people: number;
 };
 
-/** People who asked for a code, on the day they first did in the span. Groups are to be added up. */
+/** People who asked for a code, on the day of their first request in the span. Groups are to be added up. */
 export type AskedGroup = Group & {
   readonly fate: CodeFate;
   /** 1: a code was mailed, as far as is known. */
@@ -40,10 +40,10 @@ const domainExpression = (column: string, engine: OpenDatabase['engine']) =>
         else substr(${sql.ref(column)}, instr(${sql.ref(column)}, '@') + 1) end`;
 
 /**
- * Counts who asked for a code in a span: each address once, with the codes of the span. Few have more than one, and to look for
- * others of each would take longer than all the rest: every code is counted first, in the order of time, and then those of
- * who has several, found in the order of addresses, become one.
- * @param now to tell codes that can still be entered; milliseconds since 1970
+ * Counts the people who asked for a code in a span, each address once. Few have several codes, and looking for others of each address
+ * would take longer than all the rest. So every code is counted first, in the order of time; then the codes of each address that has
+ * several are subtracted, and counted as one person.
+ * @param now milliseconds since 1970; a code that can still be entered has the fate `open`
  * @param atOnce how many codes a statement looks at; for tests
  * @returns groups, some of which may come more than once
  */
@@ -57,13 +57,13 @@ export async function* askedGroups(
     sql`${sql.ref(`${table}.created_at`)} >= ${from} and ${sql.ref(`${table}.created_at`)} < ${to}`;
   const groups = async (facts: RawBuilder<unknown>, sign: 1 | -1) => {
     const { rows } = await sql<AskedGroup>`
-      with facts as (${facts}), told as (
+      with facts as (${facts}), named as (
         select day, ${domainExpression('email', engine)} as domain, ${fateOfFacts} as fate, mailed, seconds,
           (select s.attribution from submissions s where s.challenge_id = facts.challenge_id
            order by s.created_at, s.id limit 1) as attribution
         from facts
       )
-      select day, attribution, domain, fate, mailed, seconds, ${sql.lit(sign)} * count(*) as people from told
+      select day, attribution, domain, fate, mailed, seconds, ${sql.lit(sign)} * count(*) as people from named
       group by day, attribution, domain, fate, mailed, seconds
     `.execute(db);
     return rows;
@@ -118,11 +118,11 @@ export async function* leadGroups(
     EVERYTHING,
   )) {
     const { rows } = await sql<Group>`
-      with told as (
+      with named as (
         select first_verified_at / ${sql.lit(DAY_MS)} as day, attribution, ${domainExpression('email', engine)} as domain
         from leads where id > ${after} and id <= ${last} and first_verified_at >= ${from} and first_verified_at < ${to}
       )
-      select day, attribution, domain, count(*) as people from told group by day, attribution, domain
+      select day, attribution, domain, count(*) as people from named group by day, attribution, domain
     `.execute(db);
     yield rows;
   }

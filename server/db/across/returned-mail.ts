@@ -1,7 +1,7 @@
-// What a report about a mail of ours is compared with: the mail, and whoever has the address.
+// What a bounce or complaint is compared with: the mail, and the person at its address.
 import type { Db } from '#server/db/engine/connect.ts';
 
-/** A mail that we sent, or were to send; undefined when it is gone, or never was ours. */
+/** A mail in our outbox; undefined when it was deleted, or never was ours. */
 export const findMail = (
   db: Db,
   id: string,
@@ -9,7 +9,7 @@ export const findMail = (
   db.selectFrom('outbox').select(['recipient', 'created_at']).where('id', '=', id).executeTakeFirst();
 
 export type Holder = {
-  /** Null for somebody who never entered a code, or was imported. */
+  /** Null for an imported person, and for one who never entered a code. */
   readonly leadId: string | null;
   /** When the address was proved last; null when it never was. */
   readonly lastVerifiedAt: number | null;

@@ -1,11 +1,11 @@
-// Clocks are set right now and then, and those of several machines differ. A time a little ahead of ours is now; one far
-// ahead was told by a clock that was wrong, and nothing may wait until it has come.
+// Clocks are corrected now and then, and those of several machines differ. A time a little ahead of ours counts as now; one far ahead
+// comes from a wrong clock, and nothing may wait for it.
 
-/** The clocks of processes that share a database differ by less. Milliseconds. */
+/** Maximum difference between the clocks of processes that share a database. Milliseconds. */
 export const CLOCKS_DIFFER_MS = 5_000;
 
 /**
- * Whether something happened within a span of time that ends now. What lies ahead of every clock did not.
+ * Whether something happened within the last `spanMs`. A time ahead of every clock does not count.
  * @param at and now: milliseconds since 1970
  */
 export const isRecent = (at: number, spanMs: number, now: number): boolean =>

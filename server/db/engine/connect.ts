@@ -19,11 +19,11 @@ export type OpenDatabase = {
   readonly db: Db;
   readonly engine: DatabaseAddress['engine'];
   /**
-   * False once the file was deleted, or another one put into its place: what is written goes where nobody will find it.
+   * False once the file was deleted or replaced: what is written now is lost.
    * Always true for PostgreSQL.
    */
   readonly isFileOurs: () => boolean;
-  /** What the last writes said, of this process. */
+  /** How the last writes of this process ended. */
   readonly writes: Pick<LastWrites, 'fault'>;
   /**
    * Empties SQLite's write-ahead log, which holds what was deleted since it began. Does not wait.
@@ -41,22 +41,22 @@ export type DatabaseOptions = {
   readonly patienceMs?: number;
   /** How long PostgreSQL may take for one statement; 0: as long as it likes. Milliseconds. */
   readonly statementTimeoutMs?: number;
-  /** Told the text of every statement. */
+  /** Called with the text of every statement. */
   readonly onStatement?: (sql: string) => void;
 };
 
-/** A visitor who waits longer is told to come back. */
+/** A visitor who waits longer is asked to come back. */
 const PATIENCE_MS = 5_000;
 /** Opening waits inside SQLite: nothing is served yet. */
 const OPENING_TIMEOUT_MS = 5_000;
 /** Pages that SQLite keeps; its own 2 MB are smaller than the parts of a few thousand leads' indexes that are always in use. */
 const SQLITE_CACHE_KIB = 16 * 1024;
-/** A statement that takes longer is stuck behind something; failing tells the visitor so. */
+/** A statement that takes longer is stuck; it fails, so that the visitor gets an answer. */
 const STATEMENT_TIMEOUT_MS = 10_000;
 
 /**
- * Opens the database; makes the file and its folder if there is none. Migrations are a step of their own.
- * @param onConnectionError told when an idle PostgreSQL connection breaks; the pool opens another one by itself
+ * Opens the database; makes the file and its folder if there is none. Runs no migrations.
+ * @param onConnectionError called when an idle PostgreSQL connection breaks; the pool opens another one by itself
  * @param options as usual if not given
  */
 export function openDatabase(
@@ -78,7 +78,7 @@ export function openDatabase(
     writes,
   });
   const dialect = Object.assign(new PostgresDialect({ pool }), {
-    // Migrations take a lock of their own (migrate.ts).
+    // migrate.ts takes its own lock.
     createAdapter: () =>
       Object.assign(new PostgresAdapter(), {
         acquireMigrationLock: async () => {},
@@ -111,7 +111,7 @@ function openSqlite(file: string, options: DatabaseOptions): OpenDatabase {
     sqlite.exec(`pragma cache_size = -${SQLITE_CACHE_KIB}`);
     // What is deleted is overwritten. FAST would leave it in pages that become free.
     sqlite.exec('pragma secure_delete = on');
-    // From here on nobody waits inside SQLite, where the event loop would wait as well.
+    // From here on no statement waits inside SQLite, which would block the event loop.
     sqlite.exec('pragma busy_timeout = 0');
   } catch (error) {
     sqlite.close();

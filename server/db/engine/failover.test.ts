@@ -97,7 +97,7 @@ it('of several PostgreSQL hosts the primary is used, and what was acknowledged o
     assert.equal(await portOf(db), b.port);
     assert.deepEqual(await idsIn(db), ['afterwards', ...kept]);
 
-    // The old one comes back, and takes writes as well: whoever looks now takes the one that was promoted.
+    // The old one comes back, and takes writes as well: a new search finds the one that was promoted.
     await a.start();
     assert.deepEqual(await a.ask('select pg_is_in_recovery() as standby'), [{ standby: false }]);
     const another = open(url('postgres'));
@@ -105,7 +105,7 @@ it('of several PostgreSQL hosts the primary is used, and what was acknowledged o
     await another.close();
   }));
 
-/** What stands before a server and, when told, lets nothing through any more without a word: as when packets are dropped. */
+/** A proxy that can silently stop passing anything, as when packets are dropped. */
 async function startLine(port: number) {
   const sockets = new Set<Socket>();
   let isCut = false;

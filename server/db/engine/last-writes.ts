@@ -1,4 +1,4 @@
-// What the last writes said: whether the database takes them, or what keeps it from that. The two engines note it where they commit.
+// Whether the database takes writes, judged by the last ones. Both engines report here where they commit.
 import { writeFaultOf, type WriteFault } from '#server/db/engine/outages.ts';
 
 /**
@@ -10,7 +10,7 @@ const FULL_FOR_MS = 60_000;
 export type LastWrites = {
   /** To be called when something was written and committed. */
   readonly succeeded: () => void;
-  /** To be called with what a write, or its commit, threw. What says nothing about the database is passed over. */
+  /** To be called with what a write, or its commit, threw. Errors that say nothing about the database are ignored. */
   readonly failed: (error: unknown) => void;
   /** What keeps the database from taking writes; null when nothing does. */
   readonly fault: () => WriteFault | null;

@@ -6,7 +6,7 @@ import { isOutage } from '#server/db/engine/outages.ts';
 const failure = (message: string, details: object = {}): Error => Object.assign(new Error(message), details);
 
 describe('an outage of the database', () => {
-  it('is told from a mistake of ours', () => {
+  it('is not confused with a mistake of ours', () => {
     const outages = [
       failure('terminating connection due to administrator command', { code: '57P01' }),
       failure('the database system is starting up', { code: '57P03' }),

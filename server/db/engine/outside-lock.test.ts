@@ -1,4 +1,4 @@
-// SQLite's file, when somebody else has hold of it.
+// SQLite's file while another process holds it.
 import assert from 'node:assert/strict';
 import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -82,7 +82,7 @@ const emails = Array.from({ length: 20 }, (_, index) => `visitor-${index}@exampl
 const sendForm = (server: ServerUnderTest, email: string) =>
   createVisitor(server).post(API.leads, filledForm({ email }));
 
-describe('while somebody else holds the write lock', () => {
+describe('while another process holds the write lock', () => {
   it('pages, health and reading go on, and every form is taken once it is free', () =>
     withLockableServer({ patienceMs: FOREVER_MS }, async (server, { lock, unlock }) => {
       const reader = createVisitor(server);
@@ -199,7 +199,7 @@ describe('transactions of one process', () => {
       await close();
     }));
 
-  it('wait for each other no longer than for anybody else', () =>
+  it('wait for each other no longer than for another process', () =>
     withFile({ patienceMs: 50 }, async ({ database: { db, close } }) => {
       let end = () => {};
       const held = new Promise<void>((resolve) => {

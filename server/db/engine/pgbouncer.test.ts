@@ -32,7 +32,7 @@ async function throughPgBouncer(
 describe('through a PgBouncer that pools transactions', { skip: missing }, () => {
   for (const settings of [[], ['ignore_startup_parameters = statement_timeout']]) {
     const said = settings.length === 0 ? 'refuses' : 'ignores';
-    it(`twenty visitors at once come through where it ${said} what is asked at the start of a connection`, () =>
+    it(`twenty visitors at once come through where it ${said} the parameters of a new connection`, () =>
       throughPgBouncer(settings, async (url) => {
         const database = openDatabase({ engine: 'postgres', url }, () => {});
         await migrate(database);
@@ -64,7 +64,7 @@ describe('through a PgBouncer that pools transactions', { skip: missing }, () =>
       assert.deepEqual(rows, []);
     }));
 
-  it('what it refuses is told in a sentence', () =>
+  it('a start that it refuses ends with a sentence', () =>
     throughPgBouncer([], async (url) => {
       const refusal = async (change: (address: URL) => void): Promise<string> => {
         const address = new URL(url);
@@ -94,7 +94,7 @@ describe('through a PgBouncer that pools transactions', { skip: missing }, () =>
       );
     }));
 
-  it('a statement of a transaction that takes too long is given up by PostgreSQL itself', () =>
+  it('PostgreSQL itself ends a statement of a transaction that takes too long', () =>
     throughPgBouncer([], async (url) => {
       const { db, close } = openDatabase({ engine: 'postgres', url }, () => {}, { statementTimeoutMs: 100 });
       try {

@@ -79,7 +79,7 @@ const insertIn = (db: Kysely<Tables>, id: number) =>
   db.transaction().execute((tx) => tx.insertInto('parents').values({ id }).execute());
 
 describe('transactions on SQLite that come together', () => {
-  it('share one commit, and none is told of it before', () =>
+  it('share one commit, and none reports success before it', () =>
     withDatabase(async ({ db, committed, commits }) => {
       const seen: unknown[][] = [];
       await Promise.all([
@@ -89,7 +89,7 @@ describe('transactions on SQLite that come together', () => {
           .values({ id: 4 })
           .execute()
           .then(() => seen.push(committed())),
-        // What is read is not committed yet either: nobody may act on it.
+        // What is read is not committed yet either: no code may act on it.
         db
           .selectFrom('parents')
           .selectAll()
@@ -186,7 +186,7 @@ describe('transactions on SQLite that come together', () => {
       assert.deepEqual(committed(), [3]);
     }));
 
-  it('are told of a failure in ending one of them, and the next ones are not touched by it', async () => {
+  it('all fail when ending one of them fails, and the next ones are not touched by it', async () => {
     for (const text of ['rollback to member', 'release member', 'commit'])
       await withDatabase(async ({ db, committed, failOnce }) => {
         const outcomes = Promise.allSettled([

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { it } from 'node:test';
 
-import { createStatementCache } from '#server/db/engine/sqlite-dialect.ts';
+import { createStatementCache } from '#server/db/engine/sqlite-handle.ts';
 import { createHousekeeping } from '#server/upkeep/housekeeping.ts';
 import { API } from '#shared/api.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
@@ -97,7 +97,7 @@ for (const engine of ENGINES) {
   });
 }
 
-it('whatever is asked, only so many statements are kept', () => {
+it('the number of statements kept is limited', () => {
   const sqlite = new DatabaseSync(':memory:');
   let prepared = 0;
   const cache = createStatementCache((text) => {

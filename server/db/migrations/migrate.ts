@@ -4,8 +4,8 @@ import { sql, type Kysely } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE, Migrator, type Migration } from 'kysely/migration';
 
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { WITHOUT_TIME_LIMIT } from '#server/db/engine/postgres-pool.ts';
-import { isBusy } from '#server/db/engine/sqlite-dialect.ts';
+import { WITHOUT_TIME_LIMIT } from '#server/db/engine/postgres-client.ts';
+import { isBusy } from '#server/db/engine/sqlite-handle.ts';
 import * as firstTables from '#server/db/migrations/2026-11-20-first-tables.ts';
 import * as consentProof from '#server/db/migrations/2026-11-21-consent-proof.ts';
 import * as knownSecrets from '#server/db/migrations/2026-11-21-known-secrets.ts';
@@ -69,7 +69,7 @@ export const NO_WAY_BACK = '-no-way-back';
 /**
  * Runs the migrations that have not run yet, all or none.
  * @param options mayBeNewer: a database that a newer version has used is taken as it is, unless there is no way back
- * @returns the migrations of a newer version. Throws what the database said when one fails
+ * @returns the migrations of a newer version. Throws the database's error when one fails
  */
 export async function migrate(
   { db, engine }: OpenDatabase,
@@ -98,8 +98,8 @@ export async function migrate(
 const MIGRATION_LOCK = 3_853_314_791_062_309_107n;
 
 /**
- * All in one transaction, its lock included: Kysely's lock belongs to a session, and a pooler would leave it in one that nobody can
- * find again.
+ * All in one transaction, its lock included: Kysely's lock belongs to a session, and a pooler would leave it in one that cannot be
+ * found again.
  */
 async function migratePostgres<Tables>(db: Kysely<Tables>, others: readonly string[]): Promise<void> {
   await db.transaction().execute(async (tx) => {
@@ -115,7 +115,7 @@ async function migratePostgres<Tables>(db: Kysely<Tables>, others: readonly stri
 export const isOfNewerVersion = (error: unknown): boolean =>
   error instanceof Error && /previously executed migration .+ is missing/.test(error.message);
 
-/** @param others that ran, and are somebody else's */
+/** @param others migrations that ran and are not ours */
 async function runMigrations<Tables>(db: Kysely<Tables>, others: readonly string[]): Promise<void> {
   const ran = others.map((name): [string, Migration] => [name, { up: async () => {} }]);
   const { error } = await migratorOf(db, { ...MIGRATIONS, ...Object.fromEntries(ran) }).migrateToLatest();

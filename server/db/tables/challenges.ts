@@ -1,4 +1,4 @@
-// One browser's claim to an address: opened by asking for a code, closed by entering it or by time.
+// One browser's claim to an address: opened by a request for a code, closed when the code is entered or expires.
 import { sql, type ExpressionBuilder, type Selectable } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
@@ -9,8 +9,7 @@ import { statement, valuesOf, type Value } from '#server/db/engine/statement.ts'
 export type Challenge = Selectable<Schema['challenges']>;
 
 /**
- * Whether a code was mailed for this challenge. If not, it rides on a code that another one asked for, and has no tries
- * of its own.
+ * Whether a code was mailed for this challenge. If not, it shares the code of another challenge, and that one's tries.
  */
 export const hasCodeOfItsOwn = (challenge: Challenge | undefined): challenge is Challenge =>
   challenge !== undefined && challenge.codes_sent > 0;
@@ -27,7 +26,7 @@ export async function lockAddress(tx: Db, engine: OpenDatabase['engine'], email:
     await sql`select pg_advisory_xact_lock(hashtextextended(${email}, 0))`.execute(tx);
 }
 
-/** The same for many at once. Whoever locks several locks them in one order, so that nobody waits for each other. */
+/** The same for several addresses, locked in one order so that two transactions cannot deadlock. */
 export async function lockAddresses(
   tx: Db,
   engine: OpenDatabase['engine'],
@@ -177,7 +176,7 @@ export async function burnTry(db: Db, id: string, limit: number): Promise<number
   return rows[0]?.wrong_tries ?? null;
 }
 
-/** Takes a try back that turned out right. */
+/** Uncounts a try that turned out right. */
 export async function unburnTry(db: Db, id: string): Promise<void> {
   await db
     .updateTable('challenges')
@@ -187,7 +186,7 @@ export async function unburnTry(db: Db, id: string): Promise<void> {
     .execute();
 }
 
-/** Ends a challenge whose tries are used up: another one takes its place. */
+/** Ends a challenge that has no tries left; a new one takes its place. */
 export async function endChallenge(db: Db, id: string, now: number): Promise<void> {
   await db
     .updateTable('challenges')
@@ -209,8 +208,8 @@ const close = statement(
 
 /**
  * Closes a challenge: its code was entered.
- * @param tries to take back, of those that were counted: the one that turned out right, if this challenge paid for it
- * @returns how many codes were mailed for it; null when it was closed already, and stays as it is
+ * @param tries number of counted tries to uncount: the right one, if it was counted for this challenge
+ * @returns how many codes were mailed for it; null when it was closed already, and is not changed
  */
 export async function closeChallenge(db: Db, id: string, tries: 0 | 1, now: number): Promise<number | null> {
   const { rows } = await close(db, { id, tries, now });

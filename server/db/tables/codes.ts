@@ -1,5 +1,5 @@
-// The codes that were mailed: when, for whom, and whether they were entered. Never their digits. A code is live while its
-// life has not ended and it was not entered.
+// The codes that were mailed: when, to whom, and whether they were entered; never their digits. A code is live until it expires or is
+// entered.
 import type { Selectable } from 'kysely';
 
 import { hasCodeOfItsOwn, prolongChallenges, type Challenge } from '#server/db/tables/challenges.ts';
@@ -41,8 +41,8 @@ export const isLive = (code: Code, now: number): boolean => code.expires_at > no
 type Claim = { readonly challenge: Challenge | undefined; readonly email: string };
 
 /**
- * The one code that answers a challenge: the newest of its own, live or not, or else the newest live one that
- * somebody at the same network address asked for, for the same e-mail address.
+ * The one code that answers a challenge: its own newest, live or not; without one, the newest live code that a visitor at the same
+ * network address requested for the same e-mail address.
  */
 export async function codeThatAnswers(
   db: Db,
@@ -58,7 +58,7 @@ export async function codeThatAnswers(
 }
 
 /**
- * The codes a try is compared with: so many of the newest live ones of a challenge that has its own, or else of the address.
+ * The codes that a try is compared with: the newest live codes of the challenge, or of the address if the challenge has none.
  */
 export async function acceptedCodes(
   db: Db,
@@ -87,7 +87,7 @@ export async function codeItWasVerifiedWith(
     .executeTakeFirst();
 }
 
-/** More than the limits let anybody ask for in a day. */
+/** More than the limits allow in a day. */
 const MOST_LOOKED_AT = 50;
 
 const codesByTime = (db: Db) =>
@@ -148,10 +148,9 @@ const aliveSince = statement(
 );
 
 /**
- * The newest codes of an address that were live at some time since then, newest first: when they were sent, and when
- * their lives end.
+ * The newest codes of an address that were live at any time since then, newest first: when they were sent, and when they expire.
  * @param emails the address, and its pseudonyms
- * @param most at most so many
+ * @param most maximum number of codes to return
  */
 export async function codesAliveSince(
   db: Db,
@@ -177,8 +176,8 @@ const enter = statement((db, value: Value<{ readonly id: string; readonly now: n
 );
 
 /**
- * Marks a code as entered. The lives of its challenge's others are to be ended as well.
- * @returns false when it had been entered already, by a call that was a moment faster
+ * Marks a code as entered. The caller also ends the other codes of its challenge.
+ * @returns false when another call had just entered it
  */
 export async function enterCode(tx: Db, code: Code, now: number): Promise<boolean> {
   const { numAffectedRows } = await enter(tx, { id: code.id, now });
@@ -194,14 +193,14 @@ const end = statement((db, value: Value<{ readonly challengeId: string; readonly
     .where('used_at', 'is', null),
 );
 
-/** Ends the lives of a challenge's codes. They were not entered, and nothing says they were. */
+/** Makes a challenge's codes expire now, without marking them as entered. */
 export async function endCodes(db: Db, challengeId: string, now: number): Promise<void> {
   await end(db, { challengeId, now });
 }
 
 /**
- * A code that waited for its mailing lives on, and with it its challenge, and those that ride on it. No life is shortened,
- * and none that has ended begins anew.
+ * Extends the life of a code that waited to be mailed, of its challenge and of those that share the code. Shortens no life, and revives
+ * none that has ended.
  */
 export async function prolongCode(
   db: Db,
@@ -233,8 +232,8 @@ export async function findCodeById(db: Db, id: string): Promise<Code | undefined
 
 /**
  * How many codes were made in a span of time, and how many of them were entered. Ids begin with their time (UUID version
- * 7), so the primary key answers without an index of its own.
- * @param most looks at no more than so many, the newest first: the answer stays quick however many there are
+ * 7), so the primary key serves as the index.
+ * @param most maximum number of codes to look at, the newest first, so that the query stays quick
  */
 export async function codeStatistics(
   db: Db,
@@ -258,7 +257,7 @@ export async function codeStatistics(
 
 /**
  * The newest codes made in a span of time, newest first: for whom, from where, and whether they were entered.
- * @param most at most so many, so that the answer stays quick however many there are
+ * @param most maximum number of codes to return, so that the query stays quick
  */
 export async function newestCodes(
   db: Db,

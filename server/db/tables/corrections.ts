@@ -1,14 +1,14 @@
-// What an operator changes about a lead, or about somebody who was imported, with what stood there before.
+// An operator's changes to a lead or an imported person, with the values before.
 import { isDeepStrictEqual } from 'node:util';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { answersOf, type LeadAnswers } from '#shared/lead.ts';
 
 /**
- * Changes what a lead answered, or of who was imported and is none, and notes it.
- * @param change email: as stored; id: of the note; now: milliseconds since 1970; onCorrected: called in the transaction,
+ * Changes the answers of a lead, or of an imported person who is no lead, and records the change.
+ * @param change email: as stored; id: of the record; now: milliseconds since 1970; onCorrected: called in the transaction,
  *   when it was a lead
- * @returns what stands there before and after; null when there is neither. Nothing is noted when nothing changes
+ * @returns the answers before and after; null when there is no such person. Without a change, nothing is recorded
  */
 export async function correctLead(
   { db }: Pick<OpenDatabase, 'db'>,

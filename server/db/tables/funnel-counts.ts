@@ -1,11 +1,10 @@
-// What the page and its visitors' browsers were counted for: how often, on which day, at which step, from which source. The rows
-// of a day are bounded whatever strangers send: so many sources for each step, the others together.
+// How often each step of the funnel was taken, by day and source. The rows of a day are bounded, whatever strangers send: each step has
+// a limited number of sources, and the rest are counted together.
 import { sql } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import type { FunnelStep } from '#shared/funnel.ts';
 
-/** Some views of one kind. */
 export type FunnelCount = {
   /** Days since 1970, in UTC. */
   readonly day: number;
@@ -20,8 +19,8 @@ const AT_ONCE = 500;
 /**
  * Adds counts to those that are there, in one transaction. Processes that share the database take turns, so that the bound
  * holds for all of them.
- * @param bound mostSources: so many sources of a day and step have rows of their own; others: what all further ones are
- *   called, whose row is not among them
+ * @param bound mostSources: maximum number of sources with a row for each day and step; others: the name under which the rest are
+ *   counted
  */
 export async function addFunnelCounts(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
@@ -68,7 +67,7 @@ export async function addFunnelCounts(
   });
 }
 
-/** Deletes the days before one, some of their rows. */
+/** Deletes at most `most` rows of the days before one. */
 export async function deleteFunnelCounts(
   tx: Db,
   { before, most }: { readonly before: number; readonly most: number },

@@ -1,4 +1,4 @@
-// People from a previous tool: put in a batch at a time. Nobody here is verified by this page.
+// People imported from another tool, in batches. This page has verified none of them.
 import { lockAddresses } from '#server/db/tables/challenges.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { suppressionReasons } from '#server/db/tables/suppressions.ts';
@@ -15,22 +15,22 @@ export type ImportedPerson = LeadAnswers & {
   readonly consentGivenAt: number | null;
 };
 
-/** How many of a batch: only the first are, or would be, new rows. */
+/** What happened to the people of a batch; in a dry run, what would happen. */
 export type ImportCounts = {
   readonly imported: number;
-  /** From an import before; they stay as they are. */
+  /** From an earlier import; unchanged. */
   readonly alreadyImported: number;
-  /** Leads that this page has verified; they stay as they are. */
+  /** Leads that this page has verified; unchanged. */
   readonly verified: number;
-  /** Of whom erasure was asked. */
+  /** Erased before; not brought back. */
   readonly erased: number;
-  /** On the list of who must not be mailed for another reason (suppressions.ts). */
+  /** Must not be mailed for another reason (suppressions.ts). */
   readonly suppressed: number;
 };
 
 /**
- * Puts in those who are not there yet, in one transaction; a dry run takes no lock.
- * @param people each address once; some hundred
+ * Adds the people who are not there yet, in one transaction. A dry run takes no lock.
+ * @param people each address once; a few hundred
  * @param options dryRun: counts, and writes nothing. now: milliseconds since 1970
  */
 export async function importPeople(

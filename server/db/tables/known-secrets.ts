@@ -1,5 +1,5 @@
-// Which secrets this database was used with: their ids, which tell nothing about them. A start without any of them would
-// end every session and every code under way, and should not happen by accident.
+// The ids of the secrets that this database was used with; an id reveals nothing about its secret. A start without any of them would end
+// every session and every live code, and must not happen by accident.
 import type { Db } from '#server/db/engine/connect.ts';
 
 /** The ids of all secrets that a server was ever started with on this database. */
@@ -8,7 +8,7 @@ export async function knownSecretIds(db: Db): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Remembers the secrets that a server starts with. */
+/** Records the secrets that a server starts with. */
 export async function rememberSecretIds(db: Db, ids: readonly string[], now: number): Promise<void> {
   await db
     .insertInto('known_secrets')

@@ -33,7 +33,7 @@ const merge = (db: Db, value: Value<NewLead>, answers?: LeadAnswers) =>
 const mergeWithAnswers = statement((db, value: Value<NewLead>) =>
   merge(db, value, { name: value('name'), company: value('company') }),
 );
-/** A code entered in another browser than the form proves the address, not who filled in the form. */
+/** A code entered in another browser proves the address, but not that its owner filled in the form. */
 const mergeWithoutAnswers = statement((db, value: Value<NewLead>) => merge(db, value));
 
 const insertReceipt = statement((db, value: Value<Receipt>) =>
@@ -113,7 +113,7 @@ const withId = statement((db, value: Value<{ readonly id: string }>) =>
   db.selectFrom('leads').select('id').where('id', '=', value('id')),
 );
 
-/** Whether there is such a lead: one that was erased has no access any more. */
+/** Whether the lead still exists: an erased lead has no access. */
 export async function leadExists(db: Db, id: string): Promise<boolean> {
   const { rows } = await withId(db, { id });
   return rows.length > 0;
@@ -123,7 +123,7 @@ const unreadWith = statement((db, value: Value<{ readonly id: string }>) =>
   db.selectFrom('leads').select('id').where('id', '=', value('id')).where('first_read_at', 'is', null),
 );
 
-/** Whether nobody noted yet that a lead was given the article. */
+/** Whether it is not yet recorded that a lead was given the article. */
 export async function isUnread(db: Db, id: string): Promise<boolean> {
   const { rows } = await unreadWith(db, { id });
   return rows.length > 0;
@@ -139,7 +139,7 @@ const read = statement((db, value: Value<{ readonly id: string; readonly now: nu
 );
 
 /**
- * Notes that a lead was given the article.
+ * Records that a lead was given the article.
  * @param lead now: milliseconds since 1970
  * @returns whether it was the first time
  */

@@ -43,7 +43,7 @@ const countIn = (
         : counted.where((eb) => eb.or([isOver({ now, latestStart }), eb('limit_windows.count', '<', limit)]));
     });
 
-/** One that begins ahead of every clock was counted by a clock that was wrong, and is over. */
+/** A window that begins ahead of every clock was counted by a wrong clock, and is over. */
 const isOver = ({ now, latestStart }: { now: number; latestStart: number }) =>
   sql<boolean>`(limit_windows.ends_at <= ${now} or limit_windows.started_at > ${latestStart})`;
 
@@ -88,10 +88,10 @@ export async function countInWindow(
 }
 
 /**
- * Counts one event if the window has room for it, and writes nothing if not: a flood of refusals must not cost what it is to
- * protect.
+ * Counts one event if the window has room for it, and writes nothing if not: refusals in a flood must stay
+ * cheap.
  * @param limit events that one window may hold
- * @returns when the window ends that has no room; null when the event was counted
+ * @returns when the full window ends; null when the event was counted
  */
 export async function countInWindowUpTo(
   db: Db,
@@ -126,9 +126,9 @@ export async function readWindow(
 }
 
 /**
- * Forgets windows that have ended, some of them.
- * @param most at most so many
- * @returns how many
+ * Deletes windows that have ended.
+ * @param most maximum number of windows to delete
+ * @returns how many were deleted
  */
 export async function deleteEndedWindows(
   db: Db,
@@ -143,7 +143,7 @@ export async function deleteEndedWindows(
   return Number(numDeletedRows);
 }
 
-/** A sliding window is counted in so many slices; it is one slice longer than asked for at most, and never shorter. */
+/** Number of slices in which a sliding window is counted. It is at most one slice too long, and never too short. */
 const SLICES = 24;
 
 export type SlidingWindow = {
@@ -163,7 +163,7 @@ export type SlidingCount = {
 const sliceAt = ({ windowMs }: SlidingWindow, now: number): number => Math.floor(now / (windowMs / SLICES));
 const sliceKey = (key: string, slice: number): string => `${key} #${slice}`;
 
-/** Counts one event in each of some windows that slide: unlike the others, they cannot hold twice as many around their end. */
+/** Counts one event in each of several sliding windows. Fixed windows could let twice the limit pass around their end. */
 export async function countInSlidingWindows(
   db: Db,
   windows: readonly SlidingWindow[],
@@ -179,7 +179,7 @@ export async function countInSlidingWindows(
   await countIn(db, slices, { now, latestStart: now + CLOCKS_DIFFER_MS }).execute();
 }
 
-/** How many events some sliding windows hold now; one query, one answer for each. */
+/** How many events several sliding windows hold now, in one query. */
 export async function readSlidingWindows<const Windows extends readonly SlidingWindow[]>(
   db: Db,
   windows: Windows,
@@ -223,7 +223,7 @@ export async function readSlidingWindows(
   });
 }
 
-/** Takes an event of this moment back: a right code is not a wrong try. */
+/** Uncounts an event of this moment: a right code is not a wrong try. */
 export async function uncountInSlidingWindows(
   db: Db,
   windows: readonly SlidingWindow[],

@@ -1,4 +1,4 @@
-// What DNS said about the domains of addresses, so that each is asked about once in a while. No address stands here.
+// Caches what DNS answered about mail domains. It holds no addresses.
 import type { Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
@@ -8,7 +8,7 @@ export type MailDomain = Selectable<Schema['mail_domains']>;
 
 const MOST_AT_ONCE = 500;
 
-/** What is known about domains, however long ago it was looked up. */
+/** Reads what is known about domains, of whatever age. */
 export async function knownMailDomains(db: Db, domains: readonly string[]): Promise<readonly MailDomain[]> {
   const known: MailDomain[] = [];
   for (let from = 0; from < domains.length; from += MOST_AT_ONCE) {
@@ -18,7 +18,7 @@ export async function knownMailDomains(db: Db, domains: readonly string[]): Prom
   return known;
 }
 
-/** Keeps what was looked up, in place of what was known before. */
+/** Stores the results of a look-up in place of older ones. */
 export async function keepMailDomains(db: Db, domains: readonly MailDomain[]): Promise<void> {
   if (domains.length === 0) return;
   await db

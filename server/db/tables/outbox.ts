@@ -1,8 +1,8 @@
 // Mail waiting to be sent. A worker takes a row by leasing it: if its process dies, the lease runs out and another
 // one takes the row up again. Delivery is at least once.
 //
-// Who sends much lines up behind itself: each mail has a turn, and the turns of one network, or to one recipient domain, lie
-// apart. A turn only orders; whenever a connection is free, the next mail goes, whether its turn has come or not.
+// A network that sends much queues up behind itself: each mail has a turn, and the turns of one network, or to one recipient domain, lie
+// apart. Turns only order: whenever a connection is free, the next mail goes, even before its turn.
 import { sql, type Selectable } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
@@ -13,7 +13,7 @@ import { domainOf } from '#server/platform/domain-of.ts';
 
 export type OutboxRow = Selectable<Schema['outbox']>;
 
-/** Whose mail it is: who asked for it, as networkOf tells it, and the domain it goes to, in lower case. */
+/** The network that asked for the mail, as networkOf returns it, and the domain it goes to, in lower case. */
 export type Lane = { readonly network: string; readonly domain: string };
 
 /** The lane of a new mail. */
@@ -25,9 +25,9 @@ export const laneOf = (network: string, recipient: string): Lane => ({
 /** Whose mail it is, and when its turn comes. */
 export type PlaceInQueue = Lane & { readonly turnAt: number };
 
-/** A network lines up behind itself by so much for each mail of its own that still waits: somebody else goes first. */
+/** How far a mail's turn moves back for each waiting mail of the same network, so that others go first. Milliseconds. */
 const NETWORK_STEP_MS = 1_000;
-/** A recipient domain by less: half of all visitors may be at one. */
+/** The same for a recipient domain; less, because half of all visitors may be at one. */
 const DOMAIN_STEP_MS = 100;
 
 // Written out, not bound: the partial indexes are found by them.
@@ -51,8 +51,8 @@ const lastTurnOfDomain = statement((db, value: Value<{ readonly domain: string }
 );
 
 /**
- * The place of a new mail. It is never behind a mail of its own lane that was queued later, and nobody else goes before it
- * for longer than asked: no mail starves.
+ * The place of a new mail. It is never behind a mail of its own lane that was queued later, and others go before it for a
+ * limited time only: no mail starves.
  * @param mostBehindMs how far a turn may lie in the future
  */
 export async function findPlaceInQueue(
@@ -93,7 +93,7 @@ const insertOne = statement((db, value: Value<OutboxRow>) =>
     ),
 );
 
-/** Who sends a message as soon as it is committed, and how long nobody else may take it; milliseconds since 1970. */
+/** The worker that sends a message as soon as it is committed, and until when it alone may; milliseconds since 1970. */
 export type FirstLease = { readonly leaseId: string; readonly leasedUntil: number };
 
 /**
@@ -185,7 +185,7 @@ const ofCode = statement((db, value: Value<{ readonly codeId: string }>) =>
     .where('code_id', '=', value('codeId')),
 );
 
-/** What became of the mail that carries a code; undefined when its row is gone. */
+/** The state of the mail that carries a code; undefined when its row is gone. */
 export async function findMailOfCode(
   db: Db,
   codeId: string,
@@ -270,7 +270,7 @@ const GROUPS_LOOKED_AT = 1_000;
 
 /** Mail has waited for a time, and none went out meanwhile. For whom is that so? */
 export type Standstill = {
-  /** Mail as such no longer goes out: it is not just what a stranger, with a few domains of their own, can bring about. */
+  /** Mail as such no longer goes out: more than a stranger with a few domains can cause. */
   readonly forEverybody: boolean;
   readonly networks: ReadonlySet<string>;
   readonly domains: ReadonlySet<string>;
@@ -327,7 +327,7 @@ export async function findStandstill(
 /** Networks and recipient domains that may hold no more connections for now. */
 export type FullLanes = { readonly networks: readonly string[]; readonly domains: readonly string[] };
 
-type Lease = {
+type MailLease = {
   readonly leaseId: string;
   readonly leasedUntil: number;
   readonly now: number;
@@ -337,7 +337,7 @@ type Lease = {
   readonly domains: string;
 };
 
-const lease = (db: Db, value: Value<Lease>, engine: OpenDatabase['engine']) => {
+const lease = (db: Db, value: Value<MailLease>, engine: OpenDatabase['engine']) => {
   const isAmong = (column: 'network' | 'recipient_domain', list: string) =>
     engine === 'postgres'
       ? sql<boolean>`${sql.ref(column)} in (select jsonb_array_elements_text(${list}::jsonb))`
@@ -387,14 +387,14 @@ const lease = (db: Db, value: Value<Lease>, engine: OpenDatabase['engine']) => {
 };
 
 const leaseOn = {
-  sqlite: statement((db, value: Value<Lease>) => lease(db, value, 'sqlite')),
-  postgres: statement((db, value: Value<Lease>) => lease(db, value, 'postgres')),
+  sqlite: statement((db, value: Value<MailLease>) => lease(db, value, 'sqlite')),
+  postgres: statement((db, value: Value<MailLease>) => lease(db, value, 'postgres')),
 };
 
 /**
- * Leases due mail, in the order of turns. A row leased by somebody else counts as due again once that lease has run out.
+ * Leases due mail, in the order of turns. A row counts as due again once its lease has run out.
  * @param most how many rows to take
- * @param leaseMs how long nobody else may take them
+ * @param leaseMs how long no other worker may take them
  * @param full whose mail to leave
  */
 export async function leaseDueMail(
@@ -441,7 +441,7 @@ export async function dropFutureTimes(
 }
 const REPLY_MAX_LENGTH = 500;
 
-/** What a mail server said, fit to be kept: whatever it sends, PostgreSQL takes it and an operator can read it. */
+/** Cleans a mail server's reply, so that PostgreSQL can store it and an operator can read it. */
 export const keptReply = (reply: string): string =>
   reply
     // No more than can matter, before anything looks at every character.
@@ -476,7 +476,7 @@ const finish = statement((db, value: Value<Finish>) =>
 
 /**
  * Ends a mail's way: sent, dropped or failed for good. Only the holder of the lease may.
- * @returns false when the lease was somebody else's by then, or the mail was erased
+ * @returns false when another worker had the lease by then, or the mail was erased
  */
 export async function finishMail(db: Db, mail: Finish): Promise<boolean> {
   const { numAffectedRows } = await finish(db, { ...mail, reply: keptReply(mail.reply) });

@@ -9,7 +9,7 @@ import { answersOf } from '#shared/lead.ts';
 
 export type Submission = Selectable<Schema['submissions']>;
 
-/** The version of the reserved row for forms whose sender did not say which words it showed. */
+/** The reserved version for forms whose sender did not state which wording it showed. */
 export const NOT_STATED = 'not-stated';
 
 /** Keeps a consent wording; one that is already there stays as it is. */
@@ -42,7 +42,6 @@ export async function insertSubmission(db: Db, submission: Submission): Promise<
   await insertOne(db, submission);
 }
 
-/** Enough to see whether there is one, and which is the newest. */
 const newestTwo = statement((db, value: Value<{ readonly challengeId: string }>) =>
   db
     .selectFrom('submissions')
@@ -53,15 +52,14 @@ const newestTwo = statement((db, value: Value<{ readonly challengeId: string }>)
     .limit(2),
 );
 
-/** The newest submission of a challenge: somebody who corrected their name means the correction. */
+/** The newest submission of a challenge: a visitor who corrected their name means the correction. */
 export async function newestSubmission(db: Db, challengeId: string): Promise<Submission | undefined> {
   const { rows } = await newestTwo(db, { challengeId });
   return rows[0];
 }
 
 /**
- * The first of the submissions of a challenge that say the same as its newest: a resend repeats a form and is not the
- * moment at which it was filled in, nor the place.
+ * The first submission of a challenge with the same content as its newest: a resend repeats the form, later and perhaps from elsewhere.
  */
 export async function firstLikeNewestSubmission(
   db: Db,

@@ -1,6 +1,5 @@
-// The one list of who must not be mailed, and the withdrawals behind it. An address stands in it under its pseudonym, so that it
-// holds when the address itself was erased; and as it is until then, so that it holds when a secret was lost that the pseudonym was
-// made with.
+// The list of addresses that must not be mailed, and the withdrawals behind it. An address is listed under its pseudonym, so that the entry
+// outlives its erasure; and in clear until then, so that the entry outlives the secret that the pseudonym was made with.
 import type { Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
@@ -14,7 +13,7 @@ export type Withdrawal = Selectable<Schema['withdrawals']>;
 /**
  * Puts an address on the list.
  * @param entry keys: its pseudonyms (server/secrets/pseudonyms.ts), the newest first; email: as stored, null for one that was erased
- * @returns false when it stands there for this reason already
+ * @returns false when it is already listed for this reason
  */
 export async function suppress(
   tx: Db,
@@ -60,7 +59,7 @@ const suppressionsOfMany = (
     .orderBy('created_at')
     .execute();
 
-/** Why addresses are on the list. @param addresses some hundred @returns by pseudonym, and by address */
+/** Why addresses are on the list. @param addresses a few hundred @returns by pseudonym, and by address */
 export async function suppressionReasons(
   db: Db,
   addresses: readonly { readonly keys: readonly string[]; readonly email: string }[],
@@ -85,12 +84,12 @@ const lift = statement((db, value: Value<Lift>) =>
     .where('reason', '<>', value('kept')),
 );
 
-/** Takes an address off the list that was verified anew, except where the operator put it there. */
+/** Takes an address that was verified anew off the list, unless the operator put it there. */
 export async function liftSuppressions(tx: Db, { keys, email }: ListedAddress): Promise<void> {
   for (const key of keys) await lift(tx, { key, email, kept: 'by-hand' });
 }
 
-/** Takes an address off the list, as far as it stands there for these reasons. @returns how many of them there were */
+/** Removes an address's entries for these reasons. @returns how many were removed */
 export async function removeSuppressions(
   db: Db,
   { keys, email, reasons }: ListedAddress & { reasons: readonly SuppressionReason[] },
@@ -127,7 +126,7 @@ export function suppressionPages(db: Db): AsyncGenerator<readonly Suppression[],
   }));
 }
 
-/** Notes that a lead took their consent back. */
+/** Records that a lead withdrew their consent. */
 export async function noteWithdrawal(tx: Db, withdrawal: Withdrawal): Promise<void> {
   await tx.insertInto('withdrawals').values(withdrawal).execute();
 }

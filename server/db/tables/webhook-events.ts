@@ -88,7 +88,7 @@ export async function insertLeadEvent(
   }
 }
 
-type Lease = {
+type EventLease = {
   readonly endpoint: string;
   readonly leaseId: string;
   readonly leasedUntil: number;
@@ -96,7 +96,7 @@ type Lease = {
   readonly most: number;
 };
 
-const lease = (db: Db, value: Value<Lease>, engine: OpenDatabase['engine']) =>
+const lease = (db: Db, value: Value<EventLease>, engine: OpenDatabase['engine']) =>
   db
     .with('due', (cte) => {
       const due = cte
@@ -135,8 +135,8 @@ const lease = (db: Db, value: Value<Lease>, engine: OpenDatabase['engine']) =>
     .returning(TAKEN);
 
 const leaseOn = {
-  sqlite: statement((db, value: Value<Lease>) => lease(db, value, 'sqlite')),
-  postgres: statement((db, value: Value<Lease>) => lease(db, value, 'postgres')),
+  sqlite: statement((db, value: Value<EventLease>) => lease(db, value, 'sqlite')),
+  postgres: statement((db, value: Value<EventLease>) => lease(db, value, 'postgres')),
 };
 
 /**
@@ -145,7 +145,7 @@ const leaseOn = {
  */
 export async function leaseDueEvents(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
-  wanted: Lease,
+  wanted: EventLease,
 ): Promise<TakenEvent[]> {
   const { rows } = await leaseOn[engine](db, wanted);
   return rows;

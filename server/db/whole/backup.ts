@@ -5,7 +5,7 @@ import { DatabaseSync, backup } from 'node:sqlite';
 const WHOLE = 2 ** 31 - 1;
 
 /**
- * Copies a database as it is at one moment; who writes to it meanwhile is not kept waiting (SQLite's online backup, with the
+ * Copies a database as it is at one moment. Writers do not wait for it (SQLite's online backup, with the
  * write-ahead log that every database of ours has).
  * @param copy a file that is not there yet, or is empty. It is not checked here
  */

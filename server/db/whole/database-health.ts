@@ -7,7 +7,7 @@ import type { WriteFault } from '#server/db/engine/outages.ts';
 import { HOUR_MS } from '#server/platform/time.ts';
 
 /**
- * Asks the database something that costs nothing. Throws what it said when it does not answer.
+ * Runs a query that costs nothing. Throws the database's error when it does not answer.
  * @returns "file lost" when its file was deleted or replaced under the running process
  */
 export async function pingDatabase({
@@ -18,16 +18,16 @@ export async function pingDatabase({
   return isFileOurs() ? 'well' : 'file lost';
 }
 
-/** While writes fail, and nobody may send a form any more: how often this process tries itself. */
+/** How often this process tries to write itself, while writes fail and no form is accepted. */
 const TRY_EVERY_MS = 5_000;
-/** Who asks does not wait longer for a try that hangs. */
+/** A caller waits no longer than this for a try that hangs. */
 const TRY_WITHIN_MS = 1_000;
 /** The row that is written: a count of tries, which housekeeping deletes. */
 const TRIES = { key: 'tries to write', windowMs: HOUR_MS } as const;
 
 /**
- * Makes what says whether the database takes writes. It goes by what the last ones said; while that is no good, it tries one of its
- * own now and then, however often it is asked.
+ * Makes a check whether the database takes writes. It goes by the last writes; while these fail, it tries one itself now and then,
+ * however often it is called.
  * @param clock milliseconds since 1970
  */
 export function createWriteCheck(

@@ -26,7 +26,7 @@ export type Look = {
   /** Migrations of a newer version of this page. */
   readonly unknown: readonly string[];
   readonly secretIds: readonly string[];
-  /** When the newest row was made, as the clock of its server told. Milliseconds since 1970; null when there is none. */
+  /** When the newest row was made, by the clock of its server. Milliseconds since 1970; null when there is none. */
   readonly newestAt: number | null;
   /** Why it takes no writes; null when it does, as far as can be seen without writing to SQLite's file. */
   readonly writeFault: WriteFault | 'denied' | null;

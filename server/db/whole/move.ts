@@ -1,4 +1,4 @@
-// All rows of one database into another that is empty, with counts and checksums of both.
+// Copies all rows of a database into an empty one, and compares counts and checksums.
 import { createHash, type Hash } from 'node:crypto';
 
 import { sql, type Kysely } from 'kysely';
@@ -12,7 +12,7 @@ import type { Schema } from '#server/db/schema.ts';
 type Table = keyof Schema;
 type Row = Readonly<Record<string, unknown>>;
 
-/** Each after those that its rows refer to, with what its rows are told apart and ordered by. */
+/** Each table after those that its rows refer to, with its primary key. */
 const TABLES: readonly (readonly [Table, key: readonly string[]])[] = [
   ['consent_wordings', ['version']],
   ['known_secrets', ['id']],
@@ -79,10 +79,10 @@ export class RowsDiffer extends Error {}
 
 /**
  * Copies every table in one transaction of the target.
- * @param onTable told what has been copied
- * @param onRows told how many rows of a table have been copied so far; may throw to end it
+ * @param onTable called after each table
+ * @param onRows called with the number of rows of a table copied so far; may throw to end the copy
  * @returns one line for each table
- * @throws {RowsDiffer} when two checksums differ. The target is as it was then, and whenever something else breaks
+ * @throws {RowsDiffer} when two checksums differ. After any error the target is unchanged
  */
 export async function moveRows(
   source: OpenDatabase,

@@ -128,15 +128,15 @@ function firstDifference(found: Schema, wanted: Schema): string | null {
 }
 
 /**
- * Whether any process has a database open. One that is there and free is left without a write-ahead log; one that is damaged is in
- * nobody's way.
- * @throws what SQLite says when it cannot be told
+ * Whether any process has a database open. One that is there and free is left without a write-ahead log; a damaged one
+ * is open nowhere.
+ * @throws SQLite's error when this cannot be found out
  */
 export function isDatabaseOpen(file: string): boolean {
   if (!existsSync(file)) return false;
   try {
     using database = new DatabaseSync(file, { timeout: 0 });
-    // Only the last one who has it open may leave this mode (SQLite, Write-Ahead Logging).
+    // Only the last process that has it open may leave this mode (SQLite, Write-Ahead Logging).
     database.exec('pragma locking_mode = exclusive');
     const row = database.prepare('pragma journal_mode = delete').get();
     return row?.['journal_mode'] !== 'delete';

@@ -11,7 +11,7 @@ import type { DatabaseAddress } from '#server/platform/database-url.ts';
 import { isWriteFailure } from '#server/db/whole/backup.ts';
 import { emptyLogOf, openDatabase, type Db } from '#server/db/engine/connect.ts';
 import { COLUMNS } from '#server/db/personal-columns.ts';
-import { isBusy } from '#server/db/engine/sqlite-dialect.ts';
+import { isBusy } from '#server/db/engine/sqlite-handle.ts';
 
 export type Rewriting =
   | { readonly type: 'rewritten' }
@@ -33,10 +33,10 @@ const HEADROOM = 1.1;
 const IN_MEMORY_BYTES = 100_000_000;
 
 /**
- * Rewrites a database beside the processes that use it. On SQLite whoever writes waits meanwhile, one to three seconds for each 100 MB; on
- * PostgreSQL whoever needs a table waits while that table is rewritten.
+ * Rewrites a database beside the processes that use it. On SQLite writers wait, one to three seconds for each 100 MB; on PostgreSQL each
+ * table is locked while it is rewritten.
  * @param options largestBytes: a larger database is not rewritten, so that no visitor waits for long
- * @throws what the database said
+ * @throws the database's error
  */
 export async function rewriteDatabase(
   config: DatabaseAddress,
@@ -76,7 +76,7 @@ async function rewriteFile(file: string, largestBytes: number): Promise<Rewritin
     if (isWriteFailure(error)) return { type: 'no room', neededBytes };
     throw error;
   } finally {
-    // Also what a rewriting left that came to nothing.
+    // Also after a rewriting that failed.
     isLogEmpty = await until(() => emptyLogOf(sqlite));
   }
   if (!isTooLarge && !hasRoom) return { type: 'no room', neededBytes };
@@ -136,7 +136,7 @@ async function rewriteTables(db: Db, largestBytes: number): Promise<Rewriting> {
   return left.length === 0 ? { type: 'rewritten' } : { type: 'left', tables: left };
 }
 
-/** Never waits for the table: all who want it would have to wait behind us. @returns whether it could be rewritten */
+/** Never waits for the table, because others would queue up behind the wait. @returns whether it was rewritten */
 async function rewriteTable(db: Db, table: string): Promise<boolean> {
   const file = async () => {
     const { rows } = await sql`select pg_relation_filenode(${table}::regclass) as file`.execute(db);
