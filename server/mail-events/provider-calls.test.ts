@@ -29,7 +29,7 @@ import {
 } from '#testing/mail-providers.ts';
 
 describe('events of mail providers', () => {
-  it('of SendGrid are believed when they are signed with its key, over just these bytes, lately', () =>
+  it('of SendGrid count when they are signed with its key, over exactly these bytes, and recently', () =>
     withAmazon({ engine: 'sqlite' }, async (server) => {
       await askForCode(server);
       const now = server.now();
@@ -54,7 +54,7 @@ describe('events of mail providers', () => {
       assert.deepEqual(await reasons(server), ['bounced']);
     }));
 
-  it('of Mailgun are believed when time and token are signed with its key, lately, and each token once', () =>
+  it('of Mailgun count when time and token are signed with its key, recently, and each token once', () =>
     withAmazon({ engine: 'sqlite' }, async (server) => {
       await askForCode(server);
       const now = server.now();
@@ -109,7 +109,7 @@ describe('events of mail providers', () => {
       assert.deepEqual(await reasons(server), []);
     }));
 
-  it('of Postmark are believed with the user and password that were agreed on', () =>
+  it('of Postmark count with the user and password that were agreed on', () =>
     withAmazon({ engine: 'sqlite' }, async (server) => {
       await askForCode(server);
       const right = asPostmark({ kind: 'bounce', at: server.now() });
@@ -126,7 +126,7 @@ describe('events of mail providers', () => {
       }
     }));
 
-  it('of Amazon SES are believed when SNS signed them for our topic, in either version', () =>
+  it('of Amazon SES count when SNS signed them for our topic, in either version', () =>
     withAmazon({ engine: 'sqlite' }, async (server, amazon) => {
       await askForCode(server);
       const now = server.now();
@@ -173,7 +173,7 @@ describe('events of mail providers', () => {
       );
     }));
 
-  it('of Amazon SES wait while its certificate cannot be had, and are refused when it is none', () =>
+  it('of Amazon SES wait while the certificate cannot be fetched, and are refused when it is none', () =>
     withAmazon({ engine: 'sqlite' }, async (server, { answers, asked }) => {
       await askForCode(server);
       const call = asSes({ kind: 'bounce', at: server.now() }, server.now());
@@ -235,7 +235,7 @@ describe('events of mail providers', () => {
       assert.equal(asked.length, 1, 'and nobody subscribes again who was unsubscribed');
     }));
 
-  it('of Amazon SES are no bounces when they are for now, about the message, or the owner’s own wish', () =>
+  it('of Amazon SES are no bounces when they are temporary, about the message, or the owner’s own wish', () =>
     withAmazon({ engine: 'sqlite' }, async (server) => {
       await askForCode(server);
       const at = server.now();

@@ -65,7 +65,7 @@ describe('a login', () => {
     }
   });
 
-  it('goes to this machine as it is, and a refusal is told in a sentence without the words of the server', async () => {
+  it('goes to this machine in clear, and a refusal is explained in a sentence without the server’s words', async () => {
     const server = await startClearTextServer();
     try {
       const right = mailerFor(`smtp://user:right@127.0.0.1:${server.port}`);

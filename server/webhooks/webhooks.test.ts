@@ -49,7 +49,7 @@ const outcomes = (server: ServerUnderTest, count: number) =>
 
 for (const engine of ENGINES) {
   describe(`a webhook on ${engine}`, () => {
-    it('is told a lead’s whole life in order, signed, and after its erasure nothing but the id', () =>
+    it('receives a lead’s whole life in order, signed, and after its erasure only the id', () =>
       withReceiver(undefined, (receiver) =>
         withServer({ engine, env: toldTo(receiver) }, async (server) => {
           // Receivers compare with their own clock.
@@ -126,7 +126,7 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it('that does not answer gets everything later, each lead’s events in order; another one is told meanwhile', () => {
+    it('that does not answer gets everything later, each lead’s events in order; another one gets its events meanwhile', () => {
       let isAway = true;
       return withReceiver(
         (_, response) => void response.writeHead(isAway ? 503 : 204).end(),
@@ -165,7 +165,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    it('that stays away is tried for 24 hours, less and less often; then the event is dead until somebody has it tried again', () => {
+    it('that stays away is tried for 24 hours, less and less often; then the event is dead until the operator has it tried again', () => {
       let isAway = true;
       return withReceiver(
         (_, response) => void response.writeHead(isAway ? 500 : 204).end(),
@@ -224,7 +224,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    it('is told of a reading also when the article comes with the answer to the code, and of the first one alone', () =>
+    it('receives the first reading only, also when the article comes with the answer to the code', () =>
       withReceiver(undefined, (receiver) =>
         withServer({ engine, env: toldTo(receiver) }, async (server) => {
           const visitor = createVisitor(server);
@@ -246,7 +246,7 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it('that asks for time is given it, and a clock that is set back holds nothing up', () => {
+    it('that asks for time gets it, and a clock that is set back delays nothing', () => {
       let isAway = true;
       return withReceiver(
         (_, response) =>
@@ -277,7 +277,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    it('that answers 410 is not told that event again, and the next one is', () =>
+    it('that answers 410 does not get that event again, and gets the next one', () =>
       withReceiver(
         ({ event }, response) => void response.writeHead(event.type === 'lead.verified' ? 410 : 204).end(),
         (receiver) =>
@@ -294,7 +294,7 @@ for (const engine of ENGINES) {
           }),
       ));
 
-    it('is never told about somebody who was erased before; the erasure overtakes nothing that is on its way', () => {
+    it('gets no event of a lead that is erased, and the erasure overtakes no event under way', () => {
       const open: (() => void)[] = [];
       return withReceiver(
         ({ event }, response) => {
@@ -322,7 +322,7 @@ for (const engine of ENGINES) {
       );
     });
 
-    it('holds what is told about somebody where a person’s data is looked for, and lets it go with the mail', () =>
+    it('keeps events where a person’s data is looked for, and deletes them with old mail', () =>
       withReceiver(refuse, (receiver) =>
         withServer({ engine, env: toldTo(receiver) }, async (server) => {
           await becomeLead(server);
@@ -347,7 +347,7 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it('is told nothing that was not committed', () =>
+    it('gets nothing that was not committed', () =>
       withReceiver(undefined, (receiver) =>
         withServer({ engine, env: toldTo(receiver) }, async (server) => {
           const leadId = await becomeLead(server);
@@ -375,7 +375,7 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it('is told by several processes as by one: each event once, each lead’s in order', () =>
+    it('gets each event once from several processes, and each lead’s in order', () =>
       withReceiver(undefined, async (receiver) => {
         const database = await freshDatabase(engine);
         const endpoints = endpointsOf([receiver.url]);
@@ -426,7 +426,7 @@ for (const engine of ENGINES) {
         await database.close();
       }));
 
-    it('that nobody named costs nothing: no statement, and nothing is kept', async () => {
+    it('that is not set costs nothing: no statement, and nothing is stored', async () => {
       const asked: string[] = [];
       const database = await freshDatabase(engine, { onStatement: (text) => asked.push(text) });
       await withServer({ engine, database }, async (server) => {
@@ -438,7 +438,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('that hangs does not keep a stop waiting: its event is given back, and sent at the next start', async () => {
+    it('that hangs does not delay a stop: its event is given back, and sent at the next start', async () => {
       const database = await freshDatabase(engine);
       const { db } = database;
       const hung = Promise.withResolvers<void>();
@@ -464,7 +464,7 @@ for (const engine of ENGINES) {
   });
 }
 
-it('what is queued about somebody while they are erased goes with them, on postgres', () =>
+it('an event that is queued while its lead is erased is deleted with the lead, on postgres', () =>
   withReceiver(undefined, (receiver) =>
     withServer({ engine: 'postgres', env: toldTo(receiver) }, async (server) => {
       const leadId = await becomeLead(server);
@@ -495,7 +495,7 @@ it('what is queued about somebody while they are erased goes with them, on postg
     }),
   ));
 
-it('desk webhooks test says what each address answers, and secret what they check with', () =>
+it('desk webhooks test prints each address’s answer, and desk webhooks secret the secret that receivers check with', () =>
   withReceiver(undefined, (here) =>
     withReceiver(refuse, (away) =>
       withServer(
@@ -521,7 +521,7 @@ it('desk webhooks test says what each address answers, and secret what they chec
     ),
   ));
 
-it('desk webhooks test says what to do where there are no addresses', () =>
+it('desk webhooks test says what to do when no address is set', () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     const { exitCode, notes } = await desk(server.service, ['webhooks', 'test']);
     assert.equal(exitCode, 1);

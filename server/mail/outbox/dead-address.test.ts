@@ -23,7 +23,7 @@ const suppressions = (server: ServerUnderTest) =>
 for (const engine of ENGINES) {
   describe(`a dead address on ${engine}`, () => {
     for (const command of ['RCPT', 'DATA'] as const)
-      it(`is put on the list with the answer to ${command}, is still sent a code that somebody asks for, and comes off it by a code that is entered`, async () => {
+      it(`is suppressed by the answer to ${command}, still gets a code that a visitor asks for, and is freed by a code that is entered`, async () => {
         let isDead = true;
         const answer = () => (isDead ? smtpError(550, `5.1.1 <${TYPED}>: User\n\u0000unknown`) : null);
         const inbox = command === 'RCPT' ? { onRecipient: answer } : { onMessage: answer };
@@ -69,7 +69,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('leaves nothing behind when it was erased while its mail was refused', async () => {
+    it('leaves nothing behind when it is erased while its mail is refused', async () => {
       const { promise: erased, resolve: go } = Promise.withResolvers<void>();
       const onRecipient = async () => {
         await erased;
