@@ -40,7 +40,7 @@ for (const engine of ENGINES) {
           await server.advance(1);
           const { leadId } = await becomeLead(server, EMAIL, 2);
           assert.deepEqual(await reasons(server), []);
-          // What happened before does not undo what was agreed to since, however late it is told.
+          // An older event does not undo a newer consent, however late it is reported.
           await server.advance(3_600);
           await report(server, name, bounce);
           await report(server, name, complaint);

@@ -187,7 +187,7 @@ describe('events of mail providers', () => {
       answers.set(CERTIFICATE_PATH, TEST_SNS_CERTIFICATE);
       assert.equal((await post(server, 'ses', call)).statusCode, 200);
 
-      // It has an end of its own.
+      // The certificate expires.
       server.setClock(Date.UTC(2121, 0, 1));
       const late = await post(server, 'ses', asSes({ kind: 'complaint', at: server.now() }, server.now()));
       assert.equal(late.statusCode, 401);
@@ -232,7 +232,7 @@ describe('events of mail providers', () => {
       assert.equal((await post(server, 'ses', ask({}))).statusCode, 200);
       assert.deepEqual(asked, [url(TOPIC)]);
       assert.equal((await post(server, 'ses', ask({ Type: 'UnsubscribeConfirmation' }))).statusCode, 200);
-      assert.equal(asked.length, 1, 'and nobody subscribes again who was unsubscribed');
+      assert.equal(asked.length, 1, 'a subscription that was ended is not confirmed again');
     }));
 
   it('of Amazon SES are no bounces when they are temporary, about the message, or the owner’s own wish', () =>

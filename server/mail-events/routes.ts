@@ -39,7 +39,7 @@ const providersOf = (
   ...(sendgridKey === null ? [] : [createSendGrid(sendgridKey)]),
 ];
 
-/** Takes each report in a transaction of its own, because a batch of thousands in one would hold up the database. */
+/** Takes each report in a separate transaction, because a batch of thousands in one would hold up the database. */
 async function takeEach(
   parts: ReportParts,
   reports: readonly MailReport[],

@@ -55,9 +55,9 @@ describe('a login', () => {
       careful.close();
 
       for (const word of ['requireTLS=false', 'ignoreTLS=true']) {
-        const told = mailerFor(`${elsewhere}?${word}`);
-        assert.equal(await told.tryAccount(), null, word);
-        told.close();
+        const mailer = mailerFor(`${elsewhere}?${word}`);
+        assert.equal(await mailer.tryAccount(), null, word);
+        mailer.close();
       }
       assert.equal(server.logins.length, 2);
     } finally {

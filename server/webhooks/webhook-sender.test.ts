@@ -1,4 +1,4 @@
-// Receivers that nobody would want: the sender takes no harm, and does none.
+// Receivers that misbehave: they do the sender no harm, and it does them none.
 import assert from 'node:assert/strict';
 import { Resolver } from 'node:dns';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// What other programs are told about leads: all of it, in order, once it is committed, and nothing to anybody else.
+// The events that other programs receive about leads: all of them, in order, once they are committed, and nothing else.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -107,12 +107,12 @@ for (const engine of ENGINES) {
               },
             },
           } satisfies Record<keyof LeadEventBody, unknown>);
-          const told = received.map(({ event }) => event.data.lead as { name?: string; company?: string });
-          assert.deepEqual(told[2]?.company, 'Engines & Co');
-          assert.deepEqual(told[3]?.name, 'Ada King');
-          assert.deepEqual(told[4], { id: leadId });
+          const leads = received.map(({ event }) => event.data.lead as { name?: string; company?: string });
+          assert.deepEqual(leads[2]?.company, 'Engines & Co');
+          assert.deepEqual(leads[3]?.name, 'Ada King');
+          assert.deepEqual(leads[4], { id: leadId });
 
-          // It was told with a status, and is kept without what was told.
+          // The row keeps the status, and no body.
           const rows = await server.database.db.selectFrom('webhook_events').selectAll().execute();
           assert.deepEqual(
             rows.map(({ type, state, payload, answer }) => ({ type, state, payload, answer })),
@@ -195,7 +195,7 @@ for (const engine of ENGINES) {
             // 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h …, and what is left of the day.
             assert.deepEqual(waits.slice(0, 8), [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400]);
 
-            // The one behind it has its turn, and a day of its own is over as well.
+            // The next event has its turn; its day is over as well.
             await until(() => server.webhookOutcomes.filter(({ type }) => type === 'dead').length === 2);
             await server.advance(0);
             const listed = await desk(server.service, ['webhooks', 'list']);
@@ -395,8 +395,8 @@ for (const engine of ENGINES) {
               flags: '',
             })
             .execute();
-        const told = ['lead.verified', 'lead.read', 'lead.updated'] as const;
-        for (const type of told)
+        const types = ['lead.verified', 'lead.read', 'lead.updated'] as const;
+        for (const type of types)
           for (const leadId of leads)
             await database.db
               .transaction()
@@ -421,7 +421,7 @@ for (const engine of ENGINES) {
         assert.equal(receiver.received.length, 30);
         for (const id of leads) {
           const ofOne = receiver.received.filter(({ event }) => event.data.lead.id === id);
-          assert.deepEqual(typesOf(ofOne), told);
+          assert.deepEqual(typesOf(ofOne), types);
         }
         await database.close();
       }));

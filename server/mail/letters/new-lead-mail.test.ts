@@ -50,7 +50,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(
           await rowsOf(server, 'new-lead'),
           [],
-          'nobody is told of an address that anybody typed',
+          'an address that is only typed is not reported',
         );
         assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
         const { parsed } = await server.inbox.waitForMail(OPERATOR);
@@ -121,7 +121,7 @@ for (const engine of ENGINES) {
         await look();
         await server.advance(3_600 + 30);
         await look();
-        assert.deepEqual(await rowsOf(server, 'new-leads'), [], 'somebody may still be on the way');
+        assert.deepEqual(await rowsOf(server, 'new-leads'), [], 'a lead may still be stored');
         await server.advance(60);
         await look();
         await look();

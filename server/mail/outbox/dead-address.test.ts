@@ -54,8 +54,8 @@ for (const engine of ENGINES) {
 
     it('is not what a full mailbox, a blocked sender, a broken message or words without a code mean', async () => {
       const answers = ['5.2.2 Full', '5.7.1 Blocked', '5.3.4 Too large', 'User unknown', '4.1.1 Not yet'];
-      const told = [...answers];
-      const onRecipient = () => smtpError(550, told.shift() ?? '5.7.1');
+      const replies = [...answers];
+      const onRecipient = () => smtpError(550, replies.shift() ?? '5.7.1');
       await withServer({ engine, inbox: { onRecipient } }, async (server) => {
         for (const [at, answer] of answers.entries()) {
           await createVisitor(server, `198.51.100.${at + 1}`).post(

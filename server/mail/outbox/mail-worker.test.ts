@@ -20,7 +20,7 @@ const attemptsOf = async (server: ServerUnderTest): Promise<number[]> =>
     ({ attempts }) => attempts,
   );
 
-/** A mail server that says after the message whatever it is told to say, as no library would. */
+/** A mail server that replies to the message with any bytes, which no library does. */
 async function startRawSmtpServer(afterMessage: string) {
   let messages = 0;
   const sockets = new Set<Socket>();

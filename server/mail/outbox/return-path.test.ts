@@ -1,4 +1,4 @@
-// A return path of its own for each mail, where the operator set a domain for them.
+// Each mail has its own return path when the operator has set a domain for them.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
