@@ -1,6 +1,6 @@
 // Acts on a report that is known to be genuine: a bounce suppresses the address, and a complaint withdraws the lead's consent as
 // well. Repeating a report changes nothing, and a report older than the lead's last verification does nothing. Which bounces count
-// is decided in mail/hard-bounces.ts.
+// is decided in mail/bounces-that-suppress.ts.
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 import { lockAddress } from '#server/db/tables/challenges.ts';

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { createTransport, type NodemailerError } from 'nodemailer';
 
 import { needsTls, type Config, type DkimConfig } from '#server/settings/settings.ts';
-import { meaningOf, type AnswerMeaning } from '#server/mail/hard-bounces.ts';
+import { meaningOf, type AnswerMeaning } from '#server/mail/bounces-that-suppress.ts';
 import { makeWholeFolderPrivate } from '#server/platform/private-files.ts';
 
 export type Mail = {
