@@ -23,7 +23,7 @@ import { withReceiver, type Received, type Receiver } from '#testing/webhook-rec
 const EMAIL = 'ada@example.com';
 const HOUR = 3_600;
 
-const toldTo = (...receivers: readonly Pick<Receiver, 'url'>[]) => ({
+const webhooksAt = (...receivers: readonly Pick<Receiver, 'url'>[]) => ({
   WEBHOOK_URLS: receivers.map(({ url }) => url).join(' '),
   WEBHOOK_ALLOW_PRIVATE: 'yes',
 });
@@ -51,7 +51,7 @@ for (const engine of ENGINES) {
   describe(`a webhook on ${engine}`, () => {
     it('receives a lead’s whole life in order, signed, and after its erasure only the id', () =>
       withReceiver(undefined, (receiver) =>
-        withServer({ engine, env: toldTo(receiver) }, async (server) => {
+        withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
           // Receivers compare with their own clock.
           server.setClock(Date.now());
           const { secrets } = server.service.webhooks;
@@ -132,7 +132,7 @@ for (const engine of ENGINES) {
         (_, response) => void response.writeHead(isAway ? 503 : 204).end(),
         (away) =>
           withReceiver(undefined, (here) =>
-            withServer({ engine, env: toldTo(away, here) }, async (server) => {
+            withServer({ engine, env: webhooksAt(away, here) }, async (server) => {
               await becomeLead(server);
               await becomeLead(server, 'eve@example.com');
               await until(() => here.received.length === 4 && away.received.length === 2);
@@ -170,7 +170,7 @@ for (const engine of ENGINES) {
       return withReceiver(
         (_, response) => void response.writeHead(isAway ? 500 : 204).end(),
         (receiver) =>
-          withServer({ engine, env: toldTo(receiver) }, async (server) => {
+          withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
             const begun = server.now();
             await becomeLead(server);
             const waits: number[] = [];
@@ -226,7 +226,7 @@ for (const engine of ENGINES) {
 
     it('receives the first reading only, also when the article comes with the answer to the code', () =>
       withReceiver(undefined, (receiver) =>
-        withServer({ engine, env: toldTo(receiver) }, async (server) => {
+        withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
           const visitor = createVisitor(server);
           await visitor.post(API.leads, filledForm());
           const code = codeIn(await server.inbox.waitForMail(EMAIL));
@@ -252,7 +252,7 @@ for (const engine of ENGINES) {
         (_, response) =>
           void (isAway ? response.writeHead(429, { 'retry-after': '7200' }) : response.writeHead(204)).end(),
         (receiver) =>
-          withServer({ engine, env: toldTo(receiver) }, async (server) => {
+          withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
             const leadId = await becomeLead(server);
             await outcomes(server, 1);
             await server.advance(0);
@@ -281,7 +281,7 @@ for (const engine of ENGINES) {
       withReceiver(
         ({ event }, response) => void response.writeHead(event.type === 'lead.verified' ? 410 : 204).end(),
         (receiver) =>
-          withServer({ engine, env: toldTo(receiver) }, async (server) => {
+          withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
             await becomeLead(server);
             await outcomes(server, 2);
             assert.deepEqual(
@@ -303,7 +303,7 @@ for (const engine of ENGINES) {
           else answer();
         },
         (receiver) =>
-          withServer({ engine, env: toldTo(receiver) }, async (server) => {
+          withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
             const leadId = await becomeLead(server);
             await until(() => open.length === 1);
             await desk(server.service, ['erase', EMAIL, '--yes']);
@@ -324,7 +324,7 @@ for (const engine of ENGINES) {
 
     it('keeps events where a person’s data is looked for, and deletes them with old mail', () =>
       withReceiver(refuse, (receiver) =>
-        withServer({ engine, env: toldTo(receiver) }, async (server) => {
+        withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
           await becomeLead(server);
           await outcomes(server, 1);
           await server.advance(0);
@@ -349,7 +349,7 @@ for (const engine of ENGINES) {
 
     it('gets nothing that was not committed', () =>
       withReceiver(undefined, (receiver) =>
-        withServer({ engine, env: toldTo(receiver) }, async (server) => {
+        withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
           const leadId = await becomeLead(server);
           await outcomes(server, 2);
           const { webhooks } = server.service;
@@ -445,7 +445,7 @@ for (const engine of ENGINES) {
       await withReceiver(
         () => hung.resolve(),
         (receiver) =>
-          withServer({ engine, env: toldTo(receiver), database }, async (server) => {
+          withServer({ engine, env: webhooksAt(receiver), database }, async (server) => {
             await becomeLead(server);
             await hung.promise;
             await server.service.close();
@@ -466,7 +466,7 @@ for (const engine of ENGINES) {
 
 it('an event that is queued while its lead is erased is deleted with the lead, on postgres', () =>
   withReceiver(undefined, (receiver) =>
-    withServer({ engine: 'postgres', env: toldTo(receiver) }, async (server) => {
+    withServer({ engine: 'postgres', env: webhooksAt(receiver) }, async (server) => {
       const leadId = await becomeLead(server);
       await outcomes(server, 2);
       await server.advance(0);
@@ -501,7 +501,7 @@ it('desk webhooks test prints each address’s answer, and desk webhooks secret 
       withServer(
         {
           engine: 'sqlite',
-          env: { ...toldTo(here, away), WEBHOOK_SECRET: 'whsec_bmV3LXNlY3JldC1uZXctc2VjcmV0LW5ldw==' },
+          env: { ...webhooksAt(here, away), WEBHOOK_SECRET: 'whsec_bmV3LXNlY3JldC1uZXctc2VjcmV0LW5ldw==' },
         },
         async (server) => {
           server.setClock(Date.now());
