@@ -71,7 +71,7 @@ export const IsoTime = z.pipe(
 /**
  * Reports a dead address that a provider names, unless the mail server's reply says otherwise. The provider has looked at more
  * than the reply's code, so an unclear code is no objection.
- * @param bounce answers: the mail server's replies; isSure: whether the provider itself calls the bounce final and about the address
+ * @param bounce answers: the mail server's replies; isSure: whether the provider calls the bounce final and about the address
  */
 export function bounced(
   email: string,
