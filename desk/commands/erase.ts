@@ -8,7 +8,7 @@ import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure, type Desk } from '#desk/commands/command.ts';
 import { personalDataOf, readAddress } from '#desk/commands/held-data.ts';
 import { erasePersonalData, type PersonalData } from '#server/db/across/personal-data.ts';
-import { deleteWrittenMail } from '#server/mail/written-mail.ts';
+import { deleteEmlFiles } from '#server/mail/delete-eml-files.ts';
 import { queueLeadErased } from '#server/webhooks/webhook-events.ts';
 
 export function addErase(program: Command, desk: Desk): void {
@@ -39,7 +39,7 @@ export function addErase(program: Command, desk: Desk): void {
         onLeadErased: (tx, lead) => queueLeadErased(tx, webhooks, { ...lead, now }),
       });
       webhooks.wake();
-      const mailFiles = await deleteWrittenMail(mailFolder, email);
+      const mailFiles = await deleteEmlFiles(mailFolder, email);
       if (json) await desk.print(jsonText({ email, erased, mailFiles }));
       else await desk.print(`Erased: ${sayCounts({ ...erased, mailFiles })}.\n`);
       desk.note('Backups and files that were exported before still hold it: erase it there too.');

@@ -7,7 +7,7 @@ import { sayFailed, type Dns } from '#server/platform/dns.ts';
 import { dnsDomainOf } from '#desk/doctor/domains.ts';
 import { about, type Finding } from '#desk/doctor/finding.ts';
 import { readTags } from '#desk/doctor/tags.ts';
-import { dkimComplaint } from '#server/mail/mailer.ts';
+import { dkimComplaint } from '#server/mail/dkim-key.ts';
 
 const { ok, note, warning, problem } = about('DKIM');
 

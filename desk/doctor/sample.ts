@@ -5,7 +5,8 @@ import path from 'node:path';
 import type { Config } from '#server/settings/settings.ts';
 import { about, type Finding } from '#desk/doctor/finding.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
-import { createMailer, dkimComplaint, senderAddress } from '#server/mail/mailer.ts';
+import { dkimComplaint } from '#server/mail/dkim-key.ts';
+import { createMailer, senderAddress } from '#server/mail/mailer.ts';
 
 const { ok, note, problem } = about('sample');
 

@@ -40,7 +40,7 @@ for (const engine of ENGINES) {
           await server.advance(1);
           const { leadId } = await becomeLead(server, EMAIL, 2);
           assert.deepEqual(await reasons(server), []);
-          // What happened before does not undo what was agreed to since, however late it is told.
+          // An older event does not undo a newer consent, however late it is reported.
           await server.advance(3_600);
           await report(server, name, bounce);
           await report(server, name, complaint);
@@ -58,7 +58,7 @@ for (const engine of ENGINES) {
         }));
 
     for (const name of PROVIDERS)
-      it(`${name}: nothing is kept about an address of which nothing is held`, () =>
+      it(`${name}: nothing is stored about an address of which nothing is held`, () =>
         withAmazon({ engine }, async (server) => {
           for (const email of ['eve@example.com', 'nonsense', 'a\u0000b@example.com', '']) {
             await report(server, name, { kind: 'bounce', email, at: server.now() });
@@ -67,7 +67,7 @@ for (const engine of ENGINES) {
           assert.deepEqual(await reasons(server), []);
         }));
 
-    it('mailgun: a token serves one call, of many at once and in every process, and again only after a failure of ours', () =>
+    it('mailgun: a token counts for one call, of many at once and in every process, and again only after a failure of ours', () =>
       withAmazon({ engine }, async (server) => {
         await askForCode(server);
         const now = server.now();
@@ -101,7 +101,7 @@ for (const engine of ENGINES) {
         }
       }));
 
-    it('takes a whole batch, of which each event counts for itself', () =>
+    it('takes a whole batch, of which each event counts by itself', () =>
       withAmazon({ engine }, async (server) => {
         await askForCode(server);
         await askForCode(server, 'grace@example.com');
@@ -124,7 +124,7 @@ for (const engine of ENGINES) {
 }
 
 describe('events of mail providers', () => {
-  it('have no address as long as nothing is set, and one each that is', () =>
+  it('have no route until their provider is set', () =>
     withServer({ engine: 'sqlite', env: { MAIL_EVENTS_MAILGUN_KEY: MAILGUN_KEY } }, async (server) => {
       const unknown = await server.app.inject({ method: 'POST', url: '/api/mail-events/nobody' });
       for (const name of PROVIDERS) {

@@ -1,4 +1,4 @@
-// Mailgun: failures and complaints. It signs a time and a token, not the event, so a token serves one call, whatever that reports.
+// Mailgun: failures and complaints. It signs a time and a token but not the event, so each token counts for one call only.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 import * as z from 'zod/mini';
@@ -39,7 +39,7 @@ const Call = z.object({
   }),
 });
 
-/** The provider's own word that the address is dead: told by a mail server, or known from before. */
+/** Reasons by which Mailgun calls the address dead: a mail server just said so, or had said so before. */
 const DEAD = new Set(['bounce', 'suppress-bounce']);
 
 /** @param key MAIL_EVENTS_MAILGUN_KEY */
@@ -59,7 +59,7 @@ export function createMailgun(key: string): Provider {
         !isFresh(Number(timestamp) * 1_000, now)
       )
         return UNSIGNED;
-      // By the signature: a time and a token that are cut apart elsewhere have the same one.
+      // Keyed by the signature: the same digits, divided differently into time and token, have the same one.
       const once = { key: `mailgun: ${expected}`, until: freshUntil(Number(timestamp) * 1_000) };
       return { type: 'reports', reports: reportsOf(call['event-data']), once };
     },
@@ -82,7 +82,7 @@ function reportsOf({
   return bounced(recipient, { answers, isSure: DEAD.has(reason), happenedAt });
 }
 
-/** What is compared in constant time must be of one length; a longer or shorter one is wrong in any case. */
+/** Comparison in constant time needs equal lengths; text of another length is wrong in any case. */
 const sameLength = (text: string, length: number): Buffer => {
   const bytes = Buffer.from(text, 'latin1');
   return bytes.length === length ? bytes : Buffer.alloc(length);

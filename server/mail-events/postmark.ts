@@ -1,5 +1,5 @@
-// Postmark: bounces and spam complaints. It signs nothing; it sends the user and password that stand in the address it was given
-// (https://user:password@…), so whoever learns these can send anything.
+// Postmark: bounces and spam complaints. It signs nothing; it sends the user and password of the address that it was given
+// (https://user:password@…), so anyone who learns them can report anything.
 import { createHash, timingSafeEqual } from 'node:crypto';
 
 import * as z from 'zod/mini';
@@ -16,17 +16,17 @@ import {
   type Provider,
 } from '#server/mail-events/provider.ts';
 
-/** https://postmarkapp.com/developer/webhooks/bounce-webhook, and spam-complaint-webhook: the same but for the type. */
+/** https://postmarkapp.com/developer/webhooks/bounce-webhook, and spam-complaint-webhook, which differs in the type only. */
 const Event = z.object({
   RecordType: z.string(),
   Type: z.optional(z.string()),
   Email: z.optional(z.string()),
   BouncedAt: z.optional(IsoTime),
-  /** What the mail server answered, such as `smtp;550 5.1.1 …`. */
+  /** The mail server's reply, such as `smtp;550 5.1.1 …`. */
   Details: z.optional(z.string()),
 });
 
-/** That the address does not exist, or is none. Others are for now, blocked, or the operator's own doing. */
+/** Types of a dead address. Others are temporary, blocked, or the operator's own doing. */
 const DEAD = new Set(['HardBounce', 'BadEmailAddress']);
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

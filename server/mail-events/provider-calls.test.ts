@@ -29,7 +29,7 @@ import {
 } from '#testing/mail-providers.ts';
 
 describe('events of mail providers', () => {
-  it('of SendGrid are believed when they are signed with its key, over just these bytes, lately', () =>
+  it('of SendGrid count when they are signed with its key, over exactly these bytes, and recently', () =>
     withAmazon({ engine: 'sqlite' }, async (server) => {
       await askForCode(server);
       const now = server.now();
@@ -54,7 +54,7 @@ describe('events of mail providers', () => {
       assert.deepEqual(await reasons(server), ['bounced']);
     }));
 
-  it('of Mailgun are believed when time and token are signed with its key, lately, and each token once', () =>
+  it('of Mailgun count when time and token are signed with its key, recently, and each token once', () =>
     withAmazon({ engine: 'sqlite' }, async (server) => {
       await askForCode(server);
       const now = server.now();
@@ -109,7 +109,7 @@ describe('events of mail providers', () => {
       assert.deepEqual(await reasons(server), []);
     }));
 
-  it('of Postmark are believed with the user and password that were agreed on', () =>
+  it('of Postmark count with the user and password that were agreed on', () =>
     withAmazon({ engine: 'sqlite' }, async (server) => {
       await askForCode(server);
       const right = asPostmark({ kind: 'bounce', at: server.now() });
@@ -126,7 +126,7 @@ describe('events of mail providers', () => {
       }
     }));
 
-  it('of Amazon SES are believed when SNS signed them for our topic, in either version', () =>
+  it('of Amazon SES count when SNS signed them for our topic, in either version', () =>
     withAmazon({ engine: 'sqlite' }, async (server, amazon) => {
       await askForCode(server);
       const now = server.now();
@@ -173,7 +173,7 @@ describe('events of mail providers', () => {
       );
     }));
 
-  it('of Amazon SES wait while its certificate cannot be had, and are refused when it is none', () =>
+  it('of Amazon SES wait while the certificate cannot be fetched, and are refused when it is none', () =>
     withAmazon({ engine: 'sqlite' }, async (server, { answers, asked }) => {
       await askForCode(server);
       const call = asSes({ kind: 'bounce', at: server.now() }, server.now());
@@ -187,7 +187,7 @@ describe('events of mail providers', () => {
       answers.set(CERTIFICATE_PATH, TEST_SNS_CERTIFICATE);
       assert.equal((await post(server, 'ses', call)).statusCode, 200);
 
-      // It has an end of its own.
+      // The certificate expires.
       server.setClock(Date.UTC(2121, 0, 1));
       const late = await post(server, 'ses', asSes({ kind: 'complaint', at: server.now() }, server.now()));
       assert.equal(late.statusCode, 401);
@@ -232,10 +232,10 @@ describe('events of mail providers', () => {
       assert.equal((await post(server, 'ses', ask({}))).statusCode, 200);
       assert.deepEqual(asked, [url(TOPIC)]);
       assert.equal((await post(server, 'ses', ask({ Type: 'UnsubscribeConfirmation' }))).statusCode, 200);
-      assert.equal(asked.length, 1, 'and nobody subscribes again who was unsubscribed');
+      assert.equal(asked.length, 1, 'a subscription that was ended is not confirmed again');
     }));
 
-  it('of Amazon SES are no bounces when they are for now, about the message, or the owner’s own wish', () =>
+  it('of Amazon SES are no bounces when they are temporary, about the message, or the owner’s own wish', () =>
     withAmazon({ engine: 'sqlite' }, async (server) => {
       await askForCode(server);
       const at = server.now();

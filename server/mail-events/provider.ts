@@ -1,17 +1,16 @@
-// What the mail providers have in common: each proves that it is who it says it is, and tells of mail that came back and of
-// complaints.
+// What all mail providers have in common: a call proves its origin, and reports bounces and complaints.
 import type { IncomingHttpHeaders } from 'node:http';
 
 import * as z from 'zod/mini';
 
 import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
 import type { MailReport, Once } from '#server/mail-events/take-report.ts';
-import { meaningOfAll } from '#server/mail/hard-bounces.ts';
+import { meaningOfAll } from '#server/mail/bounces-that-suppress.ts';
 import { asciiAddress } from '#shared/lead.ts';
 
-/** One call. */
-type Delivery = {
-  /** As it came: signatures are over the bytes. */
+/** A call of a provider. */
+type ProviderCall = {
+  /** The bytes as they came, because signatures cover the bytes. */
   readonly body: Buffer;
   readonly headers: IncomingHttpHeaders;
   /** Milliseconds since 1970. */
@@ -22,39 +21,39 @@ export type Verdict =
   | {
       readonly type: 'reports';
       readonly reports: readonly MailReport[];
-      /** For a signature that does not cover the reports: one call with it counts. */
+      /** For a signature that does not cover the reports: only one call with it counts. */
       readonly once?: Once;
     }
-  /** It does not come from the provider, or it is too old to be sure of it. */
+  /** Not from the provider, or too old to be sure. */
   | { readonly type: 'unsigned' }
   | { readonly type: 'unreadable' }
-  /** What it takes to check it cannot be had just now. */
+  /** It cannot be checked now, because a certificate cannot be fetched. */
   | { readonly type: 'later' };
 
 export type Provider = {
-  /** The end of its address. */
+  /** The last part of its route. */
   readonly name: string;
   readonly bodyLimitBytes: number;
-  readonly read: (delivery: Delivery) => Promise<Verdict> | Verdict;
+  readonly read: (call: ProviderCall) => Promise<Verdict> | Verdict;
 };
 
 export const UNSIGNED: Verdict = { type: 'unsigned' };
 export const UNREADABLE: Verdict = { type: 'unreadable' };
 export const NOTHING: Verdict = { type: 'reports', reports: [] };
 
-/** More than any of them sends; a batch of SendGrid's is larger. */
+/** More than any provider sends in a call, but for SendGrid's batches. */
 export const BODY_LIMIT_BYTES = 256 * 1024;
 
-/** What is signed longer ago is not taken: it may have been overheard. Nor what comes from the future, by as much. */
+/** How old, or how far in the future, a signature may be. An older one may have been overheard. */
 const FRESH_FOR_MS = 15 * 60_000;
 
 /** @param signedAt milliseconds since 1970; NaN is never fresh */
 export const isFresh = (signedAt: number, now: number): boolean => Math.abs(now - signedAt) <= FRESH_FOR_MS;
 
-/** When something signed stops being fresh for every process. Milliseconds since 1970, both. */
+/** When a signature stops being fresh for every process. Both in milliseconds since 1970. */
 export const freshUntil = (signedAt: number): number => signedAt + FRESH_FOR_MS + CLOCKS_DIFFER_MS;
 
-/** Reads JSON by a schema. @returns null when it is none, or another one */
+/** Reads JSON by a schema. @returns null when it is no JSON, or does not fit the schema */
 export function readJson<Shape>(schema: z.ZodMiniType<Shape>, json: string): Shape | null {
   try {
     return schema.safeParse(JSON.parse(json)).data ?? null;
@@ -70,9 +69,9 @@ export const IsoTime = z.pipe(
 );
 
 /**
- * That an address is dead, by the word of a provider: unless the answer that it was given says something else. It has looked
- * at more than a code, so that one which does not say is no objection.
- * @param isSure whether the provider itself says that it is for good, and about the address
+ * Reports a dead address that a provider names, unless the mail server's reply says otherwise. The provider has looked at more
+ * than the reply's code, so an unclear code is no objection.
+ * @param bounce answers: the mail server's replies; isSure: whether the provider calls the bounce final and about the address
  */
 export function bounced(
   email: string,
@@ -89,7 +88,7 @@ export function bounced(
   return isDead && isAddress(email) ? [{ reason: 'bounced', email, note, happenedAt }] : [];
 }
 
-/** That the reader of a mail called it spam. */
+/** Reports that the reader of a mail called it spam. */
 export const complained = (email: string, happenedAt: number): MailReport[] =>
   isAddress(email) ? [{ reason: 'complained', email, note: null, happenedAt }] : [];
 

@@ -53,7 +53,7 @@ it('reads a report whose end is missing, as long as the report itself is there',
   assert.deepEqual(cut.messageIds, ['<an-id@example.com>']);
 });
 
-it('takes nothing else for a report', async () => {
+it('reads nothing else as a report', async () => {
   const nested = Array.from(
     { length: 60 },
     (_, depth) => `Content-Type: multipart/mixed; boundary=b${depth}\r\n\r\n--b${depth}\r\n`,

@@ -1,23 +1,24 @@
-// Reads what mail servers send back by mail: that a mail could not be delivered (RFC 3464), or that its reader called it spam
-// (RFC 5965). Tells what such a message says and which mail it names, and believes none of it. postal-mime reads it: MIT-0, no
-// dependencies, limits on depth and headers, by the author of nodemailer, and the tests had it already.
+// Reads reports that come back by mail: a mail could not be delivered (RFC 3464), or its reader called it spam (RFC 5965). Returns
+// what the report says and which mail it names; whether to believe it is decided in take-message.ts. Parsed with postal-mime: MIT-0,
+// no dependencies, limits on depth and headers, by the author of nodemailer.
 import PostalMime, { type Attachment, type Email } from 'postal-mime';
 
-/** What a message says about one recipient. */
+/** What a report says about one recipient. */
 type RecipientStatus = {
-  /** As the mail server had it last, and as it was given to it. */
+  /** The final recipient and the original one. */
   readonly addresses: readonly string[];
   /** `failed`, `delayed`, `delivered` …, in lower case. */
   readonly action: string;
-  /** The status, and the answer it was made of. */
+  /** The status, and the mail server's reply behind it. */
   readonly answers: readonly string[];
 };
 
 type Named = {
-  /** What says of which mail it speaks: message ids, and addresses it came to. As they came. */
+  /** Message ids of the mail that the report may be about, unchecked. */
   readonly messageIds: readonly string[];
+  /** Addresses that the report came to, unchecked; one may be our signed return path. */
   readonly cameTo: readonly string[];
-  /** When it was written, as it says; null when it does not. */
+  /** Its date, unchecked, in milliseconds since 1970; null when it has none. */
   readonly writtenAt: number | null;
 };
 
@@ -27,14 +28,14 @@ export type ReturnedMessage =
   | ({ readonly type: 'feedback'; readonly feedback: string } & Named)
   | { readonly type: 'other' };
 
-/** Enough for the report and the beginning of what it returns; the rest of a long mail adds nothing. */
+/** Enough for the report and the headers of the mail it returns. */
 export const READ_BYTES = 1024 * 1024;
 const MAX_HEADER_BYTES = 256 * 1024;
 const MAX_NESTING = 20;
 
 const PARSING = {
   attachmentEncoding: 'utf8',
-  // What was returned is evidence, not text.
+  // Keeps the returned mail as an attachment instead of merging its text.
   forceRfc822Attachments: true,
   maxNestingDepth: MAX_NESTING,
   maxHeadersSize: MAX_HEADER_BYTES,
@@ -45,13 +46,13 @@ const DELIVERY_STATUS = ['message/delivery-status', 'message/global-delivery-sta
 const FEEDBACK = ['message/feedback-report'];
 const RETURNED = ['message/rfc822', 'message/global', 'text/rfc822-headers', 'message/global-headers'];
 
-/** Where mail servers note to whom a message came. */
+/** Headers in which mail servers note the recipient of a message. */
 const CAME_TO = new Set(['to', 'delivered-to', 'x-original-to', 'envelope-to', 'x-envelope-to']);
 
 /**
  * Reads one message.
  * @param raw as it came, or its first {@link READ_BYTES}
- * @returns `other` for whatever is no such report, a broken one included
+ * @returns `other` when it is no such report, or a broken one
  */
 export async function readReturnedMessage(raw: Uint8Array): Promise<ReturnedMessage> {
   let message: Email;
@@ -84,7 +85,7 @@ export async function readReturnedMessage(raw: Uint8Array): Promise<ReturnedMess
     recipients: aboutEach.map((fields) => ({
       addresses: [fields.get('final-recipient'), fields.get('original-recipient')]
         .filter(isGiven)
-        // The type of the address goes before it.
+        // Without the type before the address, such as "rfc822;".
         .map((address) => address.slice(address.indexOf(';') + 1).replaceAll(/[\s<>]/g, '')),
       action: (fields.get('action') ?? '').toLowerCase(),
       answers: [fields.get('status'), fields.get('diagnostic-code')].filter(isGiven),
@@ -95,7 +96,7 @@ export async function readReturnedMessage(raw: Uint8Array): Promise<ReturnedMess
 
 const isGiven = (text: string | undefined): text is string => text !== undefined && text !== '';
 
-/** Mail servers put such a line before what they hand to a program. */
+/** Removes the line that mail servers put before a message that they pipe to a program. */
 function withoutMboxLine(raw: Uint8Array): Uint8Array {
   const isThere = Buffer.from(raw.subarray(0, 5)).toString('latin1') === 'From ';
   return isThere ? raw.subarray(raw.indexOf(0x0a) + 1) : raw;
@@ -109,7 +110,7 @@ function partOf({ attachments }: Email, types: readonly string[]): string | null
   return part === undefined ? null : textOf(part);
 }
 
-/** Groups of `Name: value`, divided by empty lines; a line that begins with a space goes on with the one before. */
+/** Reads groups of `Name: value`, divided by empty lines; a line that begins with a space continues the line before. */
 function fieldGroups(text: string): Map<string, string>[] {
   return text
     .trim()
@@ -125,7 +126,7 @@ function fieldGroups(text: string): Map<string, string>[] {
     });
 }
 
-/** The headers of the mail that was returned, whole or in part. */
+/** The headers of the returned mail, of which the report may hold only a part. */
 async function returnedHeaders(message: Email): Promise<ReadonlyMap<string, string>> {
   const text = partOf(message, RETURNED);
   if (text === null) return new Map();

@@ -1,5 +1,5 @@
-// Where mail providers tell of bounces and complaints. Each address is there only if its setting is; what comes to it is believed
-// only when it is signed, answered with success only once it is stored, and may come twice.
+// The routes to which mail providers report bounces and complaints, one for each provider that is set. A call counts only when its
+// origin is proved; it is answered with success only once it is stored, and may come twice.
 import type { FastifyInstance } from 'fastify';
 
 import type { Config } from '#server/settings/settings.ts';
@@ -25,7 +25,7 @@ type MailEventParts = ReportParts & {
   readonly sendError: SendError;
 };
 
-/** What they send it as; Amazon SNS calls its JSON plain text. */
+/** Amazon SNS sends its JSON as plain text. */
 const BODY_TYPES = ['application/json', 'text/plain'];
 const RETRY_AFTER_SECONDS = 60;
 
@@ -39,7 +39,7 @@ const providersOf = (
   ...(sendgridKey === null ? [] : [createSendGrid(sendgridKey)]),
 ];
 
-/** Takes one report after the other: a batch of thousands must not hold the database in one transaction. */
+/** Takes each report in a separate transaction, because a batch of thousands in one would hold up the database. */
 async function takeEach(
   parts: ReportParts,
   reports: readonly MailReport[],
@@ -50,7 +50,7 @@ async function takeEach(
   return outcomes;
 }
 
-/** Adds the routes of the providers that are set. @returns their addresses */
+/** Adds the routes of the providers that are set. @returns their paths */
 export async function addMailEventRoutes(
   app: FastifyInstance,
   { config, clock, fetch: fetchIt, sendError, ...parts }: MailEventParts,
@@ -85,9 +85,9 @@ export async function addMailEventRoutes(
             const { name } = provider;
             request.log.info(
               { provider: name, reports: reports.length, suppressed },
-              'A mail provider told of bounces or complaints.',
+              'A mail provider reported bounces or complaints.',
             );
-            // Postmark and Mailgun take no other success.
+            // Postmark and Mailgun accept no other success.
             return reply.code(200).send();
           }
         }

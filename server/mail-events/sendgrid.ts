@@ -20,17 +20,17 @@ const Event = z.object({
   email: z.optional(z.string()),
   /** Seconds. */
   timestamp: z.number(),
-  /** `bounce`, or `blocked` for what is not the address's fault. */
+  /** `bounce`, or `blocked` when the address is not the reason. */
   type: z.optional(z.string()),
   status: z.optional(z.string()),
   reason: z.optional(z.string()),
   bounce_classification: z.optional(z.string()),
 });
 
-/** It sends a batch when it has 768 kB. */
+/** SendGrid sends a batch at 768 kB. */
 const BATCH_LIMIT_BYTES = 1024 * 1024;
-const MOST_EVENTS = 10_000;
-const Batch = z.array(Event).check(z.maxLength(MOST_EVENTS));
+const EVENTS_MAX = 10_000;
+const Batch = z.array(Event).check(z.maxLength(EVENTS_MAX));
 
 /** @param key MAIL_EVENTS_SENDGRID_KEY */
 export function createSendGrid(key: string): Provider {

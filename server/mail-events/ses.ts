@@ -1,4 +1,4 @@
-// Amazon SES: bounces and complaints, by way of a topic of Amazon SNS.
+// Amazon SES: bounces and complaints, through a topic of Amazon SNS.
 import * as z from 'zod/mini';
 
 import {
@@ -17,8 +17,8 @@ import { createSns, SnsMessage, type Fetch } from '#server/mail-events/sns.ts';
 import type { MailReport } from '#server/mail-events/take-report.ts';
 
 /**
- * https://docs.aws.amazon.com/ses/latest/dg/notification-contents.html; with event publishing it is the same, but for the name of
- * its first field.
+ * https://docs.aws.amazon.com/ses/latest/dg/notification-contents.html; with event publishing, only the name
+ * of the first field differs.
  */
 const Notification = z.object({
   notificationType: z.optional(z.string()),
@@ -55,7 +55,7 @@ export function createSes(topic: string, fetchIt: Fetch): Provider {
     read: async ({ body, now }) => {
       const message = readJson(SnsMessage, body.toString('utf8'));
       if (message === null) return UNREADABLE;
-      // The time first: nothing is fetched for what is too old.
+      // The time first, so that no certificate is fetched for an old message.
       if (!isFresh(Date.parse(message.Timestamp), now)) return UNSIGNED;
       const judged = await sns.judge(message, now);
       if (judged === 'later') return { type: 'later' };
@@ -66,7 +66,7 @@ export function createSes(topic: string, fetchIt: Fetch): Provider {
       }
       if (message.Type !== 'Notification') return NOTHING;
       const notification = readJson(Notification, message.Message);
-      // SES says in a sentence of its own that a topic was set up.
+      // After a topic is set up, SES sends a sentence instead of JSON.
       return notification === null ? NOTHING : { type: 'reports', reports: reportsOf(notification) };
     },
   };
@@ -80,7 +80,7 @@ function reportsOf({
 }: z.infer<typeof Notification>): MailReport[] {
   const type = notificationType ?? eventType;
   if (type === 'Bounce' && bounce?.bounceType === 'Permanent') {
-    // Its owner unsubscribed at SES: mail to it came to nothing, and it exists.
+    // The address exists; its owner unsubscribed at SES.
     const isSure = bounce.bounceSubType !== 'UnsubscribedRecipient';
     return bounce.bouncedRecipients.flatMap(({ emailAddress, status, diagnosticCode }) =>
       isSure
@@ -88,7 +88,7 @@ function reportsOf({
         : [],
     );
   }
-  // None is given where the mailbox provider tells no more than that somebody complained.
+  // Some mailbox providers report a complaint without its type.
   if (type === 'Complaint' && complaint && (complaint.complaintFeedbackType ?? 'abuse') === 'abuse')
     return complaint.complainedRecipients.flatMap(({ emailAddress }) =>
       complained(emailAddress, complaint.timestamp),

@@ -1,13 +1,13 @@
-// Messages of Amazon SNS, and whether they are its own (https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html).
-// By hand: the library for it (sns-validator) waits for a certificate for ever, takes one of any size from any region and any path,
-// and keeps all it was ever told of.
+// Verifies messages of Amazon SNS (https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html).
+// Written here because the library for it (sns-validator) waits for a certificate without a timeout, accepts one of any size from
+// any region and path, and keeps every certificate it has seen.
 import { verify, X509Certificate } from 'node:crypto';
 
 import * as z from 'zod/mini';
 
 import { IsoTime } from '#server/mail-events/provider.ts';
 
-/** Fetches from the outside; the one of Node unless a test brings its own. */
+/** Node's fetch, or a test's. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export const SnsMessage = z.object({
@@ -16,7 +16,7 @@ export const SnsMessage = z.object({
   TopicArn: z.string(),
   Subject: z.optional(z.nullable(z.string())),
   Message: z.string(),
-  /** When it was published: the same in each try to deliver it. */
+  /** When it was published; the same at each delivery attempt. */
   Timestamp: z.string().check(z.refine((text) => IsoTime.safeParse(text).success)),
   Token: z.optional(z.string()),
   SubscribeURL: z.optional(z.string()),
@@ -30,20 +30,20 @@ const HASHES: Readonly<Record<string, string>> = { '1': 'sha1', '2': 'sha256' };
 
 const FETCH_TIMEOUT_MS = 5_000;
 const ANSWER_MAX_BYTES = 16 * 1024;
-/** A certificate serves for years; two are in use while it changes. */
+/** SNS uses a certificate for years, and two while it changes. */
 const CERTIFICATES_KEPT = 4;
-/** Whoever knows the topic can name certificates that are not there. */
+/** A limit, because anyone who knows the topic can name certificates that do not exist. */
 const FETCHES_AT_ONCE = 2;
-/** As SNS calls them; nothing else on that host is believed. */
+/** The names of SNS certificates; no other path of the host is trusted. */
 const CERTIFICATE_PATH = /^\/SimpleNotificationService-[0-9a-f]{16,64}\.pem$/;
 
-/** Where the SNS of a topic's region is. @param topic an ARN */
+/** The origin of SNS in the topic's region. @param topic an ARN */
 function originOf(topic: string): string {
   const [, partition, , region = ''] = topic.split(':');
   return `https://sns.${region}.amazonaws.com${partition === 'aws-cn' ? '.cn' : ''}`;
 }
 
-/** What is signed: some fields, in the order of their names, each name and value on a line. */
+/** The text that is signed: some fields in the order of their names, each name and value on a line. */
 function canonical(message: SnsMessage): string {
   const names =
     message.Type === 'Notification'
@@ -56,13 +56,13 @@ function canonical(message: SnsMessage): string {
 }
 
 export type Sns = {
-  /** Whether a message is of this topic and by SNS. `later`: its certificate cannot be had just now. */
+  /** Whether a message is from SNS and of this topic. `later`: its certificate cannot be fetched now. */
   readonly judge: (message: SnsMessage, now: number) => Promise<'genuine' | 'forged' | 'later'>;
-  /** Says yes to the subscription that a genuine message asks to confirm. */
+  /** Confirms the subscription that a genuine message asks about. */
   readonly confirm: (message: SnsMessage) => Promise<'confirmed' | 'refused' | 'later'>;
 };
 
-/** @param topic its ARN: no other is listened to, and no other region's host is asked for anything */
+/** @param topic its ARN; messages of other topics are refused, and only SNS of its region is called */
 export function createSns(topic: string, fetchIt: Fetch): Sns {
   const origin = originOf(topic);
   const certificates = new Map<string, X509Certificate>();
@@ -96,7 +96,7 @@ export function createSns(topic: string, fetchIt: Fetch): Sns {
         message.TopicArn !== topic ||
         hash === undefined ||
         address === null ||
-        // With a user, a port or anything behind the path it is another text.
+        // Fails with a user, a port or a query in it.
         address.href !== `${origin}${address.pathname}` ||
         !CERTIFICATE_PATH.test(address.pathname)
       )
@@ -133,11 +133,11 @@ function parseCertificate(pem: string): X509Certificate | null {
 
 type Fetched =
   | { readonly type: 'text'; readonly text: string }
-  /** The host says that there is no such thing. */
+  /** The host has no such text, or it is too long. */
   | { readonly type: 'refused' }
   | { readonly type: 'later' };
 
-/** Fetches a small text: in time, within a limit, from nowhere else than named. */
+/** Fetches a small text, with a timeout and a size limit, without redirects. */
 async function fetchText(fetchIt: Fetch, url: string): Promise<Fetched> {
   try {
     const response = await fetchIt(url, { redirect: 'error', signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
@@ -150,7 +150,7 @@ async function fetchText(fetchIt: Fetch, url: string): Promise<Fetched> {
     let bytes = 0;
     for await (const chunk of body ?? []) {
       bytes += chunk.length;
-      // Leaving the loop ends the answer.
+      // Returning ends the download.
       if (bytes > ANSWER_MAX_BYTES) return { type: 'refused' };
       chunks.push(chunk);
     }

@@ -1,19 +1,19 @@
-// What is done about a message that came back. It is believed only if it names a mail of ours: by the id of a message, which is
-// random and known to whoever got the mail, or by a return path that we signed. Else anybody could have anybody suppressed.
+// Takes a bounce or a complaint that came by mail. It counts only if it names a mail of ours: by its random message id, which only
+// those who got the mail know, or by a return path that we signed. Otherwise anyone could have any address suppressed.
 import { readBounceAddress } from '#server/secrets/bounce-address.ts';
 import { findMail } from '#server/db/across/returned-mail.ts';
 import { readReturnedMessage, type ReturnedMessage } from '#server/mail-events/read-message.ts';
 import { takeReport, type ReportOutcome, type ReportParts } from '#server/mail-events/take-report.ts';
-import { meaningOfAll, type AnswerMeaning } from '#server/mail/hard-bounces.ts';
+import { meaningOfAll, type AnswerMeaning } from '#server/mail/bounces-that-suppress.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
 export type MessageOutcome =
   | { readonly type: 'no report' }
-  /** It names no mail of ours, or one that is gone. */
+  /** It names no mail of ours, or one whose row is deleted. */
   | { readonly type: 'not ours' }
-  /** It speaks of somebody else than the mail went to, such as the target of a forwarding that is broken. */
+  /** It is about an address that the mail was not sent to, such as the target of a broken forwarding. */
   | { readonly type: 'another address'; readonly email: string }
-  /** It is not for good, not about the address, or no complaint. */
+  /** It is temporary, not about the address, or no complaint. */
   | { readonly type: 'nothing to do'; readonly email: string; readonly why: string }
   | {
       readonly type: ReportOutcome;
@@ -23,7 +23,7 @@ export type MessageOutcome =
     };
 
 /**
- * Reads a message and does what it asks for.
+ * Reads a message and suppresses the address it is about, if it counts.
  * @param raw as it came
  * @param now milliseconds since 1970
  */
@@ -33,7 +33,7 @@ export async function takeMessage(parts: ReportParts, raw: Uint8Array, now: numb
   const mail = await findNamedMail(parts, message);
   if (mail === null) return { type: 'not ours' };
   const email = normaliseEmail(mail.recipient);
-  // No report is older than its mail, whatever it says.
+  // No report is older than its mail, whatever its date.
   const happenedAt = Math.max(message.writtenAt ?? 0, mail.created_at);
 
   if (message.type === 'feedback') {

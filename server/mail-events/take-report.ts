@@ -1,5 +1,6 @@
-// What is done about a report that is believed: the address goes on the list of who is not mailed; who complained is a lead no
-// more who agreed. Doing it again changes nothing, and what is older than a consent that was verified since does nothing.
+// Acts on a report that is known to be genuine: a bounce suppresses the address, and a complaint withdraws the lead's consent as
+// well. Repeating a report changes nothing, and a report older than the lead's last verification does nothing. Which bounces count
+// is decided in mail/bounces-that-suppress.ts.
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 import { lockAddress } from '#server/db/tables/challenges.ts';
@@ -10,21 +11,24 @@ import { findHolder } from '#server/db/across/returned-mail.ts';
 import { suppress } from '#server/db/tables/suppressions.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
-/** That mail to an address came back for good, or that its reader called it spam. */
+/** Mail to an address came back for good, or its reader called it spam. */
 export type MailReport = {
   readonly reason: 'bounced' | 'complained';
-  /** In any form. */
+  /** Not yet normalised. */
   readonly email: string;
-  /** What a mail server said; null when it said nothing. */
+  /** The mail server's reply; null when there is none. */
   readonly note: string | null;
   /** Milliseconds since 1970. */
   readonly happenedAt: number;
 };
 
-/**
- * `unknown`: nothing is held about the address, so nothing is noted about it either. `outdated`: its owner proved it since.
- */
-export type ReportOutcome = 'suppressed' | 'already' | 'outdated' | 'unknown';
+export type ReportOutcome =
+  | 'suppressed'
+  | 'already'
+  /** The owner has verified the address since. */
+  | 'outdated'
+  /** No data is held about the address, so the report is not stored either. */
+  | 'unknown';
 
 export type ReportParts = {
   readonly database: OpenDatabase;
@@ -32,20 +36,25 @@ export type ReportParts = {
   readonly complaints: Complaints;
 };
 
-/** Takes back the consent of a lead who complained (server/visitors/unsubscribe/withdraw.ts). */
+/** Withdraws the consent of a lead who complained (server/visitors/unsubscribe/withdraw.ts). */
 type Complaints = {
   readonly withdraw: (
     tx: Db,
     complaint: { leadId: string; happenedAt: number; now: number },
   ) => Promise<'withdrawn' | 'already' | 'outdated' | 'unknown'>;
-  /** To be called after the commit. */
+  /** Call it after the commit. */
   readonly committed: () => void;
 };
 
-/** What may count once: its key in limit_windows, and from when on it is refused for its age (milliseconds since 1970). */
-export type Once = { readonly key: string; readonly until: number };
+/** A signature that counts for one call only. */
+export type Once = {
+  /** Its key in limit_windows. */
+  readonly key: string;
+  /** From then on it is refused for its age. Milliseconds since 1970. */
+  readonly until: number;
+};
 
-/** Does what a report asks for. @param now milliseconds since 1970 */
+/** Acts on one report. @param now milliseconds since 1970 */
 export async function takeReport(
   parts: ReportParts,
   report: MailReport,
@@ -57,10 +66,10 @@ export async function takeReport(
 }
 
 /**
- * Does what the reports of one call ask for, if no call counted under the same key before. Key and reports are one transaction: a
- * failure gives the key back, so that the provider's next try counts.
+ * Acts on the reports of one call, unless a call with the same key has counted before. Key and reports are one transaction, so
+ * after a failure the provider's next try counts.
  * @param now milliseconds since 1970
- * @returns null when one did; nothing was changed then
+ * @returns null when such a call has counted; nothing was changed then
  */
 export async function takeReportsOnce(
   parts: ReportParts,
@@ -84,9 +93,9 @@ async function takeIn(
   now: number,
 ): Promise<ReportOutcome> {
   const email = normaliseEmail(reported);
-  // A clock that is ahead must not outdo what is proved meanwhile.
+  // A report from a clock that is ahead must not outlast a later verification.
   const happenedAt = Math.min(reportedAt, now);
-  // A code for this address, or its erasure, may be under way.
+  // A code may be entered for this address, or the address erased, at this moment.
   await lockAddress(tx, database.engine, email);
   const holder = await findHolder(tx, email);
   if (holder === null) return 'unknown';

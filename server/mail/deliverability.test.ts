@@ -32,7 +32,7 @@ describe('every mail', () => {
     });
   }
 
-  it('that is not so is found out', async () => {
+  it('that breaks a rule is found', async () => {
     const { mails, resolver } = await sendEveryMail(TEST_CAMPAIGN);
     const [code] = mails;
     assert(code !== undefined);

@@ -55,9 +55,9 @@ describe('a login', () => {
       careful.close();
 
       for (const word of ['requireTLS=false', 'ignoreTLS=true']) {
-        const told = mailerFor(`${elsewhere}?${word}`);
-        assert.equal(await told.tryAccount(), null, word);
-        told.close();
+        const mailer = mailerFor(`${elsewhere}?${word}`);
+        assert.equal(await mailer.tryAccount(), null, word);
+        mailer.close();
       }
       assert.equal(server.logins.length, 2);
     } finally {
@@ -65,7 +65,7 @@ describe('a login', () => {
     }
   });
 
-  it('goes to this machine as it is, and a refusal is told in a sentence without the words of the server', async () => {
+  it('goes to this machine in clear, and a refusal is explained in a sentence without the server’s words', async () => {
     const server = await startClearTextServer();
     try {
       const right = mailerFor(`smtp://user:right@127.0.0.1:${server.port}`);

@@ -1,5 +1,4 @@
 // Sends mail: by SMTP when there is an account, into .eml files when there is none. No other file does.
-import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -7,10 +6,9 @@ import path from 'node:path';
 import { createTransport, type NodemailerError } from 'nodemailer';
 
 import { domainOf } from '#server/platform/domain-of.ts';
-import { errorCode } from '#server/platform/error-code.ts';
 import type { Config, DkimConfig } from '#server/settings/settings.ts';
 import { needsTls } from '#server/settings/smtp-setting.ts';
-import { meaningOf, type AnswerMeaning } from '#server/mail/hard-bounces.ts';
+import { meaningOf, type AnswerMeaning } from '#server/mail/bounces-that-suppress.ts';
 import { makeWholeFolderPrivate } from '#server/platform/private-files.ts';
 
 export type Mail = {
@@ -261,54 +259,6 @@ export function explainAccount(error: unknown, url: string): string {
     return `The mail server ${hostname} offers no TLS that can be trusted (${code}), and the login must not go in clear: check host and port in SMTP_URL. ${later}`;
   }
   return `The mail server ${host} cannot be used (${code}): check host and port in SMTP_URL. ${later}`;
-}
-
-/** Verifiers must not accept shorter keys (RFC 8301, section 3.2). */
-const DKIM_MIN_BITS = 1024;
-
-/**
- * Signs a sample with the DKIM key, as mail is signed. Needed because nodemailer sends mail unsigned when the key does not work,
- * and labels every signature as RSA.
- * @returns null when it can sign, or a sentence about what is wrong and what to do
- */
-export async function dkimComplaint(dkim: DkimConfig): Promise<string | null> {
-  const file = `DKIM_PRIVATE_KEY_FILE (${dkim.privateKeyFile})`;
-  let privateKey: string;
-  try {
-    privateKey = readFileSync(dkim.privateKeyFile, 'utf8');
-  } catch (error) {
-    return `${file} cannot be read (${errorCode(error) ?? 'unknown'}).`;
-  }
-  const advice = 'Make one with: openssl genrsa -out dkim.pem 2048';
-  const key = parseKey(privateKey);
-  if (key === null) return `${file} holds no private key without a passphrase in PEM. ${advice}`;
-  if (key.asymmetricKeyType !== 'rsa' || (key.asymmetricKeyDetails?.modulusLength ?? 0) < DKIM_MIN_BITS) {
-    return `${file} must hold an RSA key of ${DKIM_MIN_BITS} bits or more. ${advice}`;
-  }
-  const { domainName, keySelector } = dkim;
-  const transport = createTransport({
-    streamTransport: true,
-    buffer: true,
-    dkim: { domainName, keySelector, privateKey },
-  });
-  const address = 'sample@example.com';
-  const { message } = await transport.sendMail({
-    from: address,
-    to: address,
-    subject: 'Sample',
-    text: 'Sample',
-  });
-  return Buffer.isBuffer(message) && message.includes('DKIM-Signature:')
-    ? null
-    : `${file} does not sign. ${advice}`;
-}
-
-function parseKey(pem: string): ReturnType<typeof createPrivateKey> | null {
-  try {
-    return createPrivateKey(pem);
-  } catch {
-    return null;
-  }
 }
 
 /** The From header of our mail. */

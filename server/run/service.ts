@@ -19,7 +19,8 @@ import { createFunnelCounter, type FunnelCounter } from '#server/visitors/funnel
 import { createBreaker, type Breaker, type BreakerReason } from '#server/limits/breaker.ts';
 import { createLimits, type Limits } from '#server/limits/limits.ts';
 import { composeBreakerNotice } from '#server/mail/letters/breaker-notice.ts';
-import { createMailer, dkimComplaint, type Mailer } from '#server/mail/mailer.ts';
+import { dkimComplaint } from '#server/mail/dkim-key.ts';
+import { createMailer, type Mailer } from '#server/mail/mailer.ts';
 import type { GuideMail } from '#server/mail/letters/letter-kind.ts';
 import { queueNotice } from '#server/mail/letters/breaker-notice.ts';
 import type { MailEvent, MailWorker } from '#server/mail/outbox/mail-worker.ts';

@@ -59,7 +59,7 @@ function shapeOf(value: unknown): unknown {
   return Object.entries(value).map(([name, part]) => [name, shapeOf(part)]);
 }
 
-describe('what is written about webhooks', () => {
+describe('the guide to webhooks', () => {
   it('shows an event as it is sent', () =>
     realEvent(({ event }) => {
       const [example = ''] = blocksAfter('event');
@@ -80,7 +80,7 @@ describe('what is written about webhooks', () => {
       for (const name of named) assert.notEqual(valueAt(event, name), undefined, name);
     }));
 
-  it('gives bodies that are whole when a lead is filled in', () =>
+  it('gives bodies that are complete when a lead is filled in', () =>
     realEvent(({ event }) => {
       const recipes = blocksAfter('recipe').map((recipe) => {
         const filled = recipe.replaceAll(/"\{\{([a-z_.]+)\}\}"/g, (_, name: string) =>
@@ -115,7 +115,7 @@ describe('what is written about webhooks', () => {
       ]);
     }));
 
-  it('has a receiver that takes what is signed, once, and nothing else', () =>
+  it('has a receiver that accepts signed events, once, and nothing else', () =>
     realEvent(async ({ text, event }) => {
       const [, code = ''] = /```ts\n([^]*?)```/.exec(DOCUMENT) ?? [];
       const port = await freePort();

@@ -1,4 +1,4 @@
-// Receivers that nobody would want: the sender takes no harm, and does none.
+// Receivers that misbehave: they do the sender no harm, and it does them none.
 import assert from 'node:assert/strict';
 import { Resolver } from 'node:dns';
 import { once } from 'node:events';
@@ -103,7 +103,7 @@ describe('an event', () => {
       );
     }));
 
-  it('is a message where Slack takes it, and what a visitor typed calls nobody', () =>
+  it('is a message where Slack takes it, and a visitor’s words mention nobody', () =>
     withReceiver(undefined, async (receiver) => {
       const resolve: ResolveName = (_, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
       const body = JSON.parse(BODY) as ReturnType<typeof testEvent>;
@@ -144,7 +144,7 @@ describe('an event', () => {
     }
   });
 
-  it('is done with 2xx, over with 410, and tried again after anything else, when the receiver says', async () => {
+  it('is done with 2xx, dead with 410, and tried again after any other answer, when the receiver says', async () => {
     const answers = [
       [200, { type: 'sent', answer: '200' }],
       [410, { type: 'gone', answer: '410' }],
@@ -160,7 +160,7 @@ describe('an event', () => {
       );
   });
 
-  it('is not waited for longer than its time, whoever hangs and where', async () => {
+  it('ends at its timeout, wherever the receiver hangs', async () => {
     const hanging: readonly ((socket: Socket) => void)[] = [
       () => {},
       (socket) => {
@@ -188,7 +188,7 @@ describe('an event', () => {
     );
   });
 
-  it('does not wait for others that hang at another address of the same host', () => {
+  it('does not wait for events that hang at another address of the same host', () => {
     const ended = new AbortController();
     let hanging = 0;
     return withReceiver(
@@ -219,7 +219,7 @@ describe('an event', () => {
     );
   });
 
-  it('that was taken is done, however much is answered, and little of it is read', async () => {
+  it('that was accepted is done, however long the answer is, and little of it is read', async () => {
     const all = 100 * 1024 * 1024;
     const closed = Promise.withResolvers<number>();
     await withRawServer(
@@ -245,7 +245,7 @@ describe('an event', () => {
     );
   });
 
-  it('is no event when the answer is none: cut off, no HTTP, too many headers, nobody there', async () => {
+  it('is tried again when the answer is none: cut off, not HTTP, too many headers, no server', async () => {
     await withRawServer(
       (socket) => socket.destroy(),
       async (url) => assert.equal((await send(url)).type, 'failed for now'),
@@ -266,7 +266,7 @@ describe('an event', () => {
     assert.deepEqual(await send(closedUrl), failed('ECONNREFUSED'));
   });
 
-  it('is not given to whoever cannot show a certificate that is trusted', async () => {
+  it('is not sent to a server without a trusted certificate', async () => {
     const taken: string[] = [];
     const server = createHttpsServer({ key: TEST_KEY, cert: TEST_CERTIFICATE }, (request) => {
       taken.push(request.url ?? '');
@@ -284,7 +284,7 @@ describe('an event', () => {
     server.close();
   });
 
-  it('is sent again at once when the connection that was kept alive had ended', async () => {
+  it('is sent again at once when the receiver had closed the kept connection', async () => {
     let connections = 0;
     await withRawServer(
       (socket) => {
@@ -368,7 +368,7 @@ describe('an address', () => {
       for (const address of addresses) assert.equal(kindOfAddress(address), kind, address);
   });
 
-  it('that is private is called only if the operator says so, however it is written', () =>
+  it('that is private is called only if the operator allows it, however it is written', () =>
     withReceiver(undefined, async ({ port, received }) => {
       for (const host of ['127.0.0.1', '[::ffff:127.0.0.1]', '0x7f.1', '2130706433', '[::1]'])
         assert.deepEqual(

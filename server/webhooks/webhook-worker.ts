@@ -1,5 +1,5 @@
-// Takes events out of the database and sends them. Each endpoint has deliveries of its own, so one that hangs does not delay the
-// others; the events of a lead go one at a time, in order. Delivery is at least once.
+// Takes events out of the database and sends them. Each endpoint is served separately, so one that hangs does not delay the others;
+// the events of a lead go one at a time, in order. Delivery is at least once.
 import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import {

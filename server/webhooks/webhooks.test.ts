@@ -1,4 +1,4 @@
-// What other programs are told about leads: all of it, in order, once it is committed, and nothing to anybody else.
+// The events that other programs receive about leads: all of them, in order, once they are committed, and nothing else.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -23,7 +23,7 @@ import { withReceiver, type Received, type Receiver } from '#testing/webhook-rec
 const EMAIL = 'ada@example.com';
 const HOUR = 3_600;
 
-const toldTo = (...receivers: readonly Pick<Receiver, 'url'>[]) => ({
+const webhooksAt = (...receivers: readonly Pick<Receiver, 'url'>[]) => ({
   WEBHOOK_URLS: receivers.map(({ url }) => url).join(' '),
   WEBHOOK_ALLOW_PRIVATE: 'yes',
 });
@@ -49,9 +49,9 @@ const outcomes = (server: ServerUnderTest, count: number) =>
 
 for (const engine of ENGINES) {
   describe(`a webhook on ${engine}`, () => {
-    it('is told a lead’s whole life in order, signed, and after its erasure nothing but the id', () =>
+    it('receives a lead’s whole life in order, signed, and after its erasure only the id', () =>
       withReceiver(undefined, (receiver) =>
-        withServer({ engine, env: toldTo(receiver) }, async (server) => {
+        withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
           // Receivers compare with their own clock.
           server.setClock(Date.now());
           const { secrets } = server.service.webhooks;
@@ -107,12 +107,12 @@ for (const engine of ENGINES) {
               },
             },
           } satisfies Record<keyof LeadEventBody, unknown>);
-          const told = received.map(({ event }) => event.data.lead as { name?: string; company?: string });
-          assert.deepEqual(told[2]?.company, 'Engines & Co');
-          assert.deepEqual(told[3]?.name, 'Ada King');
-          assert.deepEqual(told[4], { id: leadId });
+          const leads = received.map(({ event }) => event.data.lead as { name?: string; company?: string });
+          assert.deepEqual(leads[2]?.company, 'Engines & Co');
+          assert.deepEqual(leads[3]?.name, 'Ada King');
+          assert.deepEqual(leads[4], { id: leadId });
 
-          // It was told with a status, and is kept without what was told.
+          // The row keeps the status, and no body.
           const rows = await server.database.db.selectFrom('webhook_events').selectAll().execute();
           assert.deepEqual(
             rows.map(({ type, state, payload, answer }) => ({ type, state, payload, answer })),
@@ -126,13 +126,13 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it('that does not answer gets everything later, each lead’s events in order; another one is told meanwhile', () => {
+    it('that does not answer gets everything later, each lead’s events in order; another one gets its events meanwhile', () => {
       let isAway = true;
       return withReceiver(
         (_, response) => void response.writeHead(isAway ? 503 : 204).end(),
         (away) =>
           withReceiver(undefined, (here) =>
-            withServer({ engine, env: toldTo(away, here) }, async (server) => {
+            withServer({ engine, env: webhooksAt(away, here) }, async (server) => {
               await becomeLead(server);
               await becomeLead(server, 'eve@example.com');
               await until(() => here.received.length === 4 && away.received.length === 2);
@@ -165,12 +165,12 @@ for (const engine of ENGINES) {
       );
     });
 
-    it('that stays away is tried for 24 hours, less and less often; then the event is dead until somebody has it tried again', () => {
+    it('that stays away is tried for 24 hours, less and less often; then the event is dead until the operator has it tried again', () => {
       let isAway = true;
       return withReceiver(
         (_, response) => void response.writeHead(isAway ? 500 : 204).end(),
         (receiver) =>
-          withServer({ engine, env: toldTo(receiver) }, async (server) => {
+          withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
             const begun = server.now();
             await becomeLead(server);
             const waits: number[] = [];
@@ -195,7 +195,7 @@ for (const engine of ENGINES) {
             // 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h …, and what is left of the day.
             assert.deepEqual(waits.slice(0, 8), [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400]);
 
-            // The one behind it has its turn, and a day of its own is over as well.
+            // The next event has its turn; its day is over as well.
             await until(() => server.webhookOutcomes.filter(({ type }) => type === 'dead').length === 2);
             await server.advance(0);
             const listed = await desk(server.service, ['webhooks', 'list']);
@@ -224,9 +224,9 @@ for (const engine of ENGINES) {
       );
     });
 
-    it('is told of a reading also when the article comes with the answer to the code, and of the first one alone', () =>
+    it('receives the first reading only, also when the article comes with the answer to the code', () =>
       withReceiver(undefined, (receiver) =>
-        withServer({ engine, env: toldTo(receiver) }, async (server) => {
+        withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
           const visitor = createVisitor(server);
           await visitor.post(API.leads, filledForm());
           const code = codeIn(await server.inbox.waitForMail(EMAIL));
@@ -246,13 +246,13 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it('that asks for time is given it, and a clock that is set back holds nothing up', () => {
+    it('that asks for time gets it, and a clock that is set back delays nothing', () => {
       let isAway = true;
       return withReceiver(
         (_, response) =>
           void (isAway ? response.writeHead(429, { 'retry-after': '7200' }) : response.writeHead(204)).end(),
         (receiver) =>
-          withServer({ engine, env: toldTo(receiver) }, async (server) => {
+          withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
             const leadId = await becomeLead(server);
             await outcomes(server, 1);
             await server.advance(0);
@@ -277,11 +277,11 @@ for (const engine of ENGINES) {
       );
     });
 
-    it('that answers 410 is not told that event again, and the next one is', () =>
+    it('that answers 410 does not get that event again, and gets the next one', () =>
       withReceiver(
         ({ event }, response) => void response.writeHead(event.type === 'lead.verified' ? 410 : 204).end(),
         (receiver) =>
-          withServer({ engine, env: toldTo(receiver) }, async (server) => {
+          withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
             await becomeLead(server);
             await outcomes(server, 2);
             assert.deepEqual(
@@ -294,7 +294,7 @@ for (const engine of ENGINES) {
           }),
       ));
 
-    it('is never told about somebody who was erased before; the erasure overtakes nothing that is on its way', () => {
+    it('gets no event of a lead that is erased, and the erasure overtakes no event under way', () => {
       const open: (() => void)[] = [];
       return withReceiver(
         ({ event }, response) => {
@@ -303,7 +303,7 @@ for (const engine of ENGINES) {
           else answer();
         },
         (receiver) =>
-          withServer({ engine, env: toldTo(receiver) }, async (server) => {
+          withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
             const leadId = await becomeLead(server);
             await until(() => open.length === 1);
             await desk(server.service, ['erase', EMAIL, '--yes']);
@@ -322,9 +322,9 @@ for (const engine of ENGINES) {
       );
     });
 
-    it('holds what is told about somebody where a person’s data is looked for, and lets it go with the mail', () =>
+    it('keeps events where a person’s data is looked for, and deletes them with old mail', () =>
       withReceiver(refuse, (receiver) =>
-        withServer({ engine, env: toldTo(receiver) }, async (server) => {
+        withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
           await becomeLead(server);
           await outcomes(server, 1);
           await server.advance(0);
@@ -347,9 +347,9 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it('is told nothing that was not committed', () =>
+    it('gets nothing that was not committed', () =>
       withReceiver(undefined, (receiver) =>
-        withServer({ engine, env: toldTo(receiver) }, async (server) => {
+        withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
           const leadId = await becomeLead(server);
           await outcomes(server, 2);
           const { webhooks } = server.service;
@@ -375,7 +375,7 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it('is told by several processes as by one: each event once, each lead’s in order', () =>
+    it('gets each event once from several processes, and each lead’s in order', () =>
       withReceiver(undefined, async (receiver) => {
         const database = await freshDatabase(engine);
         const endpoints = endpointsOf([receiver.url]);
@@ -395,8 +395,8 @@ for (const engine of ENGINES) {
               flags: '',
             })
             .execute();
-        const told = ['lead.verified', 'lead.read', 'lead.updated'] as const;
-        for (const type of told)
+        const types = ['lead.verified', 'lead.read', 'lead.updated'] as const;
+        for (const type of types)
           for (const leadId of leads)
             await database.db
               .transaction()
@@ -421,12 +421,12 @@ for (const engine of ENGINES) {
         assert.equal(receiver.received.length, 30);
         for (const id of leads) {
           const ofOne = receiver.received.filter(({ event }) => event.data.lead.id === id);
-          assert.deepEqual(typesOf(ofOne), told);
+          assert.deepEqual(typesOf(ofOne), types);
         }
         await database.close();
       }));
 
-    it('that nobody named costs nothing: no statement, and nothing is kept', async () => {
+    it('that is not set costs nothing: no statement, and nothing is stored', async () => {
       const asked: string[] = [];
       const database = await freshDatabase(engine, { onStatement: (text) => asked.push(text) });
       await withServer({ engine, database }, async (server) => {
@@ -438,14 +438,14 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('that hangs does not keep a stop waiting: its event is given back, and sent at the next start', async () => {
+    it('that hangs does not delay a stop: its event is given back, and sent at the next start', async () => {
       const database = await freshDatabase(engine);
       const { db } = database;
       const hung = Promise.withResolvers<void>();
       await withReceiver(
         () => hung.resolve(),
         (receiver) =>
-          withServer({ engine, env: toldTo(receiver), database }, async (server) => {
+          withServer({ engine, env: webhooksAt(receiver), database }, async (server) => {
             await becomeLead(server);
             await hung.promise;
             await server.service.close();
@@ -464,9 +464,9 @@ for (const engine of ENGINES) {
   });
 }
 
-it('what is queued about somebody while they are erased goes with them, on postgres', () =>
+it('an event that is queued while its lead is erased is deleted with the lead, on postgres', () =>
   withReceiver(undefined, (receiver) =>
-    withServer({ engine: 'postgres', env: toldTo(receiver) }, async (server) => {
+    withServer({ engine: 'postgres', env: webhooksAt(receiver) }, async (server) => {
       const leadId = await becomeLead(server);
       await outcomes(server, 2);
       await server.advance(0);
@@ -495,13 +495,13 @@ it('what is queued about somebody while they are erased goes with them, on postg
     }),
   ));
 
-it('desk webhooks test says what each address answers, and secret what they check with', () =>
+it('desk webhooks test prints each address’s answer, and desk webhooks secret the secret that receivers check with', () =>
   withReceiver(undefined, (here) =>
     withReceiver(refuse, (away) =>
       withServer(
         {
           engine: 'sqlite',
-          env: { ...toldTo(here, away), WEBHOOK_SECRET: 'whsec_bmV3LXNlY3JldC1uZXctc2VjcmV0LW5ldw==' },
+          env: { ...webhooksAt(here, away), WEBHOOK_SECRET: 'whsec_bmV3LXNlY3JldC1uZXctc2VjcmV0LW5ldw==' },
         },
         async (server) => {
           server.setClock(Date.now());
@@ -521,7 +521,7 @@ it('desk webhooks test says what each address answers, and secret what they chec
     ),
   ));
 
-it('desk webhooks test says what to do where there are no addresses', () =>
+it('desk webhooks test says what to do when no address is set', () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     const { exitCode, notes } = await desk(server.service, ['webhooks', 'test']);
     assert.equal(exitCode, 1);

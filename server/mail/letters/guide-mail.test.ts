@@ -85,7 +85,7 @@ for (const engine of ENGINES) {
         }
       }));
 
-    it('carries the way out, by which its reader leaves with one click', () =>
+    it('carries the unsubscribe link, which works with one click', () =>
       withServer({ engine, env: LINK }, async (server) => {
         await becomeLead(server, EMAIL);
         const mail = await server.inbox.waitForMail(EMAIL, 2);
@@ -109,7 +109,7 @@ for (const engine of ENGINES) {
         assert.ok(code && headerOf(code, 'list-unsubscribe') === undefined);
       }));
 
-    it('gives way to the codes that are asked for after it', async () => {
+    it('lets codes that are asked for after it go first', async () => {
       const database = await freshDatabase(engine);
       try {
         const { db } = database;
@@ -129,7 +129,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    it('is not sent to who left while it waited; a code that somebody asks for is', () => {
+    it('is not sent to a lead who unsubscribed while it waited; a code that a visitor asks for is', () => {
       let mails = 0;
       const onRecipient = () =>
         (mails += 1) === 2 ? Object.assign(new Error('Later'), { responseCode: 451 }) : null;
@@ -159,7 +159,7 @@ for (const engine of ENGINES) {
   });
 }
 
-it('the way out is signed with the rest, as an independent program finds', async () => {
+it('the unsubscribe link is signed with the rest, as an independent program confirms', async () => {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const folder = mkdtempSync(path.join(os.tmpdir(), 'dkim-'));
   const file = path.join(folder, 'dkim.pem');
@@ -241,7 +241,7 @@ describe('the guide as a file', () => {
       });
     }));
 
-  it('that is named nowhere, or is not there, is told before the start', () =>
+  it('that is not named, or does not exist, is reported before the start', () =>
     withCampaign(async (folder) => {
       const complaints = (): string => {
         const instance = readInstance();

@@ -31,7 +31,7 @@ const newsOf = ({ database, config, service }: ServerUnderTest) =>
 
 for (const engine of ENGINES) {
   describe(`the operator on ${engine}`, () => {
-    it('is told of nobody unless they want it', () =>
+    it('gets no mail about new leads without asking for it', () =>
       withServer({ engine, env: PAGE }, async (server) => {
         await becomeLead(server, 'ada@example.com');
         await newsOf(server)();
@@ -39,7 +39,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('outbox'), 1);
       }));
 
-    it('is told at once who became a lead, once, in both parts, without their code', () =>
+    it('gets one mail about each lead at once, the same in both parts, without the code', () =>
       withServer({ engine, env: EACH }, async (server) => {
         const email = 'ada@gmail.com';
         const visitor = createVisitor(server);
@@ -50,7 +50,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(
           await rowsOf(server, 'new-lead'),
           [],
-          'nobody is told of an address that anybody typed',
+          'an address that is only typed is not reported',
         );
         assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
         const { parsed } = await server.inbox.waitForMail(OPERATOR);
@@ -83,7 +83,7 @@ for (const engine of ENGINES) {
         assert.equal((await rowsOf(server, 'new-lead')).length, 1, 'who comes again is not new');
       }));
 
-    it('is told nothing of somebody who was erased before the mail left', () =>
+    it('gets no mail about a lead who was erased before it was sent', () =>
       withServer(
         {
           engine,
@@ -111,7 +111,7 @@ for (const engine of ENGINES) {
         },
       ));
 
-    it('is not buried by a storm: ten of an hour come one by one, all of it in one mail afterwards', () =>
+    it('is not buried by a storm: ten leads of an hour come one by one, and all of them in one mail afterwards', () =>
       withServer({ engine, env: EACH }, async (server) => {
         const emails = Array.from({ length: 13 }, (_, index) => `lead-${index}@example.com`);
         for (const email of emails) await becomeLead(server, email);
@@ -121,7 +121,7 @@ for (const engine of ENGINES) {
         await look();
         await server.advance(3_600 + 30);
         await look();
-        assert.deepEqual(await rowsOf(server, 'new-leads'), [], 'somebody may still be on the way');
+        assert.deepEqual(await rowsOf(server, 'new-leads'), [], 'a lead may still be stored');
         await server.advance(60);
         await look();
         await look();
@@ -141,7 +141,7 @@ for (const engine of ENGINES) {
         await server.inbox.waitForMail(OPERATOR, 12);
       }));
 
-    it('is told of a day on the next, once, at the time they set, with its picture and who it was', () =>
+    it('gets one mail about a day on the next, at the time they set, with its figures and its leads', () =>
       withServer({ engine, env: { ...DAILY, NEW_LEAD_EMAIL_AT: '06:30' } }, async (server) => {
         await becomeLead(server, 'early@example.com');
         await server.advance(86_400);

@@ -12,7 +12,7 @@ assert(words.type === 'campaign');
 const { codeEmail } = words.campaign;
 
 describe('a mail', () => {
-  it('with a code says in which language it is', () => {
+  it('with a code names its language', () => {
     const facts = { digits: '123456', reference: 'QFX', validForMs: 600_000, title: 'Leitfaden' };
     assert.match(composeCodeEmail(codeEmail, { ...facts, language: 'de' }).html, /^<html lang="de">$/m);
     assert.match(composeCodeEmail(codeEmail, { ...facts, language: 'en' }).html, /^<html lang="en">$/m);

@@ -88,7 +88,7 @@ for (const engine of ENGINES) {
       });
     }
 
-    it('lets whoever comes later go before the rest of a burst', async () => {
+    it('lets a later visitor go before the rest of a burst', async () => {
       const gate = createGate();
       await withServer({ engine, inbox: { onMessage: () => gate.opened } }, async (server) => {
         try {
@@ -142,7 +142,7 @@ for (const engine of ENGINES) {
         await server.inbox.waitForMail('honest@example.com');
       }));
 
-    it('is counted while it grows, also before anybody knows the pace', () =>
+    it('is counted while it grows, also while the pace is unknown', () =>
       withServer({ engine, env: { ...WITHOUT_LIMITS, CODE_TTL_SECONDS: '60' } }, async (server) => {
         // The clock stands still: all of this happens between two looks at the database.
         const statuses: number[] = [];
@@ -181,7 +181,7 @@ for (const engine of ENGINES) {
         await wellAgain.close();
       }));
 
-    it('that a stranger makes with a domain of their own closes the form for nobody else', () =>
+    it('that a stranger makes with their own domain closes the form for nobody else', () =>
       withServer(
         {
           engine,
@@ -205,7 +205,7 @@ for (const engine of ENGINES) {
         },
       ));
 
-    it('of what goes to the operator, whose mail server puts it off, closes the form for nobody', () =>
+    it('of mail to the operator, whose mail server puts it off, closes the form for nobody', () =>
       withServer(
         {
           engine,

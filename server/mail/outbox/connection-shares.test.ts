@@ -16,7 +16,7 @@ describe('connections to the mail server', () => {
     assert.deepEqual(shares.full(), { networks: [], domains: ['silent.example'] });
   });
 
-  it('are held by a slow lane two at a time, and again by four when it has been quick for a while', () => {
+  it('are held by a slow lane two at a time, and four again after it has been quick for a while', () => {
     let now = 0;
     const shares = createConnectionShares(5, () => now);
     const first = shares.begin(mail('192.0.2.1', 'a.example'));
@@ -32,7 +32,7 @@ describe('connections to the mail server', () => {
     assert.deepEqual(shares.full().networks, []);
   });
 
-  it('are not counted for notices, which nobody asked for', () => {
+  it('are not counted for notices, which are in no lane', () => {
     const shares = createConnectionShares(5, () => 0);
     for (let count = 0; count < 5; count += 1) shares.begin({ network: null, recipient_domain: null });
     assert.deepEqual(shares.full(), { networks: [], domains: [] });

@@ -23,7 +23,7 @@ const suppressions = (server: ServerUnderTest) =>
 for (const engine of ENGINES) {
   describe(`a dead address on ${engine}`, () => {
     for (const command of ['RCPT', 'DATA'] as const)
-      it(`is put on the list with the answer to ${command}, is still sent a code that somebody asks for, and comes off it by a code that is entered`, async () => {
+      it(`is suppressed by the answer to ${command}, still gets a code that a visitor asks for, and is freed by a code that is entered`, async () => {
         let isDead = true;
         const answer = () => (isDead ? smtpError(550, `5.1.1 <${TYPED}>: User\n\u0000unknown`) : null);
         const inbox = command === 'RCPT' ? { onRecipient: answer } : { onMessage: answer };
@@ -54,8 +54,8 @@ for (const engine of ENGINES) {
 
     it('is not what a full mailbox, a blocked sender, a broken message or words without a code mean', async () => {
       const answers = ['5.2.2 Full', '5.7.1 Blocked', '5.3.4 Too large', 'User unknown', '4.1.1 Not yet'];
-      const told = [...answers];
-      const onRecipient = () => smtpError(550, told.shift() ?? '5.7.1');
+      const replies = [...answers];
+      const onRecipient = () => smtpError(550, replies.shift() ?? '5.7.1');
       await withServer({ engine, inbox: { onRecipient } }, async (server) => {
         for (const [at, answer] of answers.entries()) {
           await createVisitor(server, `198.51.100.${at + 1}`).post(
@@ -69,7 +69,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('leaves nothing behind when it was erased while its mail was refused', async () => {
+    it('leaves nothing behind when it is erased while its mail is refused', async () => {
       const { promise: erased, resolve: go } = Promise.withResolvers<void>();
       const onRecipient = async () => {
         await erased;

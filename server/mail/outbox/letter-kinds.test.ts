@@ -28,7 +28,7 @@ async function untilState(server: ServerUnderTest, id: string, isSo: (state: str
 }
 
 for (const engine of ENGINES) {
-  it(`on ${engine} rows from before there were kinds have one, and say the same`, async () => {
+  it(`on ${engine} rows from before there were kinds get one, and compose the same mail`, async () => {
     const database: OpenDatabase = openDatabase(
       engine === 'sqlite' ? { engine, file: ':memory:' } : { engine, url: await createPostgresDatabase() },
       () => {},
@@ -56,7 +56,7 @@ for (const engine of ENGINES) {
     await database.close();
   });
 
-  it(`on ${engine} a row of a code says which, and nothing about its digits or its visitor beyond the recipient`, () =>
+  it(`on ${engine} a row of a code names the code, and nothing about its digits or its visitor beyond the recipient`, () =>
     withServer({ engine }, async (server) => {
       await createVisitor(server).post(API.leads, filledForm());
       const row = await server.database.db.selectFrom('outbox').selectAll().executeTakeFirstOrThrow();
@@ -64,7 +64,7 @@ for (const engine of ENGINES) {
       assert.deepEqual([row.kind, row.payload, row.code_id], ['code', '{}', code.id]);
     }));
 
-  it(`on ${engine} a notice is mailed to the operator, and dropped when it is no news any more`, () =>
+  it(`on ${engine} a notice is mailed to the operator, and dropped when it is too old`, () =>
     withServer({ engine }, async (server) => {
       const notice = (now: number) => ({
         id: uuid(),
@@ -86,7 +86,7 @@ for (const engine of ENGINES) {
       assert.equal(server.inbox.mails.length, 1);
     }));
 
-  it(`on ${engine} what a newer release queued waits for it`, () =>
+  it(`on ${engine} mail that a newer release queued waits for that release`, () =>
     withServer({ engine }, async (server) => {
       const id = uuid();
       const now = server.now();

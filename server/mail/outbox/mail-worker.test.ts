@@ -20,7 +20,7 @@ const attemptsOf = async (server: ServerUnderTest): Promise<number[]> =>
     ({ attempts }) => attempts,
   );
 
-/** A mail server that says after the message whatever it is told to say, as no library would. */
+/** A mail server that replies to the message with any bytes, which no library does. */
 async function startRawSmtpServer(afterMessage: string) {
   let messages = 0;
   const sockets = new Set<Socket>();
@@ -90,7 +90,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('stops at a refusal for good and keeps the reason', () =>
+    it('stops at a final refusal and keeps the reason', () =>
       withServer(
         { engine, inbox: { onRecipient: () => smtpError(550, 'No such user here') } },
         async (server) => {
@@ -122,7 +122,7 @@ for (const engine of ENGINES) {
         assert.equal(server.inbox.mails.length, 0);
       }));
 
-    it('gives each mail to one of many takers, and to another when its lease has run out', () =>
+    it('gives each mail to one of many workers, and to another when its lease has run out', () =>
       withServer({ engine, inbox: { onRecipient: () => smtpError(451, 'Not now') } }, async (server) => {
         await createVisitor(server).post('/api/leads', filledForm());
         await until(() => server.mailEvents.length === 1);
@@ -137,7 +137,7 @@ for (const engine of ENGINES) {
         assert.equal((await take('after a crash', now + 30_000)).length, 1);
       }));
 
-    it('sends a code without looking for it, and leaves it to another process if this one dies', async () => {
+    it('sends a code without a look into the outbox, and leaves it to another process if this one dies', async () => {
       const gate = createGate();
       await withServer({ engine, inbox: { onMessage: () => gate.opened } }, async (server) => {
         try {
@@ -154,7 +154,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('takes up no more than can begin at once while nobody knows how quick the mail server is', async () => {
+    it('leases no more than can begin at once while the mail server’s speed is unknown', async () => {
       const gate = createGate();
       await withServer({ engine, inbox: { onMessage: () => gate.opened } }, async (server) => {
         try {
@@ -171,7 +171,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('gives back what it took up when a quick mail server falls silent', async () => {
+    it('gives back leased mail when a quick mail server falls silent', async () => {
       const gate = createGate();
       let silent = false;
       const onMessage = () => (silent ? gate.opened : null);
@@ -201,7 +201,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('sends what waits when the clock was set back, also what a dead process had leased', () =>
+    it('sends waiting mail when the clock was set back, also mail that a dead process had leased', () =>
       withServer({ engine, inbox: { onRecipient: () => smtpError(451, 'Not now') } }, async (server) => {
         await createVisitor(server).post('/api/leads', filledForm());
         await until(() => server.mailEvents.length === 1);
@@ -237,7 +237,7 @@ for (const engine of ENGINES) {
       });
     }
 
-    it('mails a code that says all it needs and nothing else', () =>
+    it('mails a code with all it needs and nothing else', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         const { reference } = (await visitor.post('/api/leads', filledForm())).json<{ reference: string }>();

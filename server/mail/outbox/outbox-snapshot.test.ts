@@ -9,9 +9,9 @@ import { ENGINES } from '#testing/databases.ts';
 import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
 type Past = {
-  /** Mail that has waited for so many seconds, each of a network of its own. */
+  /** Mail that has waited for some seconds, each from another network. */
   readonly waiting: { readonly count: number; readonly seconds: number; readonly attempts?: number };
-  /** Mail that was sent within the last so many seconds, evenly. */
+  /** Mail that was sent evenly over the last seconds. */
   readonly sent: { readonly count: number; readonly seconds: number };
 };
 

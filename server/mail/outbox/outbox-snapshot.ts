@@ -20,7 +20,7 @@ const ASSUMED_PER_SECOND = SMTP_CONNECTIONS;
 const SAMPLE_SIZE = 50;
 /** The pace is that of a queue once mail has waited for this time. */
 const BUSY_FOR_MS = 1_000;
-/** If no mail is untried, this many mails that wait for another try are a queue too: a mail server may take a few and put off the rest. */
+/** This many mails that wait for another try are a queue, too: a mail server may take a few and put off the rest. */
 const MANY_PUT_OFF = 50;
 /** Until then, a few deliveries beside a silent mail server say nothing about the pace: its silence ends in a timeout first. */
 const SILENCE_MS = 15_000;

@@ -1,4 +1,4 @@
-// A return path of its own for each mail, where the operator set a domain for them.
+// Each mail has its own return path when the operator has set a domain for them.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
@@ -15,7 +15,7 @@ it('is the address of MAIL_FROM as long as no domain is set', () =>
     assert.equal((await server.inbox.waitForMail(EMAIL)).from, 'guide@example.com');
   }));
 
-it('names each mail in the envelope, signed, within a local part, and leaves what the reader sees alone', () =>
+it('names each mail in the envelope, signed, within a local part, and leaves the visible sender alone', () =>
   withServer(
     { engine: 'sqlite', env: { BOUNCE_DOMAIN: 'bounces.example.com', GUIDE_EMAIL: 'link' } },
     async (server) => {
@@ -36,7 +36,7 @@ it('names each mail in the envelope, signed, within a local part, and leaves wha
     },
   ));
 
-it('does not change to whom a mail goes, whatever stands in the address', () =>
+it('does not change the recipient, whatever the address holds', () =>
   withServer({ engine: 'sqlite', env: { BOUNCE_DOMAIN: 'bounces.example.com' } }, async (server) => {
     await createVisitor(server).post(API.leads, filledForm({ email: "o'neil+guide@bücher.example" }));
     const mail = await server.inbox.waitForMail("o'neil+guide@bücher.example");

@@ -12,7 +12,7 @@ import { normaliseEmail } from '#shared/lead.ts';
  * @param email as it is stored
  * @returns how many were deleted
  */
-export async function deleteWrittenMail(folder: string, email: string): Promise<number> {
+export async function deleteEmlFiles(folder: string, email: string): Promise<number> {
   let deleted = 0;
   for (const name of await readdir(folder).catch(noneIfMissing)) {
     if (!name.endsWith('.eml')) continue;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { meaningOf, meaningOfAll, type AnswerMeaning } from '#server/mail/hard-bounces.ts';
+import { meaningOf, meaningOfAll, type AnswerMeaning } from '#server/mail/bounces-that-suppress.ts';
 
 const ANSWERS: Readonly<Record<AnswerMeaning, readonly string[]>> = {
   'no such address': [
