@@ -16,7 +16,7 @@ import { migrate } from '#server/db/migrations/migrate.ts';
 import { createFunnelCounter } from '#server/visitors/funnel/counter.ts';
 import { createHousekeeping } from '#server/upkeep/housekeeping.ts';
 import { createNetworkLimit } from '#server/platform/network-limit.ts';
-import { TELLS_FROM_NETWORK } from '#server/settings/tries-and-rates.ts';
+import { REPORTS_FROM_NETWORK } from '#server/settings/tries-and-rates.ts';
 import { TEST_DIST } from '#testing/built-site.ts';
 import { createPostgresDatabase, ENGINES, freshDatabase } from '#testing/databases.ts';
 import {
@@ -371,7 +371,7 @@ describe('what browsers tell', () => {
   it('is limited for a network, and others are still heard', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const statuses = new Set<number>();
-      for (let at = 0; at < TELLS_FROM_NETWORK.most; at += 1)
+      for (let at = 0; at < REPORTS_FROM_NETWORK.most; at += 1)
         statuses.add((await tell(server, { step: 'opened' }, {}, '2001:db8::1')).statusCode);
       assert.deepEqual([...statuses], [204]);
       const refused = await tell(server, { step: 'opened' }, {}, '2001:db8::2');

@@ -51,9 +51,9 @@ export type LeadRouteParts = RequestCodeParts &
     /** What to do about free-mail and disposable addresses. */
     readonly policies: Pick<Config, 'freeMail' | 'disposableMail'>;
     readonly freeMailDomains: ReadonlySet<string>;
-    /** What is said of input that cannot be used. */
+    /** Sentences about invalid input. */
     readonly inputWords: Pick<Interface, 'validation' | 'otherInput'>;
-    /** What a right code opens. */
+    /** The article that a right code opens. */
     readonly article: Article;
     readonly sendError: SendError;
   };
@@ -79,12 +79,12 @@ export function addLeadRoutes(app: FastifyInstance, parts: LeadRouteParts): void
     const browserId = knownBrowserId ?? newBrowserId();
 
     const robot = isRobot(request.body);
-    // Before a proof of work is asked for, which would be in vain. A robot states what it likes.
+    // Checked before a proof of work, which would be in vain. The wording that a robot states does not matter.
     const stated = robot ? undefined : request.headers[CONSENT_VERSION_HEADER];
     const wording = await judgeWording(parts.database.db, parts, stated);
     if (wording.type === 'unknown') return sendError(reply, 'page-outdated');
     if (!robot && (await breaker.isOpen(clientAddress))) {
-      // Who has a code already has paid, or came before the storm.
+      // A visitor with a live code has already solved a proof of work, or asked before the breaker opened.
       const email = normaliseEmail(parsed.data.email);
       const waiting = knownBrowserId !== null && (await isWaiting(parts, knownBrowserId, email));
       const proof = request.headers[PROOF_OF_WORK_HEADER];
@@ -130,7 +130,7 @@ export function addLeadRoutes(app: FastifyInstance, parts: LeadRouteParts): void
     if (outcome.afterMs !== null) metrics.codeEntered(outcome.afterMs);
     parts.webhooks.wake();
     cookies.openSession(reply, outcome.leadId, parts.clock());
-    // A browser that keeps no cookie would lose the article with the next reload: it is to learn of that at once.
+    // A browser that keeps no cookie would lose the article with the next reload. It learns that at once, from the article's 401.
     if (browserId === null || !prefersArticle(request)) return sendJson(reply, { verified: true });
     await tellFirstRead(parts, outcome.leadId, request.log);
     return sendWhole(request, reply.header('preference-applied', WITH_ARTICLE), verifiedWithArticle);
@@ -158,7 +158,7 @@ const prefersArticle = ({ headers }: FastifyRequest): boolean =>
 const sendJson = (reply: FastifyReply, body: object): FastifyReply =>
   reply.header('cache-control', 'no-store').send(body);
 
-/** The first complaint is the sentence; the generic ones of the specification name their field as well. */
+/** The answer's sentence is about the first issue; the generic sentences of the specification name their field as well. */
 function sendInvalidInput(
   { inputWords: { validation, otherInput }, sendError }: Pick<LeadRouteParts, 'inputWords' | 'sendError'>,
   reply: FastifyReply,
@@ -166,7 +166,7 @@ function sendInvalidInput(
 ): FastifyReply {
   const [issue] = error.issues;
   const [field] = issue?.path ?? [];
-  // A body that is no object at all has no field, and a sentence of its own.
+  // A body that is no object has no field; its sentence is the general one.
   if (issue === undefined || field === undefined) return sendError(reply, 'invalid-input');
   const message = complaintIn(otherInput, issue.message);
   const sentence =
