@@ -119,7 +119,7 @@ for (const engine of ENGINES) {
         assert.doesNotMatch(server.logLines.join(''), /newsletter|news\.example|Chrome/);
       }));
 
-    it('counts nobody who asked not to be, no robot, and nothing that nobody looks at', () =>
+    it('counts no visitor who asked not to be counted, no robot, and no page that is loaded but not looked at', () =>
       withSite({ engine }, async (server, ask) => {
         for (const wish of [{ 'sec-gpc': '1' }, { dnt: '1' }]) {
           assert.equal((await ask('/', wish)).status, 200);
@@ -321,7 +321,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    it('writes what it counted when the server is told to stop', async () => {
+    it('writes its counts when the server is stopped', async () => {
       const site = await startSite({ engine });
       const config: Config['database'] =
         engine === 'sqlite'
@@ -416,7 +416,7 @@ describe('what browsers tell', () => {
     }
   });
 
-  it('needs memory for so many networks and no more', () => {
+  it('needs memory for a limited number of networks', () => {
     const count = createNetworkLimit({ most: 1, windowMs: 1_000, mostNetworks: 2 });
     assert.equal(count('10.0.0.1', 0).type, 'allowed');
     assert.equal(count('10.0.0.2', 1).type, 'allowed');
