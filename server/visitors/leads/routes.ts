@@ -60,7 +60,7 @@ export type LeadRouteParts = RequestCodeParts &
 
 /** Adds the routes of the leads feature. */
 export function addLeadRoutes(app: FastifyInstance, parts: LeadRouteParts): void {
-  const { cookies, visitorAddress, breaker, proofOfWork, metrics, sendError } = parts;
+  const { cookies, visitorAddress, proofOfWork, metrics, sendError } = parts;
   const withArticle: Verified = { verified: true, article: parts.article };
   const verifiedWithArticle = textResource(JSON.stringify(withArticle), {
     type: JSON_TYPE,
@@ -83,15 +83,12 @@ export function addLeadRoutes(app: FastifyInstance, parts: LeadRouteParts): void
     const stated = robot ? undefined : request.headers[CONSENT_VERSION_HEADER];
     const wording = await judgeWording(parts.database.db, parts, stated);
     if (wording.type === 'unknown') return sendError(reply, 'page-outdated');
-    if (!robot && (await breaker.isOpen(clientAddress))) {
-      // A visitor with a live code has already solved a proof of work, or asked before the breaker opened.
-      const email = normaliseEmail(parsed.data.email);
-      const waiting = knownBrowserId !== null && (await isWaiting(parts, knownBrowserId, email));
-      const proof = request.headers[PROOF_OF_WORK_HEADER];
-      if (!waiting && !(await proofOfWork.accepts(typeof proof === 'string' ? proof : undefined))) {
-        metrics.limitHit('proof-of-work-required');
-        return sendError(reply, 'proof-of-work-required');
-      }
+    if (
+      !robot &&
+      !(await hasPaid(parts, request, { clientAddress, email: parsed.data.email, knownBrowserId }))
+    ) {
+      metrics.limitHit('proof-of-work-required');
+      return sendError(reply, 'proof-of-work-required');
     }
 
     const outcome = robot
@@ -147,6 +144,23 @@ export function addLeadRoutes(app: FastifyInstance, parts: LeadRouteParts): void
   });
 
   app.get(API.proofOfWork, async (_request, reply) => sendJson(reply, await proofOfWork.challenge()));
+}
+
+/** Whether a form may ask for a code while the breaker is open; always, while it is shut. */
+async function hasPaid(
+  parts: LeadRouteParts,
+  { headers }: FastifyRequest,
+  {
+    clientAddress,
+    email,
+    knownBrowserId,
+  }: { clientAddress: string; email: string; knownBrowserId: string | null },
+): Promise<boolean> {
+  if (!(await parts.breaker.isOpen(clientAddress))) return true;
+  // A visitor with a live code has already solved a proof of work, or asked before the breaker opened.
+  if (knownBrowserId !== null && (await isWaiting(parts, knownBrowserId, normaliseEmail(email)))) return true;
+  const proof = headers[PROOF_OF_WORK_HEADER];
+  return parts.proofOfWork.accepts(typeof proof === 'string' ? proof : undefined);
 }
 
 /** Preferences may be several, in one header or in more, each with parameters (RFC 7240, section 2). */
