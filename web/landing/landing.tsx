@@ -35,12 +35,10 @@ type LandingStageProps = {
 /** The landing stage. */
 export function LandingStage({ onCallToAction, hasMoved }: LandingStageProps) {
   const headline = useRef<HTMLHeadingElement>(null);
+  const hero = useRef<HTMLButtonElement>(null);
   const film = useRef<HTMLElement>(null);
-  const actions = {
-    hero: useRef<HTMLButtonElement>(null),
-    film,
-    closing: useRef<HTMLButtonElement>(null),
-  };
+  const closing = useRef<HTMLButtonElement>(null);
+  const actions = { hero, film, closing };
   useArrival(headline, actions, hasMoved);
 
   const press = (action: Action) => () => {
@@ -54,7 +52,7 @@ export function LandingStage({ onCallToAction, hasMoved }: LandingStageProps) {
     <>
       <SiteHeader />
       <main>
-        <Hero headlineRef={headline} buttonRef={actions.hero} onCallToAction={press('hero')} />
+        <Hero headlineRef={headline} buttonRef={hero} onCallToAction={press('hero')} />
         <StaticPart id="benefits">{prerendering ? <Benefits /> : null}</StaticPart>
         <section className={styles.section} aria-labelledby="how-it-works">
           <StaticPart id="how-it-works-head">
@@ -82,7 +80,7 @@ export function LandingStage({ onCallToAction, hasMoved }: LandingStageProps) {
             </>
           ) : null}
         </StaticPart>
-        <Closing buttonRef={actions.closing} onCallToAction={press('closing')} />
+        <Closing buttonRef={closing} onCallToAction={press('closing')} />
       </main>
       <SiteFooter />
     </>
