@@ -66,9 +66,7 @@ export function LandingStage({ onCallToAction, hasMoved }: LandingStageProps) {
           </StaticPart>
           <div className={landing.video && styles.how}>
             <StaticPart id="how-it-works-points">{prerendering ? <HowItWorksPoints /> : null}</StaticPart>
-            {landing.video && (
-              <VideoCard {...landing.video} ref={film} onCallToAction={press('film')} />
-            )}
+            {landing.video && <VideoCard {...landing.video} ref={film} onCallToAction={press('film')} />}
           </div>
         </section>
         <StaticPart id="problems">
