@@ -9,7 +9,7 @@ export const SERVED_BROWSERS = {
   safari: '16.4',
 } as const;
 
-/** The same, as the bundler and its CSS compiler want to be told. */
+/** The same releases, as the bundler and its CSS compiler write them. */
 export const BUILD_TARGET: readonly string[] = Object.entries(SERVED_BROWSERS).map(
   ([name, version]) => `${name}${version}`,
 );

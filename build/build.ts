@@ -27,7 +27,7 @@ import { colourStyles } from '#shared/colours.ts';
 import { renderDocument, renderManifest, ROBOTS_TXT, SITEMAP_XML } from '#web/document.ts';
 
 endWithSentence();
-// With nothing but what is wrong: where the code noticed it is of no use to whoever wrote the words.
+// The complaints alone: a stack trace is of no use to the person who wrote the words.
 const complaints = campaignComplaints(CAMPAIGN_FOLDER);
 if (complaints.length > 0) {
   process.stderr.write(
@@ -49,7 +49,7 @@ process.once('exit', () => rmSync(BUILDING, { recursive: true, force: true }));
 const RELEASE = path.join(BUILDING, 'release');
 const FILES = path.join(RELEASE, 'files');
 const PAGES = path.join(RELEASE, 'pages');
-/** What renders the pages is no part of the release. */
+/** The program that renders the pages; no part of the release. */
 const PRERENDERER = path.join(BUILDING, 'prerenderer');
 
 /** A warning of the bundler is a mistake of ours: a style or a word that does not exist, for instance. */
@@ -70,7 +70,7 @@ async function run(config: InlineConfig): Promise<Output> {
   return result.output;
 }
 
-/** The bundler is written in Rust, and has the number of what the system refused in its words alone. */
+/** Adds the error code of the system, which the bundler (in Rust) only mentions in its message. */
 function withCode(error: unknown): unknown {
   const [, number] = /\(os error (\d+)\)/.exec(error instanceof Error ? error.message : '') ?? [];
   if (number === undefined) return error;
@@ -79,9 +79,9 @@ function withCode(error: unknown): unknown {
 }
 
 /**
- * The second file takes its imports from the module that runs and not from an address: the boot script may have loaded
- * the first one from another address, and two of it would be two applications. And each time the second file is asked for
- * again (web/second-file/load-second-file.ts), it has another address.
+ * The second file takes its imports from the running module and not from an address: the boot script may have loaded the
+ * first file from another address, and loading it twice would start two applications. Each further try to load the second file
+ * (web/second-file/load-second-file.ts) uses another address.
  */
 const joinFiles: Plugin = {
   name: 'join-files',
@@ -92,7 +92,7 @@ const joinFiles: Plugin = {
     };
     return isEntry
       ? replace(
-          // Vite's helper would preload what the second file needs, and that is the first one.
+          // Vite's helper would preload the first file again, because the second one needs it.
           /\((\w+)\) => __vitePreload\(\(\) => import\((["'][^"']+["'])\), __VITE_PRELOAD__\)/,
           (_, query = '', address = '') => `(${query}) => import(${address} + ${query})`,
         )
@@ -119,7 +119,7 @@ async function buildApp(): Promise<{ appUrl: string; secondFileUrl: string }> {
         output: {
           entryFileNames: 'assets/app-[hash].js',
           chunkFileNames: 'assets/second-[hash].js',
-          // Chromium then compiles all of a file beside the page while it arrives, and not bit by bit on a visitor's time.
+          // Chromium then compiles a file while it arrives, beside the page, and not function by function when one is called.
           postBanner: '//# allFunctionsCalledOnLoad',
         },
         // Words that are used once stand where they are used.
@@ -161,8 +161,8 @@ async function buildCriticalStyles(list: string): Promise<string> {
 }
 
 /**
- * The letters of the headlines and the product title as a font of their own, small enough to stand in the page: the first
- * paint then has the page's voice on any network, and nothing moves when the whole font arrives.
+ * A font with the letters of the headlines and the product title alone, small enough to be inline: the first paint has the
+ * right typeface on any network, and nothing moves when the whole font arrives.
  */
 async function buildHeadlineFont(texts: readonly string[]): Promise<string> {
   const whole = readFileSync(path.join(WEB, 'public', 'fonts', 'newsreader.woff2'));
@@ -186,7 +186,7 @@ async function buildBootScript(): Promise<string> {
   return code;
 }
 
-/** The script that is loaded only while the server's breaker is open. Its name says nothing about its content: revalidated. */
+/** The script that is loaded only while the server's breaker is open. Its name has no hash, so browsers revalidate it. */
 async function buildProofOfWork(): Promise<void> {
   await run({
     publicDir: false,
@@ -250,7 +250,7 @@ function takeCampaignFiles(): void {
     if (existsSync(from)) cpSync(from, to, { recursive: true });
 }
 
-/** The styles for a landing page that has other numbers of cards, or no picture: only where it has. */
+/** The styles for a landing page with other numbers of cards, or without a picture; empty for all other pages. */
 async function buildShapes(page: string): Promise<string> {
   const shapes = await buildCriticalStyles('critical-shapes.ts');
   const names = Array.from(shapes.matchAll(/\.([a-z]\d)\{/gi), ([, name = '']) => name);
@@ -320,7 +320,7 @@ const facts: ReleaseFacts = {
   inlineHashes: { scripts: [hash(bootScript)], styles: [hash(css), hash(notFoundCss)] },
 };
 writeFileSync(path.join(RELEASE, 'release.json'), JSON.stringify(facts));
-// Half of the old words and half of the new ones would fit nothing.
+// A site with half of the old words and half of the new ones must not be published.
 if (JSON.stringify(readSources(PROJECT_FOLDER, CAMPAIGN_FOLDER)) !== JSON.stringify(builtFrom)) {
   process.stderr.write('The words or the code changed while the site was built. Run it again.\n');
   process.exit(1);

@@ -1,4 +1,4 @@
-// The API of the development server, as a process of its own: dev-server.ts starts it anew when code or words change. It lives no
+// The API of the development server, in a separate process: dev-server.ts starts it anew when code or words change. It lives no
 // longer than its parent, however that ends: the channel between them closes, and nothing else is asked.
 import { buildApp } from '#server/run/app.ts';
 import { createLogger } from '#server/observability/logger.ts';

@@ -7,7 +7,7 @@ import { escapeHtml } from '#server/platform/escape-html.ts';
 
 export type ShownMail = {
   readonly id: string;
-  /** How a kind of mail reads; nobody was sent it. */
+  /** A sample of a kind of mail; it was not sent. */
   readonly isSample: boolean;
   readonly kind: string;
   /** When it was written, in milliseconds since 1970. */

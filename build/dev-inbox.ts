@@ -1,5 +1,5 @@
 // The inbox of the development server: every e-mail that the API wrote, and how each kind of mail reads in the words as they
-// are saved. A tool for whoever writes them; no part of the built site.
+// are saved. A tool for people who write the words; no part of the built site.
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, watch, type FSWatcher } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import path from 'node:path';

@@ -27,7 +27,7 @@ const OF_THE_PAGE = /^(?:landing\.yaml$|media\/|icons\/)/;
 const SETTLE_MS = 60;
 /** After that, what hangs is left to itself: the API ends when this process does. */
 const END_WITHIN_MS = 4_000;
-/** How often is looked whether npm is still there. */
+/** How often to check whether npm still runs. */
 const LOOK_MS = 500;
 
 /** What web/entry-prerender.tsx exports. */
@@ -71,7 +71,7 @@ start();
 const sayComplaints = (complaints: readonly string[]): string =>
   `The words cannot be used yet:\n${complaints.map((complaint) => `  - ${complaint}`).join('\n')}`;
 
-/** Throws what is wrong with the words; the stack would say nothing to whoever wrote them. */
+/** Throws the complaints about the words, without a stack: it would mean nothing to the person who wrote them. */
 function refuseSlips(): void {
   const complaints = campaignComplaints(CAMPAIGN_FOLDER);
   if (complaints.length === 0) return;
@@ -135,7 +135,7 @@ const awaitApi = (api: Api): Plugin => ({
   },
 });
 
-/** Looks at words and code whenever one is saved. */
+/** Checks words and code whenever a file is saved. */
 function watch(server: ViteDevServer, api: Api, onWords: () => void): void {
   const changed = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
@@ -179,7 +179,7 @@ function sayWarnings(): void {
   for (const warning of campaignWarnings(CAMPAIGN_FOLDER)) say(`Warning: ${warning}`);
 }
 
-/** Serves until it is told to stop. */
+/** Serves until it is stopped. */
 export async function serve({ api, host, port }: { api: Api; host: string; port: number }): Promise<void> {
   const inbox = createInbox({ api, campaign: CAMPAIGN_FOLDER });
   const server = await createServer({
@@ -213,7 +213,7 @@ export async function serve({ api, host, port }: { api: Api; host: string; port:
   say(`Ready on ${address}`);
 }
 
-/** Ends once, whichever way it is told to: a signal, the terminal or npm that is gone. */
+/** Ends once, at a signal or when the terminal or npm is gone. */
 function endWith(end: () => Promise<unknown>): void {
   let ending = false;
   const stop = () => {
@@ -223,7 +223,7 @@ function endWith(end: () => Promise<unknown>): void {
     void end().finally(() => process.exit());
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    // Vite's own would cut off whoever looks at the inbox.
+    // Vite's own handler would cut off browsers that show the inbox.
     process.removeAllListeners(signal);
     process.on(signal, stop);
   }

@@ -7,7 +7,7 @@ import type * as z from 'zod/mini';
 import { landingOf, readConsent, readWords, siteOf, svgSize } from '#server/campaign/campaign.ts';
 import { Interface, Landing, Site } from '#shared/campaign-schema.ts';
 
-/** Each file that the page may import, and its entries: what is left out is undefined, and no mistake. */
+/** Each file that the page may import, and its entries. An optional entry that the operator left out is undefined. */
 const ENTRIES = {
   'site.yaml': Object.keys(Site.shape),
   'landing.yaml': Object.keys(Landing.shape),
@@ -63,7 +63,7 @@ function logoOf(folder: string, { logo }: Site): { src: string; width: number; h
 function exportsOf(folder: string, file: WordFile): Readonly<Record<string, unknown>> {
   if (file === 'consent.yaml') return wordsOrThrow(readConsent(folder));
   const { site, landing, interface: interfaceWords } = readPageWords(folder);
-  // The form shows one testimonial; the others are no part of the browser's chunk.
+  // The form shows one testimonial; the others stay out of the application's files.
   if (file === 'landing.yaml') return { ...landing, testimonial: landing.testimonials.cards[0] };
   if (file === 'interface.yaml') return interfaceWords;
   const languageName = new Intl.DisplayNames(site.language, { type: 'language' }).of(site.language);
@@ -76,7 +76,7 @@ function yearIn(language: string): string {
   return parts.find(({ type }) => type === 'year')?.value ?? String(new Date().getFullYear());
 }
 
-/** A file of so many entries that each section of it is a module: an entry that the page does not use is then left out. */
+/** The largest file of words: each of its sections is a module, so that the bundler leaves out unused entries. */
 const SECTIONED = 'interface.yaml';
 
 /** A Vite plugin for `import * as words from '#campaign/….yaml'`: one export for each entry. */

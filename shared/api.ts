@@ -17,20 +17,20 @@ export const API = {
 
 /** 202 to `POST /api/leads`: the same for addresses we know and addresses we do not. */
 export const CodeRequested = z.object({
-  /** Names the challenge without telling whose it is; `GET /api/challenge?id=…` answers to the same browser only. */
+  /** Names the challenge without revealing whose it is; `GET /api/challenge?id=…` answers to the same browser only. */
   challengeId: z.string(),
   /** Three letters that also stand in the e-mail, so that a visitor can tell the newest from an older one. */
   reference: z.string(),
   /** Seconds until the server will send another code to this browser. */
   resendSeconds: z.number(),
-  /** The address our mail comes from, for the visitor to look for. A server of an earlier release does not tell. */
+  /** The address our mail comes from, for the visitor to look for. Missing from a server of an earlier release. */
   sender: z.optional(z.string()),
 });
 export type CodeRequested = z.infer<typeof CodeRequested>;
 
 /**
- * What became of the mail that carries a visitor's own code: not yet sent, taken by a mail server, put off (it will be
- * tried again, or has waited for longer than usual), refused for good.
+ * The state of the mail that carries a visitor's code: not yet sent, taken by a mail server, delayed (it will be tried again,
+ * or has waited for longer than usual), refused for good.
  */
 const MailFate = z.enum(['waiting', 'sent', 'delayed', 'refused']);
 export type MailFate = z.infer<typeof MailFate>;
@@ -46,7 +46,7 @@ export const OpenChallenge = z.object({
   askedSecondsAgo: z.number(),
   /** The wording of the consent that was agreed to, for a resend to state again; empty when none was stated. */
   consentVersion: z.string(),
-  /** Of the newest code. Like the sender: a server of an earlier release does not tell. */
+  /** The mail of the newest code. Missing from a server of an earlier release. */
   mail: z.optional(MailFate),
   /** As in {@link CodeRequested}. */
   sender: z.optional(z.string()),

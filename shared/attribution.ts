@@ -1,7 +1,7 @@
-// Where a visit came from, as far as an address says: by an allow-list, with bounded lengths. The page tells it in a header
-// (x-visit), because the body of its call belongs to the specification; nothing about it is kept in a cookie.
+// Where a visit came from, as far as an address says: by an allow-list, with bounded lengths. The page sends it in a header
+// (x-visit), because the specification fixes the body of the call; nothing about it is kept in a cookie.
 
-/** Campaign parameters, and the click identifiers of those who sell advertisements. */
+/** Campaign parameters, and the click identifiers of advertising networks. */
 const TOUCH_PARAMETERS = [
   'utm_source',
   'utm_medium',
@@ -18,13 +18,13 @@ const TOUCH_PARAMETERS = [
 
 /** The host of the site that a link was on. */
 const REFERRER = 'referrer';
-/** What a lead is told to have come with, in the order of its columns. */
+/** Everything that is kept about a lead's visit, in the order of its columns. */
 export const TOUCH_NAMES = [...TOUCH_PARAMETERS, REFERRER] as const;
 export type Touch = Readonly<Partial<Record<(typeof TOUCH_NAMES)[number], string>>>;
 
 const VALUE_MAX_LENGTH = 200;
 const HOST = /^(?=.{1,253}$)[a-z0-9-]+(\.[a-z0-9-]+)+$/;
-/** Controls, which nobody needs and PostgreSQL takes no U+0000 of, and what is left of a character that was cut in two. */
+/** Control characters (PostgreSQL refuses U+0000), and lone surrogates, which are halves of a character. */
 const FORBIDDEN = /[\p{Cc}\p{Cs}]/gu;
 
 /** A browser's URLSearchParams, Node's alike; the types here are of neither. */

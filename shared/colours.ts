@@ -1,5 +1,5 @@
 // The colours a campaign may choose, and what follows from them. The paper is the page's own, so whether words can be read
-// is known before anybody looks.
+// is known before the page is built.
 
 import { PAPER } from '#shared/paper-colours.ts';
 
@@ -19,7 +19,7 @@ const LEAST_CONTRAST = 4.5;
 const channels = (colour: string): number[] =>
   [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
 
-/** So much of one colour, and the rest of the other. */
+/** Mixes two colours. */
 function mix(one: string, share: number, other: string): string {
   const rest = channels(other);
   const mixed = channels(one).map((value, at) => Math.round(value * share + (rest[at] ?? 0) * (1 - share)));

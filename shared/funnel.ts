@@ -1,13 +1,13 @@
-// What is counted on the way from the page to the end of the article, and is in no other table. The page's own request tells of
-// the first step; the browser tells of the others.
+// The counted steps from the page to the end of the article that no other table shows. The request for the page counts as the
+// first step; the browser reports the others.
 
 /** How far the article was read: a quarter, half, three quarters, to its end. */
 export const READ_STEPS = ['quarter', 'half', 'three-quarters', 'whole'] as const;
 export type ReadStep = (typeof READ_STEPS)[number];
 
-/** What a browser tells: the form was opened, or a part of the article was read. */
-export const TOLD_STEPS = ['opened', ...READ_STEPS] as const;
-export type ToldStep = (typeof TOLD_STEPS)[number];
+/** The steps that a browser reports: the form was opened, or a part of the article was read. */
+export const REPORTED_STEPS = ['opened', ...READ_STEPS] as const;
+export type ReportedStep = (typeof REPORTED_STEPS)[number];
 
 /** `seen`: the page was asked for. */
-export type FunnelStep = 'seen' | ToldStep;
+export type FunnelStep = 'seen' | ReportedStep;

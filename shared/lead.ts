@@ -1,5 +1,5 @@
-// The two messages a visitor sends, one schema each: the form, the server and the tests all use these. What is wrong is
-// told by an entry of campaign/interface.yaml; complaintIn says it in its words.
+// The two messages a visitor sends, one schema each: the form, the server and the tests all use these. An issue's message is a key of
+// campaign/interface.yaml; complaintIn turns it into the operator's words.
 import * as z from 'zod/mini';
 
 import {
@@ -38,7 +38,7 @@ const lineOfText = (tooShort: Complaint, tooLong: Complaint, notOneLine: Complai
 const EMAIL: Complaint = 'email';
 const CONSENT: Complaint = 'consent';
 
-/** What a domain may be typed with: letters of every script, and the stops that people type for a full stop. */
+/** The characters of a typed domain: letters of every script, and the full stops of other scripts. */
 const TYPED_DOMAIN = /^[\p{L}\p{M}\p{Nd}\u200C-\u200D.\u3002\uFF0E\uFF61-]+$/u;
 /** Whose ASCII form would hide it. */
 const HYPHEN_AT_EDGE = /(?:^|[.\u3002\uFF0E\uFF61])-|-(?:[.\u3002\uFF0E\uFF61]|$)/;
@@ -98,10 +98,10 @@ export const Lead = z.object({
 });
 export type Lead = z.infer<typeof Lead>;
 
-/** What the form asks about somebody, beside the address: kept and told wherever the name is. */
+/** The answers of the form beside the address: kept and shown wherever the name is. */
 export type LeadAnswers = Readonly<Omit<Lead, 'email' | 'consent'>>;
 
-/** Them alone, of whatever has them. */
+/** Picks the answers out of a larger object. */
 export const answersOf = ({ name, company }: LeadAnswers): LeadAnswers => ({ name, company });
 
 /** What the code screen sends to `POST /api/verify`. */
@@ -114,8 +114,8 @@ export type Verification = z.infer<typeof Verification>;
 const NUMBERS = { minimum: NAME_MIN_LENGTH, maximum: NAME_MAX_LENGTH };
 
 /**
- * What a complaint of the schemas above says.
- * @param words the operator's, by what is wrong
+ * The sentence for an issue of the schemas above.
+ * @param words the operator's sentences, by key
  * @param complaint the `message` of an issue
  * @returns null when these words have no such entry
  */
@@ -126,7 +126,7 @@ export function complaintIn(words: Readonly<Record<string, string>>, complaint: 
 
 /**
  * The form of an address under which it is compared, counted and stored once: trimmed, lower case, and its domain in
- * ASCII. The standard allows case-sensitive mailboxes (RFC 5321, section 2.4); in practice nobody has one.
+ * ASCII. The standard allows case-sensitive mailboxes (RFC 5321, section 2.4); in practice there are none.
  * @param address in any form; what is no address is only trimmed and in lower case
  */
 export function normaliseEmail(address: string): string {
@@ -134,5 +134,5 @@ export function normaliseEmail(address: string): string {
   return (asciiAddress(trimmed) ?? trimmed).toLowerCase();
 }
 
-/** A field people never see: whoever fills it in is a robot, is answered like everybody else, and gets no mail. */
+/** A field that people never see. A robot that fills it in is answered like a visitor, and gets no mail. */
 export const HONEYPOT_FIELD = 'website';

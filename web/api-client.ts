@@ -15,12 +15,12 @@ import type { Lead, Verification } from '#shared/lead.ts';
 import type { ProofOfWorkModule } from '#web/proof-of-work.ts';
 import { visitHeader } from '#web/attribution.ts';
 
-/** A file of its own (build/build.ts), because hardly any visitor ever needs it. */
+/** A separate file (build/build.ts), because hardly any visitor needs it. */
 const PROOF_OF_WORK_MODULE = '/proof-of-work.js';
 
 /**
  * How long a call may take. Generous: our server answers in a fraction of a second, or in a few when it is drowning, and a
- * phone that changes networks takes some ten seconds to find its way again. Who waits longer believes nothing any more.
+ * phone that changes networks takes some ten seconds to reconnect. Visitors who wait longer give up.
  */
 const CALL_LIMIT_MS = 30_000;
 
@@ -126,7 +126,7 @@ function readJson(text: string): unknown {
   }
 }
 
-/** @param refusal told to the visitor when the proof cannot be made: an old browser, a lost connection */
+/** @param refusal shown to the visitor when the proof cannot be made: an old browser, a lost connection */
 async function earnProof(refusal: ApiError): Promise<string> {
   try {
     // The address is not the bundler's to resolve.
@@ -151,7 +151,7 @@ export async function verifyCode(verification: Verification): Promise<Article | 
 
 /**
  * The code this browser is waiting for; null when there is none. Throws when the server could not be asked.
- * @param id of the challenge; empty for the browser's newest, where the page was not told which
+ * @param id of the challenge; empty for the browser's newest, where the page does not know which
  */
 export async function fetchOpenChallenge(id: string): Promise<OpenChallenge | null> {
   const query = id === '' ? '' : `?id=${encodeURIComponent(id)}`;
@@ -159,12 +159,12 @@ export async function fetchOpenChallenge(id: string): Promise<OpenChallenge | nu
   return status === 204 ? null : OpenChallenge.parse(JSON.parse(text));
 }
 
-/** What became of the newest mail of a challenge of this browser; null when there is none, or the server cannot say. */
+/** The state of the newest mail of a challenge of this browser; null when there is none, or the server cannot say. */
 export async function fetchMailFate(id: string): Promise<MailFate | null> {
   try {
     return (await fetchOpenChallenge(id))?.mail ?? null;
   } catch {
-    // Nothing is said then; it is asked again later.
+    // Not shown to the visitor; the code screen asks again later.
     return null;
   }
 }

@@ -14,11 +14,11 @@ export type AppProps = {
   readonly queryClient: QueryClient;
   readonly toasts: ToastStore;
   readonly initial: StageState;
-  /** What came with the page and never changes; nothing while prerendering. */
+  /** The prerendered parts that never change; empty while prerendering. */
   readonly staticMarkup?: StaticMarkup | undefined;
-  /** Of the address: "/" is the page, anything else is the 404 page. */
+  /** The path of the address: "/" is the page, anything else is the 404 page. */
   readonly path: string;
-  /** Told once the page answers to its visitor. */
+  /** Called once the page responds to its visitor. */
   readonly onReady?: () => void;
 };
 

@@ -20,7 +20,7 @@ const page =
 const told = (headers: Record<string, string>) =>
   attributionOf({ visit: headers[VISIT_HEADER], referer: undefined });
 
-it('both touches of a visit are told: how it began, and how it came to the form', () => {
+it('both touches of a visit are sent: how it began, and how it came to the form', () => {
   const storage = tab();
   const ad = page(
     '?utm_source=newsletter&gclid=a%20b&sessionid=secret',
@@ -41,7 +41,7 @@ it('both touches of a visit are told: how it began, and how it came to the form'
   });
 });
 
-it('nothing is told where there is nothing to tell, and a browser that keeps nothing tells the last touch', () => {
+it('nothing is sent where nothing is known, and a browser without storage sends the last touch', () => {
   const own = page('?from=x', 'https://guide.example.com/imprint');
   const blocked = () => {
     throw new Error('SecurityError');

@@ -32,10 +32,10 @@ export async function start(pressed?: HTMLButtonElement): Promise<boolean> {
   // A reloaded code screen or article is in the second file.
   if (initial.stage === 'verification' || initial.stage === 'content') {
     await loadSecondFile();
-    // Somebody may have gone back meanwhile.
+    // The visitor may have gone back meanwhile.
     initial = initialStageState();
   }
-  // Who asked for the form does not wait for a landing page to come to life and go.
+  // A visitor who pressed for the form does not wait until the landing page is hydrated.
   const { name: action } = pressed ?? {};
   const opensForm = initial.stage === 'landing' && isAction(action);
   if (opensForm) {
@@ -65,7 +65,7 @@ export async function start(pressed?: HTMLButtonElement): Promise<boolean> {
       flushSync(() => createRoot(root).render(app));
     }
   });
-  // Of an earlier attempt.
+  // The notice of an earlier attempt.
   document.getElementById('load-failure')?.setAttribute('hidden', '');
   // When the form, if that was asked for, is painted and nothing else is to do.
   setTimeout(() => {

@@ -11,7 +11,7 @@ export async function prerender(path: string): Promise<string> {
   const app = (
     <App queryClient={createQueryClient()} toasts={createToastStore()} initial={INITIAL_STATE} path={path} />
   );
-  // Without this, React moves what it finds large to the end of the page and a script of its own puts it back.
+  // Without this, React moves large parts to the end of the page, and an inline script puts them back.
   const { prelude } = await prerenderApp(app, { progressiveChunkSize: Infinity });
   return new Response(prelude).text();
 }

@@ -14,7 +14,7 @@ import { SecondFileStage } from '#web/second-file/second-file-stage.tsx';
 import { challengeOf, type StageState, type Waiting } from '#web/stage.ts';
 import { useStage } from '#web/use-stage.ts';
 
-/** What the browser's tab and history call each stage. */
+/** The title of each stage, in the browser's tab and history. */
 const TITLES = {
   landing: site.pageTitle,
   form: form.pageTitle,
@@ -33,9 +33,9 @@ export function Home({ initial }: { readonly initial: StageState }) {
   useEffect(() => {
     document.title = fill(TITLES[state.stage], { title: site.title });
   }, [state.stage]);
-  // What was typed outlives the form, so that going back and forth loses nothing.
+  // The draft outlives the form, so that Back and Forward lose nothing.
   const draft = useDraft();
-  // A code was right, and the article has yet to show that the browser kept the cookie.
+  // A code was right; only the article shows whether the browser kept the cookie.
   const [justVerified, setJustVerified] = useState(false);
   const queryClient = useQueryClient();
   const correctsAddress = useRef(false);

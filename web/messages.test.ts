@@ -20,7 +20,7 @@ describe('a failed call', () => {
     assert.equal(apiError(500, '', 'Internal Server Error').message, '500: Internal Server Error');
   });
 
-  it("is told with the server's sentence, its status in front", () => {
+  it("is shown with the server's sentence, its status in front", () => {
     const { title, prefix, description, variant } = failureToast(WORDS, apiError(400, 'Bad name.', ''));
     assert.deepEqual(
       { title, text: `${prefix}${description}`, variant },
@@ -28,13 +28,13 @@ describe('a failed call', () => {
     );
   });
 
-  it('is told with a sentence of its own when the server sent none or did not answer', () => {
+  it('is shown with the page’s sentence when the server sent none or did not answer', () => {
     for (const error of [apiError(500, '', 'Internal Server Error'), new TypeError('Failed to fetch')]) {
       assert.deepEqual(failureToast(WORDS, error), FALLBACK);
     }
   });
 
-  it('has an HTML document in its message, and the sentence of its own in the toast; any other body is shown', () => {
+  it('has an HTML document in its message, and the page’s sentence in the toast; any other body is shown', () => {
     const html = { 'content-type': 'text/html; charset=utf-8' };
     const documents: readonly (readonly [body: string, headers?: object])[] = [
       ['<html><body><h1>502 Bad Gateway</h1></body></html>'],
@@ -52,7 +52,7 @@ describe('a failed call', () => {
       assert.equal(failureToast(WORDS, apiError(502, body, '', headers)).description, body);
   });
 
-  it('is told with another sentence when no answer came in time', () => {
+  it('is shown with another sentence when no answer came in time', () => {
     assert.equal(failureToast(WORDS, new TimeLimitError()).description, 'No answer came in time.');
   });
 

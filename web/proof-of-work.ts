@@ -1,8 +1,8 @@
-// Pays for a code while the server's breaker is open. A file of its own: hardly any visitor ever loads it.
+// Pays for a code while the server's breaker is open. A separate file, because hardly any visitor loads it.
 import { solveChallenge, type Challenge } from 'altcha-lib';
 import { deriveKey } from 'altcha-lib/algorithms/web/pbkdf2';
 
-/** What the module exports, for who imports it by its address. */
+/** The module's exports, for code that imports it by its address. */
 export type ProofOfWorkModule = { readonly earnProof: typeof earnProof };
 
 /**

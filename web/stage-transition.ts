@@ -3,7 +3,7 @@ import { flushSync } from 'react-dom';
 
 /**
  * Shows another stage, with a fade where the browser can and the visitor did not ask for less motion. Only for a press in
- * the page: Back and Forward have movements of the browser's own, and a place to scroll to.
+ * the page: for Back and Forward browsers have their own movement, and restore the scroll position.
  * @param update changes what is shown
  */
 export function withTransition(update: () => void): void {
@@ -16,6 +16,6 @@ export function withTransition(update: () => void): void {
     update();
     return;
   }
-  // It is refused where nobody sees the page; the update is made all the same.
+  // Browsers refuse it for a hidden page; the update is made all the same.
   document.startViewTransition(() => flushSync(update)).ready.catch(() => {});
 }

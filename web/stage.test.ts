@@ -44,7 +44,7 @@ describe('the stage', () => {
     assert.equal(state.waiting?.challenge.reference, 'NEW');
   });
 
-  it('knows the newest code after a resend whose answer comes late, and pulls nobody back', () => {
+  it('knows the newest code after a resend whose answer comes late, and does not bring the visitor back', () => {
     const again = {
       type: 'code sent again',
       waiting: { lead: LEAD, challenge: { ...CHALLENGE, reference: 'NEW' } },

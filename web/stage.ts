@@ -22,13 +22,13 @@ export type Challenge = {
   readonly sender: string;
 };
 
-/** What a code screen is about: the form that was taken, and the code that was promised for it. */
+/** What a code screen waits for: the form that was sent, and the challenge that answers it. */
 export type Waiting = { readonly lead: Lead; readonly challenge: Challenge };
 
-/** A code screen waits for a code; elsewhere there may be one to come back to. */
+/** A code screen waits for a code; on other stages there may be one to come back to. */
 export type StageState =
   | { readonly stage: 'verification'; readonly waiting: Waiting }
-  /** After a reload: which code it waits for the server has to be asked. */
+  /** After a reload: the server has to be asked which code it waits for. */
   | { readonly stage: 'verification'; readonly waiting: null; readonly challengeId: string }
   | { readonly stage: Exclude<Stage, 'verification'>; readonly waiting: Waiting | null };
 
@@ -36,9 +36,9 @@ export type StageEvent =
   | { readonly type: 'call to action pressed' }
   /** The server took the form. */
   | { readonly type: 'code requested'; readonly waiting: Waiting }
-  /** The server took it again from the code screen, which the visitor may have left since. */
+  /** A resend was answered; the visitor may have left the code screen since. */
   | { readonly type: 'code sent again'; readonly waiting: Waiting }
-  /** The server said what a reloaded code screen waits for, or that there is nothing to wait for. */
+  /** The server answered what a reloaded code screen waits for, or that it waits for nothing. */
   | { readonly type: 'restored'; readonly state: StageState }
   | { readonly type: 'address to be corrected' }
   | { readonly type: 'code verified' }
@@ -48,7 +48,7 @@ export type StageEvent =
 
 export const INITIAL_STATE = { stage: 'landing', waiting: null } as const satisfies StageState;
 
-/** A code screen of which no more is known than its challenge: where there is none either, its visitor starts from the form. */
+/** A code screen of which only the challenge is known; without one, the visitor starts from the form. */
 export const forgottenState = (challengeId: string | null | undefined): StageState =>
   typeof challengeId === 'string'
     ? { stage: 'verification', waiting: null, challengeId }

@@ -1,4 +1,4 @@
-// Ties the stage to the browser's history: each stage is an entry of its own at the same address, so Back and
+// Ties the stage to the browser's history: each stage is an entry at the same address, so Back and
 // Forward move between stages and a reload comes back to the one that was shown.
 import { useEffect, useEffectEvent, useReducer, useRef } from 'react';
 
@@ -16,7 +16,7 @@ const STAGES: readonly string[] = ['landing', 'form', 'verification', 'content']
 
 type HistoryEntry = { readonly stage: Stage; readonly challengeId: string | null };
 
-/** What an entry of the browser's history says; the landing page where it is none of ours. */
+/** The state in an entry of the browser's history; the landing page where the entry is not ours. */
 function readEntry(state: unknown): HistoryEntry {
   if (typeof state === 'object' && state !== null && 'stage' in state && isStage(state.stage)) {
     const challengeId =
@@ -69,7 +69,7 @@ export function useStage(initial: StageState): StageControl {
     latest.current = state;
   }, [state]);
 
-  // What a fade that has not begun will show. Whatever follows it comes after it, or it would undo that.
+  // The state that a fade will show once it begins. Later changes start from it, or the fade would undo them.
   const unshown = useRef<StageEvent | null>(null);
   const catchUp = () => {
     const event = unshown.current;
@@ -104,7 +104,7 @@ export function useStage(initial: StageState): StageControl {
     moved.current = true;
     // Before it is shown, which a fade puts off: a second press means what the first one leads to.
     latest.current = next;
-    // The article is what its visitor has waited for: a fade would be more of that.
+    // The visitor has waited for the article: a fade would prolong the wait.
     if (next.stage === current.stage || next.stage === 'content') dispatch(event);
     else {
       unshown.current = event;

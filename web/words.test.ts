@@ -39,7 +39,7 @@ describe('the words of the page', () => {
 
   const foundIn = (code: string) => visibleWords('part.tsx', code).map(({ text }) => text);
 
-  it('are found wherever somebody could put one back', () => {
+  it('are found wherever they could come back', () => {
     const cases: readonly (readonly [code: string, ...words: string[]])[] = [
       ['const a = <p>Hello</p>;', 'Hello'],
       ["const a = <p>{locked ? 'Ended' : open && `again ${n}`}</p>;", 'Ended', 'again {}'],

@@ -11,7 +11,7 @@ const CLICK_IDS = [
   ['li_fat_id', 'linkedin'],
 ] as const;
 
-/** Who came without anything that says from where. */
+/** A visit without any hint of its source. */
 export const DIRECT = 'direct';
 
 /** As a form has it (server/attribution/attribution.ts): the last touch, and the first of the visit where that was another. */
@@ -39,7 +39,7 @@ function sourceOfTouch(touch: Touch): string | undefined {
 
 /** What further sources, and those that must not be shown, are counted as. */
 export const OTHERS = 'others';
-/** Of the form of somebody who was erased, or of one who is no longer kept. */
+/** Source of a person whose form was erased or has expired. */
 export const ERASED = 'no longer known';
 const SHOWN_MAX_LENGTH = 40;
 

@@ -475,7 +475,7 @@ function make(folder: string, { file, at, write }: Slip): number {
   return index + 1;
 }
 
-describe('a slip in the words is told by file, line, what is wrong and what to do', () => {
+describe('a slip in the words is reported with its file, its line, what is wrong and what to do', () => {
   for (const slip of IN_YAML)
     it(`${slip.it}, in ${slip.file}`, () =>
       withCopy((folder) => {
@@ -538,7 +538,7 @@ describe('files of words', () => {
       );
     }));
 
-  it('are told when they are something else than their name says', () =>
+  it('are reported when they are not what their name says', () =>
     withCopy((folder) => {
       cpSync(path.join(folder, 'media/hero-640.avif'), path.join(folder, 'media/hero-640.webp'));
       writeFileSync(path.join(folder, 'media/film.vtt'), 'No captions');
@@ -573,7 +573,7 @@ describe('pictures', () => {
 });
 
 describe('a warning', () => {
-  it('is told of what nothing reads, of what weighs too much and of what will not fit, and stops nothing', () =>
+  it('names unused files, heavy files and words that will not fit, and stops nothing', () =>
     withCopy((folder) => {
       assert.deepEqual(campaignWarnings(folder), []);
       writeFileSync(path.join(folder, 'media/old.png'), 'x');

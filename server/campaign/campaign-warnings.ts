@@ -1,5 +1,5 @@
 // What can be used as it is and is hardly what the operator wanted: files that nothing reads, pictures that weigh too much,
-// words that will not fit. Told wherever the words are looked at; it stops nothing.
+// words that will not fit. Shown wherever the words are checked; a warning stops nothing.
 import { statSync } from 'node:fs';
 import path from 'node:path';
 

@@ -36,7 +36,7 @@ function withContent(
 }
 
 describe('a campaign folder', () => {
-  it('that is not there is told in one sentence', () => {
+  it('that is not there is reported in one sentence', () => {
     assert.deepEqual(readCampaign('/no/such/folder'), {
       type: 'complaints',
       complaints: ['CAMPAIGN_FOLDER names /no/such/folder, and there is no such folder.'],
@@ -225,7 +225,7 @@ describe('the words of the operator', () => {
       },
     ));
 
-  it('are no HTML in the article: it is told, and would be shown as text', () =>
+  it('are no HTML in the article: it is reported, and would be shown as text', () =>
     withContent(
       { 'article/article.md': () => '# Title\n\nText <script>alert(1)</script> [x](javascript:alert(1))\n' },
       (result, folder) => {

@@ -1,4 +1,4 @@
-// One file of words in YAML: read, checked, and each slip told by its line, as an operator finds it in an editor.
+// Reads and checks one file of words in YAML. Each slip is reported with its line, where an operator finds it in an editor.
 import {
   isAlias,
   isMap,
@@ -21,7 +21,7 @@ export type ParsedWords<Words> =
 
 type Path = readonly PropertyKey[];
 
-/** Something to be told, and where it stands; offsets are counted in characters. */
+/** A slip and its place; offsets are counted in characters. */
 type Slip = { readonly at: number; readonly sentence: string };
 
 /**
@@ -171,7 +171,7 @@ const OUT_OF_LINE = 'the line is not indented like its neighbours';
 const INDENT_SLIPS: ReadonlySet<string> = new Set([WITH_TAB, WITH_ODD_BLANK, OUT_OF_LINE]);
 
 /**
- * What somebody did who does not know YAML's own words for it.
+ * Describes a slip without YAML's terms, for people who do not know them.
  * @param line the whole line of the slip
  * @param rest the text from the slip on
  * @returns a phrase; null when it is another slip

@@ -17,7 +17,11 @@ const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/campaign/campaign.ts': 'slips in campaign/',
   'server/campaign/pictures-and-films.ts': 'slips in campaign/',
   'server/campaign/campaign-warnings.ts': 'slips in campaign/',
+  'server/settings/database-setting.ts': 'settings',
+  'server/settings/environment.ts': 'settings',
   'server/settings/settings.ts': 'settings',
+  'server/settings/settings-together.ts': 'settings',
+  'server/settings/smtp-setting.ts': 'settings',
   'server/platform/machine-failures.ts': 'what the operating system refuses',
   'server/http/health.ts': 'for monitors',
   'server/http/releases.ts': 'why the built site cannot be served',
@@ -32,7 +36,7 @@ const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/settings/env-file.ts': 'settings',
   'server/run/why-the-start-failed.ts': 'why the server cannot start',
   'server/platform/public-addresses.ts': 'why a webhook is not called',
-  'server/webhooks/webhook-sender.ts': 'why a webhook was not told',
+  'server/webhooks/webhook-sender.ts': 'why a webhook failed',
   'server/campaign/check-words.ts': 'slips in campaign/',
 };
 

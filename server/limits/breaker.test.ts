@@ -23,7 +23,7 @@ import {
 const LOOK_SECONDS = 3;
 
 let strangers = 0;
-/** Somebody new, at a new address, who asks for a code with or without a proof. */
+/** A new visitor asks for a code for a new address, with or without a proof. */
 function askAsStranger(server: ServerUnderTest, proof?: string) {
   strangers += 1;
   return askAs(
@@ -71,7 +71,7 @@ async function insertPast(server: ServerUnderTest, at: number, past: readonly Pa
     expires_at: at,
     used_at: entered ? at : null,
   }));
-  // A statement has room for so many values.
+  // A statement takes a limited number of values.
   for (let from = 0; from < codes.length; from += 500)
     await db
       .insertInto('codes')
@@ -84,7 +84,7 @@ const list = <T>(length: number, make: (index: number) => T): T[] =>
   Array.from({ length }, (_, index) => make(index));
 
 let people = 0;
-/** Visitors, each from a network of their own: two of three at a free-mail provider, the others at their companies. */
+/** Visitors from one network each: two of three at a free-mail provider, the others at their companies. */
 const visitors = ({ count, entered }: { count: number; entered: number }): PastCode[] =>
   list(count, (index) => {
     people += 1;
@@ -124,7 +124,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(server.breakerReasons, ['too many codes a minute']);
         assert.equal(await server.countRows('submissions'), 3, 'nothing of it is stored');
 
-        // Who had a code already may have another, and may enter the one there is.
+        // A visitor who has a code may ask for another, and may enter the first one.
         await server.advance(60);
         assert.equal((await askAs(waiting, 'waiting@example.com')).statusCode, 202);
         const code = codeIn(await server.inbox.waitForMail('waiting@example.com', 2));
@@ -155,7 +155,7 @@ for (const engine of ENGINES) {
       withServer({ engine }, async (server) => {
         await insertPast(server, decidedAt(server), visitors({ count: 150, entered: 30 }));
         assert.equal((await askAsStranger(server)).statusCode, 428);
-        // Eight days on which nobody entered anything are no excuse for a ninth.
+        // Eight days without an entered code do not make a ninth usual.
         await server.advance(24 * 3_600);
         for (let day = 1; day <= 8; day += 1) {
           await insertPast(server, decidedAt(server) - day * DAY_MS, visitors({ count: 100, entered: 0 }));
@@ -192,7 +192,7 @@ for (const engine of ENGINES) {
       ['at one domain', () => 'victim.com'],
       ['at a free-mail provider', () => 'gmail.com'],
     ] as const) {
-      it(`is not kept shut by who enters 31 of 100 codes himself, with 1,600 strangers ${what}`, () =>
+      it(`is not kept shut by an attacker who enters 31 of 100 codes, with 1,600 strangers ${what}`, () =>
         withServer({ engine }, async (server) => {
           // 2,319 codes, 100 from each of 24 networks, within an hour. The own ones: any name at one domain.
           const strangersOfAttack = bomb(1_600, 24, domain);
@@ -214,7 +214,7 @@ for (const engine of ENGINES) {
         }));
     }
 
-    it('does not take one mailbox with many names for many people who entered a code', () =>
+    it('counts one mailbox with many names as one person who entered a code', () =>
       withServer({ engine }, async (server) => {
         const own = list(300, (index) => ({
           email: `${index % 2 ? 'eve' : 'e.v.e'}+${index}@gmail.com`,
@@ -226,7 +226,7 @@ for (const engine of ENGINES) {
         assert.equal((await askAsStranger(server)).statusCode, 428);
       }));
 
-    it('counts names of one mailbox that is buried as so many strangers', () =>
+    it('counts each name of a flooded mailbox as a stranger', () =>
       withServer({ engine }, async (server) => {
         const buried = bomb(150, 150, () => 'gmail.com').map((code, index) => ({
           ...code,
@@ -308,7 +308,7 @@ for (const engine of ENGINES) {
         assert.equal((await askAsStranger(server)).statusCode, 202);
       }));
 
-    it('does not wait for codes to expire when hardly anybody enters one', () =>
+    it('does not wait for codes to expire when hardly any are entered', () =>
       withServer({ engine }, async (server) => {
         await insertPast(server, server.now() - 2 * 60_000, bomb(500, 500, everywhere));
         assert.equal((await askAsStranger(server)).statusCode, 202, 'they may still be entered');
@@ -369,7 +369,7 @@ for (const engine of ENGINES) {
         assert.equal((await askAsStranger(server)).statusCode, 202);
       }));
 
-    it('is one for all processes, and tells the operator once', () =>
+    it('is one for all processes, and notifies the operator once', () =>
       withServer({ engine, env: { BREAKER_CODES_PER_MINUTE: '1' } }, async (server) => {
         assert.equal((await askAsStranger(server)).statusCode, 202);
         const opened: string[] = [];

@@ -35,7 +35,7 @@ describe('the network of an address', () => {
 });
 
 describe('a wait', () => {
-  it('is told in words a person uses', () => {
+  it('is shown in words a person uses', () => {
     const words = [0, 1, 40, 89, 90, 600, 5399, 5400, 86_400].map(createWaitInWords('en'));
     assert.deepEqual(words, [
       'now',
@@ -50,7 +50,7 @@ describe('a wait', () => {
     ]);
   });
 
-  it('is told in the language of the campaign', () => {
+  it('is shown in the language of the campaign', () => {
     assert.deepEqual([0, 1, 120, 7200].map(createWaitInWords('de')), [
       'jetzt',
       'in 1 Sekunde',
@@ -180,7 +180,7 @@ for (const engine of ENGINES) {
     }
   });
 
-  it(`codes that a wrong clock dated ahead keep nobody from a new one, on ${engine}`, async () => {
+  it(`codes that a wrong clock dated ahead do not delay a new one, on ${engine}`, async () => {
     const { db, close } = await freshDatabase(engine);
     try {
       const limits = createLimits(

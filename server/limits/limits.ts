@@ -37,19 +37,19 @@ export type Limits = {
   /** How often a network may ask for codes. */
   readonly askFromNetwork: (db: Db, clientAddress: string, now: number) => Promise<LimitOutcome>;
   /**
-   * How many codes an e-mail address is sent, whoever asks, in an hour and in a day. Read-only: sends are counted. A day is
+   * How many codes an e-mail address is sent, by requests from anywhere, in an hour and in a day. Read-only: sends are counted. A day is
    * over for a code 24 hours after its life, so no more than a day's were live at any time in any 24 hours.
    */
   readonly sendToAddress: (db: Db, email: string, now: number) => Promise<LimitOutcome>;
   /** How often a network may enter codes. */
   readonly verifyFromNetwork: (db: Db, clientAddress: string, now: number) => Promise<LimitOutcome>;
   /**
-   * Counts a try that no challenge of its own pays for, before the comparison: some in the time a code lives, and
-   * some in 24 hours. To be called in a transaction that holds the address (lockAddress), and committed before comparing.
+   * Counts a try of a browser without a challenge, before the comparison: CODE_ATTEMPTS in the life of a code, and four times as
+   * many in 24 hours. To be called in a transaction that holds the address (lockAddress), and committed before comparing.
    *
-   * Two things are counted. What was tried while a code was live decides whether this try is compared; so nobody uses up
-   * what is there for a later code. All that was tried decides how a wrong code is answered; so the answers do not
-   * tell whether somebody waits for one.
+   * Two things are counted. The tries made while a code was live decide whether this try is compared, so that a stranger cannot
+   * use up the tries of a later code. All tries decide how a wrong code is answered, so that the answers do not show whether
+   * a visitor waits for one.
    */
   readonly tryWithoutChallenge: (
     tx: Db,
@@ -57,7 +57,7 @@ export type Limits = {
     against: { readonly atLiveCodes: boolean },
     now: number,
   ) => Promise<{ readonly mayCompare: boolean; readonly ifWrong: LimitOutcome }>;
-  /** Whether somebody may have used some of the tries that {@link tryWithoutChallenge} counts, or a day's all. */
+  /** Whether some of the tries that {@link tryWithoutChallenge} counts may be used up now, or all of a day's. */
   readonly isSharedBudgetTouched: (db: Db, email: string, now: number) => Promise<boolean>;
   /** Takes a try back that {@link tryWithoutChallenge} counted and that turned out right. */
   readonly forgiveTry: (tx: Db, email: string, now: number) => Promise<void>;
@@ -113,7 +113,7 @@ export function createLimits(
       if (leadsPerEmailPerHour === 0) return ALLOWED;
       const { windowMs, timesInADay, dayMs } = SENDS_TO_ADDRESS;
       const leadsPerEmailPerDay = leadsPerEmailPerHour * timesInADay;
-      // What was sent before the address was erased counts on.
+      // Codes sent before the address was erased still count.
       const emails = [email, ...pseudonymsOf(secrets, email)];
       const codes = await codesAliveSince(db, { emails, since: now - dayMs, most: leadsPerEmailPerDay }, now);
       // The windows slide: when as many as are allowed lie within one, the oldest of them says when one more may go.
@@ -146,7 +146,7 @@ export function createLimits(
       );
       const mayCompare =
         atLiveCodes && comparedNow.count < codeAttempts && comparedInADay.count < triesPerDay;
-      // As many rows are written whatever is tried against, so that the time of the answer does not tell.
+      // The same number of rows is written in either case, so that the time of the answer shows nothing.
       await countInSlidingWindows(tx, [...tried, ...(mayCompare ? compared : notCompared)], now);
       const hasRoomAt = Math.max(triedNow.hasRoomAt(codeAttempts), triedInADay.hasRoomAt(triesPerDay));
       return { mayCompare, ifWrong: hasRoomAt > now ? exceededUntil(hasRoomAt, now) : ALLOWED };

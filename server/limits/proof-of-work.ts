@@ -1,4 +1,4 @@
-// A proof of work, asked for while the breaker is open: cheap for one visitor, dear for who wants ten thousand codes.
+// A proof of work, asked for while the breaker is open: cheap for one visitor, expensive for an attacker who wants ten thousand codes.
 // ALTCHA's protocol (version 2), solved by our own page; no other host is involved.
 import { createChallenge, randomInt, verifySolution, type Challenge } from 'altcha-lib';
 import { deriveKey } from 'altcha-lib/algorithms/pbkdf2';
@@ -19,8 +19,8 @@ const hex = (least: number, most = least) =>
   z.string().check(z.minLength(least), z.maxLength(most), z.regex(/^[0-9a-f]*$/));
 
 /**
- * What the header may hold, to the last field: our own challenge as we made it, and its solution. Nothing that a stranger
- * made up reaches the library, whose checks are for honest callers.
+ * What the header may hold, to the last field: our own challenge as we made it, and its solution. No other input reaches the
+ * library, whose checks are for honest callers.
  */
 const Payload = z.strictObject({
   challenge: z.strictObject({
@@ -28,7 +28,7 @@ const Payload = z.strictObject({
       algorithm: z.literal(ALGORITHM),
       nonce: hex(32),
       salt: hex(32),
-      // Not one number: while several processes are being restarted, the older ones still give out theirs.
+      // A range: while several processes are being restarted, the older ones may still use another cost.
       cost: z.int().check(z.minimum(1), z.maximum(100 * ITERATIONS)),
       keyLength: z.literal(KEY_BYTES),
       keyPrefix: hex(2, 2 * KEY_BYTES),
@@ -62,7 +62,7 @@ type ProofOfWorkParts = {
   readonly clock: () => number;
 };
 
-/** Makes it out of its parts. */
+/** Makes challenges, and checks solutions. */
 export function createProofOfWork({ db, secrets, clock }: ProofOfWorkParts): ProofOfWork {
   const signing = ({ keys }: Secrets[0]) => {
     const secret = keys['proof of work'].export().toString('base64url');
@@ -94,7 +94,7 @@ export function createProofOfWork({ db, secrets, clock }: ProofOfWorkParts): Pro
         algorithm: ALGORITHM,
         keyLength: KEY_BYTES,
         cost: ITERATIONS,
-        // A known answer: solving takes about the same for everybody, and checking it costs us next to nothing.
+        // A known answer: solving takes about the same time for every visitor, and checking costs next to nothing.
         counter: randomInt(TRIES.most, TRIES.least),
         deriveKey,
         // Signed with the rest. The library's own expiry reads the machine's clock; ours is given to us.
@@ -106,7 +106,7 @@ export function createProofOfWork({ db, secrets, clock }: ProofOfWorkParts): Pro
       if (payload === null) return false;
       const { data, nonce } = payload.challenge.parameters;
       const validForMs = data.validUntil - clock();
-      // One that is good for longer than any was made by a clock that was wrong: it would outlive the note of its use.
+      // A challenge that is valid for too long was made by a wrong clock, and would outlive the note of its use.
       if (!(validForMs > 0 && validForMs <= VALID_MS + CLOCKS_DIFFER_MS)) return false;
       if (!(await isSolved(payload))) return false;
       const { count } = await countInWindow(db, `proof of work: ${nonce}`, VALID_MS, clock());

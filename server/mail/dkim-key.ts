@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 
 import { createTransport } from 'nodemailer';
 
+import { errorCode } from '#server/platform/error-code.ts';
 import type { DkimConfig } from '#server/settings/settings.ts';
 
 /** Verifiers must not accept shorter keys (RFC 8301, section 3.2). */
@@ -20,7 +21,7 @@ export async function dkimComplaint(dkim: DkimConfig): Promise<string | null> {
   try {
     privateKey = readFileSync(dkim.privateKeyFile, 'utf8');
   } catch (error) {
-    return `${file} cannot be read (${error instanceof Error && 'code' in error ? String(error.code) : 'unknown'}).`;
+    return `${file} cannot be read (${errorCode(error) ?? 'unknown'}).`;
   }
   const advice = 'Make one with: openssl genrsa -out dkim.pem 2048';
   const key = parseKey(privateKey);

@@ -1,11 +1,10 @@
-// The return path of a mail (VERP): an address of its own, so that a report about the mail names it, however little else of the
-// mail it brings back. Signed, so that nobody can make one up; without letters that differ in case alone, because mail servers
-// do not always keep it.
+// The return path of a mail (VERP): a different address for each mail, so that any report about the mail names it. Signed, so that
+// a stranger cannot forge one; in letters of one case, because mail servers do not always keep the case.
 import { timingSafeEqual } from 'node:crypto';
 
 import { hmac, type Secrets } from '#server/secrets/secrets.ts';
 
-/** 80 bits: whoever guesses has to mail us each try. All of it stays below the 64 octets of a local part (RFC 5321). */
+/** 80 bits, because each guess costs an attacker a mail. The whole stays below the 64 octets of a local part (RFC 5321). */
 const SIGNATURE_BYTES = 10;
 
 const signatureOf = ({ keys }: Secrets[number], id: string): string =>

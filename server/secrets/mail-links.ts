@@ -1,10 +1,10 @@
-// The links in our mails. Each is signed and holds no more than the id of a lead, and until when it works: it opens nothing for
-// anybody it was not made for, and works for as long as one of the secrets does that signed it.
+// The links in our mails. Each is signed, and holds only the id of a lead and when it expires. It works as long as the secret that
+// signed it is among those of APP_SECRET.
 import { DAY_MS } from '#server/platform/time.ts';
 import { sign, unsign, type Secrets } from '#server/secrets/secrets.ts';
 import { API } from '#shared/api.ts';
 
-/** Part of what is signed, so that no cookie passes for a link, nor one kind of link for the other. */
+/** Part of the signed text, so that a cookie does not pass for a link, nor one kind of link for another. */
 type Purpose = 'unsubscribe:' | 'guide:';
 
 const tokenOf = (secrets: Secrets, purpose: Purpose, value: string): string =>

@@ -1,5 +1,5 @@
-// What stands for an e-mail address where addresses must be told apart and need not be known: in the keys of limits, and in
-// what is left when an address was erased. Without the secret, nobody can tell whose it is, nor try addresses until one fits.
+// Pseudonyms of e-mail addresses, for places where addresses must be distinguished but not known: the keys of limits, and the rows
+// that remain after an erasure. Without the secret, a pseudonym cannot be traced back, not even by trying addresses.
 import { hmac, type Secrets } from '#server/secrets/secrets.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 

@@ -32,7 +32,7 @@ describe('secrets', () => {
     assert.equal(unsign(deriveSecrets([NEW]), signed), null);
   });
 
-  it('can be changed without signing anybody out: the newest signs, all verify', () => {
+  it('can be changed without ending a session: the newest signs, all verify', () => {
     const signed = sign(deriveSecrets([OLD]), 'value');
     const rotated = deriveSecrets([NEW, OLD]);
     assert.equal(unsign(rotated, signed), 'value');

@@ -1,6 +1,6 @@
 // Keys made from APP_SECRET: one for each purpose, so that no signature or code can stand in for another.
 // Several secrets may be given, newest first: the newest makes, all of them verify, so a secret can be changed
-// without signing anybody out.
+// without ending any session.
 import {
   createHmac,
   createSecretKey,
@@ -19,7 +19,7 @@ type Purpose =
   'one-time code' | 'cookie' | 'reference' | 'proof of work' | 'pseudonym' | 'webhook' | 'consent chain';
 
 type Secret = {
-  /** Names the secret without telling it: stored beside each code, so that verifying needs one key, not all. */
+  /** Names the secret without revealing it: stored beside each code, so that verifying needs one key, not all. */
   readonly id: string;
   /** Prepared once: Node makes such an object of every other key, at each use, in five times the time. */
   readonly keys: Readonly<Record<Purpose, KeyObject>>;

@@ -14,7 +14,7 @@ export type Settings = {
   readonly config: Config;
   /** The folder with .env and data/: where relative names in settings start. The project's own, unless INSTANCE_FOLDER says otherwise. */
   readonly folder: string;
-  /** To be said at start, one sentence each. */
+  /** One sentence each, to be logged at start. */
   readonly warnings: readonly string[];
 };
 
@@ -33,7 +33,7 @@ export function readSettings():
   const slips = [...file.complaints, ...slipsInEnvironment(process.env)];
   for (const [setting, value] of Object.entries(file.values)) process.env[setting] ??= value;
   const result = readConfig(process.env);
-  // What a line of the file says is said of that line.
+  // A complaint about a value from the file names its line.
   const place = (sentence: string): string => {
     const [setting = ''] = /^[A-Z_]+/.exec(sentence) ?? [];
     const line = process.env[setting] === file.values[setting] ? file.lines.get(setting) : undefined;
@@ -50,13 +50,13 @@ export function readSettings():
 }
 
 /**
- * Judges another database than that of DATABASE_URL, once the settings were read.
- * @param option what names it
+ * Checks the address of another database than DATABASE_URL, once the settings were read.
+ * @param option the option that holds the address
  */
 export const readOtherDatabase = (option: string, address: string): ReturnType<typeof readPostgresUrl> =>
   readPostgresUrl(option, address, { env: process.env, folder: instanceFolder() });
 
-/** As with any path in a command: relative to where it was typed. */
+/** Relative to the working folder, as any path in a command. */
 function instanceFolder(): string {
   const named = process.env['INSTANCE_FOLDER']?.trim();
   return named ? path.resolve(named) : PROJECT_FOLDER;
@@ -65,7 +65,7 @@ function instanceFolder(): string {
 /**
  * Where the words and pictures are that CAMPAIGN_FOLDER names. The build asks here too: it needs no other setting, and must
  * not be stopped by a slip in one.
- * @returns the folder in full; the project's campaign/ if none is named. Nobody has looked whether it is there
+ * @returns the folder in full; the project's campaign/ if none is named. It may not exist
  */
 export function readCampaignFolder(): string {
   const folder = instanceFolder();
@@ -77,12 +77,12 @@ function campaignInEnvFile(file: string): string | undefined {
   try {
     return parseEnv(textOf(file))['CAMPAIGN_FOLDER'];
   } catch {
-    // What cannot be read is told by whoever reads the settings.
+    // readSettings reports a file that cannot be read.
     return undefined;
   }
 }
 
-/** Whichever way an editor ends lines and begins a file. */
+/** The text of a file, without a byte order mark, lines ending with \n. */
 const textOf = (file: string): string =>
   readFileSync(file, 'utf8')
     .replace(/^\uFEFF/, '')
@@ -93,11 +93,11 @@ const HOLDS_SECRETS =
 
 const NO_FILE: EnvFile = { complaints: [], warnings: [], values: {}, lines: new Map() };
 
-/** @param name how it is called */
+/** @param name the name to use in sentences */
 function readEnvFile(file: string, name: string): EnvFile & { readonly name: string } {
   try {
     const text = textOf(file);
-    // What is no UTF-8, and what UTF-16 has between its letters.
+    // Bytes that are not UTF-8, and the zero bytes of UTF-16.
     const foreign = text.search(/[\uFFFD\0]/);
     if (foreign >= 0) {
       const line = text.slice(0, foreign).split('\n').length;

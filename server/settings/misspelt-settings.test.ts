@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { readEnvText, slipsInEnvironment } from '#server/settings/misspelt-settings.ts';
 
 describe('a name that is nearly right', () => {
-  it('is told with the one it resembles', () => {
+  it('is reported with the one it resembles', () => {
     for (const [slip, setting] of [
       ['SMPT_URL', 'SMTP_URL'],
       ['SMTP_UR', 'SMTP_URL'],
@@ -22,7 +22,7 @@ describe('a name that is nearly right', () => {
     }
   });
 
-  it('is let alone where it may belong to somebody else', () => {
+  it('is ignored where it may belong to another program', () => {
     const others = [
       'PORT_X',
       'PORTS',

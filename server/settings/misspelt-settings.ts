@@ -1,5 +1,5 @@
 // The slips people make when they write settings: a name that is nearly right, a value that a comment sign cuts off, a quote that is
-// not closed. A server that starts all the same runs with a default nobody chose.
+// not closed. A server that started all the same would run with a default that the operator did not choose.
 import { parseEnv } from 'node:util';
 
 import { SETTING_NAMES } from '#server/settings/environment.ts';
@@ -15,7 +15,7 @@ const nearestSetting = (name: string): { name: string; slips: number } =>
   nearestName(name.toUpperCase(), SETTING_NAMES);
 
 /**
- * Looks for names in the environment that were meant for us.
+ * Finds names in the environment that are misspelt settings.
  * @param env the environment; a name counts only while the one it resembles is not set
  * @returns one sentence for each
  */
@@ -36,20 +36,20 @@ const LINE =
   /^[^\S\n]*(?:#.*|(?:export )?[^\S\n]*(?<name>[^\s=#][^=\n]*?)?[^\S\n]*(?<sign>=[^\S\n]*)(?:(?<quote>["'`])(?<quoted>[^]*?)\k<quote>(?<behind>.*)|(?<bare>.*))|(?<other>.*\S.*))$/gm;
 
 export type EnvFile = {
-  /** What must be mended, one sentence each, with its place. */
+  /** Mistakes that stop the start, one sentence each, with its place. */
   readonly complaints: readonly string[];
-  /** What is only worth knowing. */
+  /** Mistakes that do not stop the start. */
   readonly warnings: readonly string[];
   /** The settings, as Node reads them. */
   readonly values: Readonly<Record<string, string>>;
-  /** In which line each stands, counted from 1. */
+  /** The line of each setting, counted from 1. */
   readonly lines: ReadonlyMap<string, number>;
 };
 
 /**
  * Reads a .env file.
  * @param text with lines that end with \n
- * @param file how its name is said
+ * @param file the name to use in sentences
  */
 export function readEnvText(text: string, file = '.env'): EnvFile {
   const values = parseEnv(text) as Readonly<Record<string, string>>;
@@ -83,7 +83,7 @@ export function readEnvText(text: string, file = '.env'): EnvFile {
 }
 
 /**
- * Why an entry does not say what it seems to.
+ * Why an entry does not mean what it seems to.
  * @param rest the lines after it
  */
 function slipInEntry(

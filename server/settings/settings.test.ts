@@ -200,7 +200,7 @@ describe('settings', () => {
     assert.deepEqual([...BLOCKED_PORTS], refused.flat());
   });
 
-  it('trust a number of proxies or a list of networks, and nobody by default', () => {
+  it('trust a number of proxies or a list of networks, and none by default', () => {
     const trusted = (text: string) => configOf({ TRUST_PROXY: text }).trustProxy;
     assert.equal(trusted('off'), false);
     assert.equal(trusted('0'), false);
@@ -220,7 +220,7 @@ describe('settings', () => {
     }
   });
 
-  it('know whom to tell of new leads before they are told, and at what time of day', () => {
+  it('name the address that mail about new leads goes to, and its time of day', () => {
     assert.deepEqual(complaintsOf({ NEW_LEAD_EMAIL: 'each' }), [
       'OPERATOR_EMAIL must be set too: NEW_LEAD_EMAIL says when it is told of new leads.',
     ]);

@@ -1,6 +1,5 @@
-// Every limit on asking, entering and reading, on one page: the number, over how long it counts, what it is for, and what lifts it. Where a setting of the
-// operator's takes its place, the number here is the setting's default (server/settings/settings.ts), and 0 lifts the limit. What
-// applies them: limits.ts, breaker.ts with unanswered-codes.ts, proof-of-work.ts, and the places that are named below.
+// Every limit on asking, entering and reading, on one page: the number, its period, its purpose, and what lifts it. Where there is
+// a setting, the number is its default (environment.ts), and 0 lifts the limit. limits/ applies them, and the places named below.
 //
 // Not here: what browser and server both know (shared/lengths-and-resend-seconds.ts: lengths of a code and of names), how large or slow a request
 // may be and how full a process (http/), and the pace at which mail is sent and tried again (mail/outbox/).
@@ -19,10 +18,10 @@ export const ASKS_FROM_NETWORK = { most: 100, windowMs: HOUR_MS } as const;
 export const TRIES_FROM_NETWORK = { most: 300, windowMs: HOUR_MS } as const;
 
 /**
- * How often a network's browsers may tell that a form was opened or an article read (funnel/routes.ts): five times for each
- * visitor. Counted in each process's memory, which remembers so many networks. Nothing lifts it.
+ * How often a network's browsers may report that a form was opened or an article read (funnel/routes.ts): five times for each
+ * visitor. Counted in each process's memory, for `mostNetworks` networks. Nothing lifts it.
  */
-export const TELLS_FROM_NETWORK = { most: 1_000, windowMs: HOUR_MS, mostNetworks: 10_000 } as const;
+export const REPORTS_FROM_NETWORK = { most: 1_000, windowMs: HOUR_MS, mostNetworks: 10_000 } as const;
 
 /**
  * How many lines an hour the log has for requests (http/request-log.ts). From one network: of what was answered well, ten times what
@@ -39,19 +38,19 @@ export const LOG_LINES = {
 } as const;
 
 /**
- * How many codes an e-mail address is sent, whoever asks, so that nobody's inbox is filled: in an hour, and this many times
- * as many in a day. LEADS_PER_EMAIL_PER_HOUR lifts both.
+ * How many codes an e-mail address is sent, so that no inbox is flooded: `most` in an hour, and `timesInADay` times as many in
+ * a day. LEADS_PER_EMAIL_PER_HOUR lifts both.
  */
 export const SENDS_TO_ADDRESS = { most: 5, windowMs: HOUR_MS, timesInADay: 2, dayMs: DAY_MS } as const;
 
 /**
- * Wrong tries, so that guessing stays hopeless (docs/decisions/0004). Each challenge has `most` of its own for its whole life;
- * a resend never resets them. Everybody without a challenge of their own shares `most` for an address in the life of a
- * code, and this many times as many in a day. CODE_ATTEMPTS lifts all three.
+ * Wrong tries, so that guessing stays hopeless (docs/decisions/0004). Each challenge has `most` for its whole life; a resend never
+ * resets them. All browsers without a challenge share `most` for an address in the life of a code, and `sharedTimesInADay` times
+ * as many in a day. CODE_ATTEMPTS lifts all three.
  */
 export const TRIES = { most: 5, sharedTimesInADay: 4, dayMs: DAY_MS } as const;
 
-/** The newest code and the one before it count: a slow e-mail must not strand somebody who pressed Resend. Nothing lifts it. */
+/** The newest code and the one before it are accepted: a slow e-mail must not strand a visitor who pressed Resend. Nothing lifts it. */
 export const ACCEPTED_CODES = 2;
 
 /** How long a code is good for, from its mailing. CODE_TTL_SECONDS; nothing lifts it. */
@@ -93,22 +92,22 @@ export const BREAKER = {
   lookEveryMs: 2 * SECOND_MS,
   /** No look reads more codes than this, the newest. */
   sample: 2_000,
-  /** So many strangers an hour open it, where they are too many for the codes that are entered beside them. */
+  /** Strangers an hour that open it, at domains where they are too many for the codes entered beside them. */
   manyStrangers: 100,
-  /** Chance alone makes a few too many, at one domain or another. */
+  /** Strangers too many at a domain before it counts: chance alone makes a few. */
   notByChance: 10,
-  /** A share says something from so many people a day on. */
+  /** People in a day from which on a share says something. */
   dayMin: 25,
   usualDays: 8,
   /** How long one process trusts what it found to be usual. */
   usualForMs: 10 * MINUTE_MS,
   /** What a page without a past is measured by. */
   unknownUsualPercent: 40,
-  /** "Far above": so many percentage points over the usual share of people who enter no code. */
+  /** "Far above": percentage points over the usual share of people who enter no code. */
   farAbovePercent: 25,
-  /** No page is so forgetful: whoever makes a storm usual must not talk the breaker out of it. */
+  /** No page's visitors forget this often: an attacker who makes a storm usual must not keep the breaker shut. */
   alwaysTooManyPercent: 90,
-  /** Most visitors have entered their code by now. If hardly anybody has, there is no need to wait until it expires. */
+  /** Most visitors have entered their code by then. If hardly any have, there is no need to wait until it expires. */
   earlyMs: 3 * MINUTE_MS,
   /** Of the codes of a busy minute, a network counts for this share at most. */
   minuteShareOfANetwork: 1 / 100,
@@ -120,20 +119,20 @@ export const BREAKER = {
  */
 export const FREE_STRANGERS_OF_NETWORK = { share: 1 / 5, least: 5 } as const;
 
-/** How people are weighed for the breaker (unanswered-codes.ts), so that nobody bends the count alone. */
+/** How people are weighted for the breaker (unanswered-codes.ts), so that no single network or domain bends the count. */
 export const WEIGHTS = {
-  /** So many strangers of a network count, and so many that entered a code. */
+  /** Strangers of a network that count, and people of it who entered a code. */
   mostOfANetwork: 5,
   /** A domain with fewer people than this says nothing alone; all such domains are looked at together. */
   smallDomain: 10,
-  /** So many entered codes of a small domain count: who owns one must not answer for all the others. */
+  /** Entered codes of a small domain that count: the owner of one must not answer for all the others. */
   mostEnteredOfASmallDomain: 3,
 } as const;
 
 /**
  * Open connections (http/connections.ts). In a process: well below what one may have open. From one network: a browser opens
  * up to six and keeps them for 72 s, so this is 80 browsers at once behind one address; an office or a phone network with more
- * of them loses connections that nobody is using, and none that somebody is. Ten such networks fill the process. Nothing
+ * of them loses idle connections, and no busy one. Ten such networks fill the process. Nothing
  * lifts them; proxies that are trusted are exempt from the second.
  */
 export const CONNECTIONS = { maxOpen: 5_000, maxPerNetwork: 500 } as const;

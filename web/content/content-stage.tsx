@@ -8,7 +8,7 @@ import { ARTICLE_KEY, failedWith, parseArticle } from '#web/api-client.ts';
 import styles from '#web/content/content-stage.module.css';
 import { partsRead, readingProgress } from '#web/content/reading-progress.ts';
 import { sharePage } from '#web/content/share-page.ts';
-import { tell } from '#web/funnel.ts';
+import { reportStep } from '#web/funnel.ts';
 import { SiteFooter } from '#web/frame/site-footer.tsx';
 import { SiteHeader } from '#web/frame/site-header.tsx';
 import { Button } from '#web/ui/button.tsx';
@@ -19,7 +19,7 @@ import { useFocusOnMount } from '#web/ui/use-focus-on-mount.ts';
 import { useToasts } from '#web/ui/toaster.tsx';
 
 type ContentStageProps = {
-  /** Whether a code was entered a moment ago: an article that is locked all the same tells of a cookie that was refused. */
+  /** Whether a code was entered a moment ago: if the article is locked all the same, the browser refused the cookie. */
   readonly justVerified: boolean;
   readonly onBack: () => void;
   readonly onStartAgain: () => void;
@@ -108,14 +108,14 @@ function ArticleText({ heading, justVerified, onStartAgain }: ArticleTextProps) 
   );
 }
 
-/** The text, which tells how far it is read once its reader has scrolled: what is in view at first may never be looked at. */
+/** The text. It reports how far it is read, once the reader has scrolled: a page may be open without being read. */
 function ArticleBody({ html }: { readonly html: string }) {
   const article = useRef<HTMLElement>(null);
   useEffect(() => {
     const look = () => {
       const place = article.current?.getBoundingClientRect();
       // The page may still be on its way to the top, where the article begins.
-      if (place && window.scrollY > 0) partsRead(place, window.innerHeight).forEach(tell);
+      if (place && window.scrollY > 0) partsRead(place, window.innerHeight).forEach(reportStep);
     };
     window.addEventListener('scroll', look, { passive: true });
     return () => window.removeEventListener('scroll', look);
@@ -123,7 +123,7 @@ function ArticleBody({ html }: { readonly html: string }) {
   return <article ref={article} className={styles.article} dangerouslySetInnerHTML={{ __html: html }} />;
 }
 
-/** What to do next, for whoever read to the end. */
+/** The next step, for a visitor who has read to the end. */
 function ArticleEnd() {
   const share = useShare();
   return (

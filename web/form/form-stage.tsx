@@ -7,7 +7,7 @@ import { SiteHeader } from '#web/frame/site-header.tsx';
 import styles from '#web/form/form-stage.module.css';
 import { LeadForm, type LeadFormProps } from '#web/form/lead-form.tsx';
 import { PromiseAside, PromiseLine } from '#web/form/promise-beside-form.tsx';
-import { tell } from '#web/funnel.ts';
+import { reportStep } from '#web/funnel.ts';
 import { useFocusOnMount } from '#web/ui/use-focus-on-mount.ts';
 
 /** Specification, section 9. */
@@ -31,7 +31,7 @@ export function FormStage({
   const heading = useFocusOnMount<HTMLHeadingElement>();
 
   useEffect(() => {
-    tell('opened');
+    reportStep('opened');
     const email = correctsAddress() ? section.current?.querySelector<HTMLInputElement>('[name=email]') : null;
     email?.focus({ preventScroll: true });
     // Styles do not slow a scroll that a script asks for, so reduced motion is asked for here.

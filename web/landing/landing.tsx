@@ -1,5 +1,5 @@
 // The landing stage: nine sections in the order of the specification, section 2. Every word is in campaign/landing.yaml.
-import { useEffect, useRef, type RefObject } from 'react';
+import { useRef, type RefObject } from 'react';
 
 import * as landing from '#campaign/landing.yaml';
 import { SiteFooter } from '#web/frame/site-footer.tsx';
@@ -13,9 +13,10 @@ import {
   Solution,
   Testimonials,
 } from '#web/landing/sections.tsx';
-import { keepPlace, placeIn, type Action } from '#web/landing/place-left.ts';
+import { keepPlace, type Action } from '#web/landing/place-left.ts';
 import shapes from '#web/landing/shapes.module.css';
 import { StaticPart } from '#web/landing/static-part.tsx';
+import { useArrival } from '#web/landing/use-arrival.ts';
 import { VideoCard } from '#web/landing/video-card.tsx';
 import { Button } from '#web/ui/button.tsx';
 import { ArrowRightIcon } from '#web/ui/icons.tsx';
@@ -31,46 +32,14 @@ type LandingStageProps = {
   readonly hasMoved: () => boolean;
 };
 
-/** What a visitor moves the page with. */
-const MOVEMENTS = ['wheel', 'touchmove', 'keydown', 'pointerdown'];
-
 /** The landing stage. */
 export function LandingStage({ onCallToAction, hasMoved }: LandingStageProps) {
   const headline = useRef<HTMLHeadingElement>(null);
+  const hero = useRef<HTMLButtonElement>(null);
   const film = useRef<HTMLElement>(null);
-  const actions = {
-    hero: useRef<HTMLButtonElement>(null),
-    film,
-    closing: useRef<HTMLButtonElement>(null),
-  };
-  useEffect(() => {
-    if (!hasMoved()) return undefined;
-    const left = placeIn(history.state);
-    const arrival = left ? actions[left.action].current : headline.current;
-    // Where the page stood, even if a font or a picture changed its height meanwhile.
-    let unmoved = true;
-    const settle = () => {
-      if (!unmoved) return;
-      if (left && arrival) window.scrollBy({ top: arrival.getBoundingClientRect().top - left.top });
-      else window.scrollTo({ top: 0 });
-    };
-    settle();
-    (arrival === film.current ? film.current?.querySelector('button') : arrival)?.focus({
-      preventScroll: true,
-    });
-    // The form may have been scrolling smoothly when it was left, and what is on its way is still added.
-    requestAnimationFrame(() => requestAnimationFrame(settle));
-    // After a reload the font comes later than this, and moves the page under the eyes of who has not moved it yet.
-    document.fonts.addEventListener('loadingdone', settle);
-    const leave = () => {
-      unmoved = false;
-      document.fonts.removeEventListener('loadingdone', settle);
-    };
-    for (const type of MOVEMENTS) addEventListener(type, leave, { once: true });
-    return leave;
-    // Only on arrival.
-    // oxlint-disable-next-line react-hooks/exhaustive-deps
-  }, []);
+  const closing = useRef<HTMLButtonElement>(null);
+  const actions = { hero, film, closing };
+  useArrival(headline, actions, hasMoved);
 
   const press = (action: Action) => () => {
     keepPlace({ action, top: actions[action].current?.getBoundingClientRect().top ?? 0 });
@@ -83,7 +52,7 @@ export function LandingStage({ onCallToAction, hasMoved }: LandingStageProps) {
     <>
       <SiteHeader />
       <main>
-        <Hero headlineRef={headline} buttonRef={actions.hero} onCallToAction={press('hero')} />
+        <Hero headlineRef={headline} buttonRef={hero} onCallToAction={press('hero')} />
         <StaticPart id="benefits">{prerendering ? <Benefits /> : null}</StaticPart>
         <section className={styles.section} aria-labelledby="how-it-works">
           <StaticPart id="how-it-works-head">
@@ -109,7 +78,7 @@ export function LandingStage({ onCallToAction, hasMoved }: LandingStageProps) {
             </>
           ) : null}
         </StaticPart>
-        <Closing buttonRef={actions.closing} onCallToAction={press('closing')} />
+        <Closing buttonRef={closing} onCallToAction={press('closing')} />
       </main>
       <SiteFooter />
     </>

@@ -5,13 +5,13 @@
 export type Action = 'hero' | 'film' | 'closing';
 
 export type PlaceLeft = {
-  /** The one that was pressed. */
+  /** The call to action that was pressed. */
   readonly action: Action;
   /** How far below the top of the screen it stood; CSS pixels. */
   readonly top: number;
 };
 
-/** Whether a button's name is that of an action: so are the calls to action named. */
+/** Whether a button is a call to action: their names are those of actions. */
 export const isAction = (name: string | undefined): name is Action => name === 'hero' || name === 'closing';
 
 /** Keeps the place in the landing page's own entry; to be called before another one is added. */

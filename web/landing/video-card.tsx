@@ -21,7 +21,7 @@ type VideoCardProps = {
   readonly onCallToAction: () => void;
 };
 
-/** Starts as a picture, so that nothing of the film is downloaded before somebody wants to see it. */
+/** Starts as a picture, so that nothing of the film is downloaded before a visitor wants to see it. */
 export function VideoCard({
   ref,
   label,
@@ -73,7 +73,7 @@ function Thumbnail({ playLabel, onPlay }: { readonly playLabel: string; readonly
 
 type PlayerProps = {
   readonly label: string;
-  /** Told when no file of the film can be played. */
+  /** Called when no file of the film can be played. */
   readonly onFailure: () => void;
   readonly onEnded: (ended: boolean) => void;
 };

@@ -23,7 +23,7 @@ export const tipStore = {
 
 /**
  * A short explanation of a control.
- * @param children one control that has an accessible name of its own
+ * @param children one control that already has an accessible name
  */
 export function Tooltip({
   text,

@@ -13,7 +13,7 @@ describe('asking what became of the mail', () => {
     assert.deepEqual(asks, [3, 8, 20, 45, 90, 180]);
   });
 
-  it('happens once for all that were missed while nobody looked', () => {
+  it('happens once for all that were missed while the page was hidden', () => {
     assert.equal(nextAskAt(CODE_AT, CODE_AT), CODE_AT + 3_000);
     assert.equal(nextAskAt(CODE_AT, CODE_AT + 30_000), CODE_AT + 45_000);
     assert.equal(nextAskAt(CODE_AT, CODE_AT + 600_000), null);

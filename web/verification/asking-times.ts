@@ -1,4 +1,4 @@
-// When the code screen asks what became of the mail: soon, then ever more seldom, then no more.
+// When the code screen asks for the state of the mail: soon, then less and less often, then no more.
 
 /** After the code was asked for. Mail usually leaves within a second; what a server puts off, it takes within minutes. */
 const ASK_AFTER_MS = [3_000, 8_000, 20_000, 45_000, 90_000, 180_000];

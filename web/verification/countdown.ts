@@ -1,4 +1,4 @@
-// The resend countdown: how many seconds are left, and what a screen reader is told of them.
+// The resend countdown: how many seconds are left, and which of them a screen reader announces.
 import type { Interface } from '#shared/campaign-schema.ts';
 import { fill, pluralForm } from '#shared/words.ts';
 
@@ -11,7 +11,7 @@ export function secondsLeft(until: number, now: number): number {
   return Math.max(0, Math.ceil((until - now) / 1000));
 }
 
-/** Of campaign/interface.yaml, and their language. */
+/** Words of campaign/interface.yaml, and their language. */
 export type CountdownWords = Pick<Interface['verification'], 'resendIn' | 'canResendIn' | 'canResendNow'> & {
   readonly language: string;
 };
@@ -24,10 +24,10 @@ export const countdownText = (words: CountdownWords, seconds: number): string =>
   inSeconds(words, 'resendIn', seconds);
 
 const ANNOUNCED_EVERY_SECONDS = 30;
-/** Then it is taken away: whoever reads on must not meet 60 seconds beside a countdown that shows 31. */
+/** How long an announcement stays in the page: a reader must not find 60 seconds beside a countdown that shows 31. */
 const ANNOUNCED_FOR_SECONDS = 3;
 
-/** What is announced: not each second, which nobody could listen to, but each half minute and the end. */
+/** The announcement: each half minute and the end; one a second would be noise. */
 export function announcement(words: CountdownWords, seconds: number): string {
   if (seconds === 0) return words.canResendNow;
   const rounded = Math.ceil(seconds / ANNOUNCED_EVERY_SECONDS) * ANNOUNCED_EVERY_SECONDS;

@@ -1,5 +1,5 @@
-// What helps a visitor to the mail: a link to their mailbox, what became of the mail where that is known, and, after a while,
-// what to do when nothing came.
+// Helps a visitor find the mail: a link to their mailbox, the state of the mail where it is known, and, after a while, advice
+// for when nothing came.
 import { verification as words } from '#campaign/interface.yaml';
 import { fill } from '#shared/words.ts';
 import { Button } from '#web/ui/button.tsx';
@@ -11,7 +11,7 @@ import styles from '#web/verification/verification-stage.module.css';
 type MailHelpProps = {
   /** Where the code was sent to. */
   readonly email: string;
-  /** Whom it is from; empty when the server did not say. */
+  /** The sender's address; empty when the server did not say. */
   readonly sender: string;
   readonly fate: ShownFate;
   readonly onWrongAddress: () => void;

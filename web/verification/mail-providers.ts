@@ -1,5 +1,5 @@
 // Where a visitor reads their mail, by the domain of their address, and how to open it there. Only domains of the providers
-// themselves: whose mail a company's domain is at, nobody can tell from its name.
+// themselves: a company's domain does not show who runs its mail.
 
 type Provider = {
   readonly name: string;
@@ -32,7 +32,7 @@ const PROVIDERS: readonly Provider[] = [
   {
     name: 'Yahoo',
     names: 'yahoo',
-    // Not co.jp: that is another company, with a mail service of its own.
+    // Not co.jp: that is another company with another mail service.
     endings:
       'com at be ca ch cz de dk es fi fr gr hu ie in it nl no pl pt ro se co.id co.il co.in co.nz co.th co.uk co.za com.ar com.au com.br com.co com.hk com.mx com.my com.pe com.ph com.sg com.tr com.tw com.ve com.vn',
     others: 'ymail.com rocketmail.com myyahoo.com',

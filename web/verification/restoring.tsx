@@ -1,5 +1,5 @@
 // A code screen after a reload: asks the server what it waits for (the challenge cookie says whose it is), and sends nothing.
-// Where the server cannot be asked, it says so and stays what it is; the form is for those who wait for nothing.
+// Where the server cannot be reached, it says so and stays; a visitor who waits for no code gets the form.
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useEffectEvent, useState } from 'react';
 
@@ -12,7 +12,7 @@ import { useFocusOnMount } from '#web/ui/use-focus-on-mount.ts';
 import styles from '#web/verification/verification-stage.module.css';
 
 type RestoringProps = {
-  /** Of the challenge; empty when the page was never told. */
+  /** The id of the challenge; empty when the page does not know it. */
   readonly challengeId: string;
   readonly onRestored: (state: StageState) => void;
   readonly onHome: () => void;

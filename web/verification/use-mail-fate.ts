@@ -1,5 +1,5 @@
-// Asks the server what became of the mail that the visitor waits for: seldom (asking-times.ts), only while somebody looks and
-// there is a network, and no more once it is known.
+// Asks the server for the state of the mail that the visitor waits for: seldom (asking-times.ts), only while the page is visible
+// and online, and not after the final answer.
 import { useEffect, useState } from 'react';
 
 import type { MailFate } from '#shared/api.ts';
@@ -7,10 +7,10 @@ import { fetchMailFate } from '#web/api-client.ts';
 import type { Challenge } from '#web/stage.ts';
 import { nextAskAt } from '#web/verification/asking-times.ts';
 
-/** What is shown of it: `late` is sent after it was delayed. */
+/** What the page shows; `late` means sent after a delay. */
 export type ShownFate = MailFate | 'late';
 
-/** What became of the mail of a challenge's newest code, as far as it is known; `waiting` before. */
+/** The state of the mail of a challenge's newest code; `waiting` until the server has answered. */
 export function useMailFate({ id, askedAt }: Pick<Challenge, 'id' | 'askedAt'>): ShownFate {
   const code = `${id} ${askedAt}`;
   const [known, setKnown] = useState<{ readonly code: string; readonly fate: ShownFate }>({
@@ -31,7 +31,7 @@ export function useMailFate({ id, askedAt }: Pick<Challenge, 'id' | 'askedAt'>):
       timer = setTimeout(() => void ask(), Math.max(0, next - Date.now()));
     };
     const ask = async () => {
-      // The timer may have been set before.
+      // The timer may have been set while the page was visible.
       if (document.hidden || !navigator.onLine) return;
       lastAskAt = Math.max(Date.now(), nextAskAt(askedAt, lastAskAt) ?? 0);
       const fate = await fetchMailFate(id);

@@ -1,4 +1,4 @@
-// The link in the mail with the guide: opens it in a session of its own, on whatever device it is pressed.
+// The link in the mail with the guide: opens it in a new session, on any device.
 import type { FastifyInstance } from 'fastify';
 
 import { readGuideToken } from '#server/secrets/mail-links.ts';

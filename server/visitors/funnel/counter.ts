@@ -1,6 +1,6 @@
 // Counts how often the page was seen, the form opened and the article read: in memory, written to the database every few seconds.
 // It keeps no identifier, no network address and no browser's name: these are looked at once, to leave robots out, and forgotten.
-// Nothing here is done while somebody waits for an answer, and all of it is bounded, whatever strangers send.
+// No visitor waits for any of this, and strangers cannot make it grow: everything is bounded.
 import type { IncomingHttpHeaders } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 
@@ -13,7 +13,7 @@ import { addFunnelCounts, type FunnelCount } from '#server/db/tables/funnel-coun
 import { attributionOf } from '#server/attribution/attribution.ts';
 import { OTHERS, shownSource, sourceOf } from '#server/attribution/source.ts';
 import { VISIT_HEADER } from '#shared/api.ts';
-import type { FunnelStep, ToldStep } from '#shared/funnel.ts';
+import type { FunnelStep, ReportedStep } from '#shared/funnel.ts';
 import { readTouch } from '#shared/attribution.ts';
 
 export type FunnelCounter = {
@@ -22,8 +22,8 @@ export type FunnelCounter = {
     readonly url?: string | undefined;
     readonly headers: IncomingHttpHeaders;
   }) => void;
-  /** Notes what a browser told. */
-  readonly told: (step: ToldStep, headers: IncomingHttpHeaders) => void;
+  /** Counts a step that a browser reported. */
+  readonly stepReported: (step: ReportedStep, headers: IncomingHttpHeaders) => void;
   /** Writes what was counted. Throws what the database said; the counts are kept for the next time. */
   readonly write: () => Promise<void>;
 };
@@ -33,7 +33,7 @@ export type FunnelCounter = {
  * more than any page has, and a stranger who makes them up takes neither memory nor time from others.
  */
 const MOST_WAITING = 5_000;
-/** So many are looked at in one go: a millisecond. */
+/** Visits that are looked at in one go, which takes a millisecond. */
 const AT_ONCE = 100;
 /** Sources that get a row of their own for a day and step; further ones are counted as others. */
 const MOST_SOURCES = 200;
@@ -120,7 +120,7 @@ export function createFunnelCounter({
       // No line of a request holds a line feed.
       note(`seen\n${browser}\n${address}\n${host}\n${link}`);
     },
-    told: (step, headers) => {
+    stepReported: (step, headers) => {
       const browser = browserIn(headers);
       if (browser === null) return;
       const attribution = attributionOf({ visit: headers[VISIT_HEADER], referer: headers.referer });
@@ -147,7 +147,7 @@ const browserIn = (headers: IncomingHttpHeaders): string | null =>
     ? null
     : headers['user-agent']?.slice(0, NAME_MAX_LENGTH) || null;
 
-/** Whether a browser asks before anybody has opened the page, or for something else than to show it. */
+/** Whether a browser asks before a visitor has opened the page, or for another purpose than to show it. */
 const isAhead = (headers: IncomingHttpHeaders): boolean =>
   headers['sec-purpose'] !== undefined ||
   headers['purpose'] !== undefined ||
@@ -155,7 +155,7 @@ const isAhead = (headers: IncomingHttpHeaders): boolean =>
   headers['x-moz'] !== undefined ||
   (headers['sec-fetch-dest'] ?? 'document') !== 'document';
 
-/** As the page itself tells where a lead came from (web/attribution.ts). */
+/** As the page itself reports where a lead came from (web/attribution.ts). */
 function touchOf(address: string, link: string, own: readonly string[]): ReturnType<typeof readTouch> {
   const query = address.indexOf('?');
   const parameters = new URLSearchParams(query === -1 ? '' : address.slice(query));

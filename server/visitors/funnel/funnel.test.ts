@@ -17,7 +17,7 @@ import { migrate } from '#server/db/migrations/migrate.ts';
 import { createFunnelCounter } from '#server/visitors/funnel/counter.ts';
 import { createHousekeeping } from '#server/upkeep/housekeeping.ts';
 import { createNetworkLimit } from '#server/platform/network-limit.ts';
-import { TELLS_FROM_NETWORK } from '#server/settings/tries-and-rates.ts';
+import { REPORTS_FROM_NETWORK } from '#server/settings/tries-and-rates.ts';
 import { TEST_DIST } from '#testing/built-site.ts';
 import { createPostgresDatabase, ENGINES, freshDatabase } from '#testing/databases.ts';
 import {
@@ -119,7 +119,7 @@ for (const engine of ENGINES) {
         assert.doesNotMatch(server.logLines.join(''), /newsletter|news\.example|Chrome/);
       }));
 
-    it('counts nobody who asked not to be, no robot, and nothing that nobody looks at', () =>
+    it('counts no visitor who asked not to be counted, no robot, and no page that is loaded but not looked at', () =>
       withSite({ engine }, async (server, ask) => {
         for (const wish of [{ 'sec-gpc': '1' }, { dnt: '1' }]) {
           assert.equal((await ask('/', wish)).status, 200);
@@ -321,7 +321,7 @@ for (const engine of ENGINES) {
       }
     });
 
-    it('writes what it counted when the server is told to stop', async () => {
+    it('writes its counts when the server is stopped', async () => {
       const site = await startSite({ engine });
       const config: Config['database'] =
         engine === 'sqlite'
@@ -371,7 +371,7 @@ describe('what browsers tell', () => {
   it('is limited for a network, and others are still heard', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const statuses = new Set<number>();
-      for (let at = 0; at < TELLS_FROM_NETWORK.most; at += 1)
+      for (let at = 0; at < REPORTS_FROM_NETWORK.most; at += 1)
         statuses.add((await tell(server, { step: 'opened' }, {}, '2001:db8::1')).statusCode);
       assert.deepEqual([...statuses], [204]);
       const refused = await tell(server, { step: 'opened' }, {}, '2001:db8::2');
@@ -416,7 +416,7 @@ describe('what browsers tell', () => {
     }
   });
 
-  it('needs memory for so many networks and no more', () => {
+  it('needs memory for a limited number of networks', () => {
     const count = createNetworkLimit({ most: 1, windowMs: 1_000, mostNetworks: 2 });
     assert.equal(count('10.0.0.1', 0).type, 'allowed');
     assert.equal(count('10.0.0.2', 1).type, 'allowed');

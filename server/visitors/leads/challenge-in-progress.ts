@@ -1,4 +1,4 @@
-// What a browser is waiting for, so that a reload of the code screen restores it and sends nothing.
+// The challenge a browser waits in, so that a reload of the code screen restores it and sends nothing.
 import { codeReference } from '#server/secrets/one-time-code.ts';
 import { findOpenChallenge, findOpenChallengeFor, hasCodeOfItsOwn } from '#server/db/tables/challenges.ts';
 import { codeThatAnswers } from '#server/db/tables/codes.ts';
@@ -34,7 +34,7 @@ export async function findChallengeInProgress(
     email: submission.email_typed,
     reference: codeReference(context.secrets, { id: code.id, secretId: code.secret_id }),
     resendSeconds: await resendInSeconds(db, context, code, now),
-    // 0 for what a clock that was wrong stored.
+    // Not below 0, if a wrong clock stored the time.
     askedSecondsAgo: Math.max(0, now - submission.created_at) / 1000,
     consentVersion: submission.consent_version === NOT_STATED ? '' : submission.consent_version,
     mail: await mailFate(db, code, now),

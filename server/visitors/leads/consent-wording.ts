@@ -1,12 +1,12 @@
-// Which words stood beside the checkbox when it was ticked. The page says so; the server never guesses, because it may
-// have been started with other words since the page was built, or opened.
+// Which words stood beside the checkbox when it was ticked. The page states their version; the server never guesses, because its
+// words may have changed since the page was built or opened.
 import type { Db } from '#server/db/engine/connect.ts';
 import { isKnownConsentWording, NOT_STATED } from '#server/db/tables/submissions.ts';
 
 export type StatedWording =
   /** One that we know, or {@link NOT_STATED}. */
   | { readonly type: 'known'; readonly version: string }
-  /** Nobody could say later what was agreed to. */
+  /** A version we do not know: the receipt could not say what was agreed to. */
   | { readonly type: 'unknown' };
 
 /** As server/campaign/campaign.ts makes them. */

@@ -65,7 +65,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('never names words that nobody knows: such a page is asked to reload, and nothing is stored', () =>
+    it('never names an unknown wording: such a page is asked to reload, and nothing is stored', () =>
       withServer({ engine }, async (server) => {
         const visitor = createVisitor(server);
         const { version } = server.campaign.consent;
@@ -156,7 +156,7 @@ for (const engine of ENGINES) {
         );
       }));
 
-    it('tells whether the code was entered in the browser that sent the form', () =>
+    it('records whether the code was entered in the browser that sent the form', () =>
       withServer({ engine }, async (server) => {
         const { version } = server.campaign.consent;
         const visitor = createVisitor(server, '203.0.113.1');

@@ -1,11 +1,11 @@
-// What an operator may want to know about an address: is it at a free-mail provider, or a disposable one?
+// Whether an address is at a free-mail provider or a disposable one, and what the operator's policies say about it.
 import { isDisposableEmail } from 'disposable-email-domains-js';
 
 import { domainOf } from '#server/platform/domain-of.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
-/** What may be noteworthy about an address. */
+/** The marks that an address can have. */
 export const DOMAIN_FLAGS = ['free-mail', 'disposable'] as const;
 type DomainFlag = (typeof DOMAIN_FLAGS)[number];
 

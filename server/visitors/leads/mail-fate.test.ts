@@ -1,4 +1,4 @@
-// What a browser is told of its own code's mail: while it waits, when a mail server defers or refuses it, when it is sent.
+// What a browser learns about the mail with its code: while it waits, when a mail server defers or refuses it, when it is sent.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
@@ -80,7 +80,7 @@ for (const engine of ENGINES) {
       });
     });
 
-    it('is told to the browser that asked, to who rides on its code, and to no stranger', () =>
+    it('is shown to the browser that asked, to one that waits for the same code, and to no stranger', () =>
       withServer(
         { engine, inbox: { onRecipient: () => smtpError(550, 'No such user here') } },
         async (server) => {
@@ -136,7 +136,7 @@ for (const engine of ENGINES) {
         assert.equal(known?.mail, 'sent');
       }));
 
-    it('can be asked for as often as a page does, and counts against nobody', () =>
+    it('can be asked for as often as a page does, and counts against no limit', () =>
       withServer(
         { engine, env: { LEADS_PER_IP_PER_HOUR: '2', VERIFY_PER_IP_PER_HOUR: '2' } },
         async (server) => {
@@ -153,7 +153,7 @@ for (const engine of ENGINES) {
 }
 
 describe('the sender', () => {
-  it('is told with the code that was promised, and after a reload: its address alone', () =>
+  it('comes with the promised code, and after a reload: its address alone', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const visitor = createVisitor(server);
       const requested = await visitor.post(API.leads, filledForm());
@@ -174,7 +174,7 @@ describe('the sender', () => {
       },
     ));
 
-  it('is told to a robot in the honeypot as to everybody else', () =>
+  it('is shown to a robot in the honeypot as to a visitor', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const robot = await createVisitor(server).post(
         API.leads,

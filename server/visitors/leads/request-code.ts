@@ -1,5 +1,5 @@
-// The form was sent: store what was typed, make a code and queue its e-mail, all in one transaction. Nothing known
-// about an address changes here, because anybody can type any address.
+// Takes a form: stores it, makes a code and queues its e-mail, all in one transaction. Nothing known about an address changes
+// here, because anyone can type any address.
 import { randomUUIDv7 } from 'node:crypto';
 
 import { v7 as uuid } from 'uuid';
@@ -36,18 +36,18 @@ import type { CodeRequested } from '#shared/api.ts';
 import type { ApiErrorCode } from '#shared/errors.ts';
 import { answersOf, asciiAddress, normaliseEmail, type Lead } from '#shared/lead.ts';
 
-/** Who sent the form, as far as a request shows it. */
+/** What a request shows about its sender. */
 export type Visitor = {
   readonly browserId: string;
   /** Whether that id was made for this request: nothing has it yet. */
   readonly isNewBrowser: boolean;
   readonly clientAddress: string;
   readonly userAgent: string | null;
-  /** Which wording the page says it showed, one that we know (server/visitors/leads/consent-wording.ts). */
+  /** The consent wording that the page showed (consent-wording.ts). */
   readonly consentVersion: string;
   /** Campaign parameters of the page's address. */
   readonly attribution: Attribution;
-  /** What is noteworthy about the address (server/visitors/leads/email-domain.ts). */
+  /** Marks of the address (email-domain.ts). */
   readonly flags: readonly string[];
 };
 
@@ -59,7 +59,7 @@ export type RequestCodeOutcome =
       readonly retryAfterSeconds: number;
     };
 
-/** One request on its way through: what was typed, by whom, when. */
+/** One request: the form, its sender and the time. */
 type Ask = {
   readonly lead: Lead;
   readonly email: string;
@@ -76,8 +76,8 @@ type Ask = {
  * A code that could not be mailed in time is not promised: `mail-backlog`.
  *
  * Asking again while the code waits to be mailed, or within RESEND_SECONDS of its mailing, is answered as before and mails
- * nothing, whether the browser is the same (its challenge) or only its network address is (its answer, and the cookie with
- * it, was lost). Whose tries are used up is mailed a code at once, in a new challenge.
+ * nothing: to the same browser (by its challenge), and to the same network address (whose answer, cookie included, may have
+ * been lost). A visitor who has used up every try gets a new code at once, in a new challenge.
  */
 export async function requestCode(
   context: VisitorContext,
@@ -85,7 +85,7 @@ export async function requestCode(
   visitor: Visitor,
 ): Promise<RequestCodeOutcome> {
   const email = normaliseEmail(lead.email);
-  // Mail servers need not know any letters but ASCII's in a domain. Other input never gets here.
+  // Mail servers need not support other letters than ASCII in a domain. The schema refuses addresses without such a form.
   const recipient = asciiAddress(lead.email) ?? email;
   const lane = laneOf(networkOf(visitor.clientAddress), recipient);
   const ask: Ask = { lead, email, recipient, lane, visitor, now: context.clock() };
@@ -100,7 +100,7 @@ export async function requestCode(
   return outcome;
 }
 
-/** What is answered, and the mail that was queued for it. */
+/** The outcome, and the mail that was queued for it. */
 type Answer = RequestCodeOutcome & { readonly mail?: OutboxRow };
 
 async function answer(
@@ -148,7 +148,7 @@ async function answer(
   if (challenge) await addCodeToChallenge(tx, challenge.id, expiresAt);
   const challengeId = challenge?.id ?? (await openChallenge(tx, ask, { codesSent: 1, expiresAt }));
   await storeSubmission(tx, ask, challengeId);
-  // The id tells the time, by which codes are counted (codeStatistics).
+  // The id holds the time, by which codes are counted (codeStatistics).
   const code = { id: uuid({ msecs: now }), secretId: context.secrets[0].id };
   await insertCode(tx, {
     id: code.id,
@@ -168,7 +168,7 @@ async function answer(
   return { ...requested(context, challengeId, code, context.config.resendSeconds), mail };
 }
 
-/** The code that was mailed a moment ago, or waits to be, and answers this request as well. */
+/** The code that was mailed a moment ago, or is about to be, and that answers this request as well. */
 async function findRecentCode(
   tx: Db,
   limits: Limits,
@@ -178,7 +178,7 @@ async function findRecentCode(
   const code = await codeThatAnswers(tx, { challenge, email, clientAddress: visitor.clientAddress }, now);
   if (code === undefined || !isLive(code, now)) return undefined;
   if (!isRecent(await mailingTime(tx, code, now), limits.resendQuietMs, now)) return undefined;
-  // A code of somebody else's is entered on the shared budget. If that is being used up, only a code of one's own helps.
+  // Another browser's code is entered on the shared budget. If that is being used up, only a new code helps.
   const mayEnterIt = hasCodeOfItsOwn(challenge) || !(await limits.isSharedBudgetTouched(tx, email, now));
   return mayEnterIt ? code : undefined;
 }
@@ -218,7 +218,7 @@ async function storeSubmission(tx: Db, ask: Ask, challengeId: string): Promise<v
 }
 
 /**
- * The answer to a robot that filled in the honeypot: as to everybody else, but nothing is stored and nothing mailed.
+ * The answer to a robot that filled in the honeypot: as to any visitor, but nothing is stored or mailed.
  */
 export function pretendToRequestCode(context: VisitorContext): RequestCodeOutcome {
   return requested(
@@ -247,8 +247,7 @@ function requested(
 }
 
 /**
- * Seconds until another code can be had: from 0, when this one can no longer be entered, to RESEND_SECONDS. Counted from the
- * mailing.
+ * Seconds until another code can be sent, counted from the mailing: at most RESEND_SECONDS, and 0 once this one cannot be entered.
  */
 export async function resendInSeconds(
   db: Db,

@@ -12,7 +12,7 @@ import { judgeWording } from '#server/visitors/leads/consent-wording.ts';
 import { judgeDomain } from '#server/visitors/leads/email-domain.ts';
 import { pretendToRequestCode, requestCode } from '#server/visitors/leads/request-code.ts';
 import { verifyCode } from '#server/visitors/leads/verify-code.ts';
-import { createProofOfWork } from '#server/limits/proof-of-work.ts';
+import { createProofOfWork, type ProofOfWork } from '#server/limits/proof-of-work.ts';
 import type { VisitorContext } from '#server/visitors/visitor-context.ts';
 import { queueFirstRead } from '#server/webhooks/webhook-events.ts';
 import {
@@ -33,7 +33,7 @@ const NO_CHALLENGE = NIL;
 /** Adds the routes of the leads feature. */
 export function addLeadRoutes(app: FastifyInstance, context: VisitorContext): void {
   const { config, campaign, database, secrets, clock } = context;
-  const { cookies, visitorAddress, breaker, metrics, sendError } = context;
+  const { cookies, visitorAddress, metrics, sendError } = context;
   const proofOfWork = createProofOfWork({ db: database.db, secrets, clock });
   const withArticle: Verified = { verified: true, article: campaign.article };
   const verifiedWithArticle = textResource(JSON.stringify(withArticle), {
@@ -53,19 +53,20 @@ export function addLeadRoutes(app: FastifyInstance, context: VisitorContext): vo
     const browserId = knownBrowserId ?? newBrowserId();
 
     const robot = isRobot(request.body);
-    // Before a proof of work is asked for, which would be in vain. A robot states what it likes.
+    // Checked before a proof of work, which would be in vain. The wording that a robot states does not matter.
     const stated = robot ? undefined : request.headers[CONSENT_VERSION_HEADER];
     const wording = await judgeWording(database.db, campaign.consent.version, stated);
     if (wording.type === 'unknown') return sendError(reply, 'page-outdated');
-    if (!robot && (await breaker.isOpen(clientAddress))) {
-      // Who has a code already has paid, or came before the storm.
-      const email = normaliseEmail(parsed.data.email);
-      const waiting = knownBrowserId !== null && (await isWaiting(context, knownBrowserId, email));
-      const proof = request.headers[PROOF_OF_WORK_HEADER];
-      if (!waiting && !(await proofOfWork.accepts(typeof proof === 'string' ? proof : undefined))) {
-        metrics.limitHit('proof-of-work-required');
-        return sendError(reply, 'proof-of-work-required');
-      }
+    if (
+      !robot &&
+      !(await hasPaid(context, proofOfWork, request, {
+        clientAddress,
+        email: parsed.data.email,
+        knownBrowserId,
+      }))
+    ) {
+      metrics.limitHit('proof-of-work-required');
+      return sendError(reply, 'proof-of-work-required');
     }
 
     const outcome = robot
@@ -104,7 +105,7 @@ export function addLeadRoutes(app: FastifyInstance, context: VisitorContext): vo
     if (outcome.afterMs !== null) metrics.codeEntered(outcome.afterMs);
     context.webhooks.wake();
     cookies.openSession(reply, outcome.leadId, clock());
-    // A browser that keeps no cookie would lose the article with the next reload: it is to learn of that at once.
+    // A browser that keeps no cookie would lose the article with the next reload. It learns that at once, from the article's 401.
     if (browserId === null || !prefersArticle(request)) return sendJson(reply, { verified: true });
     await queueFirstRead(context, outcome.leadId, request.log);
     return sendWhole(request, reply.header('preference-applied', WITH_ARTICLE), verifiedWithArticle);
@@ -123,6 +124,25 @@ export function addLeadRoutes(app: FastifyInstance, context: VisitorContext): vo
   app.get(API.proofOfWork, async (_request, reply) => sendJson(reply, await proofOfWork.challenge()));
 }
 
+/** Whether a form may ask for a code while the breaker is open; always, while it is shut. */
+async function hasPaid(
+  context: VisitorContext,
+  proofOfWork: ProofOfWork,
+  { headers }: FastifyRequest,
+  {
+    clientAddress,
+    email,
+    knownBrowserId,
+  }: { clientAddress: string; email: string; knownBrowserId: string | null },
+): Promise<boolean> {
+  if (!(await context.breaker.isOpen(clientAddress))) return true;
+  // A visitor with a live code has already solved a proof of work, or asked before the breaker opened.
+  if (knownBrowserId !== null && (await isWaiting(context, knownBrowserId, normaliseEmail(email))))
+    return true;
+  const proof = headers[PROOF_OF_WORK_HEADER];
+  return proofOfWork.accepts(typeof proof === 'string' ? proof : undefined);
+}
+
 /** Preferences may be several, in one header or in more, each with parameters (RFC 7240, section 2). */
 const prefersArticle = ({ headers }: FastifyRequest): boolean =>
   [headers['prefer'] ?? []]
@@ -132,7 +152,7 @@ const prefersArticle = ({ headers }: FastifyRequest): boolean =>
 const sendJson = (reply: FastifyReply, body: object): FastifyReply =>
   reply.header('cache-control', 'no-store').send(body);
 
-/** The first complaint is the sentence; the generic ones of the specification name their field as well. */
+/** The answer's sentence is about the first issue; the generic sentences of the specification name their field as well. */
 function sendInvalidInput(
   { campaign, sendError }: VisitorContext,
   reply: FastifyReply,
@@ -141,7 +161,7 @@ function sendInvalidInput(
   const { validation, otherInput } = campaign.interface;
   const [issue] = error.issues;
   const [field] = issue?.path ?? [];
-  // A body that is no object at all has no field, and a sentence of its own.
+  // A body that is no object has no field; its sentence is the general one.
   if (issue === undefined || field === undefined) return sendError(reply, 'invalid-input');
   const message = complaintIn(otherInput, issue.message);
   const sentence =

@@ -1,5 +1,4 @@
-// A code was entered. A try is counted in a committed statement BEFORE the comparison, so no number of calls at once
-// buys an extra guess.
+// Takes a code. The try is counted in a committed transaction BEFORE the comparison, so parallel calls win no extra guess.
 import { randomUUIDv7 } from 'node:crypto';
 
 import { v7 as uuid } from 'uuid';
@@ -60,7 +59,7 @@ export type VerifyCodeOutcome =
 
 const WRONG_CODE: VerifyCodeOutcome = { type: 'refused', error: 'wrong-code' };
 
-/** One call on its way through: for which address, what was typed, from where, when. */
+/** One call: the address, what was typed, its sender and the time. */
 type Entry = {
   readonly email: string;
   readonly typedCode: string;
@@ -85,7 +84,7 @@ type CountedTry = {
  *
  * A challenge for which a code was mailed has tries of its own, which no stranger can use up; it accepts the two
  * newest live codes mailed for it. Everything else (no cookie, or a challenge that rides on another one's code)
- * shares one small budget for the address.
+ * shares one small budget for the address (settings/tries-and-rates.ts).
  *
  * @param browserId from the challenge cookie; null without one
  */
@@ -111,7 +110,7 @@ export async function verifyCode(
   const own = hasCodeOfItsOwn(open);
   const code = compare(context, counted.compareWith, typedCode);
   if (code === null) {
-    // It may have been verified since we looked, by a call of the same browser that was a moment faster.
+    // A faster call of the same browser may have verified it since we looked.
     const faster = open && browserId !== null && (await enterMeanwhile(context, browserId, entry));
     if (faster) return faster;
     if (own && counted.last) await endCodesOf(context, open, now);
@@ -169,7 +168,7 @@ const compare = ({ secrets }: VisitorContext, codes: readonly Code[], typedCode:
     ACCEPTED_CODES,
   );
 
-/** Counts a try that the challenge pays for. */
+/** Counts a try on the budget of a challenge. */
 async function countOwnTry(
   tx: Db,
   { limits }: VisitorContext,
@@ -182,7 +181,7 @@ async function countOwnTry(
   );
   const tries = await burnTry(tx, challenge.id, limits.triesPerChallenge);
   if (tries !== null) return { compareWith, ifWrong: WRONG_CODE, last: tries === limits.triesPerChallenge };
-  // No code will do in this challenge any more: only a new one helps, as soon as it may be sent.
+  // This challenge accepts no code any more: only a new code helps, as soon as one may be sent.
   const sends = await limits.sendToAddress(tx, challenge.email, now);
   const newCodeInSeconds = sends.type === 'exceeded' ? sends.retryAfterSeconds : 0;
   return {
@@ -197,7 +196,7 @@ async function countOwnTry(
   };
 }
 
-/** The challenge is over, and its codes with it: nobody shall be told that one of them is all that is needed. */
+/** Ends the codes of a challenge without tries, so that no screen asks the visitor to enter one. */
 async function endCodesOf(
   { database: { db, engine } }: VisitorContext,
   { id, email }: Challenge,
@@ -210,7 +209,7 @@ async function endCodesOf(
   });
 }
 
-/** Counts a try that the address pays for, whoever makes it. */
+/** Counts a try on the shared budget of the address. */
 async function countSharedTry(
   tx: Db,
   { database: { engine }, limits }: VisitorContext,
@@ -222,7 +221,7 @@ async function countSharedTry(
   const { mayCompare, ifWrong } = await limits.tryWithoutChallenge(tx, email, { atLiveCodes }, now);
   return {
     compareWith: mayCompare ? live : [],
-    // Whether a code may be sent is not looked up: a stranger would learn from it how many were.
+    // Not looked up whether a code may be sent: a stranger would learn how many were.
     ifWrong:
       ifWrong.type === 'exceeded'
         ? {
@@ -277,8 +276,8 @@ async function enterMeanwhile(
 }
 
 /**
- * What a right code brings about. Calls that come at the same moment wait for each other before this; of those for one
- * challenge the first writes the receipt.
+ * Makes or updates the lead after a right code. Parallel calls for one address run this one after the other, and the first
+ * one of a challenge writes the receipt.
  * @param challenge of the browser that entered the code; undefined without one
  * @param own whether that challenge paid for the try, which it gets back
  */
@@ -305,7 +304,7 @@ async function openLead(
     const newId = randomUUIDv7();
     const leadId = await mergeLead(tx, submission, {
       leadId: newId,
-      // The sealer asks the ids which receipts are new.
+      // The sealer finds new receipts by their ids.
       receiptId: uuid({ msecs: now }),
       verifiedFromAddress: clientAddress,
       sameBrowser: challenge !== undefined,
@@ -327,7 +326,7 @@ async function openLead(
 
   const current = await findChallengeById(tx, challengeId);
   if (current === undefined || current.verified_at === null) return WRONG_CODE;
-  // Verified a moment ago. The code was right when it came; the one that used it up may have been this browser itself.
+  // Verified a moment ago, perhaps by this browser. The code was right when it came.
   const leadId = entered || challenge !== undefined ? await findLeadId(tx, email) : undefined;
   if (leadId === undefined) return WRONG_CODE;
   if (own) await unburnTry(tx, challengeId);

@@ -16,7 +16,7 @@ const FORM_TYPES = ['application/x-www-form-urlencoded', 'multipart/form-data'];
 const BODY_LIMIT_BYTES = 4_096;
 const USER_AGENT_MAX_LENGTH = 500;
 
-/** Adds the routes of an unsubscribe link. Whose it is, or whether there is such a lead, no answer tells. */
+/** Adds the routes of an unsubscribe link. No answer shows whose link it is, or whether the lead exists. */
 export async function addUnsubscribeRoutes(app: FastifyInstance, context: VisitorContext): Promise<void> {
   const { secrets, clock, visitorAddress, sendError } = context;
   const pages = createUnsubscribePages(context);

@@ -123,7 +123,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await reasons(server), []);
       }));
 
-    it('cannot be made by guessing, and tells nobody who is a lead', () =>
+    it('cannot be guessed, and does not show who is a lead', () =>
       withServer({ engine }, async (server) => {
         const { leadId } = await becomeLead(server, EMAIL);
         const url = pathOf(server, leadId);
@@ -204,7 +204,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await reasons(server), []);
       }));
 
-    it('is told to other programs, once', () =>
+    it('is sent to webhooks, once', () =>
       withReceiver(undefined, async (receiver) => {
         const env = { WEBHOOK_URLS: receiver.url, WEBHOOK_ALLOW_PRIVATE: 'yes' };
         await withServer({ engine, env }, async (server) => {

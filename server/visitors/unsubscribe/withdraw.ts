@@ -1,4 +1,4 @@
-// Somebody takes their consent back: noted beside the lead, put on the list of who is not mailed, and sealed into the chain soon.
+// Takes a withdrawal of consent: notes it beside the lead, suppresses mail to the address; the chain seals it soon.
 import { v7 as uuid } from 'uuid';
 
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
@@ -29,7 +29,7 @@ type Withdrawal = {
   readonly way: WithdrawalWay;
   /** What the operator adds. */
   readonly note?: string | null;
-  /** Of whoever asked; null when it was no visitor. */
+  /** The network address of the visitor who asked; null when it was no visitor. */
   readonly clientAddress: string | null;
   readonly userAgent: string | null;
   /** For what others report, possibly late. Milliseconds since 1970, as now. */
@@ -69,7 +69,7 @@ async function withdrawIn(
   const reason = way === 'complaint' ? 'complained' : 'unsubscribed';
   if (!(await suppress(tx, { keys, reason, email, note, now }))) return 'already';
   await noteWithdrawal(tx, {
-    // The sealer asks the ids which withdrawals are new.
+    // The sealer finds new withdrawals by their ids.
     id: uuid({ msecs: now }),
     lead_id: leadId,
     way,

@@ -1,0 +1,285 @@
+// How many wrong codes may be entered, by whom, and what helps when the tries are used up.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { type OpenChallenge } from '#shared/api.ts';
+import { ENGINES } from '#testing/databases.ts';
+import { EMAIL, ask, enter, enterWrong, newestCode, wrongFor } from '#testing/lead-calls.ts';
+import { createVisitor, withServer, type ServerUnderTest, type Visitor } from '#testing/server-under-test.ts';
+
+/** How many of the codes are said to have been entered. */
+const countEntered = async ({ database }: ServerUnderTest) =>
+  (await database.db.selectFrom('codes').select('id').where('used_at', 'is not', null).execute()).length;
+
+for (const engine of ENGINES) {
+  describe(`a visitor who enters codes on ${engine}`, () => {
+    it('has five wrong tries in a challenge, which a resend never resets; the next send begins a new one', () =>
+      withServer({ engine }, async (server) => {
+        const visitor = createVisitor(server);
+        const first = await ask(visitor);
+        const code = await newestCode(server);
+        await enterWrong(visitor, code, 3);
+        await server.advance(60);
+        await ask(visitor);
+        const second = await newestCode(server, 2);
+        await enterWrong(visitor, second, 2);
+        const refused = await enter(visitor, second);
+        assert.equal(refused.statusCode, 429);
+        assert.equal(refused.headers['x-error-code'], 'too-many-tries');
+        assert.equal(refused.headers['retry-after'], '1');
+        assert.equal(refused.body, 'Too many wrong codes were entered. Please ask for a new code now.');
+        const open = await visitor.get('/api/challenge');
+        assert.equal(open.json<OpenChallenge>().resendSeconds, 0, 'another code can be had at once');
+
+        const asked = await ask(visitor);
+        assert.equal(asked.statusCode, 202);
+        assert.equal(asked.json<{ resendSeconds: number }>().resendSeconds, 60);
+        assert.notEqual(
+          asked.json<{ challengeId: string }>().challengeId,
+          first.json<{ challengeId: string }>().challengeId,
+        );
+        const third = await newestCode(server, 3);
+        const again = await ask(visitor);
+        assert.equal(
+          again.json<{ reference: string }>().reference,
+          asked.json<{ reference: string }>().reference,
+        );
+        assert.equal((await enter(visitor, second)).statusCode, 400, 'the old codes are dead');
+        await enterWrong(visitor, third, 3);
+        assert.equal((await enter(visitor, third)).statusCode, 200, 'the new one has tries of its own');
+        assert.equal(server.inbox.mails.length, 3);
+        assert.equal(await server.countRows('consent_receipts'), 1);
+        assert.equal(await countEntered(server), 1, 'only what was entered says so');
+      }));
+
+    it('has codes that no other browser uses once every try is used up, with a cookie or without', () =>
+      withServer({ engine }, async (server) => {
+        const visitor = createVisitor(server);
+        await ask(visitor);
+        const dead = await newestCode(server);
+        const rider = createVisitor(server);
+        assert.equal((await ask(rider)).statusCode, 202);
+        await enterWrong(visitor, dead, 5);
+        assert.equal((await enter(rider, dead)).statusCode, 400);
+        assert.equal((await enter(createVisitor(server, '198.51.100.9'), dead)).statusCode, 400);
+        // Another browser of the same network, a moment later.
+        const other = createVisitor(server);
+        assert.equal((await ask(other)).statusCode, 202);
+        const code = await newestCode(server, 2);
+        assert.notEqual(code, dead);
+        assert.equal((await enter(other, code)).statusCode, 200);
+        assert.equal(await countEntered(server), 1);
+        assert.equal((await ask(rider)).statusCode, 202);
+        assert.equal(
+          (await enter(rider, await newestCode(server, 3))).statusCode,
+          200,
+          'nor is the rider stranded',
+        );
+      }));
+
+    it('goes on with a new code on each of two devices whose tries are used up', () =>
+      withServer({ engine }, async (server) => {
+        const [phone, laptop] = [createVisitor(server, '203.0.113.1'), createVisitor(server, '203.0.113.2')];
+        await ask(phone);
+        await enterWrong(phone, await newestCode(server), 5);
+        await ask(laptop);
+        await enterWrong(laptop, await newestCode(server, 2), 5);
+        await ask(phone);
+        const onPhone = await newestCode(server, 3);
+        assert.equal((await enter(phone, onPhone)).statusCode, 200);
+        await ask(laptop);
+        assert.equal((await enter(laptop, await newestCode(server, 4))).statusCode, 200);
+        assert.equal(await server.countRows('leads'), 1);
+        assert.equal(await server.countRows('consent_receipts'), 2);
+      }));
+
+    it('learns that cookies and a new code help when every try without cookies is used up, and they do', () =>
+      withServer({ engine }, async (server) => {
+        await ask(createVisitor(server));
+        const code = await newestCode(server);
+        const tryWithoutCookies = () => enter(createVisitor(server), wrongFor(code));
+        for (let tries = 0; tries < 5; tries += 1) assert.equal((await tryWithoutCookies()).statusCode, 400);
+        const refused = await tryWithoutCookies();
+        assert.equal(refused.statusCode, 429);
+        assert.equal(refused.headers['x-error-code'], 'too-many-tries-without-cookies');
+        assert.ok(Number(refused.headers['retry-after']) >= 600);
+        assert.equal(
+          refused.body,
+          'Too many wrong codes were entered. Please allow cookies for this page, then ask for a new code.',
+        );
+        await server.advance(60);
+        const visitor = createVisitor(server);
+        await ask(visitor);
+        assert.equal((await enter(visitor, await newestCode(server, 2))).statusCode, 200);
+      }));
+
+    it('learns when the next code may be sent if every try and every code is used up', () =>
+      withServer({ engine, env: { LEADS_PER_EMAIL_PER_HOUR: '2' } }, async (server) => {
+        const visitor = createVisitor(server);
+        await ask(visitor);
+        await enterWrong(visitor, await newestCode(server), 5);
+        await server.advance(600);
+        await ask(visitor);
+        const second = await newestCode(server, 2);
+        await enterWrong(visitor, second, 5);
+        const tried = await enter(visitor, second);
+        const asked = await ask(visitor);
+        for (const refused of [tried, asked]) {
+          assert.equal(refused.statusCode, 429);
+          assert.equal(refused.headers['retry-after'], '3000');
+          assert.match(refused.body, / in 50 minutes\.$/);
+        }
+        assert.equal(tried.headers['x-error-code'], 'too-many-tries');
+        assert.equal(asked.headers['x-error-code'], 'too-many-codes');
+        await server.advance(3000);
+        assert.equal((await ask(visitor)).statusCode, 202);
+        assert.equal((await enter(visitor, await newestCode(server, 3))).statusCode, 200);
+      }));
+
+    it('gets an answer to each of many parallel tries that use up the challenge, and begins anew', () =>
+      withServer({ engine, env: { LEADS_PER_EMAIL_PER_HOUR: '0' } }, async (server) => {
+        let mails = 0;
+        for (let round = 0; round < 8; round += 1) {
+          const visitor = createVisitor(server, `203.0.113.${round + 1}`);
+          await ask(visitor);
+          const code = await newestCode(server, (mails += 1));
+          const wrong = wrongFor(code);
+          const answers = await Promise.all(
+            [wrong, code, wrong, wrong, wrong, wrong].map((typed) => enter(visitor, typed)),
+          );
+          const statuses = answers.map(({ statusCode }) => statusCode);
+          assert.ok(
+            statuses.every((status) => [200, 400, 429].includes(status)),
+            String(statuses),
+          );
+          assert.ok(statuses.filter((status) => status === 400).length <= 5, String(statuses));
+          if (statuses[1] === 200) continue;
+          assert.equal((await ask(visitor)).statusCode, 202);
+          assert.equal((await enter(visitor, await newestCode(server, (mails += 1)))).statusCode, 200);
+        }
+        assert.equal(await server.countRows('consent_receipts'), 8);
+      }));
+
+    it('is not burdened by tries made when no code was live, even if the cookie was lost since', () =>
+      withServer({ engine }, async (server) => {
+        const stranger = createVisitor(server, '198.51.100.1');
+        for (let round = 0; round < 4; round += 1) {
+          for (let i = 0; i < 5; i += 1) await enter(stranger, '000000');
+          await server.advance(11 * 60);
+        }
+        await server.advance(2 * 3600);
+        // The answer and its cookie are lost. What the mail says works all the same, also on a second device.
+        await ask(createVisitor(server, '203.0.113.1'));
+        const device = createVisitor(server, '203.0.113.2');
+        const verified = await enter(device, await newestCode(server));
+        assert.equal(verified.statusCode, 200, verified.body);
+
+        // Just before, and many more of them.
+        for (let i = 0; i < 30; i += 1) await enter(stranger, '000000', 'grace@example.com');
+        await ask(createVisitor(server, '203.0.113.1'), { email: 'grace@example.com' });
+        const code = await newestCode(server, 1, 'grace@example.com');
+        assert.equal((await enter(device, code, 'grace@example.com')).statusCode, 200);
+      }));
+
+    it('gets a new code when the shared budget of a moment or of a day is used up', () =>
+      withServer({ engine }, async (server) => {
+        const stranger = createVisitor(server, '198.51.100.1');
+        const [first, second] = [createVisitor(server), createVisitor(server)];
+        for (let round = 0; round < 4; round += 1) {
+          await ask(createVisitor(server, `198.51.100.${round + 2}`));
+          await newestCode(server, round + 1);
+          for (let i = 0; i < 5; i += 1) await enter(stranger, '000000');
+          await server.advance(round === 3 ? 3600 : 11 * 60);
+        }
+        await ask(first);
+        const lost = await newestCode(server, 5);
+        await ask(second);
+        const own = await newestCode(server, 6);
+        assert.equal((await enter(createVisitor(server, '203.0.113.2'), lost)).statusCode, 429);
+        await enterWrong(second, own, 4);
+        assert.equal((await enter(second, own)).statusCode, 200);
+      }));
+
+    it('tells a stranger nothing about who waits for a code, before and after any number of tries', () =>
+      withServer({ engine }, async (server) => {
+        const stranger = createVisitor(server, '198.51.100.1');
+        const owner = createVisitor(server, '203.0.113.1');
+        const differences: string[] = [];
+        const compareAnswers = async (when: string, tries: number) => {
+          for (let i = 0; i < tries; i += 1) {
+            const [waits, nobody] = [
+              await enter(stranger, '000000', EMAIL),
+              await enter(stranger, '000000', 'nobody@example.com'),
+            ];
+            const told = ({ statusCode, headers, body }: typeof waits) =>
+              `${statusCode} ${String(headers['retry-after'])} ${body}`;
+            if (told(waits) !== told(nobody))
+              differences.push(`${when}, ${i + 1}: ${told(waits)} / ${told(nobody)}`);
+          }
+        };
+        await compareAnswers('before', 3);
+        await ask(owner);
+        await newestCode(server);
+        await compareAnswers('a code is live', 4);
+        await server.advance(61);
+        await ask(owner);
+        await newestCode(server, 2);
+        await compareAnswers('two codes are live', 4);
+        await server.advance(9.5 * 60);
+        await compareAnswers('one code is live', 6);
+        await server.advance(6 * 60);
+        await compareAnswers('no code is live', 7);
+        await server.advance(20 * 60);
+        await ask(owner);
+        await newestCode(server, 3);
+        await compareAnswers('the day is used up', 4);
+        await server.advance(26 * 3600);
+        await compareAnswers('the next day', 6);
+        assert.deepEqual(differences, []);
+      }));
+
+    it('gives a hundred calls at once no more than five tries', () =>
+      withServer({ engine }, async (server) => {
+        const visitor = createVisitor(server);
+        await ask(visitor);
+        const code = await newestCode(server);
+        const statuses = await Promise.all(
+          Array.from({ length: 100 }, async () => (await enter(visitor, wrongFor(code))).statusCode),
+        );
+        assert.equal(statuses.filter((status) => status === 400).length, 5);
+        assert.equal(statuses.filter((status) => status === 429).length, 95);
+      }));
+
+    it('cannot be locked out by a stranger, before or after asking for a code', () =>
+      withServer({ engine }, async (server) => {
+        const stranger = createVisitor(server, '198.51.100.1');
+        const burn = async (who: Visitor) => {
+          for (let i = 0; i < 8; i += 1) await enter(who, '000000');
+        };
+        await burn(stranger);
+        await ask(stranger);
+        await burn(stranger);
+        const owner = createVisitor(server, '203.0.113.1');
+        await ask(owner);
+        const code = await newestCode(server, 2);
+        await burn(stranger);
+        await burn(createVisitor(server, '198.51.100.2'));
+        assert.equal((await enter(owner, code)).statusCode, 200);
+      }));
+
+    it('gets in without the challenge cookie, on one small budget for the address', () =>
+      withServer({ engine }, async (server) => {
+        await ask(createVisitor(server));
+        const code = await newestCode(server);
+        const withoutCookie = () => createVisitor(server);
+        assert.equal((await enter(withoutCookie(), code)).statusCode, 200);
+
+        await ask(createVisitor(server), { email: 'grace@example.com' });
+        const other = await newestCode(server, 1, 'grace@example.com');
+        for (let i = 0; i < 5; i += 1) {
+          assert.equal((await enter(withoutCookie(), wrongFor(other), 'grace@example.com')).statusCode, 400);
+        }
+        assert.equal((await enter(withoutCookie(), other, 'grace@example.com')).statusCode, 429);
+      }));
+  });
+}
