@@ -10,7 +10,7 @@ import {
   notes,
   spanInWords,
 } from '#desk/report/sentences.ts';
-import { sectionsOf, type Section } from '#desk/report/tables.ts';
+import { sectionsOf, type Section } from '#desk/report/sections.ts';
 
 export type Accent = { readonly light: string; readonly dark: string };
 
@@ -150,8 +150,8 @@ function inColumns(sections: readonly Section[], report: Report): string {
 function sectionAsHtml(section: Section, report: Report): string {
   const { chart, title, sentence, rows } = section;
   const isWide = IS_WIDE.has(chart);
-  const narrow = drawChart(chart, report, NARROW);
-  const wide = isWide ? drawChart(chart, report, WIDE) : null;
+  const narrow = drawChart(section, NARROW);
+  const wide = isWide ? drawChart(section, WIDE) : null;
   const isStacked = chart === 'day' || chart === 'source' || chart === 'platform';
   // The sentence and the table say it in words.
   const figure = (svg: string | null, size: string) =>

@@ -120,9 +120,6 @@ const ENOUGH_TO_JUDGE = 20;
 
 const leadsOf = (count: number): string => (count === 1 ? '1 new lead' : `${number(count)} new leads`);
 
-/** Of a chart by source or platform: what is drawn solid. New leads are known for longer than codes. */
-export const notEntered = ({ asked, entered }: Pick<Row, 'asked' | 'entered'>): number => asked - entered;
-
 /** A name, its figure, and what has become of it since the period before. */
 export type KeyFigure = { readonly name: string; readonly value: string; readonly change: string };
 

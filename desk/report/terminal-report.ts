@@ -1,7 +1,7 @@
 // The report in a terminal: plain tables, and bars of block characters.
 import type { Report } from '#desk/report/report.ts';
 import { keyFigures, notes, spanInWords } from '#desk/report/sentences.ts';
-import { sectionsOf, type Section } from '#desk/report/tables.ts';
+import { sectionsOf, type Section } from '#desk/report/sections.ts';
 import { textBar } from '#server/platform/text-bar.ts';
 
 /** @returns lines, the last one ended too */
@@ -22,7 +22,7 @@ export function reportAsText(report: Report): string {
   ].join('\n');
 }
 
-function sectionAsText({ title, sentence, columns, rows, lengths }: Section): string[] {
+function sectionAsText({ title, sentence, columns, rows, bars }: Section): string[] {
   const heading = ['', title.toUpperCase(), sentence];
   if (rows.length === 0) return heading;
   const widths = columns.map((column, at) =>
@@ -30,11 +30,11 @@ function sectionAsText({ title, sentence, columns, rows, lengths }: Section): st
   );
   const line = (cells: readonly string[], end: string) =>
     `  ${cells.map((cell, at) => pad(cell, widths[at] ?? 0, at > 0)).join('  ')}  ${end}`.trimEnd();
-  const longest = Math.max(1, ...lengths);
+  const longest = Math.max(1, ...bars.map(({ value }) => value));
   return [
     ...heading,
     line(columns, ''),
-    ...rows.map((row, at) => line(row, textBar((lengths[at] ?? 0) / longest))),
+    ...rows.map((row, at) => line(row, textBar((bars[at]?.value ?? 0) / longest))),
   ];
 }
 
