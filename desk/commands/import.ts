@@ -1,4 +1,4 @@
-// desk import: people from a previous tool, with where their consent came from.
+// desk import: takes people from a previous tool, with the source of their consent.
 import path from 'node:path';
 
 import { Option, type Command } from '@commander-js/extra-typings';

@@ -1,4 +1,4 @@
-// desk webhooks: who is told about leads, and what could not be told.
+// desk webhooks: lists, repeats and tests the events that are sent to other programs.
 import type { Command } from '@commander-js/extra-typings';
 import { NIL, v7 as uuid } from 'uuid';
 
@@ -129,6 +129,6 @@ async function testAll(
   }
 }
 
-/** The address itself is a secret. */
+/** The host only: the address is a secret. */
 const hostOf = ({ webhooks }: Service, id: string): string =>
   webhooks.endpoints.find((endpoint) => endpoint.id === id)?.host ?? `${id} (not in WEBHOOK_URLS)`;

@@ -35,7 +35,7 @@ export type Bar = {
   readonly value: number;
   /** People who asked for a code and entered none, drawn behind the value in a pale colour; 0 where that does not apply. */
   readonly rest: number;
-  /** What stands behind the bar. */
+  /** Text behind the bar. */
   readonly label: string;
 };
 

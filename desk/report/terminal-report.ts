@@ -4,7 +4,7 @@ import { keyFigures, notes, spanInWords } from '#desk/report/sentences.ts';
 import { sectionsOf, type Section } from '#desk/report/sections.ts';
 import { textBar } from '#server/platform/text-bar.ts';
 
-/** @returns lines, the last one ended too */
+/** @returns lines, each with a line end */
 export function reportAsText(report: Report): string {
   const figures = keyFigures(report);
   const width = Math.max(...figures.map(({ name }) => name.length));
@@ -38,7 +38,7 @@ function sectionAsText({ title, sentence, columns, rows, bars }: Section): strin
   ];
 }
 
-/** Columns of a terminal, near enough: letters and not code units. */
+/** Columns of a terminal, nearly: characters and not code units. */
 const width = (text: string): number => Array.from(text).length;
 
 const pad = (text: string, to: number, isRight: boolean): string => {
