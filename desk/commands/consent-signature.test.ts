@@ -31,7 +31,7 @@ import { TEST_SECRET, withServer } from '#testing/server-under-test.ts';
 
 for (const engine of ENGINES) {
   describe(`the signed chain of consents on ${engine}`, () => {
-    it('has no fault after all that this page does', () =>
+    it('has no fault after everything that this page does', () =>
       withServer({ engine }, async (server) => {
         const { database, service, config, now } = server;
         await history(server);
