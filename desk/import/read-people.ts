@@ -18,7 +18,7 @@ export type PeopleFile = {
   readonly signal: AbortSignal;
 };
 
-export type ReadRow = ReturnType<typeof readPerson> & { readonly line: number };
+type ReadRow = ReturnType<typeof readPerson> & { readonly line: number };
 
 /**
  * @param onColumns is called with the headings of the columns that are used

@@ -62,7 +62,7 @@ export type Figures = {
 };
 
 /** Days that codes and mail are kept; 0: for ever. */
-export type Retention = { readonly unverifiedDays: number; readonly mailDays: number };
+type Retention = { readonly unverifiedDays: number; readonly mailDays: number };
 
 export type FiguresOptions = {
   readonly retention: Retention;
