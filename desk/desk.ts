@@ -18,7 +18,7 @@ process.once('SIGINT', () => interrupted.abort());
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
   if (code === 'EPIPE') process.exit(0);
 });
-// What cannot be said ends no work.
+// Work goes on when notes cannot be written.
 process.stderr.on('error', () => {});
 
 const { note, progress, endProgress } = createTerminal(process.stderr);
@@ -58,7 +58,7 @@ process.exitCode = await runDesk(
   process.argv.slice(2),
 );
 endProgress();
-// One that could not be opened was told by the command.
+// When it could not be opened, the command has said so.
 await service?.then(
   ({ close }) => close(),
   () => {},

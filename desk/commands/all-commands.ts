@@ -1,5 +1,5 @@
-// The desk's commands, and what their errors come to: 0 done, 1 could not, 2 wrong call, each with a sentence. Nothing else says what
-// a command did not foresee.
+// The desk's commands and their exit codes: 0 done, 1 could not be done, 2 called in a wrong way. Errors that a command does not expect
+// become a sentence here and nowhere else.
 import { Command, CommanderError } from '@commander-js/extra-typings';
 
 import { addBackup } from '#desk/commands/backup.ts';
@@ -27,7 +27,7 @@ import { addShow } from '#desk/commands/show.ts';
 import { addSuppress } from '#desk/commands/suppress.ts';
 import { addWebhooks } from '#desk/commands/webhooks.ts';
 
-/** What a shell expects of a program that Ctrl-C ended. */
+/** The exit code that shells expect of a program ended by Ctrl-C. */
 const INTERRUPTED = 130;
 
 /**
@@ -36,7 +36,7 @@ const INTERRUPTED = 130;
  * @returns the exit code
  */
 export async function runDesk(bare: Desk, args: readonly string[]): Promise<number> {
-  // Whatever a command forgets, nothing that it says works the terminal.
+  // Control characters never reach the terminal, even where a command forgets to take them out.
   const desk: Desk = {
     ...bare,
     print: (text) => bare.print(withoutC1(text)),
@@ -64,7 +64,7 @@ export async function runDesk(bare: Desk, args: readonly string[]): Promise<numb
   }
 }
 
-/** What may leave this machine of an error: its places in the code, without messages, which can quote personal data. */
+/** An error as it may leave this machine: type, codes and places in the code. Messages can quote personal data, and are left out. */
 export const linesWithoutWords = (error: unknown): string => sayError(describeError(error)).join('\n');
 
 function sayError({

@@ -60,7 +60,7 @@ export function addBackup(program: Command, desk: Desk): void {
     });
 }
 
-/** Why no page may work with a database: the rest of a sentence that begins with its name. */
+/** Why the page cannot use a database: the rest of a sentence that begins with its name. */
 export function sayUnfit(found: Exclude<Inspection, { type: 'fit' }>): string {
   switch (found.type) {
     case 'no database':
@@ -81,7 +81,7 @@ export function sayContents({ leads, imported }: Contents): string {
   return `${said} and ${imported === 1 ? '1 imported person' : `${imported} imported people`}`;
 }
 
-/** The password stays out of it: whoever may read the list of processes would read it. */
+/** The command to run, without the password: every user of the machine can read the list of processes. */
 function sayPgDump(url: string, file: string): string {
   const address = withParameters(url, (parameters) => {
     // What only this page understands.

@@ -74,7 +74,7 @@ for (const engine of ENGINES) {
         assert.doesNotMatch(server.logLines.join(''), /ada@example/);
       }));
 
-    it('believes a return path that we signed, whatever became of its letters, and none that others made', () =>
+    it('believes a return path that we signed, in any case of letters, and no forged one', () =>
       withServer({ engine }, async (server) => {
         const { id } = await askForCode(server);
         const { secrets } = server.service;
@@ -114,7 +114,7 @@ for (const engine of ENGINES) {
         assert.equal((await bounce(server, alias)).type, 'suppressed');
       }));
 
-    it('does nothing for what is not for good, or not about the address', () =>
+    it('does nothing for a failure that is temporary, or not about the address', () =>
       withServer({ engine }, async (server) => {
         const { messageId } = await askForCode(server);
         for (const [changes, why] of [
@@ -136,7 +136,7 @@ for (const engine of ENGINES) {
         assert.equal((await bounce(server, told)).type, 'suppressed');
       }));
 
-    it('takes the consent back of a lead who complained, once, and keeps away from who never was one', () =>
+    it('withdraws the consent of a lead who complained, once, and puts a complaint of another person on the list only', () =>
       withServer({ engine }, async (server) => {
         const { messageId } = await askForCode(server);
         assert.equal(
@@ -178,7 +178,7 @@ for (const engine of ENGINES) {
         assert.equal((await bounce(server, deliveryStatus({ messageId, date }))).type, 'suppressed');
       }));
 
-    it('brings nobody back who was erased', () =>
+    it('brings no erased person back', () =>
       withServer({ engine }, async (server) => {
         const { messageId, id } = await askForCode(server);
         const pseudonyms = pseudonymsOf(server.service.secrets, EMAIL);
@@ -242,7 +242,7 @@ describe('desk bounce', () => {
     }));
 });
 
-it('what a stranger named never moves the cursor: notes, failures and JSON have no controls', () =>
+it('text of a stranger never moves the cursor: notes, failures and JSON have no control characters', () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     const hostile = 'a\u001B]0;title\u0007\u001B[2J\u009B2J\nb.eml';
     const inbox = path.join(folder, 'hostile');

@@ -1,4 +1,4 @@
-// desk bounce: mail that came back, and complaints, read from messages.
+// desk bounce: reads returned mail and complaints from messages.
 import { mkdir, open, readdir, rename, stat } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -13,14 +13,14 @@ import { takeMessage, type MessageOutcome } from '#server/mail-events/take-messa
 import { errorCode } from '#server/platform/error-code.ts';
 import { complaintsTo } from '#server/visitors/unsubscribe/withdraw.ts';
 
-/** Where a message stands that was read from a folder. */
+/** The subfolder that takes messages which were read. */
 const DONE = 'done';
 
 type Source = {
-  /** For whoever reads what was done. */
+  /** Shown in the results. */
   readonly name: string;
   readonly read: () => Promise<Uint8Array>;
-  /** Puts it away, once it was taken. */
+  /** Moves a message that was read out of the way. */
   readonly putAway: () => Promise<void>;
 };
 
@@ -97,7 +97,7 @@ function standardInput({ input }: Desk): Source {
     read: async () => {
       const chunks: Uint8Array[] = [];
       let bytes = 0;
-      // To its end, though the rest is dropped: whoever pipes it in would see a broken pipe.
+      // Reads to the end and drops the rest: otherwise the writing program would see a broken pipe.
       for await (const chunk of stream) {
         if (bytes < READ_BYTES) chunks.push(chunk);
         bytes += chunk.length;
@@ -108,7 +108,7 @@ function standardInput({ input }: Desk): Source {
   };
 }
 
-/** @throws {CommandFailure} when it is none that can be read */
+/** @throws {CommandFailure} when it is no file, or cannot be read */
 async function mustBeFile(file: string): Promise<string> {
   try {
     if ((await stat(file)).isFile()) return file;
@@ -171,7 +171,7 @@ async function filesIn(folder: string): Promise<string[] | null> {
   }
 }
 
-/** A message never takes the place of another of the same name. */
+/** A name in the folder that no message has yet. */
 async function freeName(folder: string, name: string): Promise<string> {
   for (let number = 1; ; number += 1) {
     const tried = path.join(folder, number === 1 ? name : `${number}-${name}`);

@@ -1,4 +1,4 @@
-// What every command of the desk works with: the service, the terminal, and how a command ends that cannot do what it was asked.
+// What every command of the desk works with: the service, the terminal, and the failure that ends a command.
 import type { Patient } from '#desk/doctor/doctor.ts';
 import type { Paint } from '#desk/commands/terminal.ts';
 import type { Config } from '#server/settings/settings.ts';
@@ -10,29 +10,29 @@ import { explainDatabaseFailure } from '#server/run/why-the-start-failed.ts';
 export type Desk = {
   /**
    * Opens the service of this instance, once.
-   * @param database to be used in the place of its own. It stays open after the service
+   * @param database to use instead of the configured one. It stays open after the service
    * @throws {CommandFailure} when it cannot be opened
    */
   readonly service: (database?: OpenDatabase) => Promise<Service>;
-  /** Writes to standard output, and waits until it was taken. @throws {CommandFailure} when it is not */
+  /** Writes to standard output, and waits until the text was taken. @throws {CommandFailure} when it is not */
   readonly print: (text: string) => Promise<void>;
   /** Writes a line for the person at the terminal, never where data goes. */
   readonly note: (line: string) => void;
-  /** What is piped into the command; null at a terminal. None if not given. */
+  /** Returns what is piped into the command; null at a terminal. Without it, nothing is piped in. */
   readonly input?: () => AsyncIterable<Uint8Array> | null;
-  /** Asks that person; false where nobody can answer. */
+  /** Asks the person at the terminal for a yes; false where there is no terminal. */
   readonly confirm: (question: string) => Promise<boolean>;
-  /** How far long work has come. Shown on a terminal only. */
+  /** Shows the progress of long work, on a terminal only. */
   readonly progress: (line: string) => void;
-  /** Colours text for standard output; as it is where no colour is seen or wanted. */
+  /** Colours text for standard output, where colours are seen and wanted. */
   readonly paint: (paint: Paint, text: string) => string;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** Whom to ask about domains; the machine's own DNS servers if not given. */
+  /** DNS servers to ask; the machine's own if not given. */
   readonly dnsServers?: readonly string[];
-  /** Whom the doctor looks at; the instance of this process, with the machine's own DNS servers, if not given. */
+  /** The instance that the doctor examines; that of this process if not given. */
   readonly patient?: Pick<Patient, 'settings' | 'campaignFolder' | 'dnsServers'>;
 };
 
@@ -94,7 +94,7 @@ export function fileOf({ file }: SqliteConfig): string {
 
 /**
  * Whether any process has an SQLite database open.
- * @throws {CommandFailure} when it cannot be told
+ * @throws {CommandFailure} when that cannot be found out
  */
 export function isInUse(database: SqliteConfig): boolean {
   try {

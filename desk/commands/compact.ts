@@ -1,4 +1,4 @@
-// desk compact: leave nothing in the database's files but live rows.
+// desk compact: rewrites the database, so that its files hold live rows only.
 import { existsSync, statSync } from 'node:fs';
 
 import type { Command } from '@commander-js/extra-typings';
@@ -8,7 +8,7 @@ import type { Config } from '#server/settings/settings.ts';
 import { PLANNER_SAMPLES, rewriteDatabase, type Rewriting } from '#server/db/whole/rewrite.ts';
 
 const COMPACT = 'npm run -s desk -- compact';
-/** What an erasure rewrites without being asked: a visitor waits for it, and gets an answer. */
+/** An erasure rewrites a database up to this size by itself: visitors wait for it, and still get an answer. */
 const LARGEST_BYTES = 100_000_000;
 
 export function addCompact(program: Command, desk: Desk): void {
@@ -35,13 +35,13 @@ export function addCompact(program: Command, desk: Desk): void {
 }
 
 /**
- * Takes what was just erased out of the database's files, unless that would keep visitors waiting; then says how it is done.
+ * Takes what was just erased out of the database's files. Where that would keep visitors waiting, says how to do it later.
  * @throws {CommandFailure} when it could not be done
  */
 export async function removeRemains(desk: Desk, database: Config['database']): Promise<void> {
   const rewriting = await rewriteDatabase(database, { largestBytes: LARGEST_BYTES });
   if (rewriting.type === 'rewritten') return;
-  // PostgreSQL's own samples of the columns belong to the owner of the database, whom the page need not be.
+  // PostgreSQL's samples of the columns belong to the owner of the database; the page may run as another user.
   const isForTheOwner =
     rewriting.type === 'left' && rewriting.tables.every((table) => table === PLANNER_SAMPLES);
   if (rewriting.type === 'too large' || isForTheOwner) desk.note(sayRemains(rewriting));

@@ -86,7 +86,7 @@ for (const engine of ENGINES) {
         }
       }));
 
-    it('stays whole when somebody is erased, and holds nothing of them', () =>
+    it('stays whole when a person is erased, and holds nothing about that person', () =>
       withServer({ engine }, async (server) => {
         for (const name of ['ada', 'eve', 'bob']) await agree(server, `${name}@example.com`);
         const anchor = (await desk(server.service, ['consent', 'anchor'])).out;
@@ -126,14 +126,14 @@ it('two processes that seal at once make one chain', () =>
     }
   }));
 
-it('an anchor that was copied badly is told, and nothing is checked', () =>
+it('an anchor that was copied badly is refused, and nothing is checked', () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     const { exitCode, out, notes } = await desk(server.service, ['consent', 'verify', '--anchor', '12']);
     assert.deepEqual([exitCode, out], [2, '']);
     assert.match(notes, /An anchor is what "consent anchor" prints/);
   }));
 
-it('who is erased while their consent is being sealed is not in the chain afterwards', () =>
+it('a person erased while the consent is being sealed is not in the chain afterwards', () =>
   withServer({ engine: 'postgres' }, async (server) => {
     await agree(server, 'ada@example.com');
     await server.advance(60);
@@ -166,7 +166,7 @@ it('who is erased while their consent is being sealed is not in the chain afterw
     }
   }));
 
-it('what could not be sealed for a while is sealed later, however long that was', () =>
+it('consents that could not be sealed for a long while are sealed later', () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     const { db } = server.database;
     const seal = createSealer(server.service, () => false);
@@ -180,7 +180,7 @@ it('what could not be sealed for a while is sealed later, however long that was'
     assert.equal(await server.countRows('consent_chain'), 1);
   }));
 
-it('a look for what is new costs as much with a long chain as with a short one', async () => {
+it('looking for new consents costs as much with a long chain as with a short one', async () => {
   const { db, close } = await freshDatabase('postgres');
   try {
     const id = sql`lpad(to_hex(n), 12, '0')`;

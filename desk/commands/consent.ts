@@ -1,4 +1,4 @@
-// desk consent: proof that somebody agreed, and that nobody has touched the proof.
+// desk consent: proves that a person agreed, and that the proof was not changed.
 import type { Command } from '@commander-js/extra-typings';
 
 import { isoTime } from '#server/platform/time.ts';
@@ -57,7 +57,7 @@ function sayChainFault({
   fields,
   id = '',
 }: AcceptedFault & Pick<ChainFault, 'fields'>): string {
-  // An acceptance of a later release may know other kinds.
+  // An acceptance that a later release wrote may name other kinds.
   const what = (FAULTS as Readonly<Record<string, string>>)[kind] ?? kind;
   const where = position === null ? `Receipt or withdrawal ${id}` : `Entry ${position}`;
   return `${where}: ${what}${fields === undefined ? '' : ` (${fields.join(', ')})`}.`;
@@ -175,7 +175,7 @@ function addAccept(consent: Command, desk: Desk): void {
 
 const FAULTS_SHOWN = 100;
 
-/** What a check of the whole chain is given. */
+/** The options of a check of the whole chain. */
 const checking = (desk: Desk, { secrets, clock }: Pick<Service, 'secrets' | 'clock'>) => ({
   signer: chainSignerOf(secrets),
   now: clock(),
@@ -185,7 +185,7 @@ const checking = (desk: Desk, { secrets, clock }: Pick<Service, 'secrets' | 'clo
   },
 });
 
-/** The service, once what can be sealed is sealed. */
+/** Opens the service, and seals what can be sealed. */
 async function sealed(desk: Desk) {
   const service = await desk.service();
   await sealConsents(service, {

@@ -1,4 +1,4 @@
-// desk correct: what somebody asked to have changed.
+// desk correct: changes the name or company of a lead.
 import { randomUUIDv7 } from 'node:crypto';
 
 import type { Command } from '@commander-js/extra-typings';

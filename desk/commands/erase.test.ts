@@ -157,7 +157,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('leads'), OTHERS);
       }));
 
-    it('that something older still reads are not called clean', () =>
+    it('are not called clean while an older reader still uses them', () =>
       withFiles(engine, async (server) => {
         const { db } = server.database;
         const { database } = server.config;

@@ -1,4 +1,4 @@
-// desk erase: forget somebody.
+// desk erase: removes all that is held about an address.
 import type { Command } from '@commander-js/extra-typings';
 
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
@@ -52,7 +52,7 @@ const sayRows = (data: PersonalData): string =>
 
 type Erased = keyof PersonalData | 'mailFiles';
 
-/** One, and several, in the order in which they are listed. */
+/** Singular and plural, in the order in which they are listed. */
 const WORDS: Readonly<Record<Erased, readonly [one: string, several: string]>> = {
   leads: ['lead', 'leads'],
   imported_leads: ['imported person', 'imported people'],

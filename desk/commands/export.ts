@@ -1,4 +1,4 @@
-// desk export: leads for other programs.
+// desk export: writes leads for other programs.
 import { type Command, Option } from '@commander-js/extra-typings';
 
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
@@ -53,14 +53,14 @@ Examples:
           desk.signal.throwIfAborted();
           await append(text);
           count += leadIds.length;
-          // As one text a page: a million ids would otherwise take a million objects.
+          // One text a page: a million ids would otherwise be a million objects.
           if (sinceLast !== undefined) exported.push(leadIds.join(' '));
           desk.progress(`${sayPeople(count, state)} …`);
         }
       };
       if (out === undefined) await write(desk.print);
       else await writeWhole(out, write);
-      // After they are where they were wanted: whatever breaks before brings them again, and none is missed.
+      // Only now: after a failure before this line, the next export writes them again, and none is missed.
       if (sinceLast !== undefined) await rememberAll(exported, sinceLast);
       if (state === 'unverified')
         desk.note(
@@ -78,7 +78,7 @@ Examples:
 }
 
 /**
- * The file for another program has no place that says whom we have not verified: there they would be leads like all others.
+ * Files for other programs have no column for the state: people who are not verified would count as leads there.
  * @throws {CommandFailure}
  */
 function refuseUnproven({

@@ -163,7 +163,7 @@ describe('a database that cannot be used any more ends a command with a sentence
 });
 
 for (const engine of ENGINES)
-  it(`a fault of ours says that it is one on ${engine}, with a stack and without a word of anybody`, () =>
+  it(`a fault of the program shows a stack on ${engine}, and no word of any person`, () =>
     withServer({ engine }, async (server) => {
       await becomeLead(server, 'ada@example.com');
       await sql`alter table leads drop column company`.execute(server.database.db);

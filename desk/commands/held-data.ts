@@ -1,4 +1,4 @@
-// What is held about an address that was typed in a command.
+// Reads a typed address, and what is held about it.
 import { CommandFailure } from '#desk/commands/command.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { listPersonalData, type PersonalData } from '#server/db/across/personal-data.ts';
@@ -7,7 +7,7 @@ import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
 /**
  * Reads an address as it was typed.
  * @returns the form under which it is stored
- * @throws {CommandFailure} when it is none
+ * @throws {CommandFailure} when it is no address
  */
 export function readAddress(typed: string): string {
   if (asciiAddress(typed.trim()) === null) {

@@ -55,7 +55,7 @@ const emails = async (server: ServerUnderTest) => (await imported(server)).map((
 
 for (const engine of ENGINES) {
   describe(`import on ${engine}`, () => {
-    it('takes who is new, once, and makes nobody a lead', () =>
+    it('takes new people once, and makes no leads of them', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, 'lead@example.com');
         await becomeLead(server, 'erased@example.com');
@@ -134,7 +134,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await imported(server), rows, 'nothing changes');
       }));
 
-    it('takes nothing while a line is bad, unless it is told to leave it out', () =>
+    it('takes nothing while a line is bad, unless --skip-bad leaves the line out', () =>
       withServer({ engine }, async (server) => {
         const file = [
           'name,email,consent date,company',
@@ -223,7 +223,7 @@ for (const engine of ENGINES) {
         assert.match((await importFile(server, 'email\nada@example.com\n')).notes, /1 {2}verified leads/);
       }));
 
-    it('takes a long file in batches, and one that was stopped is finished by the next call', () =>
+    it('takes a long file in batches, and the next call finishes one that was stopped', () =>
       withServer({ engine }, async (server) => {
         const addresses = Array.from({ length: 1_234 }, (_, index) => `p${index}@example.com`);
         const folder = mkdtempSync(path.join(os.tmpdir(), 'import-'));
@@ -256,7 +256,7 @@ for (const engine of ENGINES) {
   });
 }
 
-it('who is erased while an import is under way does not come back by it, on postgres', () =>
+it('a person erased during an import does not come back by it, on postgres', () =>
   withServer({ engine: 'postgres' }, async (server) => {
     const { db, engine } = server.database;
     await importFile(server, 'email\nada@example.com\n');

@@ -1,5 +1,4 @@
-// desk import: people from a previous tool, with where their consent came from.
-import type { FileHandle } from 'node:fs/promises';
+// desk import: takes people from a previous tool, with the source of their consent.
 import path from 'node:path';
 
 import { Option, type Command } from '@commander-js/extra-typings';
@@ -8,33 +7,25 @@ import { v7 as uuid } from 'uuid';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure, type Desk } from '#desk/commands/command.ts';
-import { createCollector } from '#server/platform/collect-garbage.ts';
 import { openInput } from '#desk/commands/input-file.ts';
-import { printable } from '#desk/commands/terminal-text.ts';
 import { importPeople, type ImportCounts } from '#server/db/tables/imported-leads.ts';
-import {
-  findColumns,
-  readPerson,
-  type Columns,
-  type DateOrder,
-  type FoundPerson,
-} from '#desk/import/people.ts';
-import { asciiAddress } from '#shared/lead.ts';
+import type { FoundPerson } from '#desk/import/people.ts';
+import { readPeople, sayHeadings, type PeopleFile } from '#desk/import/read-people.ts';
 import { NAME_MAX_LENGTH, NAME_MIN_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
 import { isSingleLine } from '#shared/text.ts';
 
-/** People in one transaction: some milliseconds. */
+/** People in one transaction, which takes some milliseconds. */
 const AT_ONCE = 500;
-/** Who has read these knows what is wrong. */
-const BAD_LINES_TOLD = 20;
+/** These show what is wrong with the rest. */
+const BAD_LINES_SHOWN = 20;
 
 type BadLine = { readonly line: number; readonly reason: string };
 type Outcome = ImportCounts & {
-  /** Of the file, without the headings and without empty ones. */
+  /** Rows of the file, without headings and empty ones. */
   readonly rows: number;
-  /** Addresses that stand in the file once more. */
+  /** Rows whose address stood in a row before. */
   readonly repeated: number;
-  /** Who has unsubscribed, or whose mail came back, where they come from. */
+  /** People who had unsubscribed from the previous tool, or whose mail came back there. */
   readonly unsubscribed: number;
   readonly badLines: readonly BadLine[];
 };
@@ -64,142 +55,120 @@ Examples:
   $ npm run -s desk -- import mailchimp.csv --consent-source "Mailchimp, double opt-in, 2022 to 2026"`,
     )
     .action(async (file, { consentSource: typed, dryRun = false, skipBad = false, dateOrder, json }) => {
-      const consentSource = typed.trim();
-      if (
-        consentSource.length < NAME_MIN_LENGTH ||
-        consentSource.length > NAME_MAX_LENGTH ||
-        !isSingleLine(consentSource)
-      )
-        throw new CommandFailure(
-          `Say with --consent-source where their consent came from, in one line of ${NAME_MIN_LENGTH} to ${NAME_MAX_LENGTH} characters.`,
-          2,
-        );
+      const consentSource = readConsentSource(typed);
       await using handle = await openInput(file);
       const { database, secrets, clock } = await desk.service();
-      const now = clock();
-      const reading = { file, handle, dateOrder, now, signal: desk.signal };
+      const source = { file, handle, dateOrder, now: clock(), signal: desk.signal };
       // All of it is read before anything is written.
-      const badLines: BadLine[] = [];
-      let rows = 0;
-      for await (const row of readRows(reading, (used) => desk.note(`Columns used: ${sayHeadings(used)}.`))) {
-        rows += 1;
-        if (row.type === 'bad') badLines.push({ line: row.line, reason: row.reason });
-        if (rows % AT_ONCE === 0) desk.progress(`${rows} lines read …`);
-      }
+      const { rows, badLines } = await checkRows(desk, source);
       if (badLines.length > 0 && !skipBad) {
-        tellBadLines(desk, badLines);
+        noteBadLines(desk, badLines);
         throw new CommandFailure(
           `Nothing was imported. Mend ${badLines.length === 1 ? 'this line' : `these ${badLines.length} lines`}, or leave ${badLines.length === 1 ? 'it' : 'them'} out with --skip-bad.`,
         );
       }
-
-      const counts = { imported: 0, alreadyImported: 0, verified: 0, erased: 0, suppressed: 0 };
-      let [repeated, unsubscribed, read] = [0, 0, 0];
-      const seen = new Set<string>();
-      let batch: FoundPerson[] = [];
-      const write = async () => {
-        if (batch.length === 0) return;
-        const people = batch.map((person) => ({
-          ...person,
-          // Those of one millisecond are in order, too: people stay in that of the file.
-          id: uuid(),
-          pseudonyms: pseudonymsOf(secrets, person.email),
-        }));
-        batch = [];
-        const options = { consentSource, fileName: path.basename(file), now, dryRun };
-        const some = await importPeople(database, people, options);
-        for (const name of Object.keys(counts) as (keyof typeof counts)[]) counts[name] += some[name];
-        desk.progress(`${read} of ${rows} lines …`);
-      };
-      for await (const row of readRows(reading)) {
-        read += 1;
-        if (row.type === 'bad' && !skipBad) throw changed(file);
-        if (row.type === 'unsubscribed') unsubscribed += 1;
-        if (row.type !== 'person') continue;
-        if (seen.has(row.person.email)) {
-          repeated += 1;
-          continue;
-        }
-        seen.add(row.person.email);
-        if (batch.push(row.person) === AT_ONCE) await write();
-      }
-      await write();
-
-      const outcome: Outcome = { rows, ...counts, repeated, unsubscribed, badLines };
+      const counts = await importRows(source, {
+        skipBad,
+        onRead: (read) => desk.progress(`${read} of ${rows} lines …`),
+        write: (people) =>
+          importPeople(
+            database,
+            // Ids of one millisecond are in order, too: people stay in the order of the file.
+            people.map((person) => ({
+              ...person,
+              id: uuid(),
+              pseudonyms: pseudonymsOf(secrets, person.email),
+            })),
+            { consentSource, fileName: path.basename(file), now: source.now, dryRun },
+          ),
+      });
+      const outcome: Outcome = { rows, ...counts, badLines };
       if (json) await desk.print(jsonText({ file, dryRun, consentSource, ...outcome }));
-      tell(desk, { file, dryRun, outcome });
+      noteOutcome(desk, { file, dryRun, outcome });
     });
 }
 
-type ReadRow = ReturnType<typeof readPerson> & { readonly line: number };
-
-/** @throws {CommandFailure} when the file is no CSV with addresses */
-async function* readRows(
-  {
-    file,
-    handle,
-    dateOrder,
-    now,
-    signal,
-  }: {
-    file: string;
-    handle: FileHandle;
-    dateOrder: DateOrder | undefined;
-    now: number;
-    signal: AbortSignal;
-  },
-  onColumns: (used: readonly string[]) => void = () => {},
-): AsyncGenerator<ReadRow, void, void> {
-  // Nothing else needs the library that reads CSV.
-  const { readCsv } = await import('#desk/import/read-csv.ts');
-  const collect = createCollector();
-  let columns: Columns | undefined;
-  for await (const event of readCsv(handle)) {
-    signal.throwIfAborted();
-    collect(1);
-    if (event.type === 'fault') throw new CommandFailure(`${file} ${event.sentence}`);
-    const { cells, line } = event;
-    if (columns !== undefined) {
-      yield { line, ...readPerson(cells, columns, { dateOrder, now }) };
-      continue;
-    }
-    const found = findColumns(cells);
-    if (found === null)
-      throw new CommandFailure(
-        // Somebody's, perhaps: it is not repeated.
-        cells.some((cell) => asciiAddress(cell) !== null)
-          ? `${file} has no headings: an e-mail address stands in its first line. Put one above it that names the columns, such as: email,name,company`
-          : `${file} has no column of e-mail addresses: its first line names ${sayHeadings(cells)}. Call the column "email".`,
-      );
-    columns = found.columns;
-    onColumns(found.used);
-  }
-  if (columns === undefined)
-    throw new CommandFailure(`${file} is empty. Name the CSV that the previous tool exported.`);
+/** @throws {CommandFailure} when it is no line that fits into a row */
+function readConsentSource(typed: string): string {
+  const text = typed.trim();
+  if (text.length >= NAME_MIN_LENGTH && text.length <= NAME_MAX_LENGTH && isSingleLine(text)) return text;
+  throw new CommandFailure(
+    `Say with --consent-source where their consent came from, in one line of ${NAME_MIN_LENGTH} to ${NAME_MAX_LENGTH} characters.`,
+    2,
+  );
 }
 
-const sayHeadings = (headings: readonly string[]): string =>
-  headings.map((heading) => `"${printable(heading)}"`).join(', ');
+/** Reads all rows, and changes nothing. */
+async function checkRows(desk: Desk, source: PeopleFile): Promise<Pick<Outcome, 'rows' | 'badLines'>> {
+  const badLines: BadLine[] = [];
+  let rows = 0;
+  for await (const row of readPeople(source, (used) => desk.note(`Columns used: ${sayHeadings(used)}.`))) {
+    rows += 1;
+    if (row.type === 'bad') badLines.push({ line: row.line, reason: row.reason });
+    if (rows % AT_ONCE === 0) desk.progress(`${rows} lines read …`);
+  }
+  return { rows, badLines };
+}
+
+/** Reads the rows again, and writes the people in them. */
+async function importRows(
+  source: PeopleFile,
+  {
+    skipBad,
+    write,
+    onRead,
+  }: {
+    skipBad: boolean;
+    write: (people: readonly FoundPerson[]) => Promise<ImportCounts>;
+    onRead: (rows: number) => void;
+  },
+): Promise<Omit<Outcome, 'rows' | 'badLines'>> {
+  const counts = { imported: 0, alreadyImported: 0, verified: 0, erased: 0, suppressed: 0 };
+  let [repeated, unsubscribed, read] = [0, 0, 0];
+  const seen = new Set<string>();
+  let batch: FoundPerson[] = [];
+  const writeBatch = async () => {
+    if (batch.length === 0) return;
+    const written = await write(batch);
+    batch = [];
+    for (const name of Object.keys(counts) as (keyof typeof counts)[]) counts[name] += written[name];
+    onRead(read);
+  };
+  for await (const row of readPeople(source)) {
+    read += 1;
+    if (row.type === 'bad' && !skipBad) throw changed(source.file);
+    if (row.type === 'unsubscribed') unsubscribed += 1;
+    if (row.type !== 'person') continue;
+    if (seen.has(row.person.email)) {
+      repeated += 1;
+      continue;
+    }
+    seen.add(row.person.email);
+    if (batch.push(row.person) === AT_ONCE) await writeBatch();
+  }
+  await writeBatch();
+  return { ...counts, repeated, unsubscribed };
+}
 
 const changed = (file: string): CommandFailure =>
   new CommandFailure(
     `${file} was changed while it was read. Call it again: who is there already is passed over.`,
   );
 
-function tellBadLines(desk: Desk, badLines: readonly BadLine[]): void {
-  for (const { line, reason } of badLines.slice(0, BAD_LINES_TOLD)) desk.note(`Line ${line} ${reason}.`);
-  const more = badLines.length - BAD_LINES_TOLD;
+function noteBadLines(desk: Desk, badLines: readonly BadLine[]): void {
+  for (const { line, reason } of badLines.slice(0, BAD_LINES_SHOWN)) desk.note(`Line ${line} ${reason}.`);
+  const more = badLines.length - BAD_LINES_SHOWN;
   if (more > 0) desk.note(`… and ${more} more.`);
 }
 
-function tell(
+function noteOutcome(
   desk: Desk,
   { file, dryRun, outcome }: { file: string; dryRun: boolean; outcome: Outcome },
 ): void {
   const { imported, alreadyImported, verified, erased, suppressed } = outcome;
   const { repeated, unsubscribed, badLines } = outcome;
   const people = (count: number) => (count === 1 ? '1 person' : `${count} people`);
-  tellBadLines(desk, badLines);
+  noteBadLines(desk, badLines);
   desk.note(
     dryRun
       ? `${people(imported)} would be imported from ${file}. Nothing was changed.`

@@ -6,7 +6,7 @@ import { readWhen } from '#desk/commands/typed-times.ts';
 import { LEAD_STATES, type LeadState } from '#server/db/across/lead-pages.ts';
 import { DOMAIN_FLAGS } from '#server/visitors/leads/email-domain.ts';
 
-/** Reads a time of an option, in milliseconds since 1970. */
+/** Makes the reader of an option that holds a time. It returns milliseconds since 1970. */
 export const whenOption =
   ({ clock }: Pick<Desk, 'clock'>) =>
   (text: string): number => {
@@ -15,7 +15,7 @@ export const whenOption =
     return ms;
   };
 
-/** What somebody in each state is called, and since when they are in it. */
+/** How people in each state are called, and what began the state. */
 export const STATE_WORDS: Readonly<
   Record<LeadState, { readonly one: string; readonly many: string; readonly since: string }>
 > = {
@@ -29,7 +29,7 @@ export const STATE_WORDS: Readonly<
 export const sayPeople = (count: number, state: LeadState): string =>
   `${count} ${count === 1 ? STATE_WORDS[state].one : STATE_WORDS[state].many}`;
 
-/** @throws {CommandFailure} when no selection can be like this */
+/** @throws {CommandFailure} when the options exclude each other */
 export function checkSelection({ state, flag }: { state: LeadState; flag?: string | undefined }): void {
   if (state === 'imported' && flag !== undefined)
     throw new CommandFailure('What --flag chooses is noted at the form: who was imported has none.', 2);

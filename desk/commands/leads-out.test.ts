@@ -44,7 +44,7 @@ function rowsOf(csv: string): string[][] {
 
 for (const engine of ENGINES) {
   describe(`leads out on ${engine}`, () => {
-    it('are listed and exported with their consent, and who was not verified is not', () =>
+    it('are listed and exported with their consent, and unverified people are not', () =>
       withServer({ engine, env: { FREE_MAIL: 'flag' } }, async (server) => {
         await becomeLead(server, { email: 'ada@example.com' }, { referer: REFERER });
         await server.advance(86_400);
@@ -110,7 +110,7 @@ for (const engine of ENGINES) {
         }
       }));
 
-    it('of a nightly job come once each, whatever breaks in between', () =>
+    it('of a nightly job come once each, even after failures in between', () =>
       withServer({ engine }, (server) =>
         inFolder(async (folder) => {
           const out = path.join(folder, 'new.csv');
@@ -157,7 +157,7 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it('are told apart from who never verified and who was imported', () =>
+    it('are kept apart from unverified and imported people', () =>
       withServer({ engine, env: { FREE_MAIL: 'flag' } }, (server) =>
         inFolder(async (folder) => {
           await becomeLead(server, { email: 'ada@example.com' }, { referer: REFERER });

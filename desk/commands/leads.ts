@@ -1,4 +1,4 @@
-// desk leads: who has verified an address; or has not.
+// desk leads: lists leads, or people in another state.
 import type { Command } from '@commander-js/extra-typings';
 
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
@@ -16,7 +16,7 @@ import type { ExportedLead } from '#desk/export/export-columns.ts';
 import { selectLeads } from '#desk/export/write-leads.ts';
 
 const HEADINGS = ['email', 'name', 'company', 'source', 'flags'] as const;
-/** As wide as most are. */
+/** Wide enough for most. */
 const WIDTHS = [16, 32, 22, 24, 14] as const;
 
 export function addLeads(program: Command, desk: Desk): void {

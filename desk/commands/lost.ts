@@ -1,4 +1,4 @@
-// desk lost: who asked for a code and never entered it, and why.
+// desk lost: lists people who asked for a code and never entered it, and why.
 import type { Command } from '@commander-js/extra-typings';
 
 import { printList } from '#desk/commands/answer.ts';

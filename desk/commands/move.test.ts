@@ -58,7 +58,7 @@ describe('a move', () => {
         assert.deepEqual(await move(folder, to), { exitCode: 2, out: '', notes: sentence });
     }));
 
-  it('takes what pg is told beside the address, and says what it means', () => {
+  it('accepts the parameters of pg behind the address, and says what they mean', () => {
     const to = 'postgres://guide@db.example.com/leads';
     const read = (address: string, env = {}) =>
       readPostgresUrl('--to', address, { env, folder: '/srv/page' });

@@ -1,4 +1,4 @@
-// desk move: from SQLite to PostgreSQL.
+// desk move: copies everything from SQLite to PostgreSQL.
 import { existsSync } from 'node:fs';
 
 import type { Command } from '@commander-js/extra-typings';
@@ -41,7 +41,7 @@ export function addMove(program: Command, desk: Desk): void {
         throw new CommandFailure(
           `${file} ${sayUnfit(found)}. It was not moved. Mend it, put a whole backup back, or rescue what is in it (docs/operating.md).`,
         );
-      // Brings it up to date, too.
+      // Opening the service brings the tables up to date, too.
       const { database: source } = await desk.service();
       const target = openDatabase(read.database, () => {}, { statementTimeoutMs: 0 });
       try {
@@ -76,7 +76,7 @@ export function addMove(program: Command, desk: Desk): void {
     });
 }
 
-/** @throws {CommandFailure} when something is there already; then nothing was changed */
+/** @throws {CommandFailure} when tables or rows are there; nothing was changed then */
 async function mustBeEmpty(target: OpenDatabase): Promise<void> {
   const others = await foreignTables(target.db);
   if (others.length > 0)

@@ -71,7 +71,7 @@ describe('a file that a command writes', () => {
       assert.equal(readFileSync(file, 'utf8'), 'new\n');
     }));
 
-  it('that cannot be written is named with why, and nothing is left of it', () =>
+  it('that cannot be written is named with the reason, and nothing is left of it', () =>
     inFolder(async (folder) => {
       writeFileSync(path.join(folder, 'file'), '');
       symlinkSync('loop', path.join(folder, 'loop'));
@@ -199,7 +199,7 @@ describe('a backup', () => {
       assert.deepEqual(readdirSync(folder).toSorted(), ['data', 'pipe']);
     }));
 
-  it('never takes the place of the database, by whatever name', () =>
+  it('never takes the place of the database, under any name', () =>
     inFolder(async (folder) => {
       await withDatabase(folder);
       const live = path.join(folder, 'data', 'leads.db');

@@ -1,5 +1,5 @@
-// Where a command writes. A file is there whole or not at all: written beside its place, then put into it. What is no file (a
-// terminal, a pipe, /dev/null) is never replaced: it takes what is written as it comes.
+// Writes the files of commands. A file is there whole or not at all: it is written under another name in the same folder, then renamed.
+// Terminals, pipes and devices such as /dev/null are never replaced; they take the text as it comes.
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
@@ -10,12 +10,11 @@ import { CommandFailure } from '#desk/commands/command.ts';
 import { errorCode } from '#server/platform/error-code.ts';
 import { explainWriting } from '#server/platform/machine-failures.ts';
 
-/** Letters that are gathered for one call of the file system. */
+/** Characters gathered for one call of the file system. */
 const WRITTEN_AT_ONCE = 60_000;
 
 /**
- * Writes a file that only its owner can read; what was there before stays until the new one is whole. Behind a link, the file that it
- * leads to is meant.
+ * Writes a file that only its owner can read. The previous file stays until the new one is whole. A link is followed, and stays.
  * @param write is given a function that appends
  * @throws {CommandFailure} when the file cannot be written
  */
@@ -52,7 +51,7 @@ export async function writeJsonAndPage(out: string, document: unknown, page: str
 }
 
 async function writeStream(file: string, write: Parameters<typeof writeWhole>[1]): Promise<void> {
-  // At the end, should it be a file after all: /dev/stdout behind ">>".
+  // Appends, because it can be a file after all: /dev/stdout behind ">>".
   await using handle = await orSay(file, () => open(file, constants.O_WRONLY | constants.O_APPEND));
   await gather(write, (text) => orSay(file, () => handle.appendFile(text)));
 }
@@ -71,18 +70,18 @@ async function gather(
   await flush(pending);
 }
 
-type Place =
-  /** A file, or none yet. The path leads over no link at its end. */
+type Target =
+  /** A file, which need not exist yet. The path has all links resolved. */
   { readonly type: 'file'; readonly path: string } | { readonly type: 'stream' };
 
-/** Names of what this process has open already. */
+/** Names of files that this process has open already. */
 const OPEN_FILE = /^\/(?:dev\/(?:stdout|stderr|fd\/\d+)|proc\/(?:self|\d+)\/fd\/\d+)$/;
 
 /**
- * Looks what is at a place that is to be written to.
+ * Finds out what a typed name stands for.
  * @throws {CommandFailure} when nothing can be written there
  */
-async function placeOf(file: string): Promise<Place> {
+async function placeOf(file: string): Promise<Target> {
   const found = await orSay(file, () =>
     stat(file).catch((error: unknown) => {
       if (isMissing(error)) return null;
@@ -98,9 +97,9 @@ async function placeOf(file: string): Promise<Place> {
 }
 
 /**
- * Where something is put that has to be a file.
- * @param what it is, at the beginning of a sentence's second half
- * @returns its path, which leads over no link at its end
+ * The path of an output that has to be a file.
+ * @param what the output is called in the failure: "a backup"
+ * @returns the path with all links resolved
  * @throws {CommandFailure} when something else is there
  */
 export async function filePlace(file: string, what: string): Promise<string> {
@@ -109,7 +108,7 @@ export async function filePlace(file: string, what: string): Promise<string> {
   throw cannotWrite(file, `it is not a file, and ${what} has to be one. Name a file.`);
 }
 
-/** The path behind all links, of a file that may not be there yet. */
+/** Resolves all links of a file that need not exist yet. */
 async function withoutLinks(file: string): Promise<string> {
   try {
     return await realpath(file);
@@ -125,7 +124,7 @@ async function withoutLinks(file: string): Promise<string> {
 
 const isMissing = (error: unknown): boolean => errorCode(error) === 'ENOENT';
 
-/** How SQLite's files begin. Replacing one by mistake would lose all leads. */
+/** The first bytes of an SQLite file. Replacing one by mistake would lose all leads. */
 const DATABASE_HEADER = 'SQLite format 3\0';
 
 async function isDatabase(file: string): Promise<boolean> {
@@ -138,14 +137,14 @@ async function isDatabase(file: string): Promise<boolean> {
   }
 }
 
-/** A new name in the same folder, and so on the same disk, which no command takes twice. */
+/** A random name in the same folder, and so on the same disk. */
 export const besideOf = (file: string): string =>
   path.join(path.dirname(file), `desk-${randomBytes(4).toString('hex')}.part`);
 
 export const cannotWrite = (file: string, why: string): CommandFailure =>
   new CommandFailure(`${file} cannot be written: ${why}`);
 
-/** Does what files can refuse. */
+/** Runs an action on a file. @throws {CommandFailure} with a sentence when the file system refuses it */
 export async function orSay<Result>(file: string, act: () => Promise<Result>): Promise<Result> {
   try {
     return await act();

@@ -94,7 +94,7 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('corrections'), 0);
       }));
 
-    it('is erased everywhere and alone, when somebody said yes', () =>
+    it('is erased everywhere after a yes, and nobody else is', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, EMAIL);
         await becomeLead(server, 'eve@example.com', 'Eve Moneypenny');
@@ -151,7 +151,7 @@ for (const engine of ENGINES) {
   });
 }
 
-it('what is no address is told as such', () =>
+it('text that is no address is refused', () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     for (const command of [
       ['show'],

@@ -1,11 +1,11 @@
-// desk person: all that is held about somebody, to be handed over.
+// desk person: writes all that is held about an address, to be handed over.
 import type { Command } from '@commander-js/extra-typings';
 
 import type { Desk } from '#desk/commands/command.ts';
 import { writeJsonAndPage } from '#desk/commands/output-file.ts';
 import { personalDataOf, readAddress } from '#desk/commands/held-data.ts';
 import { personPage } from '#desk/people/person-page.ts';
-import { tellStory } from '#desk/people/life-of-a-lead.ts';
+import { storyOf } from '#desk/people/life-of-a-lead.ts';
 import { isoTime } from '#server/platform/time.ts';
 
 export function addPerson(program: Command, desk: Desk): void {
@@ -19,7 +19,7 @@ export function addPerson(program: Command, desk: Desk): void {
       const email = readAddress(typed);
       const { database, campaign, clock } = await desk.service();
       const data = await personalDataOf(database.db, email);
-      const story = tellStory(data);
+      const story = storyOf(data);
       const writtenAt = isoTime(clock());
       const { title } = campaign.site;
       const files = await writeJsonAndPage(

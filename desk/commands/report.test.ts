@@ -126,7 +126,7 @@ const peopleOf = (funnel: Report['funnel']) =>
 
 for (const engine of ENGINES) {
   describe(`on ${engine}`, () => {
-    it('the report counts each person once, and tells why codes were not entered', () =>
+    it('the report counts each person once, and says why codes were not entered', () =>
       withServer({ engine, inbox }, async (server) => {
         await walkFlows(server);
         const report = await reportOf(server, '--period', '7d');
@@ -196,7 +196,7 @@ for (const engine of ENGINES) {
         assert.deepEqual([stopped.exitCode, stopped.out], [130, '']);
       }));
 
-    it('the report counts the same however many it looks at at once', () =>
+    it('the report counts the same with slices of any size', () =>
       withServer({ engine, inbox }, async (server) => {
         await walkFlows(server);
         const count = async (atOnce?: number) => {
@@ -363,7 +363,7 @@ for (const engine of ENGINES) {
         assert(!later.out.includes('never@example.com'));
       }));
 
-    it('what is no longer kept is said, and compared with nothing', () =>
+    it('the report says what is no longer kept, and compares it with nothing', () =>
       withServer({ engine, inbox, env: { RETENTION_DAYS: '9' } }, async (server) => {
         await walkFlows(server);
         const report = await reportOf(server, '--period', '2026-11');
@@ -397,7 +397,7 @@ describe('the report', () => {
       }),
     ));
 
-  it('of somebody who asked twice tells what became of them, and nothing else', () =>
+  it('counts a person who asked twice once, by the last outcome', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       await ask(server, 'ada@example.com', 'newsletter');
       await server.inbox.waitForMail('ada@example.com');

@@ -1,4 +1,4 @@
-// desk report: where visitors are lost, in figures.
+// desk report: writes the figures of a period.
 import { InvalidArgumentError, type Command } from '@commander-js/extra-typings';
 
 import { jsonText } from '#desk/commands/answer.ts';
@@ -62,7 +62,7 @@ Examples:
       if (text) await desk.print(reportAsText(report));
       if (json) await desk.print(jsonText(report));
       if (out === undefined) return;
-      // The library that draws is large, and nothing else needs it.
+      // Loaded here only: the library that draws is large.
       const { reportAsHtml } = await import('#desk/report/report-page.ts');
       await writeWhole(out, (append) => append(reportAsHtml(report, colors?.accent)));
       desk.note(`${out} holds the report. It names nobody.`);

@@ -1,4 +1,4 @@
-// desk restore: a backup takes the place of the database. All that can fail is tried on a copy of it first.
+// desk restore: replaces the database by a backup. Everything that can fail is tried on a copy first.
 import {
   closeSync,
   constants,
@@ -23,7 +23,7 @@ import { makePrivateFolder } from '#server/platform/private-files.ts';
 import { isoTime } from '#server/platform/time.ts';
 
 const NAME_BACKUP = 'Name a file that "backup" wrote.';
-/** What to do instead, by why a file is refused. */
+/** Advice by the reason why a file is refused. */
 const ADVICE = {
   'no database': NAME_BACKUP,
   newer: 'Restore it with that version, or name an older backup.',
@@ -44,7 +44,7 @@ export function addRestore(program: Command, desk: Desk): void {
         );
       const live = fileOf(database);
       mustBeBackup(file, live);
-      // On a new machine, as the first start would.
+      // A new machine has no such folder yet.
       await orSay(live, async () => makePrivateFolder(path.dirname(live)));
       const place = await filePlace(live, 'a database');
       const copy = besideOf(place);
@@ -77,7 +77,7 @@ export function addRestore(program: Command, desk: Desk): void {
     });
 }
 
-/** @throws {CommandFailure} when it can be none, as far as that is seen without reading it */
+/** @throws {CommandFailure} when it cannot be a backup, as far as that is seen without reading it */
 function mustBeBackup(file: string, live: string): void {
   const found = statOf(file);
   if (found === undefined) throw new CommandFailure(`${file} does not exist. ${NAME_BACKUP}`);
@@ -87,17 +87,17 @@ function mustBeBackup(file: string, live: string): void {
   if (found.dev === current?.dev && found.ino === current.ino)
     throw new CommandFailure(`${file} is the database itself. ${NAME_BACKUP}`);
   const real = realpathSync(file);
-  // Without it the file is as it was some time ago, or in the middle of a change.
+  // Without its log, the file is out of date, or in the middle of a change.
   const rest = ['-wal', '-journal'].find((part) => (statOf(real + part)?.size ?? 0) > 0);
   if (rest !== undefined)
     throw new CommandFailure(
       `${file} is not whole: what was written last is in ${real}${rest}. Merge the two: sqlite3 '${real}' "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
     );
-  // Said of this file, before a failure can be that of the copy.
+  // A file that cannot be read fails here, before a failure can be about the copy.
   closeSync(openSync(file, 'r'));
 }
 
-/** One that was kept a moment ago stays. */
+/** The first free one of name, name-2, name-3 … */
 function freeName(name: string, number = 1): string {
   const tried = number === 1 ? name : `${name}-${number}`;
   return ['', ...COMPANIONS].some((part) => existsSync(tried + part)) ? freeName(name, number + 1) : tried;
@@ -106,9 +106,8 @@ function freeName(name: string, number = 1): string {
 const statOf = (file: string): Stats | undefined => statSync(file, { throwIfNoEntry: false });
 
 /**
- * As the next start would, while the one before is still in its place: a secret that does not fit, or a disk that is full, is said
- * before anything has changed.
- * @returns what the start would warn of
+ * Opens the service on the copy as the next start would: a secret that does not fit, or a full disk, fails before anything has changed.
+ * @returns the warnings of the start
  */
 async function bringUpToDate(desk: Desk, file: string): Promise<readonly string[]> {
   const copy = openDatabase({ engine: 'sqlite', file }, () => {});

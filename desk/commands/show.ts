@@ -1,4 +1,4 @@
-// desk show: one person's story.
+// desk show: lists what happened with one address.
 import type { Command } from '@commander-js/extra-typings';
 
 import { jsonText } from '#desk/commands/answer.ts';
@@ -6,7 +6,7 @@ import type { Desk } from '#desk/commands/command.ts';
 import { personalDataOf, readAddress } from '#desk/commands/held-data.ts';
 import { printable } from '#desk/commands/terminal-text.ts';
 import { secondOf } from '#desk/shown-time.ts';
-import { tellStory } from '#desk/people/life-of-a-lead.ts';
+import { storyOf } from '#desk/people/life-of-a-lead.ts';
 
 export function addShow(program: Command, desk: Desk): void {
   program
@@ -18,7 +18,7 @@ export function addShow(program: Command, desk: Desk): void {
     .action(async (typed, { json }) => {
       const email = readAddress(typed);
       const { database } = await desk.service();
-      const story = tellStory(await personalDataOf(database.db, email));
+      const story = storyOf(await personalDataOf(database.db, email));
       if (json) {
         await desk.print(jsonText({ email, story }));
         return;

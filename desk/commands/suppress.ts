@@ -1,4 +1,4 @@
-// desk suppress: the list of who is not to be mailed.
+// desk suppress: the list of addresses that get no mail.
 import { Option, type Command } from '@commander-js/extra-typings';
 
 import { isoTime } from '#server/platform/time.ts';
@@ -24,10 +24,10 @@ import type { Service } from '#server/run/service.ts';
 import { withdrawConsent } from '#server/visitors/unsubscribe/withdraw.ts';
 import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
 
-/** What the operator may say. Who was erased is no business of this list any more. */
+/** Reasons that the operator can give. `erased` is not among them: an erasure adds it. */
 const GIVEN_REASONS = ['by-hand', 'unsubscribed', 'complained', 'bounced'] as const;
 type GivenReason = (typeof GIVEN_REASONS)[number];
-/** What the operator may take back: the rest is undone by a new verified consent alone. */
+/** Entries that the operator can remove. Only a new verified consent removes the others. */
 const TAKEN_BACK = ['by-hand', 'bounced'] as const satisfies readonly SuppressionReason[];
 
 const WIDTHS = [16, 32, 14] as const;
@@ -195,7 +195,7 @@ async function put(
 ): Promise<boolean> {
   const { db } = database;
   const now = clock();
-  // Of a lead, it is noted that the consent was taken back.
+  // A lead's consent is withdrawn, too.
   const leadId =
     reason === 'unsubscribed' || reason === 'complained' ? await findLeadId(db, email) : undefined;
   if (leadId !== undefined) {

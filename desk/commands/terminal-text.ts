@@ -1,13 +1,13 @@
 // Text for a terminal.
 import type { Desk } from '#desk/commands/command.ts';
 
-/** Text that somebody typed: it must not move the cursor of whoever reads it. */
+/** Replaces control characters in text that strangers typed: they could move the cursor, or hide text. */
 export const printable = (text: string): string => text.replaceAll(/\p{C}/gu, '\uFFFD');
 
 /** The same for several lines. A line that quotes a stranger goes through {@link printable}, so that it stays one. */
 export const printableLines = (text: string): string => text.split('\n').map(printable).join('\n');
 
-/** What JSON and CSV leave as it is, and some terminals take for the beginning of a command: DEL and the C1 controls. */
+/** Replaces DEL and the C1 controls, which JSON and CSV do not escape: some terminals take them for the beginning of a command. */
 export const withoutC1 = (data: string): string => data.replaceAll(/[\u007F-\u009F]/g, '\uFFFD');
 
 /**

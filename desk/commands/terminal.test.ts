@@ -32,7 +32,7 @@ function createScreen(isTTY: boolean) {
   return { lines, stream: isTTY ? { isTTY: true, write, cursorTo, clearLine } : { write } };
 }
 
-it('progress is one line, which the next thing said takes the place of', () => {
+it('progress is one line, which the next note replaces', () => {
   const { lines, stream } = createScreen(true);
   const { note, progress, endProgress } = createTerminal(stream);
   progress('1000 of 2000 lines …');
@@ -46,7 +46,7 @@ it('progress is one line, which the next thing said takes the place of', () => {
   assert.deepEqual(lines, ['Done.', '']);
 });
 
-it('nothing is shown where nobody sits', () => {
+it('no progress is shown where the stream is no terminal', () => {
   const { lines, stream } = createScreen(false);
   const { note, progress } = createTerminal(stream);
   progress('1000 of 2000 lines …');

@@ -1,9 +1,8 @@
-// The terminal a command speaks to: what is said to whoever sits there, how far long work has come, and colours where they can be
-// seen.
+// The terminal: notes, a line that shows progress, and colours where they can be seen.
 import { styleText } from 'node:util';
 import type { WriteStream } from 'node:tty';
 
-/** What a colour says, and what is a heading. */
+/** Colours of states, and styles of headings and asides. */
 export type Paint = 'bold' | 'dim' | 'green' | 'yellow' | 'red';
 
 type Stream = Pick<WriteStream, 'write'> & Partial<Pick<WriteStream, 'isTTY' | 'cursorTo' | 'clearLine'>>;
@@ -11,13 +10,13 @@ type Stream = Pick<WriteStream, 'write'> & Partial<Pick<WriteStream, 'isTTY' | '
 export type Terminal = {
   /** Writes a line. */
   readonly note: (line: string) => void;
-  /** Shows how far something has come, in one line that the next thing said takes the place of. Nothing where nobody sits. */
+  /** Shows progress in one line, which the next note or progress replaces. Shows nothing where the stream is no terminal. */
   readonly progress: (line: string) => void;
-  /** Takes that line away. */
+  /** Removes that line. */
   readonly endProgress: () => void;
 };
 
-/** @param stream standard error: what is data goes elsewhere */
+/** @param stream standard error; data goes to standard output */
 export function createTerminal(stream: Stream): Terminal {
   let isShown = false;
   const endProgress = () => {
@@ -41,7 +40,7 @@ export function createTerminal(stream: Stream): Terminal {
   };
 }
 
-/** Colours for a stream that is a terminal, unless NO_COLOR or TERM say that nobody wants them; FORCE_COLOR wants them anywhere. */
+/** Colours text for a terminal, unless NO_COLOR or TERM forbid it; FORCE_COLOR demands it anywhere. */
 export const paintFor =
   (stream: NodeJS.WritableStream) =>
   (paint: Paint, text: string): string =>

@@ -1,4 +1,4 @@
-// Times as they are typed in a command: a day, a moment, or how long ago.
+// Reads times as they are typed in a command: a day, a moment, or how long ago.
 import { DAY_MS, HOUR_MS } from '#server/platform/time.ts';
 
 const UNITS_MS = { h: HOUR_MS, d: DAY_MS, w: 7 * DAY_MS } as const;

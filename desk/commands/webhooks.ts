@@ -1,4 +1,4 @@
-// desk webhooks: who is told about leads, and what could not be told.
+// desk webhooks: lists, repeats and tests the events that are sent to other programs.
 import type { Command } from '@commander-js/extra-typings';
 import { NIL, v7 as uuid } from 'uuid';
 
@@ -28,6 +28,13 @@ Examples:
   $ npm run -s desk -- webhooks list
   $ npm run -s desk -- webhooks retry --all`,
     );
+  addList(webhooks, desk);
+  addRetry(webhooks, desk);
+  addTest(webhooks, desk);
+  addSecret(webhooks, desk);
+}
+
+function addList(webhooks: Command, desk: Desk): void {
   webhooks
     .command('list')
     .description('what waits to be told, and what was given up')
@@ -56,7 +63,9 @@ Examples:
       }
       desk.note(`${counts.queued} waiting, ${counts.dead} dead.`);
     });
+}
 
+function addRetry(webhooks: Command, desk: Desk): void {
   webhooks
     .command('retry')
     .description('have dead events tried again, for another 24 hours')
@@ -73,7 +82,9 @@ Examples:
       desk.note(revived === 1 ? '1 event is tried again.' : `${revived} events are tried again.`);
       if (revived === 0 && !all) throw new CommandFailure('Nothing is tried again.');
     });
+}
 
+function addTest(webhooks: Command, desk: Desk): void {
   webhooks
     .command('test')
     .description('send a made-up lead to each address of WEBHOOK_URLS now, and say what they answer')
@@ -95,7 +106,9 @@ Examples:
           'Not every address took it. docs/webhooks.md says what the answers mean; mend it there or in WEBHOOK_URLS, and try again.',
         );
     });
+}
 
+function addSecret(webhooks: Command, desk: Desk): void {
   webhooks
     .command('secret')
     .description('print what receivers check signatures with, the newest first')
@@ -129,6 +142,6 @@ async function testAll(
   }
 }
 
-/** The address itself is a secret. */
+/** The host only: the address is a secret. */
 const hostOf = ({ webhooks }: Service, id: string): string =>
   webhooks.endpoints.find((endpoint) => endpoint.id === id)?.host ?? `${id} (not in WEBHOOK_URLS)`;

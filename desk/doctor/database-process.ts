@@ -1,18 +1,18 @@
-// A process of its own that looks at the database for the doctor: reading a large file would keep everything else waiting, and
-// a process can be ended whatever it hangs at. Is told the settings of the database, and tells what it has seen.
+// The process in which the doctor examines the database: reading a large file would block everything else, and a process can be ended
+// wherever it hangs. It receives the settings of the database, and sends back what it found.
 import process from 'node:process';
 
 import type { Config } from '#server/settings/settings.ts';
 import { findDamage, lookAtDatabase, type Look } from '#server/db/whole/look-at-database.ts';
 import { explainDatabaseFailure } from '#server/run/why-the-start-failed.ts';
 
-export type Sight =
+export type DatabaseReport =
   | { readonly type: 'look'; readonly look: Look }
   | { readonly type: 'damage'; readonly damage: readonly string[] }
   | { readonly type: 'failed'; readonly sentence: string };
 
-const tell = (sight: Sight): Promise<void> =>
-  new Promise((resolve) => process.send?.(sight, undefined, undefined, () => resolve()));
+const send = (report: DatabaseReport): Promise<void> =>
+  new Promise((resolve) => process.send?.(report, undefined, undefined, () => resolve()));
 
 process.once('message', (database: Config['database']) => {
   void look(database).finally(() => process.disconnect());
@@ -20,12 +20,12 @@ process.once('message', (database: Config['database']) => {
 
 async function look(database: Config['database']): Promise<void> {
   try {
-    await tell({ type: 'look', look: await lookAtDatabase(database) });
-    if (database.engine === 'sqlite') await tell({ type: 'damage', damage: findDamage(database.file) });
+    await send({ type: 'look', look: await lookAtDatabase(database) });
+    if (database.engine === 'sqlite') await send({ type: 'damage', damage: findDamage(database.file) });
   } catch (error) {
     const sentence =
       explainDatabaseFailure(error, database) ??
       `The database cannot be read: ${error instanceof Error ? error.message : String(error)}`;
-    await tell({ type: 'failed', sentence });
+    await send({ type: 'failed', sentence });
   }
 }

@@ -1,4 +1,4 @@
-// The database: there, reachable, whole, up to date, taking writes; and the clock, which its rows were dated with.
+// Examines the database (there, reachable, whole, up to date, takes writes), and the clock against the times in its rows.
 import { fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -8,13 +8,13 @@ import type { Config } from '#server/settings/settings.ts';
 import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
 import type { Look } from '#server/db/whole/look-at-database.ts';
 import { about, type Finding } from '#desk/doctor/finding.ts';
-import type { Sight } from '#desk/doctor/database-process.ts';
+import type { DatabaseReport } from '#desk/doctor/database-process.ts';
 import { sayHosts } from '#server/platform/postgres-hosts.ts';
 
 const { ok, note, warning, problem } = about('database');
 const clock = about('clock');
 
-/** More than what hangs is given elsewhere; a gigabyte is read in it. */
+/** Longer than the other limits of the doctor: enough to read a gigabyte. */
 const LOOK_WITHIN_MS = 15_000;
 const LOOKER = path.resolve(import.meta.dirname, 'database-process.ts');
 
@@ -96,7 +96,7 @@ function sayWriteFault(
 
 const alone = (finding: Finding): DatabaseView => ({ findings: [finding], look: null });
 
-/** What was seen before it ended or its time was over. */
+/** Runs the process that looks at the database. @returns what it found until it ended, or its time was over */
 async function see(
   database: Config['database'],
   signal: AbortSignal,
@@ -106,7 +106,7 @@ async function see(
     damage: null,
     failure: null,
   };
-  // What it writes it takes back, so it may be ended at any moment, and nothing less ends it while it reads.
+  // It rolls back what it writes, so that it may be killed at any moment; no other signal ends it while it reads.
   const looker = fork(LOOKER, {
     execArgv: [],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -114,10 +114,10 @@ async function see(
     timeout: LOOK_WITHIN_MS,
     killSignal: 'SIGKILL',
   });
-  looker.on('message', (sight: Sight) => {
-    if (sight.type === 'look') seen.look = sight.look;
-    else if (sight.type === 'damage') seen.damage = sight.damage;
-    else seen.failure = sight.sentence;
+  looker.on('message', (report: DatabaseReport) => {
+    if (report.type === 'look') seen.look = report.look;
+    else if (report.type === 'damage') seen.damage = report.damage;
+    else seen.failure = report.sentence;
   });
   return new Promise((resolve) => {
     looker.on('error', (error) => {

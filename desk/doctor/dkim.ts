@@ -11,7 +11,7 @@ import { dkimComplaint } from '#server/mail/dkim-key.ts';
 
 const { ok, note, warning, problem } = about('DKIM');
 
-/** Shorter keys are still to be accepted, and no longer to be made (RFC 8301, section 3.2). */
+/** Mail servers accept shorter keys, but no new one should be shorter (RFC 8301, section 3.2). */
 const GOOD_BITS = 2048;
 
 /** @param dkim null: this server does not sign */
@@ -65,7 +65,7 @@ export async function examineDkim(dns: Dns, dkim: DkimConfig | null): Promise<re
   return findings.length > 0 ? findings : [ok(`The key at ${name} is ours.`)];
 }
 
-/** Why a mail server could not check our signature with a record: the rest of a sentence; null when it could. */
+/** Why a mail server cannot check our signature with a record, as the rest of a sentence; null when it can. */
 function faultOf(tags: ReadonlyMap<string, string>, ours: KeyObject): string | null {
   const listed = (tag: string, wanted: readonly string[]) =>
     tags
@@ -88,7 +88,7 @@ function faultOf(tags: ReadonlyMap<string, string>, ours: KeyObject): string | n
 
 const derOf = (key: KeyObject): string => key.export({ type: 'spki', format: 'der' }).toString('base64');
 
-/** As RFC 6376 writes it (RSAPublicKey), or as everybody does (SubjectPublicKeyInfo). */
+/** Reads a key in the form of RFC 6376 (RSAPublicKey), or in the usual one (SubjectPublicKeyInfo). */
 function keyOf(base64: string): KeyObject | null {
   for (const type of ['spki', 'pkcs1'] as const) {
     try {

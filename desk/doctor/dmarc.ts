@@ -1,4 +1,4 @@
-// DMARC (RFC 7489): what becomes of mail that says it is ours and cannot prove it, and whether ours can.
+// DMARC (RFC 7489): what mail servers do with mail that claims to be ours and cannot prove it, and whether ours can prove it.
 import { sayFailed, type Dns } from '#server/platform/dns.ts';
 import { areOfOneOrganisation, organisationOf } from '#desk/doctor/domains.ts';
 import { about, type DnsRecord, type Finding } from '#desk/doctor/finding.ts';
@@ -10,7 +10,7 @@ const POLICIES = new Set(['none', 'quarantine', 'reject']);
 
 /**
  * @param domain of MAIL_FROM
- * @param signs the domain in whose name we sign; null when we do not
+ * @param signs the domain that we sign for (DKIM_DOMAIN); null when we do not sign
  */
 export async function examineDmarc(
   dns: Dns,
@@ -100,7 +100,7 @@ type Found =
       readonly name: string;
       readonly record: string;
       readonly count: number;
-      /** It is that of the organisation, for a domain below it. */
+      /** The record is that of the organisation, and our domain is below it. */
       readonly isInherited: boolean;
     }
   | { readonly type: 'none' }

@@ -236,7 +236,7 @@ for (const engine of ENGINES) {
 }
 
 describe('the doctor', () => {
-  it('tells in the terminal what to publish, ends with 1, and sends a sample when told to', () =>
+  it('says in the terminal what to publish, ends with 1, and sends a sample with --send', () =>
     withInstance({ engine: 'sqlite', zone: { 'example.com': {} } }, async (instance) => {
       const { exitCode, out, notes } = await doctor(patientOf(instance, instance.env), [
         '--send',
@@ -382,7 +382,7 @@ describe('the doctor', () => {
       assert.match(open.sentence, /^Other users of this machine can look into .*app-secret/);
     }));
 
-  it('asks a page that runs how it is, and hears what only that can see: its database file is gone', () =>
+  it('asks a running page for its health, and learns what only the page can see: its database file is gone', () =>
     withInstance({ engine: 'sqlite' }, async (instance) => {
       const file = path.join(instance.folder, 'served.db');
       const database = await freshDatabase('sqlite', { file });
@@ -441,7 +441,7 @@ describe('the doctor', () => {
     assert.equal(room(5 * 1024 ** 3, 3).state, 'problem');
   });
 
-  it('comes to an end where everything it asks is silent', async () => {
+  it('ends in time when everything that it asks is silent', async () => {
     const silent = createServer((socket) => socket.on('error', () => {}).resume()).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;

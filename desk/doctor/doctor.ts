@@ -1,5 +1,5 @@
-// Looks at everything a running page depends on, side by side, and tells what was found. Works where the service could not be
-// opened, and changes nothing. Pure but for what it looks at: whom to ask and what time it is are given.
+// Examines everything a running page depends on, all at once, and returns the findings. Works where the service cannot be opened, and
+// changes nothing.
 import path from 'node:path';
 import { isIP } from 'node:net';
 
@@ -24,17 +24,17 @@ import { senderAddress } from '#server/mail/mailer.ts';
 import { isLoopback } from '#server/settings/addresses-in-settings.ts';
 import type { readSettings, Settings } from '#server/settings/env-file.ts';
 
-/** Whatever hangs, all of it has ended by then. */
+/** The limit for all examinations together. */
 const LIMIT_MS = 20_000;
-/** What works with the limit has a moment to say so itself. */
+/** An examination that heeds the limit has this long to report that itself. */
 const GRACE_MS = 2_000;
 
 export type Patient = {
   readonly settings: ReturnType<typeof readSettings>;
   readonly campaignFolder: string;
-  /** Whom to ask instead of the machine's own DNS servers. */
+  /** DNS servers to ask instead of the machine's own. */
   readonly dnsServers?: readonly string[] | undefined;
-  /** Where a sample goes; null: none is sent. */
+  /** The address that gets a sample mail; null: none is sent. */
   readonly sampleTo: string | null;
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -42,14 +42,14 @@ export type Patient = {
   readonly signal: AbortSignal;
 };
 
-/** @returns what was found, in the order in which it is told */
+/** @returns the findings, in the order in which they are shown */
 export async function examine(patient: Patient): Promise<readonly Finding[]> {
   const { settings, campaignFolder, sampleTo } = patient;
   const words = readWords(campaignFolder);
-  const told = [...judgeSettings(settings), ...judgeWords(words, campaignFolder)];
+  const first = [...judgeSettings(settings), ...judgeWords(words, campaignFolder)];
   if (settings.type === 'complaints')
     return [
-      ...told,
+      ...first,
       about('all the rest').note(
         'Page, database, disk, secret, mail and DNS were not looked at: the settings have to be right first.',
       ),
@@ -59,7 +59,7 @@ export async function examine(patient: Patient): Promise<readonly Finding[]> {
     ];
   const title =
     words.type === 'campaign' ? words.campaign.site.title : new URL(settings.config.publicUrl).host;
-  return [...told, ...(await lookAround(settings, { ...patient, title }))];
+  return [...first, ...(await lookAround(settings, { ...patient, title }))];
 }
 
 async function lookAround(
@@ -167,7 +167,7 @@ async function examineMail(
   ];
 }
 
-/** What DNS says about the domain that mail comes from. */
+/** Examines what DNS says about the domain that mail comes from. */
 async function examineNames(
   config: Config,
   {

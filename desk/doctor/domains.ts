@@ -10,10 +10,10 @@ export const dnsDomainOf = (address: string): string => asDnsHasIt(domainOf(addr
 
 const asDnsHasIt = (domain: string): string => (domainToASCII(domain) || domain).toLowerCase();
 
-/** What somebody registered, such as `example.com` of `mail.example.com`; a name that is none stays as it is. */
+/** The registered domain, such as `example.com` of `mail.example.com`; a name without one is returned as it is. */
 export const organisationOf = (name: string): string =>
   getDomain(asDnsHasIt(name), { allowPrivateDomains: true }) ?? asDnsHasIt(name);
 
-/** Whether both were registered by the same people. */
+/** Whether both belong to the same registered domain. */
 export const areOfOneOrganisation = (one: string, other: string): boolean =>
   organisationOf(one) === organisationOf(other);

@@ -1,9 +1,9 @@
-// What the doctor says about one thing it looked at.
+// Findings: what the doctor says about one thing it examined.
 
-/** `problem`: codes do not arrive, or are not safe. `warning`: works, and should be mended. `note`: nothing to do. */
+/** `problem`: codes do not arrive, or are not safe. `warning`: it works, and should be mended. `note`: nothing to do. */
 type State = 'ok' | 'note' | 'warning' | 'problem';
 
-/** As it is typed into the form of a DNS provider: whole names, without a dot at the end. */
+/** A record as the form of a DNS provider takes it: full names, without a dot at the end. */
 export type DnsRecord = { readonly name: string; readonly type: string; readonly value: string };
 
 export type Finding = {
@@ -16,20 +16,17 @@ export type Finding = {
   readonly publish?: DnsRecord;
 };
 
-type Tell = (sentence: string, publish?: DnsRecord) => Finding;
+type MakeFinding = (sentence: string, publish?: DnsRecord) => Finding;
 
 /** Makes findings about one thing. */
-export function about(check: string): Readonly<Record<State, Tell>> {
-  const tell =
-    (state: State): Tell =>
+export function about(check: string): Readonly<Record<State, MakeFinding>> {
+  const as =
+    (state: State): MakeFinding =>
     (sentence, publish) => ({ check, state, sentence, ...(publish && { publish }) });
-  return { ok: tell('ok'), note: tell('note'), warning: tell('warning'), problem: tell('problem') };
+  return { ok: as('ok'), note: as('note'), warning: as('warning'), problem: as('problem') };
 }
 
-/**
- * What an examination finds, or that it took too long or broke: the others' findings are worth having all the same.
- * @param limitMs how long it may take
- */
+/** Returns the findings of an examination. One that takes longer than the limit, or throws, becomes a problem and spoils no other. */
 export async function within(
   check: string,
   limitMs: number,

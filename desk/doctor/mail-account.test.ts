@@ -56,7 +56,7 @@ const states = async (url: string, signal = never()) => {
 };
 
 describe('the mail account', () => {
-  it('is well when the login is taken, and whether it goes in clear is told', () =>
+  it('is well when the login is taken, and says whether the connection is encrypted', () =>
     withMailServer(CLEAR, async (port) => {
       assert.deepEqual(await states(`smtp://user:right@127.0.0.1:${port}`), [
         'note: The connection to 127.0.0.1 is not encrypted; it stays on this machine.',
@@ -91,7 +91,7 @@ describe('the mail account', () => {
       );
     }));
 
-  it('is a problem when nobody vouches for the certificate, and a warning where SMTP_URL does not ask', () =>
+  it('is a problem when the certificate is not trusted, and a warning where SMTP_URL allows that', () =>
     withMailServer({ key: TEST_KEY, cert: TEST_CERTIFICATE }, async (port) => {
       const url = `smtp://user:right@0.0.0.0:${port}`;
       const [untrusted] = await states(url);
@@ -117,7 +117,7 @@ describe('the mail account', () => {
       assert.match(ending.sentence, /Its certificate ends in 7 days/);
     }));
 
-  it('is a problem when nobody is there, or who is there hangs up', async () => {
+  it('is a problem when no server answers, or the server hangs up', async () => {
     const gone = createServer().listen(0, '127.0.0.1');
     await once(gone, 'listening');
     const { port } = gone.address() as AddressInfo;
@@ -157,7 +157,7 @@ describe('the sample', () => {
   const to = 'ada@example.com';
   const parts = { to, title: 'Guide & Co', folder: '/no/such/folder' };
 
-  it('goes the way of the codes, says that it is a test, and the answer of the mail server is told', async () => {
+  it('goes the way of the codes, says that it is a test, and shows the mail server’s answer', async () => {
     const inbox = await startInbox();
     try {
       const [found] = await sendSample(settings({ SMTP_URL: inbox.url }), { ...parts, signal: never() });

@@ -1,4 +1,4 @@
-// The mail account: connection, TLS, login, with the options that the mailer connects with. Nothing is sent.
+// Examines the mail account: connection, TLS and login, with the options of the mailer. Nothing is sent.
 import { TLSSocket } from 'node:tls';
 
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
@@ -11,9 +11,9 @@ import { isLoopback } from '#server/settings/addresses-in-settings.ts';
 
 const { ok, note, warning, problem } = about('mail account');
 
-/** Of each step: the name, the connection, the greeting, every answer. */
+/** For each step: name look-up, connection, greeting, every answer. */
 const STEP_MS = 5_000;
-/** Certificates that renew themselves do it long before. */
+/** Certificates that are renewed automatically are renewed long before. */
 const SOON_DAYS = 14;
 
 /**
@@ -34,7 +34,7 @@ export async function examineMailAccount(
   });
   const connection = new SMTPConnection(transport.options);
   const { promise: broken, reject: breakOff } = Promise.withResolvers<never>();
-  // Listened to from the start; whoever waits for it hears it too.
+  // Handled here, so that a rejection before the first await is not an unhandled one.
   broken.catch(() => {});
   connection.on('error', breakOff);
   connection.once('end', () => breakOff(Object.assign(new Error('closed'), { code: 'ECONNECTION' })));

@@ -69,6 +69,6 @@ export async function examineMailExchange(
   return [ok(`Mail to ${domain} goes to ${servers.map(({ exchange }) => exchange).join(', ')}.`)];
 }
 
-/** A number is no name, and mail servers do not follow it. */
+/** The addresses of an MX. An IP address in its place counts as none: mail servers do not follow it. */
 const addressesOf = async (dns: Dns, exchange: string) =>
   isIP(exchange) === 0 ? dns.addresses(exchange) : ({ type: 'nothing', isKnownName: true } as const);

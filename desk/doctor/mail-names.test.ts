@@ -90,7 +90,7 @@ describe('MX', () => {
     assert.match(half.sentence, /gone\.example\.com/);
   });
 
-  it('is told to be unknown when DNS cannot say', async () => {
+  it('is a problem when DNS does not answer', async () => {
     const failed = await mx({ 'example.com': { fault: 'SERVFAIL' } });
     assert.equal(failed.state, 'problem');
     assert.match(failed.sentence, /^DNS did not answer about example\.com \(ESERVFAIL\)/);
@@ -344,7 +344,7 @@ describe('DKIM', () => {
     assert.match(found.sentence, /has 1024 bits/);
   });
 
-  it('is not looked at where we do not sign, and a key that does not sign is told', async () => {
+  it('is not looked at where we do not sign, and a key that cannot sign is a problem', async () => {
     const none = await finds1({}, (dns) => examineDkim(dns, null));
     assert.equal(none.state, 'note');
     const missing = await finds1({}, (dns) =>
@@ -452,7 +452,7 @@ describe('reverse DNS', () => {
     );
   });
 
-  it('of somebody else is somebody else’s, and of a private network nobody’s', async () => {
+  it('is not looked at for a server of another organisation or of a private network', async () => {
     assert.equal((await reverse({}, 'smtp.relay.test')).state, 'note');
     assert.equal((await reverse({ 'mail.example.com': { A: ['10.0.0.5'] } })).state, 'note');
     assert.equal((await reverse({})).state, 'problem');
@@ -460,7 +460,7 @@ describe('reverse DNS', () => {
 });
 
 describe('DNS', () => {
-  it('that says nothing is given up', async () => {
+  it('that does not answer is given up', async () => {
     await withDnsServer({ 'example.com': { fault: 'silence' } }, async ({ address }) => {
       const signal = AbortSignal.timeout(300);
       const dns = createDns([address], signal);

@@ -1,5 +1,4 @@
-// The page itself: whether it runs here, and says that it can do its work. What only it can see (a database file that was
-// deleted under it, mail that is stuck) is asked of it.
+// Asks the page itself whether it runs and is healthy: only the running page can see a deleted database file, or mail that is stuck.
 import type { Config } from '#server/settings/settings.ts';
 import { about, type Finding } from '#desk/doctor/finding.ts';
 import { askHealth } from '#server/run/why-the-start-failed.ts';

@@ -9,7 +9,7 @@ import { about, type Finding } from '#desk/doctor/finding.ts';
 
 const { ok, note, warning, problem } = about('reverse DNS');
 
-/** A provider may have many; a few tell enough. */
+/** A provider can have many addresses; a few are enough. */
 const MOST_ADDRESSES = 4;
 
 /**

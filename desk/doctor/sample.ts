@@ -1,4 +1,4 @@
-// A mail that says it is a test, on the way that codes take.
+// Sends a test mail on the way that codes take.
 import { randomUUIDv7 } from 'node:crypto';
 import path from 'node:path';
 
@@ -29,7 +29,7 @@ export async function sendSample(
     title,
     folder: path.join(folder, 'data', 'mail'),
     announce: () => {},
-    // SPF is asked of the same domain as for a code. A report about a sample is nobody's.
+    // The domain of codes, so that SPF is checked for the same domain. Reports to this address are ignored.
     returnPathOf: bounceDomain === null ? undefined : () => `sample@${bounceDomain}`,
   });
   try {
@@ -54,7 +54,7 @@ export async function sendSample(
   }
 }
 
-/** Mail servers like to say it in several. */
+/** Answers of mail servers often have several lines. */
 const oneLine = (text: string): string => text.trim().replaceAll(/\s+/g, ' ');
 
 function composeSample(config: Config, to: string, title: string) {

@@ -1,4 +1,4 @@
-// The secret that codes and cookies are made with: there, hard to guess, known to the database, and nobody else's to read.
+// Examines the secret for codes and cookies: it exists, is hard to guess, is known to the database, and no other user can read it.
 import path from 'node:path';
 
 import { deriveSecrets, lookAtSecretFile } from '#server/secrets/secrets.ts';
@@ -11,9 +11,9 @@ import { openFilesOf, secretFolderOf } from '#server/run/service.ts';
 const { ok, note, warning, problem } = about('secret');
 const files = about('files');
 
-/** Fewer different characters than any 32 random ones have, of whatever alphabet people use. */
+/** 32 random characters of any alphabet in use have at least this many different ones. */
 const FEW_CHARACTERS = 10;
-/** Shorter than this, what is repeated to fill a secret is no secret. */
+/** A repeated text shorter than this is no secret. */
 const SHORT_PERIOD = 22;
 
 /**
@@ -71,7 +71,7 @@ export function examineFiles(config: Config, folder: string): readonly Finding[]
       ];
 }
 
-/** What can be seen of a text: few characters, or a short one repeated. That it is random nobody can see. */
+/** Finds few different characters, a short text repeated, and common words. That a text is random cannot be seen. */
 function isGuessable(secret: string): boolean {
   if (new Set(secret).size < FEW_CHARACTERS) return true;
   for (let period = 1; period <= Math.min(SHORT_PERIOD, secret.length / 2); period += 1)

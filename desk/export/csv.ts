@@ -1,4 +1,4 @@
-// CSV as RFC 4180 has it, in UTF-8; what a spreadsheet would take for a formula gets an apostrophe.
+// CSV as in RFC 4180. Text that a spreadsheet would take for a formula gets an apostrophe.
 import { stringify } from 'csv-stringify/sync';
 
 /** Makes lines of rows. */

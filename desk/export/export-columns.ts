@@ -1,5 +1,5 @@
-// The files that leads go out in: our own CSV and JSON Lines, and what other programs ask for. A new one is an entry here. Only
-// our own two say in which state somebody is; what goes to other programs has no place for it, and holds verified leads alone.
+// The formats of an export: our CSV and JSON Lines, and those that other programs import. A new format is an entry here. Only our two have
+// a column for the state of a person; the others have no place for it, and hold verified leads alone.
 import { createHash } from 'node:crypto';
 
 import { secondOf } from '#desk/shown-time.ts';
@@ -29,15 +29,15 @@ export type ExportedLead = LeadAnswers & {
   readonly state: LeadState;
   /** First verified; or asked for the newest code; or imported. */
   readonly state_since: string;
-  /** Of a lead: for the mail of other programs. */
+  /** For the mail of other programs; empty for people who are no leads. */
   readonly unsubscribe_url: string;
   readonly attribution: KeptAttribution;
 };
 
-/** Makes the link with which a lead takes the consent back; empty where nobody asks for it. */
+/** Makes the link with which a lead withdraws the consent; empty where the format has no column for it. */
 export type UnsubscribeUrl = (leadId: string) => string;
 
-/** What is said about a conversion to who sold the click. */
+/** What an advertiser's file says about a conversion. */
 export type Conversion = { readonly name: string };
 
 type Column = readonly [heading: string, value: (lead: ExportedLead, conversion: Conversion) => string];
@@ -187,11 +187,11 @@ export const FORMATS = {
 } as const satisfies Record<string, CsvFormat | JsonLinesFormat>;
 
 export type FormatName = keyof typeof FORMATS;
-/** Those with a column for the state. */
+/** Formats with a column for the state. */
 export const FORMATS_WITH_STATE: readonly FormatName[] = ['csv', 'jsonl'];
 export const FORMAT_NAMES = Object.keys(FORMATS) as FormatName[];
 
-/** Makes of a row what goes out. */
+/** Makes an exported lead of a row. */
 export function exportedLead(record: LeadRecord, unsubscribeUrl: UnsubscribeUrl): ExportedLead {
   const { email, flags, state } = record;
   const attribution = record.attribution === null ? {} : readAttribution(record.attribution);
@@ -200,7 +200,7 @@ export function exportedLead(record: LeadRecord, unsubscribeUrl: UnsubscribeUrl)
     email,
     ...answersOf(record),
     first_verified_at: firstVerifiedAt,
-    // Most are the same; a million times it counts.
+    // Usually the same time: writing it once is faster for a million leads.
     last_verified_at:
       record.last_verified_at === record.first_verified_at
         ? firstVerifiedAt
@@ -215,20 +215,20 @@ export function exportedLead(record: LeadRecord, unsubscribeUrl: UnsubscribeUrl)
     flags,
     state,
     state_since: state === 'verified' ? firstVerifiedAt : isoTime(record.state_since),
-    // Only of a lead there is something to take back.
+    // Only a lead has a consent to withdraw.
     unsubscribe_url: record.first_verified_at === null ? '' : unsubscribeUrl(record.id),
     attribution,
   };
 }
 
-/** The source of who did not come through the page. */
+/** The source of imported people. */
 const IMPORTED = 'import';
 
 const timeOrNothing = (ms: number | null): string => (ms === null ? '' : isoTime(ms));
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** Google hashes addresses of its own without the dots before the @ (https://support.google.com/google-ads/answer/13262500). */
+/** Google hashes Gmail addresses without the dots before the @ (https://support.google.com/google-ads/answer/13262500). */
 function withoutGmailDots(email: string): string {
   const [, local, domain] = /^(.*)@(gmail\.com|googlemail\.com)$/.exec(email) ?? [];
   return local === undefined || domain === undefined ? email : `${local.replaceAll('.', '')}@${domain}`;

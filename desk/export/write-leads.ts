@@ -1,4 +1,4 @@
-// Leads as text, a page at a time.
+// Writes leads as text, a page at a time.
 import { createCollector } from '#server/platform/collect-garbage.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { leadPages, type LeadFilter, type LeadState } from '#server/db/across/lead-pages.ts';
@@ -13,7 +13,7 @@ import {
   type UnsubscribeUrl,
 } from '#desk/export/export-columns.ts';
 
-/** What a page of leads became. */
+/** A page of leads as text. */
 export type Written = { readonly text: string; readonly leadIds: readonly string[] };
 
 export type LeadSelection = LeadFilter & {
@@ -58,7 +58,7 @@ export async function* writeLeads(
   const format: CsvFormat | (typeof FORMATS)['jsonl'] = FORMATS[name];
   if (format.kind === 'csv') yield { text: headOf(format, byteOrderMark), leadIds: [] };
   const collect = createCollector();
-  // A million signatures take seconds: where no column has them, they are not made.
+  // A million signatures take seconds: formats without the link do without them.
   const link = name === 'csv' || name === 'jsonl' ? unsubscribeUrl : () => '';
   for await (const page of selectLeads(db, selection, link)) {
     collect(page.length);

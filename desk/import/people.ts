@@ -3,7 +3,7 @@ import { asciiAddress, normaliseEmail, type LeadAnswers } from '#shared/lead.ts'
 import { EMAIL_MAX_LENGTH, NAME_MAX_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
 import { isSingleLine } from '#shared/text.ts';
 
-/** In lower case, words separated by one space. The first that is there counts. */
+/** In lower case, words separated by one space. The first heading that the file has counts. */
 const HEADINGS = {
   email: [
     'email',
@@ -32,7 +32,7 @@ const HEADINGS = {
     'firma',
     'unternehmen',
   ],
-  // Not "created at": that somebody was entered somewhere is no consent.
+  // Not "created at": an entry in a tool is no consent.
   consentGivenAt: [
     'consent given at',
     'consent date',
@@ -64,7 +64,7 @@ const HEADINGS = {
 type Field = keyof typeof HEADINGS;
 const FIELDS = Object.keys(HEADINGS) as Field[];
 
-/** Where each field stands in a row. */
+/** The column of each field. */
 export type Columns = Readonly<Partial<Record<Field, number>>> & {
   readonly email: number;
   readonly count: number;
@@ -73,9 +73,9 @@ export type Columns = Readonly<Partial<Record<Field, number>>> & {
 /** How a date such as 3/4/2024 is read. */
 export type DateOrder = 'dmy' | 'mdy';
 
-/** What the file did not tell is empty. */
+/** Answers that are not in the file are empty. */
 export type FoundPerson = LeadAnswers & {
-  /** As addresses are stored. */
+  /** In the form in which addresses are stored. */
   readonly email: string;
   /** Milliseconds since 1970; null when the file does not say. */
   readonly consentGivenAt: number | null;
@@ -103,7 +103,7 @@ const plainHeading = (heading: string): string =>
     .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
     .trim();
 
-/** What tools write beside somebody who must not be written to. */
+/** The status that tools give to people who must not be mailed. */
 const NOT_TO_BE_WRITTEN_TO =
   /unsubscri|non.?subscri|not subscri|opt(ed)?.?out|pending|unconfirmed|bounced|cleaned|complain|spam|junk|suppress|block|blacklist|abgemeldet|inactive|deleted|archived/i;
 

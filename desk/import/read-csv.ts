@@ -19,9 +19,9 @@ export type CsvEvent =
   | { readonly type: 'fault'; readonly sentence: string };
 
 const SEPARATORS = [',', ';', '\t'] as const;
-/** No name and no note is longer; a quotation mark that nobody closed is. Characters. */
+/** In characters. A longer row comes from a quotation mark that is not closed. */
 const LONGEST_ROW = 100_000;
-/** The row of headings is in it. Characters. */
+/** In characters. The row of headings is within it. */
 const HEAD_LENGTH = 64_000;
 
 /** @param file open for reading; it is read from its beginning, and stays open */
@@ -41,7 +41,7 @@ export async function* readCsv(file: FileHandle): AsyncGenerator<CsvEvent, void,
       skip_records_with_empty_values: true,
       trim: true,
     });
-    // What breaks comes out of the parser, below.
+    // Errors come out of the parser, below.
     pipeline(Readable.from(startingWith(rest, texts)), parser, () => {});
     for await (const { record, info } of parser as AsyncIterable<{
       record: string[];
@@ -72,7 +72,7 @@ async function* decode(file: FileHandle, encoding: string): AsyncGenerator<strin
   yield text + decoder.decode();
 }
 
-/** By its byte order mark; else by the zeros that Latin letters have in UTF-16. */
+/** By the byte order mark; without one, by the zero bytes of Latin letters in UTF-16. */
 async function encodingOf(file: FileHandle): Promise<'utf-8' | 'utf-16le' | 'utf-16be'> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(2), 0, 2, 0);
   if (bytesRead < 2) return 'utf-8';
@@ -82,7 +82,7 @@ async function encodingOf(file: FileHandle): Promise<'utf-8' | 'utf-16le' | 'utf
   return 'utf-8';
 }
 
-/** The one that stands most often among the headings, outside quotation marks; or what Excel's own first line names. */
+/** The most frequent separator among the headings, outside quotation marks; or the one that Excel's first line names (sep=;). */
 function separatorOf(head: string): { separator: string; rest: string; linesBefore: number } {
   const [line = '', named] = /^sep=(.)\r?\n/i.exec(head) ?? [];
   if (named !== undefined) return { separator: named, rest: head.slice(line.length), linesBefore: 1 };

@@ -1,4 +1,4 @@
-// The proofs of somebody's consent, as a page to print.
+// The proofs of a person's consent, as a page to print.
 import type { PlacedConsent, PlacedWithdrawal } from '#server/db/across/consent-check.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import { secondOf } from '#desk/shown-time.ts';

@@ -1,28 +1,29 @@
-// One person's whole story in order, made of all that is held about an address.
+// What happened with a person, in order, made of all that is held about the address.
 import type { PersonalData } from '#server/db/across/personal-data.ts';
 import { readAttribution, sourceOf } from '#server/attribution/source.ts';
 import { isoTime } from '#server/platform/time.ts';
 import { answersOf, type LeadAnswers } from '#shared/lead.ts';
 
-/** Something that happened. `details` are facts by name; those that are not known are left out. */
+/** Something that happened. */
 export type StoryEntry = {
   /** ISO 8601, UTC. */
   readonly at: string;
   readonly what: string;
+  /** Facts by name; unknown ones are left out. */
   readonly details: Readonly<Record<string, string>>;
 };
 
-type Told = Omit<StoryEntry, 'at' | 'details'> & {
+type Happening = Omit<StoryEntry, 'at' | 'details'> & {
   readonly ms: number;
   readonly details?: Readonly<Record<string, string | number | null | undefined>>;
 };
 
-/** Of what happens in one millisecond, this came first. */
+/** The order of what happens within one millisecond, by how `what` begins. */
 const ORDER = ['asked', 'mail', 'had entered', 'entered', 'became', 'agreed'];
 
-/** @param data what is held (listPersonalData) */
-export function tellStory(data: PersonalData): readonly StoryEntry[] {
-  const told: Told[] = [
+/** @param data from listPersonalData */
+export function storyOf(data: PersonalData): readonly StoryEntry[] {
+  const happenings: Happening[] = [
     ...data.submissions.map((form) => ({
       ms: form.created_at,
       what: 'asked for a code',
@@ -131,17 +132,17 @@ export function tellStory(data: PersonalData): readonly StoryEntry[] {
       },
     })),
   ];
-  return told
+  return happenings
     .toSorted((a, b) => a.ms - b.ms || rank(a) - rank(b))
     .map(({ ms, what, details = {} }) => ({ at: isoTime(ms), what, details: known(details) }));
 }
 
-const rank = ({ what }: Told): number => {
+const rank = ({ what }: Happening): number => {
   const place = ORDER.findIndex((word) => what.startsWith(word));
   return place < 0 ? ORDER.length : place;
 };
 
-/** As they were in the file. */
+/** The answers as they were in the file, before any correction. */
 function answersBefore(
   imported: LeadAnswers,
   corrections: PersonalData['imported_corrections'],
@@ -155,7 +156,7 @@ function answersBefore(
 const change = (before: string, after: string): string | null =>
   before === after ? null : `${before} → ${after}`;
 
-function known(details: NonNullable<Told['details']>): Record<string, string> {
+function known(details: NonNullable<Happening['details']>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(details).flatMap(([name, value]) =>
       value === null || value === undefined || value === '' ? [] : [[name, String(value)]],

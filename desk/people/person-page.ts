@@ -1,4 +1,4 @@
-// All that is held about somebody, as a page to print: for an answer under Article 15 of the GDPR.
+// All that is held about a person, as a page to print: for an answer under Article 15 of the GDPR.
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import type { PersonalData } from '#server/db/across/personal-data.ts';
 import { secondOf } from '#desk/shown-time.ts';

@@ -4,108 +4,37 @@ import { GridComponent, type GridComponentOption } from 'echarts/components';
 import { init, use as register, type ComposeOption } from 'echarts/core';
 import { SVGRenderer } from 'echarts/renderers';
 
-import type { Report } from '#desk/report/report.ts';
-import {
-  FATES,
-  areCodesKnown,
-  areViewsKnown,
-  notEntered,
-  number,
-  percent,
-  shortDay,
-  shownSteps,
-  timeGroupName,
-} from '#desk/report/sentences.ts';
-import type { Section } from '#desk/report/tables.ts';
+import { number } from '#desk/report/sentences.ts';
+import type { Bar, Section } from '#desk/report/sections.ts';
 
 register([BarChart, GridComponent, SVGRenderer]);
 
 type Options = ComposeOption<BarSeriesOption | GridComponentOption>;
 
-/** Colours are the page's own, so that one drawing is right in light, in dark and on paper. */
+/** Colours of the page, so that one drawing fits light, dark and paper. */
 const ACCENT = 'var(--accent)';
 const QUIET = 'var(--quiet-bar)';
 const TEXT = 'var(--text)';
 const MUTED = 'var(--muted)';
 const LINE = 'var(--line)';
-/** The page's own; a list of names would need quotes, which the library writes into an attribute as they are. */
+/** The font of the page. A list of names would need quotes, which the library does not escape in an attribute. */
 const FONT = 'inherit';
 const FONT_SIZE = 13;
 const LINE_HEIGHT = 34;
-/** More than most letters take. */
+/** Wider than most letters. */
 const LETTER_WIDTH = 7.2;
 
 /**
  * @param width in CSS pixels; the drawing scales
  * @returns an SVG element, or null when there is nothing to draw
  */
-export function drawChart(chart: Section['chart'], report: Report, width: number): string | null {
-  const { funnel, byDay, bySource, byPlatform, timeToEnter, notEntered: missed } = report;
-  const isCodeKnown = areCodesKnown(funnel);
-  const stacked = (rows: typeof byPlatform) =>
-    lines(
-      rows.map((row) => ({
-        name: row.name,
-        solid: row.leads,
-        quiet: !isCodeKnown ? 0 : notEntered(row),
-        label: !isCodeKnown ? number(row.leads) : `${number(row.leads)} · ${percent(row.entered, row.asked)}`,
-      })),
-      width,
-    );
-  switch (chart) {
-    case 'funnel':
-      return lines(
-        shownSteps(report).map(({ name, count, share, ofBefore }) => ({
-          name,
-          solid: count,
-          quiet: 0,
-          label: [number(count), areViewsKnown(funnel) ? ofBefore : share]
-            .filter((text) => text !== null)
-            .join(' · '),
-        })),
-        width,
-      );
-    case 'day':
-      return columns(
-        byDay.map((row) => ({
-          name: shortDay(row.day),
-          solid: row.leads,
-          quiet: !isCodeKnown ? 0 : notEntered(row),
-        })),
-        width,
-      );
-    case 'source':
-      return stacked(bySource);
-    case 'platform':
-      return stacked(byPlatform);
-    case 'time':
-      return lines(
-        (timeToEnter?.groups ?? []).map(({ belowSeconds, people }, index, groups) => ({
-          name: timeGroupName(belowSeconds, groups[index - 1]?.belowSeconds ?? 0),
-          solid: people,
-          quiet: 0,
-          label: people === 0 ? '0' : `${number(people)} · ${percent(people, timeToEnter?.people ?? 0)}`,
-        })),
-        width,
-      );
-    case 'fate':
-      return lines(
-        missed.map(({ fate, people }) => ({
-          name: FATES[fate],
-          solid: 0,
-          quiet: people,
-          label: number(people),
-        })),
-        width,
-      );
-  }
+export function drawChart({ chart, bars }: Pick<Section, 'chart' | 'bars'>, width: number): string | null {
+  if (bars.every(({ value, rest }) => value + rest === 0)) return null;
+  return chart === 'day' ? columns(bars, width) : lines(bars, width, chart === 'fate' ? QUIET : ACCENT);
 }
 
-type Bar = { readonly name: string; readonly solid: number; readonly quiet: number };
-
-/** Lying bars, one below the other, the name above and the figure behind each. */
-function lines(bars: readonly (Bar & { readonly label: string })[], width: number): string | null {
-  if (bars.every(({ solid, quiet }) => solid + quiet === 0)) return null;
+/** Horizontal bars, one below the other, each with its name before it and its label behind it. */
+function lines(bars: readonly Bar[], width: number, valueColor: string): string {
   const nameWidth = Math.min(width * 0.56, LETTER_WIDTH * longest(bars.map(({ name }) => name)) + 16);
   const labelWidth = LETTER_WIDTH * longest(bars.map(({ label }) => label)) + 10;
   const series = (data: readonly number[], color: string): BarSeriesOption => ({
@@ -140,12 +69,12 @@ function lines(bars: readonly (Bar & { readonly label: string })[], width: numbe
       },
       series: [
         series(
-          bars.map(({ solid }) => solid),
-          ACCENT,
+          bars.map(({ value }) => value),
+          valueColor,
         ),
         {
           ...series(
-            bars.map(({ quiet }) => quiet),
+            bars.map(({ rest }) => rest),
             QUIET,
           ),
           label: {
@@ -165,11 +94,10 @@ function lines(bars: readonly (Bar & { readonly label: string })[], width: numbe
 
 const longest = (texts: readonly string[]): number => Math.max(...texts.map(({ length }) => length));
 
-/** Standing bars along time. */
-function columns(bars: readonly Bar[], width: number): string | null {
-  if (bars.every(({ solid, quiet }) => solid + quiet === 0)) return null;
+/** Vertical bars along time. */
+function columns(bars: readonly Bar[], width: number): string {
   const axisLabel = { color: MUTED, fontSize: FONT_SIZE, fontFamily: FONT };
-  const most = Math.max(...bars.map(({ solid, quiet }) => solid + quiet));
+  const most = Math.max(...bars.map(({ value, rest }) => value + rest));
   const series = (data: readonly number[], color: string): BarSeriesOption => ({
     type: 'bar',
     stack: 'all',
@@ -198,11 +126,11 @@ function columns(bars: readonly Bar[], width: number): string | null {
       },
       series: [
         series(
-          bars.map(({ solid }) => solid),
+          bars.map(({ value }) => value),
           ACCENT,
         ),
         series(
-          bars.map(({ quiet }) => quiet),
+          bars.map(({ rest }) => rest),
           QUIET,
         ),
       ],
@@ -211,7 +139,7 @@ function columns(bars: readonly Bar[], width: number): string | null {
   );
 }
 
-/** So many names are passed over between two that are written. */
+/** How many names are left out between two that are written. */
 const labelStep = (count: number, width: number): number =>
   Math.max(0, Math.ceil(count / Math.max(2, Math.floor(width / 96))) - 1);
 

@@ -1,4 +1,4 @@
-// Lost leads as they are handed on: who never entered a code, and why.
+// Lost leads, as `desk lost` shows them: people who never entered a code, and why.
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { lostLeadPages, type LostLead } from '#server/db/across/lost-leads.ts';
 import type { Span } from '#server/db/across/report-figures.ts';
@@ -19,19 +19,18 @@ export type LostLeadRow = LeadAnswers & {
   readonly reason: LostLead['fate'];
   /** The reason in words. */
   readonly why: string;
-  /** What the mail server said to the newest mail; null when it said nothing, or it is no longer kept. */
+  /** The mail server's answer to the newest mail; null when there was none, or it is no longer kept. */
   readonly reply: string | null;
-  /** What kind of failure the newest mail met last: `4xx` for a mail server's "not now", or the name of what broke. */
+  /** The last failure of the newest mail: `4xx` for a mail server's "not now", or the name of an error. */
   readonly error_class: string | null;
   readonly codes: number;
   readonly wrong_tries: number;
 };
 
 /**
- * Reads who asked for a code in a span and never entered one. Whoever still can enter theirs is not lost yet, and not among
- * them.
- * @param options now: milliseconds since 1970. platformsOf: who runs the mail of domains
- * @returns pages, which may be empty, and of each how many still can
+ * Reads people who asked for a code in a span and never entered one. Those who can still enter theirs are counted apart.
+ * @param options now: milliseconds since 1970
+ * @returns pages, which may be empty, each with the number of people who can still enter their code
  */
 export async function* selectLost(
   { db }: Pick<OpenDatabase, 'db'>,

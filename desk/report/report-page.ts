@@ -1,4 +1,4 @@
-// The report as one page that needs no other file and no network: to be read, mailed and printed.
+// The report as one HTML file that needs no other file and no network, to be read, mailed and printed.
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import { drawChart } from '#desk/report/charts.ts';
 import type { Report } from '#desk/report/report.ts';
@@ -10,14 +10,14 @@ import {
   notes,
   spanInWords,
 } from '#desk/report/sentences.ts';
-import { sectionsOf, type Section } from '#desk/report/tables.ts';
+import { sectionsOf, type Section } from '#desk/report/sections.ts';
 
 export type Accent = { readonly light: string; readonly dark: string };
 
-/** The green of the design. */
+/** The green of the design, in both themes. */
 const OWN_ACCENT: Accent = { light: '#0e5a43', dark: '#8fd3b2' };
 
-/** Drawn for both: text that is scaled down to a phone cannot be read. */
+/** Charts are drawn for both widths: text scaled down to a phone cannot be read. */
 const WIDE = 800;
 const NARROW = 360;
 const IS_WIDE: ReadonlySet<Section['chart']> = new Set(['day']);
@@ -140,7 +140,7 @@ ${notes(report)
 `;
 }
 
-/** The longest list stands on the left, the two that come after it beside it, one below the other. */
+/** The sources stand on the left; the two sections after them on the right, one below the other. */
 function inColumns(sections: readonly Section[], report: Report): string {
   const at = sections.findIndex(({ chart }) => chart === 'source') + 1;
   const html = sections.map((section) => sectionAsHtml(section, report));
@@ -150,10 +150,10 @@ function inColumns(sections: readonly Section[], report: Report): string {
 function sectionAsHtml(section: Section, report: Report): string {
   const { chart, title, sentence, rows } = section;
   const isWide = IS_WIDE.has(chart);
-  const narrow = drawChart(chart, report, NARROW);
-  const wide = isWide ? drawChart(chart, report, WIDE) : null;
+  const narrow = drawChart(section, NARROW);
+  const wide = isWide ? drawChart(section, WIDE) : null;
   const isStacked = chart === 'day' || chart === 'source' || chart === 'platform';
-  // The sentence and the table say it in words.
+  // Hidden from screen readers: the sentence and the table say the same in words.
   const figure = (svg: string | null, size: string) =>
     svg === null ? '' : `<div class="${size}" aria-hidden="true">${svg}</div>`;
   return `<section class="${chart}${isWide ? ' wide' : ''}">
@@ -170,7 +170,7 @@ ${rows.length === 0 ? '' : tableAsHtml(section)}
 
 const LEGEND =
   '<ul class="legend" aria-hidden="true"><li>New leads</li><li class="quiet">Asked, and entered no code</li></ul>';
-/** Said once, where figures stand behind the bars. */
+/** Explains the figures behind the bars, once. */
 const LEGEND_OF_LINES =
   '<p class="legend-of-lines" aria-hidden="true">Behind each bar: new leads · how many of those who asked entered a code</p>';
 const LEGEND_OF_STEPS =

@@ -1,4 +1,4 @@
-// Figures as sentences: what a chart shows is said above it, on paper and in the terminal alike.
+// The figures in sentences, for the page and the terminal.
 import type { CodeFate } from '#server/db/across/code-fates.ts';
 import { OTHERS } from '#server/attribution/source.ts';
 import { countOf, type CodeStep, type Figures, type Row, type Step } from '#server/figures/figures.ts';
@@ -17,7 +17,7 @@ const STEPS: Readonly<Record<Step['step'], string>> = {
   whole: 'Read to the end',
 };
 
-/** Of whoever did not enter a code. */
+/** Why a code was not entered. */
 export const FATES: Readonly<Record<Exclude<CodeFate, 'entered'>, string>> = {
   open: 'Can still enter it',
   'not-tried': 'Had the mail, never tried',
@@ -31,7 +31,7 @@ export const FATES: Readonly<Record<Exclude<CodeFate, 'entered'>, string>> = {
 /** 12,345 */
 export const number = (value: number): string => value.toLocaleString('en');
 
-/** How many people took a step, or how often it was taken; 0 where that is not known. */
+/** The count of a step; 0 where it is not known. */
 function countIn(funnel: Figures['funnel'], wanted: Step['step']): number {
   const found = funnel?.find(({ step }) => step === wanted);
   return found === undefined ? 0 : countOf(found);
@@ -47,7 +47,7 @@ export const areCodesKnown = (funnel: Figures['funnel']): boolean =>
 export const areViewsKnown = (funnel: Figures['funnel']): boolean =>
   funnel?.some(({ step }) => step === 'seen') ?? false;
 
-/** Whether views and codes are of the same time, so that the one can be set against the other. */
+/** Whether views and codes are known for the same time, so that they can be compared. */
 const isOneFunnel = ({ funnel, codesFrom, viewsFrom }: FunnelParts): boolean =>
   areViewsKnown(funnel) && areCodesKnown(funnel) && codesFrom === null && viewsFrom === null;
 
@@ -57,13 +57,13 @@ type FunnelParts = Pick<Report, 'funnel' | 'codesFrom' | 'viewsFrom'>;
 type ShownStep = {
   readonly name: string;
   readonly count: number;
-  /** Of the first step it can be set against. */
+  /** Share of the first step that it can be compared with. */
   readonly share: string;
-  /** Of the step before; null where there is none it can be set against. */
+  /** Share of the step before; null where the two cannot be compared. */
   readonly ofBefore: string | null;
 };
 
-/** The steps of the funnel with their shares: of how often the page was seen, and of whoever asked where that says nothing. */
+/** The steps of the funnel with their shares of the views, or of the people who asked where views are not known. */
 export function shownSteps(report: FunnelParts): readonly ShownStep[] {
   const funnel = report.funnel ?? [];
   const isOne = isOneFunnel(report);
@@ -120,10 +120,7 @@ const ENOUGH_TO_JUDGE = 20;
 
 const leadsOf = (count: number): string => (count === 1 ? '1 new lead' : `${number(count)} new leads`);
 
-/** Of a chart by source or platform: what is drawn solid. New leads are known for longer than codes. */
-export const notEntered = ({ asked, entered }: Pick<Row, 'asked' | 'entered'>): number => asked - entered;
-
-/** A name, its figure, and what has become of it since the period before. */
+/** A name, its figure, and the change since the period before. */
 export type KeyFigure = { readonly name: string; readonly value: string; readonly change: string };
 
 export function keyFigures(report: Report): readonly KeyFigure[] {
@@ -172,7 +169,7 @@ export function keyFigures(report: Report): readonly KeyFigure[] {
 function change(now: number, then: number, when: string): string {
   const difference = now - then;
   if (difference === 0) return now === 0 ? `None in ${when} either.` : `As many as in ${when}.`;
-  // A share of a few says nothing.
+  // A percentage of very few people says nothing.
   const share = then < ENOUGH_TO_JUDGE ? '' : ` (${signed(Math.round((100 * difference) / then))}%)`;
   return `${number(Math.abs(difference))} ${difference > 0 ? 'more' : 'fewer'} than in ${when}${share}.`;
 }
@@ -273,10 +270,10 @@ export function fateSentence({ notEntered: rows, funnel }: Pick<Figures, 'notEnt
   const first = rows[0];
   if (!areCodesKnown(funnel)) return 'Codes of this time are no longer kept.';
   if (first === undefined) return 'Whoever asked for a code entered it.';
-  return `Of ${number(people)} who did not enter a code, ${number(first.people)} ${WHAT_BECAME[first.fate]}.`;
+  return `Of ${number(people)} who did not enter a code, ${number(first.people)} ${FATES_IN_A_SENTENCE[first.fate]}.`;
 }
 
-const WHAT_BECAME: typeof FATES = {
+const FATES_IN_A_SENTENCE: typeof FATES = {
   open: 'can still do so',
   'not-tried': 'had the mail and never tried',
   'wrong-tries': 'entered wrong digits only',
@@ -286,7 +283,7 @@ const WHAT_BECAME: typeof FATES = {
   unknown: 'have mail that is no longer kept',
 };
 
-/** What a reader has to know about the figures as such. */
+/** What a reader has to know to understand the figures. */
 export function notes({ codesFrom, mailFrom, viewsFrom, funnel }: Report): readonly string[] {
   return [
     'Days are those of UTC. Whoever asked for codes is counted once, on the first day, by the address; a lead on the day its address was first verified.',

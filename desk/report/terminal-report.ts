@@ -1,10 +1,10 @@
 // The report in a terminal: plain tables, and bars of block characters.
 import type { Report } from '#desk/report/report.ts';
 import { keyFigures, notes, spanInWords } from '#desk/report/sentences.ts';
-import { sectionsOf, type Section } from '#desk/report/tables.ts';
+import { sectionsOf, type Section } from '#desk/report/sections.ts';
 import { textBar } from '#server/platform/text-bar.ts';
 
-/** @returns lines, the last one ended too */
+/** @returns lines, each with a line end */
 export function reportAsText(report: Report): string {
   const figures = keyFigures(report);
   const width = Math.max(...figures.map(({ name }) => name.length));
@@ -22,7 +22,7 @@ export function reportAsText(report: Report): string {
   ].join('\n');
 }
 
-function sectionAsText({ title, sentence, columns, rows, lengths }: Section): string[] {
+function sectionAsText({ title, sentence, columns, rows, bars }: Section): string[] {
   const heading = ['', title.toUpperCase(), sentence];
   if (rows.length === 0) return heading;
   const widths = columns.map((column, at) =>
@@ -30,15 +30,15 @@ function sectionAsText({ title, sentence, columns, rows, lengths }: Section): st
   );
   const line = (cells: readonly string[], end: string) =>
     `  ${cells.map((cell, at) => pad(cell, widths[at] ?? 0, at > 0)).join('  ')}  ${end}`.trimEnd();
-  const longest = Math.max(1, ...lengths);
+  const longest = Math.max(1, ...bars.map(({ value }) => value));
   return [
     ...heading,
     line(columns, ''),
-    ...rows.map((row, at) => line(row, textBar((lengths[at] ?? 0) / longest))),
+    ...rows.map((row, at) => line(row, textBar((bars[at]?.value ?? 0) / longest))),
   ];
 }
 
-/** Columns of a terminal, near enough: letters and not code units. */
+/** Columns of a terminal, nearly: characters and not code units. */
 const width = (text: string): number => Array.from(text).length;
 
 const pad = (text: string, to: number, isRight: boolean): string => {

@@ -42,7 +42,7 @@ export type Step =
 /** How many people took a step, or how often it was taken. */
 export const countOf = (step: Step): number => ('people' in step ? step.people : step.times);
 
-/** What is known about a span. What hangs on codes is null when they are no longer kept. */
+/** What is known about a span. Figures about codes are null when codes are no longer kept. */
 export type Figures = {
   /** Since when codes are known, if that is later than the span begins. ISO 8601. */
   readonly codesFrom: string | null;
@@ -62,7 +62,7 @@ export type Figures = {
 };
 
 /** Days that codes and mail are kept; 0: for ever. */
-export type Retention = { readonly unverifiedDays: number; readonly mailDays: number };
+type Retention = { readonly unverifiedDays: number; readonly mailDays: number };
 
 export type FiguresOptions = {
   readonly retention: Retention;

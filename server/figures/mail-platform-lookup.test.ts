@@ -130,7 +130,7 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it('are forgotten when nobody has the domain any more, or its last one is erased', () =>
+    it('are forgotten when no person with the domain is left', () =>
       withServer({ engine }, (server) =>
         withDnsServer(ZONE, async ({ address }) => {
           const domains = async () =>

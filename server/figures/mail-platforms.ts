@@ -1,4 +1,4 @@
-// Who runs the mailbox behind an address: told by the names of the large providers, else by who takes the mail of the domain.
+// Who runs the mailbox behind an address, by the domain of a large provider, or by the mail server of another domain.
 
 export const MAIL_PLATFORMS = [
   'Google',
@@ -27,11 +27,11 @@ export const MAIL_PLATFORMS = [
 ] as const;
 export type MailPlatform = (typeof MAIL_PLATFORMS)[number];
 
-/** Domains of the providers themselves, about which nobody need be asked. */
+/** The providers' domains for consumers, for which DNS need not be asked. */
 const DOMAINS: readonly (readonly [RegExp, MailPlatform])[] = [
   [/^(gmail|googlemail)\.com$/, 'Google'],
   [/^((outlook|hotmail|live)\.[a-z]{2,3}(\.[a-z]{2})?|msn\.com|passport\.com)$/, 'Microsoft'],
-  // Not yahoo.co.jp: that is another company, with a mail service of its own. AOL's mailboxes are at Yahoo.
+  // Not yahoo.co.jp: that is another company, with another mail service. AOL's mailboxes are at Yahoo.
   [/^(?!yahoo\.co\.jp$)(yahoo\.[a-z]{2,3}(\.[a-z]{2})?|(ymail|rocketmail|myyahoo|aol|aim)\.com)$/, 'Yahoo'],
   [/^(icloud|me|mac)\.com$/, 'Apple'],
   [/^(gmx\.(net|de|at|ch|com)|web\.de)$/, 'GMX, WEB.DE'],
@@ -39,8 +39,8 @@ const DOMAINS: readonly (readonly [RegExp, MailPlatform])[] = [
 ];
 
 /**
- * What the names of mail servers end with, as the providers' instructions for MX records have it. A filter that mail passes on
- * its way to a mailbox elsewhere (Proofpoint and those after it) is the platform: it decides what arrives.
+ * Names of mail servers, from the providers' instructions for MX records. A filter in front of a mailbox elsewhere (Proofpoint and those
+ * after it) counts as the platform: it decides what arrives.
  */
 const MAIL_SERVERS: readonly (readonly [RegExp, MailPlatform])[] = [
   [/^(smtp|(alt\d\.)?aspmx\.l)\.google\.com$|^aspmx\d\.googlemail\.com$/, 'Google Workspace'],
@@ -76,13 +76,13 @@ const MAIL_SERVERS: readonly (readonly [RegExp, MailPlatform])[] = [
 
 /**
  * @param domain in lower case
- * @returns null when its name does not tell
+ * @returns null when the domain is not that of a provider
  */
 export const platformOfDomain = (domain: string): MailPlatform | null => platformIn(DOMAINS, domain);
 
 /**
  * @param host of an MX record, in any case of letters
- * @returns `other` for whoever runs a mail server of their own, and for a provider we do not know
+ * @returns `other` for a mail server that belongs to no provider we know
  */
 export const platformOfMailServer = (host: string): MailPlatform =>
   platformIn(MAIL_SERVERS, host.toLowerCase().replace(/\.$/, '')) ?? 'other';

@@ -52,7 +52,7 @@ describe('a period', () => {
 });
 
 describe('a mail platform', () => {
-  it('is told by the domains of the providers themselves, and by no others that look alike', () => {
+  it('is known by the domains of the providers, and by none that look alike', () => {
     for (const [domain, platform] of [
       ['gmail.com', 'Google'],
       ['googlemail.com', 'Google'],
@@ -73,7 +73,7 @@ describe('a mail platform', () => {
       assert.equal(platformOfDomain(domain), platform, domain);
   });
 
-  it('is told by the mail servers of the others', () => {
+  it('is known by the mail servers of other domains', () => {
     for (const [host, platform] of [
       ['ASPMX.L.GOOGLE.COM.', 'Google Workspace'],
       ['alt2.aspmx.l.google.com', 'Google Workspace'],

@@ -1,29 +1,29 @@
-// Which time a report is about, and which one it is compared with. Days are those of UTC.
+// Periods of a report: the time it is about, and the time it is compared with. Days are in UTC.
 import type { Span } from '#server/db/across/report-figures.ts';
 import { DAY_MS, isoTime } from '#server/platform/time.ts';
 
 export type Period = Span & {
   /** As it was typed. */
   readonly name: string;
-  /** What the one before is called: `the 30 days before`. */
+  /** The name of the period before, such as `the 30 days before`. */
   readonly beforeName: string;
-  /** The one before, up to the same moment of it. */
+  /** The period before, up to the same moment in it. */
   readonly before: Span;
 };
 
-/** As many days as ten years have, at most. */
-const MOST_DAYS = 3_660;
+/** Ten years. */
+const DAYS_LIMIT = 3_660;
 
 /**
  * Reads `7d` or `4w` (the last whole days, today as far as it has come), or a month such as `2026-10`.
  * @param now milliseconds since 1970
- * @returns null when it is none of these, or has not begun
+ * @returns null when the text is none of these, or the month has not begun
  */
 export function readPeriod(text: string, now: number): Period | null {
   const [, count, unit] = /^(\d{1,4})([dw])$/.exec(text) ?? [];
   if (count !== undefined) {
     const days = Number(count) * (unit === 'w' ? 7 : 1);
-    if (days < 1 || days > MOST_DAYS) return null;
+    if (days < 1 || days > DAYS_LIMIT) return null;
     const today = now - (now % DAY_MS);
     const from = today - (days - 1) * DAY_MS;
     return {

@@ -14,7 +14,7 @@ export type Sums = { -readonly [Name in keyof Counts]: Counts[Name] } & {
   /** Views of the page. */
   seen: number;
 };
-export type NamedSums = Readonly<Sums> & { readonly name: string };
+type NamedSums = Readonly<Sums> & { readonly name: string };
 
 export const noSums = (): Sums => ({ seen: 0, asked: 0, entered: 0, leads: 0 });
 

@@ -1,0 +1,59 @@
+// Reads the people of a CSV, a row at a time.
+import type { FileHandle } from 'node:fs/promises';
+
+import { CommandFailure } from '#desk/commands/command.ts';
+import { printable } from '#desk/commands/terminal-text.ts';
+import { findColumns, readPerson, type Columns, type DateOrder } from '#desk/import/people.ts';
+import { readCsv } from '#desk/import/read-csv.ts';
+import { createCollector } from '#server/platform/collect-garbage.ts';
+import { asciiAddress } from '#shared/lead.ts';
+
+export type PeopleFile = {
+  /** The name that was typed. */
+  readonly file: string;
+  readonly handle: FileHandle;
+  readonly dateOrder: DateOrder | undefined;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  readonly signal: AbortSignal;
+};
+
+type ReadRow = ReturnType<typeof readPerson> & { readonly line: number };
+
+/**
+ * @param onColumns is called with the headings of the columns that are used
+ * @throws {CommandFailure} when the file is no CSV with addresses
+ */
+export async function* readPeople(
+  { file, handle, dateOrder, now, signal }: PeopleFile,
+  onColumns: (used: readonly string[]) => void = () => {},
+): AsyncGenerator<ReadRow, void, void> {
+  const collect = createCollector();
+  let columns: Columns | undefined;
+  for await (const event of readCsv(handle)) {
+    signal.throwIfAborted();
+    collect(1);
+    if (event.type === 'fault') throw new CommandFailure(`${file} ${event.sentence}`);
+    const { cells, line } = event;
+    if (columns !== undefined) {
+      yield { line, ...readPerson(cells, columns, { dateOrder, now }) };
+      continue;
+    }
+    const found = findColumns(cells);
+    if (found === null)
+      throw new CommandFailure(
+        // The address may be a person's: it is not repeated.
+        cells.some((cell) => asciiAddress(cell) !== null)
+          ? `${file} has no headings: an e-mail address stands in its first line. Put one above it that names the columns, such as: email,name,company`
+          : `${file} has no column of e-mail addresses: its first line names ${sayHeadings(cells)}. Call the column "email".`,
+      );
+    columns = found.columns;
+    onColumns(found.used);
+  }
+  if (columns === undefined)
+    throw new CommandFailure(`${file} is empty. Name the CSV that the previous tool exported.`);
+}
+
+/** Headings for a sentence: "Email", "Name" */
+export const sayHeadings = (headings: readonly string[]): string =>
+  headings.map((heading) => `"${printable(heading)}"`).join(', ');

@@ -1,0 +1,165 @@
+// The sections of the report: each a finding in one sentence, with a chart and a table of the same figures. The page and the terminal show
+// them.
+import type { Row } from '#server/figures/figures.ts';
+import type { Report } from '#desk/report/report.ts';
+import {
+  FATES,
+  areCodesKnown,
+  areViewsKnown,
+  daySentence,
+  fateSentence,
+  funnelSentence,
+  number,
+  percent,
+  platformSentence,
+  shortDay,
+  shownSteps,
+  sourceSentence,
+  timeGroupName,
+  timeSentence,
+} from '#desk/report/sentences.ts';
+
+export type Section = {
+  readonly chart: 'funnel' | 'fate' | 'day' | 'source' | 'platform' | 'time';
+  readonly title: string;
+  readonly sentence: string;
+  /** Headings of the table. The first column names a row, the others count. */
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  /** One for each row. */
+  readonly bars: readonly Bar[];
+};
+
+export type Bar = {
+  readonly name: string;
+  readonly value: number;
+  /** People who asked for a code and entered none, drawn behind the value in a pale colour; 0 where that does not apply. */
+  readonly rest: number;
+  /** Text behind the bar. */
+  readonly label: string;
+};
+
+export const sectionsOf = (report: Report): readonly Section[] => [
+  funnelSection(report),
+  fateSection(report),
+  daySection(report),
+  sourceSection(report),
+  platformSection(report),
+  timeSection(report),
+];
+
+function funnelSection(report: Report): Section {
+  const steps = shownSteps(report);
+  const isViewKnown = areViewsKnown(report.funnel);
+  return {
+    chart: 'funnel',
+    title: 'Funnel',
+    sentence: funnelSentence(report),
+    columns: ['Step', isViewKnown ? 'Count' : 'People', 'Share', 'Of the one before'],
+    rows: steps.map(({ name, count, share, ofBefore }) => [name, number(count), share, ofBefore ?? '–']),
+    bars: steps.map(({ name, count, share, ofBefore }) => ({
+      name,
+      value: count,
+      rest: 0,
+      label: [number(count), isViewKnown ? ofBefore : share].filter((text) => text !== null).join(' · '),
+    })),
+  };
+}
+
+function fateSection(report: Report): Section {
+  const { notEntered } = report;
+  const missed = notEntered.reduce((sum, { people }) => sum + people, 0);
+  return {
+    chart: 'fate',
+    title: 'Why codes were not entered',
+    sentence: fateSentence(report),
+    columns: ['What became of it', 'People', 'Share'],
+    rows: notEntered.map(({ fate, people }) => [FATES[fate], number(people), percent(people, missed)]),
+    bars: notEntered.map(({ fate, people }) => ({
+      name: FATES[fate],
+      value: people,
+      rest: 0,
+      label: number(people),
+    })),
+  };
+}
+
+function daySection(report: Report): Section {
+  const { byDay, funnel } = report;
+  const isWeekly = byDay.some(({ days }) => days > 1);
+  return {
+    chart: 'day',
+    title: isWeekly ? 'By week' : 'By day',
+    sentence: daySentence(report),
+    columns: [isWeekly ? 'Week from' : 'Day', ...seenColumn(report), ...countColumns(report)],
+    rows: byDay.map((row) => [row.day, ...seenCell(report, row), ...countCells(report, row)]),
+    bars: byDay.map((row) => ({ ...countBar(funnel, row), name: shortDay(row.day) })),
+  };
+}
+
+function sourceSection(report: Report): Section {
+  const { bySource, funnel } = report;
+  return {
+    chart: 'source',
+    title: 'By source',
+    sentence: sourceSentence(report),
+    columns: ['Source', ...seenColumn(report), ...countColumns(report)],
+    rows: bySource.map((row) => [row.name, ...seenCell(report, row), ...countCells(report, row)]),
+    bars: bySource.map((row) => ({ ...countBar(funnel, row), name: row.name })),
+  };
+}
+
+function platformSection(report: Report): Section {
+  const { byPlatform, funnel } = report;
+  return {
+    chart: 'platform',
+    title: 'By mail platform',
+    sentence: platformSentence(report),
+    columns: ['Platform', ...countColumns(report)],
+    rows: byPlatform.map((row) => [row.name, ...countCells(report, row)]),
+    bars: byPlatform.map((row) => ({ ...countBar(funnel, row), name: row.name })),
+  };
+}
+
+function timeSection(report: Report): Section {
+  const { groups = [], people: all = 0 } = report.timeToEnter ?? {};
+  const named = groups.map(({ belowSeconds, people }, at) => ({
+    name: timeGroupName(belowSeconds, groups[at - 1]?.belowSeconds ?? 0),
+    people,
+    share: percent(people, all),
+  }));
+  return {
+    chart: 'time',
+    title: 'From mail to code',
+    sentence: timeSentence(report),
+    columns: ['Time', 'People', 'Share'],
+    rows: named.map(({ name, people, share }) => [name, number(people), share]),
+    bars: named.map(({ name, people, share }) => ({
+      name,
+      value: people,
+      rest: 0,
+      label: people === 0 ? '0' : `${number(people)} · ${share}`,
+    })),
+  };
+}
+
+type Counted = Omit<Row, 'name'>;
+type Funnel = Pick<Report, 'funnel'>;
+
+const seenColumn = ({ funnel }: Funnel): readonly string[] => (areViewsKnown(funnel) ? ['Views'] : []);
+
+const seenCell = ({ funnel }: Funnel, { seen }: { seen: number | null }): readonly string[] =>
+  areViewsKnown(funnel) ? [seen === null ? '–' : number(seen)] : [];
+
+const countColumns = ({ funnel }: Funnel): readonly string[] =>
+  areCodesKnown(funnel) ? ['Asked', 'Entered', 'Share', 'New leads'] : ['New leads'];
+
+const countCells = ({ funnel }: Funnel, { asked, entered, leads }: Counted): readonly string[] =>
+  areCodesKnown(funnel)
+    ? [number(asked), number(entered), percent(entered, asked), number(leads)]
+    : [number(leads)];
+
+const countBar = (funnel: Report['funnel'], { asked, entered, leads }: Counted): Omit<Bar, 'name'> =>
+  areCodesKnown(funnel)
+    ? { value: leads, rest: asked - entered, label: `${number(leads)} · ${percent(entered, asked)}` }
+    : { value: leads, rest: 0, label: number(leads) };

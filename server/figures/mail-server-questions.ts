@@ -1,0 +1,94 @@
+// Asks DNS which server takes the mail of many domains, within limits for the life of one command: a person waits for it.
+import type { MxRecord } from 'node:dns';
+
+import { createDns } from '#server/platform/dns.ts';
+
+export type MailServerQuestions = {
+  /**
+   * Asks in the order of the domains, until a limit is reached.
+   * @returns by domain the name of its first mail server, in lower case; null when it has none. A domain about which DNS did not answer
+   * is missing
+   */
+  readonly ask: (domains: readonly string[]) => Promise<ReadonlyMap<string, string | null>>;
+  /** Why DNS cannot be asked; null when it can. */
+  readonly whyUnreachable: () => string | null;
+};
+
+const QUESTIONS_LIMIT = 500;
+const AT_ONCE = 16;
+/** After this many failures without any answer, DNS itself is unreachable. */
+const FAILURES_TO_GIVE_UP = 4;
+/** The DNS servers of the domain fail, which others need not. */
+const DOMAIN_FAILURES: ReadonlySet<string> = new Set(['ESERVFAIL', 'EREFUSED', 'EBADRESP']);
+
+/** @param options dnsServers: servers to ask; undefined: the machine's own. limitMs: for all questions together */
+export function createMailServerQuestions({
+  dnsServers,
+  signal,
+  limitMs,
+}: {
+  dnsServers: readonly string[] | undefined;
+  signal: AbortSignal;
+  limitMs: number;
+}): MailServerQuestions {
+  let questionsLeft = QUESTIONS_LIMIT;
+  let msLeft = limitMs;
+  let unreachable: string | null = null;
+
+  async function askAll(
+    domains: readonly string[],
+    stopped: AbortSignal,
+  ): Promise<Map<string, string | null>> {
+    const dns = createDns(dnsServers, stopped);
+    const answers = new Map<string, string | null>();
+    const failedDomains: string[] = [];
+    const waiting = domains.values();
+    let failures = 0;
+    let reason = 'no answer in time';
+    const askNext = async () => {
+      for (const domain of waiting) {
+        if (stopped.aborted || unreachable !== null || questionsLeft === 0) return;
+        questionsLeft -= 1;
+        const answer = await dns.mailServers(domain);
+        if (answer.type !== 'failed') {
+          answers.set(domain, answer.type === 'records' ? firstOf(answer.records) : null);
+          continue;
+        }
+        if (stopped.aborted) return;
+        if (DOMAIN_FAILURES.has(answer.reason)) failedDomains.push(domain);
+        ({ reason } = answer);
+        failures += 1;
+        if (answers.size === 0 && failures >= FAILURES_TO_GIVE_UP) unreachable = reason;
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, askNext));
+    // Since DNS answers for other domains, the fault is theirs.
+    if (answers.size > 0) for (const domain of failedDomains) answers.set(domain, null);
+    else unreachable ??= reason;
+    return answers;
+  }
+
+  return {
+    ask: async (domains) => {
+      if (msLeft === 0 || unreachable !== null) return new Map();
+      const begun = performance.now();
+      const late = new AbortController();
+      const timer = setTimeout(() => late.abort(), msLeft);
+      try {
+        return await askAll(domains, AbortSignal.any([signal, late.signal]));
+      } finally {
+        clearTimeout(timer);
+        // Cancels questions that are still open.
+        late.abort();
+        msLeft = Math.max(0, msLeft - (performance.now() - begun));
+      }
+    },
+    whyUnreachable: () => unreachable,
+  };
+}
+
+function firstOf(servers: readonly MxRecord[]): string | null {
+  const [first] = servers.toSorted((a, b) => a.priority - b.priority || (a.exchange < b.exchange ? -1 : 1));
+  // RFC 7505: an empty name says that the domain takes no mail.
+  return first?.exchange.toLowerCase() || null;
+}
