@@ -62,7 +62,7 @@ for (const name of ['nginx', 'caddy'] as const) {
   const test = base.extend<object, { readonly ports: ProxyPorts; readonly site: Site }>({
     ports: [
       // oxlint-disable-next-line no-empty-pattern -- Playwright reads the fixture's needs from this pattern
-      async ({}, use) => use({ http: await freePort(), https: await freePort(), page: await freePort() }),
+      async ({}, use) => use({ http: await freePort(), https: await freePort(), pages: [await freePort()] }),
       { scope: 'worker' },
     ],
     site: [
@@ -80,7 +80,7 @@ for (const name of ['nginx', 'caddy'] as const) {
     ],
   });
   const settings = (ports: ProxyPorts) => ({
-    PORT: String(ports.page),
+    PORT: String(ports.pages[0]),
     PUBLIC_URL: `https://localhost:${ports.https}`,
     TRUST_PROXY: '1',
   });
@@ -116,7 +116,9 @@ for (const name of ['nginx', 'caddy'] as const) {
       const plain = await ask(`${site.url}/`, { headers: { 'accept-encoding': 'identity' } });
       expect(plain.status).toBe(200);
       expect(plain.headers['content-encoding']).toBeUndefined();
-      const direct = await ask(`http://127.0.0.1:${ports.page}/`, { headers: { 'accept-encoding': 'br' } });
+      const direct = await ask(`http://127.0.0.1:${ports.pages[0]}/`, {
+        headers: { 'accept-encoding': 'br' },
+      });
       const compressed = await ask(`${site.url}/`, { headers: { 'accept-encoding': 'br' } });
       expect(compressed.headers['content-encoding']).toBe('br');
       expect(compressed.headers.etag).toBe(direct.headers.etag);

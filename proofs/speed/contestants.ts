@@ -13,10 +13,10 @@ import { ensureBuilt, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createPostgresDatabase, type Engine } from '#testing/databases.ts';
 import { freePort } from '#testing/free-port.ts';
 import { siteDatabaseUrl, siteSettings } from '#testing/start-site.ts';
-import { median } from '#proofs/report.ts';
+import { median } from '#proofs/stand/report.ts';
 import { createClient, type Client } from '#proofs/speed/client.ts';
 import type { Sink } from '#proofs/speed/sink.ts';
-import { LIMITS_OUT_OF_REACH } from '#proofs/visitors.ts';
+import { LIMITS_OUT_OF_REACH } from '#proofs/stand/visitors.ts';
 
 /** What both work with. */
 export type Surroundings = {

@@ -2,8 +2,8 @@
 // code, lead) run through it. Seen from outside, because what SQLite and the mail client hold lies outside the JavaScript heap.
 import { setTimeout } from 'node:timers/promises';
 
-import { residentBytes } from '#proofs/consumption.ts';
-import { median } from '#proofs/report.ts';
+import { residentBytes } from '#proofs/stand/consumption.ts';
+import { median } from '#proofs/stand/report.ts';
 import {
   clear,
   enterFloor,
@@ -15,7 +15,7 @@ import {
 } from '#proofs/speed/contestants.ts';
 import { closedLoop, forMs } from '#proofs/speed/loops.ts';
 import { beside, type Section } from '#proofs/speed/section.ts';
-import { leadsIn } from '#proofs/verdict.ts';
+import { leadsIn } from '#proofs/stand/account.ts';
 
 const VISITORS = 32;
 const LOOK_EVERY_MS = 100;
