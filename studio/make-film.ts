@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Writable } from 'node:stream';
 import { captions, type Caption } from './captions.ts';
-import { openScene, placeOf, publish, reportSize, withBrowser } from './shared.ts';
+import { openScene, withBrowser } from './open-scene.ts';
+import { placeOf, publish, reportSize } from './publish.ts';
 
 const framesPerSecond = 30;
 const size = { width: 1280, height: 720 };
