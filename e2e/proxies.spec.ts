@@ -18,7 +18,7 @@ import { createVisitor, expect, test as base } from './fixtures.ts';
 type Answer = {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
-  /** How often each header stands in the answer is only told here. */
+  /** Shows how often each header stands in the answer. */
   readonly rawHeaders: readonly string[];
   readonly body: string;
 };
@@ -154,14 +154,14 @@ for (const name of ['nginx', 'caddy'] as const) {
       expect((await ask(`${site.url}/api/leads`, { method: 'POST', headers, body })).status).toBe(413);
     });
 
-    test('nobody chooses the address they are counted by', async ({ site }) => {
+    test('no visitor can choose the address that limits count', async ({ site }) => {
       expect((await postForm(site.url, 'ada@example.com', { 'x-forwarded-for': '6.6.6.6' })).status).toBe(
         202,
       );
       expect(await visitorAddress(site, 'ada@example.com')).toMatch(/^(127\.0\.0\.1|::1)$/);
     });
 
-    test('while the page is started anew, a visitor is not told what a proxy thinks', async ({
+    test('while the page is started anew, a visitor does not read a proxy's error page', async ({
       site,
       ports,
     }) => {

@@ -41,7 +41,7 @@ type Page = {
   readonly freeMail: number;
   /** A share of the visitors has a provider that hides most of our mail. */
   readonly hiddenAt?: number;
-  /** All visitors of the hour share so many network addresses. */
+  /** How many network addresses the visitors of the hour share. */
   readonly addresses?: number;
   readonly sameCompany?: true;
   /** Minutes in which all the visitors come. */

@@ -2,7 +2,7 @@
 // moved) for two days and a bit: 10,000 network addresses against one e-mail address, in every way the API offers. What
 // counts are the 24 hours in which most was reached, wherever they begin. The table goes into docs/measured/security.md.
 //
-// Nobody guesses right here: a day's odds are too small to be seen by trying. What is counted is how often a guess was
+// No guess is right here: a day's odds are too small to be seen by trying. What is counted is how often a guess was
 // compared with a live code, each time a chance of one in a million; the sum of them bounds the odds.
 // Usage: guessing.ts [hours] [--dry]
 import { acceptedCodes } from '#server/db/tables/codes.ts';
@@ -154,7 +154,7 @@ const patientChallenges: Strategy = (attacker) => {
   };
 };
 
-/** One browser keeps a code alive; all the others guess at it without a challenge of their own. */
+/** One browser keeps a code alive; all the others guess at it without a challenge. */
 const withoutChallenge: Strategy = (attacker) => async () => {
   await attacker.ask(attacker.newBrowser());
   for (let count = 0; count < ASKS_EACH_MINUTE; count += 1) await attacker.guess(attacker.newBrowser());
@@ -244,7 +244,7 @@ const acrossTheEdge: Strategy = (attacker) => {
 const STRATEGIES: Readonly<Record<string, Strategy>> = {
   'a new challenge for every code': ownChallenges,
   'two codes in every challenge': patientChallenges,
-  'no challenge of its own': withoutChallenge,
+  'no challenge': withoutChallenge,
   'all of it, the shared budget first': everything,
   'tries used up, asked again': exhaustAndAskAgain,
   'answers lost, asked again': lostAnswers,

@@ -75,7 +75,7 @@ const PODMAN_OPTIONS = [
   ['--cgroup-manager=cgroupfs'],
   ['--cgroup-manager=cgroupfs', '--runtime=runc'],
 ] as const;
-/** Where nobody may raise limits, podman's own are too high. */
+/** podman's own limits are too high on a machine that does not let them be raised. */
 const ULIMITS = ['--ulimit', 'nofile=16384:16384', '--ulimit', 'nproc=4096:4096'];
 /** Never waited for idly: this process is the mail server, too. */
 const tryPodman = async (...parameters: readonly string[]) => {
@@ -112,7 +112,7 @@ function makeBase(): string {
   mkdirSync(modules, { recursive: true });
   cpSync(path.resolve(npm, '..', '..'), path.join(modules, 'npm'), { recursive: true });
   symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', path.join(root, 'usr/local/bin/npm'));
-  // A network may have an authority of its own.
+  // A company's network may have a certificate authority.
   const authorities = 'etc/ssl/certs/ca-certificates.crt';
   if (existsSync(`/${authorities}`)) cpSync(`/${authorities}`, path.join(root, authorities));
   execFileSync('chroot', [root, 'useradd', '--uid', '1000', '--create-home', 'node']);
@@ -357,7 +357,7 @@ type Counts = {
   readonly pages: number;
   readonly failedPages: number;
   readonly forms: number;
-  /** Answered 503 with a sentence and Retry-After: a form that is on its way when the process ends is sent again by nobody. */
+  /** Answered 503 with a sentence and Retry-After: Caddy does not repeat a form that is on its way when the process ends. */
   readonly refusedForms: number;
   readonly failedForms: number;
 };

@@ -284,7 +284,7 @@ async function twoProcesses(engine: Engine): Promise<void> {
 /** As in one checkout, where the files of both releases are found by both. */
 const build = (project: string) => execute('node', ['build/build.ts'], { cwd: project });
 
-/** A release of the past as a project of its own, with the packages of today. */
+/** A release of the past as a project in its own folder, with the packages of today. */
 function oldProject(ref: string): string {
   const project = mkdtempSync(path.join(os.tmpdir(), 'lead-page-old-'));
   const archive = execFileSync('git', ['archive', ref], { cwd: PROJECT_FOLDER, maxBuffer: 1e9 });

@@ -27,7 +27,7 @@ type Ffmpeg = {
 function startFfmpeg(options: readonly string[]): Ffmpeg {
   const child = spawn('ffmpeg', ['-hide_banner', '-loglevel', 'error', '-y', ...options], {
     stdio: ['pipe', 'inherit', 'inherit'],
-    // SVT-AV1 reports on itself unless it is told not to.
+    // SVT-AV1 prints its settings by default.
     env: { ...process.env, SVT_LOG: '1' },
   });
   const done = new Promise<void>((resolve, reject) => {

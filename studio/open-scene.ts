@@ -52,7 +52,7 @@ async function readScenePart(urlPath: string): Promise<Buffer | string> {
   return urlPath.endsWith('.ts') ? stripTypeScriptTypes(await readFile(file, 'utf8')) : readFile(file);
 }
 
-/** The green of the design (web/styles/tokens.css), for a campaign without colours of its own. */
+/** The green of the design (web/styles/tokens.css), for a campaign that sets no colours. */
 const designColours = { accent: '#0e5a43', plate: '#123d30' };
 
 /** The campaign's words, whether or not the pictures they speak of are there: these are what is being made. */

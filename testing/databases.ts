@@ -57,7 +57,7 @@ export async function createPostgresDatabase(server?: string): Promise<string> {
 
 /** Makes the database that migrated ones are copied from, for all test files. */
 export async function makeTemplate(): Promise<void> {
-  // Never through a PgBouncer: it would stay connected, and nobody may be when it is copied.
+  // Never through a PgBouncer: it would stay connected, and a database with connections cannot be copied.
   const { href, pathname } = await createDatabase(serverUrl(), 'template1');
   const database = openDatabase({ engine: 'postgres', url: href }, () => {});
   await migrate(database);

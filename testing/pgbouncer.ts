@@ -47,7 +47,7 @@ export async function startPgBouncer(server: string, settings: readonly string[]
       'pool_mode = transaction',
       'max_client_conn = 1000',
       `default_pool_size = ${SERVER_CONNECTIONS}`,
-      // A server connection that nobody needs is closed soon: a test makes many databases.
+      // An idle server connection is closed soon: a test makes many databases.
       'server_idle_timeout = 5',
       ...settings,
       '',

@@ -19,7 +19,7 @@ async function canConnect(url: string): Promise<boolean> {
 
 it('a port that is taken costs one try, of which nothing is left', () =>
   inFolder(async (folder) => {
-    // PostgreSQL runs as somebody else.
+    // PostgreSQL runs as another user.
     chmodSync(folder, 0o755);
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');

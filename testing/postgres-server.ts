@@ -162,7 +162,7 @@ export function initialise(folder: string, native: string, data: string, owner: 
   );
 }
 
-/** PostgreSQL refuses to run as root. There, "nobody" runs it. */
+/** PostgreSQL refuses to run as root: the user "nobody" runs it then. */
 export function unprivilegedOwner(): Owner | null {
   if (process.getuid?.() !== 0) return null;
   const id = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));

@@ -26,7 +26,7 @@ export type Surroundings = {
   readonly sink: Sink;
 };
 
-/** A program with a folder and an empty database of its own, not running yet. */
+/** A program that does not run yet, with its folder and an empty database. */
 export type Entrant = {
   readonly name: 'ours' | 'floor';
   readonly script: string;
@@ -168,7 +168,7 @@ async function untilServed(url: string, child: ChildProcess): Promise<void> {
   }
 }
 
-/** Null: nobody answers. */
+/** @returns null when there is no answer */
 const statusOf = (url: string): Promise<number | null> =>
   new Promise((resolve) => {
     get(url, { agent: false }, (response) => {

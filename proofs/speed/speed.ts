@@ -45,7 +45,7 @@ const engines = ENGINES.filter((engine) => positionals.length === 0 || positiona
 const PACE: Pace = short
   ? { rounds: 3, turnMs: 500, warmUpMs: 1_500 }
   : { rounds: 5, turnMs: 5_000, warmUpMs: 8_000 };
-/** The ratio of many leads to a few is near one, so it wants more turns to be told from it. */
+/** The ratio of many leads to a few is near one: it takes more turns to measure the difference. */
 const LEADS_PACE: Pace = { ...PACE, rounds: short ? 3 : 9 };
 const STARTS = short ? 1 : 5;
 const FLOWS = Number(values.flows ?? (short ? 1_000 : 50_000));
