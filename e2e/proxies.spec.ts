@@ -161,7 +161,7 @@ for (const name of ['nginx', 'caddy'] as const) {
       expect(await visitorAddress(site, 'ada@example.com')).toMatch(/^(127\.0\.0\.1|::1)$/);
     });
 
-    test('while the page is started anew, a visitor does not read a proxy's error page', async ({
+    test('while the page is started anew, a visitor never reads the error page of a proxy', async ({
       site,
       ports,
     }) => {
