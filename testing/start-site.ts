@@ -76,7 +76,10 @@ export async function startSiteProcess(
       READY_WITHIN_MS,
     ).unref();
   });
-  const url = await ready;
+  const url = await ready.catch((error: unknown) => {
+    child.kill('SIGKILL');
+    throw error;
+  });
   return {
     url,
     port: Number(new URL(url).port),
