@@ -66,7 +66,6 @@ const nginxProgram = findProgram('nginx');
 if (nginxProgram === undefined) throw new Error(notTested('nginx'));
 // Of this process alone: the certificate is the tests' own.
 process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
-process.env['NODE_NO_WARNINGS'] = '1';
 
 /** How long the slowest answer took, in milliseconds, since it was last set to 0. */
 let longest = 0;
