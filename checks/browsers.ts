@@ -55,7 +55,7 @@ const isAtMost = (version: string, limit: string): boolean => {
   return major < limitMajor || (major === limitMajor && minor <= limitMinor);
 };
 
-/** The families that do not know it, or only by a name of their own that is not among `names`. */
+/** The families that do not know it, or only by another name that is not among `names`. */
 function missingIn(compat: CompatStatement, names: readonly string[] = []): string[] {
   const knows = (one: SimpleSupportStatement, limit: string) =>
     typeof one.version_added === 'string' &&

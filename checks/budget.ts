@@ -1,5 +1,5 @@
 // The bundle budget: what the built site may weigh. Fails when our code outgrew it. What a campaign's words and pictures
-// add gets a note: they are the operator's to choose. Words are told from code by taking them out: every text of the
+// add gets a note: they are the operator's to choose. Words are subtracted from the code: every text of the
 // campaign's files, and the letters of the headline that travel as a font.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -52,7 +52,7 @@ const page = path.join(release.folder, 'pages', 'index.html');
 
 const HTML = 'landing HTML with its CSS and boot script';
 
-/** Whether the words are those that the project comes with, and nobody's longer ones. */
+/** Whether the words are those that the project comes with, and not an operator's longer ones. */
 const wordsAreOurs = ['landing.yaml', 'interface.yaml'].every(
   (name) =>
     readFileSync(path.join(CAMPAIGN_FOLDER, name), 'utf8') ===

@@ -1,5 +1,5 @@
-// Every check, and the npm scripts that the command line names beside them: what takes longest begins first, and two cores have
-// something to do all the while.
+// Runs every check, and the npm scripts that the command line names beside them. The longest begins first, so that two cores are
+// busy until the end.
 import { runSteps } from '#checks/run-steps.ts';
 
 const CHECKS = [

@@ -1,4 +1,4 @@
-// Runs several npm scripts at once, and tells what each of them said in one piece.
+// Runs several npm scripts at once, and prints the output of each in one piece.
 import { spawn } from 'node:child_process';
 
 /**

@@ -24,7 +24,7 @@ function callsTo(page: Page, path: string): Request[] {
 const codeScreen = (page: Page) => page.getByRole('heading', { name: 'Verify Your Email' });
 const tryAgain = (page: Page) => page.getByRole('button', { name: 'Try again' });
 
-/** Whatever the page would still do by itself it has done: it was drawn twice, and the server was asked and answered. */
+/** The page has done all that it does by itself: it was drawn twice, and the server was asked and answered. */
 async function settle(page: Page): Promise<void> {
   await page.evaluate(async () => {
     await fetch('/api/live');
@@ -141,7 +141,7 @@ test('the answer to a code does not pull back a visitor who went to correct the 
   await settle(page);
   await expect(form).toBeVisible();
   await expect(visitor.toast.filter({ hasText: 'Verified!' })).toHaveCount(0);
-  // The code is used by now. Whoever enters it again has access, and gets it.
+  // The code is used by now. A visitor who enters it again has access, and gets the article.
   await page.goBack();
   await visitor.enterCode(code);
   await expect(page.getByRole('article')).toBeVisible();
@@ -175,7 +175,7 @@ test('the answer to a resend does not pull back a visitor who left, and is known
   await expect(page.getByText(reference)).toHaveCount(0);
 });
 
-test("a proxy's error page and a portal's welcome are nobody's message: the page's own sentence stands there", async ({
+test("in place of a proxy's error page or a portal's welcome, the page shows its own sentence", async ({
   page,
   visitor,
 }) => {
@@ -264,7 +264,7 @@ test('over a code that could not be checked another one is typed as over an empt
   const code = await visitor.mailedCode();
   await leaveUnchecked(visitor, code === '111111' ? '222222' : '111111');
   const calls = callsTo(page, '/api/verify');
-  // From the button, as somebody does who just types.
+  // From the button, as a visitor does who just types.
   await page.keyboard.type(code.slice(0, 3));
   expect(await visitor.boxValues()).toBe(`${code.slice(0, 3)}___`);
   await expect(tryAgain(page)).toHaveCount(0);
@@ -330,7 +330,7 @@ test('a code whose answer was lost on the way is entered again and opens the art
   expect(statuses).toEqual([200]);
 });
 
-test('a call that nobody answers ends after half a minute and says so', async ({ page, visitor }) => {
+test('a call without an answer ends after half a minute and says so', async ({ page, visitor }) => {
   await page.clock.install();
   await visitor.openForm();
   await visitor.fillForm();
@@ -370,7 +370,7 @@ test('a success without a readable body is a success', async ({ page, visitor })
   });
   await visitor.askForCode();
   const code = await visitor.mailedCode();
-  // The page was not told which code it waits for; its browser's newest one it is.
+  // The page does not know which code it waits for: it takes its browser's newest one.
   await page.reload();
   await expect(page.getByText(visitor.email)).toBeVisible();
   await visitor.enterCode(code);

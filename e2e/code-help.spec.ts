@@ -1,4 +1,4 @@
-// What the code screen does for somebody whose code has not been entered yet: caret, mailbox, fate of the mail, advice.
+// What the code screen does for a visitor who has not entered the code yet: caret, mailbox, fate of the mail, advice.
 import { startSite, type Site } from '#testing/start-site.ts';
 import { expect, stopClock, test as base, type Visitor } from './fixtures.ts';
 
@@ -38,7 +38,7 @@ const askFor = async (visitor: Visitor, email: string) => {
   await expect(visitor.page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
 };
 
-/** How often the page asked what became of the mail. */
+/** How often the page asked whether the mail was delivered. */
 const countAsks = ({ page }: Visitor) => {
   const asks: string[] = [];
   page.on('request', (request) => {
@@ -148,10 +148,7 @@ test('a link opens the mailbox of the address, and only where it is known', asyn
   }
 });
 
-test('a mail that was refused is told, once, with the way to correct the address', async ({
-  page,
-  visitor,
-}) => {
+test('a refused mail is reported once, with the way to correct the address', async ({ page, visitor }) => {
   await page.clock.install();
   const asks = countAsks(visitor);
   await visitor.openForm();
@@ -175,7 +172,7 @@ test('a mail that was refused is told, once, with the way to correct the address
   await expect(page.getByLabel('Work Email *')).toHaveValue(/^nobody/);
 });
 
-test('a mail that is held up is told, and again when it went out', async ({ page, visitor, site }) => {
+test('a delayed mail is reported, and again when it went out', async ({ page, visitor, site }) => {
   await page.clock.install();
   const email = `later-${process.pid}@example.com`;
   putOff.add(email);

@@ -15,7 +15,7 @@ const wording = readConsent(TEST_CAMPAIGN);
 if (wording.type === 'complaints') throw new Error(wording.complaints.join('\n'));
 const TODAY = wording.words;
 
-/** Words that nobody else uses: known to the server or not, as the test wants it. */
+/** Words that no other test uses: known to the server or not, as the test wants it. */
 function otherWording(text: string): { text: string; version: string } {
   return { text, version: consentVersion(text) };
 }

@@ -17,7 +17,7 @@ async function refuseCookies(page: Page): Promise<void> {
   });
 }
 
-test('a browser that refuses cookies is told so, in place of an access that has ended', async ({
+test('a browser that refuses cookies gets a sentence that says so, and not that access has ended', async ({
   page,
   visitor,
 }) => {

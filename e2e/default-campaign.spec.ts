@@ -1,5 +1,5 @@
 // What the specification says the page says, and how many of each: the words of campaign/ as the project comes. All other
-// tests go by testing/campaign. Whoever writes words of their own into campaign/ deletes this file, or writes theirs here.
+// tests go by testing/campaign. An operator who changes campaign/ deletes this file, or writes the new words here.
 import { DEFAULT_CAMPAIGN } from '#testing/built-site.ts';
 import { startSite, type Site } from '#testing/start-site.ts';
 import { expect, test as base } from './fixtures.ts';

@@ -28,7 +28,7 @@ type Dev = {
   readonly campaign: string;
 };
 
-/** Runs with a development server of its own. */
+/** Starts a development server for a test. */
 async function withDev(
   work: (dev: Dev) => Promise<void>,
   env: Readonly<Record<string, string>> = {},
@@ -93,7 +93,7 @@ const close = async (...pages: readonly Page[]) => {
   for (const page of pages) await page.close();
 };
 
-test('a developer asks for a code, takes it from the inbox and reads the article; nobody is mailed', async ({
+test('a developer asks for a code, takes it from the inbox and reads the article; no mail goes out', async ({
   page,
   context,
   site,
@@ -126,7 +126,7 @@ test('a developer asks for a code, takes it from the inbox and reads the article
   expect(site.inbox.mails.length).toBe(mailed);
 });
 
-test('words are followed as they are saved, in page, e-mails and article; a slip is told over the page by file and line', async ({
+test('words are followed as they are saved, in page, e-mails and article; a mistake is shown over the page with file and line', async ({
   page,
   context,
   site,
@@ -145,7 +145,7 @@ test('words are followed as they are saved, in page, e-mails and article; a slip
     );
     await expect(inbox.getByText(/code\.yaml:\d+: subject: there is no \{cod\}/)).toBeVisible();
     expect(output()).toMatch(/code\.yaml:\d+: subject: there is no \{cod\}/);
-    // Whoever loads the page anew is told as well.
+    // A page that is loaded anew says it as well.
     await page.reload();
     await expect(page.locator('vite-error-overlay')).toContainText('there is no {cod}');
 
@@ -214,7 +214,7 @@ test('npm that was killed takes it along', async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('a port that somebody has is told in a sentence, and nothing stays behind', async () => {
+test('a taken port is reported in a sentence, and nothing stays behind', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   const port = String((taken.address() as { port: number }).port);

@@ -1,5 +1,5 @@
-// What must work in every engine, written once: see testing/engines/. Whatever needs a held answer, a stopped clock or a
-// finger is tested in Chromium alone, in the other files.
+// What must work in every engine, written once: see testing/engines/. A test that needs a held answer, a stopped clock or
+// a finger runs in Chromium alone, in the other files.
 import { expect, test } from '@playwright/test';
 
 import { ENGINE_NAMES, findEngine } from '#testing/engines/find-engines.ts';
@@ -46,7 +46,7 @@ for (const name of ENGINE_NAMES) {
       const email = `${name}@example.com`;
       await page.click('button', 'Get Your Free Copy');
       await page.click('textbox', 'Full Name *');
-      // Somebody who copies a code: it comes to the clipboard by keys, as anywhere.
+      // A visitor who copies a code: it comes to the clipboard by keys, as anywhere.
       await page.type('The code is 999-998');
       await page.press('Control+a');
       await page.press('Control+c');

@@ -16,7 +16,7 @@ export type Visitor = {
   readonly sendForm: () => Promise<void>;
   /** From the landing page to the code screen. */
   readonly askForCode: () => Promise<void>;
-  /** The newest of so many codes that were mailed. */
+  /** The code of a mail. @param count which mail to this visitor, from 1; the first if not given */
   readonly mailedCode: (count?: number) => Promise<string>;
   readonly enterCode: (code: string) => Promise<void>;
   /** From the landing page into the article. */
@@ -96,7 +96,7 @@ function watchForComplaints(context: BrowserContext): string[] {
   return complaints;
 }
 
-/** Chromium's shell has a pointer that rests in the corner and tells every new page of it: an intent that nobody has. */
+/** Chromium's shell has a pointer that rests in the corner and reports it to every new page, as if a visitor had moved it. */
 function forgetRestingPointer(): void {
   addEventListener(
     'pointermove',

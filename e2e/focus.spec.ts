@@ -1,4 +1,4 @@
-// Whoever uses a keyboard or a screen reader is somewhere: the focus never falls back to the page as a whole.
+// Keyboards and screen readers keep their place: the focus never falls back to the page as a whole.
 import { expect, test, withoutArticle, type Visitor } from './fixtures.ts';
 
 /** A button by its name, of the page and not of a toast. */
@@ -41,7 +41,7 @@ test('Resend leads to the boxes, where the new code goes', async ({ page, visito
   await page.goto('/');
   await visitor.askForCode();
   await page.clock.fastForward(60_000);
-  // The countdown begins with the answer: a minute that passes before it is none of its own.
+  // The countdown begins with the answer: a minute that passes before it does not count.
   const answered = page.waitForResponse('**/api/leads');
   await buttonOf(visitor, 'Resend Code').press('Enter');
   await (await answered).finished();

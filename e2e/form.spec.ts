@@ -108,7 +108,7 @@ test('sending shows that it sends, and sends the fields of the specification onc
   expect(headers[0]?.['content-type']).toBe('application/json');
 });
 
-test('a refusal is told in a destructive toast with the words of the server, and nothing typed is lost', async ({
+test('a refusal stands in a destructive toast with the words of the server, and nothing typed is lost', async ({
   page,
   visitor,
 }) => {

@@ -1,5 +1,5 @@
 // What is counted of a visit, by a real browser that calls itself one: the way from the page to the end of the article, once
-// each; nothing before the first intent; nothing of who asked not to be counted.
+// each; nothing before the first intent; nothing of a visitor who asked not to be counted.
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 
@@ -90,7 +90,7 @@ test('a visit is counted once at each step, and by its source', async ({ page })
   expect(site.output()).not.toContain('newsletter');
 });
 
-test('a page that nobody touches asks for its own files and tells nothing', async ({ page, site }) => {
+test('an untouched page asks for its own files and reports nothing', async ({ page, site }) => {
   const asked: string[] = [];
   page.on('request', (request) => asked.push(`${request.method()} ${new URL(request.url()).pathname}`));
   await page.goto(`${site.url}/?utm_source=newsletter`);

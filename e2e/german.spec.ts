@@ -1,5 +1,5 @@
-// A whole second campaign: examples/german, from the landing page into the article. What it says is read from its folder, so
-// whoever edits it there need not edit it here.
+// A whole second campaign: examples/german, from the landing page into the article. Its words are read from its folder, so
+// an edit there needs no edit here.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 

@@ -21,7 +21,7 @@ const setLetters = (visitor: Visitor, pixels: number) =>
 const overflow = (visitor: Visitor) =>
   visitor.page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
-/** The narrowest columns of running words, in so many widths of a letter "0". */
+/** The narrowest columns of running text, in widths of the letter "0". */
 const narrowColumns = (visitor: Visitor, least: number) =>
   visitor.page.evaluate((leastCh) => {
     const ruler = document.createElement('span');

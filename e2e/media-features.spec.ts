@@ -1,4 +1,4 @@
-// What a visitor's system, browser or printer asks for, and what the page tells them of itself.
+// What a visitor's system, browser or printer asks for, and what the page says about itself to them.
 import { expect, test, type Visitor } from './fixtures.ts';
 
 const styleOf = (visitor: Visitor, selector: string, property: string) =>
@@ -88,7 +88,7 @@ test("the browser's own frame takes the theme's colour, in the first frame and a
   await expect(frame).toHaveAttribute('content', '#12130f');
 });
 
-test('keyboards of telephones are told what each field is, and the page reaches under the edges', async ({
+test('telephones get the right keyboard for each field, and the page reaches under the edges', async ({
   page,
   visitor,
 }) => {
@@ -110,10 +110,7 @@ test('keyboards of telephones are told what each field is, and the page reaches 
   await expect(visitor.box(6)).toHaveAttribute('enterkeyhint', 'done');
 });
 
-test('each stage has a title of its own, also after a reload and on the way back', async ({
-  page,
-  visitor,
-}) => {
+test('each stage has its own title, also after a reload and on the way back', async ({ page, visitor }) => {
   await page.goto('/');
   const landing = await page.title();
   await visitor.openForm();

@@ -18,7 +18,7 @@ import { createVisitor, expect, test as base } from './fixtures.ts';
 type Answer = {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
-  /** How often each header stands in the answer is only told here. */
+  /** Shows how often each header stands in the answer. */
   readonly rawHeaders: readonly string[];
   readonly body: string;
 };
@@ -62,7 +62,7 @@ for (const name of ['nginx', 'caddy'] as const) {
   const test = base.extend<object, { readonly ports: ProxyPorts; readonly site: Site }>({
     ports: [
       // oxlint-disable-next-line no-empty-pattern -- Playwright reads the fixture's needs from this pattern
-      async ({}, use) => use({ http: await freePort(), https: await freePort(), page: await freePort() }),
+      async ({}, use) => use({ http: await freePort(), https: await freePort(), pages: [await freePort()] }),
       { scope: 'worker' },
     ],
     site: [
@@ -80,7 +80,7 @@ for (const name of ['nginx', 'caddy'] as const) {
     ],
   });
   const settings = (ports: ProxyPorts) => ({
-    PORT: String(ports.page),
+    PORT: String(ports.pages[0]),
     PUBLIC_URL: `https://localhost:${ports.https}`,
     TRUST_PROXY: '1',
   });
@@ -116,7 +116,9 @@ for (const name of ['nginx', 'caddy'] as const) {
       const plain = await ask(`${site.url}/`, { headers: { 'accept-encoding': 'identity' } });
       expect(plain.status).toBe(200);
       expect(plain.headers['content-encoding']).toBeUndefined();
-      const direct = await ask(`http://127.0.0.1:${ports.page}/`, { headers: { 'accept-encoding': 'br' } });
+      const direct = await ask(`http://127.0.0.1:${ports.pages[0]}/`, {
+        headers: { 'accept-encoding': 'br' },
+      });
       const compressed = await ask(`${site.url}/`, { headers: { 'accept-encoding': 'br' } });
       expect(compressed.headers['content-encoding']).toBe('br');
       expect(compressed.headers.etag).toBe(direct.headers.etag);
@@ -152,14 +154,14 @@ for (const name of ['nginx', 'caddy'] as const) {
       expect((await ask(`${site.url}/api/leads`, { method: 'POST', headers, body })).status).toBe(413);
     });
 
-    test('nobody chooses the address they are counted by', async ({ site }) => {
+    test('no visitor can choose the address that limits count', async ({ site }) => {
       expect((await postForm(site.url, 'ada@example.com', { 'x-forwarded-for': '6.6.6.6' })).status).toBe(
         202,
       );
       expect(await visitorAddress(site, 'ada@example.com')).toMatch(/^(127\.0\.0\.1|::1)$/);
     });
 
-    test('while the page is started anew, a visitor is not told what a proxy thinks', async ({
+    test('while the page is started anew, a visitor never reads the error page of a proxy', async ({
       site,
       ports,
     }) => {

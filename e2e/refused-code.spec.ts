@@ -1,4 +1,4 @@
-// A refused code is told beside the boxes as well as in a toast, and no toast lies over what one is doing.
+// A refused code is reported beside the boxes as well as in a toast, and no toast covers what the visitor is doing.
 import type { Locator } from '@playwright/test';
 
 import { expect, test, type Visitor } from './fixtures.ts';
@@ -42,7 +42,7 @@ test('the sentence about a refused code stays under the boxes, tied to them, unt
   await expect(visitor.box(1)).toHaveAttribute('aria-invalid', 'false');
 });
 
-test('a failure that says nothing about the code is told under the boxes too, until a new code is sent', async ({
+test('a failure that says nothing about the code stands under the boxes too, until a new code is sent', async ({
   page,
   visitor,
 }) => {
@@ -65,7 +65,7 @@ test('the sentence is read out once: by the box that has the focus, not by the t
   visitor,
 }) => {
   await page.goto('/');
-  // What a screen reader is told by live regions, as they change.
+  // What live regions say to a screen reader, as they change.
   await page.evaluate(() => {
     const heard: string[] = [];
     Object.assign(window, { heard });

@@ -1,5 +1,5 @@
 // What a screen reader meets, in order, on every stage: the accessibility tree beside the kept text of it, in
-// e2e/screen-reader/. When it changes, read it as somebody who does not see the page, and keep it with:
+// e2e/screen-reader/. When it changes, read it as a visitor who does not see the page, and keep it with:
 // npm run test:screen-reader:renew
 import type { Page } from '@playwright/test';
 

@@ -33,7 +33,7 @@ for (const reducedMotion of ['no-preference', 'reduce'] as const) {
     await page.goForward();
     await expect(code).toBeVisible();
     expect(await fades()).toBe(reducedMotion === 'reduce' ? 0 : 2);
-    // Nor has the article: whoever waited for it shall read.
+    // Nor has the article: a visitor who waited for it shall read.
     await visitor.enterCode(await visitor.mailedCode());
     await expect(page.getByRole('article')).toBeVisible();
     expect(await fades()).toBe(reducedMotion === 'reduce' ? 0 : 2);

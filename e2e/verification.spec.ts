@@ -51,7 +51,7 @@ test('Backspace, arrows, Home and End move between the boxes', async ({ page, vi
   expect(await visitor.boxValues()).toBe('92____');
 });
 
-test('a code is pasted into any box, from whatever was copied', async ({ page, visitor, context }) => {
+test('a code is pasted into any box, also out of a longer text', async ({ page, visitor, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const typed: string[] = [];
   await page.route('**/api/verify', async (route) => {

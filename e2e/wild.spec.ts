@@ -88,7 +88,7 @@ test('a chunk that does not load is asked for again, and works when it comes', a
   await visitor.openForm();
 });
 
-test('a chunk that never loads is told with a way out', async ({ page, expectedComplaints }) => {
+test('a chunk that never loads is reported with a way out', async ({ page, expectedComplaints }) => {
   expectedComplaints.push(/assets\/app-/);
   await page.route('**/assets/app-*', (route) => route.abort());
   await page.goto('/');
@@ -122,7 +122,7 @@ test('it works where storage is forbidden', async ({ page, visitor }) => {
   await expect(page.getByRole('article')).toBeVisible();
 });
 
-/** Does to the page what translation tools do: wraps every text in an element of their own, again and again. */
+/** Does to the page what translation tools do: wraps every text in an element, again and again. */
 async function translate(visitor: Visitor): Promise<void> {
   await visitor.page.evaluate(() => {
     const wrap = (root: Node) => {

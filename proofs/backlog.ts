@@ -1,20 +1,15 @@
 // What happens to codes when the mail server takes fewer than are asked for, and when it falls silent at some recipients:
-// on both engines, all at once. Whoever is answered 202 gets a code in time, whoever comes later is not made to wait for a
-// stranger's burst, and whoever cannot be served is told so. Usage: backlog.ts
-import { mkdtempSync, rmSync } from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
+// on both engines at the same time. A form answered 202 gets its code in time, a visitor who comes later does not wait for a
+// stranger's burst, and a form that cannot be served is answered 503. Usage: backlog.ts [--dry]
 import { setTimeout } from 'node:timers/promises';
 
 import { API } from '#shared/api.ts';
 import { ENGINES, type Engine } from '#testing/databases.ts';
-import { codeIn, startInbox, type Inbox, type InboxBehaviour } from '#testing/inbox.ts';
-import { startPostgres } from '#testing/postgres-server.ts';
+import { codeIn, type Inbox, type InboxBehaviour } from '#testing/inbox.ts';
 import { filledForm } from '#testing/server-under-test.ts';
-import { siteDatabaseUrl, siteSettings, startSiteProcess } from '#testing/start-site.ts';
-import { measuredOn, table, writeReport } from '#proofs/report.ts';
-import { conclude } from '#proofs/verdict.ts';
-import { post, WITHOUT_LIMITS, type Answer } from '#proofs/visitors.ts';
+import { createProof } from '#proofs/stand/proof.ts';
+import { newAddress, newNetwork, post, WITHOUT_LIMITS, type Answer } from '#proofs/stand/visitors.ts';
+import { watchWhile } from '#proofs/stand/watch.ts';
 
 const BURST = 400;
 const MAILS_A_SECOND = 5;
@@ -27,21 +22,36 @@ const HONEST_EVERY_MS = 1_000;
 const HONEST_PATIENCE_SECONDS = 5;
 const HEALTH_EVERY_MS = 250;
 const AGAIN_AFTER_MS = 200;
+/** In the place of a status: a busy machine may not answer a monitor. */
+const NO_ANSWER = 0;
 
 type Burst = 'one network' | 'a network each';
 
-const broken: string[] = [];
-const slowRows: (string | number)[][] = [];
-const silentRows: (string | number)[][] = [];
-const postgres = await startPostgres();
+const proof = createProof('reliability.md', 'backlog');
+const slowRows = proof.rows(
+  `${BURST} forms at once, ${MAILS_A_SECOND} mails a second, codes live ${SHORT_TTL_SECONDS} s`,
+  'engine',
+  'answered 202',
+  'answered 503',
+  'of the 202 never mailed',
+  'of the 202 mailed and not accepted',
+  'longest wait of others',
+  'others answered 503 first',
+  'health',
+);
+const silentRows = proof.rows(
+  `${SILENT_FORMS} forms to which the mail server says nothing`,
+  'engine',
+  'answered 202',
+  'longest wait of others',
+  'others answered 503',
+  'others without a code',
+  'health',
+);
 
-let visitors = 0;
-/** A network nobody came from before. */
-const newNetwork = (): string => {
-  visitors += 1;
-  return `10.${(visitors >> 16) & 255}.${(visitors >> 8) & 255}.${visitors & 255}`;
-};
-const newEmail = (domain: string): string => `visitor-${(visitors += 1)}@${domain}`;
+let domains = 0;
+/** An address at a domain that no visitor has used before. */
+const newEmail = (parent: string): string => newAddress(`domain-${(domains += 1)}.${parent}`);
 
 /** A busy machine sheds load, which is not what is measured here. */
 async function insist(...request: Parameters<typeof post>): Promise<Answer> {
@@ -52,7 +62,7 @@ async function insist(...request: Parameters<typeof post>): Promise<Answer> {
   }
 }
 
-/** A mail server that takes one mail after the other, so many a second. */
+/** A mail server that takes one mail after the other. */
 function slowly(mailsASecond: number): InboxBehaviour {
   let last: Promise<unknown> = Promise.resolve();
   return {
@@ -64,43 +74,35 @@ function slowly(mailsASecond: number): InboxBehaviour {
   };
 }
 
-async function withSite(
-  { engine, behaviour, env }: { engine: Engine; behaviour: InboxBehaviour; env: Record<string, string> },
-  meet: (url: string, inbox: Inbox, healths: readonly number[]) => Promise<void>,
-): Promise<void> {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'backlog-'));
-  const inbox = await startInbox(behaviour);
-  const server = await startSiteProcess(
-    {
-      ...WITHOUT_LIMITS,
-      LOG_LEVEL: 'silent',
-      TRUST_PROXY: '1',
-      ...siteSettings(await siteDatabaseUrl(engine, postgres.url), inbox),
-      ...env,
-    },
-    folder,
-  );
-  const healths: number[] = [];
-  const monitor = setInterval(() => {
+/** Meets a site, and asks for its health meanwhile. @returns what came of it, and the statuses of health */
+async function meetSite<Result>(
+  engine: Engine,
+  { behaviour, env }: { behaviour: InboxBehaviour; env?: Record<string, string> },
+  meet: (url: string, inbox: Inbox) => Promise<Result>,
+): Promise<{ readonly met: Result; readonly healths: ReadonlySet<number> }> {
+  const site = await proof.prepareSite(engine, {
+    inbox: behaviour,
+    env: { ...WITHOUT_LIMITS, LOG_LEVEL: 'silent', TRUST_PROXY: '1', ...env },
+  });
+  const server = await site.start();
+  const askHealth = () =>
     fetch(`${server.url}${API.health}`).then(
-      ({ status }) => healths.push(status),
-      () => {},
+      ({ status }) => status,
+      () => NO_ANSWER,
     );
-  }, HEALTH_EVERY_MS);
-  await meet(server.url, inbox, healths);
-  clearInterval(monitor);
-  await server.stop();
-  rmSync(folder, { recursive: true });
+  const { looks, result } = await watchWhile(askHealth, HEALTH_EVERY_MS, () => meet(server.url, site.inbox));
+  await site.close();
+  return { met: result, healths: new Set(looks) };
 }
 
-/** Comes with an address at a domain of their own, as often as told, until there is a code. Returns the seconds. */
+/** One visitor who asks, and asks again after each Retry-After, until the code arrives. */
 async function comeHonestly(
   url: string,
   inbox: Inbox,
 ): Promise<{ seconds: number; refusals: number; arrived: boolean }> {
   const start = performance.now();
   const from = newNetwork();
-  const email = newEmail(`honest-${visitors}.example`);
+  const email = newEmail('honest.example');
   let refusals = 0;
   for (;;) {
     const answer = await insist(`${url}${API.leads}`, filledForm({ email }), '', from);
@@ -115,7 +117,7 @@ async function comeHonestly(
   return { seconds: (performance.now() - start) / 1000, refusals, arrived };
 }
 
-/** So many, one after the other, whoever else waits. */
+/** Honest visitors, one after the other, while others wait. */
 async function comeOneByOne(url: string, inbox: Inbox) {
   const all: ReturnType<typeof comeHonestly>[] = [];
   for (let count = 0; count < HONEST_VISITORS; count += 1) {
@@ -130,153 +132,124 @@ async function comeOneByOne(url: string, inbox: Inbox) {
   };
 }
 
-const seen = (healths: readonly number[]): string => [...new Set(healths)].sort().join(', ');
+const say = (healths: Iterable<number>): string => [...healths].sort().join(', ');
+
+/** Sends the forms of a burst at once. */
+const sendBurst = (url: string, burst: Burst) => {
+  const one = newNetwork();
+  return Array.from({ length: BURST }, async () => {
+    const email = newAddress();
+    const from = burst === 'one network' ? one : newNetwork();
+    return { email, answer: await insist(`${url}${API.leads}`, filledForm({ email }), '', from) };
+  });
+};
+
+/** Enters the code of a form that was answered 202. */
+async function enterCode(
+  url: string,
+  inbox: Inbox,
+  { email, answer }: { email: string; answer: Answer },
+): Promise<'verified' | 'unmailed' | 'refused'> {
+  const mail = await inbox.waitForMail(email, 1, 2 * SHORT_TTL_SECONDS * 1000).catch(() => null);
+  if (mail === null) return 'unmailed';
+  const { status } = await insist(`${url}${API.verify}`, { email, code: codeIn(mail) }, answer.cookie);
+  return status === 200 ? 'verified' : 'refused';
+}
+
+/** Whether a form was taken, or refused with the reason and a time to come back. */
+const isAnswered = ({ status, headers }: Answer): boolean =>
+  status === 202 ||
+  (status === 503 &&
+    headers.get('x-error-code') === 'mail-backlog' &&
+    Number(headers.get('retry-after')) > 0);
 
 /** More forms at once than can be mailed while a code lives. */
-const beFlooded = (engine: Engine, burst: Burst) =>
-  withSite(
-    {
-      engine,
-      behaviour: slowly(MAILS_A_SECOND),
-      env: { CODE_TTL_SECONDS: String(SHORT_TTL_SECONDS) },
-    },
-    async (url, inbox, healths) => {
-      const what = `${BURST} forms from ${burst}, ${engine}`;
-      const one = newNetwork();
-      const forms = Array.from({ length: BURST }, async () => {
-        const email = newEmail('example.com');
-        const from = burst === 'one network' ? one : newNetwork();
-        return { email, answer: await insist(`${url}${API.leads}`, filledForm({ email }), '', from) };
-      });
-      // Visitors of their own come while the burst is being mailed.
+async function beFlooded(engine: Engine, burst: Burst): Promise<void> {
+  const what = `${BURST} forms from ${burst}, ${engine}`;
+  const env = { CODE_TTL_SECONDS: String(SHORT_TTL_SECONDS) };
+  const { met, healths } = await meetSite(
+    engine,
+    { behaviour: slowly(MAILS_A_SECOND), env },
+    async (url, inbox) => {
+      const forms = sendBurst(url, burst);
+      // Others come while the burst is being mailed.
       await setTimeout(HONEST_EVERY_MS);
       const honest = comeOneByOne(url, inbox);
       const asked = await Promise.all(forms);
+      for (const { answer } of asked)
+        proof.expect(isAnswered(answer), `${what}: answered ${answer.status}: ${answer.body}`);
       const taken = asked.filter(({ answer }) => answer.status === 202);
-      const refused = asked.filter(({ answer }) => answer.status === 503);
-      for (const { answer } of asked) {
-        const told =
-          answer.status === 202 ||
-          (answer.status === 503 &&
-            answer.headers.get('x-error-code') === 'mail-backlog' &&
-            Number(answer.headers.get('retry-after')) > 0);
-        if (!told) broken.push(`${what}: answered ${answer.status}: ${answer.body}`);
-      }
-      let unmailed = 0;
-      let useless = 0;
-      await Promise.all(
-        taken.map(async ({ email, answer }) => {
-          let code: string;
-          try {
-            code = codeIn(await inbox.waitForMail(email, 1, 2 * SHORT_TTL_SECONDS * 1000));
-          } catch {
-            unmailed += 1;
-            return;
-          }
-          const verified = await insist(`${url}${API.verify}`, { email, code }, answer.cookie);
-          if (verified.status !== 200) {
-            useless += 1;
-            broken.push(`${what}: the code was answered ${verified.status}: ${verified.body}`);
-          }
-        }),
-      );
-      const visits = await honest;
-      slowRows.push([
-        burst,
-        engine,
-        taken.length,
-        refused.length,
-        unmailed,
-        useless,
-        `${visits.longest.toFixed(1)} s`,
-        visits.refusals,
-        seen(healths),
-      ]);
-      process.stdout.write(`slow | ${slowRows.at(-1)?.join(' | ')}\n`);
-      if (unmailed + useless + visits.missing > 0) broken.push(`${what}: a 202 was not kept`);
-      if (refused.length > 0 && !healths.includes(503)) broken.push(`${what}: health did not tell`);
-      if (burst === 'one network' && (visits.longest > HONEST_PATIENCE_SECONDS || visits.refusals > 0)) {
-        broken.push(`${what}: others waited ${visits.longest.toFixed(1)} s`);
-      }
+      const outcomes = await Promise.all(taken.map((form) => enterCode(url, inbox, form)));
+      return {
+        taken: taken.length,
+        refused: asked.filter(({ answer }) => answer.status === 503).length,
+        unmailed: outcomes.filter((outcome) => outcome === 'unmailed').length,
+        useless: outcomes.filter((outcome) => outcome === 'refused').length,
+        visits: await honest,
+      };
     },
   );
+  const { taken, refused, unmailed, useless, visits } = met;
+  slowRows.add(
+    burst,
+    engine,
+    taken,
+    refused,
+    unmailed,
+    useless,
+    `${visits.longest.toFixed(1)} s`,
+    visits.refusals,
+    say(healths),
+  );
+  proof.expect(unmailed + useless + visits.missing === 0, `${what}: a 202 was not kept`);
+  proof.expect(refused === 0 || healths.has(503), `${what}: health did not answer 503`);
+  proof.expect(
+    burst !== 'one network' || (visits.longest <= HONEST_PATIENCE_SECONDS && visits.refusals === 0),
+    `${what}: others waited ${visits.longest.toFixed(1)} s`,
+  );
+}
 
 /** Forms whose mail gets no answer to its RCPT. */
-const meetSilence = (engine: Engine, burst: Burst) =>
-  withSite(
-    {
-      engine,
-      behaviour: {
-        onRecipient: (address) => (address.endsWith('silent.example') ? new Promise<null>(() => {}) : null),
-      },
-      env: {},
-    },
-    async (url, inbox, healths) => {
-      const one = newNetwork();
-      const statuses = await Promise.all(
-        Array.from({ length: SILENT_FORMS }, async () => {
-          const [from, domain] =
-            burst === 'one network'
-              ? [one, `domain-${(visitors += 1)}.silent.example`]
-              : [newNetwork(), 'silent.example'];
-          const body = filledForm({ email: newEmail(domain) });
-          return (await insist(`${url}${API.leads}`, body, '', from)).status;
-        }),
-      );
-      await setTimeout(HONEST_EVERY_MS);
-      const visits = await comeOneByOne(url, inbox);
-      silentRows.push([
-        burst === 'one network' ? 'one network, a domain each' : 'a network each, one domain',
-        engine,
-        statuses.filter((status) => status === 202).length,
-        `${visits.longest.toFixed(1)} s`,
-        visits.refusals,
-        visits.missing,
-        seen(healths),
-      ]);
-      process.stdout.write(`silent | ${silentRows.at(-1)?.join(' | ')}\n`);
-      if (visits.longest > HONEST_PATIENCE_SECONDS || visits.refusals + visits.missing > 0) {
-        broken.push(`silence, ${burst}, ${engine}: others waited ${visits.longest.toFixed(1)} s`);
-      }
-      if (healths.some((status) => status !== 200)) broken.push(`silence, ${burst}, ${engine}: health 503`);
-    },
+async function meetSilence(engine: Engine, burst: Burst): Promise<void> {
+  const what = `silence, ${burst}, ${engine}`;
+  const behaviour: InboxBehaviour = {
+    onRecipient: (address) => (address.endsWith('silent.example') ? new Promise<null>(() => {}) : null),
+  };
+  const { met, healths } = await meetSite(engine, { behaviour }, async (url, inbox) => {
+    const one = newNetwork();
+    const statuses = await Promise.all(
+      Array.from({ length: SILENT_FORMS }, async () => {
+        const [from, email] =
+          burst === 'one network'
+            ? [one, newEmail('silent.example')]
+            : [newNetwork(), newAddress('silent.example')];
+        return (await insist(`${url}${API.leads}`, filledForm({ email }), '', from)).status;
+      }),
+    );
+    await setTimeout(HONEST_EVERY_MS);
+    return { statuses, visits: await comeOneByOne(url, inbox) };
+  });
+  const { statuses, visits } = met;
+  silentRows.add(
+    burst === 'one network' ? 'one network, a domain each' : 'a network each, one domain',
+    engine,
+    statuses.filter((status) => status === 202).length,
+    `${visits.longest.toFixed(1)} s`,
+    visits.refusals,
+    visits.missing,
+    say(healths),
   );
+  proof.expect(
+    visits.longest <= HONEST_PATIENCE_SECONDS && visits.refusals + visits.missing === 0,
+    `${what}: others waited ${visits.longest.toFixed(1)} s`,
+  );
+  proof.expect(healths.isSubsetOf(new Set([200, NO_ANSWER])), `${what}: health answered ${say(healths)}`);
+}
 
 for (const burst of ['one network', 'a network each'] as const) {
   await Promise.all(ENGINES.map((engine) => beFlooded(engine, burst)));
   await Promise.all(ENGINES.map((engine) => meetSilence(engine, burst)));
 }
-await postgres.stop();
-const byText = (a: readonly unknown[], b: readonly unknown[]): number => a.join().localeCompare(b.join());
-await writeReport(
-  'reliability.md',
-  'backlog',
-  `${measuredOn()}\n\n${table(
-    [
-      `${BURST} forms at once, ${MAILS_A_SECOND} mails a second, codes live ${SHORT_TTL_SECONDS} s`,
-      'engine',
-      'answered 202',
-      'answered 503',
-      'of the 202 never mailed',
-      'of the 202 mailed and not accepted',
-      'longest wait of others',
-      'others answered 503 first',
-      'health',
-    ],
-    slowRows.toSorted(byText),
-  )}\n\n${table(
-    [
-      `${SILENT_FORMS} forms to which the mail server says nothing`,
-      'engine',
-      'answered 202',
-      'longest wait of others',
-      'others answered 503',
-      'others without a code',
-      'health',
-    ],
-    silentRows.toSorted(byText),
-  )}`,
-);
-conclude(broken);
+await proof.end(slowRows.table('sorted'), silentRows.table('sorted'));
 // An SMTP connection that hangs on purpose would keep this process alive.
 process.exit();

@@ -1,6 +1,6 @@
 // Does the list-bomb breaker open when it should, and only then? Plays list bombs and honest hours against the real
 // application (a database in memory, a real SMTP server, a clock that is moved). The tables go into docs/measured/security.md; the
-// command fails when a promise of docs/decisions/0009 is broken.
+// command fails when a promise of docs/decisions/0009 is broken. Usage: breaker.ts [hours of each kind] [--dry]
 import { v7 as uuid } from 'uuid';
 
 import { API } from '#shared/api.ts';
@@ -12,8 +12,9 @@ import {
   type ServerUnderTest,
   type Visitor,
 } from '#testing/server-under-test.ts';
-import { conclude } from '#proofs/verdict.ts';
-import { measuredOn, table, writeReport } from '#proofs/report.ts';
+import { argument, createProof } from '#proofs/stand/proof.ts';
+import { createRandom } from '#proofs/stand/random.ts';
+import { networkAddress } from '#proofs/stand/visitors.ts';
 
 const MINUTES = 60;
 const HOUR_MS = 3_600_000;
@@ -21,18 +22,12 @@ const PAST_DAYS = 8;
 /** What an attacker wants to reach within the hour. */
 const GOAL = 1_600;
 
-/** Park and Miller's generator: every run plays the same hour. */
-function createRandom(): () => number {
-  let state = 20_261_121;
-  return () => {
-    state = (state * 48_271) % 2_147_483_647;
-    return state / 2_147_483_647;
-  };
-}
+/** Every run plays the same hour. */
+const SEED = 20_261_121;
+/** How many attacks and how many honest hours are played: fewer on the command line, for trying it. */
+const MOST_PLAYED = argument(0, Infinity);
 
-const ipv4 = (first: number, n: number): string => `${first}.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
-
-/** Somebody who comes by himself. */
+/** An honest visitor. */
 type Person = { readonly email: string; readonly address: string; readonly enters: boolean };
 
 /** A page, by who comes to it. */
@@ -46,7 +41,7 @@ type Page = {
   readonly freeMail: number;
   /** A share of the visitors has a provider that hides most of our mail. */
   readonly hiddenAt?: number;
-  /** All visitors of the hour share so many network addresses. */
+  /** How many network addresses the visitors of the hour share. */
   readonly addresses?: number;
   readonly sameCompany?: true;
   /** Minutes in which all the visitors come. */
@@ -73,7 +68,7 @@ function createPeople(page: Page, random: () => number) {
     const shared = !usual && page.addresses !== undefined;
     return {
       email: `visitor-${people}@${domain}`,
-      address: shared ? ipv4(12, people % page.addresses) : ipv4(11, people),
+      address: shared ? networkAddress(people % page.addresses, 12) : networkAddress(people, 11),
       enters: random() >= forgets,
     };
   };
@@ -175,7 +170,7 @@ function createAttacker(server: ServerUnderTest, attack: Attack, random: () => n
         if ((spent.get(network) ?? 0) >= 100) continue;
         const own = random() < attack.enters;
         const email = own ? addressOfHisOwn(asked) : addressOfStranger(asked);
-        const browser = createVisitor(server, ipv4(66, network));
+        const browser = createVisitor(server, networkAddress(network, 66));
         const { statusCode } = await browser.post(API.leads, filledForm({ email }));
         if (server.breakerReasons.length > 0) return;
         if (statusCode === 428) tally.refused += 1;
@@ -192,7 +187,7 @@ function createAttacker(server: ServerUnderTest, attack: Attack, random: () => n
 async function play(page: Page, attack: Attack | null): Promise<Outcome> {
   let outcome: Outcome | null = null;
   await withServer({ engine: 'sqlite' }, async (server) => {
-    const random = createRandom();
+    const random = createRandom(SEED);
     const newPerson = createPeople(page, random);
     await writePast(server, page, newPerson);
     const attacker = attack && createAttacker(server, attack, random);
@@ -323,12 +318,21 @@ const honest: Readonly<Record<string, Page & { readonly mayPay?: true }>> = {
   },
 };
 
-const broken: string[] = [];
+const proof = createProof('security.md', 'breaker');
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
 const opened = ({ openedAfter }: Outcome): string => (openedAfter === null ? 'no' : `${openedAfter} min`);
 
-const attackRows: string[][] = [];
-for (const { page, attack, isPromised } of attacks) {
+const attackRows = proof.rows(
+  'page',
+  'networks',
+  'entered by the attacker, at',
+  'strangers at',
+  'opened after',
+  'strangers mailed',
+  'asks that had to pay alone',
+  'visitors who had to pay before',
+);
+for (const { page, attack, isPromised } of attacks.slice(0, MOST_PLAYED)) {
   const { networks, enters, strangersAt, own, within } = attack;
   const outcome = await play(PAGES[page], attack);
   const ownAt = own?.at ?? (own?.domains ? `${own.domains} domains` : 'one domain');
@@ -338,53 +342,34 @@ for (const { page, attack, isPromised } of attacks) {
     enters === 0 ? '0 %' : `${percent(enters)}, ${ownAt}`,
     strangersAt + (within ? `, in ${within} min` : ''),
   ];
-  attackRows.push([
+  attackRows.add(
     ...what,
     opened(outcome),
-    String(outcome.strangersMailed),
-    String(outcome.attackerPaysAlone),
-    String(outcome.visitorsPay),
-  ]);
-  process.stdout.write(`${attackRows.at(-1)?.join(' | ')}\n`);
+    outcome.strangersMailed,
+    outcome.attackerPaysAlone,
+    outcome.visitorsPay,
+  );
   if (!isPromised) continue;
   const name = what.join(', ');
-  if (networks <= FEW_NETWORKS && outcome.openedAfter !== null)
-    broken.push(`${name}: a few networks opened it for everybody.`);
-  if (networks <= FEW_NETWORKS && outcome.strangersMailed > networks * FREE_FOR_A_NETWORK)
-    broken.push(`${name}: ${outcome.strangersMailed} strangers were mailed for nothing.`);
-  if (networks > FEW_NETWORKS && outcome.strangersMailed > MOST_STRANGERS[page])
-    broken.push(`${name}: ${outcome.strangersMailed} strangers were mailed.`);
-  if (outcome.visitorsPay > 0) broken.push(`${name}: visitors had to pay before it opened.`);
+  const { strangersMailed, openedAfter, visitorsPay } = outcome;
+  const isFew = networks <= FEW_NETWORKS;
+  proof.expect(!isFew || openedAfter === null, `${name}: a few networks opened it for all visitors.`);
+  proof.expect(
+    strangersMailed <= (isFew ? networks * FREE_FOR_A_NETWORK : MOST_STRANGERS[page]),
+    `${name}: ${strangersMailed} strangers were mailed${isFew ? ' for nothing' : ''}.`,
+  );
+  proof.expect(visitorsPay === 0, `${name}: visitors had to pay before it opened.`);
 }
 
-const honestRows: string[][] = [];
-for (const [name, { mayPay, ...page }] of Object.entries(honest)) {
+const honestRows = proof.rows('an honest hour', 'visitors', 'opened', 'visitors who had to pay');
+for (const [name, { mayPay, ...page }] of Object.entries(honest).slice(0, MOST_PLAYED)) {
   const outcome = await play(page, null);
-  honestRows.push([name, String(outcome.visitors), opened(outcome), String(outcome.visitorsPay)]);
-  process.stdout.write(`${honestRows.at(-1)?.join(' | ')}\n`);
-  if (outcome.openedAfter !== null) broken.push(`${name}: a false alarm.`);
-  if (outcome.visitorsPay > 0 && !mayPay) broken.push(`${name}: ${outcome.visitorsPay} visitors had to pay.`);
+  honestRows.add(name, outcome.visitors, opened(outcome), outcome.visitorsPay);
+  proof.expect(outcome.openedAfter === null, `${name}: a false alarm.`);
+  proof.expect(
+    outcome.visitorsPay === 0 || mayPay === true,
+    `${name}: ${outcome.visitorsPay} visitors had to pay.`,
+  );
 }
 
-await writeReport(
-  'security.md',
-  'breaker',
-  [
-    measuredOn(),
-    table(
-      [
-        'page',
-        'networks',
-        'entered by the attacker, at',
-        'strangers at',
-        'opened after',
-        'strangers mailed',
-        'asks that had to pay alone',
-        'visitors who had to pay before',
-      ],
-      attackRows,
-    ),
-    table(['an honest hour', 'visitors', 'opened', 'visitors who had to pay'], honestRows),
-  ].join('\n\n'),
-);
-conclude(broken);
+await proof.end(attackRows.table(), honestRows.table());

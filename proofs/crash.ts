@@ -1,28 +1,29 @@
 // Kills the server with SIGKILL at random moments, again and again, under a load of whole flows, on both engines. Every
-// 202 has to end in a code mail, and every code in a lead. Usage: crash.ts [kills]
-import { rmSync } from 'node:fs';
+// 202 has to end in a code mail, and every code in a lead. Usage: crash.ts [kills] [--dry]
+import { ENGINES } from '#testing/databases.ts';
+import { lostIn } from '#proofs/stand/account.ts';
+import { argument, createProof } from '#proofs/stand/proof.ts';
+import { walkUnderKills } from '#proofs/stand/walk-under-kills.ts';
 
-import { ENGINES, type Engine } from '#testing/databases.ts';
-import { startPostgres } from '#testing/postgres-server.ts';
-import { walkUnderKills } from '#proofs/kills.ts';
-import { measuredOn, table, writeReport } from '#proofs/report.ts';
-import { brokenPromises, conclude, settle } from '#proofs/verdict.ts';
+const KILLS = argument(0, 200);
 
-const KILLS = Number(process.argv[2] ?? 200);
-
-const broken: string[] = [];
-const rows: (string | number)[][] = [];
-const postgres = await startPostgres();
-
-async function crash(engine: Engine): Promise<void> {
-  const { server, inbox, ledger, databaseUrl, folder } = await walkUnderKills(engine, {
-    kills: KILLS,
-    postgres,
-  });
+const proof = createProof('reliability.md', 'crash');
+const rows = proof.rows(
+  'engine',
+  'SIGKILLs',
+  'requests cut off',
+  'forms answered 202',
+  'codes lost',
+  'codes mailed twice',
+  'leads answered 200',
+  'leads whose answer was cut off',
+  'leads lost',
+);
+for (const engine of ENGINES) {
+  const { site, server, ledger } = await walkUnderKills(proof, engine, { kills: KILLS });
   await server.stop();
-  const account = await settle({ databaseUrl, folder }, inbox, ledger);
-  broken.push(...brokenPromises(account).map((promise) => `${engine}: ${promise}`));
-  rows.push([
+  const account = await proof.expectKept(engine, site, ledger);
+  rows.add(
     engine,
     KILLS,
     ledger.answers.get('no answer') ?? 0,
@@ -31,30 +32,8 @@ async function crash(engine: Engine): Promise<void> {
     account.duplicates,
     ledger.verified.size,
     account.unheardSuccesses,
-    account.lostLeads + account.falseSuccesses + account.withoutReceipt,
-  ]);
-  await inbox.close();
-  rmSync(folder, { recursive: true });
+    lostIn(account) - account.lostMails + account.withoutReceipt,
+  );
+  await site.close();
 }
-
-for (const engine of ENGINES) await crash(engine);
-await postgres.stop();
-await writeReport(
-  'reliability.md',
-  'crash',
-  `${measuredOn()}\n\n${table(
-    [
-      'engine',
-      'SIGKILLs',
-      'requests cut off',
-      'forms answered 202',
-      'codes lost',
-      'codes mailed twice',
-      'leads told 200',
-      'leads whose answer was cut off',
-      'leads lost',
-    ],
-    rows,
-  )}`,
-);
-conclude(broken);
+await proof.end(rows.table());

@@ -9,7 +9,8 @@ import path from 'node:path';
 import { DEFAULT_CAMPAIGN, GERMAN_CAMPAIGN } from '#testing/built-site.ts';
 import { bytesOf, deliverabilityFaults } from '#testing/deliverability.ts';
 import { SENDER_DOMAIN, sendEveryMail, type SentMail } from '#testing/every-mail.ts';
-import { measuredOn, table, writeReport } from '#proofs/report.ts';
+import { conclude, report } from '#proofs/stand/proof.ts';
+import { table } from '#proofs/stand/report.ts';
 
 const CAMPAIGNS = { English: DEFAULT_CAMPAIGN, German: GERMAN_CAMPAIGN };
 const MOST_POINTS = 0;
@@ -86,15 +87,12 @@ for (const [language, campaign] of Object.entries(CAMPAIGNS)) {
     process.stdout.write(`${rows.at(-1)?.join(' | ')}\n`);
   }
 }
-for (const complaint of complaints) process.stderr.write(`${complaint}\n`);
-if (complaints.length > 0) process.exit(1);
+conclude(complaints);
 // A table without scores would take the place of one with them.
-if (version !== null)
-  await writeReport(
+if (version !== null && complaints.length === 0)
+  await report(
     'deliverability.md',
     'deliverability',
-    `${measuredOn()} SpamAssassin ${version}, local tests only. Each passed every check above.\n\n${table(
-      ['mail', 'score', 'rules', 'size without attachment'],
-      rows,
-    )}`,
+    `SpamAssassin ${version}, local tests only. Each passed every check above.`,
+    table(['mail', 'score', 'rules', 'size without attachment'], rows),
   );

@@ -1,24 +1,20 @@
 // What happens when the disk is full or the database turns read-only under a running server, and after it is well again: to forms, to
-// the page, and to what a monitor is told.
-// Mounting a small disk needs root on Linux; without it the harness says what it leaves out.
+// the page, and to health. Mounting a small disk needs root on Linux; without it the proof says what it leaves out.
+// Usage: disk-faults.ts [--dry]
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
-import { Client } from 'pg';
-
 import { API } from '#shared/api.ts';
-import { createPostgresDatabase } from '#testing/databases.ts';
-import { startInbox } from '#testing/inbox.ts';
-import { startPostgres } from '#testing/postgres-server.ts';
+import type { Engine } from '#testing/databases.ts';
+import { onPostgres } from '#testing/postgres-server.ts';
 import { filledForm } from '#testing/server-under-test.ts';
 import { fillDisk, mountSmallDisk } from '#testing/small-disk.ts';
-import { siteSettings, startSiteProcess } from '#testing/start-site.ts';
-import { measuredOn, table, writeReport } from '#proofs/report.ts';
-import { brokenPromises, conclude, settle } from '#proofs/verdict.ts';
-import { newAddress, newLedger, post, walk, WITHOUT_LIMITS } from '#proofs/visitors.ts';
+import { lostIn } from '#proofs/stand/account.ts';
+import { createProof } from '#proofs/stand/proof.ts';
+import { newAddress, newLedger, post, walk, WITHOUT_LIMITS } from '#proofs/stand/visitors.ts';
 
 const BEFORE = 30;
 const DURING = 60;
@@ -28,8 +24,8 @@ const ASK_EVERY_MS = 1_000;
 const WELL_WITHIN_MS = 120_000;
 
 type Place = {
+  readonly engine: Engine;
   readonly folder: string;
-  readonly databaseUrl: string;
   /** Brings the fault about. */
   readonly begin: () => Promise<void>;
   readonly end: () => Promise<void>;
@@ -48,8 +44,8 @@ async function smallDisk(): Promise<Place> {
   const { unmount } = mountSmallDisk(folder, { size: SMALL_DISK });
   let filler = '';
   return {
+    engine: 'sqlite',
     folder,
-    databaseUrl: 'file:./data/leads.db',
     begin: async () => {
       filler = fillDisk(folder);
     },
@@ -70,8 +66,8 @@ async function frozenFiles(): Promise<Place> {
     run('chattr', flag, ...files.map((name) => path.join(data, name)));
   };
   return {
+    engine: 'sqlite',
     folder,
-    databaseUrl: 'file:./data/leads.db',
     begin: async () => chattr('+i'),
     end: async () => chattr('-i'),
     remove: async () => rmSync(folder, { recursive: true }),
@@ -81,18 +77,17 @@ async function frozenFiles(): Promise<Place> {
 /** PostgreSQL that takes no writes, as a standby does before it is promoted. */
 async function readOnlyPostgres(): Promise<Place> {
   const folder = temporaryFolder();
-  const databaseUrl = await createPostgresDatabase(postgres.url);
+  const { url } = await proof.postgres();
   const setReadOnly = async (value: 'on' | 'off') => {
-    const client = new Client({ connectionString: postgres.url });
-    await client.connect();
-    await client.query(`alter system set default_transaction_read_only = ${value}`);
-    await client.query('select pg_reload_conf()');
-    await client.end();
+    await onPostgres(url, async (client) => {
+      await client.query(`alter system set default_transaction_read_only = ${value}`);
+      await client.query('select pg_reload_conf()');
+    });
     await setTimeout(500);
   };
   return {
+    engine: 'postgres',
     folder,
-    databaseUrl,
     begin: () => setReadOnly('on'),
     end: () => setReadOnly('off'),
     remove: async () => rmSync(folder, { recursive: true }),
@@ -114,9 +109,18 @@ async function untilWell(url: string): Promise<number | null> {
   return null;
 }
 
-const rows: (string | number)[][] = [];
-const broken: string[] = [];
-const postgres = await startPostgres();
+const proof = createProof('reliability.md', 'disk');
+const rows = proof.rows(
+  'fault',
+  'answered 202 meanwhile',
+  'answered 503 meanwhile',
+  'health 503 then',
+  'with the sentence',
+  'health 200 after',
+  'acknowledged in all',
+  'lost',
+  'leads answered 200',
+);
 
 async function suffer(name: string, makePlace: () => Promise<Place>): Promise<void> {
   let place: Place;
@@ -126,29 +130,20 @@ async function suffer(name: string, makePlace: () => Promise<Place>): Promise<vo
     process.stdout.write(`${name}: left out, because ${String(error)}\n`);
     return;
   }
-  const { folder, databaseUrl } = place;
-  const inbox = await startInbox({
-    onMessage: async () => {
-      await setTimeout(20);
-      return null;
-    },
+  const site = await proof.prepareSite(place.engine, {
+    folder: place.folder,
+    env: { ...WITHOUT_LIMITS, LOG_LEVEL: 'fatal' },
+    inbox: { onMessage: () => setTimeout(20, null) },
   });
-  const server = await startSiteProcess(
-    {
-      ...WITHOUT_LIMITS,
-      LOG_LEVEL: 'fatal',
-      ...siteSettings(databaseUrl, inbox),
-    },
-    folder,
-  );
-  const { url } = server;
+  const { inbox } = site;
+  const { url } = await site.start();
   const ledger = newLedger();
   const parts = { url, inbox, ledger };
   const walkMany = (count: number) =>
     Promise.all(Array.from({ length: count }, () => walk(parts, AbortSignal.timeout(60_000))));
   await walkMany(BEFORE);
 
-  // Whoever is acknowledged on the edge of the fault waits through it.
+  // Forms that are acknowledged on the edge of the fault wait through it.
   const onTheEdge = walkMany(BEFORE);
   await setTimeout(30);
   await place.begin();
@@ -164,29 +159,26 @@ async function suffer(name: string, makePlace: () => Promise<Place>): Promise<vo
     if (answer.status === 503) {
       const health = await askHealth(url);
       if (health.status === 503) sick += 1;
-      else broken.push(`${name}: a form was answered 503, and health ${health.status}`);
+      proof.expect(health.status === 503, `${name}: a form was answered 503, and health ${health.status}`);
+      proof.expect(answer.headers.has('retry-after'), `${name}: no Retry-After`);
       diagnoses.add(health.body);
     }
-    if (answer.status !== 202 && answer.status !== 503)
-      broken.push(`${name}: ${answer.status} ${answer.body}`);
-    if (answer.status === 503 && !answer.headers.get('retry-after')) broken.push(`${name}: no Retry-After`);
+    proof.expect([202, 503].includes(answer.status), `${name}: ${answer.status} ${answer.body}`);
   }
   const page = await fetch(url);
-  if (page.status !== 200) broken.push(`${name}: the page itself answered ${page.status}`);
+  proof.expect(page.status === 200, `${name}: the page itself answered ${page.status}`);
   await place.end();
   const wellAgain = untilWell(url);
   await onTheEdge;
   await walkMany(AFTER);
   const wellAfterMs = await wellAgain;
-  if (wellAfterMs === null) broken.push(`${name}: health did not recover`);
-  // Whoever got a 202 while the fault lasted must have a code now.
+  proof.expect(wellAfterMs !== null, `${name}: health did not recover`);
+  // Each form that was answered 202 while the fault lasted must have its code now.
   for (const email of ledger.acknowledged) {
     await inbox.waitForMail(email, 1, 60_000).catch(() => ledger.unmailed.add(email));
   }
-  for (const line of ledger.wordless) broken.push(`${name}: an error without a sentence: ${line}`);
-  const account = await settle({ databaseUrl, folder }, inbox, ledger);
-  broken.push(...brokenPromises(account).map((promise) => `${name}: ${promise}`));
-  rows.push([
+  const account = await proof.expectKept(name, site, ledger);
+  rows.add(
     name,
     answers.get(202) ?? 0,
     answers.get(503) ?? 0,
@@ -194,35 +186,14 @@ async function suffer(name: string, makePlace: () => Promise<Place>): Promise<vo
     [...diagnoses].join(' / '),
     wellAfterMs === null ? 'never' : `${Math.round(wellAfterMs / 1000)} s`,
     ledger.acknowledged.size,
-    account.lostMails + account.lostLeads + account.falseSuccesses,
+    lostIn(account),
     ledger.verified.size,
-  ]);
-  process.stdout.write(`${rows.at(-1)?.join(' | ')}\n`);
-  await server.stop();
-  await inbox.close();
+  );
+  await site.close();
   await place.remove();
 }
 
 await suffer('SQLite, disk full', smallDisk);
 await suffer('SQLite, files read-only', frozenFiles);
 await suffer('PostgreSQL, read-only', readOnlyPostgres);
-await postgres.stop();
-await writeReport(
-  'reliability.md',
-  'disk',
-  `${measuredOn()}\n\n${table(
-    [
-      'fault',
-      'answered 202 meanwhile',
-      'answered 503 meanwhile',
-      'health 503 then',
-      'with the sentence',
-      'health 200 after',
-      'acknowledged in all',
-      'lost',
-      'leads told 200',
-    ],
-    rows,
-  )}`,
-);
-conclude(broken);
+await proof.end(rows.table());

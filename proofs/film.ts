@@ -1,20 +1,19 @@
 // Many fast readers of the film at once: whole, in parts as players ask for it, and hanging up half way. Every byte must be
 // right, and the memory of the server must not grow with its readers, nor stay behind when they are gone.
-// Usage: film.ts [seconds] [readers]
+// Usage: film.ts [seconds] [readers] [--dry]
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
-import { startSite } from '#testing/start-site.ts';
-import { processorSeconds, residentBytes } from '#proofs/consumption.ts';
-import { measuredOn, table, writeReport } from '#proofs/report.ts';
-import { conclude } from '#proofs/verdict.ts';
+import { processorSeconds, residentBytes } from '#proofs/stand/consumption.ts';
+import { argument, createProof } from '#proofs/stand/proof.ts';
+import { watchWhile } from '#proofs/stand/watch.ts';
 import { PROJECT_FOLDER } from '#build/vite-config.ts';
 
-const SECONDS = Number(process.argv[2] ?? 20);
-const READERS = Number(process.argv[3] ?? 200);
+const SECONDS = argument(0, 20);
+const READERS = argument(1, 200);
 const LOOK_EVERY_MS = 250;
 const REST_MS = 5_000;
 /** What readers may cost, all of them together: sockets, requests, and the heap that grows into its size. */
@@ -24,15 +23,17 @@ const PART_BYTES = 256 * 1024;
 const FILM = readFileSync(path.join(PROJECT_FOLDER, 'campaign', 'media', 'film.mp4'));
 const digest = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
-const site = await startSite({ env: { LOG_LEVEL: 'fatal' } });
-const { child } = site;
+const proof = createProof('reliability.md', 'film');
+const site = await proof.prepareSite('sqlite', { env: { LOG_LEVEL: 'fatal' } });
+const server = await site.start();
+const { child } = server;
 const { pid = 0 } = child;
 const residentMb = (): number => residentBytes(pid) / 1024 ** 2;
-const url = `${site.url}/media/film.mp4`;
+const url = `${server.url}/media/film.mp4`;
 
 type Part = { readonly status: number; readonly body: Buffer };
 
-/** @param hangUpAfter bytes; the connection is cut when so many have come */
+/** @param hangUpAfter bytes after which the connection is cut */
 function read(agent: Agent, range: string | null, hangUpAfter = Infinity): Promise<Part> {
   return new Promise((resolve, reject) => {
     const request = get(url, { agent, headers: range === null ? {} : { range } }, (response) => {
@@ -90,50 +91,35 @@ async function beReader(number: number, signal: AbortSignal): Promise<void> {
 }
 
 // The page is asked for first, so that "before" is not the memory of a process that has not done anything yet.
-for (let index = 0; index < 100; index += 1) await (await fetch(site.url)).text();
+for (let index = 0; index < 100; index += 1) await (await fetch(server.url)).text();
 const before = residentMb();
 const processorBefore = processorSeconds(pid);
-const looks: number[] = [];
-const over = new AbortController();
-const watching = (async () => {
-  while (!over.signal.aborted) {
-    looks.push(residentMb());
-    await setTimeout(LOOK_EVERY_MS);
-  }
-})();
-const deadline = AbortSignal.timeout(SECONDS * 1000);
-await Promise.all(Array.from({ length: READERS }, (_, number) => beReader(number, deadline)));
-over.abort();
-await watching;
+const { looks } = await watchWhile(residentMb, LOOK_EVERY_MS, async () => {
+  const deadline = AbortSignal.timeout(SECONDS * 1000);
+  await Promise.all(Array.from({ length: READERS }, (_, number) => beReader(number, deadline)));
+});
 const processor = processorSeconds(pid) - processorBefore;
 await setTimeout(REST_MS);
 const after = residentMb();
 const most = Math.max(...looks);
-const stopped = await site.stop();
+const stopped = await server.stop();
 await site.close();
 
-const broken: string[] = [];
-if (seen.wrong > 0) broken.push(`${seen.wrong} answers had wrong bytes`);
-if (most - before > MEMORY_LIMIT_MB)
-  broken.push(`memory went from ${before.toFixed(0)} to ${most.toFixed(0)} MB under readers`);
-if (stopped !== 0) broken.push(`the server ended with ${stopped}`);
-await writeReport(
-  'reliability.md',
-  'film',
-  `${measuredOn()}\n\n${table(
-    ['what', 'seen'],
-    [
-      ['readers at once', READERS],
-      ['films read whole', seen.films.toLocaleString('en')],
-      ['parts', seen.parts.toLocaleString('en')],
-      ['hung up half way', seen.hungUp.toLocaleString('en')],
-      ['wrong bytes', seen.wrong],
-      ['megabytes a second', (seen.bytes / 1e6 / SECONDS).toFixed(0)],
-      ['processor time of the server for a gigabyte', `${(processor / (seen.bytes / 1e9)).toFixed(1)} s`],
-      ['memory at rest', `${before.toFixed(0)} MB`],
-      ['most under readers', `${most.toFixed(0)} MB`],
-      [`${REST_MS / 1000} s after the last one went`, `${after.toFixed(0)} MB`],
-    ],
-  )}`,
+proof.expect(seen.wrong === 0, `${seen.wrong} answers had wrong bytes`);
+proof.expect(
+  most - before <= MEMORY_LIMIT_MB,
+  `memory went from ${before.toFixed(0)} to ${most.toFixed(0)} MB under readers`,
 );
-conclude(broken);
+proof.expect(stopped === 0, `the server ended with ${stopped}`);
+const rows = proof.rows('what', 'seen');
+rows.add('readers at once', READERS);
+rows.add('films read whole', seen.films.toLocaleString('en'));
+rows.add('parts', seen.parts.toLocaleString('en'));
+rows.add('hung up half way', seen.hungUp.toLocaleString('en'));
+rows.add('wrong bytes', seen.wrong);
+rows.add('megabytes a second', (seen.bytes / 1e6 / SECONDS).toFixed(0));
+rows.add('processor time of the server for a gigabyte', `${(processor / (seen.bytes / 1e9)).toFixed(1)} s`);
+rows.add('memory at rest', `${before.toFixed(0)} MB`);
+rows.add('most under readers', `${most.toFixed(0)} MB`);
+rows.add(`${REST_MS / 1000} s after the last one went`, `${after.toFixed(0)} MB`);
+await proof.end(rows.table());

@@ -1,7 +1,7 @@
 // Does the image do what docs/operating.md says of it? Builds it with buildah and runs it with podman as deploy/compose.yaml does:
 // read-only, without root and without capabilities. A visitor goes the whole way, the operator works in it, and it is stopped and
 // started anew behind Caddy. The table goes into docs/measured/reliability.md.
-// Usage: image.ts [--base IMAGE]  (what it is built on, if not the Dockerfile's own; where neither can be had, a Debian from
+// Usage: image.ts [--base IMAGE] [--dry]  (what it is built on, if not the Dockerfile's own; where neither can be had, a Debian from
 // debootstrap and the pinned Node stand in for it)
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,17 +23,16 @@ import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 
 import { PROJECT_FOLDER } from '#build/vite-config.ts';
-import { API } from '#shared/api.ts';
-import { startPostgres } from '#testing/postgres-server.ts';
 import { createPostgresDatabase } from '#testing/databases.ts';
 import { freePort } from '#testing/free-port.ts';
-import { codeIn, startInbox } from '#testing/inbox.ts';
+import { startInbox } from '#testing/inbox.ts';
 import { findProgram, notTested } from '#testing/programs.ts';
 import { startProxy } from '#testing/proxies.ts';
-import { filledForm, TEST_SECRET } from '#testing/server-under-test.ts';
+import { TEST_SECRET } from '#testing/server-under-test.ts';
+import { siteSettings } from '#testing/start-site.ts';
 import { until } from '#testing/until.ts';
-import { measuredOn, table, writeReport } from '#proofs/report.ts';
-import { conclude } from '#proofs/verdict.ts';
+import { createProof } from '#proofs/stand/proof.ts';
+import { becomeLead } from '#proofs/stand/visitors.ts';
 
 const MOST_MEGABYTES = 60;
 /** compose.yaml gives it 20 s; docker stop alone would give it 10. */
@@ -43,10 +42,8 @@ const VISITORS = 20;
 const BASE = 'localhost/lead-page-base';
 const IMAGE = 'localhost/lead-page';
 
-const broken: string[] = [];
-const promise = (kept: boolean, sentence: string): void => {
-  if (!kept) broken.push(sentence);
-};
+const proof = createProof('reliability.md', 'image');
+const { expect } = proof;
 
 const lacking = ['buildah', 'podman'].filter((name) => spawnSync(name, ['--version']).status !== 0);
 if (process.platform !== 'linux' || lacking.length > 0 || process.getuid?.() !== 0) {
@@ -78,7 +75,7 @@ const PODMAN_OPTIONS = [
   ['--cgroup-manager=cgroupfs'],
   ['--cgroup-manager=cgroupfs', '--runtime=runc'],
 ] as const;
-/** Where nobody may raise limits, podman's own are too high. */
+/** podman's own limits are too high on a machine that does not let them be raised. */
 const ULIMITS = ['--ulimit', 'nofile=16384:16384', '--ulimit', 'nproc=4096:4096'];
 /** Never waited for idly: this process is the mail server, too. */
 const tryPodman = async (...parameters: readonly string[]) => {
@@ -115,7 +112,7 @@ function makeBase(): string {
   mkdirSync(modules, { recursive: true });
   cpSync(path.resolve(npm, '..', '..'), path.join(modules, 'npm'), { recursive: true });
   symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', path.join(root, 'usr/local/bin/npm'));
-  // A network may have an authority of its own.
+  // A company's network may have a certificate authority.
   const authorities = 'etc/ssl/certs/ca-certificates.crt';
   if (existsSync(`/${authorities}`)) cpSync(`/${authorities}`, path.join(root, authorities));
   execFileSync('chroot', [root, 'useradd', '--uid', '1000', '--create-home', 'node']);
@@ -172,47 +169,22 @@ const ready = ({ url }: Container): Promise<void> =>
   );
 
 const inbox = await startInbox();
-const postgres = await startPostgres();
 try {
   await prove();
 } finally {
   await tryPodman('rm', '--all', '--force', '--time', '0');
   await tryPodman('volume', 'rm', '--all', '--force');
   await inbox.close();
-  await postgres.stop();
   rmSync(folder, { recursive: true, force: true });
-}
-conclude(broken);
-
-/** Form, mail, code, article. */
-async function becomeLead({ url }: Container, email: string): Promise<void> {
-  const post = (to: string, body: object) =>
-    fetch(url + to, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-  const asked = await post(API.leads, filledForm({ email }));
-  promise(asked.status === 202, `The form was answered ${asked.status}.`);
-  const verified = await post(API.verify, { email, code: codeIn(await inbox.waitForMail(email)) });
-  const cookie = verified.headers
-    .getSetCookie()
-    .map((line) => line.split(';', 1)[0])
-    .join('; ');
-  const article = await fetch(url + API.article, { headers: { cookie } });
-  promise(
-    verified.status === 200 && article.status === 200,
-    `The code was answered ${verified.status}, the article ${article.status}.`,
-  );
 }
 
 async function stop({ name }: Container): Promise<number> {
   const begun = performance.now();
   await podman('stop', '--time', String(STOP_WITHIN_S), name);
   const code = await inspect<number>(name, '{{json .State.ExitCode}}');
-  promise(code === 0, `SIGTERM ended ${name} with ${code}.`);
+  expect(code === 0, `SIGTERM ended ${name} with ${code}.`);
   const finished = seconds(begun);
-  promise(finished < STOP_WITHIN_S, `${name} took ${finished} s to stop.`);
+  expect(finished < STOP_WITHIN_S, `${name} took ${finished} s to stop.`);
   return finished;
 }
 
@@ -243,7 +215,7 @@ async function prove(): Promise<void> {
   const size =
     (await inspect<number>(IMAGE, '{{json .Size}}')) - (await inspect<number>(BASE, '{{json .Size}}'));
   const megabytes = Math.round(size / 1e6);
-  promise(megabytes <= MOST_MEGABYTES, `The image is ${megabytes} MB over its base.`);
+  expect(megabytes <= MOST_MEGABYTES, `The image is ${megabytes} MB over its base.`);
   type Config = {
     readonly User: string;
     readonly StopSignal: string;
@@ -251,65 +223,67 @@ async function prove(): Promise<void> {
     readonly Labels: object;
   };
   const config = await inspect<Config>(IMAGE, '{{json .Config}}');
-  promise(config.User === 'node', `It runs as "${config.User}".`);
+  expect(config.User === 'node', `It runs as "${config.User}".`);
   const packages = await compareSbom();
   const translated = await translatedFiles();
-  promise(
+  expect(
     translated === 0,
     `A start translates ${translated} files that the build should have kept translated.`,
   );
 
   const settings = async (databaseUrl: string) => ({
     PORT: String(await freePort()),
-    DATABASE_URL: databaseUrl,
-    SMTP_URL: inbox.url,
-    MAIL_FROM: 'Guide <guide@example.com>',
+    ...siteSettings(databaseUrl, inbox),
     TRUST_PROXY: '1',
-    APP_SECRET: TEST_SECRET,
     LEADS_PER_IP_PER_HOUR: '0',
     VERIFY_PER_IP_PER_HOUR: '0',
   });
-  const rows: (readonly (string | number)[])[] = [];
+  const rows = proof.rows(
+    'engine',
+    'ready after (s)',
+    'stopped after (s)',
+    `pages during ${RESTARTS} restarts behind Caddy / failed`,
+    'forms / asked to try again / failed',
+  );
   for (const engine of ['sqlite', 'postgres'] as const) {
     const databaseUrl =
-      engine === 'sqlite' ? 'file:./data/leads.db' : await createPostgresDatabase(postgres.url);
+      engine === 'sqlite'
+        ? 'file:./data/leads.db'
+        : await createPostgresDatabase((await proof.postgres()).url);
     const started = performance.now();
     const env = await settings(databaseUrl);
     const page = await run(`page-${engine}`, env);
     await ready(page);
     const readyWithin = seconds(started);
     const email = `${engine}@example.com`;
-    await becomeLead(page, email);
+    await becomeLead({ ...page, inbox }, email);
     const inside = (...command: readonly string[]) => tryPodman('exec', page.name, ...command);
-    promise(
+    expect(
       (await inside('desk', 'leads')).stdout.includes(email),
       `The desk does not show the lead (${engine}).`,
     );
     await inside('desk', 'report', '--out', '/app/data/report.html');
-    promise(
+    expect(
       (await inside('grep', '-c', '<svg', '/app/data/report.html')).status === 0,
       `The desk draws no report (${engine}).`,
     );
-    promise((await inside('id', '-u')).stdout.trim() === '1000', 'It runs as another user than node.');
-    promise((await inside('touch', '/app/x')).status !== 0, 'Its files can be written.');
-    promise(
+    expect((await inside('id', '-u')).stdout.trim() === '1000', 'It runs as another user than node.');
+    expect((await inside('touch', '/app/x')).status !== 0, 'Its files can be written.');
+    expect(
       (await inside('sh', '-c', 'cat /proc/[0-9]*/stat | grep -c ") Z "')).stdout.trim() === '0',
       'It has zombies.',
     );
     // Its own command; podman's timer for it needs systemd.
-    promise(
-      (await tryPodman('healthcheck', 'run', page.name)).status === 0,
-      'It does not call itself alive.',
-    );
+    expect((await tryPodman('healthcheck', 'run', page.name)).status === 0, 'It does not call itself alive.');
     const stoppedWithin = await stop(page);
     await podman('start', page.name);
     await ready(page);
-    promise((await inside('desk', 'leads')).stdout.includes(email), `A restart lost the lead (${engine}).`);
+    expect((await inside('desk', 'leads')).stdout.includes(email), `A restart lost the lead (${engine}).`);
     const counted =
       findProgram('caddy') === undefined ? null : await restartBehindCaddy(page, Number(env.PORT));
     if (counted === null) process.stderr.write(`${notTested('caddy')}\n`);
     await stop(page);
-    rows.push([
+    rows.add(
       engine,
       readyWithin,
       stoppedWithin,
@@ -319,15 +293,14 @@ async function prove(): Promise<void> {
             `${counted.pages} / ${counted.failedPages}`,
             `${counted.forms} / ${counted.refusedForms} / ${counted.failedForms}`,
           ]),
-    ]);
+    );
   }
   await stopDuringStart();
 
-  const report = `${measuredOn()} Built on ${base} in ${builtWithin} s: ${megabytes} MB over it, ${packages} packages, each in the SBOM.
-
-${table(['engine', 'ready after (s)', 'stopped after (s)', `pages during ${RESTARTS} restarts behind Caddy / failed`, 'forms / asked to try again / failed'], rows)}`;
-  say(report);
-  if (!process.argv.includes('--dry')) await writeReport('reliability.md', 'image', report);
+  await proof.end(
+    `Built on ${base} in ${builtWithin} s: ${megabytes} MB over it, ${packages} packages, each in the SBOM.`,
+    rows.table(),
+  );
 }
 
 /** Compares what the SBOM says with what is there; returns how many packages that is. */
@@ -349,8 +322,8 @@ for (const file of globSync('node_modules/**/package.json')) {
   const encoded = Buffer.from(script).toString('base64');
   const there = (await inImage(`node -e "$(echo ${encoded} | base64 -d)"`)).split('\n');
   const [one, other] = [new Set(listed), new Set(there)];
-  for (const name of one.difference(other)) promise(false, `The SBOM names ${name}, which is not there.`);
-  for (const name of other.difference(one)) promise(false, `The SBOM does not name ${name}.`);
+  for (const name of one.difference(other)) expect(false, `The SBOM names ${name}, which is not there.`);
+  for (const name of other.difference(one)) expect(false, `The SBOM does not name ${name}.`);
   return other.size;
 }
 
@@ -376,7 +349,7 @@ async function translatedFiles(): Promise<number> {
   const lines = stderr
     .split('\n')
     .filter((line) => /reading cache from .* StrippedTypeScript file:\/\/\/app\/server\//.test(line));
-  promise(lines.length > 20, 'It could not be seen whether a start translates.');
+  expect(lines.length > 20, 'It could not be seen whether a start translates.');
   return lines.filter((line) => !/\bsuccess\b/.test(line)).length;
 }
 
@@ -384,14 +357,14 @@ type Counts = {
   readonly pages: number;
   readonly failedPages: number;
   readonly forms: number;
-  /** Answered 503 with a sentence and Retry-After: a form that is on its way when the process ends is sent again by nobody. */
+  /** Answered 503 with a sentence and Retry-After: Caddy does not repeat a form that is on its way when the process ends. */
   readonly refusedForms: number;
   readonly failedForms: number;
 };
 
 /** Visitors ask for the page and send forms through Caddy while the container is stopped and started. */
 async function restartBehindCaddy(page: Container, port: number): Promise<Counts> {
-  const ports = { http: await freePort(), https: await freePort(), page: port };
+  const ports = { http: await freePort(), https: await freePort(), pages: [port] };
   const proxy = await startProxy('caddy', ports);
   // Caddy's own authority signs for localhost.
   const script = path.join(folder, 'visitors.mjs');
@@ -434,8 +407,8 @@ console.log(JSON.stringify(counts));`,
     await exited;
     const counted = JSON.parse(said) as Counts;
     const { failedPages, failedForms } = counted;
-    promise(failedPages === 0, `${failedPages} pages failed while ${page.name} was started anew.`);
-    promise(failedForms === 0, `${failedForms} forms got no sentence while ${page.name} was started anew.`);
+    expect(failedPages === 0, `${failedPages} pages failed while ${page.name} was started anew.`);
+    expect(failedForms === 0, `${failedForms} forms got no sentence while ${page.name} was started anew.`);
     return counted;
   } finally {
     await proxy.close();
@@ -463,7 +436,7 @@ async function stopDuringStart(): Promise<void> {
   const begun = performance.now();
   await podman('stop', '--time', String(STOP_WITHIN_S), page.name);
   const code = await inspect<number>(page.name, '{{json .State.ExitCode}}');
-  promise(
+  expect(
     code === 143 && seconds(begun) < STOP_WITHIN_S,
     `SIGTERM during the start: ended with ${code} after ${seconds(begun)} s.`,
   );

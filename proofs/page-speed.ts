@@ -1,5 +1,5 @@
 // Measures what a visitor waits for, and writes the table into docs/measured/performance.md.
-//   node proofs/page-speed.ts [runs]
+//   node proofs/page-speed.ts [runs] [--dry]
 // Lighthouse, mobile and desktop, on the built site and, in turn with it, on a blank page from the same server; then what a
 // visitor waits for (page-waits.ts). Machines are noisy: medians, and ratios within one run, are what counts. Nothing here
 // is asserted in a test.
@@ -12,11 +12,12 @@ import { DEFAULT_CAMPAIGN } from '#testing/built-site.ts';
 import { chromiumLaunchOptions, findChromium } from '#testing/chromium.ts';
 import { startSite } from '#testing/start-site.ts';
 import { measureSixthDigit, measureTap, type Tap } from '#proofs/page-waits.ts';
-import { measuredOn, median, table, writeReport } from '#proofs/report.ts';
+import { argument, report } from '#proofs/stand/proof.ts';
+import { median, table } from '#proofs/stand/report.ts';
 import { PROJECT_FOLDER } from '#build/vite-config.ts';
 
 const LIGHTHOUSE = 'lighthouse@13.5.0';
-const runs = Number(process.argv[2] ?? 5);
+const runs = argument(0, 5);
 
 type Scores = {
   readonly performance: number;
@@ -49,7 +50,7 @@ function run(command: string, parameters: readonly string[]): Promise<string> {
   });
 }
 
-type Report = {
+type LighthouseReport = {
   readonly categories: Readonly<Record<string, { readonly score: number | null }>>;
   readonly audits: Readonly<
     Record<
@@ -80,7 +81,7 @@ async function lighthouse(url: string, form: 'mobile' | 'desktop', attempts = 3)
     throw error;
   });
   if (output === null) return lighthouse(url, form, attempts - 1);
-  const { categories, audits } = JSON.parse(output) as Report;
+  const { categories, audits } = JSON.parse(output) as LighthouseReport;
   const score = (name: string): number => Math.round((categories[name]?.score ?? Number.NaN) * 100);
   const value = (name: string): number => audits[name]?.numericValue ?? Number.NaN;
   if (Number.isNaN(score('performance')) && attempts > 1) return lighthouse(url, form, attempts - 1);
@@ -160,19 +161,17 @@ try {
     say(`sixth digit, ${on}: ${measured.map((time) => time.toFixed(0)).join(', ')}`);
     digits.push([what, `${median(measured).toFixed(0)} ms`]);
   }
-  await writeReport(
+  await report(
     'performance.md',
     'measured',
-    [
-      `${measuredOn()} Medians of ${runs}.`,
-      '| Lighthouse | performance / accessibility / best practices / SEO | FCP | LCP | LCP of a blank page | ratio | TBT | CLS | weight | requests |\n' +
-        '| --- | --- | --: | --: | --: | --: | --: | --: | --: | --: |\n' +
-        lines.join('\n'),
-      '| tap on the call to action, processor 4 times slower, 1.6 Mbit/s, 150 ms | until the form is usable | worst interaction |\n' +
-        '| --- | --: | --: |\n' +
-        taps.join('\n'),
-      table(['the sixth digit of the code', 'until the article is readable'], digits),
-    ].join('\n\n'),
+    `Medians of ${runs}.`,
+    '| Lighthouse | performance / accessibility / best practices / SEO | FCP | LCP | LCP of a blank page | ratio | TBT | CLS | weight | requests |\n' +
+      '| --- | --- | --: | --: | --: | --: | --: | --: | --: | --: |\n' +
+      lines.join('\n'),
+    '| tap on the call to action, processor 4 times slower, 1.6 Mbit/s, 150 ms | until the form is usable | worst interaction |\n' +
+      '| --- | --: | --: |\n' +
+      taps.join('\n'),
+    table(['the sixth digit of the code', 'until the article is readable'], digits),
   );
 } finally {
   await site.close();

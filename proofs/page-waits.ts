@@ -1,4 +1,4 @@
-// What a visitor waits for after a press of their own: the form after a tap, the article after the last digit. Times in
+// What a visitor waits for after a tap or a key: the form after a tap, the article after the last digit. Times in
 // milliseconds, taken inside the page, on the phone of SLOW_NETWORK and SLOW_CPU or on this machine as it is.
 import { chromium, type BrowserContextOptions, type Page } from '@playwright/test';
 
@@ -26,7 +26,7 @@ async function slowDown(page: Page): Promise<void> {
   await session.send('Emulation.setCPUThrottlingRate', { rate: SLOW_CPU });
 }
 
-/** Runs in a browser of its own, so that nothing is left in a cache by the run before. */
+/** Runs in a new browser, so that nothing is left in a cache by the run before. */
 async function inBrowser<Result>(
   context: BrowserContextOptions,
   work: (page: Page) => Promise<Result>,

@@ -1,21 +1,16 @@
-// What happens to codes while the mail server is away, refuses, hangs or drops the line: on both engines, all at once, for
-// as long as given. Then the mail server is well again, and nobody restarts anything. Usage: smtp-faults.ts [seconds]
-import { mkdtempSync, rmSync } from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
+// What happens to codes while the mail server is away, refuses, hangs or drops the line: on both engines, all faults at the same
+// time. Then the mail server is well again; nothing is restarted. Usage: smtp-faults.ts [seconds] [--dry]
 import { setTimeout } from 'node:timers/promises';
 
 import { API } from '#shared/api.ts';
 import { ENGINES, type Engine } from '#testing/databases.ts';
 import { codeIn, startInbox, type InboxBehaviour } from '#testing/inbox.ts';
-import { startPostgres } from '#testing/postgres-server.ts';
 import { filledForm } from '#testing/server-under-test.ts';
-import { siteDatabaseUrl, siteSettings, startSiteProcess } from '#testing/start-site.ts';
-import { measuredOn, table, writeReport } from '#proofs/report.ts';
-import { conclude, databaseOf, settle } from '#proofs/verdict.ts';
-import { newAddress, newLedger, post, walk, WITHOUT_LIMITS } from '#proofs/visitors.ts';
+import { databaseOf, lostIn } from '#proofs/stand/account.ts';
+import { argument, createProof } from '#proofs/stand/proof.ts';
+import { newAddress, newLedger, post, walk, WITHOUT_LIMITS } from '#proofs/stand/visitors.ts';
 
-const SECONDS = Number(process.argv[2] ?? 120);
+const SECONDS = argument(0, 120);
 /** Asked at a steady pace while the fault lasts. */
 const VISITORS = 40;
 const RESEND_SECONDS = 5;
@@ -33,32 +28,33 @@ const FAULTS: readonly Fault[] = [
   { name: 'drops the line after DATA', while: () => 'cut off' },
 ];
 
-const rows: (string | number)[][] = [];
-const broken: string[] = [];
-const postgres = await startPostgres();
+const proof = createProof('reliability.md', 'smtp');
+const rows = proof.rows(
+  'the mail server',
+  'engine',
+  'forms answered 202 meanwhile',
+  'slowest answer',
+  'until all codes had arrived afterwards',
+  'had to ask again',
+  'mailed twice',
+  'lost',
+  'became leads',
+);
 
 async function suffer(fault: Fault, engine: Engine): Promise<void> {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'smtp-faults-'));
+  const what = `${fault.name}, ${engine}`;
   let faulty = true;
   const behaviour: InboxBehaviour = {
     onMessage: () => (faulty && fault.while !== 'down' ? fault.while() : null),
   };
-  let inbox = await startInbox(behaviour);
-  const databaseUrl = await siteDatabaseUrl(engine, postgres.url);
-  const server = await startSiteProcess(
-    {
-      ...WITHOUT_LIMITS,
-      LOG_LEVEL: 'silent',
-      RESEND_SECONDS: String(RESEND_SECONDS),
-      ...siteSettings(databaseUrl, inbox),
-    },
-    folder,
-  );
-  const { url } = server;
-  const { port } = inbox;
-  if (fault.while === 'down') await inbox.close();
+  const site = await proof.prepareSite(engine, {
+    inbox: behaviour,
+    env: { ...WITHOUT_LIMITS, LOG_LEVEL: 'silent', RESEND_SECONDS: String(RESEND_SECONDS) },
+  });
+  const { url } = await site.start();
+  if (fault.while === 'down') await site.inbox.close();
 
-  // Everybody is acknowledged, whatever the mail server does.
+  // Every form is acknowledged, whatever the mail server does.
   const asked: { email: string; cookie: string }[] = [];
   let slowest = 0;
   for (let count = 0; count < VISITORS; count += 1) {
@@ -66,19 +62,19 @@ async function suffer(fault: Fault, engine: Engine): Promise<void> {
     const start = performance.now();
     const answer = await post(`${url}${API.leads}`, filledForm({ email }));
     slowest = Math.max(slowest, performance.now() - start);
-    if (answer.status !== 202)
-      broken.push(
-        `${fault.name}, ${engine}: the form was answered ${answer.status} ${answer.headers.get('x-error-code')}`,
-      );
+    proof.expect(
+      answer.status === 202,
+      `${what}: the form was answered ${answer.status} ${answer.headers.get('x-error-code')}`,
+    );
     asked.push({ email, cookie: answer.cookie });
     await setTimeout((SECONDS * 1000) / VISITORS);
   }
 
   faulty = false;
-  if (fault.while === 'down') inbox = await startInbox(behaviour, port);
+  const inbox = fault.while === 'down' ? await startInbox(behaviour, site.inbox.port) : site.inbox;
   const wellAgain = performance.now();
   const ledger = newLedger();
-  // A refusal for good is final for that mail; its visitor asks again, as the spam hint on the code screen suggests.
+  // A permanent refusal is final for that mail; its visitor asks again, as the spam hint on the code screen suggests.
   const final = fault.name.includes('550');
   let asksAgain = 0;
   await Promise.all(
@@ -98,23 +94,24 @@ async function suffer(fault: Fault, engine: Engine): Promise<void> {
         else ledger.unverified.set(email, `${verified.status}: ${verified.body}`);
       } catch (error) {
         ledger.unmailed.add(email);
-        broken.push(`${fault.name}, ${engine}, ${email}: ${String(error)}`);
+        proof.expect(false, `${what}, ${email}: ${String(error)}`);
       }
     }),
   );
   const recovered = (performance.now() - wellAgain) / 1000;
-  // And the page works as if nothing had been.
+  // And a new visitor notices nothing.
   await walk({ url, inbox, ledger }, new AbortController().signal);
 
-  const account = await settle({ databaseUrl, folder }, inbox, ledger);
-  const { db, close } = databaseOf({ databaseUrl, folder });
+  const account = await proof.expectKept(what, { ...site, inbox }, ledger);
+  const { db, close } = databaseOf(site);
   const failed = await db.selectFrom('outbox').select('reply').where('state', '=', 'failed').execute();
   await close();
-  if (final && !failed.every(({ reply }) => reply?.includes('Policy rejection'))) {
-    broken.push(`${fault.name}, ${engine}: the reason of a refusal was not kept`);
-  }
-  for (const [email, why] of ledger.unverified) broken.push(`${fault.name}, ${engine}, ${email}: ${why}`);
-  rows.push([
+  proof.expect(
+    !final || failed.every(({ reply }) => reply?.includes('Policy rejection')),
+    `${what}: the reason of a refusal was not kept`,
+  );
+  for (const [email, why] of ledger.unverified) proof.expect(false, `${what}, ${email}: ${why}`);
+  rows.add(
     fault.name,
     engine,
     asked.length,
@@ -122,35 +119,14 @@ async function suffer(fault: Fault, engine: Engine): Promise<void> {
     `${recovered.toFixed(0)} s`,
     asksAgain,
     account.duplicates,
-    account.lostMails + account.lostLeads + account.falseSuccesses,
+    lostIn(account),
     `${ledger.verified.size} of ${asked.length + 1}`,
-  ]);
-  process.stdout.write(`${rows.at(-1)?.join(' | ')}\n`);
-  await server.stop();
+  );
   await inbox.close();
-  rmSync(folder, { recursive: true });
+  await site.close();
 }
 
 await Promise.all(FAULTS.flatMap((fault) => ENGINES.map((engine) => suffer(fault, engine))));
-await postgres.stop();
-await writeReport(
-  'reliability.md',
-  'smtp',
-  `${measuredOn()} Each fault lasted ${SECONDS} s.\n\n${table(
-    [
-      'the mail server',
-      'engine',
-      'forms answered 202 meanwhile',
-      'slowest answer',
-      'until all codes had arrived afterwards',
-      'had to ask again',
-      'mailed twice',
-      'lost',
-      'became leads',
-    ],
-    rows.toSorted((a, b) => String(a[0]).localeCompare(String(b[0]))),
-  )}`,
-);
-conclude(broken);
+await proof.end(`Each fault lasted ${SECONDS} s.`, rows.table('sorted'));
 // An SMTP connection that hangs on purpose would keep this process alive.
 process.exit();

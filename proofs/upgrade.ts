@@ -1,7 +1,7 @@
-// What visitors notice while releases change: a real nginx in front, fifty people on the page, and the servers behind it replaced,
-// ten times each. In place (npm run restart, with new words each time), two processes on one PostgreSQL, two on one SQLite file; and
+// What visitors notice while releases change: nginx with the file of deploy/ in front, fifty visitors on the page, and the servers behind
+// it replaced, ten times each. In place (npm run restart, with new words each time), two processes on one PostgreSQL, two on one SQLite file; and
 // the release before and this one at once on one database.
-//   upgrade.ts [place] [postgres] [sqlite] [old] [--from REF] [--times 10] [--visitors 50]
+//   upgrade.ts [place] [postgres] [sqlite] [old] [--from REF] [--times 10] [--visitors 50] [--dry]
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { subscribe } from 'node:diagnostics_channel';
 import {
@@ -22,14 +22,22 @@ import { parseArgs, promisify } from 'node:util';
 import { PROJECT_FOLDER } from '#build/vite-config.ts';
 import { ENGINES, type Engine } from '#testing/databases.ts';
 import { freePort } from '#testing/free-port.ts';
-import { startInbox, type Inbox } from '#testing/inbox.ts';
-import { startPostgres } from '#testing/postgres-server.ts';
+import type { Inbox } from '#testing/inbox.ts';
+import { findProgram, notTested } from '#testing/programs.ts';
 import { copyProject } from '#testing/project-copy.ts';
-import { siteDatabaseUrl, siteSettings, startSiteProcess, type SiteProcess } from '#testing/start-site.ts';
-import { startNginx } from '#proofs/nginx.ts';
-import { measuredOn, table, writeReport } from '#proofs/report.ts';
-import { brokenPromises, conclude, settle } from '#proofs/verdict.ts';
-import { newLedger, walk, WITHOUT_LIMITS, type Ledger } from '#proofs/visitors.ts';
+import { startProxy } from '#testing/proxies.ts';
+import { startSiteProcess, type PreparedSite, type SiteProcess } from '#testing/start-site.ts';
+import { lostIn, settle } from '#proofs/stand/account.ts';
+import { createProof } from '#proofs/stand/proof.ts';
+import {
+  countFailed,
+  countRequests,
+  newLedger,
+  walk,
+  whileVisited,
+  WITHOUT_LIMITS,
+  type Ledger,
+} from '#proofs/stand/visitors.ts';
 
 const PARTS = ['place', 'postgres', 'sqlite', 'old'] as const;
 const { values, positionals } = parseArgs({
@@ -38,13 +46,14 @@ const { values, positionals } = parseArgs({
     from: { type: 'string' },
     times: { type: 'string', default: '10' },
     visitors: { type: 'string', default: '50' },
+    dry: { type: 'boolean' },
   },
 });
 const wants = (part: (typeof PARTS)[number]): boolean =>
   positionals.length === 0 || positionals.includes(part);
 const TIMES = Number(values.times);
 const VISITORS = Number(values.visitors);
-/** Nobody answers a mail at once. */
+/** No visitor answers a mail at once. */
 const LONGEST_PAUSE_MS = 2_000;
 /** What this machine does to visitors without any restart: one that is too busy answers 503 to some. */
 const CONTROL_MS = 30_000;
@@ -53,7 +62,10 @@ const REST_MS = 1_000;
 
 const execute = promisify(execFile);
 const pause = () => setTimeout(Math.random() * LONGEST_PAUSE_MS);
-if (spawnSync('nginx', ['-v']).status !== 0) throw new Error('This proof needs nginx: apt-get install nginx');
+const nginxProgram = findProgram('nginx');
+if (nginxProgram === undefined) throw new Error(notTested('nginx'));
+// Of this process alone: the certificate is the tests' own.
+process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
 
 /** How long the slowest answer took, in milliseconds, since it was last set to 0. */
 let longest = 0;
@@ -107,187 +119,171 @@ async function loadAssets(url: string, assets: readonly string[], seen: Seen): P
 
 const assetsOf = (page: string): string[] => [...new Set(page.match(/\/assets\/[\w-]+\.js/g))];
 
-/** Visitors on the page while something happens. */
-async function underVisitors(url: string, inbox: Inbox, happening: () => Promise<unknown>): Promise<Seen> {
-  const seen: Seen = { ledger: newLedger(), pages: 0, assets: 0, missing: [] };
-  const enough = new AbortController();
-  // Somebody who opened the page before all of it, and comes back to it afterwards.
-  const early = assetsOf(await load(`${url}/`, seen));
-  longest = 0;
-  const visitors = Array.from({ length: VISITORS }, async () => {
-    while (!enough.signal.aborted) await visit(url, inbox, seen, enough.signal);
+const proof = createProof('reliability.md', 'upgrade', positionals.length === 0);
+const rows = proof.rows(
+  'what',
+  'restarts',
+  'requests',
+  'failed',
+  'forms taken',
+  'codes or leads lost',
+  'mails twice',
+  'longest wait',
+);
+
+type Behind = {
+  readonly site: PreparedSite;
+  /** Of the processes behind nginx. */
+  readonly ports: readonly number[];
+  /** nginx without the lines that make it try again. */
+  readonly withDefaults?: boolean;
+};
+type UnderVisitors = (happening: () => Promise<unknown>) => Promise<Seen>;
+
+/** Starts nginx before the processes of a site, and visitors who come through it while something happens. */
+async function behindNginx(
+  { site, ports, withDefaults = false }: Behind,
+  act: (underVisitors: UnderVisitors) => Promise<void>,
+): Promise<void> {
+  const https = await freePort();
+  const nginx = await startProxy('nginx', { http: await freePort(), https, pages: ports }, { withDefaults });
+  const url = `https://localhost:${https}`;
+  await act(async (happening) => {
+    const seen: Seen = { ledger: newLedger(), pages: 0, assets: 0, missing: [] };
+    // A visitor who opened the page before all of it, and comes back to it afterwards.
+    const early = assetsOf(await load(`${url}/`, seen));
+    longest = 0;
+    await whileVisited(
+      VISITORS,
+      (signal) => visit(url, site.inbox, seen, signal),
+      async () => {
+        await setTimeout(LONGEST_PAUSE_MS);
+        await happening();
+        await setTimeout(LONGEST_PAUSE_MS);
+      },
+    );
+    await loadAssets(url, early, seen);
+    proof.expect(early.length > 0, 'the page named no assets');
+    return seen;
   });
-  await setTimeout(LONGEST_PAUSE_MS);
-  try {
-    await happening();
-    await setTimeout(LONGEST_PAUSE_MS);
-  } finally {
-    enough.abort();
-    await Promise.all(visitors);
-  }
-  await loadAssets(url, early, seen);
-  if (early.length === 0) broken.push('the page named no assets');
-  return seen;
+  await nginx.close();
 }
 
-const rows: (string | number)[][] = [];
-const broken: string[] = [];
-const requestsOf = ({ ledger, pages, assets }: Seen): number =>
-  [...ledger.answers.values()].reduce((sum, count) => sum + count, 0) + pages + assets;
-const failedOf = ({ ledger, missing }: Seen): string[] => [
-  ...[...ledger.failed].map(([what, count]) => `${what}: ${count}`),
-  ...[...new Set(missing)].map(
+const failuresOf = ({ ledger, missing }: Seen): string[] => [
+  ...Array.from(ledger.failed, ([what, count]) => `${what}: ${count}`),
+  ...Array.from(
+    new Set(missing),
     (what) => `${what} for a page or asset: ${missing.filter((one) => one === what).length}`,
   ),
 ];
-const countFailed = ({ ledger, missing }: Seen): number =>
-  [...ledger.failed.values()].reduce((sum, count) => sum + count, 0) + missing.length;
 
-type Place = { readonly databaseUrl: string; readonly folder: string };
-
-async function report(
-  what: string,
-  restarts: string,
-  place: Place,
-  inbox: Inbox,
-  seen: Seen,
-  isDemanded = true,
-) {
-  const account = await settle(place, inbox, seen.ledger);
-  const lost = account.lostMails + account.lostLeads + account.falseSuccesses + account.unheardSuccesses;
-  const row = [
+/** Adds a row. @param isDemanded false for a comparison, which may fail */
+async function report(what: string, restarts: string, site: PreparedSite, seen: Seen, isDemanded = true) {
+  const { ledger, pages, assets, missing } = seen;
+  const account = await (isDemanded ? proof.expectKept(what, site, ledger) : settle(site, ledger));
+  const lost = lostIn(account) + account.unheardSuccesses;
+  rows.add(
     what,
     restarts,
-    requestsOf(seen).toLocaleString('en'),
-    countFailed(seen),
-    seen.ledger.acknowledged.size,
+    (countRequests(ledger) + pages + assets).toLocaleString('en'),
+    countFailed(ledger) + missing.length,
+    ledger.acknowledged.size,
     lost,
     account.duplicates,
     `${(longest / 1000).toFixed(1)} s`,
-  ];
-  rows.push(row);
-  process.stdout.write(
-    `${row.join(' | ')}\n${failedOf(seen)
-      .map((line) => `    ${line}\n`)
-      .join('')}`,
   );
-  if (!isDemanded) return;
-  const failures = failedOf(seen).map((line) => `failed: ${line}`);
-  const promises = [...brokenPromises(account), ...failures, ...(lost > 0 ? [`${lost} lost`] : [])];
-  if (account.duplicates > 0) promises.push(`${account.duplicates} mails came twice`);
-  broken.push(...promises.map((promise) => `${what}: ${promise}`));
+  for (const line of failuresOf(seen)) {
+    process.stdout.write(`    ${line}\n`);
+    proof.expect(!isDemanded, `${what}: failed: ${line}`);
+  }
+  proof.expect(!isDemanded || lost === 0, `${what}: ${lost} lost`);
+  proof.expect(!isDemanded || account.duplicates === 0, `${what}: ${account.duplicates} mails came twice`);
 }
 
-const postgres = await startPostgres();
-const settingsFor = (databaseUrl: string, inbox: Inbox) => ({
-  ...WITHOUT_LIMITS,
-  ...siteSettings(databaseUrl, inbox),
-  TRUST_PROXY: '1',
-});
-const newFolder = () => mkdtempSync(path.join(os.tmpdir(), 'upgrade-'));
+const SETTINGS = { ...WITHOUT_LIMITS, TRUST_PROXY: '1' };
 
 /** `npm run restart` in a copy of the project, with other words each time; and, for comparison, a stop and a start. */
 async function inPlace(): Promise<void> {
   const { folder: project, remove } = copyProject();
-  const folder = newFolder();
-  const inbox = await startInbox();
-  const databaseUrl = 'file:./data/leads.db';
   const port = await freePort();
-  const settings = { ...settingsFor(databaseUrl, inbox), PORT: String(port) };
+  const site = await proof.prepareSite('sqlite', { env: { ...SETTINGS, PORT: String(port) } });
+  const { CAMPAIGN_FOLDER: _, ...settings } = site.env;
   writeFileSync(
-    path.join(folder, '.env'),
+    path.join(site.folder, '.env'),
     Object.entries(settings)
       .map(([name, value]) => `${name}="${value}"\n`)
       .join(''),
   );
-  const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], INSTANCE_FOLDER: folder };
+  const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], INSTANCE_FOLDER: site.folder };
   const npm = (script: string) => execute('npm', ['run', '-s', script], { cwd: project, env });
   await npm('build');
   // As `npm start` does it, after its look and its build.
-  const start = () => startSiteProcess({ PORT: undefined }, folder, project, 'primary.js');
+  const start = () => startSiteProcess({ PORT: undefined }, site.folder, project, 'primary.js');
   let server = await start();
-  const nginx = await startNginx([port], { keepsTrying: true });
   const words = path.join(project, 'campaign', 'interface.yaml');
-  const undisturbed = await underVisitors(nginx.url, inbox, () => setTimeout(CONTROL_MS));
-  const control = `for comparison: nothing restarted, ${CONTROL_MS / 1000} s`;
-  await report(control, '0', { databaseUrl, folder }, inbox, undisturbed, false);
-  let sentence = '';
   const changeWords = (time: number) =>
     writeFileSync(
       words,
       readFileSync(words, 'utf8').replace(/sending: .*/, `sending: Sending Code ${time}...`),
     );
-  const restarted = await underVisitors(nginx.url, inbox, async () => {
-    for (let time = 1; time <= TIMES; time += 1) {
-      changeWords(time);
-      ({ stdout: sentence } = await npm('restart'));
-      await setTimeout(REST_MS);
-    }
+  await behindNginx({ site, ports: [port] }, async (underVisitors) => {
+    const undisturbed = await underVisitors(() => setTimeout(CONTROL_MS));
+    await report(`for comparison: nothing restarted, ${CONTROL_MS / 1000} s`, '0', site, undisturbed, false);
+    let sentence = '';
+    const restarted = await underVisitors(async () => {
+      for (let time = 1; time <= TIMES; time += 1) {
+        changeWords(time);
+        ({ stdout: sentence } = await npm('restart'));
+        await setTimeout(REST_MS);
+      }
+    });
+    process.stdout.write(sentence);
+    const releases = readdirSync(path.join(project, 'dist', 'releases')).length;
+    proof.expect(releases === TIMES + 1, `in place: ${releases} releases were built, not ${TIMES + 1}`);
+    await report('one process, `npm run restart`, new words each time', `${TIMES}`, site, restarted);
+    const stopped = await underVisitors(async () => {
+      await server.stop('SIGTERM');
+      server = await start();
+    });
+    await report('for comparison: stopped and started again', '1', site, stopped, false);
   });
-  process.stdout.write(sentence);
-  const releases = readdirSync(path.join(project, 'dist', 'releases')).length;
-  if (releases !== TIMES + 1) broken.push(`in place: ${releases} releases were built, not ${TIMES + 1}`);
-  const place = { databaseUrl, folder };
-  await report('one process, `npm run restart`, new words each time', `${TIMES}`, place, inbox, restarted);
-  const stopped = await underVisitors(nginx.url, inbox, async () => {
-    await server.stop('SIGTERM');
-    server = await start();
-  });
-  await report('for comparison: stopped and started again', '1', place, inbox, stopped, false);
-  await nginx.close();
   await server.stop();
-  await inbox.close();
-  rmSync(folder, { recursive: true });
+  await site.close();
   remove();
 }
 
 /** Two processes on one database, each restarted in its turn. */
 async function twoProcesses(engine: Engine): Promise<void> {
-  const folder = newFolder();
-  const inbox = await startInbox();
-  const databaseUrl = await siteDatabaseUrl(engine, postgres.url);
-  const env = settingsFor(databaseUrl, inbox);
-  const start = (port = 0) => startSiteProcess({ ...env, PORT: String(port) }, folder);
-  const servers = [await start(), await start()];
+  const site = await proof.prepareSite(engine, { env: SETTINGS });
+  const servers = [await site.start(), await site.start()];
   const restartAll = async (times: number) => {
     for (let time = 0; time < times; time += 1) {
       for (const [index, server] of servers.entries()) {
         const code = await server.stop('SIGTERM');
-        if (code !== 0) broken.push(`${engine}: a process that was told to stop ended with ${code}`);
-        servers[index] = await start(server.port);
+        proof.expect(code === 0, `${engine}: a process ended with ${code} on SIGTERM`);
+        servers[index] = await site.start({ PORT: String(server.port) });
         await setTimeout(REST_MS);
       }
     }
   };
   const where = engine === 'sqlite' ? 'one SQLite file' : 'one PostgreSQL';
-  for (const { keepsTrying, times, lines } of [
-    { keepsTrying: true, times: TIMES, lines: 'nginx as [advised](../operating.md#behind-a-proxy)' },
-    { keepsTrying: false, times: 1, lines: 'for comparison: nginx with its defaults' },
+  for (const { withDefaults, times, lines } of [
+    { withDefaults: false, times: TIMES, lines: 'nginx as [advised](../operating.md#behind-a-proxy)' },
+    { withDefaults: true, times: 1, lines: 'for comparison: nginx with its defaults' },
   ]) {
-    const nginx = await startNginx(
-      servers.map(({ port }) => port),
-      { keepsTrying },
-    );
-    const seen = await underVisitors(nginx.url, inbox, () => restartAll(times));
-    await report(
-      `two processes on ${where}, ${lines}`,
-      `${times} each`,
-      { databaseUrl, folder },
-      inbox,
-      seen,
-      keepsTrying,
-    );
-    await nginx.close();
+    const ports = servers.map(({ port }) => port);
+    await behindNginx({ site, ports, withDefaults }, async (underVisitors) => {
+      const seen = await underVisitors(() => restartAll(times));
+      await report(`two processes on ${where}, ${lines}`, `${times} each`, site, seen, !withDefaults);
+    });
   }
-  await Promise.all(servers.map((server) => server.stop()));
-  await inbox.close();
-  rmSync(folder, { recursive: true });
+  await site.close();
 }
 
 /** As in one checkout, where the files of both releases are found by both. */
 const build = (project: string) => execute('node', ['build/build.ts'], { cwd: project });
 
-/** A release of the past as a project of its own, with the packages of today. */
+/** A release of the past as a project in its own folder, with the packages of today. */
 function oldProject(ref: string): string {
   const project = mkdtempSync(path.join(os.tmpdir(), 'lead-page-old-'));
   const archive = execFileSync('git', ['archive', ref], { cwd: PROJECT_FOLDER, maxBuffer: 1e9 });
@@ -308,83 +304,51 @@ async function oldAndNew(
   { name, engine }: { name: string; engine: Engine },
 ): Promise<void> {
   await build(project);
-  const folder = newFolder();
-  const inbox = await startInbox();
-  const databaseUrl = await siteDatabaseUrl(engine, postgres.url);
-  const env = settingsFor(databaseUrl, inbox);
-  const startOld = (port = 0) =>
-    startSiteProcess({ ...env, PORT: String(port) }, folder, project).catch((error: unknown) =>
-      String(error),
-    );
-  const startNew = (port: number) => startSiteProcess({ ...env, PORT: String(port) }, folder, today);
+  const site = await proof.prepareSite(engine, { env: SETTINGS });
+  const { CAMPAIGN_FOLDER: _, ...env } = site.env;
+  const startIn = (folder: string, port: number) =>
+    startSiteProcess({ ...env, PORT: String(port) }, site.folder, folder);
+  const startOld = (port = 0) => startIn(project, port).catch((error: unknown) => String(error));
   const first = [await startOld(), await startOld()].filter((server) => typeof server !== 'string');
   const [left, right] = first;
   if (left === undefined || right === undefined)
     throw new Error(`${name} does not start with these packages.`);
-  const nginx = await startNginx([left.port, right.port], { keepsTrying: true });
   let newLeft: SiteProcess | undefined;
   let back = '';
-  const seen = await underVisitors(nginx.url, inbox, async () => {
-    await build(today);
-    await left.stop('SIGTERM');
-    newLeft = await startNew(left.port);
-    // Both at once, on tables that the old one does not know.
-    await setTimeout(10_000);
-    await build(project);
-    await newLeft.stop('SIGTERM');
-    const again = await startOld(left.port);
-    if (typeof again === 'string') {
-      back = /^ {2}- (.*)$/m.exec(again)?.[1] ?? again;
+  await behindNginx({ site, ports: [left.port, right.port] }, async (underVisitors) => {
+    const seen = await underVisitors(async () => {
       await build(today);
-      newLeft = await startNew(left.port);
-    } else {
-      newLeft = again;
-      back = 'serves';
-    }
-    await setTimeout(3_000);
+      await left.stop('SIGTERM');
+      newLeft = await startIn(today, left.port);
+      // Both at once, on tables that the old one does not know.
+      await setTimeout(10_000);
+      await build(project);
+      await newLeft.stop('SIGTERM');
+      const again = await startOld(left.port);
+      if (typeof again === 'string') {
+        back = /^ {2}- (.*)$/m.exec(again)?.[1] ?? again;
+        await build(today);
+        newLeft = await startIn(today, left.port);
+      } else {
+        newLeft = again;
+        back = 'serves';
+      }
+      await setTimeout(3_000);
+    });
+    await report(`${name} and this release at once, ${engine}`, '1', site, seen);
   });
-  await report(`${name} and this release at once, ${engine}`, '1', { databaseUrl, folder }, inbox, seen);
-  process.stdout.write(`${name}, started again on ${engine}: ${back}\n`);
-  rows.push([`${name}, started again afterwards, ${engine}: ${back}`, '', '', '', '', '', '', '']);
+  rows.add(`${name}, started again afterwards, ${engine}: ${back}`, '', '', '', '', '', '', '');
   // From the release on that knows how, going back is a promise.
   const knowsHow = readFileSync(path.join(project, 'server/db/migrations/migrate.ts'), 'utf8').includes(
     'mayBeNewer',
   );
-  if (knowsHow && back !== 'serves') broken.push(`${name} could not be gone back to: ${back}`);
-  await nginx.close();
+  proof.expect(!knowsHow || back === 'serves', `${name} could not be gone back to: ${back}`);
   await Promise.all([right.stop(), newLeft?.stop()]);
-  await inbox.close();
-  rmSync(folder, { recursive: true });
-}
-
-const version = /nginx\/(\S+)/.exec(spawnSync('nginx', ['-v'], { encoding: 'utf8' }).stderr)?.[1];
-/** After each part: the rest takes its time. */
-async function write(): Promise<void> {
-  if (positionals.length > 0) return;
-  const head = [
-    'what',
-    'restarts',
-    'requests',
-    'failed',
-    'forms taken',
-    'codes or leads lost',
-    'mails twice',
-    'longest wait',
-  ];
-  const [busy = 0] = os.loadavg();
-  await writeReport(
-    'reliability.md',
-    'upgrade',
-    `${measuredOn()} nginx ${version}, ${VISITORS} visitors; a load of ${busy.toFixed(0)} at the end.\n\n${table(head, rows)}`,
-  );
+  await site.close();
 }
 
 if (wants('place')) await inPlace();
-await write();
-for (const engine of ENGINES) {
-  if (wants(engine)) await twoProcesses(engine);
-  await write();
-}
+for (const engine of ENGINES) if (wants(engine)) await twoProcesses(engine);
 if (wants('old')) {
   const newest = git('log', '--diff-filter=A', '--format=%h', '-1', '--', 'server/db/migrations');
   const ref = git('rev-parse', '--short', values.from ?? `${newest}^`);
@@ -395,7 +359,10 @@ if (wants('old')) {
   for (const engine of ENGINES) await oldAndNew(project, today.folder, { name: ref, engine });
   today.remove();
   rmSync(project, { recursive: true });
-  await write();
 }
-await postgres.stop();
-conclude(broken);
+const version = /nginx\/(\S+)/.exec(spawnSync(nginxProgram, ['-v'], { encoding: 'utf8' }).stderr)?.[1];
+const [busy = 0] = os.loadavg();
+await proof.end(
+  `nginx ${version}, ${VISITORS} visitors; a load of ${busy.toFixed(0)} at the end.`,
+  rows.table(),
+);

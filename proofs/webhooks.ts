@@ -1,7 +1,6 @@
 // Kills the server with SIGKILL at random moments, again and again, under a load of whole flows, on both engines, while a
-// receiver is told about the leads that now and then fails, or takes an event and hangs up. It keeps what it was told by the
-// idempotency key (webhook-id). Whatever was committed has to be there: at least once, in order. Usage: webhooks.ts [kills] [engine]
-import { rmSync } from 'node:fs';
+// receiver takes their events that now and then fails, or takes an event and hangs up. It keeps events by their idempotency key
+// (webhook-id). Every committed event has to arrive: at least once, in order. Usage: webhooks.ts [kills] [engine] [--dry]
 import { setTimeout } from 'node:timers/promises';
 
 import { Webhook } from 'standardwebhooks';
@@ -9,15 +8,14 @@ import { Webhook } from 'standardwebhooks';
 import { derivedWebhookSecrets, deriveSecrets } from '#server/secrets/secrets.ts';
 import { API } from '#shared/api.ts';
 import { ENGINES, type Engine } from '#testing/databases.ts';
-import { startPostgres } from '#testing/postgres-server.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 import { startReceiver, type Received } from '#testing/webhook-receiver.ts';
-import { walkUnderKills } from '#proofs/kills.ts';
-import { measuredOn, table, writeReport } from '#proofs/report.ts';
-import { conclude, databaseOf } from '#proofs/verdict.ts';
+import { databaseOf } from '#proofs/stand/account.ts';
+import { argument, createProof } from '#proofs/stand/proof.ts';
+import { walkUnderKills } from '#proofs/stand/walk-under-kills.ts';
 
-const KILLS = Number(process.argv[2] ?? 200);
-/** Of the events that come, so many are refused, and so many are taken without an answer. */
+const KILLS = argument(0, 200);
+/** The share of events that the receiver refuses, and the share that it takes without an answer. */
 const REFUSED = 0.05;
 const UNANSWERED = 0.05;
 const RECEIVER_DELAY_MS = 20;
@@ -25,9 +23,19 @@ const RECEIVER_DELAY_MS = 20;
 const PATIENCE_MS = 300_000;
 const LOOK_EVERY_MS = 250;
 
-const broken: string[] = [];
-const rows: (string | number)[][] = [];
-const postgres = await startPostgres();
+const NAMED = ENGINES.filter((engine) => process.argv.includes(engine));
+
+const proof = createProof('reliability.md', 'webhooks', NAMED.length === 0);
+const rows = proof.rows(
+  'engine',
+  'SIGKILLs',
+  'leads',
+  'events committed',
+  'taken again, told apart by their key',
+  'out of order',
+  'still waiting after 5 min',
+  'lost',
+);
 
 /** A receiver as it should be: it checks the signature, and does nothing twice. */
 async function startKeeper() {
@@ -67,15 +75,14 @@ async function readArticle(url: string, cookie: string): Promise<void> {
   }
 }
 
-async function prove(engine: Engine): Promise<void> {
+async function deliverUnderKills(engine: Engine): Promise<void> {
   const { receiver, kept, counts } = await startKeeper();
-  const { server, inbox, ledger, databaseUrl, folder } = await walkUnderKills(engine, {
+  const { site, server, ledger } = await walkUnderKills(proof, engine, {
     kills: KILLS,
-    postgres,
     env: { WEBHOOK_URLS: receiver.url, WEBHOOK_ALLOW_PRIVATE: 'yes' },
     onVerified: readArticle,
   });
-  const { db, close } = databaseOf({ databaseUrl, folder });
+  const { db, close } = databaseOf(site);
   const end = Date.now() + PATIENCE_MS;
   const waiting = () => db.selectFrom('webhook_events').select('id').where('state', '=', 'queued').execute();
   while ((await waiting()).length > 0 && Date.now() < end) await setTimeout(LOOK_EVERY_MS);
@@ -109,42 +116,13 @@ async function prove(engine: Engine): Promise<void> {
   const { taken, forged } = counts();
   const invented = [...kept.keys()].filter((id) => !committed.some((event) => event.id === id)).length;
   for (const [what, count] of Object.entries({ lost, outOfOrder, forged, invented }))
-    if (count > 0) broken.push(`${engine}: ${what}: ${count}`);
-  if (unread > 0) broken.push(`${engine}: ${unread} leads read the article and nobody noted it`);
-  if (leads.length < ledger.verified.size) broken.push(`${engine}: fewer leads than were told 200`);
-  rows.push([
-    engine,
-    KILLS,
-    leads.length,
-    committed.length,
-    taken - kept.size,
-    outOfOrder,
-    late.length,
-    lost,
-  ]);
+    proof.expect(count === 0, `${engine}: ${what}: ${count}`);
+  proof.expect(unread === 0, `${engine}: ${unread} leads read the article, and the database does not know`);
+  proof.expect(leads.length >= ledger.verified.size, `${engine}: fewer leads than were answered 200`);
+  rows.add(engine, KILLS, leads.length, committed.length, taken - kept.size, outOfOrder, late.length, lost);
   await receiver.close();
-  await inbox.close();
-  rmSync(folder, { recursive: true });
+  await site.close();
 }
 
-const only = process.argv[3];
-for (const engine of ENGINES) if (only === undefined || only === engine) await prove(engine);
-await postgres.stop();
-await writeReport(
-  'reliability.md',
-  'webhooks',
-  `${measuredOn()}\n\n${table(
-    [
-      'engine',
-      'SIGKILLs',
-      'leads',
-      'events committed',
-      'taken again, told apart by their key',
-      'out of order',
-      'still waiting after 5 min',
-      'lost',
-    ],
-    rows,
-  )}`,
-);
-conclude(broken);
+for (const engine of NAMED.length > 0 ? NAMED : ENGINES) await deliverUnderKills(engine);
+await proof.end(rows.table());

@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Writable } from 'node:stream';
 import { captions, type Caption } from './captions.ts';
-import { openScene, placeOf, publish, reportSize, withBrowser } from './shared.ts';
+import { openScene, withBrowser } from './open-scene.ts';
+import { placeOf, publish, reportSize } from './publish.ts';
 
 const framesPerSecond = 30;
 const size = { width: 1280, height: 720 };
@@ -26,7 +27,7 @@ type Ffmpeg = {
 function startFfmpeg(options: readonly string[]): Ffmpeg {
   const child = spawn('ffmpeg', ['-hide_banner', '-loglevel', 'error', '-y', ...options], {
     stdio: ['pipe', 'inherit', 'inherit'],
-    // SVT-AV1 reports on itself unless it is told not to.
+    // SVT-AV1 prints its settings by default.
     env: { ...process.env, SVT_LOG: '1' },
   });
   const done = new Promise<void>((resolve, reject) => {

@@ -3,7 +3,8 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import subsetFont from 'subset-font';
-import { newsreaderFolder, publish } from './shared.ts';
+import { newsreaderFolder } from './open-scene.ts';
+import { publish } from './publish.ts';
 
 const printableAscii = Array.from({ length: 95 }, (_, index) => String.fromCodePoint(32 + index)).join('');
 // Newsreader has no → and no ≥: where the page sets those two, the next font in the stack supplies them.

@@ -5,7 +5,8 @@ import path from 'node:path';
 import type { Browser } from '@playwright/test';
 import sharp from 'sharp';
 import { initialsOf } from '#web/ui/initials.ts';
-import { campaignPeople, openScene, publish, scenesFolder, withBrowser, type SceneSize } from './shared.ts';
+import { campaignPeople, openScene, scenesFolder, withBrowser, type SceneSize } from './open-scene.ts';
+import { publish } from './publish.ts';
 
 type Quality = {
   readonly avif: number;

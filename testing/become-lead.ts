@@ -2,26 +2,35 @@
 import assert from 'node:assert/strict';
 
 import { API } from '#shared/api.ts';
-import { codeIn } from '#testing/inbox.ts';
+import { codeIn, type ReceivedMail } from '#testing/inbox.ts';
 import { createVisitor, filledForm, type ServerUnderTest, type Visitor } from '#testing/server-under-test.ts';
+
+export type NewLead = { readonly visitor: Visitor; readonly leadId: string; readonly code: ReceivedMail };
 
 /**
  * Sends the form for an address and enters the code.
  * @param mail the number of the code's mail, counted from 1, among those to this address
+ * @param options headers: of both calls; beforeCode: what happens between the mail and its code
  */
 export async function becomeLead(
   server: ServerUnderTest,
   email: string,
   mail = 1,
-): Promise<{ readonly visitor: Visitor; readonly leadId: string }> {
+  {
+    headers = {},
+    beforeCode,
+  }: { readonly headers?: Record<string, string>; readonly beforeCode?: () => Promise<void> } = {},
+): Promise<NewLead> {
   const visitor = createVisitor(server, '198.51.100.7');
-  assert.equal((await visitor.post(API.leads, filledForm({ email }))).statusCode, 202);
-  const code = codeIn(await server.inbox.waitForMail(email, mail));
-  assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
+  assert.equal((await visitor.post(API.leads, filledForm({ email }), { headers })).statusCode, 202);
+  const code = await server.inbox.waitForMail(email, mail);
+  await beforeCode?.();
+  const entered = await visitor.post(API.verify, { email, code: codeIn(code) }, { headers });
+  assert.equal(entered.statusCode, 200);
   const lead = await server.database.db
     .selectFrom('leads')
     .select('id')
     .where('email', '=', email)
     .executeTakeFirstOrThrow();
-  return { visitor, leadId: lead.id };
+  return { visitor, leadId: lead.id, code };
 }

@@ -6,8 +6,8 @@ import { distFolder, findRelease } from '#server/http/releases.ts';
 
 const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 /**
- * The words and pictures that tests go by. They are the specification's, and nobody's to edit: an operator who writes other
- * words into campaign/ keeps a green test run.
+ * The words and pictures that tests go by. They are the specification's and are not edited: an operator who writes other words
+ * into campaign/ keeps a green test run.
  */
 export const TEST_CAMPAIGN = path.join(PROJECT_FOLDER, 'testing', 'campaign');
 /** The campaign that the project comes with, until an operator writes their own. */

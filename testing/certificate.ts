@@ -1,5 +1,5 @@
-// A certificate for "localhost" that signs itself, from 2020 to 2120, and its key: for mail servers of tests, which nobody trusts
-// unless told to. Made with openssl (req -new, then ca -selfsign).
+// A certificate for "localhost" that signs itself, from 2020 to 2120, and its key: for mail servers of tests. No program trusts
+// it unless it is configured to. Made with openssl (req -new, then ca -selfsign).
 
 export const TEST_KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgPIvfcYaufamPmlp8
@@ -20,7 +20,7 @@ gGCG7FiZ+wXgONSlzKZ17UrjPXhq
 -----END CERTIFICATE-----
 `;
 
-/** The same for "sns.amazonaws.com", with a key of RSA: what Amazon SNS signs with. Nobody's but these tests'. */
+/** The same for "sns.amazonaws.com", with a key of RSA: what Amazon SNS signs with. Made for these tests. */
 export const TEST_SNS_KEY = `-----BEGIN PRIVATE KEY-----
 MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQCRIfWfWkQvQIj2
 wwdBYWqL60e0wiQbGzK+hPEwBv4bJzE6W/NwxNWu/BB+jWOx3Gcl2tnGAbUPGpGL

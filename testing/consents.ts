@@ -1,20 +1,14 @@
 // Visitors who agree, and what the desk says about the chain of their consents.
-import assert from 'node:assert/strict';
-
 import type { ChainReport } from '#server/db/across/consent-check.ts';
 import type { Service } from '#server/run/service.ts';
+import { becomeLead } from '#testing/become-lead.ts';
 import { desk } from '#testing/desk.ts';
-import { codeIn } from '#testing/inbox.ts';
-import { createVisitor, filledForm, type ServerUnderTest } from '#testing/server-under-test.ts';
+import type { ServerUnderTest } from '#testing/server-under-test.ts';
 
 /** Sends the form and enters the code, in 21 seconds. @param mail which mail to this address has the code, from 1 */
 export async function agree(server: ServerUnderTest, email: string, mail = 1): Promise<void> {
-  const visitor = createVisitor(server, '198.51.100.7');
   const headers = { 'x-consent-version': server.campaign.consent.version, 'user-agent': 'Browser/7' };
-  assert.equal((await visitor.post('/api/leads', filledForm({ email }), { headers })).statusCode, 202);
-  const code = codeIn(await server.inbox.waitForMail(email, mail));
-  await server.advance(20);
-  assert.equal((await visitor.post('/api/verify', { email, code }, { headers })).statusCode, 200);
+  await becomeLead(server, email, mail, { headers, beforeCode: () => server.advance(20) });
   await server.advance(1);
 }
 

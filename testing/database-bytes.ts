@@ -1,4 +1,4 @@
-// The bytes of a database's files, as a person with the disk in hand reads them.
+// Reads the bytes of a database's files, as a person who holds the disk can.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 

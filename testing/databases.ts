@@ -1,11 +1,10 @@
 // A fresh, migrated database for each test, on both engines.
 import { randomBytes } from 'node:crypto';
 
-import { Client } from 'pg';
-
 import type { Config } from '#server/settings/settings.ts';
 import { openDatabase, type DatabaseOptions, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { migrate } from '#server/db/migrations/migrate.ts';
+import { onPostgres } from '#testing/postgres-server.ts';
 
 export const ENGINES = ['sqlite', 'postgres'] as const;
 export type Engine = (typeof ENGINES)[number];
@@ -33,10 +32,7 @@ const serverUrl = (): string => {
 /** @param template whose copy it becomes */
 async function createDatabase(server: string, template: string): Promise<URL> {
   const name = `test_${randomBytes(6).toString('hex')}`;
-  const client = new Client({ connectionString: server });
-  await client.connect();
-  await client.query(`create database ${name} template ${template}`);
-  await client.end();
+  await onPostgres(server, (client) => client.query(`create database ${name} template ${template}`));
   const url = new URL(server);
   url.pathname = `/${name}`;
   return url;
@@ -61,7 +57,7 @@ export async function createPostgresDatabase(server?: string): Promise<string> {
 
 /** Makes the database that migrated ones are copied from, for all test files. */
 export async function makeTemplate(): Promise<void> {
-  // Never through a PgBouncer: it would stay connected, and nobody may be when it is copied.
+  // Never through a PgBouncer: it would stay connected, and a database with connections cannot be copied.
   const { href, pathname } = await createDatabase(serverUrl(), 'template1');
   const database = openDatabase({ engine: 'postgres', url: href }, () => {});
   await migrate(database);

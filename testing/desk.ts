@@ -12,11 +12,11 @@ export type DeskAnswer = {
   readonly exitCode: number;
   /** Standard output. */
   readonly out: string;
-  /** What was said to whoever sits at the terminal. */
+  /** Standard error. */
   readonly notes: string;
 };
 
-/** @param replacements confirm: nobody is there to answer if not given */
+/** @param replacements confirm: the answer is no if not given */
 export const desk = (
   service: Service,
   args: readonly string[],
@@ -25,8 +25,8 @@ export const desk = (
   run(() => ({ service: async () => service, clock: service.clock, ...replacements }), args);
 
 /**
- * As in a shell: with settings of its own, in a folder that has its .env and data/ and is the current one. One at a time, for this
- * process has them meanwhile.
+ * As in a shell: with these settings, in a folder that has its .env and data/ and is the current one. One at a time: this process
+ * has them meanwhile.
  */
 export async function deskIn(
   folder: string,
@@ -71,7 +71,7 @@ async function run(
       paint: (_, text) => text,
       signal: new AbortController().signal,
       clock: () => Date.now(),
-      // Nobody is there: no test asks about domains of the world.
+      // No server is there: no test asks about real domains.
       dnsServers: ['127.0.0.1:9'],
       ...partsOf(note),
     },

@@ -87,7 +87,7 @@ const piecesOf = (text: string): string[] =>
     text.slice(piece * TEXT_PIECE, (piece + 1) * TEXT_PIECE),
   );
 
-/** Runs a test against a server with these names, and takes it down whatever happens. */
+/** Runs a test against a server with these names, and takes it down even when the test fails. */
 export async function withDnsServer(
   zone: Readonly<Record<string, NameRecords>>,
   test: (server: DnsServer) => Promise<void>,

@@ -15,12 +15,12 @@ export function keepCompiled(): void {
   );
 }
 
-/** For a process that a test starts with an environment of its own: what this one has compiled is not compiled again. */
+/** For a process that a test starts with another environment: what this one has compiled is not compiled again. */
 export const KEPT_COMPILED = { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] };
 
 /**
- * For functions that read the environment: gives this process other variables, and no others, until it is disposed of. Whatever
- * else runs meanwhile sees them as well.
+ * For functions that read the environment: gives this process other variables, and no others, until it is disposed of. Everything
+ * that runs meanwhile sees them as well.
  * @example
  * using _ = environment({ PORT: 'http' });
  */

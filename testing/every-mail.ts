@@ -1,6 +1,5 @@
 // One of every kind of mail that this page sends, as it arrives: by the real mailer, signed, at a real mail server that knows
 // neither 8BITMIME nor SMTPUTF8.
-import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { appendFileSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -8,10 +7,12 @@ import path from 'node:path';
 
 import { createNewLeadNews } from '#server/upkeep/new-lead-news.ts';
 import { API, VISIT_HEADER } from '#shared/api.ts';
-import { codeIn, type ReceivedMail } from '#testing/inbox.ts';
+import { becomeLead } from '#testing/become-lead.ts';
+import type { ReceivedMail } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
 const OPERATOR = 'you@example.com';
+const ADA = 'ada.lovelace@gmail.com';
 /** Longer than the breaker trusts its last look. */
 const LOOK_SECONDS = 3;
 const MORE_THAN_ONE_BY_ONE = 13;
@@ -23,7 +24,7 @@ export type SentMail = {
   /** Whether its reader agreed to receive it, and may change their mind. */
   readonly isForList: boolean;
   readonly to: string;
-  /** What it must not say in a header that others may count by. */
+  /** Words that no header may hold by which others can count. */
   readonly personal: readonly string[];
   readonly mail: ReceivedMail;
 };
@@ -34,7 +35,7 @@ export const PAGE = 'https://guide.example.com';
 
 export type EveryMail = {
   readonly mails: readonly SentMail[];
-  /** What DNS says for whoever checks the signature. */
+  /** Answers DNS questions of a program that checks the signature. */
   readonly resolver: (name: string, type: string) => Promise<string[][]>;
 };
 
@@ -69,13 +70,13 @@ export async function sendEveryMail(campaign: string): Promise<EveryMail> {
       withServer({ engine: 'sqlite', env: { ...settings, ...env }, inbox }, work);
 
     await send({ CAMPAIGN_FOLDER: campaign, GUIDE_EMAIL: 'link', NEW_LEAD_EMAIL: 'each' }, async (server) => {
-      const ada = await becomeLead(server, 'ada.lovelace@gmail.com', 'newsletter');
-      mails.push({ ...ofVisitor(ada), name: 'code', mail: ada.code });
-      const guide = await server.inbox.waitForMail(ada.email, 2);
-      mails.push({ ...ofVisitor(ada), name: 'guide, link', isForList: true, mail: guide });
+      const ada = await lead(server, ADA, 'newsletter');
+      mails.push({ ...ofVisitor(ADA), name: 'code', mail: ada.code });
+      const guide = await server.inbox.waitForMail(ADA, 2);
+      mails.push({ ...ofVisitor(ADA), name: 'guide, link', isForList: true, mail: guide });
       mails.push(ofOperator('new lead', await server.inbox.waitForMail(OPERATOR)));
       for (let index = 1; index < MORE_THAN_ONE_BY_ONE; index += 1)
-        await becomeLead(server, `lead-${index}@example.net`, index % 2 === 0 ? 'banner' : undefined);
+        await lead(server, `lead-${index}@example.net`, index % 2 === 0 ? 'banner' : undefined);
       await server.inbox.waitForMail(OPERATOR, 10);
       await server.advance(3_600 + 90);
       mails.push(ofOperator('new leads of an hour', await news(server, 11)));
@@ -91,14 +92,17 @@ export async function sendEveryMail(campaign: string): Promise<EveryMail> {
       async (server) => {
         await see(server, 'newsletter', ['opened', 'quarter', 'half'], 42);
         await see(server, 'banner', ['opened'], 9);
-        const ada = await becomeLead(server, 'ada.lovelace@gmail.com', 'newsletter');
-        const guide = await server.inbox.waitForMail(ada.email, 2);
-        mails.push({ ...ofVisitor(ada), name: 'guide, attached', isForList: true, mail: guide });
-        await becomeLead(server, 'grace@example.net', 'newsletter');
-        await becomeLead(server, 'edsger@example.org');
+        await lead(server, ADA, 'newsletter');
+        const guide = await server.inbox.waitForMail(ADA, 2);
+        mails.push({ ...ofVisitor(ADA), name: 'guide, attached', isForList: true, mail: guide });
+        await lead(server, 'grace@example.net', 'newsletter');
+        await lead(server, 'edsger@example.org');
         for (let index = 0; index < 6; index += 1) {
           await server.advance(LOOK_SECONDS);
-          await ask(server, `stranger-${index}@example.net`);
+          await createVisitor(server, '198.51.100.7').post(
+            API.leads,
+            filledForm({ email: `stranger-${index}@example.net` }),
+          );
         }
         mails.push(ofOperator('breaker notice', await server.inbox.waitForMail(OPERATOR)));
         await server.advance(86_400);
@@ -120,10 +124,8 @@ export async function sendEveryMail(campaign: string): Promise<EveryMail> {
   }
 }
 
-type NewLead = { readonly email: string; readonly code: ReceivedMail };
-
 const PERSONAL = ['Lovelace', 'Analytical', 'ada.lovelace', 'gmail'];
-const ofVisitor = ({ email }: NewLead) => ({ isForList: false, to: email, personal: PERSONAL });
+const ofVisitor = (to: string) => ({ isForList: false, to, personal: PERSONAL });
 const ofOperator = (name: string, mail: ReceivedMail): SentMail => ({
   name,
   isForList: false,
@@ -132,19 +134,11 @@ const ofOperator = (name: string, mail: ReceivedMail): SentMail => ({
   mail,
 });
 
-async function ask(server: ServerUnderTest, email: string, source?: string) {
-  const visitor = createVisitor(server, '198.51.100.7');
-  const headers = source === undefined ? {} : { [VISIT_HEADER]: `last=utm_source%3D${source}` };
-  await visitor.post(API.leads, filledForm({ email }), { headers });
-  return visitor;
-}
-
-async function becomeLead(server: ServerUnderTest, email: string, source?: string): Promise<NewLead> {
-  const visitor = await ask(server, email, source);
-  const code = await server.inbox.waitForMail(email);
-  assert.equal((await visitor.post(API.verify, { email, code: codeIn(code) })).statusCode, 200);
-  return { email, code };
-}
+const from = (source?: string) => ({
+  headers: source === undefined ? {} : { [VISIT_HEADER]: `last=utm_source%3D${source}` },
+});
+const lead = (server: ServerUnderTest, email: string, source?: string) =>
+  becomeLead(server, email, 1, from(source));
 
 async function see(
   { app, service }: ServerUnderTest,

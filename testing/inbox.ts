@@ -146,7 +146,13 @@ export async function startInbox(behaviour: InboxBehaviour = {}, port = 0): Prom
   };
 }
 
-/** The digits in a code e-mail, as a reader finds them: in the text, on a line of their own. */
+/** Something that a behaviour of the mail server waits for: resolves, as if nothing were wrong, once it was opened. */
+export function createGate(): { readonly opened: Promise<null>; readonly open: () => void } {
+  const { promise, resolve } = Promise.withResolvers<null>();
+  return { opened: promise, open: () => resolve(null) };
+}
+
+/** The digits in a code e-mail, as a reader finds them: alone on a line of the text. */
 export function codeIn(mail: ReceivedMail): string {
   const code = /^\s*(\d{6})\s*$/m.exec(mail.parsed.text ?? '')?.[1];
   if (code === undefined) throw new Error(`There is no code in this mail:\n${mail.parsed.text}`);

@@ -27,7 +27,7 @@ function campaignIn(folder: string): Campaign {
 }
 
 let known: Campaign | undefined;
-/** Read once: nobody edits it, and a test file opens dozens of services. */
+/** Read once: it does not change, and a test file opens dozens of services. */
 const testCampaign = (): Campaign => (known ??= campaignIn(TEST_CAMPAIGN));
 
 /** Opens its service, which logs and says nothing unless it is given where to. The caller closes it. */

@@ -4,15 +4,10 @@ import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { once } from 'node:events';
 import os from 'node:os';
 import path from 'node:path';
-import { setTimeout } from 'node:timers/promises';
-
-import { Client } from 'pg';
 
 import { freePort } from '#testing/free-port.ts';
-import { unprivilegedOwner } from '#testing/postgres-server.ts';
+import { unprivilegedOwner, untilReady } from '#testing/postgres-server.ts';
 import { findProgram, notTested } from '#testing/programs.ts';
-
-const READY_WITHIN_MS = 10_000;
 
 /** Few, so that a client's next transaction meets another server connection. */
 const SERVER_CONNECTIONS = 4;
@@ -52,7 +47,7 @@ export async function startPgBouncer(server: string, settings: readonly string[]
       'pool_mode = transaction',
       'max_client_conn = 1000',
       `default_pool_size = ${SERVER_CONNECTIONS}`,
-      // A server connection that nobody needs is closed soon: a test makes many databases.
+      // An idle server connection is closed soon: a test makes many databases.
       'server_idle_timeout = 5',
       ...settings,
       '',
@@ -68,7 +63,7 @@ export async function startPgBouncer(server: string, settings: readonly string[]
     url.host = `127.0.0.1:${port}`;
     return url.href;
   };
-  await untilReady(through(server), () => child.exitCode);
+  await untilReady('PgBouncer', through(server), () => child.exitCode);
   return {
     through,
     stop: async () => {
@@ -77,21 +72,4 @@ export async function startPgBouncer(server: string, settings: readonly string[]
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-async function untilReady(url: string, exitCode: () => number | null): Promise<void> {
-  const deadline = Date.now() + READY_WITHIN_MS;
-  for (;;) {
-    const client = new Client({ connectionString: url });
-    client.on('error', () => {});
-    try {
-      await client.connect();
-      await client.end();
-      return;
-    } catch (error) {
-      if (exitCode() !== null || Date.now() > deadline)
-        throw new Error('PgBouncer did not start.', { cause: error });
-      await setTimeout(50);
-    }
-  }
 }

@@ -1,4 +1,4 @@
-// The folder of a PostgreSQL, which goes with it however the tests end: done, failed, Ctrl-C or killed.
+// The folder of a PostgreSQL. It is removed however the tests end: done, failed, Ctrl-C or killed.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
@@ -7,14 +7,14 @@ import path from 'node:path';
 
 export type PostgresFolder = {
   readonly path: string;
-  /** Says which processes run in it now, in the place of what was said before. */
+  /** Replaces the list of the processes that run in it. */
   readonly runs: (...pids: readonly number[]) => void;
   /** Stops them and removes the folder. */
   readonly remove: () => Promise<void>;
 };
 
 /**
- * Waits for the end of what it reads, which is the end of whoever made the folder, and removes it. Every line names the processes
+ * Waits for the end of its input, which comes when the process that made the folder ends, and removes the folder. Every line names the processes
  * that run in it by then. SIGINT is PostgreSQL's fast shutdown; what has not ended after ten seconds is killed.
  */
 const KEEPER = `

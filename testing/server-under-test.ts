@@ -40,7 +40,7 @@ export type ServerUnderTest = {
   /** Moves the server's clock, once no mail and no webhook is in hand: its lease would seem to have run out. */
   readonly advance: (seconds: number) => Promise<void>;
   readonly now: () => number;
-  /** Sets the server's clock, whatever is in hand. Milliseconds since 1970. */
+  /** Sets the server's clock at once. Milliseconds since 1970. */
   readonly setClock: (to: number) => void;
   /** Makes the worker look again, as its poll would. */
   readonly wakeWorker: () => void;
@@ -200,7 +200,7 @@ async function eventInHand(db: Db, now: number): Promise<boolean> {
   return row !== undefined;
 }
 
-/** Runs a test against a server and takes the server down whatever happens. */
+/** Runs a test against a server, and takes the server down even when the test fails. */
 export async function withServer(
   options: ServerOptions,
   test: (server: ServerUnderTest) => Promise<void>,

@@ -12,7 +12,7 @@ function run(command: string, ...parameters: string[]): boolean {
   const { status, stdout } = spawnSync(command, parameters, {
     stdio: ['ignore', 'pipe', 'inherit'],
     encoding: 'utf8',
-    // Debian starts what it installs, but not in this runlevel: nobody who tests wants an nginx at port 80.
+    // Debian starts what it installs, but not in this runlevel: a machine for tests needs no nginx at port 80.
     env: { ...process.env, RUNLEVEL: '1', DEBIAN_FRONTEND: 'noninteractive' },
   });
   // What went well is hundreds of lines.

@@ -1,5 +1,5 @@
-// The production command as a process of its own, for tests that want all of it: `node --no-memory-reducer server/start.js` on a free port,
-// with a fresh database and a real SMTP server.
+// The production command as a process (`node --no-memory-reducer server/start.js` on a free port), with a fresh database and a
+// real SMTP server.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -76,7 +76,10 @@ export async function startSiteProcess(
       READY_WITHIN_MS,
     ).unref();
   });
-  const url = await ready;
+  const url = await ready.catch((error: unknown) => {
+    child.kill('SIGKILL');
+    throw error;
+  });
   return {
     url,
     port: Number(new URL(url).port),
@@ -93,14 +96,6 @@ export async function startSiteProcess(
   };
 }
 
-export type Site = SiteProcess & {
-  readonly inbox: Inbox;
-  /** The folder it runs in. */
-  readonly folder: string;
-  readonly databaseUrl: string;
-  readonly close: () => Promise<void>;
-};
-
 /**
  * The address of an empty database for a site: a file in its folder, or a database made for it.
  * @param server the PostgreSQL on which it is made; that of the tests if not given
@@ -116,35 +111,71 @@ export const siteSettings = (databaseUrl: string, inbox: Pick<Inbox, 'url'>) => 
   APP_SECRET: TEST_SECRET,
 });
 
-/** Starts a site with everything it needs, and takes it all down again on close. */
-export async function startSite({
+/** What the processes of one site share. */
+export type PreparedSite = {
+  readonly inbox: Inbox;
+  /** The folder in which they run. */
+  readonly folder: string;
+  readonly databaseUrl: string;
+  /** Their settings. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Starts a process. @param changes settings that differ for it, as PORT of one that it replaces */
+  readonly start: (changes?: Readonly<Record<string, string>>) => Promise<SiteProcess>;
+  /** Stops all its processes, closes the inbox and removes the folder, unless that was given. */
+  readonly close: () => Promise<void>;
+};
+
+export type SiteOptions = {
+  readonly engine?: Engine;
+  /** The PostgreSQL on which its database is made; that of the tests if not given. */
+  readonly server?: string | undefined;
+  /** A database that exists, in place of an empty one. */
+  readonly databaseUrl?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly inbox?: InboxBehaviour | undefined;
+  /** Whose words it serves; built first, if it is not. */
+  readonly campaign?: string;
+  /** Where it runs, if not in a new folder. */
+  readonly folder?: string;
+};
+
+/** Makes everything that a site needs, and starts none of its processes yet. */
+export async function prepareSite({
   engine = 'sqlite',
-  env = {},
+  server,
+  databaseUrl: givenUrl,
+  env: settings = {},
   inbox: behaviour,
   campaign = TEST_CAMPAIGN,
-}: {
-  engine?: Engine;
-  /** Whose words it serves; built first, if it is not. */
-  campaign?: string;
-  env?: Readonly<Record<string, string>>;
-  inbox?: InboxBehaviour | undefined;
-} = {}): Promise<Site> {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'lead-page-site-'));
+  folder: givenFolder,
+}: SiteOptions = {}): Promise<PreparedSite> {
+  const folder = givenFolder ?? mkdtempSync(path.join(os.tmpdir(), 'lead-page-site-'));
   const inbox = await startInbox(behaviour);
-  const databaseUrl = await siteDatabaseUrl(engine);
-  const site = await startSiteProcess(
-    { ...siteSettings(databaseUrl, inbox), CAMPAIGN_FOLDER: campaign, ...env },
-    folder,
-  );
+  const databaseUrl = givenUrl ?? (await siteDatabaseUrl(engine, server));
+  const env = { ...siteSettings(databaseUrl, inbox), CAMPAIGN_FOLDER: campaign, ...settings };
+  const processes: SiteProcess[] = [];
   return {
-    ...site,
     inbox,
     folder,
     databaseUrl,
+    env,
+    start: async (changes = {}) => {
+      const started = await startSiteProcess({ ...env, ...changes }, folder);
+      processes.push(started);
+      return started;
+    },
     close: async () => {
-      await site.stop('SIGINT');
+      await Promise.all(processes.map((one) => one.stop('SIGINT')));
       await inbox.close();
-      rmSync(folder, { recursive: true, force: true });
+      if (givenFolder === undefined) rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+export type Site = SiteProcess & Omit<PreparedSite, 'start'>;
+
+/** Starts a site of one process with everything it needs, and takes it all down again on close. */
+export async function startSite(options?: SiteOptions): Promise<Site> {
+  const { start, ...prepared } = await prepareSite(options);
+  return { ...(await start()), ...prepared };
 }

@@ -1,4 +1,4 @@
-// Waiting for what a real worker, a real database or a real mail server does in its own time.
+// Waiting for what a real worker, database or mail server does at some time.
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
 

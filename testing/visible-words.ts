@@ -8,7 +8,7 @@ const READ_ATTRIBUTES = new Set(
     .map((name) => `aria-${name}`)
     .concat('alt', 'label', 'placeholder', 'text', 'title'),
 );
-/** Properties that toasts, errors and the like are told by. */
+/** Properties that hold the words of toasts, errors and the like. */
 const READ_PROPERTIES = new Set(['description', 'label', 'message', 'sentence', 'text', 'title']);
 /** What a value is called in the code: events of our reducers, kinds of structured data. */
 const NAMING_PROPERTIES = new Set(['type', '@type']);
@@ -66,7 +66,7 @@ const nameOf = (node: unknown): string => {
 
 /**
  * The texts in a piece of code that a visitor would read: JSX text, attributes and properties that are read, and
- * whatever else reads like words.
+ * everything else that reads like words.
  * @param file its name; the ending says which language it is
  * @returns each with its line, counted from 1
  */
@@ -88,7 +88,7 @@ export function visibleWords(file: string, code: string): { line: number; text: 
     switch (node.type) {
       case 'ImportDeclaration':
       case 'ImportExpression':
-      // Nobody but a developer reads an error that is thrown; what a visitor is told of it is said elsewhere.
+      // Only a developer reads an error that is thrown; a visitor reads the sentence of its error code.
       case 'ThrowStatement':
         return;
       case 'ExportNamedDeclaration':

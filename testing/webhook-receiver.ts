@@ -10,7 +10,7 @@ export type Received = {
   /** As it came. */
   readonly text: string;
   readonly event: LeadEventBody;
-  /** What tells it from others, and repeats it when it comes again. */
+  /** The same when the event comes again. */
   readonly id: string;
 };
 
@@ -45,14 +45,14 @@ export async function startReceiver(
     answer(one, response);
   };
   const server = createServer((request, response) => {
-    // A sender that goes away in the middle said nothing.
+    // The sender went away in the middle.
     take(request, response).catch(() => response.destroy());
   });
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   const { port: taken } = server.address() as AddressInfo;
   return {
-    // Whoever knows the path can send to it: it must not be told.
+    // The path is a secret: with it, anyone can send events.
     url: `http://127.0.0.1:${taken}/a-secret-path`,
     port: taken,
     received,
@@ -63,7 +63,7 @@ export async function startReceiver(
   };
 }
 
-/** Runs a test with one, and takes it down whatever happens. */
+/** Runs a test with one, and takes it down even when the test fails. */
 export async function withReceiver(
   answer: Parameters<typeof startReceiver>[0],
   test: (receiver: Receiver) => Promise<void>,

@@ -23,7 +23,7 @@ import { becomeLead } from '#testing/become-lead.ts';
 import { inFolder } from '#testing/folder.ts';
 import { openTestService, testInstance } from '#testing/open-test-service.ts';
 import { TEST_SECRET, withServer } from '#testing/server-under-test.ts';
-import { makeNode, unlessRoot } from '#testing/nodes.ts';
+import { makeNode, unlessRoot } from '#testing/device-nodes.ts';
 import { fillDisk, whyNoDisk, withSmallDisk } from '#testing/small-disk.ts';
 
 const settings = { APP_SECRET: TEST_SECRET };

@@ -23,7 +23,7 @@ import { describe, it } from 'node:test';
 import { writeWhole } from '#desk/commands/output-file.ts';
 import { deskIn } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
-import { makeNode, unlessRoot } from '#testing/nodes.ts';
+import { makeNode, unlessRoot } from '#testing/device-nodes.ts';
 import { openTestService } from '#testing/open-test-service.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 

@@ -29,7 +29,7 @@ import { MIGRATIONS, migrateTo } from '#server/db/migrations/migrate.ts';
 import { inspectDatabase, takePlace } from '#server/db/whole/restore.ts';
 import { deskIn } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
-import { makeNode } from '#testing/nodes.ts';
+import { makeNode } from '#testing/device-nodes.ts';
 import { openTestService } from '#testing/open-test-service.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 

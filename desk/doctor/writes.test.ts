@@ -10,7 +10,8 @@ import { viewDatabase } from '#desk/doctor/database.ts';
 import { behindPgBouncer, createPostgresDatabase } from '#testing/databases.ts';
 import { inFolder } from '#testing/folder.ts';
 import { openTestService } from '#testing/open-test-service.ts';
-import { onPostgres, withTableOnSmallDisk } from '#testing/postgres-on-a-small-disk.ts';
+import { withTableOnSmallDisk } from '#testing/postgres-on-a-small-disk.ts';
+import { onPostgres } from '#testing/postgres-server.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 import { fillDisk, whyNoDisk } from '#testing/small-disk.ts';
 

@@ -3,8 +3,10 @@
 import { Agent, request } from 'node:http';
 
 import { API } from '#shared/api.ts';
+import { filledForm } from '#testing/server-under-test.ts';
 import type { Visitors } from '#proofs/speed/loops.ts';
 import type { Sink } from '#proofs/speed/sink.ts';
+import { newAddress, newNetwork } from '#proofs/stand/visitors.ts';
 
 type Answer = { readonly status: number; readonly cookie: string; readonly body: string };
 
@@ -16,8 +18,6 @@ export type Client = Visitors & {
 };
 
 const MOST_CONNECTIONS = 512;
-
-let visitors = 0;
 
 /** @param url of the server that is measured */
 export function createClient(url: string, sink: Sink): Client {
@@ -62,12 +62,10 @@ export function createClient(url: string, sink: Sink): Client {
   return {
     verified,
     flow: async () => {
-      visitors += 1;
-      const email = `visitor-${process.pid}-${visitors}@example.com`;
-      const from = `10.${(visitors >> 16) & 255}.${(visitors >> 8) & 255}.${visitors & 255}`;
-      const form = { name: 'Ada Lovelace', company: 'Analytical Engines', email, consent: true };
+      const email = newAddress();
+      const from = newNetwork();
       const start = performance.now();
-      const asked = await post(API.leads, form, { 'x-forwarded-for': from });
+      const asked = await post(API.leads, filledForm({ email }), { 'x-forwarded-for': from });
       expectStatus(asked, 202, 'A form');
       const code = await sink.codeFor(email);
       const entered = await post(

@@ -1,8 +1,8 @@
 // Two servers under the same load, in turns, so that what else the machine does hits both. The ratios are the result.
 import { setTimeout } from 'node:timers/promises';
 
-import { processorSeconds } from '#proofs/consumption.ts';
-import { median } from '#proofs/report.ts';
+import { processorSeconds } from '#proofs/stand/consumption.ts';
+import { median } from '#proofs/stand/report.ts';
 import type { Contestant } from '#proofs/speed/contestants.ts';
 import { quantile, type Measured } from '#proofs/speed/loops.ts';
 import { beside } from '#proofs/speed/section.ts';

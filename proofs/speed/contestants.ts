@@ -13,10 +13,10 @@ import { ensureBuilt, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createPostgresDatabase, type Engine } from '#testing/databases.ts';
 import { freePort } from '#testing/free-port.ts';
 import { siteDatabaseUrl, siteSettings } from '#testing/start-site.ts';
-import { median } from '#proofs/report.ts';
+import { median } from '#proofs/stand/report.ts';
 import { createClient, type Client } from '#proofs/speed/client.ts';
 import type { Sink } from '#proofs/speed/sink.ts';
-import { LIMITS_OUT_OF_REACH } from '#proofs/visitors.ts';
+import { LIMITS_OUT_OF_REACH } from '#proofs/stand/visitors.ts';
 
 /** What both work with. */
 export type Surroundings = {
@@ -26,7 +26,7 @@ export type Surroundings = {
   readonly sink: Sink;
 };
 
-/** A program with a folder and an empty database of its own, not running yet. */
+/** A program that does not run yet, with its folder and an empty database. */
 export type Entrant = {
   readonly name: 'ours' | 'floor';
   readonly script: string;
@@ -168,7 +168,7 @@ async function untilServed(url: string, child: ChildProcess): Promise<void> {
   }
 }
 
-/** Null: nobody answers. */
+/** @returns null when there is no answer */
 const statusOf = (url: string): Promise<number | null> =>
   new Promise((resolve) => {
     get(url, { agent: false }, (response) => {

@@ -1,6 +1,6 @@
 // The floor: the least a server can do for a flow that is as durable as ours. Plain node:http, the same databases and the same
 // mail library; no limits, no outbox, no validation, no framework. One transaction of three inserts and a mail for a form, one
-// transaction for a code. A file is a compressed buffer of so many bytes: /bytes/N. Settings come by the environment: PORT,
+// transaction for a code. /bytes/N answers with a compressed buffer of N bytes. Settings come by the environment: PORT,
 // DATABASE_URL, SMTP_URL.
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -138,7 +138,7 @@ const mailer = createTransport({
   maxConnections: 5,
   maxMessages: Number.POSITIVE_INFINITY,
 });
-/** As if compressed beforehand: bytes that nobody reads. */
+/** As if compressed beforehand: readers do not decompress it. */
 const files = new Map<number, Buffer>();
 function fileOf(bytes: number): Buffer {
   let file = files.get(bytes);

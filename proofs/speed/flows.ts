@@ -7,7 +7,7 @@ import type { Section } from '#proofs/speed/section.ts';
 const AT_A_TIME = [1, 32, 128];
 const A_SECOND = [20, 100, 200];
 
-/** So many visitors at a time. */
+/** @param at how many visitors come at a time */
 export const flowsAt = (at: number, { turnMs }: Pace): Load => ({
   name: `${at} at a time`,
   run: ({ client }) => closedLoop(client, { at, goesOn: forMs(turnMs) }),

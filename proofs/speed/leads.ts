@@ -1,6 +1,6 @@
 // Our server with many leads in its database, beside itself with a few.
-import { residentBytes } from '#proofs/consumption.ts';
-import { fillHistory, KEPT_FOR_EVER } from '#proofs/history.ts';
+import { residentBytes } from '#proofs/stand/consumption.ts';
+import { fillHistory, KEPT_FOR_EVER } from '#proofs/stand/history.ts';
 import { compare, COMPARED, howMeasured, type Pace } from '#proofs/speed/compare.ts';
 import { clear, enterOurs, start, timeStarts, type Surroundings } from '#proofs/speed/contestants.ts';
 import { flowsAt, warmUp } from '#proofs/speed/flows.ts';

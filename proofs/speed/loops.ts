@@ -1,4 +1,4 @@
-// How visitors come: so many at a time (closed loop), or so many a second, whatever became of those before (open loop).
+// How visitors come: a fixed number at a time (closed loop), or a fixed number a second, however long the others take (open loop).
 import { setTimeout } from 'node:timers/promises';
 
 /** What was seen in a time. */
@@ -21,10 +21,10 @@ export type Visitors = {
   readonly abandon: () => void;
 };
 
-/** After the last has begun, the others have so long to end. */
+/** How long flows may take after the last one has begun. */
 const PATIENCE_MS = 10_000;
 const LOOK_EVERY_MS = 100;
-/** Who was refused does not come back at once. */
+/** A visitor who was refused does not come back at once. */
 const AFTER_FAILURE_MS = 100;
 
 /** @param goesOn asked before each flow */
@@ -45,7 +45,7 @@ export async function closedLoop(
   return tally.result();
 }
 
-/** For {@link closedLoop}: so long. */
+/** Lets a {@link closedLoop} go on for some time. */
 export function forMs(ms: number): () => boolean {
   const end = performance.now() + ms;
   return () => performance.now() < end;

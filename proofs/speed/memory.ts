@@ -2,8 +2,8 @@
 // code, lead) run through it. Seen from outside, because what SQLite and the mail client hold lies outside the JavaScript heap.
 import { setTimeout } from 'node:timers/promises';
 
-import { residentBytes } from '#proofs/consumption.ts';
-import { median } from '#proofs/report.ts';
+import { residentBytes } from '#proofs/stand/consumption.ts';
+import { median } from '#proofs/stand/report.ts';
 import {
   clear,
   enterFloor,
@@ -15,7 +15,7 @@ import {
 } from '#proofs/speed/contestants.ts';
 import { closedLoop, forMs } from '#proofs/speed/loops.ts';
 import { beside, type Section } from '#proofs/speed/section.ts';
-import { leadsIn } from '#proofs/verdict.ts';
+import { leadsIn } from '#proofs/stand/account.ts';
 
 const VISITORS = 32;
 const LOOK_EVERY_MS = 100;
@@ -59,7 +59,7 @@ async function watch(entrant: Entrant, { sink }: Surroundings, flows: number): P
   return { restMib, looks, failure, verified: client.verified };
 }
 
-/** The median of the second before so many flows had ended. */
+/** The median of the last second before this many flows had ended. */
 const mibAfter = ({ looks }: Seen, flows: number): number =>
   median(
     looks
@@ -81,7 +81,7 @@ const fifthsOf = ({ looks }: Seen, flows: number): number[] =>
 const growthOf = (fifths: readonly number[]): number =>
   (fifths.at(-1) ?? Number.NaN) / (fifths[Math.floor(FIFTHS / 2)] ?? Number.NaN);
 
-/** What our server must keep, whatever the figures are; as sentences when it did not. */
+/** The promises that our server broke, as sentences. They do not depend on how fast the machine is. */
 async function promisesBroken(entrant: Entrant, seen: Seen, flows: number): Promise<string[]> {
   const { leads, withoutReceipt } = await leadsIn(entrant);
   const lost = seen.verified.filter((email) => !leads.has(email)).length;
@@ -91,9 +91,9 @@ async function promisesBroken(entrant: Entrant, seen: Seen, flows: number): Prom
     ...(seen.verified.length === flows && leads.size === flows
       ? []
       : [`only ${leads.size} of ${flows} flows became leads: ${why}`]),
-    ...(lost === 0 ? [] : [`${lost} visitors were told that they are leads, and are not`]),
+    ...(lost === 0 ? [] : [`${lost} visitors were answered 200 and are no leads`]),
     ...(withoutReceipt === 0 ? [] : [`${withoutReceipt} leads have no consent receipt`]),
-    // "Not at most": a fifth in which nobody looked fails as well.
+    // Not ">": a fifth without a look (NaN) fails as well.
     ...(flows < JUDGED_FROM_FLOWS || growth <= MOST_GROWTH
       ? []
       : [`memory grows: in the last fifth it is ${growth.toFixed(3)} of what it was in the middle one`]),

@@ -8,8 +8,9 @@ const BUFFER_BYTES = 64 * 1024;
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
 
 /**
- * So many readers at a time.
+ * Lets readers read a file for some time.
  * @param path of the file
+ * @param options at: how many readers at a time
  * @returns what they saw; rejects when anything but 200 is answered, or a connection ends
  */
 export async function readersOf(

@@ -1,5 +1,5 @@
-// A mail server that takes whatever comes as fast as it comes, and tells who waits for it which code arrived: RFC 5321 as far as
-// a mail library speaks it. The tests' inbox reads whole messages as a mail program would; that costs more than sending them.
+// A mail server that accepts mail as fast as it comes and hands its code to the visitor who waits for it: as much of RFC 5321 as a
+// mail library uses. The tests' inbox parses whole messages as a mail program does; that costs more than sending them.
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 
@@ -7,7 +7,7 @@ export type Sink = {
   readonly url: string;
   /** The code that was mailed to an address: the six digits of the subject. */
   readonly codeFor: (email: string) => Promise<string>;
-  /** Whoever waits for a code waits in vain: rejects. */
+  /** Rejects for all visitors who wait for a code. */
   readonly abandon: () => void;
   readonly close: () => void;
 };

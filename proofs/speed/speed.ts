@@ -1,12 +1,11 @@
 // How fast the server is, how long it takes to start and what memory it holds: beside the least that the same work costs, in one
 // run, in turns. The ratios are the result. Each part replaces its own section of docs/measured/performance.md.
-//   speed.ts [sqlite] [postgres] [--only static,flows,memory,leads] [--short] [--flows 50000] [--leads 1000000]
+//   speed.ts [sqlite] [postgres] [--only static,flows,memory,leads] [--short] [--flows 50000] [--leads 1000000] [--dry]
 // Fails when memory grows or a flow did not become a lead; never for a time. Needs Linux. npm run measure:server.
 import { parseArgs } from 'node:util';
 
 import { ENGINES, type Engine } from '#testing/databases.ts';
 import { startPostgres } from '#testing/postgres-server.ts';
-import { measuredOn, table, writeReport } from '#proofs/report.ts';
 import type { Pace } from '#proofs/speed/compare.ts';
 import type { Surroundings } from '#proofs/speed/contestants.ts';
 import { measureFlows } from '#proofs/speed/flows.ts';
@@ -15,7 +14,8 @@ import { measureMemory } from '#proofs/speed/memory.ts';
 import type { Section } from '#proofs/speed/section.ts';
 import { startSink } from '#proofs/speed/sink.ts';
 import { measureStatic } from '#proofs/speed/static.ts';
-import { conclude } from '#proofs/verdict.ts';
+import { conclude, report } from '#proofs/stand/proof.ts';
+import { table } from '#proofs/stand/report.ts';
 
 const PARTS = ['static', 'flows', 'memory', 'leads'] as const;
 
@@ -26,6 +26,7 @@ const { values, positionals } = parseArgs({
     short: { type: 'boolean', default: false },
     flows: { type: 'string' },
     leads: { type: 'string' },
+    dry: { type: 'boolean' },
   },
 });
 const { short } = values;
@@ -44,17 +45,18 @@ const engines = ENGINES.filter((engine) => positionals.length === 0 || positiona
 const PACE: Pace = short
   ? { rounds: 3, turnMs: 500, warmUpMs: 1_500 }
   : { rounds: 5, turnMs: 5_000, warmUpMs: 8_000 };
-/** The ratio of many leads to a few is near one, so it wants more turns to be told from it. */
+/** The ratio of many leads to a few is near one: it takes more turns to measure the difference. */
 const LEADS_PACE: Pace = { ...PACE, rounds: short ? 3 : 9 };
 const STARTS = short ? 1 : 5;
 const FLOWS = Number(values.flows ?? (short ? 1_000 : 50_000));
 const LEADS = Number(values.leads ?? (short ? 20_000 : 1_000_000));
 
 const write = (section: string, { how, head, rows }: Section): Promise<void> =>
-  writeReport(
+  report(
     'performance.md',
     `server-${section}`,
-    `${measuredOn()}${short ? ' **A short run, to try the suite.**' : ''} ${how}\n\n${table(head, rows)}`,
+    `${short ? '**A short run, to try the suite.** ' : ''}${how}`,
+    table(head, rows),
   );
 
 const broken: string[] = [];

@@ -1,7 +1,7 @@
 // Fills in the campaign's words and colours, and draws the strands of the guide's cover: they come from the spine, gather, and
 // end in the mark.
 
-/** What the pictures show of the campaign (shared.ts). */
+/** What the pictures show of the campaign (open-scene.ts). */
 type DrawnCampaign = {
   readonly title: string;
   readonly badge: string;

@@ -9,7 +9,7 @@ export type Role = 'button' | 'checkbox' | 'heading' | 'link' | 'textbox';
 
 type Box = { readonly x: number; readonly y: number; readonly width: number; readonly height: number };
 
-/** One page in a browser profile of its own: no cookie and no stored value of another page is in it. */
+/** One page in a new browser profile: no cookie and no stored value of another page is in it. */
 export type EnginePage = {
   readonly open: (url: string) => Promise<void>;
   readonly reload: () => Promise<void>;
@@ -17,7 +17,7 @@ export type EnginePage = {
   readonly click: (role: Role, name: string) => Promise<void>;
   /** Waits until it is there. Pixels from the viewport's upper left corner. */
   readonly box: (role: Role, name: string) => Promise<Box>;
-  /** Types into whatever has the focus, key by key. */
+  /** Types into the element that has the focus, key by key. */
   readonly type: (text: string) => Promise<void>;
   /** Presses one key, named as in KeyboardEvent.key, or several at once: `Control+v`. */
   readonly press: (keys: string) => Promise<void>;

@@ -1,4 +1,4 @@
-// WebKitGTK's own small browser, over WebDriver. It has no way to run without a screen, so it gets one of its own.
+// WebKitGTK's own small browser, over WebDriver. It cannot run without a screen, so it gets one.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -36,7 +36,7 @@ export type WebkitPrograms = {
   readonly screen: string;
 };
 
-/** Starts the screen and the driver; each page is a browser of its own, for WebDriver has no profiles. */
+/** Starts the screen and the driver; each page is a new browser, because WebDriver has no profiles. */
 export async function startWebkit(programs: WebkitPrograms): Promise<Engine> {
   const screen = spawn(programs.screen, ['-displayfd', '3', '-screen', '0', SCREEN, '-nolisten', 'tcp'], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],

@@ -7,9 +7,8 @@ import { v7 as uuid } from 'uuid';
 import { queueNotice } from '#server/mail/letters/breaker-notice.ts';
 import { API, type CodeRequested, type OpenChallenge } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
-import { codeIn, startInbox } from '#testing/inbox.ts';
+import { codeIn, createGate, startInbox } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
-import { createGate } from '#testing/gate.ts';
 import { until } from '#testing/until.ts';
 
 const WITHOUT_LIMITS = {

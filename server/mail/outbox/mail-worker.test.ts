@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 
 import { leaseDueMail } from '#server/db/tables/outbox.ts';
 import { ENGINES } from '#testing/databases.ts';
-import { createGate } from '#testing/gate.ts';
+import { createGate } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 

@@ -1,7 +1,5 @@
-// What the three scripts have in common: where things are, a Chromium that opens our scenes, and a line of
-// report for each file written.
-
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+// A Chromium that opens our scenes with the campaign's words.
+import { readFile } from 'node:fs/promises';
 import { stripTypeScriptTypes } from 'node:module';
 import path from 'node:path';
 
@@ -15,7 +13,6 @@ const mediaTools = import.meta.dirname;
 const repository = path.resolve(mediaTools, '..');
 
 export const scenesFolder = path.join(mediaTools, 'scenes');
-const publicFolder = path.join(repository, 'web/public');
 const campaignFolder = path.join(repository, 'campaign');
 export const newsreaderFolder = path.join(repository, 'node_modules/@fontsource-variable/newsreader');
 
@@ -55,7 +52,7 @@ async function readScenePart(urlPath: string): Promise<Buffer | string> {
   return urlPath.endsWith('.ts') ? stripTypeScriptTypes(await readFile(file, 'utf8')) : readFile(file);
 }
 
-/** The green of the design (web/styles/tokens.css), for a campaign without colours of its own. */
+/** The green of the design (web/styles/tokens.css), for a campaign that sets no colours. */
 const designColours = { accent: '#0e5a43', plate: '#123d30' };
 
 /** The campaign's words, whether or not the pictures they speak of are there: these are what is being made. */
@@ -80,7 +77,7 @@ function drawnCampaign() {
   };
 }
 
-/** Whose words stand on the landing page. */
+/** The people whose words stand on the landing page. */
 export const campaignPeople = () => campaignWords().landing.testimonials.cards;
 
 export type SceneSize = {
@@ -90,7 +87,7 @@ export type SceneSize = {
   readonly scale?: number;
 };
 
-/** Opens a scene, with its fonts loaded. Whoever opens it closes its page. */
+/** Opens a scene, with its fonts loaded. The caller closes its page. */
 export async function openScene(browser: Browser, scene: string, size: SceneSize): Promise<Page> {
   const page = await browser.newPage({
     viewport: { width: size.width, height: size.height },
@@ -113,21 +110,4 @@ export async function openScene(browser: Browser, scene: string, size: SceneSize
   });
   if (problems.length > 0) throw new Error(`${scene}: ${problems.join('; ')}`);
   return page;
-}
-
-/** Where a file belongs: media/ is the campaign's, the rest (icons, font) the page's. */
-export const placeOf = (name: string): string =>
-  path.join(name.startsWith('media/') ? campaignFolder : publicFolder, name);
-
-/** Writes a file where it belongs and reports its size; a file above its limit stops the script. */
-export async function publish(name: string, bytes: Buffer, limit = Number.POSITIVE_INFINITY): Promise<void> {
-  const target = placeOf(name);
-  await mkdir(path.dirname(target), { recursive: true });
-  await writeFile(target, bytes);
-  reportSize(name, bytes.length, limit);
-}
-
-export function reportSize(name: string, size: number, limit = Number.POSITIVE_INFINITY): void {
-  process.stdout.write(`${size.toString().padStart(9)}  ${name}\n`);
-  if (size > limit) throw new Error(`${name} has ${size} bytes; its limit is ${limit}.`);
 }

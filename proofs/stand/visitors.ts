@@ -1,5 +1,5 @@
-// Visitors for the reliability harnesses: each asks for a code over HTTP, waits for its mail, enters it, and writes down
-// what the server promised. They are as patient as people are not: when the server does not answer, they try again.
+// Visitors of a site under test: each asks for a code over HTTP, waits for its mail, enters it, and writes down what the server
+// promised. They are more patient than people: when the server does not answer, they try again.
 import { setTimeout } from 'node:timers/promises';
 
 import { API } from '#shared/api.ts';
@@ -39,7 +39,7 @@ export async function post(url: string, body: object, cookie = '', clientAddress
   };
 }
 
-/** What became of each address. */
+/** What visitors were promised, and what they got, by address. */
 export type Ledger = {
   /** Answered 202: the promise that a code is mailed. */
   readonly acknowledged: Set<string>;
@@ -71,15 +71,29 @@ export const newLedger = (): Ledger => ({
 });
 
 const PAUSE_MS = 50;
-/** A code is valid for 600 s; whoever waits longer than this has lost it. */
+/** A code is valid for 600 s; a mail that takes longer than this counts as lost. */
 const MAIL_PATIENCE_MS = 240_000;
 
 let visitors = 0;
-/** An address nobody used before. */
-export const newAddress = (): string => `visitor-${process.pid}-${(visitors += 1)}@example.com`;
+/** An address that no visitor has used before. */
+export const newAddress = (domain = 'example.com'): string =>
+  `visitor-${process.pid}-${(visitors += 1)}@${domain}`;
 
-const randomByte = (): number => Math.floor(Math.random() * 256);
-const randomAddress = (): string => `10.${randomByte()}.${randomByte()}.${randomByte()}`;
+/** @param n from 0; @param first number of the address */
+export const networkAddress = (n: number, first = 10): string =>
+  `${first}.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
+/** A network from which no visitor has come before. */
+export const newNetwork = (): string => networkAddress((visitors += 1));
+
+/** How many requests visitors have sent. */
+export const countRequests = ({ answers }: Ledger): number =>
+  answers.values().reduce((sum, count) => sum + count, 0);
+/** Requests without an answer, and answers from 500 up. */
+export const countFailed = ({ failed }: Ledger): number =>
+  failed.values().reduce((sum, count) => sum + count, 0);
+/** How often each was counted, in words. */
+export const sayCounts = (counts: ReadonlyMap<string | number, number>): string =>
+  Array.from(counts, ([what, count]) => `${what}: ${count}`).join(', ');
 
 /** fetch() hides it one level down. */
 function whatBroke(error: unknown): string {
@@ -123,9 +137,9 @@ type Walkers = {
   readonly url: string;
   readonly inbox: Inbox;
   readonly ledger: Ledger;
-  /** What somebody does who was let in, with their session. */
+  /** What a visitor does with the session. */
   readonly onVerified?: ((cookie: string) => Promise<void>) | undefined;
-  /** What passes between the mail and its code. */
+  /** Resolves when the visitor has read the mail. */
   readonly pauseForCode?: () => Promise<void>;
 };
 
@@ -138,7 +152,7 @@ export async function walk(
   signal: AbortSignal,
 ): Promise<void> {
   const email = newAddress();
-  const from = randomAddress();
+  const from = newNetwork();
   const asked = await insist(
     ledger,
     () => post(`${url}${API.leads}`, filledForm({ email }), '', from),
@@ -168,16 +182,65 @@ export async function walk(
   } else ledger.unverified.set(email, `${entered?.status}: ${entered?.body}`);
 }
 
-/** So many visitors at a time, one after the other, until the signal; resolves when the last has finished. */
-export async function keepWalking(parts: Walkers, concurrency: number, signal: AbortSignal): Promise<void> {
-  await Promise.all(
-    Array.from({ length: concurrency }, async () => {
-      while (!signal.aborted) await walk(parts, signal);
+/**
+ * Repeats the visits of some visitors while something happens.
+ * @param count how many come at a time
+ * @param visit one visit; the signal says that it is the last
+ * @returns when that has happened and the last visitor has finished
+ */
+export async function whileVisited(
+  count: number,
+  visit: (signal: AbortSignal) => Promise<void>,
+  happening: () => Promise<unknown>,
+): Promise<void> {
+  const enough = new AbortController();
+  const traffic = Promise.all(
+    Array.from({ length: count }, async () => {
+      while (!enough.signal.aborted) await visit(enough.signal);
     }),
   );
+  try {
+    await happening();
+  } finally {
+    enough.abort();
+    await traffic;
+  }
 }
 
-/** Nothing but faults is to be measured: no limits on one machine that plays everybody. */
+/** Lets visitors walk while something happens. @returns their ledger */
+export async function walkWhile(
+  walkers: Omit<Walkers, 'ledger'>,
+  count: number,
+  happening: (ledger: Ledger) => Promise<unknown>,
+): Promise<Ledger> {
+  const ledger = newLedger();
+  await whileVisited(
+    count,
+    (signal) => walk({ ...walkers, ledger }, signal),
+    () => happening(ledger),
+  );
+  return ledger;
+}
+
+/** One visitor who asks once, becomes a lead and reads the article. Throws when the server does not let them. */
+export async function becomeLead(
+  { url, inbox }: Pick<Walkers, 'url' | 'inbox'>,
+  email = newAddress(),
+): Promise<string> {
+  const expectStatus = (what: string, { status }: { readonly status: number }, expected: number) => {
+    if (status !== expected) throw new Error(`${what} was answered ${status}.`);
+  };
+  const asked = await post(`${url}${API.leads}`, filledForm({ email }));
+  expectStatus('The form', asked, 202);
+  const code = codeIn(await inbox.waitForMail(email));
+  const verified = await post(`${url}${API.verify}`, { email, code }, asked.cookie);
+  expectStatus('The code', verified, 200);
+  const article = await fetch(`${url}${API.article}`, { headers: { cookie: verified.cookie } });
+  expectStatus('The article', article, 200);
+  return email;
+}
+
+/** For measuring faults alone: one machine plays all visitors, so no limit may stop it. */
 export const WITHOUT_LIMITS = {
   LEADS_PER_IP_PER_HOUR: '0',
   VERIFY_PER_IP_PER_HOUR: '0',
@@ -191,6 +254,6 @@ export const LIMITS_OUT_OF_REACH = {
   TRUST_PROXY: '1',
   LEADS_PER_IP_PER_HOUR: '1000000',
   VERIFY_PER_IP_PER_HOUR: '1000000',
-  // Not more: the breaker counts up to so many rows each time it looks.
+  // Not higher: each look of the breaker counts up to this many rows.
   BREAKER_CODES_PER_MINUTE: '100000',
 } as const;

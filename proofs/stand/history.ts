@@ -1,4 +1,4 @@
-// A database as years of visitors leave it, for measuring what its size costs.
+// Makes a database as years of visitors leave it, for measuring what its size costs.
 import { statSync } from 'node:fs';
 import path from 'node:path';
 
@@ -12,9 +12,8 @@ import { openTestService } from '#testing/open-test-service.ts';
 export const KEPT_FOR_EVER = { RETENTION_DAYS: '0', MAIL_RETENTION_DAYS: '0' } as const;
 
 /**
- * Fills an empty database with what so many visitors of the last ninety days leave behind in each table.
- * @param folder of the instance whose database it is
- * @param env its settings
+ * Fills the empty database of an instance with what the leads of the last ninety days leave behind in each table.
+ * @param leads how many
  */
 export async function fillHistory(
   { folder, env, engine }: { folder: string; env: Readonly<Record<string, string>>; engine: Engine },
@@ -84,7 +83,7 @@ async function fillTables(db: Db, engine: Engine, leads: number): Promise<void> 
     'id, lead_id, submission_id, consent_version, given_at, verified_at, client_address, verified_from_address',
     sql`${id('r')}, ${id('l')}, ${id('s')}, ${consent.version}, ${at}, ${at} + 30000, '10.0.0.1', '10.0.0.1'`,
   );
-  // Windows that have ended are gone within the hour; these stay as long as anybody measures.
+  // Windows that have ended are gone within the hour; these stay while the proof runs.
   await fill(
     'limit_windows',
     'key, started_at, ends_at, count',

@@ -1,9 +1,12 @@
-// What a harness finds in the database afterwards, and how it says that a promise was broken.
+// Compares what visitors were promised with what the database and the inbox hold afterwards.
 import path from 'node:path';
 
 import { openDatabase } from '#server/db/engine/connect.ts';
-import type { Inbox } from '#testing/inbox.ts';
-import type { Ledger } from '#proofs/visitors.ts';
+import type { PreparedSite } from '#testing/start-site.ts';
+import type { Ledger } from '#proofs/stand/visitors.ts';
+
+type WithDatabase = Pick<PreparedSite, 'databaseUrl' | 'folder'>;
+export type Settled = WithDatabase & Pick<PreparedSite, 'inbox'>;
 
 export type Account = {
   /** 202 without a mail. */
@@ -14,15 +17,17 @@ export type Account = {
   readonly falseSuccesses: number;
   /** Leads without a consent receipt. */
   readonly withoutReceipt: number;
-  /** Leads whose visitor never heard of the success: the answer was cut off after the commit. */
+  /** Answers from 500 up without a sentence, or 503 without Retry-After. */
+  readonly wordless: readonly string[];
+  /** Leads whose visitor did not hear of it: the answer was cut off after the commit. */
   readonly unheardSuccesses: number;
   /** Mails beyond the first with the same Message-ID. */
   readonly duplicates: number;
   readonly mails: number;
 };
 
-/** The address of a site's database, as this process can open it. */
-export function databaseOf({ databaseUrl, folder }: { databaseUrl: string; folder: string }) {
+/** Opens the database of a site in this process. The caller closes it. */
+export function databaseOf({ databaseUrl, folder }: WithDatabase) {
   return databaseUrl.startsWith('file:')
     ? openDatabase(
         { engine: 'sqlite', file: path.resolve(folder, databaseUrl.slice('file:'.length)) },
@@ -32,10 +37,7 @@ export function databaseOf({ databaseUrl, folder }: { databaseUrl: string; folde
 }
 
 /** The addresses of the leads of a site, and how many of them have no consent receipt. */
-export async function leadsIn(site: {
-  databaseUrl: string;
-  folder: string;
-}): Promise<{ leads: Set<string>; withoutReceipt: number }> {
+export async function leadsIn(site: WithDatabase): Promise<{ leads: Set<string>; withoutReceipt: number }> {
   const { db, close } = databaseOf(site);
   try {
     const leads = await db.selectFrom('leads').select('email').execute();
@@ -52,32 +54,29 @@ export async function leadsIn(site: {
 }
 
 /** Compares what was promised with what is there. */
-export async function settle(
-  site: { databaseUrl: string; folder: string },
-  inbox: Inbox,
-  ledger: Ledger,
-): Promise<Account> {
+export async function settle(site: Settled, ledger: Ledger): Promise<Account> {
   const { leads, withoutReceipt } = await leadsIn(site);
-  const ids = inbox.mails.map(({ parsed }) => parsed.messageId);
+  const ids = site.inbox.mails.map(({ parsed }) => parsed.messageId);
   return {
     lostMails: ledger.unmailed.size,
     lostLeads: [...ledger.unverified.keys()].filter((email) => !leads.has(email)).length,
     falseSuccesses: [...ledger.verified].filter((email) => !leads.has(email)).length,
     withoutReceipt,
+    wordless: ledger.wordless,
     unheardSuccesses: [...ledger.unverified.keys()].filter((email) => leads.has(email)).length,
     duplicates: ids.length - new Set(ids).size,
     mails: ids.length,
   };
 }
 
-/** What may never happen, as sentences. */
-export const brokenPromises = (account: Account): string[] =>
-  (['lostMails', 'lostLeads', 'falseSuccesses', 'withoutReceipt'] as const)
-    .filter((promise) => account[promise] > 0)
-    .map((promise) => `${promise}: ${account[promise]}`);
+/** Promised mails, leads and successes that are not there. */
+export const lostIn = ({ lostMails, lostLeads, falseSuccesses }: Account): number =>
+  lostMails + lostLeads + falseSuccesses;
 
-/** Ends a harness: the process fails when a promise was broken. */
-export function conclude(broken: readonly string[]): void {
-  for (const sentence of broken) process.stderr.write(`BROKEN: ${sentence}\n`);
-  if (broken.length > 0) process.exitCode = 1;
-}
+/** What may never happen, as sentences. */
+export const brokenPromises = (account: Account): string[] => [
+  ...(['lostMails', 'lostLeads', 'falseSuccesses', 'withoutReceipt'] as const)
+    .filter((promise) => account[promise] > 0)
+    .map((promise) => `${promise}: ${account[promise]}`),
+  ...Array.from(new Set(account.wordless), (line) => `an error without a sentence: ${line}`),
+];

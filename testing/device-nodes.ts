@@ -1,4 +1,4 @@
-// Nodes of the file system that are no files, made for tests that aim at them. Never those of /dev: one that is replaced is gone.
+// Pipes and devices, made for tests that write to them. Never use those of /dev: a test that replaces one breaks the machine.
 import { execFileSync } from 'node:child_process';
 
 /** @param kind as mknod(1) has it: p for a pipe; c or b with two numbers for a device, which only root may make */

@@ -1,0 +1,12 @@
+/**
+ * Park and Miller's generator: the same seed makes the same numbers.
+ * @param seed a whole number from 0
+ * @returns numbers from 0 (included) to 1 (excluded)
+ */
+export function createRandom(seed: number): () => number {
+  let state = seed % 2_147_483_646 || 1;
+  return () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return (state - 1) / 2_147_483_646;
+  };
+}
