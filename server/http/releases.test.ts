@@ -226,7 +226,7 @@ async function read(url: string): Promise<string> {
 
 const VISIT_EVERY_MS = 100;
 
-/** Asks for the page and all that it names, again and again, until it is told to stop; returns how often. */
+/** Asks for the page and all that it names, again and again, until it is stopped; returns how often. */
 async function visit(url: string, signal: AbortSignal): Promise<number> {
   for (let visits = 1; ; visits += 1) {
     const page = await read(url);
