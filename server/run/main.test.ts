@@ -119,7 +119,7 @@ it('a start translates nothing that the look before it has translated', () =>
       encoding: 'utf8',
     });
     assert.equal(status, 0, stderr);
-    // What Node has loaded of its own, told when the process ends.
+    // The modules of Node that are loaded when the process ends.
     const tell = `process.on('exit', () => console.log('Loaded:' + process.moduleLoadList.join()));`;
     const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(tell)}`;
     const site = await startSiteProcess({ ...env, NODE_OPTIONS }, folder);
@@ -199,7 +199,7 @@ describe('an instance', () => {
       );
     }));
 
-  it('writes nothing but lines of its log where nobody sits at a terminal', () =>
+  it('writes nothing but lines of its log where standard output is no terminal', () =>
     inFolder(async (folder) => {
       const site = await startSiteProcess({ LOG_LEVEL: 'error' }, folder);
       const origin = { origin: site.url, 'content-type': 'application/json' };
@@ -283,7 +283,7 @@ describe('housekeeping', () => {
 });
 
 describe('a change of APP_SECRET', () => {
-  it('signs nobody out and keeps the codes under way, as long as the old one stands second', () =>
+  it('signs no visitor out and keeps the codes under way, as long as the old one stands second', () =>
     inFolder(async (folder) => {
       const [old, fresh] = ['old-secret-'.repeat(4), 'new-secret-'.repeat(4)];
       const withSecret = (appSecret: string, test: (server: ServerUnderTest) => Promise<void>) =>

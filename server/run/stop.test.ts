@@ -155,7 +155,7 @@ describe('a server among rude neighbours', { concurrency: true }, () => {
     }
   });
 
-  it('stops in order, though somebody never ends a request', async () => {
+  it('stops in order, though a request never ends', async () => {
     const site = await startSite();
     try {
       const socket = connect({ port: site.port, host: '127.0.0.1', allowHalfOpen: true });
