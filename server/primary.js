@@ -1,7 +1,7 @@
-// The process of `npm start`. It keeps the ports and serves nobody: one worker (start.js) does, and accepts from them by itself.
-// On SIGHUP it has another worker started from the files as they are now; once that one serves, the one before finishes what it has
-// in hand and ends. The sockets stay open all the while, so nobody is refused. SIGTERM and SIGINT end both. In plain JavaScript and
-// without a package, because it lives as long as the page does (docs/decisions/0025-the-port-is-kept.md).
+// The process of `npm start`. It keeps the ports open and serves no request; its worker (start.js) accepts connections itself.
+// On SIGHUP it starts another worker from the files as they are now; once that one serves, the old worker finishes its requests and
+// ends. The sockets stay open all the while, so no visitor is refused. SIGTERM and SIGINT end both. Plain JavaScript without a
+// package, because it lives as long as the page does (docs/decisions/0025-the-port-is-kept.md).
 import cluster from 'node:cluster';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -19,26 +19,26 @@ import { bornAt, removeRunning, runningFile, writeRunning } from './restart/runn
  * @property {import('node:cluster').Worker} worker
  * @property {Promise<Start>} started
  * @property {Promise<string | null>} mailTried why its mail account cannot be used; null when it can
- * @property {Promise<number>} ended its code
+ * @property {Promise<number>} ended its exit code
  * @property {boolean} isReady
- * @property {NodeJS.Timeout | null} deadline by when it has to have ended
+ * @property {NodeJS.Timeout | null} deadline after which it is killed
  * @property {string} lastWord why it was killed; empty if it was not
  */
 
-/** A large database takes its time to be brought up to date. */
+/** Long, because the migration of a large database takes long. */
 const READY_WITHIN_MS = 600_000;
-/** A worker that is told to stop gives itself 15 s (main.ts). One that does not run any more is killed after this. */
+/** A worker that is asked to stop takes at most 15 s (main.ts). One that hangs is killed after this. */
 const END_WITHIN_MS = 17_000;
-/** Nobody waits for longer to be told how a worker is. */
+/** Wait for a worker's answer about its health. */
 const ANSWER_WITHIN_MS = 5_000;
 /** How long a restart waits for the mail account to be tried, which gives up after 10 s (mail/mailer.ts). */
 const MAIL_TRIED_WITHIN_MS = 12_000;
 const LAST_WORDS_LENGTH = 4_000;
 const MOST_UNREAD_BYTES = 1024 * 1024;
 
-// Each worker accepts by itself. Otherwise every connection would pass through here, and what has no worker yet would be lost.
+// Each worker accepts connections itself. Otherwise each would pass through here, and those without a worker yet would be lost.
 cluster.schedulingPolicy = cluster.SCHED_NONE;
-// Its complaints are passed on, and told to whoever asked for the restart.
+// Standard error is a pipe: it is passed on, and its end becomes the answer to `npm run restart`.
 const stdio = ['inherit', 'inherit', 'pipe', 'ipc'];
 const exec = path.join(import.meta.dirname, 'start.js');
 
@@ -59,20 +59,20 @@ const running = {
 
 /** @type {Set<Page>} */
 const pages = new Set();
-/** The one that serves. @type {Page | null} */
+/** The page that serves. @type {Page | null} */
 let serving = null;
 let isStopping = false;
 let isUpgrading = false;
 let interrupts = 0;
-/** What this process will end with. */
+/** The exit code of this process. */
 let exitCode = 0;
 
-// A disk that is full, or a reader that has gone, is no reason to end.
+// A full disk, or a reader that has gone, must not end this process.
 process.stderr.on('error', () => {});
 
 /** @param {Buffer | string} text */
 function complain(text) {
-  // A reader that reads no more must not have us keep it all.
+  // A reader that stopped reading must not fill our memory.
   if (process.stderr.writableLength < MOST_UNREAD_BYTES) process.stderr.write(text);
 }
 
@@ -89,24 +89,25 @@ function startPage(args) {
     complain(chunk);
     lastWords = `${lastWords}${String(chunk)}`.slice(-LAST_WORDS_LENGTH);
   });
-  // A program that is not there, or a worker that ends while it is told something. Its end is told below; unheard, this would be ours.
+  // The program is missing, or the worker ended while a message was sent to it. "close" below reports its end; without this listener
+  // the error would end this process.
   worker.on('error', (/** @type {NodeJS.ErrnoException} */ { code, syscall, path: program }) => {
     if (syscall?.startsWith('spawn'))
       lastWords += `${program} cannot be run (${code}). Run "npm ci" in the folder of the project, and try again.`;
   });
   /** @type {(start: Start) => void} */
-  let tellStarted = () => {};
+  let resolveStarted = () => {};
   /** @type {(warning: string | null) => void} */
-  let tellMailTried = () => {};
+  let resolveMailTried = () => {};
   /** @type {(code: number) => void} */
-  let tellEnded = () => {};
+  let resolveEnded = () => {};
   /** @type {Page} */
   const page = {
     worker,
-    // An older Node, which the worker refuses with a sentence, knows no Promise.withResolvers.
-    started: new Promise((resolve) => (tellStarted = resolve)),
-    mailTried: new Promise((resolve) => (tellMailTried = resolve)),
-    ended: new Promise((resolve) => (tellEnded = resolve)),
+    // Not Promise.withResolvers: an older Node lacks it, and the worker refuses that Node with a sentence.
+    started: new Promise((resolve) => (resolveStarted = resolve)),
+    mailTried: new Promise((resolve) => (resolveMailTried = resolve)),
+    ended: new Promise((resolve) => (resolveEnded = resolve)),
     isReady: false,
     deadline: null,
     lastWord: '',
@@ -115,16 +116,16 @@ function startPage(args) {
   worker.on('message', (/** @type {FromWorker} */ message) => {
     if (message.type === 'ready') {
       page.isReady = true;
-      tellStarted(message);
-    } else if (message.type === 'mail tried') tellMailTried(message.warning);
+      resolveStarted(message);
+    } else if (message.type === 'mail tried') resolveMailTried(message.warning);
   });
-  // Not "exit": its complaints have been read by then.
+  // Not "exit": its standard error has been read only at "close".
   child.on('close', (code, signal) => {
     pages.delete(page);
     clearTimeout(page.deadline ?? undefined);
-    tellStarted({ type: 'ended', why: lastWords });
+    resolveStarted({ type: 'ended', why: lastWords });
     const number = code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
-    tellEnded(number);
+    resolveEnded(number);
     onEnd(page, number);
   });
   return page;
@@ -136,7 +137,7 @@ function startPage(args) {
  */
 function onEnd(page, code) {
   if (page === serving && !isStopping) {
-    // Whoever watches this process (systemd, a container) starts it again; so it must not outlive what it is there for.
+    // systemd or a container starts this process again, so it must end with its worker.
     exitCode = code;
     stop('SIGTERM');
   } else if (page === serving) exitCode = code;
@@ -153,21 +154,21 @@ function end(code) {
 }
 
 /**
- * Has a page end: in order, or else by force.
+ * Ends a page: in order, or else by force.
  * @param {Page} page
  * @param {NodeJS.Signals} signal
  * @param {{ isReplaced?: boolean }} [how] isReplaced: another one serves in its place
  */
 function stopPage(page, signal, { isReplaced = false } = {}) {
   const { worker, isReady } = page;
-  // A worker leaves SIGINT to us: a terminal sends it to both, and npm once more.
+  // A worker ignores SIGINT, which a terminal sends to both of us, and npm once more.
   if (isReady) worker.send({ type: 'stop', signal, isReplaced });
   else worker.process.kill('SIGTERM');
   page.deadline ??= after(END_WITHIN_MS, () => killPage(page, 'end'));
 }
 
 /**
- * Had this process itself not run for a while, what came meanwhile is looked at first.
+ * A timeout that, if this process itself was suspended, lets events that came meanwhile be handled first.
  * @param {number} ms
  * @param {() => void} act
  */
@@ -175,7 +176,7 @@ const after = (ms, act) => setTimeout(() => setImmediate(act), ms);
 
 /**
  * @param {Page} page
- * @param {'end' | 'answer'} missed what it did not do
+ * @param {'end' | 'answer'} missed what it failed to do
  */
 function killPage(page, missed) {
   if (!pages.has(page)) return;
@@ -196,7 +197,7 @@ function stop(signal) {
 process.on('SIGTERM', stop);
 process.on('SIGINT', (signal) => {
   interrupts += 1;
-  // npm passes on every Ctrl-C that the terminal has sent here already: the second signal says nothing, the third one means it.
+  // npm passes on each Ctrl-C, which the terminal has already sent here: only the third signal is a second Ctrl-C.
   if (interrupts >= 3) {
     for (const { worker } of pages) worker.process.kill('SIGKILL');
     end(130);
@@ -205,11 +206,11 @@ process.on('SIGINT', (signal) => {
 });
 process.on('SIGHUP', () => {
   running.asked += 1;
-  tell();
+  writeState();
   void upgrade();
 });
 
-/** Takes a new worker as often as was asked for; what is asked meanwhile is one more. */
+/** Takes a new worker for the requests so far; requests that come meanwhile share one more. */
 async function upgrade() {
   if (isUpgrading || serving === null) return;
   isUpgrading = true;
@@ -217,14 +218,14 @@ async function upgrade() {
     const { asked } = running;
     const { outcome, sentence, warnings = [] } = await takeNewWorker(serving);
     Object.assign(running, { answered: asked, outcome, sentence, warnings });
-    tell();
+    writeState();
   }
   isUpgrading = false;
 }
 
 /**
  * @param {Page} before
- * @returns {Promise<Partial<import('./restart/running-page.js').Running>>} what is to be told of it
+ * @returns {Promise<Partial<import('./restart/running-page.js').Running>>} the outcome, for `npm run restart`
  */
 async function takeNewWorker(before) {
   const next = startPage(['--beside']);
@@ -244,7 +245,7 @@ async function takeNewWorker(before) {
   }
   serving = next;
   if (pages.has(before)) stopPage(before, 'SIGTERM', { isReplaced: true });
-  // A worker of an earlier release, to which the files went back, does not tell.
+  // If the files went back to an earlier release, its worker does not report it.
   const mailTried = start.warnings && within(MAIL_TRIED_WITHIN_MS, next.mailTried, MAIL_UNKNOWN);
   const code = await before.ended;
   const mailWarning = await mailTried;
@@ -258,14 +259,14 @@ async function takeNewWorker(before) {
 }
 
 /**
- * A process that does not run any more may hold what the next one waits for, such as the lock of the database.
+ * Kills the old worker if it hangs: it may hold the lock of the database, for which the new one waits.
  * @param {Page} before
  * @param {Page} next
  */
 async function makeWay(before, next) {
   const sign = await Promise.race([ask(before, 'alive', END_WITHIN_MS), next.started]);
   if (sign !== null || isStopping || !pages.has(before)) return;
-  // From here it is the next one that must not end.
+  // From here on, the end of the next one is the end of the page.
   serving = next;
   killPage(before, 'answer');
 }
@@ -312,7 +313,7 @@ async function ask({ worker, ended }, type, ms = ANSWER_WITHIN_MS) {
  * @template Result, Late
  * @param {number} ms
  * @param {Promise<Result>} promise
- * @param {Late} late what is given if it takes longer
+ * @param {Late} late the result if it takes longer
  * @returns {Promise<Result | Late>}
  */
 async function within(ms, promise, late) {
@@ -327,8 +328,8 @@ async function within(ms, promise, late) {
   return result;
 }
 
-/** For `npm run restart`. */
-function tell() {
+/** Writes the state for `npm run restart`. */
+function writeState() {
   try {
     writeRunning(file, running);
   } catch (error) {
@@ -343,6 +344,6 @@ if (start.type === 'ended') exitCode = await first.ended;
 if (start.type === 'ended' || isStopping) stop('SIGTERM');
 else {
   serving = first;
-  tell();
+  writeState();
   void upgrade();
 }

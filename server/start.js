@@ -1,10 +1,10 @@
-// Serves the page. `--check` looks at all that can be wrong before the site is built, and starts nothing. What starting needs and
-// running does not, memory above all, is given back here.
+// Starts the server (run/main.ts). With `--check` it only checks settings, words and ports, before the site is built. After the start it
+// collects the garbage that starting left (docs/decisions/0019-what-starting-leaves.md).
 import { setFlagsFromString } from 'node:v8';
 
 import { startChecked } from './platform/checked-start.js';
 
-// The first process of a container has no default for signals: until main.ts listens, SIGTERM would be passed over.
+// The first process of a container has no default for signals: until main.ts handles SIGTERM, it would be ignored.
 if (process.pid === 1) {
   process.on('SIGTERM', () => {
     if (process.listenerCount('SIGTERM') === 1) process.exit(143);
@@ -23,8 +23,8 @@ await startChecked({
   },
 });
 
-// One that takes the place of another has done so before it served (main.ts).
+// A server that takes the place of another has collected before it served (main.ts).
 if (!process.argv.includes('--beside')) collectGarbage();
-// From here the old space may grow by so much before it is collected. Each collection also forgets compiled code whose objects are
-// gone for the moment; so nothing is collected for idleness alone (--no-memory-reducer in package.json, which Node reads first).
+// From here V8 collects its old space when it has grown by 75 %. Each collection also drops compiled code that is unused at the moment, so
+// no collection runs merely because the process is idle (--no-memory-reducer, which primary.js gives to the worker).
 setFlagsFromString('--heap-growing-percent=75');

@@ -187,7 +187,7 @@ for (const engine of ENGINES) {
         async (server) => {
           const own = [
             ['https://guide.example.com', 'guide.example.com'],
-            // A proxy may ask under a name of its own.
+            // A proxy may ask under another name.
             ['https://guide.example.com', 'backend:3000'],
             ['http://localhost:3000', 'localhost:3000'],
             ['http://localhost:3000', 'LOCALHOST:3000'],
@@ -324,7 +324,7 @@ for (const engine of ENGINES) {
         },
       ));
 
-    it('sends an address five codes an hour and ten a day, whoever asks', () =>
+    it('sends an address five codes an hour and ten a day, from one network or many', () =>
       withServer({ engine, env: { LEADS_PER_IP_PER_HOUR: '0' } }, async (server) => {
         let asked = 0;
         const ask = async () => {

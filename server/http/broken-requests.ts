@@ -1,9 +1,9 @@
-// What Node's parser could not make a request of. There is no request, so nothing that knows requests has a say in it.
+// Answers bytes that Node's parser cannot read as a request. There is no request object, so no hook, log or route takes part.
 import type { Socket } from 'node:net';
 
 import type { FastifyInstance } from 'fastify';
 
-/** What is not even HTTP is told so on the bare socket, before there is a request to answer. */
+/** Answers on the bare socket: 408, 431 or 400. For Fastify's clientErrorHandler. */
 export function answerBrokenRequest(
   this: FastifyInstance,
   error: Error & { code?: string },

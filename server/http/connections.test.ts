@@ -28,7 +28,7 @@ async function withPort(
     server: ServerUnderTest & {
       readonly port: number;
       readonly sockets: readonly Socket[];
-      /** Opens so many connections from an address, says something on each, and waits until the server has them. */
+      /** Opens `count` connections from an address, writes `say` on each, and waits until the server has them. */
       readonly attack: (from: string, count: number, say?: string) => Promise<void>;
     },
   ) => Promise<void>,
@@ -60,7 +60,7 @@ async function withPort(
   });
 }
 
-/** One request on a connection of its own; throws when the connection is refused. */
+/** One request on a new connection; throws when the connection is refused. */
 async function ask(port: number, method: string, url: string, body?: object): Promise<number> {
   const outgoing = httpRequest({
     port,
@@ -143,7 +143,7 @@ describe('a client that holds connections', () => {
 });
 
 describe('a connection', () => {
-  it('with a whole request in hand is ended for nobody', () =>
+  it('with a whole request in hand is never ended', () =>
     withPort({ engine: 'postgres' }, async (server) => {
       let release = () => {};
       const held = new Promise<void>((resolve) => {

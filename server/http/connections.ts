@@ -41,9 +41,9 @@ type ConnectionParts = {
 };
 
 /**
- * Keeps the connections of a server within their bounds. At a bound, the oldest idle one it applies to is ended for the
- * new one; if none is idle, the oldest whose reader does not take its answer; if there is none either, the new one itself.
- * One with a whole request in hand is never ended before its answer is made.
+ * Keeps the connections of a server within their bounds. At a bound, it ends the longest idle connection for the new one; if none is
+ * idle, the one that has longest left its answer unread; if there is none either, the new one itself. It never ends a connection
+ * with a whole request in hand before that is answered.
  */
 export function boundConnections(
   server: Server,
@@ -94,7 +94,7 @@ export function boundConnections(
   server.on('connection', (socket) => {
     const address = peerAddress(socket);
     if (address === null) {
-      // Reset before it was taken: nobody to answer, and nothing known of them to be written down with what they sent.
+      // Reset before it was accepted: no answer can reach it, and it has no address to count or store.
       socket.destroy();
       return;
     }

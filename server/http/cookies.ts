@@ -1,5 +1,5 @@
-// The two cookies: one that ties a browser to the codes it asked for, one that opens the article. Both are signed,
-// HttpOnly, and end with the browser's session.
+// Sets and reads the two cookies: one ties a browser to the codes it asked for, one opens the article. Both are signed, HttpOnly, and
+// end with the browser's session.
 import { randomBytes } from 'node:crypto';
 
 import { sign, unsign, type Secrets } from '#server/secrets/secrets.ts';
@@ -13,7 +13,7 @@ export type Cookies = {
   readonly setBrowserId: (reply: FastifyReply, browserId: string) => void;
   /** The lead whose session this is; null without one. */
   readonly readSession: (request: FastifyRequest, now: number) => string | null;
-  /** Opens a session, and drops the challenge cookie: what it was for has happened. */
+  /** Opens a session, and drops the challenge cookie, which has done its work. */
   readonly openSession: (reply: FastifyReply, leadId: string, now: number) => void;
 };
 
@@ -44,7 +44,7 @@ export function createCookies(secrets: Secrets, secure: boolean): Cookies {
     readSession: (request, now) => {
       const [leadId, openedAt] = read(request, sessionCookie, 'session')?.split(':') ?? [];
       if (leadId === undefined || openedAt === undefined) return null;
-      // Opened ahead of the clock: it was set back, which is no fault of the visitor's, but must not prolong it for ever.
+      // Opened in the future: the clock was set back. That must not sign the visitor out, nor prolong the session for ever.
       return Math.abs(now - Number(openedAt)) < SESSION_LIFE_MS ? leadId : null;
     },
     openSession: (reply, leadId, now) => {

@@ -5,28 +5,28 @@ import type { Campaign } from '#server/campaign/campaign.ts';
 import { isOutage } from '#server/db/engine/outages.ts';
 import { API_ERRORS, ERROR_CODE_HEADER, type ApiErrorCode } from '#shared/errors.ts';
 
-/** What the answers are made of: the sentences, and the language in which a wait is told. */
+/** The words of the answers: the sentences, and the language that a wait is written in. */
 export type ErrorWords = {
   readonly errors: Campaign['errors'];
   readonly site: Pick<Campaign['site'], 'language'>;
 };
 
 type ErrorDetails = {
-  /** To use instead of the operator's: what only monitors read, or what has been filled in already. */
+  /** Replaces the operator's sentence: for monitors, or with its placeholders filled in. */
   readonly sentence?: string;
   /** For 429 and 503. */
   readonly retryAfterSeconds?: number;
-  /** When a new code can be asked for, where the sentence tells that instead. */
+  /** When a new code can be asked for, if the sentence names that wait. */
   readonly newCodeInSeconds?: number;
 };
 
 /** Answers with an error: its status, its sentence and its code. */
 export type SendError = (reply: FastifyReply, code: ApiErrorCode, details?: ErrorDetails) => FastifyReply;
 
-/** How long to wait where nobody has said it. */
+/** The wait in a sentence when the caller gives none. */
 const USUAL_WAIT_SECONDS = 60;
 
-/** Makes the one way in which errors are answered, in the words of a campaign. */
+/** Makes the function that answers every error, in the words of a campaign. */
 export function createSendError({ errors, site }: ErrorWords): SendError {
   const waitInWords = createWaitInWords(site.language);
   return (reply, code, { sentence = errors[code], retryAfterSeconds, newCodeInSeconds } = {}) => {
@@ -43,7 +43,7 @@ export function createSendError({ errors, site }: ErrorWords): SendError {
 
 /**
  * How long to wait, in words a person uses: "now", "in 40 seconds", "in 12 minutes", "in 3 hours".
- * @param language in which to tell it, as in site.yaml
+ * @param language as in site.yaml
  * @returns for whole seconds
  */
 export function createWaitInWords(language: string): (seconds: number) => string {
@@ -55,7 +55,7 @@ export function createWaitInWords(language: string): (seconds: number) => string
   };
 }
 
-/** Fastify's own refusals, by what they mean to the caller. */
+/** Our error codes for Fastify's own refusals, by status. */
 const BY_STATUS: Readonly<Record<number, ApiErrorCode>> = {
   400: 'malformed-body',
   408: 'request-timeout',
@@ -64,11 +64,11 @@ const BY_STATUS: Readonly<Record<number, ApiErrorCode>> = {
   415: 'unsupported-media-type',
 };
 
-/** How long a visitor is asked to wait when we are the ones who failed. */
+/** The wait that a visitor is asked for after a failure of ours. */
 const RETRY_AFTER_FAILURE_SECONDS = 30;
 
 /**
- * Makes what turns a thrown error into an answer. What the database or the code said is logged, never sent.
+ * Makes the function that turns a thrown error into an answer. The error itself is logged, never sent.
  * @returns for Fastify's error handlers
  */
 export function createHandleError(sendError: SendError) {

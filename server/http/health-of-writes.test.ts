@@ -118,7 +118,7 @@ describe('health, when the database takes no writes', () => {
         Array.from({ length: 50 }, () => 503),
       );
       pass(server, A_MOMENT_SECONDS);
-      // Nobody has sent a form: a balancer would not send one here.
+      // No visitor has sent a form: a balancer would not send one here.
       assert.deepEqual(
         await ask(),
         Array.from({ length: 50 }, () => WELL),

@@ -1,4 +1,4 @@
-// Whether this process can do its work, for load balancers and monitors.
+// Tells load balancers and monitors whether this process can do its work.
 import type { FastifyInstance } from 'fastify';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
@@ -12,7 +12,7 @@ const RETRY_AFTER_SECONDS = 5;
 const FILE_LOST =
   'The database file was deleted or replaced under the running server. Do not restart yet: see "When the database file is gone" in docs/operating.md.';
 
-/** Why forms are refused, and what to do. The page goes on by itself. */
+/** Why forms are refused, and what to do. Once that is done, forms are taken again without a restart. */
 const WRITE_FAULTS: Readonly<Record<OpenDatabase['engine'], Readonly<Record<WriteFault, string>>>> = {
   sqlite: {
     full: 'The disk of the database is full, so forms are refused. Make room on it; nothing has to be restarted.',
@@ -48,7 +48,7 @@ type HealthParts = {
     readonly state: (db: Db, now: number) => Promise<'still' | 'behind' | 'in time'>;
   };
   readonly clock: () => number;
-  /** True once the process has been told to stop, and no other serves in its place. */
+  /** True once the process was asked to stop, and no other serves in its place. */
   readonly isLeaving: () => boolean;
   readonly sendError: SendError;
 };
@@ -61,9 +61,9 @@ export function addLiveRoute(app: FastifyInstance): void {
 }
 
 /**
- * Adds `GET /api/health`: 200, or 503 when the database does not answer, takes no writes or its file is gone, mail is stuck or so
- * slow that forms are refused, or the process stops and no other takes its place. Its sentences are for monitors and whoever runs the server: they are English in
- * every campaign.
+ * Adds `GET /api/health`: 200; or 503 when the database does not answer, takes no writes or its file is gone, when mail is stuck or
+ * so slow that forms are refused, or when the process stops and no other takes its place. Its sentences are for monitors and
+ * operators, and so in English in every campaign.
  */
 export function addHealthRoute(
   app: FastifyInstance,
@@ -89,7 +89,7 @@ export function addHealthRoute(
         return sick('Mail goes out more slowly than forms come in, so forms are refused.');
     } catch (error) {
       request.log.error({ err: error }, 'The database does not answer.');
-      // A look may share the commit of what was written, or lead to hosts of which none takes writes.
+      // The read may share the commit of a write, or end at hosts of which none takes writes.
       const fault = writeFaultOf(error);
       if (fault !== null) return sick(WRITE_FAULTS[database.engine][fault]);
       return sick('The database does not answer.');

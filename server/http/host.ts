@@ -1,4 +1,4 @@
-// Whether a request says clearly which host it is for. One that names two may be for one host to a proxy and for the other to us.
+// Checks that a request names exactly one host. If it names two, a proxy may read one and we the other.
 import type { IncomingMessage } from 'node:http';
 
 /** A name or an address, with or without a port (RFC 3986); empty where the address has no host. */

@@ -1,5 +1,4 @@
-// The pages that links in our mails open. The API serves them, so they need nothing that the site's build makes but its font, and
-// no script runs on them.
+// Makes the pages that links in our mails open. The API serves them: they need only the font of the built site, and run no script.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -21,11 +20,11 @@ function stylesOf({ colors }: Pick<Site, 'colors'>): string {
 
 const ownAccent = (colour: string): string => `:root{--accent:${colour}}`;
 
-/** Makes one page: its tab, its headline, what it says, and the HTML of what can be done there. */
+/** Makes one page from the title of its tab, its headline, its text and the HTML of its link or button (`way`). */
 export type LetterPage = (page: { tab: string; title: string; text: string; way: string }) => Resource;
 
 /**
- * For pages in the look of a campaign.
+ * Makes pages in the look of a campaign.
  * @param secure whether visitors come over https
  */
 export function createLetterPage(

@@ -1,4 +1,4 @@
-// Answers 503 before the process drowns: a visitor who is told to wait comes back, one who hangs does not.
+// Answers 503 before the process is overloaded: a visitor who is asked to wait comes back, one whose request hangs does not.
 import os from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 
@@ -8,34 +8,33 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { SendError } from '#server/http/errors.ts';
 import { API } from '#shared/api.ts';
 
-/** A loop that is this late on average over a second serves nobody well. */
+/** Mean over a second. A loop this late serves no visitor well. */
 const MAX_EVENT_LOOP_DELAY_MS = 1_000;
 /** Between two looks at the loop and at memory. */
 const LOOK_INTERVAL_MS = 1_000;
 const START_IS_OVER_AFTER_MS = 5 * LOOK_INTERVAL_MS;
 const MAX_HEAP_SHARE = 0.85;
-/** Of what the process may have. The rest is for what comes between two looks, a second apart, and for the system's cache. */
+/** Share of the memory the process may have. The rest is for growth between two looks, and for the system's cache. */
 const MAX_RESIDENT_SHARE = 0.8;
-/** Outside the heap lie code, buffers of connections and what SQLite and TLS hold: 100 MB, and twice that under attack. */
+/** Outside the heap lie code, buffers of connections, and memory of SQLite and TLS: 100 MB, and twice that under attack. */
 const MAX_OUTSIDE_HEAP_BYTES = 512 * 1024 * 1024;
-/** More requests in hand than this wait for the database longer than a visitor waits for us. */
+/** With more requests in hand than this, the last waits for the database longer than a visitor would wait for us. */
 const MAX_IN_HAND = 1_000;
 const RETRY_AFTER_SECONDS = 5;
-/** For monitors, as all that health says. */
 const TOO_MUCH_MEMORY = 'This process holds more memory than it should. Please restart it.';
 
 export type LoadLimits = {
   /** Requests in hand. */
   readonly maxInHand: number;
-  /** Milliseconds; 0: however late. */
+  /** Milliseconds; 0: no limit. */
   readonly maxEventLoopDelayMs: number;
-  /** Resident memory; not given: what {@link mostResidentBytes} says. */
+  /** Resident memory; the default is {@link mostResidentBytes}. */
   readonly maxResidentBytes?: number;
 };
 
 const USUAL_LIMITS: LoadLimits = { maxInHand: MAX_IN_HAND, maxEventLoopDelayMs: MAX_EVENT_LOOP_DELAY_MS };
 
-/** The two that have to tell about it. By the route: a monitor may add a query. */
+/** The two routes that report overload instead of suffering it. Compared by route, because a monitor may add a query. */
 const isProbe = ({ routeOptions }: FastifyRequest): boolean =>
   routeOptions.url === API.live || routeOptions.url === API.health;
 
@@ -65,8 +64,8 @@ export async function addLoadShedding(
   sendError: SendError,
   { maxInHand, maxEventLoopDelayMs, maxResidentBytes = mostResidentBytes() }: LoadLimits = USUAL_LIMITS,
 ): Promise<void> {
-  // The first looks after the start still see the start, which may block the loop for longer than any load: the first visitors
-  // must not be sent away for it. On a busy machine, as when another process is replaced, its end and the looks come late.
+  // The first looks still measure the start, which may block the loop for longer than any load. It must not turn the first visitors
+  // away. On a busy machine, as when one process replaces another, the start ends late, and so do the looks.
   let startIsOver = false;
   app.addHook('onReady', async () => {
     setTimeout(() => {
@@ -82,7 +81,7 @@ export async function addLoadShedding(
     pressureHandler: (request, reply, type) => {
       if (type === TYPE_EVENT_LOOP_DELAY && !startIsOver) return;
       if (!isProbe(request)) sendError(reply, 'unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS });
-      // A late loop recovers. Memory outside the heap is given back by a restart alone, so a balancer has to hear of it.
+      // A late loop recovers. Only a restart frees memory outside the heap, so a balancer has to know of it.
       else if (type === TYPE_RSS_BYTES && request.routeOptions.url === API.health)
         sendError(reply, 'unavailable', {
           sentence: TOO_MUCH_MEMORY,
@@ -91,13 +90,13 @@ export async function addLoadShedding(
     },
   });
 
-  // Counted once the body is there, and only for calls that need the database: whoever sends half a request, or reads a
-  // film slowly, must not use up what others need.
+  // Counted once the body has arrived, and only for calls that need the database: half a request, or a film that is read slowly,
+  // must not take the place of others.
   let inHand = 0;
   app.addHook('preHandler', async (request, reply) => {
     if (!request.url.startsWith('/api/') || isProbe(request)) return;
     inHand += 1;
-    // "close" comes however a request ends: answered, refused or cut off.
+    // "close" comes at every end of a request: answered, refused or cut off.
     reply.raw.once('close', () => {
       inHand -= 1;
     });

@@ -22,7 +22,7 @@ const rawPost = (url: string, body: object): string => {
 const FORM = rawPost(API.leads, filledForm({ email: 'gone@example.com' }));
 const CODE = rawPost(API.verify, { email: 'gone@example.com', code: '123456' });
 
-/** A program that sends this from so many sockets, resets them all, and ends. */
+/** A program that sends this from a number of sockets, resets them all, and ends. */
 const sendAndReset = (port: number, text: string): string => `
   const { connect } = require('node:net');
   for (let i = 0; i < ${CLIENTS}; i += 1) {
@@ -57,7 +57,7 @@ for (const engine of ENGINES) {
           const { status } = spawnSync(process.execPath, ['-e', sendAndReset(port, text)]);
           assert.equal(status, 0);
         }
-        // Somebody who stays is served after all of them.
+        // A visitor who stays is served after all of them.
         const staying = await fetch(`http://127.0.0.1:${port}${API.health}`, {
           headers: { connection: 'close' },
         });

@@ -1,4 +1,4 @@
-// What an address of the API answers to a method that it does not take.
+// Answers a method that an address of the API does not take.
 import type { FastifyInstance } from 'fastify';
 
 import type { SendError } from '#server/http/errors.ts';
@@ -7,9 +7,8 @@ import { API } from '#shared/api.ts';
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
 /**
- * A known address with another method answers 405 and says which methods there are (RFC 9110, section 15.5.6). To be called
- * after all routes were added.
- * @param more addresses beside those of {@link API}, which are not always there
+ * Answers 405 with the methods that the address takes (RFC 9110, section 15.5.6). Call it after all routes were added.
+ * @param more addresses beside those of {@link API}
  */
 export function refuseOtherMethods(
   app: FastifyInstance,
@@ -21,7 +20,7 @@ export function refuseOtherMethods(
     app.route({
       method: METHODS.filter((method) => !allowed.includes(method)),
       url,
-      // Before the body is read: what it holds does not matter.
+      // Before the body is read, which does not matter.
       onRequest: async (_request, reply) =>
         sendError(reply.header('allow', allowed.join(', ')), 'method-not-allowed'),
       handler: async (_request, reply) => sendError(reply, 'method-not-allowed'),

@@ -130,7 +130,7 @@ async function connectAndSay(port: number, text: string): Promise<{ ended: Promi
 describe('half a request', () => {
   const HALF = `POST ${API.leads} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 10\r\n\r\n`;
 
-  it('takes nobody else’s place, however many there are', () =>
+  it('takes no other visitor’s place, however many there are', () =>
     withServer({ engine: 'sqlite', maxInHand: 5 }, async (server) => {
       const url = await server.app.listen({ port: 0, host: '127.0.0.1' });
       const port = Number(new URL(url).port);

@@ -28,7 +28,7 @@ const warnings = ({ logLines }: ServerUnderTest) =>
   logLines.filter((line) => line.includes('X-FORWARDED-FOR ARRIVES, BUT TRUST_PROXY IS OFF'));
 
 describe('the address of a visitor', () => {
-  it('is that of the connection by default, and a forgotten setting is told once and loudly', () =>
+  it('is that of the connection by default, and a forgotten setting is logged once and loudly', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       assert.equal(await addressOf(server, '203.0.113.7'), PROXY);
       assert.equal(await addressOf(server, '203.0.113.8'), PROXY);
@@ -36,7 +36,7 @@ describe('the address of a visitor', () => {
       assert.match(warnings(server)[0] ?? '', /"level":40/);
     }));
 
-  it('is told by the last of so many proxies, whatever stands to the left', () =>
+  it('is the one that the last of the trusted proxies wrote, whatever stands to its left', () =>
     withServer({ engine: 'sqlite', env: { TRUST_PROXY: '1' } }, async (server) => {
       assert.equal(await addressOf(server, '203.0.113.7'), '203.0.113.7');
       assert.equal(await addressOf(server, '6.6.6.6, 203.0.113.7'), '203.0.113.7');
@@ -81,7 +81,7 @@ for (const engine of ENGINES) {
         assert.equal(verified.statusCode, 400);
       }));
 
-    it('makes nobody a visitor of their own: the limit of the proxy is reached', () =>
+    it('gives no stranger a new address: the limit of the proxy is reached', () =>
       withServer({ engine, env: { TRUST_PROXY: '1', LEADS_PER_IP_PER_HOUR: '2' } }, async (server) => {
         const statuses: number[] = [];
         for (const [index, forwardedFor] of ['made-up-1', 'made-up-2', 'made-up-3'].entries()) {

@@ -1,5 +1,5 @@
-// Owns dist/: how a release of the built site appears in it, is found, and goes. Knows nothing of HTTP. The project's own
-// campaign is built into dist/ itself, any other into dist/campaigns/NAME/, so that no site replaces another one's.
+// Owns dist/: publishes, finds and removes releases of the built site. Knows nothing of HTTP. The project's own campaign is built into
+// dist/ itself, any other into dist/campaigns/NAME/, so that no site replaces another one's.
 //   building/NAME/   a build under way, or one that was killed
 //   releases/NAME/   a release: complete, because one rename brings it here, and never changed afterwards
 //     release.json   what it was built from, and what the Content-Security-Policy allows inline
@@ -24,7 +24,7 @@ import path from 'node:path';
 import type { InlineHashes } from '#server/http/security-headers.ts';
 import { DAY_MS, HOUR_MS } from '#server/platform/time.ts';
 
-/** Of each source its digest, by its path in the project; the campaign counts as campaign/, wherever it is. */
+/** The digest of each source by its path in the project. The campaign counts as campaign/, wherever it is. */
 export type Sources = Readonly<Record<string, string>>;
 /** What release.json holds. */
 export type ReleaseFacts = { readonly builtFrom: Sources; readonly inlineHashes: InlineHashes };
@@ -35,17 +35,17 @@ export type Release = ReleaseFacts & {
   readonly dist: string;
 };
 
-/** A page that was loaded before a release was replaced still finds its files for so long. */
+/** For this long, a page that was loaded before its release was replaced still finds its files. */
 const GRACE_MS = DAY_MS;
-/** A build takes seconds; what is older was killed. */
+/** A build takes seconds; an older one was killed. */
 const ABANDONED_MS = HOUR_MS;
 
-/** What a built site is made from. Tests, e-mails and the article do not show in it. */
+/** The files that a built site is made from. Tests, e-mails and the article do not show in it. */
 const SOURCES = [
   'web/**/*',
   'shared/**/*.ts',
   'build/{build,browsers,headline-font,vite-*}.ts',
-  'server/{campaign,campaign-files,words-file}.ts',
+  'server/campaign/{campaign,check-words,pictures-and-films}.ts',
   'server/http/releases.ts',
   'package-lock.json',
   'tsconfig.base.json',
@@ -68,7 +68,7 @@ function digests(folder: string, wanted: readonly string[], unwanted: readonly s
 const CAMPAIGN = 'campaign/';
 const ownCampaign = (project: string): string => path.join(project, 'campaign');
 
-/** Takes the digests of what a site would be built from now. */
+/** Reads the digests of the files that a site would be built from now. */
 export function readSources(project: string, campaign: string): Sources {
   const words = Object.entries(digests(campaign, ['**/*'], NOT_IN_THE_PAGE));
   return {
@@ -163,7 +163,7 @@ export function findRelease(project: string, campaign = ownCampaign(project)): F
   };
 }
 
-/** Makes the folder in which a release is built, out of everybody's sight. */
+/** Makes the folder in which a release is built; no server reads it. */
 export function beginRelease(dist: string, now = Date.now()): string {
   const folder = path.join(dist, 'building', newName(now));
   mkdirSync(folder, { recursive: true });
@@ -181,7 +181,7 @@ export function publishRelease(dist: string, folder: string, now = Date.now()): 
     rmSync(folder, { recursive: true });
     return newest;
   }
-  // Should the power fail after the rename, the files are there and not only their names.
+  // If the power fails after the rename, the contents are on the disk and not only the names.
   for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
     flush(path.join(folder, file));
   flush(folder);
@@ -203,7 +203,7 @@ function flush(fileOrFolder: string): void {
   closeSync(handle);
 }
 
-/** Removes what nobody needs any more: releases that were replaced more than a day ago, and builds that were killed. */
+/** Removes releases that were replaced more than a day ago, and builds that were killed. */
 export function removeOldReleases(dist: string, now = Date.now()): void {
   const releases = releaseNames(dist);
   for (const [index, name] of releases.entries()) {

@@ -17,7 +17,7 @@ const leftOut = (server: ServerUnderTest) => read(server).filter(({ msg }) => ms
 const TOO_MANY = LOG_LINES.refusedOrFailed + 50;
 
 describe('the lines that requests leave in the log', () => {
-  it('are bounded for one network, and hide nobody else', () =>
+  it('are bounded for one network, and hide no other network', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const stranger = createVisitor(server, '203.0.113.7');
       for (let count = 0; count < TOO_MANY; count += 1)
@@ -54,7 +54,7 @@ describe('the lines that requests leave in the log', () => {
       assert.equal(failures(), LOG_LINES.refusedOrFailed + 2);
     }));
 
-  it('are not there for a probe that is told that all is well', () =>
+  it('are not there for a probe that finds all well', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       for (const route of [API.live, API.health])
         assert.equal((await createVisitor(server).get(route)).statusCode, 200);

@@ -9,7 +9,7 @@ import { createNetworkLimit } from '#server/platform/network-limit.ts';
 import { LOG_LINES } from '#server/settings/tries-and-rates.ts';
 import { createMinuteLog } from '#server/platform/minute-log.ts';
 
-/** What a line is about. */
+/** What became of the request that a line is about. */
 type Kind = 'answered' | 'refused' | 'failed';
 
 type ChildLoggerFactory = NonNullable<FastifyServerOptions['childLoggerFactory']>;
@@ -85,11 +85,11 @@ export function createRequestLogs({ logger, visitorAddress, clock }: RequestLogP
   };
 }
 
-/** They have no address; those who had hung up before we looked share a name as well. */
+/** Names that stand for an address: for all networks together, and for visitors who had hung up before we looked. */
 const EVERYBODY = 'everybody';
 const NOBODY = 'nobody';
 
-/** A line of a request names the status of its answer; what is more than information is a failure. */
+/** By the status in the line. A warning or an error is a failure in any case. */
 function kindOf(level: Level, first: unknown): Kind {
   const status =
     typeof first === 'object' && first !== null && 'status' in first ? Number(first.status) : 200;

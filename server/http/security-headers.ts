@@ -30,7 +30,7 @@ export function contentSecurityPolicy(hashes: InlineHashes, secure: boolean): st
   ].join('; ');
 }
 
-/** Answers without a page of their own (errors, JSON) may load nothing at all. */
+/** For answers that are no page (errors, JSON): they may load nothing. */
 const NOTHING = "default-src 'none'; frame-ancestors 'none'";
 
 /**
@@ -50,7 +50,7 @@ export const securityHeaders = (secure: boolean, policy = NOTHING): HeaderList =
     ...(secure && { 'strict-transport-security': `max-age=${YEAR_SECONDS}` }),
   }).flat();
 
-/** Adds them to all that Fastify answers, except to a page, which brings its own. */
+/** Adds them to each answer of Fastify, except to a page, which has its own policy. */
 export function addSecurityHeaders(app: FastifyInstance, secure: boolean): void {
   const headers = securityHeaders(secure);
   app.addHook('onSend', (_request, reply, _payload, done) => {

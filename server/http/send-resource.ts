@@ -1,6 +1,6 @@
-// HTTP's own rules for something that is in memory: which encoding, which part, or that nothing has changed (RFC 9110,
-// sections 12 to 14). Nothing is copied for a reader: its answer is a slice of the one buffer, however slowly it reads. What its
-// headers say is put together once for each encoding, not for each answer.
+// Answers with a resource that is in memory: in which encoding, which part, or that it has not changed (RFC 9110, sections 12 to 14).
+// Nothing is copied for a reader: each answer is a slice of the one buffer, however slowly it is read. The headers are put together
+// once for each encoding, not for each answer.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Negotiator from 'negotiator';
 import { createHash } from 'node:crypto';
@@ -10,20 +10,20 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { SendError } from '#server/http/errors.ts';
 import { addHeaders, type HeaderList } from '#server/http/header-list.ts';
 
-/** What a resource can be sent as, the smallest first. */
+/** Encodings of a resource, the smallest first. */
 const ENCODINGS = ['br', 'gzip', 'identity'] as const;
 type Encoding = (typeof ENCODINGS)[number];
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** One encoding. Its tag is made of its bytes, so no two encodings share one. */
+/** A resource in one encoding. Its entity tag is made from its bytes, so no two encodings share one. */
 type Representation = {
   readonly body: Buffer;
   readonly etag: string;
   /** The headers of an answer that is not 200. */
   readonly bare: HeaderList;
   readonly whole: HeaderList;
-  /** What is said of the part and its length is to be added. */
+  /** Without those of the part and its length. */
   readonly part: HeaderList;
   readonly unchanged: HeaderList;
 };
@@ -31,7 +31,7 @@ type Representation = {
 export type Resource = {
   /** @param accepted the header Accept-Encoding */
   readonly representationFor: (accepted: string | undefined) => Representation;
-  /** What its refusals say too. */
+  /** For its refusals too. */
   readonly vary: HeaderList;
 };
 
@@ -40,8 +40,8 @@ type Bodies = Readonly<Partial<Record<Encoding, Buffer | (() => Buffer)>>> & { r
 
 /**
  * Makes a resource.
- * @param bodies one that is to be made is made when it is first asked for, once
- * @param always what all its answers say, refusals excepted
+ * @param bodies a function is called once, when its encoding is first asked for
+ * @param always headers of every answer but a refusal
  */
 export function createResource({
   type,
@@ -87,7 +87,7 @@ export function createResource({
   };
 }
 
-/** A text in every encoding, compressed once, as small as it gets. */
+/** Makes a resource of a text, in every encoding, compressed once at the best quality. */
 export function textResource(
   text: string,
   parts: Omit<Parameters<typeof createResource>[0], 'bodies'>,
@@ -117,7 +117,7 @@ export type ResourceAnswer =
       readonly headers: HeaderList;
     };
 
-/** What is to be answered to a GET or HEAD of a resource. */
+/** The answer to a GET or HEAD of a resource. */
 export function answerFor(
   { method, headers }: Pick<IncomingMessage, 'method' | 'headers'>,
   resource: Resource,
@@ -128,7 +128,7 @@ export function answerFor(
   if (ifMatch !== undefined && !names(ifMatch, etag))
     return { type: 'refusal', code: 'precondition-failed', headers: resource.vary };
   const ifNoneMatch = headers['if-none-match'];
-  // The comparison is a weak one: a proxy that compresses on its own way marks our tag as weak.
+  // A weak comparison: a proxy that compresses the answer itself marks our tag as weak.
   if (ifNoneMatch !== undefined && names(ifNoneMatch.replaceAll('W/', ''), etag))
     return { type: 'answer', status: 304, headers: unchanged, body: undefined };
 
@@ -151,14 +151,14 @@ export function answerFor(
   };
 }
 
-/** Answers with all of a resource, whatever the request's conditions: for what nobody keeps, or what is no 200. */
+/** Answers with the whole resource, and ignores the request's conditions: for resources that are not cached, and statuses other than 200. */
 export function sendWhole(request: FastifyRequest, reply: FastifyReply, resource: Resource): FastifyReply {
   const { bare, body } = resource.representationFor(request.headers['accept-encoding']);
   return addHeaders(reply, bare).send(body);
 }
 
 /**
- * Answers a GET or HEAD with a resource. If the reply has another status than 200 already, it is sent whole.
+ * Answers a GET or HEAD with a resource. If the reply already has a status other than 200, it is sent whole.
  * Errors: 412 `precondition-failed`, 416 `range-not-satisfiable`.
  */
 export function sendResource(
@@ -180,7 +180,7 @@ const ACCEPT_ENCODING_MAX_LENGTH = 500;
 /** Browsers send a handful of different ones. */
 const MOST_REMEMBERED = 50;
 
-/** Reads each Accept-Encoding once, as long as they are few; a stranger who makes up new ones gains no memory of ours. */
+/** Reads each Accept-Encoding once, as long as there are few: a stranger who makes up new ones fills no memory. */
 function createChooseEncoding(available: readonly Encoding[]): (accepted: string | undefined) => Encoding {
   const remembered = new Map<string, Encoding>();
   return (accepted) => {
@@ -188,7 +188,7 @@ function createChooseEncoding(available: readonly Encoding[]): (accepted: string
     const known = remembered.get(accepted);
     if (known !== undefined) return known;
     const negotiator = new Negotiator({ headers: { 'accept-encoding': accepted } });
-    // Whoever accepts nothing that we have is better served with the plain bytes than with a 406; both are allowed.
+    // A reader that accepts no encoding of ours gets the plain bytes. A 406 is allowed too, and helps less.
     const chosen = negotiator.encoding(available, { preferred: ENCODINGS }) ?? 'identity';
     if (remembered.size >= MOST_REMEMBERED) remembered.clear();
     remembered.set(accepted, chosen);
@@ -204,9 +204,9 @@ function names(list: string, etag: string): boolean {
 type Part = { readonly first: number; readonly last: number };
 
 /**
- * Reads a Range header. Several ranges at once are answered with everything, which is allowed and no player asks for;
- * so is what is malformed or of another unit.
- * @param length of what the range is taken from, in bytes
+ * Reads a Range header. Several ranges, a malformed one or one of another unit are answered with the whole, as the RFC allows; no player
+ * sends them.
+ * @param length of the whole, in bytes
  */
 function readRange(range: string, length: number): Part | 'whole' | 'unsatisfiable' {
   const [, from, to] = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(range) ?? [];

@@ -1,4 +1,4 @@
-// The built site, from memory: a server serves for all its life what it started with, whatever a build does meanwhile.
+// Serves the built site from memory: until it ends, a server serves the release it started with, whatever a build does meanwhile.
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import mime from 'mime';
 import { globSync, readFileSync } from 'node:fs';
@@ -10,17 +10,17 @@ import { filesFolder, releaseNames, type Release } from '#server/http/releases.t
 import { contentSecurityPolicy, securityHeaders } from '#server/http/security-headers.ts';
 import { createResource, sendResource, textResource, type Resource } from '#server/http/send-resource.ts';
 
-/** The places in the built pages where the origin of the public page belongs. It is not known before the start. */
+/** Stands in the built pages for the origin of the public page, which is known only at the start. */
 const ORIGIN_PLACEHOLDER = '__PUBLIC_URL__';
 
-/** A page as it is built, its origin filled in. */
+/** Reads a built page and fills in its origin. */
 const readPage = (file: string, publicUrl: string): string =>
   readFileSync(file, 'utf8').replaceAll(ORIGIN_PLACEHOLDER, publicUrl);
 
 /** Files by their names, which are paths without the first slash. */
 type Files = ReadonlyMap<string, Resource>;
 
-/** What the build compressed lies beside the file. */
+/** Endings of the compressed copies that the build puts beside a file. */
 const COMPRESSED = [
   ['br', '.br'],
   ['gzip', '.gz'],
@@ -28,8 +28,8 @@ const COMPRESSED = [
 
 /**
  * Reads the files of a release.
- * @param always what every answer says
- * @param wanted which of the names to read
+ * @param always headers of every answer
+ * @param wanted selects the names to read
  */
 function readFiles(
   folder: string,
@@ -74,17 +74,17 @@ function contentType(name: string): string {
 }
 
 /**
- * Files of the other releases in dist/: a page that was loaded before a change, or from a process that has another release
- * already, finds what it names. Only names that stand in the folders are known; what a stranger asks for never becomes a path.
+ * Finds files of the other releases in dist/, for a page that was loaded before a change, or from a process that already has another
+ * release. It knows only names that it listed from the folders; a name in a request never becomes a path.
  */
 function createOthers({ dist, name: own }: Release, ownFiles: Files, always: HeaderList) {
   let seen = '';
   let others: Files = new Map();
 
   function look(): void {
-    // Not asynchronous: a look into a folder of a few names is done sooner than it is handed to another thread.
+    // Synchronous: listing a folder of a few names takes less time than handing it to another thread.
     const releases = releaseNames(dist).filter((release) => release !== own);
-    // Releases never change, so there is something new to read only when the list is another one.
+    // Releases never change, so there is something new to read only when their list has changed.
     if (seen === releases.join()) return;
     const found = new Map<string, Resource>();
     for (const release of releases.toReversed()) {
@@ -100,7 +100,7 @@ function createOthers({ dist, name: own }: Release, ownFiles: Files, always: Hea
     try {
       if (!others.has(name)) look();
     } catch (error) {
-      // A build may be removing one just now. What this server needs itself it has, so it answers in any case.
+      // A build may be removing one just now. This server answers in any case: its own files are in memory.
       log.warn({ err: error }, 'The other releases in dist/ could not be read.');
     }
     return others.get(name);
@@ -110,17 +110,17 @@ function createOthers({ dist, name: own }: Release, ownFiles: Files, always: Hea
 export type Site = {
   /** The pages and files of the release, by their addresses. */
   readonly resources: ReadonlyMap<string, Resource>;
-  /** Answers what no route knows: with a file of another release, 405, or the 404 page. */
+  /** Answers a request that no route takes: with a file of another release, 405, or the 404 page. */
   readonly answerUnknown: (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 };
 
 const HTML = 'text/html; charset=utf-8';
-/** What the router would take for a pattern; such files are found by name. */
+/** The router would read these as a pattern; such files are found by name. */
 const PATTERN = /[:*?]/;
 
 /**
  * Serves a release of the site.
- * @param publicUrl is filled into its pages
+ * @param publicUrl origin, to be filled into its pages
  * @param secure whether visitors come over https
  */
 export function serveSite(
@@ -152,7 +152,7 @@ export function serveSite(
   ]);
   for (const [name, file] of files) {
     if (PATTERN.test(name)) continue;
-    // Not Fastify's own HEAD, which says of what has not changed that its length is 0.
+    // Not Fastify's own HEAD, which gives a 304 the length 0.
     app.route({
       method: ['GET', 'HEAD'],
       url: `/${name}`,

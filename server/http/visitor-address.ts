@@ -1,5 +1,4 @@
-// The one place that says from which network address a visitor comes. Every feature asks here; what a connection, or a
-// stranger's header, says of itself goes no further.
+// The only place that reads a visitor's network address from a connection and X-Forwarded-For. Every feature asks here.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { BlockList, isIP, type Socket } from 'node:net';
 
@@ -12,14 +11,14 @@ import type { Config } from '#server/settings/settings.ts';
 export type VisitorAddress = (request: Pick<IncomingMessage, 'headers' | 'socket'>) => string | null;
 
 /**
- * Whether what stands so many hops away may say whom it speaks for.
- * @param hop 0 for the other end of the connection, 1 for whom that one speaks for, …
+ * Whether the machine at an address is a proxy whose X-Forwarded-For is believed.
+ * @param hop 0 for the other end of the connection, 1 for the address that it forwards for, …
  */
 export type IsProxy = (address: string, hop: number) => boolean;
 
 /**
- * Which addresses are proxies. A number of hops is for proxies whose addresses change, and safe only when nobody can
- * reach this port except through them (docs/operating.md).
+ * Reads TRUST_PROXY. A number of hops is for proxies whose addresses change, and safe only when this port can be reached through
+ * them alone (docs/operating.md).
  */
 export function createIsProxy(trust: Config['trustProxy']): IsProxy {
   if (trust === false) return () => false;
@@ -42,9 +41,9 @@ const NAMED_NETWORKS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Behind a proxy that is not trusted, every visitor seems to come from the proxy, and the limits of one are the limits of
- * all. That goes unnoticed until the page is popular, so it is said at the first request that shows it.
- * @returns what is to be told the headers of each request
+ * Behind a proxy that is not trusted, every visitor seems to come from the proxy, and all share the limits of one. No one notices
+ * until the page is popular, so the first request that shows it is logged.
+ * @returns takes the headers of each request
  */
 export function createForgottenProxyWarning(
   trust: Config['trustProxy'],
@@ -62,8 +61,8 @@ export function createForgottenProxyWarning(
 }
 
 /**
- * X-Forwarded-For is read from right to left, as far as proxies vouch for it. What is no address ends the way: the
- * nearest proxy that is trusted stands for whoever is behind it, so that nonsense gains nobody an address of their own.
+ * Reads X-Forwarded-For from right to left, as far as trusted proxies wrote it. Text that is no address ends the reading: the nearest
+ * trusted proxy then stands for the visitor, so that nonsense gains a stranger no address of their choice.
  */
 export function createVisitorAddress(isProxy: IsProxy): VisitorAddress {
   return (request) => {
@@ -85,11 +84,11 @@ export const peerAddress = ({ remoteAddress }: Pick<Socket, 'remoteAddress'>): s
   readAddress(remoteAddress ?? '');
 
 /**
- * Reads an address however proxies write it: "203.0.113.7:4711", "[2001:db8::1]:80", "fe80::1%eth0", "::ffff:203.0.113.7".
+ * Reads an address in every form that proxies write: "203.0.113.7:4711", "[2001:db8::1]:80", "fe80::1%eth0", "::ffff:203.0.113.7".
  * @returns its shortest form, without port and zone, IPv4 as IPv4; null when it is no address
  */
 export function readAddress(text: string): string | null {
-  // The longest address with zone and port is shorter; what is not needs no pattern to tell.
+  // Even the longest address with zone and port is shorter.
   if (text.length > ADDRESS_MAX_LENGTH) return null;
   const trimmed = text.trim();
   const withoutPort =
@@ -100,7 +99,7 @@ export function readAddress(text: string): string | null {
 
 const ADDRESS_MAX_LENGTH = 100;
 
-/** Ends a request whose connection is gone: nobody is there to be answered, and nothing is known to be written down. */
+/** Ends a request whose connection is gone: no answer can reach it, and it has no address to store. */
 export function dropRequest(reply: FastifyReply): FastifyReply {
   void reply.hijack();
   reply.raw.destroy();

@@ -21,7 +21,7 @@ type Order =
   | { readonly type: 'write and exit'; readonly count: number }
   | { readonly type: 'exit' };
 
-// The process whose standard output it is: it writes numbered lines when it is told to, and says how many were lost.
+// The process whose standard output it is: it writes numbered lines on request, and reports how many were lost.
 if (process.send !== undefined && process.argv[2] === 'write') {
   const output = openLogOutput(({ count, since, until: end }) =>
     output.write(`${JSON.stringify({ lost: count, ms: end - since })}\n`),

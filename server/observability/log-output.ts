@@ -1,29 +1,29 @@
-// Where the log goes: standard output, in the order of the lines. When it cannot be written (a full
-// disk, a reader that has gone or reads no more), lines are lost and counted. Nothing here waits, throws, or grows without bound.
-// pino's own output (sonic-boom) is not taken: at an error and at the end it waits for room without end, and it keeps what it cannot write.
+// Writes the log to standard output, in the order of the lines. While it cannot be written (a full disk, a reader that has gone or
+// stopped reading), lines are lost and counted. Nothing here waits, throws, or grows without bound. pino's own output (sonic-boom)
+// does: at an error and at the end it waits for room for ever, and it keeps every line that it cannot write.
 import { fstatSync, write, writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 
 const STANDARD_OUTPUT = 1;
-/** Lines that wait to be written, in bytes: some 6,000 of a request each. Further ones are lost. */
+/** Maximum size of the lines that wait to be written: some 6,000 lines of requests. Further lines are lost. */
 const MOST_WAITING_BYTES = 1024 * 1024;
 /** A pipe takes this much in one piece (PIPE_BUF on Linux), so that two processes that share it do not tear each other's lines. */
 const CHUNK_BYTES = 4096;
 /** After an error, such as that the disk is full. */
 const TRY_AGAIN_MS = 1_000;
-/** After the destination said that it takes no more just now. */
+/** After the destination was full for the moment (EAGAIN). */
 const TRY_AGAIN_SOON_MS = 50;
 
-/** What could not be written. Times are milliseconds since 1970. */
+/** Lines that could not be written. Times are milliseconds since 1970. */
 export type LostLines = { readonly count: number; readonly since: number; readonly until: number };
 
 export type LogOutput = {
   readonly isTTY: boolean;
   /** Takes a line, with its end. */
   readonly write: (line: string) => void;
-  /** How many lines were lost so far. */
+  /** Number of lines lost so far. */
   readonly linesLost: () => number;
-  /** For the end of the process, which waits for nothing: hands over what still waits, once. */
+  /** Hands over the waiting lines once, at the end of the process, and does not wait for it. */
   readonly writeRest: () => void;
 };
 
@@ -32,17 +32,17 @@ type Put = (bytes: Buffer, done: (error: NodeJS.ErrnoException | null, written: 
 
 /**
  * Opens standard output for the log.
- * @param onLost called when lines are taken again after some were lost; what it logs stands in their place
+ * @param onLost called when lines are taken again after some were lost; its own line stands in their place
  */
 export function openLogOutput(onLost: (lost: LostLines) => void): LogOutput {
   const put = open(STANDARD_OUTPUT);
   /** Whole lines. */
   let waiting: Buffer[] = [];
   let waitingBytes = 0;
-  /** Is being written, or could not be. */
+  /** The chunk that is being written, or could not be. */
   let inHand: Buffer | null = null;
   let retry: NodeJS.Timeout | null = null;
-  /** What was lost since lines are refused; null as long as they are taken. */
+  /** The current loss; null while lines are taken. */
   let losing: { count: number; readonly since: number } | null = null;
   let lostInAll = 0;
 
@@ -81,7 +81,7 @@ export function openLogOutput(onLost: (lost: LostLines) => void): LogOutput {
   };
 
   const takeLinesAgain = (): void => {
-    // Not as soon as one fits: every few lines would be followed by a word about those that were lost.
+    // Not as soon as one line fits: a notice of lost lines would follow every few lines.
     if (losing === null || waitingBytes > MOST_WAITING_BYTES / 2) return;
     const lost = { ...losing, until: Date.now() };
     losing = null;
@@ -108,9 +108,9 @@ export function openLogOutput(onLost: (lost: LostLines) => void): LogOutput {
     },
     linesLost: () => lostInAll,
     writeRest: () => {
-      // What could not be written a moment ago cannot be now.
+      // A destination that failed a moment ago fails now.
       if (retry !== null || waiting.length === 0) return;
-      // Behind what is in hand, so that what is lost is the end and no piece in the middle.
+      // After the chunk in hand, so that a loss is at the end and never in the middle.
       put(Buffer.concat(waiting), () => {});
       waiting = [];
     },
@@ -124,8 +124,8 @@ function open(fd: number): Put {
 }
 
 /**
- * A file takes all or fails, and has the system's memory before it, so nothing is left to threads: one that is not done yet when the
- * process ends would be overtaken by the last lines.
+ * A file takes everything or fails, and the system buffers it. So it is written synchronously: a thread that is not done when the
+ * process ends would write after the last lines.
  */
 const openFile =
   (fd: number): Put =>
@@ -140,15 +140,15 @@ const openFile =
     done(null, written);
   };
 
-/** A terminal that was stopped makes the write wait, in a thread. */
+/** A stopped terminal makes the write wait, so it waits in a thread. */
 const openDevice =
   (fd: number): Put =>
   (bytes, done) =>
     write(fd, bytes, 0, bytes.length, null, done);
 
 /**
- * A pipe or a socket whose reader may stop reading. Node writes to it without waiting; a thread that waited would keep the process
- * from ending.
+ * A pipe or a socket, whose reader may stop reading. Node writes to it without waiting; a waiting thread would keep the process from
+ * ending.
  */
 function openPipe(): Put {
   // `done` is called with it as well; without a listener it would end the process.

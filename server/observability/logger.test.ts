@@ -172,7 +172,7 @@ for (const engine of ENGINES) {
   });
 }
 
-it('whoever sits at a terminal reads sentences', () => {
+it('a person at a terminal reads sentences', () => {
   const lines: unknown[] = [];
   const say = createSay({ isTTY: true, write: (line: unknown) => lines.push(line) > 0 });
   say('Ready.');

@@ -1,12 +1,11 @@
-// The one maker of loggers. What an error says in words is never logged, whoever logs it and however: messages repeat what
-// people typed. PostgreSQL quotes the whole row ("Failing row contains …"), SQLite what a trigger raises, mail servers the
-// address, a parser the text it could not read. What is left still tells where and what: type, code, table, constraint and
-// the places in our code.
+// Makes every logger. The message of an error is never logged, because messages repeat what visitors typed: PostgreSQL quotes the whole
+// row ("Failing row contains …"), SQLite the words of a trigger, mail servers the address, a parser the text it could not read. Type,
+// code, table, constraint and the places in our code are logged; they say what failed and where.
 import { pino, type DestinationStream, type Logger } from 'pino';
 
 import type { LogOutput } from '#server/observability/log-output.ts';
 
-/** An error as the log has it. */
+/** An error as it is logged. */
 export type LoggedError = {
   readonly type: string;
   /** Of Node, PostgreSQL, nodemailer or Fastify. */
@@ -15,10 +14,10 @@ export type LoggedError = {
   readonly errcode?: number;
   readonly table?: string;
   readonly constraint?: string;
-  /** Places in the code; no words. */
+  /** Places in the code; no message. */
   readonly stack?: readonly string[];
   readonly cause?: LoggedError;
-  /** What an AggregateError gathered. */
+  /** The errors of an AggregateError. */
   readonly errors?: readonly LoggedError[];
 };
 
@@ -27,8 +26,8 @@ const MOST_ERRORS = 5;
 const MOST_FRAMES = 20;
 
 /**
- * What may be logged of anything that was thrown. Every part is either a number, or text of a narrow form that no
- * sentence, address or code of ours has.
+ * Reduces a thrown value to what may be logged. Every part is a number, or text of a narrow form that no sentence, address or
+ * one-time code has.
  */
 export function describeError(thrown: unknown, depth = 0): LoggedError {
   if (!(thrown instanceof Error)) return { type: `thrown ${typeof thrown}` };
@@ -54,13 +53,13 @@ export function describeError(thrown: unknown, depth = 0): LoggedError {
 const identifier = (text: unknown): string | undefined =>
   typeof text === 'string' && /^[A-Za-z_]\w{0,62}$/.test(text) ? text : undefined;
 
-/** 23505, ECONNREFUSED, ERR_SQLITE_ERROR, -111: never six digits, which could be a code that we mailed. */
+/** 23505, ECONNREFUSED, ERR_SQLITE_ERROR, -111: never six digits, which could be a one-time code. */
 const isCode = (code: unknown): code is string | number =>
   (typeof code === 'number' && Math.abs(code) < 100_000) ||
   (typeof code === 'string' && (/^[A-Z][A-Z0-9_]{1,60}$/.test(code) || /^[0-9A-Z]{5}$/.test(code)));
 
 const SQLITE_CONSTRAINT = 19;
-/** SQLite has no fields for it, and these three forms of sentence; a fourth, of triggers, can say anything. */
+/** SQLite names table and column only in its message. A trigger's message can be any text. */
 const SQLITE_CONSTRAINT_MESSAGE = /^(UNIQUE|NOT NULL) constraint failed: (\w+)\.(\w+)(?:, \w+\.\w+)*$/;
 const SQLITE_CONSTRAINTS: Readonly<Record<number, string>> = {
   275: 'CHECK',
@@ -71,7 +70,7 @@ const SQLITE_CONSTRAINTS: Readonly<Record<number, string>> = {
   2067: 'UNIQUE',
 };
 
-/** Which table and constraint a database error is about: PostgreSQL says so in fields, SQLite in its code and words. */
+/** Table and constraint of a database error: PostgreSQL has fields for them, SQLite its code and message. */
 function placeInSchema(error: Error): { table?: string | undefined; constraint?: string | undefined } {
   const { errcode, table, constraint } = error as { errcode?: number; table?: unknown; constraint?: unknown };
   if (typeof errcode !== 'number') return { table: identifier(table), constraint: identifier(constraint) };
@@ -83,10 +82,10 @@ function placeInSchema(error: Error): { table?: string | undefined; constraint?:
 }
 
 const FRAME = /^ {4}at (?:[^@\n]*\()?(?:file:|node:|\/|[A-Z]:\\)[^@\n]*:\d+:\d+\)?$/;
-/** Files of packages of an organisation (node_modules/@fastify/…) have the sign that addresses have. */
+/** Packages of an organisation (node_modules/@fastify/…) have an @, as e-mail addresses do. */
 const withoutScopes = (line: string): string => line.replaceAll('/node_modules/@', '/node_modules/');
 
-/** The lines of the stack that follow the message. A message can have lines that look like places. */
+/** The lines of the stack after the message, which can itself have lines that look like places. */
 function framesOf({ message, stack = '' }: Error): string[] {
   const start = stack.indexOf(message);
   if (start < 0 && message.includes('\n')) return [];
@@ -100,7 +99,7 @@ function framesOf({ message, stack = '' }: Error): string[] {
 
 const NO_WORDS = 'An error without words of ours.';
 
-/** Most lines hold none, and each line of every visitor is asked. */
+/** A quick check, because every log line passes it and few hold an error. */
 function holdsError(args: readonly unknown[]): boolean {
   const [first] = args;
   if (args.some((value) => value instanceof Error)) return true;
@@ -111,7 +110,7 @@ function holdsError(args: readonly unknown[]): boolean {
   );
 }
 
-/** Errors among what is logged, described; and no words that are only an error's own. */
+/** The arguments of a log call, with errors described and without a message that is only an error's. */
 function withoutMessages(args: unknown[]): unknown[] {
   if (!holdsError(args)) return args;
   const [first, ...rest] = args;
@@ -134,8 +133,8 @@ function withoutMessages(args: unknown[]): unknown[] {
 export type Say = (sentence: string, level?: 'info' | 'warn') => void;
 
 /**
- * @param output on a terminal, each sentence is a line as it is; elsewhere a line of the log, so that a program that reads the log can
- * read all of it
+ * Makes it.
+ * @param output on a terminal, each sentence becomes a line as it is; elsewhere a line of the log, so that programs can read all of it
  */
 export function createSay(output: Pick<LogOutput, 'isTTY' | 'write'>): Say {
   if (!output.isTTY) {
@@ -148,7 +147,7 @@ export function createSay(output: Pick<LogOutput, 'isTTY' | 'write'>): Say {
 /**
  * Makes a logger: JSON lines.
  * @param level as in LOG_LEVEL
- * @param destination where the lines go. The server has one for all that it writes (log-output.ts)
+ * @param destination of the lines. The server has one for everything it writes (log-output.ts)
  */
 export function createLogger(level: string, destination: DestinationStream): Logger {
   const options = {

@@ -1,5 +1,5 @@
-// Serves the metrics on a port of their own, so that they cannot be reached through the public one by mistake; and the two
-// probes, so that a monitor gets its answer even when visitors, or somebody else, have taken every connection there is.
+// Serves the metrics on a separate port, so that the public one cannot expose them by mistake; and the two probes, so that a monitor
+// gets its answer even when visitors or an attacker hold every connection of the public port.
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 
 import type { FastifyInstance } from 'fastify';
@@ -12,8 +12,8 @@ const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8', 'cache-co
 
 /**
  * Starts it, and begins to watch the process; resolves when it listens.
- * @param app whose health is told: the answer is that of its own route
- * @param place isStopping: true once the process has been told to stop
+ * @param app answers the probe for health with its own route
+ * @param options isStopping: true once the process was asked to stop
  */
 export async function startMetricsServer(
   metrics: Metrics,
@@ -37,7 +37,7 @@ export async function startMetricsServer(
     }),
   );
   const listener: RequestListener = (request, response) => {
-    // What is asked next is for the process that comes after this one.
+    // The next request is for the process that comes after this one.
     if (isStopping()) response.setHeader('connection', 'close');
     const page = request.method === 'GET' ? pages.get(request.url) : undefined;
     if (page === undefined) {

@@ -48,7 +48,7 @@ const deferOthers = (address: string) =>
 
 for (const engine of ENGINES) {
   describe(`the metrics on ${engine}`, () => {
-    it('tell of requests, codes, time to code, limits and the outbox, and of nobody', () =>
+    it('count requests, codes, time to code, limits and the outbox, and hold nothing about a person', () =>
       withServer({ engine, env: { LEADS_PER_IP_PER_HOUR: '2' } }, async (server) => {
         const visitor = createVisitor(server, '203.0.113.7');
         await visitor.post(API.leads, filledForm());
@@ -133,7 +133,7 @@ for (const engine of ENGINES) {
         }
         await server.advance(121);
         assert.equal(await health(), 503, 'nothing goes out at all');
-        // Their codes are over, and with them what they told.
+        // Their codes are over, and so are their counts.
         await server.advance(600);
         server.wakeWorker();
         while (server.mailEvents.filter(({ type }) => type === 'dropped').length < 8) await setTimeout(5);

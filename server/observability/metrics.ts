@@ -1,4 +1,4 @@
-// What Prometheus is told. Names and labels are for dashboards; no label holds anything about a person.
+// The metrics for Prometheus. Dashboards know their names and labels; no label holds anything about a person.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 import { codeStatistics } from '#server/db/tables/codes.ts';
@@ -9,7 +9,7 @@ import { HOUR_MS } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { createRequestTimes, type AnsweredRequest } from '#server/observability/request-times.ts';
 
-/** What is counted of a try to send a mail. */
+/** The outcome of a try to send a mail, as far as it is counted. */
 type CountedMail =
   | { readonly type: 'sent'; readonly queuedForMs: number }
   | { readonly type: 'dropped' }
@@ -26,30 +26,47 @@ export type Metrics = {
   readonly expired: (rows: Readonly<Record<string, number>>) => void;
   readonly connectionsOpen: (count: number) => void;
   readonly connectionRefused: (reason: string) => void;
-  /** Begins to watch this process: memory, garbage collection, event-loop lag. Once; it lasts as long as the process. */
+  /** Starts watching this process until it ends: memory, garbage collection, event-loop lag. A second call does nothing. */
   readonly watchProcess: () => void;
   /** The page Prometheus scrapes. */
   readonly render: () => Promise<{ contentType: string; body: string }>;
 };
 
-/** Looking at more codes than this would make a scrape slow; their share is as telling. */
-const CODES_LOOKED_AT = 10_000;
+/** Reading more codes than this would make a scrape slow; their share says as much. */
+const MAX_CODES_READ = 10_000;
 
-/** Makes the metrics of one service. */
+type MetricsConfig = Pick<Config, 'codeTtlSeconds' | 'webhooks'> & { readonly logLinesLost: () => number };
+
+/** Makes the metrics of one service. @param clock milliseconds since 1970 */
 export function createMetrics(
-  { db, writes }: Pick<OpenDatabase, 'db' | 'writes'>,
+  database: Pick<OpenDatabase, 'db' | 'writes'>,
   clock: () => number,
-  {
-    codeTtlSeconds,
-    webhooks,
-    logLinesLost,
-  }: Pick<Config, 'codeTtlSeconds' | 'webhooks'> & { readonly logLinesLost: () => number },
+  config: MetricsConfig,
 ): Metrics {
   const registry = new Registry();
-  const registers = [registry];
-  let watching = false;
-
   const requests = createRequestTimes();
+  const events = createEventMetrics(registry);
+  const readState = createStateMetrics(registry, database, clock, config);
+  let watching = false;
+  return {
+    ...events,
+    requestAnswered: requests.note,
+    watchProcess: () => {
+      if (!watching) collectDefaultMetrics({ register: registry });
+      watching = true;
+    },
+    render: async () => {
+      await readState();
+      return { contentType: registry.contentType, body: requests.render() + (await registry.metrics()) };
+    },
+  };
+}
+
+/** Metrics that change when something happens in this process. */
+function createEventMetrics(
+  registry: Registry,
+): Omit<Metrics, 'requestAnswered' | 'watchProcess' | 'render'> {
+  const registers = [registry];
   const limits = new Counter({
     name: 'lead_page_limits_hit_total',
     help: 'Requests refused by a limit, by the error code the visitor was given.',
@@ -68,16 +85,10 @@ export function createMetrics(
     labelNames: ['class'],
     registers,
   });
-  const told = new Counter({
+  const webhooks = new Counter({
     name: 'lead_page_webhooks_total',
-    help: 'Tries to tell a webhook: sent, failed for now, or dead when it was the last one.',
+    help: 'Tries to call a webhook: sent, failed for now, or dead when it was the last one.',
     labelNames: ['outcome'],
-    registers,
-  });
-  const events = new Gauge({
-    name: 'lead_page_webhook_events',
-    help: 'Events for webhooks that wait (queued) or were given up (dead).',
-    labelNames: ['state'],
     registers,
   });
   const queued = new Histogram({
@@ -115,21 +126,52 @@ export function createMetrics(
     labelNames: ['reason'],
     registers,
   });
-  // It lives as long as what it asks.
-  void new Counter({
+  return {
+    limitHit: (limit) => limits.inc({ limit }),
+    // 0 after the clock was set back.
+    codeEntered: (afterMs) => entered.observe(Math.max(0, afterMs) / 1000),
+    mail: (event) => {
+      mails.inc({ outcome: event.type });
+      if (event.type === 'sent') queued.observe(Math.max(0, event.queuedForMs) / 1000);
+      if ('errorClass' in event) smtpErrors.inc({ class: event.errorClass });
+    },
+    webhook: ({ type }) => webhooks.inc({ outcome: type }),
+    breakerOpened: (reason) => breaker.inc({ reason }),
+    expired: (rows) => {
+      for (const [table, count] of Object.entries(rows)) expired.inc({ table }, count);
+    },
+    connectionsOpen: (count) => connections.set(count),
+    connectionRefused: (reason) => refusedConnections.inc({ reason }),
+  };
+}
+
+/**
+ * Metrics of a state that is read at each scrape. The outbox and the codes belong to all processes, so that the database alone
+ * knows their number.
+ * @returns reads them
+ */
+function createStateMetrics(
+  registry: Registry,
+  { db, writes }: Pick<OpenDatabase, 'db' | 'writes'>,
+  clock: () => number,
+  { codeTtlSeconds, webhooks, logLinesLost }: MetricsConfig,
+): () => Promise<void> {
+  const registers = [registry];
+  const logLines = new Counter({
     name: 'lead_page_log_lines_lost_total',
     help: 'Lines of the log that could not be written, as on a full disk.',
     registers,
-    collect() {
-      this.reset();
-      this.inc(logLinesLost());
-    },
   });
-  // Read when scraped: the outbox belongs to all processes, so one number from the database is the truth.
   const depth = new Gauge({ name: 'lead_page_outbox_depth', help: 'Mail waiting to be sent.', registers });
   const age = new Gauge({
     name: 'lead_page_outbox_age_seconds',
     help: 'Age of the oldest mail that waits; 0 when none does.',
+    registers,
+  });
+  const events = new Gauge({
+    name: 'lead_page_webhook_events',
+    help: 'Events for webhooks that wait (queued) or were given up (dead).',
+    labelNames: ['state'],
     registers,
   });
   const decided = new Gauge({
@@ -143,54 +185,36 @@ export function createMetrics(
     help: '1 when the database answers.',
     registers,
   });
-
   const writable = new Gauge({
     name: 'lead_page_database_takes_writes',
     help: '1 unless the last writes of this process failed, as on a full disk.',
     registers,
   });
 
-  return {
-    requestAnswered: requests.note,
-    limitHit: (limit) => limits.inc({ limit }),
-    // A clock that was set back makes no negative times.
-    codeEntered: (afterMs) => entered.observe(Math.max(0, afterMs) / 1000),
-    mail: (event) => {
-      mails.inc({ outcome: event.type });
-      if (event.type === 'sent') queued.observe(Math.max(0, event.queuedForMs) / 1000);
-      if ('errorClass' in event) smtpErrors.inc({ class: event.errorClass });
-    },
-    webhook: ({ type }) => told.inc({ outcome: type }),
-    breakerOpened: (reason) => breaker.inc({ reason }),
-    expired: (rows) => {
-      for (const [table, count] of Object.entries(rows)) expired.inc({ table }, count);
-    },
-    connectionsOpen: (count) => connections.set(count),
-    connectionRefused: (reason) => refusedConnections.inc({ reason }),
-    watchProcess: () => {
-      if (!watching) collectDefaultMetrics({ register: registry });
-      watching = true;
-    },
-    render: async () => {
-      writable.set(writes.fault() === null ? 1 : 0);
-      try {
-        const backlog = await outboxBacklog(db);
-        depth.set(backlog.depth);
-        age.set(Math.max(0, clock() - (backlog.oldestCreatedAt ?? Infinity)) / 1000);
-        if (webhooks.urls.length > 0) {
-          const counts = await countEvents(db);
-          events.set({ state: 'queued' }, counts.queued);
-          events.set({ state: 'dead' }, counts.dead);
-        }
-        const to = clock() - codeTtlSeconds * 1000;
-        const codes = await codeStatistics(db, { from: to - HOUR_MS, to, most: CODES_LOOKED_AT });
-        decided.set({ outcome: 'entered' }, codes.entered);
-        decided.set({ outcome: 'expired' }, codes.sent - codes.entered);
-        reachable.set(1);
-      } catch {
-        reachable.set(0);
-      }
-      return { contentType: registry.contentType, body: requests.render() + (await registry.metrics()) };
-    },
+  const readDatabase = async (): Promise<void> => {
+    const backlog = await outboxBacklog(db);
+    depth.set(backlog.depth);
+    age.set(Math.max(0, clock() - (backlog.oldestCreatedAt ?? Infinity)) / 1000);
+    if (webhooks.urls.length > 0) {
+      const counts = await countEvents(db);
+      events.set({ state: 'queued' }, counts.queued);
+      events.set({ state: 'dead' }, counts.dead);
+    }
+    const to = clock() - codeTtlSeconds * 1000;
+    const codes = await codeStatistics(db, { from: to - HOUR_MS, to, most: MAX_CODES_READ });
+    decided.set({ outcome: 'entered' }, codes.entered);
+    decided.set({ outcome: 'expired' }, codes.sent - codes.entered);
+  };
+
+  return async () => {
+    logLines.reset();
+    logLines.inc(logLinesLost());
+    writable.set(writes.fault() === null ? 1 : 0);
+    try {
+      await readDatabase();
+      reachable.set(1);
+    } catch {
+      reachable.set(0);
+    }
   };
 }

@@ -1,9 +1,9 @@
-// How many requests were answered, and how fast: a histogram as Prometheus reads it. Every request is noted here, and prom-client
-// composes a name from the labels for each: that was a tenth of what a whole answer costs.
+// The histogram of answered requests for Prometheus. Not one of prom-client, which puts a name together from the labels at each
+// request: that took a tenth of the time of a whole answer.
 
 export type AnsweredRequest = {
   readonly method: string;
-  /** A pattern of ours, never an address that a stranger made up. */
+  /** The route's pattern, never an address that a stranger made up. */
   readonly route: string;
   readonly status: number;
   readonly ms: number;
@@ -21,7 +21,7 @@ const BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
 type Times = {
   readonly labels: string;
-  /** By the bucket in which a time is the first to fit; the last is for those that fit into none. */
+  /** Number of times in each bucket that are in no smaller one; the last bucket has no upper bound. */
   readonly counts: number[];
   seconds: number;
 };

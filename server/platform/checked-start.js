@@ -1,13 +1,13 @@
-// The first thing that the page and the desk do, in plain JavaScript: whatever Node runs it can read it, and say in one sentence that
-// it is too old, or that a package is missing.
+// Runs first in the page and in the desk. Plain JavaScript, so that even an old Node can read it, and report in one sentence that it is
+// too old or that a package is missing.
 import { readFileSync } from 'node:fs';
 import * as module from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-/** Runs TypeScript as it is, and has what the server uses. npm scripts run the pinned one. */
+/** The oldest that runs our TypeScript. npm scripts run the pinned one. */
 const OLDEST_NODE = { major: 24, minor: 16 };
 const INSTALL = 'Run "npm ci" in the folder of the project.';
-/** What the server loads in any case. One that is missing here costs memory and nothing else. */
+/** Packages that the server always loads. Leaving one out costs memory and nothing else. */
 const LARGE_PACKAGES = [
   'fastify',
   'kysely',
@@ -38,7 +38,7 @@ function readPackage(file) {
 }
 
 /**
- * Looks at Node and the packages, and ends the process with a sentence when they will not do; then runs the rest.
+ * Checks Node and the packages, and ends the process with a sentence if they are wrong; then runs the rest.
  * @param {object} start
  * @param {'server' | 'desk'} start.name what cannot start, as the sentence calls it
  * @param {boolean} start.builds whether the packages for building are needed too
@@ -68,7 +68,7 @@ export async function startChecked({ name: what, builds, run }) {
     devDependencies = {},
     buildPackages = [],
   } = readPackage('package.json') ?? {};
-  // What runs needs none of them: npm start builds first, and an image has been built.
+  // A server that runs needs none of them: npm start builds first, and an image is built.
   const forBuilding = Object.entries(devDependencies).filter(([name]) => buildPackages.includes(name));
   for (const [name, version] of [...Object.entries(wanted), ...(builds ? forBuilding : [])]) {
     const found = readPackage(`node_modules/${name}/package.json`)?.version;
@@ -78,20 +78,20 @@ export async function startChecked({ name: what, builds, run }) {
   }
 
   try {
-    // Before anything is kept compiled: of packages, that would take more memory than it saves time.
+    // Loaded before the compile cache is on: for packages, it would cost more memory than the time is worth.
     const large = LARGE_PACKAGES.filter((name) => Object.hasOwn(wanted, name.replace(/\/.*/, '')));
     await Promise.all(large.map((name) => import(name)));
-    // Node's translator of TypeScript takes 25 MB for good, once it is needed. What it made of each of our files is kept, so only
-    // --check needs it, which runs before each `npm start`. A file that has changed is translated again.
+    // Node's translator of TypeScript takes 25 MB for good once it is used. The cache keeps what it made of each of our files, so only
+    // --check uses it, which runs before each `npm start`. A changed file is translated again.
     module.enableCompileCache(fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url)));
     await run();
   } catch (error) {
     const message =
       error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND' ? error.message : '';
-    // A package of a package. One of our own files would be named by its path.
+    // A package of a package; for one of our files, Node would write a path.
     const [, name] = /Cannot find package '([^']+)'/.exec(message) ?? [];
     if (name !== undefined) refuse(`The package ${name} is missing. ${INSTALL}`);
-    // The log of main.ts, or the desk, says it.
+    // main.ts logs it; the desk prints it.
     if (process.listenerCount('uncaughtException') > 0) throw error;
     const { explainSystemFailure, linesOf, sayFault } = await import('./machine-failures.ts');
     refuse(explainSystemFailure(error) ?? sayFault(linesOf(error)));

@@ -1,11 +1,11 @@
-// Gives memory back at a moment that we choose. V8 collects when its heap has grown, which on a quiet heap is much later than
-// anybody who watches the process would like.
+// Collects garbage at moments that we choose: after the start, and during work on many rows. V8 itself collects when the heap has grown,
+// so a quiet process would keep the memory of its start (docs/decisions/0019-what-starting-leaves.md).
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 let collect: NodeJS.GCFunction | undefined;
 
-/** Collects everything; nothing else happens meanwhile, for some ten milliseconds. */
+/** Collects everything, and blocks the process for some ten milliseconds. */
 export function collectGarbage(): void {
   if (collect === undefined) {
     setFlagsFromString('--expose-gc');
@@ -14,18 +14,18 @@ export function collectGarbage(): void {
   collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }
 
-/** Rows whose texts take some 15 MB until somebody collects them. */
-const COLLECTED_AFTER = 20_000;
+/** Their texts take some 15 MB. */
+const ROWS_BETWEEN_COLLECTIONS = 20_000;
 
 /**
- * For work on more rows than memory should hold: to be told of each page, it collects after some thousand rows. Left to itself,
- * V8 lets the heap of a short program grow to a multiple of what it needs.
+ * Makes a collector for work on more rows than memory should hold. Call it with the number of rows of each page; it collects now and
+ * then. Otherwise V8 lets the heap of a short program grow to a multiple of its need.
  */
 export function createCollector(): (rows: number) => void {
   let since = 0;
   return (rows) => {
     since += rows;
-    if (since < COLLECTED_AFTER) return;
+    if (since < ROWS_BETWEEN_COLLECTIONS) return;
     collectGarbage();
     since = 0;
   };

@@ -1,4 +1,4 @@
-// DATABASE_URL as the database's room takes it: an engine, and where its rows are.
+// DATABASE_URL as db/ takes it: an engine and its address.
 
 export type DatabaseAddress =
   | {

@@ -1,4 +1,4 @@
-// Asks DNS, each question within a limit. What is not there is an answer, not an error.
+// Asks DNS, each question within a time limit. A missing record is an answer, not an error.
 import type { MxRecord } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 
@@ -6,13 +6,13 @@ import { errorCode } from '#server/platform/error-code.ts';
 
 type Answer<Entry> =
   | { readonly type: 'records'; readonly records: readonly Entry[] }
-  /** DNS knows of none; of the name itself perhaps neither. */
+  /** DNS has none. */
   | { readonly type: 'nothing'; readonly isKnownName: boolean }
-  /** DNS could not say. */
+  /** DNS gave no answer. */
   | { readonly type: 'failed'; readonly reason: string };
 
 export type Dns = {
-  /** Texts whole, however they were cut. */
+  /** Each text whole, though DNS may hold it in pieces. */
   readonly texts: (name: string) => Promise<Answer<string>>;
   readonly mailServers: (name: string) => Promise<Answer<MxRecord>>;
   /** IPv4 and IPv6. */
@@ -23,11 +23,11 @@ export type Dns = {
 
 const TRY_MS = 2_000;
 const TRIES = 2;
-/** Of one question, whatever number of servers is asked. */
+/** For one question, however many servers are asked. */
 const ANSWER_WITHIN_MS = 5_000;
 
 /**
- * @param servers whom to ask; the machine's own servers if not given
+ * @param servers to ask; by default the machine's
  * @param signal ends every question
  */
 export function createDns(servers: readonly string[] | undefined, signal: AbortSignal): Dns {

@@ -1,15 +1,15 @@
-// For what strangers can bring about as often as they like: it is logged at once that it happened, and then once a minute how often.
+// Logs events that strangers can cause as often as they like: the first at once, then once a minute how many there were.
 import { MINUTE_MS } from '#server/platform/time.ts';
 
 export type MinuteLog<What extends string> = {
-  /** Counts it, and logs it when it is time. */
+  /** Counts an event, and logs when it is time. */
   readonly note: (what: What) => void;
-  /** Logs nothing more. */
+  /** Ends it; logs nothing more. */
   readonly close: () => void;
 };
 
 /**
- * @param kinds what may happen: how often each did stands beside the sentence
+ * @param kinds of events; the count of each is logged with the sentence
  * @param sentence what happened
  */
 export function createMinuteLog<What extends string>(

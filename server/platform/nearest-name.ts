@@ -1,9 +1,9 @@
-// Which name somebody meant who wrote another one.
+// Finds the name that a misspelt one was meant to be.
 
 /**
- * The one of some names that is nearest to what was written.
+ * The name that is nearest to the written one.
  * @param names at least one
- * @returns it, and how many slips it is away
+ * @returns the name, and its distance in slips
  */
 export function nearestName(written: string, names: readonly string[]): { name: string; slips: number } {
   return names
@@ -11,7 +11,7 @@ export function nearestName(written: string, names: readonly string[]): { name: 
     .reduce((best, candidate) => (candidate.slips < best.slips ? candidate : best));
 }
 
-/** How many letters are wrong, missing, too many or swapped with their neighbour (optimal string alignment). */
+/** Number of letters that are wrong, missing, superfluous or swapped with their neighbour (optimal string alignment). */
 function countSlips(one: string, other: string): number {
   const rows = [Array.from({ length: other.length + 1 }, (_, column) => column)];
   for (let row = 1; row <= one.length; row += 1) {

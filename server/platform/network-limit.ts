@@ -1,4 +1,4 @@
-// A limit for what is not worth a row in the database: counted in this process's memory, which it cannot fill.
+// A limit counted in this process's memory, which it cannot fill: for events that are not worth a row in the database.
 import { networkOf } from '#server/platform/network-of.ts';
 
 type Outcome =
@@ -6,7 +6,6 @@ type Outcome =
 
 /**
  * Counts events of networks in windows of time. A window begins with the first event after the last window ended.
- * @param numbers most: events that one window holds; mostNetworks: so many are remembered, and then the oldest are forgotten
  * @returns counts one event of an address, if its network's window has room. Times are milliseconds since 1970
  */
 export function createNetworkLimit({
@@ -14,8 +13,10 @@ export function createNetworkLimit({
   windowMs,
   mostNetworks,
 }: {
+  /** Maximum number of events in a window. */
   readonly most: number;
   readonly windowMs: number;
+  /** Maximum number of networks that are remembered; the oldest are forgotten first. */
   readonly mostNetworks: number;
 }): (clientAddress: string, now: number) => Outcome {
   /** In the order in which they began, and end. */

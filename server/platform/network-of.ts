@@ -2,12 +2,12 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * The network an address is counted under. IPv4: the address itself. IPv6: its /64, the smallest network a
- * subscriber is given (RFC 6177), so that one of them does not have 2^64 addresses to count separately.
+ * The network an address is counted under. IPv4: the address itself. IPv6: its /64, the smallest network a subscriber gets
+ * (RFC 6177), so that none has 2^64 addresses that count separately.
  * @param clientAddress as server/http/visitor-address.ts reads it
  */
 export function networkOf(clientAddress: string): string {
-  // Rows that older versions stored may hold what a proxy made up.
+  // Rows of older versions may hold any text that a proxy sent.
   if (!ipaddr.isValid(clientAddress)) return clientAddress;
   const address = ipaddr.process(clientAddress);
   if (address.kind() === 'ipv4') return address.toString();

@@ -1,10 +1,10 @@
-// DATABASE_URL may name several hosts, of which one takes writes, in the two ways that libpq reads: postgres://user@a:5432,b:5432/name
-// and postgres:///name?host=a,b&port=5432,5432.
+// Reads a DATABASE_URL that names several hosts, of which one takes writes, in the two forms of libpq:
+// postgres://user@a:5432,b:5432/name and postgres:///name?host=a,b&port=5432,5432.
 
 /** The parameters that ask for a host that takes writes, as libpq calls them. */
 const WRITABLE: ReadonlySet<string | null> = new Set(['read-write', 'primary']);
 
-/** One address for each host, in the order in which they are named; the address itself when it names one. */
+/** One URL for each host, in the order of their names; the URL itself when it names one. */
 export function hostUrls(url: string): readonly string[] {
   const [, scheme = '', login = '', hosts = '', rest = ''] =
     /^(postgres(?:ql)?:\/\/)([^/?#]*@)?([^/?#@]*)(.*)$/s.exec(url) ?? [];
@@ -15,31 +15,31 @@ export function hostUrls(url: string): readonly string[] {
   return named.map((host, index) => {
     const one = new URL(url);
     one.searchParams.set('host', host);
-    // One port is that of all.
+    // A single port is for all hosts.
     const port = ports[index] ?? ports[0];
     if (port !== undefined) one.searchParams.set('port', port);
     return one.href;
   });
 }
 
-/** The same address with other parameters, whatever hosts it names. */
+/** The same URL with changed parameters, with one host or several. */
 export function withParameters(url: string, change: (parameters: URLSearchParams) => void): string {
   const [address = '', query = ''] = url.split('?', 2);
   const parameters = new URLSearchParams(query);
   change(parameters);
-  // libpq reads a "+" as it is.
+  // libpq does not read "+" as a space.
   return parameters.size === 0 ? address : `${address}?${String(parameters).replaceAll('+', '%20')}`;
 }
 
-/** What stands behind the "?" of an address; the same for all its hosts. */
+/** The parameters of a URL; all its hosts share them. */
 export const parametersOf = (url: string): URLSearchParams =>
   URL.parse(hostUrls(url)[0] ?? '')?.searchParams ?? new URLSearchParams();
 
-/** Whether a connection must lead to a host that takes writes: among several it always must. */
+/** Whether a connection must lead to a host that takes writes: always, if there are several. */
 export const mustTakeWrites = (url: string): boolean =>
   hostUrls(url).length > 1 || WRITABLE.has(sessionAttributes(url));
 
-/** What an address asks of its host; null when that cannot be what this page needs, which writes. */
+/** The value of target_session_attrs if it asks for a host that need not take writes, which this page cannot use; else null. */
 export const asksForReading = (url: string): string | null => {
   const asked = sessionAttributes(url);
   return asked === null || asked === 'any' || WRITABLE.has(asked) ? null : asked;

@@ -1,4 +1,4 @@
-// Files that nobody else on the machine may read: the database, the mails, the secret.
+// Makes files that other users of the machine may not read: the database, the mails, the secret.
 import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
@@ -6,14 +6,14 @@ import { errorCode } from '#server/platform/error-code.ts';
 
 const FOR_OTHERS = 0o077;
 
-/** Makes a folder that only its owner can enter, with the folders above it. One that is there already stays as it is. */
+/** Makes a folder that only its owner can enter, with the folders above it. An existing one stays as it is. */
 export function makePrivateFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
 }
 
 /**
- * Takes a file, or a folder that is ours alone, away from everybody but its owner. One that is not there, or that belongs to
- * somebody else, stays as it is.
+ * Removes the rights of other users to a file, or to a folder that is ours alone. A missing one, or one of another user, stays as it
+ * is.
  */
 export function makePrivate(name: string): void {
   const mode = modeOf(name);
@@ -25,7 +25,7 @@ export function makePrivate(name: string): void {
   }
 }
 
-/** Makes a folder whose files are all ours private, with what it holds. */
+/** Makes a folder, all of whose files are ours, private with its files. */
 export function makeWholeFolderPrivate(folder: string): void {
   makePrivateFolder(folder);
   makePrivate(folder);
@@ -33,15 +33,15 @@ export function makeWholeFolderPrivate(folder: string): void {
 }
 
 /**
- * Makes an empty private file, whatever the umask is. One that is there already is only made private.
+ * Makes an empty private file, whatever the umask is. An existing one is only made private.
  * @throws EISDIR for a folder
  */
 export function touchPrivateFile(file: string): void {
-  // A folder named by mistake may be one that everybody needs.
+  // A folder named by mistake may be one that other users need.
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
     throw Object.assign(new Error(`${file} is a folder.`), { code: 'EISDIR' });
   }
-  // One that is there is not opened: closing it would end the locks that this process holds on it (POSIX, close).
+  // An existing file is not opened: closing it would release the locks that this process holds on it (POSIX, close).
   if (modeOf(file) === null) closeSync(openSync(file, 'a', 0o600));
   makePrivate(file);
 }
@@ -56,15 +56,15 @@ export function flushFolder(folder: string): void {
 }
 
 /**
- * Which of these other users of the machine can read or enter.
- * @param names files and folders; those that are not there do not count
+ * Finds those that other users of the machine can read or enter.
+ * @param names files and folders; missing ones do not count
  */
 export function openToOthers(names: readonly string[]): string[] {
   if (process.platform === 'win32') return [];
   return names.filter((name) => ((modeOf(name) ?? 0) & FOR_OTHERS) !== 0);
 }
 
-/** What to tell the operator about a file or folder that {@link openToOthers} found. */
+/** A sentence for the operator about a file or folder that {@link openToOthers} found. */
 export const sayOpenToOthers = (name: string): string =>
   `Other users of this machine can look into ${name}. If nobody else needs to, take it away: chmod go= ${name}`;
 

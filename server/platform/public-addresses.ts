@@ -1,13 +1,13 @@
-// To which network addresses an event may go. Names are judged by what they resolve to, at the moment of connecting: what was
-// looked at is what is connected to, so a name that changes its mind in between (DNS rebinding) gains nothing.
+// Decides to which network addresses an event may go. A name is judged by the addresses it resolves to, in the look-up of the connection
+// itself, so that a name which resolves to another address a moment later (DNS rebinding) gains nothing.
 import { lookup as lookupOnThisMachine, type LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 
 import ipaddr from 'ipaddr.js';
 
-/** Ours, or somebody's at home: what WEBHOOK_ALLOW_PRIVATE opens. */
+/** Networks at home or in a company: WEBHOOK_ALLOW_PRIVATE allows them. */
 const PRIVATE: ReadonlySet<string> = new Set(['private', 'loopback', 'uniqueLocal', 'carrierGradeNat']);
-/** Where clouds answer with their secrets, beside link-local and reserved addresses: they look public, or like the operator's own. */
+/** Addresses where clouds hand out their secrets, beside link-local and reserved ones; they look public, or like the operator's own. */
 const METADATA = [
   '168.63.129.16/32', // Azure
   '100.100.100.200/32', // Alibaba
@@ -19,13 +19,13 @@ const METADATA = [
   'fd00:a9fe:a9fe::1/128', // Akamai
 ].map((network) => ipaddr.parseCIDR(network));
 
-/** Of IPv6, no other addresses are assigned to anybody on the internet. */
+/** The only part of IPv6 that is assigned on the internet. */
 const PUBLIC_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 const IPV4_COMPATIBLE = ipaddr.IPv6.parseCIDR('::/96');
 
 /**
- * What kind of address it is. Where clouds answer with their secrets is `never` to be called: the addresses above, and link-local
- * ones; nor are multicast and reserved ones.
+ * The kind of an address. `never` to be called are the addresses where clouds hand out their secrets (those above and link-local
+ * ones), and multicast and reserved ones.
  */
 export function kindOfAddress(text: string): 'public' | 'private' | 'never' {
   if (!ipaddr.isValid(text)) return 'never';
@@ -37,7 +37,7 @@ export function kindOfAddress(text: string): 'public' | 'private' | 'never' {
   return range === 'unicast' && isAssigned ? 'public' : 'never';
 }
 
-/** IPv4 addresses have forms in IPv6: where there is nothing else (RFC 6052), and of old (IPv4-compatible, RFC 4291). */
+/** IPv6 has two forms for an IPv4 address: for networks without IPv4 (RFC 6052), and the old IPv4-compatible one (RFC 4291). */
 function embeddedAddress(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6 {
   if (address.kind() === 'ipv4') return address;
   const range = address.range();
@@ -48,13 +48,13 @@ function embeddedAddress(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipad
 export type AddressRules = {
   /** Whether private addresses may be called, too. */
   readonly allowPrivate: boolean;
-  /** Whether public ones may: not in clear. */
+  /** Whether public ones may, which is not so without TLS. */
   readonly allowPublic: boolean;
 };
 
 /**
- * Says why an address may not be called.
- * @returns null when it may; else a few words that name no address
+ * Why an address may not be called.
+ * @returns null when it may; else a few words that do not repeat the address
  */
 export function addressRefusal(address: string, { allowPrivate, allowPublic }: AddressRules): string | null {
   const kind = kindOfAddress(address);
@@ -73,10 +73,10 @@ export type ResolveName = (
 export const resolveOnThisMachine: ResolveName = (hostname, callback) =>
   lookupOnThisMachine(hostname, { all: true }, callback);
 
-/** Why no connection was tried. Its message is that of {@link addressRefusal}. */
+/** No connection was tried. The message is that of {@link addressRefusal}. */
 export class AddressRefused extends Error {}
 
-/** A look-up for node:net that gives no address out unless all that a name has may be called. */
+/** A look-up for node:net that returns addresses only if all addresses of the name may be called. */
 export function guardedLookup(resolve: ResolveName, rules: AddressRules): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname, (error, addresses) => {

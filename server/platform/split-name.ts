@@ -1,6 +1,6 @@
-// The name somebody typed, in the two parts that other programs want.
+// Splits a typed name into the two parts that other programs want.
 
-/** People write one name; programs want two. The last word is the last name, and the only word too. */
+/** The last word is the last name; so is an only word. */
 export function splitName(name: string): { first: string; last: string } {
   const words = name.trim().split(/\s+/);
   return { first: words.slice(0, -1).join(' '), last: words.at(-1) ?? '' };

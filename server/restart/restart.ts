@@ -1,4 +1,4 @@
-// The last step of `npm run restart`: tells the page that runs to take a new worker, waits, and says what happened.
+// The last step of `npm run restart`: asks the running primary (primary.js) for a new worker, waits, and prints the outcome.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -9,7 +9,7 @@ import { endWithSentence } from '#server/platform/machine-failures.ts';
 import { readRunning, runningFile } from '#server/restart/running-page.js';
 
 const LOOK_EVERY_MS = 50;
-/** The primary does nothing but listen. If it has not noted the signal by then, it does not run, or cannot write. */
+/** A primary that has not noted the signal by then is stopped, or cannot write its file. */
 const HEARD_WITHIN_MS = 10_000;
 
 endWithSentence();
@@ -17,7 +17,7 @@ const file = runningFile();
 const before = readRunning(file);
 if (before === null)
   end(1, `No page that "npm start" began is running (${file} knows of none). Use "npm start".`);
-// One that is asked for between our look and our signal is begun after our build as well.
+// A worker that another caller asks for between our look and our signal starts after our build too, so it will do.
 askFor(before.pid);
 const toBeHeardBy = Date.now() + HEARD_WITHIN_MS;
 for (;;) {
@@ -43,7 +43,7 @@ for (;;) {
         ? ''
         : ' The part that keeps the port is still that of an earlier release, until the next "npm start".';
     const how = now.sentence === '' ? '; its port stayed open all the while.' : `. ${now.sentence}`;
-    // There are none from a primary of an earlier release.
+    // A primary of an earlier release writes none.
     const warnings = (now.warnings ?? []).map((warning) => `\nWarning: ${warning}`).join('');
     end(0, `The page was restarted${how}${late}${warnings}`);
   }
@@ -56,7 +56,7 @@ function askFor(pid: number): void {
     process.kill(pid, 'SIGHUP');
   } catch (error) {
     const code = errorCode(error);
-    // It has ended, which the next look finds.
+    // It has ended, as the next look finds.
     if (code === 'ESRCH') return;
     if (code !== 'EPERM') throw error;
     end(1, `The page runs as another user (process ${pid}). Restart it as that user, or as root.`);

@@ -1,33 +1,33 @@
-// What is known of the page that runs from an instance folder: data/server.json, which the primary (primary.js) writes and
-// `npm run restart` reads. In plain JavaScript, as the primary is.
+// Reads and writes data/server.json of an instance folder, in which the primary (primary.js) notes which page runs, for
+// `npm run restart`. In plain JavaScript, as the primary is.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 /**
  * @typedef {object} Running
- * @property {number} pid of the primary, which SIGHUP is for
- * @property {string} born tells it from another process that was given its number later
- * @property {string} code of which primary.js it is: a new one is only taken by a whole start
- * @property {number} asked how often it was asked to take a new worker
- * @property {number} answered the last of these that is over
- * @property {'taken' | 'refused' | null} outcome of that one
+ * @property {number} pid of the primary, which takes SIGHUP
+ * @property {string} born when it began: a later process may get the same pid
+ * @property {string} code hash of its primary.js: only a whole start replaces that
+ * @property {number} asked number of requests for a new worker
+ * @property {number} answered number of the last request that is done
+ * @property {'taken' | 'refused' | null} outcome of that request
  * @property {string} sentence about it
- * @property {readonly string[]} warnings what the new worker warns of; not there when the primary is of an earlier release
+ * @property {readonly string[]} warnings of the new worker; missing when the primary is of an earlier release
  */
 
 const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..', '..');
 
-/** Where it is kept: in the folder that INSTANCE_FOLDER names, as the database is. */
+/** The path of that file, in the folder that INSTANCE_FOLDER names. */
 export function runningFile() {
   const named = process.env['INSTANCE_FOLDER']?.trim();
   return path.join(named ? path.resolve(named) : PROJECT_FOLDER, 'data', 'server.json');
 }
 
 /**
- * When a process began, as its system tells it.
+ * When a process began, in the words of its system.
  * @param {number} pid
- * @returns {string | null} null when there is none, or only what is left of one
+ * @returns {string | null} null when there is no such process, or a zombie
  */
 export function bornAt(pid) {
   if (process.platform !== 'linux') {
@@ -36,7 +36,7 @@ export function bornAt(pid) {
   }
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name before may hold anything. Field 3 is the state, field 22 the time since the machine was started.
+    // The program's name, before it, can hold any character. Field 3 is the state, field 22 the time since the machine was started.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const machine = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
     return fields[0] === 'Z' ? null : `${machine} ${fields[19]}`;
@@ -47,7 +47,7 @@ export function bornAt(pid) {
 
 /**
  * @param {string} file
- * @returns {Running | null} null when no page runs: a file that a killed one left behind, or that is broken, says nothing
+ * @returns {Running | null} null when no page runs, also if a killed one left its file behind, or the file is broken
  */
 export function readRunning(file) {
   try {
@@ -60,7 +60,7 @@ export function readRunning(file) {
 }
 
 /**
- * Whether it is what {@link writeRunning} writes: a signal goes to the number in it, and 0 or -1 would be more than one process.
+ * Whether {@link writeRunning} could have written it. A signal goes to its pid, and 0 or -1 would mean more than one process.
  * @param {unknown} value
  * @returns {value is Running}
  */
@@ -87,7 +87,7 @@ export function writeRunning(file, running) {
 }
 
 /**
- * Takes it away, if it is still that process's own.
+ * Removes it, if it still names that process.
  * @param {string} file
  * @param {number} pid
  */

@@ -1,5 +1,5 @@
-// What `npm start` looks at before it builds the site: settings, words and ports. A build takes seconds, and a second start
-// has no business with the files of the first.
+// Checks settings, words and ports before `npm start` builds the site: a build takes seconds, and a second start must not touch the
+// files of the first.
 import { pageComplaints } from '#server/campaign/campaign.ts';
 import { readInstance } from '#server/run/service.ts';
 import { readCampaignFolder } from '#server/settings/env-file.ts';
@@ -10,7 +10,7 @@ import { portComplaints, sayRefusal } from '#server/run/why-the-start-failed.ts'
 const NOT_RUNNING = `No page that "npm start" began is running (${runningFile()} knows of none). Use "npm start".`;
 
 /**
- * Looks, says what is to be mended, and ends the process.
+ * Checks them, prints what has to be mended, and ends the process.
  * @param options beside: for `npm run restart`, which needs a page that runs
  */
 export async function checkStart({ beside }: { readonly beside: boolean }): Promise<never> {
@@ -22,7 +22,7 @@ export async function checkStart({ beside }: { readonly beside: boolean }): Prom
     ...pageComplaints(readCampaignFolder()),
   ];
   if (complaints.length > 0) process.stderr.write(sayRefusal(complaints));
-  // So that it is kept compiled (start.js), as all else is that main.ts has loaded by now.
+  // So that it is kept compiled (start.js), like every other file, which main.ts has loaded by now.
   else if (instance.type === 'instance' && instance.config.webhooks.urls.length > 0)
     await import('#server/webhooks/webhook-sender.ts');
   process.exit(complaints.length > 0 ? 1 : 0);

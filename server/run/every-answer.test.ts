@@ -1,4 +1,4 @@
-// Whatever the form asks is kept and told wherever a lead is. Nobody has to remember all the places: a field that is new in
+// Every field of the form is kept and shown wherever a lead is. No author has to remember all the places: a field that is new in
 // shared/lead.ts is looked for in each.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -45,7 +45,7 @@ it('every field of the form stands in the documents that list them', () => {
 
 for (const engine of ENGINES) {
   describe(`whatever the form asks, on ${engine}`, () => {
-    it('is kept and told wherever a lead is, can be corrected, and is erased', () =>
+    it('is kept and shown wherever a lead is, can be corrected, and is erased', () =>
       inFolder((folder) =>
         withReceiver(undefined, (receiver) => {
           const env = {

@@ -1,5 +1,5 @@
-// The one file with side effects: reads settings and words, opens the service, starts worker, server and housekeeping, and
-// takes them down in order.
+// The server's process, and the only file with side effects: reads settings and words, opens the service, starts workers, HTTP and
+// upkeep, and stops them in order.
 import cluster from 'node:cluster';
 
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
@@ -19,25 +19,25 @@ import { inheritedSocket } from '#server/run/inherited-socket.ts';
 import { portComplaints, sayRefusal } from '#server/run/why-the-start-failed.ts';
 import { API } from '#shared/api.ts';
 
-/** What is still running after this long is cut off: whoever sent the signal will not wait for ever either. */
+/** A stop that takes longer is cut off: systemd, Docker or a person does not wait for ever either. */
 const STOP_DEADLINE_MS = 15_000;
 /** How long connections that are kept alive have to learn that this process stops. */
 const DRAIN_MS = 3_000;
 /** How long requests in hand have after that. */
 const CLOSE_PATIENCE_MS = 5_000;
-/** What nobody waits for any more (a mail server that does not answer) keeps a stopped process no longer than this. */
+/** A connection that nothing waits for, as to a mail server that does not answer, keeps a stopped process no longer than this. */
 const LINGER_MS = 500;
 /** Another worker of the primary (primary.js) serves, and hands the ports over. */
 const isBeside = process.argv.includes('--beside');
 
-// Here and not in a file of its own, so that all a start needs has been loaded before, and is kept compiled (start.js).
+// Here and not in start.js, so that --check has loaded every file that a start needs, and keeps it compiled.
 if (process.argv.includes('--check')) await checkStart({ beside: process.argv.includes('--beside') });
 
 const { instance, release } = readInstanceAndSite();
 const { config } = instance;
 // Before anything is opened: a second process must not touch what the first one works with.
 if (!isBeside) await refuseTakenPorts();
-// All that this process logs or says goes through it.
+// Every line that this process logs or says goes through it.
 const output = openLogOutput(({ count, since, until }) =>
   say(
     `${count} lines of the log could not be written between ${isoTime(since)} and ${isoTime(until)}.`,
@@ -47,7 +47,7 @@ const output = openLogOutput(({ count, since, until }) =>
 process.on('exit', output.writeRest);
 const logger = createLogger(config.logLevel, output);
 const say = createSay(output);
-// Node would write the whole error to standard error, with the row that the database could not store.
+// By default Node would write the whole error to standard error, with the row that the database could not store.
 process.on('uncaughtException', (error) => {
   logger.fatal({ err: error }, 'The server ends: an error that nobody handles.');
   process.exit(1);
@@ -61,7 +61,7 @@ const opening = await openService(instance, {
 });
 const service = opening.type === 'service' ? opening.service : refuse(opening.complaints);
 const { mailer, metrics, funnel } = service;
-// Nothing is loaded once this process serves: "npm ci" may have put other packages into the place of ours by then.
+// No module is loaded once this process serves: by then "npm ci" may have replaced our packages.
 if (config.webhooks.urls.length > 0) await import('#server/webhooks/webhook-sender.ts');
 const worker = service.startWorker();
 let stopping = false;
@@ -76,28 +76,28 @@ const app = await buildApp(service, {
 let interrupts = 0;
 process.on('SIGTERM', stop);
 process.on('SIGINT', (signal) => {
-  // The terminal sent it to the primary as well, which tells us what it means.
+  // The terminal sent it to the primary as well, which decides.
   if (cluster.isWorker) return;
   interrupts += 1;
-  // npm passes on every Ctrl-C that the terminal has sent here already: the second signal says nothing, the third one means it.
+  // npm passes on each Ctrl-C, which the terminal has already sent here: only the third signal is a second Ctrl-C.
   if (interrupts >= 3) process.exit(130);
   stop(signal);
 });
 
-// start.js does it once all is done, when somebody may wait for an answer already: here somebody does.
+// start.js does it after the start. Here visitors already wait for this process then.
 if (isBeside) collectGarbage();
 const { metricsServer } = await listen().catch(async (error: unknown) => {
-  // Somebody was faster since we looked, or has what only the new settings name.
+  // Another program has taken the port since we looked.
   await refuseTakenPorts(error);
   throw error;
 });
 const warnings = announceStart();
 if (cluster.isWorker) await obeyPrimary();
-// Not waited for: the page serves, and the outbox keeps what cannot be sent.
+// Not awaited: the page serves, and the outbox keeps mail that cannot be sent.
 void tryMailAccount();
 if (!stopping) upkeep = startUpkeep(service);
 
-/** What the primary tells this worker; one of an earlier release does not say whether it is replaced. */
+/** Messages of the primary to this worker; a primary of an earlier release leaves out isReplaced. */
 type FromPrimary =
   | { readonly type: 'stop'; readonly signal: NodeJS.Signals; readonly isReplaced?: boolean }
   | { readonly type: 'alive' }
@@ -128,7 +128,7 @@ async function listen(): Promise<{ metricsServer: Awaited<ReturnType<typeof star
   return { metricsServer: started };
 }
 
-/** The primary stops this worker, and asks how it is. From now on it knows that this one serves. */
+/** Takes messages of the primary, which stops this worker and asks for its health; reports that this worker serves. */
 async function obeyPrimary(): Promise<void> {
   const health = async () => {
     const { statusCode, body } = await app.inject(API.health);
@@ -136,19 +136,19 @@ async function obeyPrimary(): Promise<void> {
   };
   process.on('message', (message: FromPrimary) => {
     if (message.type === 'stop') {
-      // The one that took our place may be told to stop as well, before we have ended.
+      // The worker that took our place may have to stop too, before we have ended.
       ({ isReplaced = false } = message);
       stop(message.signal);
     } else if (message.type === 'alive') process.send?.(message);
     else void health().then((now) => process.send?.({ type: 'health', health: now }));
   });
-  // A terminal that was closed; the primary takes our end for its own.
+  // The terminal was closed. The primary ends when we do.
   process.on('SIGHUP', () => stop('SIGINT'));
-  // The first one has nobody to be compared with.
+  // The first worker has none to be compared with.
   process.send?.({ type: 'ready', warnings, ...(isBeside && { health: await health() }) });
 }
 
-/** Says why the server cannot start, and ends the process. */
+/** Prints why the server cannot start, and ends the process. */
 function refuse(complaints: readonly string[]): never {
   process.stderr.write(sayRefusal(complaints));
   process.exit(1);
@@ -160,7 +160,7 @@ async function tryMailAccount(): Promise<void> {
   if (process.connected) process.send?.({ type: 'mail tried', warning: sentence });
 }
 
-/** @returns what was warned of */
+/** @returns the warnings that were printed */
 function announceStart(): readonly string[] {
   const { port } = Object.assign({ port: config.port }, app.server.address());
   for (const warning of service.warnings) say(warning, 'warn');
@@ -188,9 +188,9 @@ function stop(signal: string): void {
   }, STOP_DEADLINE_MS).unref();
   void (async () => {
     upkeep?.stop();
-    // SIGINT comes from somebody at a terminal, who has no balancer and does not want to wait.
+    // SIGINT comes from a person at a terminal, who has no balancer and does not want to wait.
     if (signal === 'SIGTERM') {
-      // Where another process serves on the port of the metrics as well, a monitor is not to be told that this one stops.
+      // If another process serves the metrics' port too, a monitor must not see that this one stops.
       const metricsToo = isReplaced ? metricsServer : null;
       await Promise.all([
         drainConnections(app.server, DRAIN_MS),

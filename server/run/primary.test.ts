@@ -288,7 +288,7 @@ describe('a socket that systemd hands over', { concurrency: 2 }, () => {
     });`;
 
   for (const name of ['start.js', 'primary.js']) {
-    it(`is served by ${name}, and whoever comes while none serves waits for the next`, () =>
+    it(`is served by ${name}, and a visitor who comes while none serves waits for the next`, () =>
       inFolder(async (folder) => {
         const file = path.join(PROJECT_FOLDER, 'server', name);
         const env = {
@@ -323,7 +323,7 @@ describe('a socket that systemd hands over', { concurrency: 2 }, () => {
 it('nothing is loaded any more once the page serves, so that "npm ci" may put other packages into its place', async () => {
   const inbox = await startInbox();
   const receiver = await startReceiver();
-  // What Node loads of ours and of packages, told as it happens.
+  // Reports each module of ours and of packages as Node loads it.
   const tell = `import { registerHooks } from 'node:module';
     registerHooks({ load(url, context, next) {
       if (!url.startsWith('node:')) process.stdout.write('Loaded ' + url + '\\n');

@@ -15,7 +15,7 @@ const PATIENCE_MS = 60_000;
 const RESTARTED = 'The page was restarted.';
 
 describe('a process that does not run any more', { concurrency: true }, () => {
-  it('is killed when the page is told to stop, and a sentence says so', () =>
+  it('is killed when the page stops, and a sentence says so', () =>
     inFolder(async (folder) => {
       const page = await startPage(folder);
       const worker = halt(page, folder);
@@ -80,7 +80,7 @@ describe('a process that does not run any more', { concurrency: true }, () => {
       }
     }));
 
-  it('is told of by a restart that it does not hear', () =>
+  it('is reported by a restart whose signal it does not take', () =>
     inFolder(async (folder) => {
       const page = await startPage(folder);
       const primary = runningIn(folder).pid;

@@ -229,7 +229,7 @@ it('over https both cookies are Secure, host-only and out of reach for scripts, 
     }
   }));
 
-it('a session that somebody planted is replaced when a code is entered', () =>
+it('a planted session is replaced when a code is entered', () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     const enter = async (email: string, planted?: string) => {
       const visitor = createVisitor(server);

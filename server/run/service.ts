@@ -213,7 +213,7 @@ async function openParts(
       ...composeBreakerNotice(campaign.breakerEmail, { reason, title: campaign.site.title }),
       now: clock(),
     }).then(workers.wakeMail, (error: unknown) =>
-      logger.error({ err: error }, 'The operator could not be told.'),
+      logger.error({ err: error }, 'The notice about the breaker could not be queued.'),
     );
   };
 

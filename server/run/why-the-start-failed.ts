@@ -1,5 +1,5 @@
-// Why the server could not start, or the database cannot be used, in a sentence for whoever sits at the terminal. What is not listed
-// here or in machine-failures.ts is a fault of ours.
+// Explains to the operator, in a sentence, why the server could not start or the database cannot be used. An error that neither this file
+// nor machine-failures.ts lists is a fault of ours.
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { createServer } from 'node:net';
@@ -11,15 +11,15 @@ import { explainSystemFailure, firstOf } from '#server/platform/machine-failures
 import { hostUrls, sayHosts } from '#server/platform/postgres-hosts.ts';
 import { API } from '#shared/api.ts';
 
-/** Said at the start, which goes on. */
+/** Warnings at the start, which goes on. */
 export const NEWER_DATABASE =
   'The database was used by a newer version of this page. This one can serve with it; for commands of the desk, use the newer one.';
 export const STRANGE_SECRET =
   'The secret is none that this database was used with: whoever is signed in or waits for a code must ask for a new one. If that is not what you want, stop and put the old secret behind the new one: APP_SECRET=new,old';
 
 /**
- * Why the secret that is kept in a file cannot be the one of a database.
- * @returns what to do, in sentences
+ * Why the secret in a file does not fit the database.
+ * @returns sentences, with what to do
  */
 export const saySecretUnfit = (file: string, what: 'missing' | 'strange'): string =>
   `${file} ${
@@ -33,24 +33,24 @@ export const saySecretUnfit = (file: string, what: 'missing' | 'strange'): strin
 type Failure = Error & { readonly code?: unknown; readonly errcode?: unknown; readonly syscall?: unknown };
 
 /**
- * Explains an error that ended something in the middle of its work, such as a command.
- * @param database that it worked with; null: with none yet
+ * Explains an error that ended a piece of work, such as a command of the desk.
+ * @param database that was in use; null: none yet
  * @returns one sentence, or null for a fault of ours
  */
 export function explainFailure(error: unknown, database: Config['database'] | null): string | null {
   const sentence = explainSystemFailure(error);
   if (sentence !== null || database === null) return sentence;
   const failure: Failure | null = firstOf(error);
-  // A file that is missing is not the database, and what SQLite says is not PostgreSQL's.
+  // A missing file is not the database, and an error of SQLite is not one of PostgreSQL.
   if (failure === null || 'path' in failure) return null;
   const isSqlite = typeof failure.errcode === 'number';
   return isSqlite === (database.engine === 'sqlite') ? explainDatabaseFailure(error, database) : null;
 }
 
 /**
- * Explains what was thrown while the database was opened and brought up to date.
- * @param setting what names the database
- * @returns one sentence, or null for what nobody foresaw
+ * Explains an error of opening or migrating the database.
+ * @param setting name of the setting that names the database
+ * @returns one sentence, or null for an error that is not listed
  */
 export function explainDatabaseFailure(
   error: unknown,
@@ -67,7 +67,7 @@ export function explainDatabaseFailure(
     : explainHosts(error, failure, database.url, setting);
 }
 
-/** Of several hosts, each has failed in its own way. */
+/** Explains the failure of each of several hosts. */
 function explainHosts(error: unknown, failure: Failure, url: string, setting: string): string | null {
   const hosts = hostUrls(url);
   if (hosts.length === 1 || !(error instanceof AggregateError)) return explainPostgres(failure, url, setting);
@@ -111,7 +111,7 @@ function explainPostgres(failure: Failure, url: string, setting: string): string
   const code = typeof failure.code === 'string' ? failure.code : '';
   const where = `PostgreSQL at ${sayHosts(url)}`;
   if (failure.syscall === 'open') return `A file that ${setting} names cannot be read (${code}).`;
-  // PgBouncer has one code (08P01) for all that it refuses.
+  // PgBouncer has one code (08P01) for every refusal.
   const parameter = /unsupported startup parameter: (\S+)/.exec(failure.message)?.[1];
   if (parameter !== undefined)
     return `${where} is reached through a pooler that refuses a parameter of ${setting} (${parameter}). Take it out, or let PgBouncer ignore it (ignore_startup_parameters).`;
@@ -158,9 +158,8 @@ export function explainFileFailure(error: unknown, file: string, advice: string)
 const ASK_WITHIN_MS = 1_000;
 
 /**
- * Tries whether the ports can be listened on, before anything else is touched.
- * @param options only: look at no other port. mayRun: this page may run there already. socket: listened on in the place of PORT
- * @returns one sentence for each that cannot
+ * Checks that the ports can be listened on, before anything else is touched.
+ * @returns one sentence for each port that cannot
  */
 export async function portComplaints(
   { port, host, metrics }: Pick<Config, 'port' | 'host' | 'metrics'>,
@@ -168,10 +167,17 @@ export async function portComplaints(
     only,
     mayRun = false,
     socket = null,
-  }: { readonly only?: unknown; readonly mayRun?: boolean; readonly socket?: object | null } = {},
+  }: {
+    /** Checks this port alone. */
+    readonly only?: unknown;
+    /** This page may already run there. */
+    readonly mayRun?: boolean;
+    /** Takes the place of PORT. */
+    readonly socket?: object | null;
+  } = {},
 ): Promise<string[]> {
   const complaints: string[] = [];
-  const look = async (place: Place, names: Names) => {
+  const look = async (place: ListenAddress, names: Names) => {
     if (only !== undefined && place.port !== only) return;
     const complaint = await portComplaint(place, names, mayRun);
     if (complaint !== null) complaints.push(complaint);
@@ -181,11 +187,15 @@ export async function portComplaints(
   return complaints;
 }
 
-type Place = { readonly port: number; readonly host: string };
-/** What the settings are called that name a place. */
+type ListenAddress = { readonly port: number; readonly host: string };
+/** Names of the settings for such an address. */
 type Names = { readonly port: string; readonly host: string };
 
-async function portComplaint({ port, host }: Place, names: Names, mayRun: boolean): Promise<string | null> {
+async function portComplaint(
+  { port, host }: ListenAddress,
+  names: Names,
+  mayRun: boolean,
+): Promise<string | null> {
   const probe = createServer();
   const error = await new Promise<Failure | null>((resolve) => {
     probe.once('error', resolve);
@@ -197,7 +207,11 @@ async function portComplaint({ port, host }: Place, names: Names, mayRun: boolea
   return explainListenFailure(error, { port, host }, names);
 }
 
-async function explainListenFailure(failure: Failure, { port, host }: Place, names: Names): Promise<string> {
+async function explainListenFailure(
+  failure: Failure,
+  { port, host }: ListenAddress,
+  names: Names,
+): Promise<string> {
   const code = String(failure.code);
   if (code === 'EADDRINUSE') {
     return (await isThisPage(host, port))
@@ -209,7 +223,7 @@ async function explainListenFailure(failure: Failure, { port, host }: Place, nam
   return `${names.host} must be an address of this machine (${code}), such as 127.0.0.1, or 0.0.0.0 for all of them.`;
 }
 
-/** Whether what listens there answers as this server does. */
+/** Whether the program that listens there is this server. */
 async function isThisPage(host: string, port: number): Promise<boolean> {
   try {
     return (await askHealth({ host, port }, AbortSignal.timeout(ASK_WITHIN_MS))) !== null;
@@ -218,16 +232,17 @@ async function isThisPage(host: string, port: number): Promise<boolean> {
   }
 }
 
-/** Every answer of ours has the id of its request, a UUID; those of older versions one of version 7. */
+/** Every answer of ours has the id of its request, a UUID; in older versions one of version 7. */
 const REQUEST_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-/;
 
 /**
- * Asks what listens on a port of this machine how it is; not with fetch, which refuses ports that metrics may well have (4190).
+ * Asks the program that listens on a port of this machine for its health. Not with fetch, which refuses some ports that the metrics may
+ * have (4190).
  * @param signal ends it
- * @returns the answer; null when it is that of another program. Throws when there is none
+ * @returns the answer; null when another program gave it. Throws when there is none
  */
 export async function askHealth(
-  { host, port }: Place,
+  { host, port }: ListenAddress,
   signal: AbortSignal,
 ): Promise<{ readonly isWell: boolean; readonly sentence: string } | null> {
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;

@@ -104,8 +104,11 @@ function logMailEvent(logger: Logger, event: MailEvent): void {
 }
 
 function logWebhook(logger: Logger, outcome: WebhookOutcome): void {
-  if (outcome.type === 'sent') logger.info(outcome, 'A webhook was told.');
+  if (outcome.type === 'sent') logger.info(outcome, 'A webhook took an event.');
   else if (outcome.type === 'dead')
-    logger.error(outcome, 'A webhook could not be told, and is not told again: see `desk webhooks list`.');
-  else logger.warn(outcome, 'A webhook could not be told yet; it is tried again.');
+    logger.error(
+      outcome,
+      'An event could not be sent to a webhook, and is not sent again: see `desk webhooks list`.',
+    );
+  else logger.warn(outcome, 'An event could not be sent to a webhook yet; it is tried again.');
 }

@@ -14,15 +14,15 @@ import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#te
 
 /** Housekeeping of a process on the server's database. */
 function housekeeperOf({ database, config, now }: ServerUnderTest, atOnce?: number) {
-  const told: Expired[] = [];
+  const reports: Expired[] = [];
   const keepHouse = createHousekeeping({
     database,
     config,
     clock: now,
-    onExpired: (expired) => told.push(expired),
+    onExpired: (expired) => reports.push(expired),
     ...(atOnce !== undefined && { atOnce }),
   });
-  return { told, keepHouse };
+  return { reports, keepHouse };
 }
 
 const send = (server: ServerUnderTest, email: string) => {
@@ -71,7 +71,7 @@ for (const engine of ENGINES) {
           await note('lead@example.com', 'bounced');
         });
         await atDaysAgo(server, 29, async () => void (await note('young@example.com', 'bounced')));
-        const { told, keepHouse } = housekeeperOf(server, 1);
+        const { reports, keepHouse } = housekeeperOf(server, 1);
         await keepHouse();
         const rows = await db.selectFrom('suppressions').select(['email', 'note']).execute();
         const left = rows.map(({ email, note: kept }) => `${email ?? '-'}: ${kept ?? '-'}`).toSorted();
@@ -82,7 +82,7 @@ for (const engine of ENGINES) {
           'lead@example.com: said of lead@example.com',
           'young@example.com: said of young@example.com',
         ]);
-        assert.equal(told[0]?.suppressions, 2);
+        assert.equal(reports[0]?.suppressions, 2);
         assert.equal(
           (await suppressionsOf(db, { keys: keysOf('old@example.com'), email: 'old@example.com' })).length,
           2,
@@ -105,7 +105,7 @@ for (const engine of ENGINES) {
           await send(server, 'young@example.com');
           await mailed(server, 'young@example.com');
         });
-        const { told, keepHouse } = housekeeperOf(server);
+        const { reports, keepHouse } = housekeeperOf(server);
         await keepHouse();
         assert.deepEqual(await emailsOf(server, 'submissions'), ['lead@example.com', 'young@example.com']);
         assert.deepEqual(await emailsOf(server, 'challenges'), ['lead@example.com', 'young@example.com']);
@@ -114,13 +114,13 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('leads'), 1);
         assert.equal(await server.countRows('consent_receipts'), 1);
         assert.equal(await server.countRows('limit_windows'), 0, 'windows end within hours');
-        const [{ limit_windows: windows, ...rest } = {}] = told;
+        const [{ limit_windows: windows, ...rest } = {}] = reports;
         assert.ok(windows !== undefined && windows > 0);
         assert.deepEqual(rest, { outbox: 2, codes: 2, submissions: 2, challenges: 1 });
 
-        // Nothing is left to do, and nothing is told of it.
+        // Nothing is left to do, and nothing is reported.
         await keepHouse();
-        assert.equal(told.length, 1);
+        assert.equal(reports.length, 1);
 
         // The lead is verified again, and two days later nothing but the youngest is gone as well.
         const visitor = await send(server, 'lead@example.com');
@@ -138,12 +138,12 @@ for (const engine of ENGINES) {
           await send(server, 'old@example.com');
           await mailed(server, 'old@example.com');
         });
-        const { told, keepHouse } = housekeeperOf(server);
+        const { reports, keepHouse } = housekeeperOf(server);
         await keepHouse();
         assert.equal(await server.countRows('outbox'), 0);
         assert.deepEqual(await emailsOf(server, 'codes'), ['old@example.com']);
         assert.equal(await server.countRows('submissions'), 1);
-        assert.equal(told[0]?.outbox, 1);
+        assert.equal(reports[0]?.outbox, 1);
       }));
 
     it('takes no more at once than it may, and requests go in between', () =>
@@ -161,12 +161,12 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('outbox'), 5);
 
         let ended = false;
-        const { told, keepHouse } = housekeeperOf(server, 1);
+        const { reports, keepHouse } = housekeeperOf(server, 1);
         const kept = keepHouse().finally(() => (ended = true));
         await server.countRows('leads');
-        assert.equal(ended, false, 'somebody was served before it ended');
+        assert.equal(ended, false, 'a request was served before it ended');
         await kept;
-        assert.deepEqual(told, [{ outbox: 5, codes: 7, submissions: 7, challenges: 7 }]);
+        assert.deepEqual(reports, [{ outbox: 5, codes: 7, submissions: 7, challenges: 7 }]);
       }));
 
     it('by two processes at once deletes each row once and disturbs neither', () =>
@@ -181,7 +181,7 @@ for (const engine of ENGINES) {
         await Promise.all([one.keepHouse(), other.keepHouse()]);
         // On PostgreSQL each may have left it to the other in the middle.
         await one.keepHouse();
-        const sum = [...one.told, ...other.told].reduce((total, { codes = 0 }) => total + codes, 0);
+        const sum = [...one.reports, ...other.reports].reduce((total, { codes = 0 }) => total + codes, 0);
         assert.equal(sum, 12);
         assert.equal(await server.countRows('challenges'), 0);
       }));

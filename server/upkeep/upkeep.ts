@@ -40,7 +40,7 @@ export function startUpkeep(service: UpkeepService): { readonly stop: () => void
         ...service,
         shouldStop,
         onExpired: (expired) => {
-          logger.info({ expired }, 'Housekeeping deleted what had had its time.');
+          logger.info({ expired }, 'Housekeeping deleted rows whose time was over.');
           service.metrics.expired(expired);
         },
       }),
@@ -65,7 +65,7 @@ export function startUpkeep(service: UpkeepService): { readonly stop: () => void
         pollMs: NEWS_MS,
         work: createNewLeadNews({ ...service, shouldStop }),
         onError: (error) => {
-          if (!stopping) warn('The operator could not be told of new leads yet; tried again soon.')(error);
+          if (!stopping) warn('The news of new leads could not be queued yet; tried again soon.')(error);
         },
       }),
     );

@@ -1,11 +1,10 @@
 // When an event that was not taken is tried again, and when it is given up.
+import { HOUR_MS, MINUTE_MS } from '#server/platform/time.ts';
 import type { TakenEvent } from '#server/db/tables/webhook-events.ts';
 import { backOffMs } from '#server/platform/queue-worker.ts';
 import type { WebhookSendOutcome } from '#server/webhooks/webhook-sender.ts';
 
 const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
 /** Waits before the second try, the third and so on; the last one repeats. */
 const WAITS_MS = [
   5 * SECOND_MS,

@@ -1,5 +1,6 @@
 // The mail that reports a day to the operator: its figures, drawn as in the report, and its new leads. Its row holds the figures,
 // which are counted once; the leads are read when the mail is composed.
+import { DAY_MS } from '#server/platform/time.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import type { NewLead } from '#server/db/across/new-leads.ts';
 import { queueOnce } from '#server/db/tables/outbox.ts';
@@ -22,8 +23,6 @@ import { escapeHtml } from '#server/platform/escape-html.ts';
 import { textBar } from '#server/platform/text-bar.ts';
 import type { NewLeadEmail } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
-
-const DAY_MS = 86_400_000;
 
 /** The id of the mail about a day. @param from when it began */
 export const digestId = (from: number): string => idOfPeriod('day', from);

@@ -3,6 +3,7 @@
 import { v7 as uuid } from 'uuid';
 import * as z from 'zod/mini';
 
+import { HOUR_MS } from '#server/platform/time.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import {
   countNewLeads,
@@ -31,7 +32,6 @@ import { escapeHtml } from '#server/platform/escape-html.ts';
 import type { NewLeadEmail } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
 
-const HOUR_MS = 3_600_000;
 /** Maximum number of leads an hour that have a mail of their own; more would bury the operator. */
 const ONE_BY_ONE_MAX = 10;
 /** Maximum number of leads that one mail names. */

@@ -1,5 +1,6 @@
 // What waits in the outbox and how fast it is sent, as one look at the database shows it. Whether a new mail is sent in time is
 // judged from this in backlog.ts.
+import { MINUTE_MS } from '#server/platform/time.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import {
   countDeliveries,
@@ -11,7 +12,6 @@ import {
 } from '#server/db/tables/outbox.ts';
 import { SMTP_CONNECTIONS } from '#server/mail/mailer.ts';
 
-const MINUTE_MS = 60_000;
 /** Up to this number of waiting mails there is no queue: each has a connection. */
 export const NO_QUEUE = SMTP_CONNECTIONS;
 /** Mails a second while the pace is unknown. */

@@ -1,0 +1,176 @@
+// How the production command stops.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+
+import { type Selectable } from 'kysely';
+
+import type { Config } from '#server/settings/settings.ts';
+import { openDatabase } from '#server/db/engine/connect.ts';
+import type { Schema } from '#server/db/schema.ts';
+import { ENGINES } from '#testing/databases.ts';
+import { filledForm } from '#testing/server-under-test.ts';
+import { startSite, type Site } from '#testing/start-site.ts';
+
+async function outboxRow(site: Site): Promise<Selectable<Schema['outbox']>> {
+  const config: Config['database'] = site.databaseUrl.startsWith('file:')
+    ? { engine: 'sqlite', file: path.join(site.folder, 'data', 'leads.db') }
+    : { engine: 'postgres', url: site.databaseUrl };
+  const { db, close } = openDatabase(config, () => {});
+  try {
+    return await db.selectFrom('outbox').selectAll().executeTakeFirstOrThrow();
+  } finally {
+    await close();
+  }
+}
+
+const ask = (site: { readonly url: string }) =>
+  fetch(`${site.url}/api/leads`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(filledForm()),
+  });
+
+describe('Ctrl-C', { concurrency: true }, () => {
+  /** A site with a mail in hand, which keeps a stop waiting until it is released. */
+  async function busySite(): Promise<{ site: Site; release: () => void }> {
+    const held = Promise.withResolvers<null>();
+    const inHand = Promise.withResolvers<void>();
+    const onMessage = () => {
+      inHand.resolve();
+      return held.promise;
+    };
+    const site = await startSite({ inbox: { onMessage } });
+    assert.equal((await ask(site)).status, 202);
+    await inHand.promise;
+    return { site, release: () => held.resolve(null) };
+  }
+
+  it('reaches the server twice through npm, and still stops in order', async () => {
+    const { site, release } = await busySite();
+    try {
+      const stopped = site.stop('SIGINT');
+      while (!site.output().includes('"msg":"Stopping."')) await setTimeout(5);
+      site.child.kill('SIGINT');
+      release();
+      assert.equal(await stopped, 0);
+      assert.match(site.output(), /"msg":"Stopped\."/);
+      assert.equal((await outboxRow(site)).state, 'sent');
+    } finally {
+      await site.close();
+    }
+  });
+
+  it('ends the server at once when it is meant', async () => {
+    const { site, release } = await busySite();
+    try {
+      const stopped = site.stop('SIGINT');
+      while (!site.output().includes('"msg":"Stopping."')) await setTimeout(5);
+      // Signals that wait together count once.
+      while (site.child.exitCode === null && site.child.signalCode === null) {
+        site.child.kill('SIGINT');
+        await setTimeout(5);
+      }
+      assert.equal(await stopped, 130);
+      assert.doesNotMatch(site.output(), /"msg":"Stopped\."/);
+    } finally {
+      release();
+      await site.close();
+    }
+  });
+});
+
+for (const engine of ENGINES) {
+  // Most of it is waiting, so they wait together.
+  describe(`the stop on ${engine}`, { concurrency: true }, () => {
+    it('finishes the mail in hand', async () => {
+      let release = () => {};
+      const held = new Promise<null>((resolve) => {
+        release = () => resolve(null);
+      });
+      let arrived = () => {};
+      const inHand = new Promise<void>((resolve) => {
+        arrived = resolve;
+      });
+      const onMessage = () => {
+        arrived();
+        return held;
+      };
+      const site = await startSite({ engine, inbox: { onMessage } });
+      try {
+        assert.equal((await ask(site)).status, 202);
+        await inHand;
+        const stopped = site.stop('SIGTERM');
+        while (!site.output().includes('"msg":"Stopping."')) await setTimeout(5);
+        release();
+        assert.equal(await stopped, 0);
+        assert.equal(site.inbox.mails.length, 1);
+        assert.equal((await outboxRow(site)).state, 'sent');
+      } finally {
+        await site.close();
+      }
+    });
+
+    it('gives a mail back that does not get done, for the next process to send', async () => {
+      let arrived = () => {};
+      const inHand = new Promise<void>((resolve) => {
+        arrived = resolve;
+      });
+      const onMessage = () => {
+        arrived();
+        return new Promise<null>(() => {});
+      };
+      const site = await startSite({ engine, inbox: { onMessage } });
+      try {
+        await ask(site);
+        await inHand;
+        assert.equal(await site.stop('SIGTERM'), 0);
+        const row = await outboxRow(site);
+        assert.equal(row.state, 'queued');
+        assert.equal(row.lease_id, null);
+        assert.ok(row.due_at <= Date.now());
+      } finally {
+        await site.close();
+      }
+    });
+  });
+}
+
+describe('a server among rude neighbours', { concurrency: true }, () => {
+  it('writes no address into the log, though the mail server repeats it', async () => {
+    const onRecipient = (address: string) =>
+      Object.assign(new Error(`5.1.1 <${address}>: Recipient address rejected`), { responseCode: 550 });
+    const site = await startSite({ inbox: { onRecipient } });
+    try {
+      assert.equal((await ask(site)).status, 202);
+      while (!site.output().includes('could not be delivered')) await setTimeout(10);
+      assert.match(site.output(), /"type":"refused","errorClass":"5xx"/);
+      assert.doesNotMatch(site.output(), /ada@example\.com/);
+      assert.match((await outboxRow(site)).reply ?? '', /<ada@example\.com>: Recipient address rejected/);
+    } finally {
+      await site.close();
+    }
+  });
+
+  it('stops in order, though a request never ends', async () => {
+    const site = await startSite();
+    try {
+      const socket = connect({ port: site.port, host: '127.0.0.1', allowHalfOpen: true });
+      socket.on('error', () => {});
+      await once(socket, 'connect');
+      socket.write(
+        'POST /api/leads HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n' +
+          'expect: 100-continue\r\n\r\n',
+      );
+      // "100 Continue": the request has begun.
+      await once(socket, 'data');
+      assert.equal(await site.stop('SIGTERM'), 0);
+      assert.match(site.output(), /"msg":"Stopped\."/);
+    } finally {
+      await site.close();
+    }
+  });
+});

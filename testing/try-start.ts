@@ -1,0 +1,38 @@
+// Goes through a start in this process, as far as it can be refused.
+
+import { createLogger } from '#server/observability/logger.ts';
+import { openService, readInstance } from '#server/run/service.ts';
+import { portComplaints } from '#server/run/why-the-start-failed.ts';
+import { TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { environment } from '#testing/environment.ts';
+
+/** Settings and words of an instance, as a process started there would read them. */
+function instanceOf(folder: string, env: Readonly<Record<string, string>>): ReturnType<typeof readInstance> {
+  using _environment = environment({
+    PORT: '0',
+    INSTANCE_FOLDER: folder,
+    CAMPAIGN_FOLDER: TEST_CAMPAIGN,
+    ...env,
+  });
+  return readInstance();
+}
+
+/** Checks what main.ts checks before it serves, in the same order; opens the service and closes it again. */
+export async function tryStart(
+  folder: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ complaints: readonly string[]; warnings: readonly string[] }> {
+  const instance = instanceOf(folder, env);
+  if (instance.type === 'complaints') return { complaints: instance.complaints, warnings: [] };
+  const ports = await portComplaints(instance.config);
+  if (ports.length > 0) return { complaints: ports, warnings: [] };
+  const opening = await openService(instance, {
+    logger: createLogger('silent', { write: () => {} }),
+    say: () => {},
+    mayBeNewer: true,
+  });
+  if (opening.type === 'complaints') return { complaints: opening.complaints, warnings: [] };
+  const { warnings, close } = opening.service;
+  await close();
+  return { complaints: [], warnings };
+}
