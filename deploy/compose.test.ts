@@ -7,7 +7,7 @@ import { parseEnv } from 'node:util';
 
 import { parse } from 'yaml';
 
-import { SETTING_NAMES } from '#server/settings/environment.ts';
+import { SETTING_NAMES } from '#server/settings/setting-rules.ts';
 import { readConfig } from '#server/settings/settings.ts';
 
 type Container = {

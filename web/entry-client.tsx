@@ -3,7 +3,7 @@ import { flushSync } from 'react-dom';
 import { createRoot, hydrateRoot } from 'react-dom/client';
 
 import { App } from '#web/app.tsx';
-import { isAction, keepPlace } from '#web/landing/place-left.ts';
+import { isAction, keepPlace } from '#web/landing/return-point.ts';
 import { collectStaticMarkup } from '#web/landing/static-part.tsx';
 import { loadSecondFile } from '#web/second-file/load-second-file.ts';
 import { createQueryClient } from '#web/query-client.ts';

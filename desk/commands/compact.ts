@@ -5,7 +5,7 @@ import type { Command } from '@commander-js/extra-typings';
 
 import { CommandFailure, type Desk } from '#desk/commands/command.ts';
 import type { Config } from '#server/settings/settings.ts';
-import { PLANNER_SAMPLES, rewriteDatabase, type Rewriting } from '#server/db/whole/rewrite.ts';
+import { PLANNER_SAMPLES, rewriteDatabase, type Rewriting } from '#server/db/whole/compact.ts';
 
 const COMPACT = 'npm run -s desk -- compact';
 /** An erasure rewrites a database up to this size by itself: visitors wait for it, and still get an answer. */

@@ -6,7 +6,7 @@ import type { DkimConfig } from '#server/settings/settings.ts';
 import { sayFailed, type Dns } from '#server/platform/dns.ts';
 import { dnsDomainOf } from '#desk/doctor/domains.ts';
 import { about, type Finding } from '#desk/doctor/finding.ts';
-import { readTags } from '#desk/doctor/tags.ts';
+import { readTags } from '#desk/doctor/dns-record-tags.ts';
 import { dkimComplaint } from '#server/mail/dkim-key.ts';
 
 const { ok, note, warning, problem } = about('DKIM');

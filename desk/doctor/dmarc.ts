@@ -2,7 +2,7 @@
 import { sayFailed, type Dns } from '#server/platform/dns.ts';
 import { areOfOneOrganisation, organisationOf } from '#desk/doctor/domains.ts';
 import { about, type DnsRecord, type Finding } from '#desk/doctor/finding.ts';
-import { readTags } from '#desk/doctor/tags.ts';
+import { readTags } from '#desk/doctor/dns-record-tags.ts';
 
 const { ok, note, warning, problem } = about('DMARC');
 

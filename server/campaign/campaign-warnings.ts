@@ -14,7 +14,7 @@ import {
   type Campaign,
 } from '#server/campaign/campaign.ts';
 import { nearestName } from '#server/platform/nearest-name.ts';
-import { lineOfEntry } from '#server/campaign/check-words.ts';
+import { lineOfEntry } from '#server/campaign/missing-and-wrong-words.ts';
 import type { Landing, Site } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
 

@@ -14,7 +14,7 @@ import {
   namesIn,
   readText,
 } from '#server/campaign/pictures-and-films.ts';
-import { parseWords, type ParsedWords } from '#server/campaign/check-words.ts';
+import { parseWords, type ParsedWords } from '#server/campaign/missing-and-wrong-words.ts';
 import type { Article } from '#shared/api.ts';
 import {
   BreakerEmail,

@@ -18,7 +18,7 @@ const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/campaign/pictures-and-films.ts': 'slips in campaign/',
   'server/campaign/campaign-warnings.ts': 'slips in campaign/',
   'server/settings/database-setting.ts': 'settings',
-  'server/settings/environment.ts': 'settings',
+  'server/settings/setting-rules.ts': 'settings',
   'server/settings/settings.ts': 'settings',
   'server/settings/settings-together.ts': 'settings',
   'server/settings/smtp-setting.ts': 'settings',
@@ -37,7 +37,7 @@ const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/run/why-the-start-failed.ts': 'why the server cannot start',
   'server/platform/public-addresses.ts': 'why a webhook is not called',
   'server/webhooks/webhook-sender.ts': 'why a webhook failed',
-  'server/campaign/check-words.ts': 'slips in campaign/',
+  'server/campaign/missing-and-wrong-words.ts': 'slips in campaign/',
 };
 
 /** Rooms of the server that work for the desk, whose words are for the operator at a terminal and for the files written there. */

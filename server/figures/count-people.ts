@@ -3,7 +3,7 @@ import type { CodeFate } from '#server/db/across/code-fates.ts';
 import type { AskedGroup, Group } from '#server/db/across/report-figures.ts';
 import { ERASED, OTHERS, readAttribution, shownSource, sourceOf } from '#server/attribution/source.ts';
 import type { PageViews } from '#server/figures/page-views.ts';
-import { keepLargest, noSums, sumsAt, type Counts, type Sums } from '#server/figures/sums.ts';
+import { keepLargest, noSums, sumsAt, type Counts, type Sums } from '#server/figures/counts-by-key.ts';
 
 /** Strangers type sources: once there are more names than this, the smallest are counted under OTHERS. */
 export const SOURCES_COUNTED = 5_000;

@@ -24,7 +24,7 @@ import {
   sumsAt,
   type Counts,
   type Sums,
-} from '#server/figures/sums.ts';
+} from '#server/figures/counts-by-key.ts';
 import { timeToEnter, type TimeToEnter } from '#server/figures/time-to-enter.ts';
 import { DAY_MS, isoTime } from '#server/platform/time.ts';
 import { READ_STEPS, type FunnelStep } from '#shared/funnel.ts';

@@ -1,11 +1,11 @@
 // The list-bomb breaker. An attacker who makes us mail codes to thousands of strangers harms them and our standing with mail
 // servers, and each single request looks like a visitor's. The whole gives the attack away: too many codes
 // (too-many-a-minute.ts), or too few that are entered (too-few-entered.ts). Then the breaker opens for everyone, and for a while
-// each code costs a proof of work. A single network that asks for strangers pays alone (network-pays-alone.ts).
+// each code costs a proof of work. A single network that asks for strangers pays alone (networks-that-must-pay.ts).
 // What it stops: docs/decisions/0009 and `npm run prove:breaker`.
 import type { Db } from '#server/db/engine/connect.ts';
 import { countInWindow, readWindow } from '#server/db/tables/limit-windows.ts';
-import { createPayingNetworks } from '#server/limits/network-pays-alone.ts';
+import { createPayingNetworks } from '#server/limits/networks-that-must-pay.ts';
 import { createTooFewEntered } from '#server/limits/too-few-entered.ts';
 import { areTooManyAMinute } from '#server/limits/too-many-a-minute.ts';
 import { siteOf, type MailedCode } from '#server/limits/unanswered-codes.ts';

@@ -2,7 +2,7 @@
 // not closed. A server that started all the same would run with a default that the operator did not choose.
 import { parseEnv } from 'node:util';
 
-import { SETTING_NAMES } from '#server/settings/environment.ts';
+import { SETTING_NAMES } from '#server/settings/setting-rules.ts';
 import { nearestName } from '#server/platform/nearest-name.ts';
 
 /** Names of other programs that are one slip away from one of ours. */

@@ -10,7 +10,7 @@ import {
   listIn,
   RETENTION_DAYS,
   SECRET_MIN_LENGTH,
-} from '#server/settings/environment.ts';
+} from '#server/settings/setting-rules.ts';
 
 type Present = Readonly<Record<string, string>>;
 

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
-import { SETTING_NAMES } from '#server/settings/environment.ts';
+import { SETTING_NAMES } from '#server/settings/setting-rules.ts';
 import { readConfig, resolvePaths, type Config } from '#server/settings/settings.ts';
 import { needsTls } from '#server/settings/smtp-setting.ts';
 import { BLOCKED_PORTS } from '#server/settings/addresses-in-settings.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { DatabaseAddress } from '#server/platform/database-url.ts';
 import { bareAtWarnings, loginComplaints } from '#server/settings/addresses-in-settings.ts';
 import { databaseAt, postgresWarnings, resolveDatabase } from '#server/settings/database-setting.ts';
-import { Environment, SETTING_NAMES } from '#server/settings/environment.ts';
+import { Environment, SETTING_NAMES } from '#server/settings/setting-rules.ts';
 import { complaintsAcrossSettings } from '#server/settings/settings-together.ts';
 import { smtpWarnings } from '#server/settings/smtp-setting.ts';
 

@@ -1,5 +1,5 @@
 // Every limit on asking, entering and reading, on one page: the number, its period, its purpose, and what lifts it. Where there is
-// a setting, the number is its default (environment.ts), and 0 lifts the limit. limits/ applies them, and the places named below.
+// a setting, the number is its default (setting-rules.ts), and 0 lifts the limit. limits/ applies them, and the places named below.
 //
 // Not here: what browser and server both know (shared/lengths-and-resend-seconds.ts: lengths of a code and of names), how large or slow a request
 // may be and how full a process (http/), and the pace at which mail is sent and tried again (mail/outbox/).

@@ -13,7 +13,7 @@ import {
   Solution,
   Testimonials,
 } from '#web/landing/sections.tsx';
-import { keepPlace, type Action } from '#web/landing/place-left.ts';
+import { keepPlace, type Action } from '#web/landing/return-point.ts';
 import shapes from '#web/landing/shapes.module.css';
 import { StaticPart } from '#web/landing/static-part.tsx';
 import { useArrival } from '#web/landing/use-arrival.ts';

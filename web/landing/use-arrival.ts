@@ -1,7 +1,7 @@
 // Brings a visitor who comes back from another stage to the place they left.
 import { useEffect, type RefObject } from 'react';
 
-import { placeIn, type Action } from '#web/landing/place-left.ts';
+import { placeIn, type Action } from '#web/landing/return-point.ts';
 
 /** Events by which a visitor moves the page. */
 const MOVEMENTS = ['wheel', 'touchmove', 'keydown', 'pointerdown'];

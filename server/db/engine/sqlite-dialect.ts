@@ -1,4 +1,4 @@
-// Kysely's dialect for node:sqlite, whose calls block the event loop. One file handle, one transaction at a time (sqlite-turns.ts), and
+// Kysely's dialect for node:sqlite, whose calls block the event loop. One file handle, one transaction at a time (sqlite-queue.ts), and
 // one commit for those that came together (sqlite-shared-commit.ts). Kysely's own driver waits for a locked file inside SQLite, which
 // is inside the loop; here everything else goes on.
 import type { DatabaseSync } from 'node:sqlite';
@@ -16,7 +16,7 @@ import {
 import type { LastWrites } from '#server/db/engine/last-writes.ts';
 import { createHandle, isBusy, type Statement } from '#server/db/engine/sqlite-handle.ts';
 import { createSharedCommit, givenUp } from '#server/db/engine/sqlite-shared-commit.ts';
-import { createTurns, type Turn } from '#server/db/engine/sqlite-turns.ts';
+import { createTurns, type Turn } from '#server/db/engine/sqlite-queue.ts';
 
 type SqliteParts = {
   readonly sqlite: DatabaseSync;

@@ -3,7 +3,7 @@
 // the commit.
 import type { LastWrites } from '#server/db/engine/last-writes.ts';
 import { isBusy, SQLITE_CANTOPEN, sqliteError, type Handle } from '#server/db/engine/sqlite-handle.ts';
-import { untilNextTry } from '#server/db/engine/sqlite-turns.ts';
+import { untilNextTry } from '#server/db/engine/sqlite-queue.ts';
 
 /** A commit waits no longer than this for others to share it. Milliseconds. */
 const GATHER_MS = 8;

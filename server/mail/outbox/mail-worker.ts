@@ -12,7 +12,7 @@ import {
 import { SMTP_CONNECTIONS } from '#server/mail/mailer.ts';
 import { createConnectionShares } from '#server/mail/outbox/connection-shares.ts';
 import { createDelivery, type DeliveryParts } from '#server/mail/outbox/deliver-mail.ts';
-import { createLookAhead } from '#server/mail/outbox/look-ahead.ts';
+import { createLookAhead } from '#server/mail/outbox/lease-ahead.ts';
 import { createQueueWorker } from '#server/platform/queue-worker.ts';
 
 export type { MailEvent } from '#server/mail/outbox/deliver-mail.ts';
