@@ -9,7 +9,7 @@ import { parseSync } from 'vite';
 
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 
-/** Files all of whose prose is for whoever runs the server, at the terminal, in the log or in a monitor: English. */
+/** Files all of whose prose is for the operator, at the terminal, in the log or in a monitor: English. */
 const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/secrets/secrets.ts': 'why a secret cannot be used',
   'server/settings/addresses-in-settings.ts': 'settings',
@@ -25,7 +25,8 @@ const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/platform/machine-failures.ts': 'what the operating system refuses',
   'server/http/health.ts': 'for monitors',
   'server/http/releases.ts': 'why the built site cannot be served',
-  'server/mail/mailer.ts': 'why the mail account or the DKIM key does not work',
+  'server/mail/dkim-key.ts': 'why the DKIM key does not work',
+  'server/mail/mailer.ts': 'why the mail account does not work',
   'server/observability/logger.ts': 'the log',
   'server/observability/metrics-server.ts': 'for monitors',
   'server/observability/request-times.ts': 'for monitors',
@@ -45,7 +46,7 @@ const FOR_THE_DESK = /^server\/(?:platform\/dns\.ts|figures\/|attribution\/)/;
 
 /** Calls whose arguments are for operators too, or for programs. */
 const SAID_TO_OTHERS =
-  /^(?:(?:.+\.)?(?:log|logger)\.(?:debug|info|warn|error|fatal)|say|createMinuteLog|refuseStart|explainFileFailure|(?:warnings|complaints)\.push|(?:[A-Z]\w*)?Error|Counter|Gauge|Histogram|[^]+\.header)$/;
+  /^(?:(?:.+\.)?(?:log|logger)\.(?:debug|info|warn|error|fatal)|say|warn|createMinuteLog|refuseStart|explainFileFailure|(?:warnings|complaints)\.push|(?:[A-Z]\w*)?Error|Counter|Gauge|Histogram|[^]+\.header)$/;
 
 /** Prose of other files that no visitor reads. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
@@ -75,7 +76,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'server/mail-events/sendgrid.ts': ['Invalid Address'],
   'server/mail-events/take-message.ts': ['no type of feedback', 'no action'],
   // Kept in the outbox.
-  'server/mail/outbox/mail-worker.ts': [
+  'server/mail/outbox/deliver-mail.ts': [
     'no process that looked knows the kind "…"',
     'unknown kind',
     'no longer valid',
