@@ -329,12 +329,12 @@ const IN_YAML: readonly Slip[] = [
         'leads to no place of the page; there are #benefits, #how-it-works, #problems, #solution, #testimonials, #closing',
       ],
     ] as const
-  ).map(([href, complaints]) => ({
+  ).map(([href, complaint]) => ({
     it: `the link ${href}`,
     file: 'site.yaml',
     at: 'footerLinks:',
     write: `readOn:\n  label: Read on\n  href: ${href}\nfooterLinks:`,
-    complaints: [`@+2: readOn.href: ${complaints}.`],
+    complaints: [`@+2: readOn.href: ${complaint}.`],
   })),
   {
     it: 'a picture with its ending',
