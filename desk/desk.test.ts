@@ -1,4 +1,4 @@
-// The desk beside a live server, with files and databases of its own. What a process does (pipes, colours, exit codes) is tried on
+// The desk beside a live server, with its own files and databases. What a process does (pipes, colours, exit codes) is tried on
 // processes; the commands run in this one.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

@@ -15,17 +15,17 @@ test.use({
     'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36',
 });
 
-const TOLD = ['opened', 'quarter', 'half', 'three-quarters', 'whole'];
+const STEPS = ['opened', 'quarter', 'half', 'three-quarters', 'whole'];
 
 /** What the page tells, and whether a cookie went with it. */
-function watchTold(page: Page): { readonly steps: string[]; readonly cookies: Promise<boolean>[] } {
-  const told = { steps: [] as string[], cookies: [] as Promise<boolean>[] };
+function watchSent(page: Page): { readonly steps: string[]; readonly cookies: Promise<boolean>[] } {
+  const sent = { steps: [] as string[], cookies: [] as Promise<boolean>[] };
   page.on('request', (request) => {
     if (!request.url().endsWith('/api/funnel')) return;
-    told.steps.push((request.postDataJSON() as { step: string }).step);
-    told.cookies.push(request.allHeaders().then((headers) => 'cookie' in headers));
+    sent.steps.push((request.postDataJSON() as { step: string }).step);
+    sent.cookies.push(request.allHeaders().then((headers) => 'cookie' in headers));
   });
-  return told;
+  return sent;
 }
 
 async function readToEnd({ page }: Visitor): Promise<void> {
@@ -52,24 +52,24 @@ async function reportOf(site: Site): Promise<Report> {
 test('a visit is counted once at each step, and by its source', async ({ page }) => {
   const site = await startSite();
   try {
-    const told = watchTold(page);
+    const sent = watchSent(page);
     const visitor = createVisitor(page, site);
     await page.goto(`${site.url}/?utm_source=newsletter`);
     await visitor.askForCode();
-    expect(told.steps).toEqual(['opened']);
+    expect(sent.steps).toEqual(['opened']);
     await visitor.enterCode(await visitor.mailedCode());
     await expect(page.getByRole('article')).toBeVisible();
     // What is in view at first may never be looked at.
-    expect(told.steps).toEqual(['opened']);
+    expect(sent.steps).toEqual(['opened']);
     await readToEnd(visitor);
-    await expect.poll(() => told.steps).toEqual(TOLD);
+    await expect.poll(() => sent.steps).toEqual(STEPS);
     // Read again, and opened again: the same visit.
     await page.mouse.wheel(0, -20_000);
     await readToEnd(visitor);
     await page.getByRole('button', { name: 'Back' }).click();
     await visitor.openForm();
-    expect(told.steps).toEqual(TOLD);
-    expect(await Promise.all(told.cookies)).toEqual(TOLD.map(() => false));
+    expect(sent.steps).toEqual(STEPS);
+    expect(await Promise.all(sent.cookies)).toEqual(STEPS.map(() => false));
 
     const report = await reportOf(site);
     expect(report.funnel).toEqual([
@@ -112,12 +112,12 @@ for (const [wish, property, value, header] of [
         [property, value] as const,
       );
       const page = await context.newPage();
-      const told = watchTold(page);
+      const sent = watchSent(page);
       const visitor = createVisitor(page, site);
       await page.goto(site.url);
       await visitor.readArticle();
       await readToEnd(visitor);
-      expect(told.steps).toEqual([]);
+      expect(sent.steps).toEqual([]);
       const report = await reportOf(site);
       expect(report.funnel?.map(({ step }) => step)).toEqual(['asked', 'mailed', 'entered']);
       expect(report.leads).toBe(1);

@@ -17,7 +17,7 @@ const page =
   (search: string, referrer = '') =>
   () => ({ search, referrer, host: 'guide.example.com' });
 /** What the server makes of what the page tells. */
-const told = (headers: Record<string, string>) =>
+const sent = (headers: Record<string, string>) =>
   attributionOf({ visit: headers[VISIT_HEADER], referer: undefined });
 
 it('both touches of a visit are sent: how it began, and how it came to the form', () => {
@@ -27,14 +27,14 @@ it('both touches of a visit are sent: how it began, and how it came to the form'
     'https://mail.example.org/inbox?u=ada',
   );
   noteFirstTouch(storage, ad);
-  assert.deepEqual(told(visitHeader(storage, ad)), {
+  assert.deepEqual(sent(visitHeader(storage, ad)), {
     utm_source: 'newsletter',
     gclid: 'a b',
     referrer: 'mail.example.org',
   });
   const later = page('?utm_source=partner', 'https://partner.example.net/');
   noteFirstTouch(storage, later);
-  assert.deepEqual(told(visitHeader(storage, later)), {
+  assert.deepEqual(sent(visitHeader(storage, later)), {
     utm_source: 'partner',
     referrer: 'partner.example.net',
     first: { utm_source: 'newsletter', gclid: 'a b', referrer: 'mail.example.org' },
@@ -48,7 +48,7 @@ it('nothing is sent where nothing is known, and a browser without storage sends 
   };
   noteFirstTouch(blocked, own);
   assert.deepEqual(visitHeader(blocked, own), {});
-  assert.deepEqual(told(visitHeader(blocked, page('?gbraid=1'))), { gbraid: '1' });
+  assert.deepEqual(sent(visitHeader(blocked, page('?gbraid=1'))), { gbraid: '1' });
 });
 
 it('the server keeps what it knows, as long as it may be, whatever is sent', () => {
@@ -73,6 +73,6 @@ it('a visitor is never refused for where they came from: what would be too long 
   const long = page(`?${new URLSearchParams({ utm_term: '漢'.repeat(200), utm_content: '字'.repeat(200) })}`);
   noteFirstTouch(storage, long);
   const later = page(`?${new URLSearchParams({ utm_source: 'partner' })}`);
-  assert.deepEqual(told(visitHeader(storage, later)), { utm_source: 'partner' });
+  assert.deepEqual(sent(visitHeader(storage, later)), { utm_source: 'partner' });
   assert.deepEqual(visitHeader(storage, long), {});
 });

@@ -47,7 +47,7 @@ const mailIds = async ({ database }: ServerUnderTest): Promise<string[]> => {
   return rows.map(({ id }) => id);
 };
 
-/** Somebody who asked for a code and did not enter it. @returns the id of its mail, and its message id */
+/** A visitor who asked for a code and did not enter it. @returns the id of its mail, and its message id */
 async function askForCode(server: ServerUnderTest): Promise<{ id: string; messageId: string }> {
   await createVisitor(server, '198.51.100.7').post(API.leads, filledForm({ email: EMAIL }));
   const mail = await server.inbox.waitForMail(EMAIL);
@@ -132,8 +132,8 @@ for (const engine of ENGINES) {
           assert.deepEqual([outcome.type, outcome['why']], ['nothing to do', why]);
         }
         assert.deepEqual(await reasons(server), []);
-        const told = deliveryStatus({ messageId, status: '5.0.0', diagnostic: 'smtp; 550 5.1.1 unknown' });
-        assert.equal((await bounce(server, told)).type, 'suppressed');
+        const report = deliveryStatus({ messageId, status: '5.0.0', diagnostic: 'smtp; 550 5.1.1 unknown' });
+        assert.equal((await bounce(server, report)).type, 'suppressed');
       }));
 
     it('withdraws the consent of a lead who complained, once, and puts a complaint of another person on the list only', () =>

@@ -84,7 +84,7 @@ function sayOutcome(outcome: MessageOutcome): string {
     case 'outdated':
       return `${outcome.email} was verified since. Nothing was changed.`;
     case 'unknown':
-      return 'speaks of somebody about whom nothing is held any more. Nothing was changed.';
+      return 'concerns a person about whom nothing is held any more. Nothing was changed.';
   }
 }
 

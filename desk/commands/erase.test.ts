@@ -119,7 +119,7 @@ for (const engine of ENGINES) {
           reader.exec('begin');
           reader.prepare('select count(*) from leads').get();
           await keepHouse();
-          assert.ok(statSync(`${database.file}-wal`).size > 0, 'somebody still reads what the log has');
+          assert.ok(statSync(`${database.file}-wal`).size > 0, 'a reader still needs what the log has');
         }
         // Nothing is left to delete, and the log is remembered.
         await keepHouse();

@@ -93,7 +93,7 @@ function refuseUnproven({
   if (state === 'verified') return;
   if (!FORMATS_WITH_STATE.includes(format))
     throw new CommandFailure(
-      `A file for ${format} cannot say that somebody is not verified here, so it holds verified leads only. Use --format ${FORMATS_WITH_STATE.join(' or ')}, which have a column for it.`,
+      `A file for ${format} cannot say that a person is not verified here, so it holds verified leads only. Use --format ${FORMATS_WITH_STATE.join(' or ')}, which have a column for it.`,
       2,
     );
   if (sinceLast !== undefined)

@@ -97,7 +97,7 @@ for (const engine of ENGINES) {
           [others['repeated'], others['rows'], others['suppressed'], others['badLines']],
           [1, 7, 1, []],
         );
-        const told = [
+        const sentences = [
           '2 people imported from .*, as not verified by this page',
           '1 {2}verified leads already, left as they are',
           '1 {2}erased here before, not brought back',
@@ -105,7 +105,7 @@ for (const engine of ENGINES) {
           '1 {2}unsubscribed there',
           '1 {2}in the file once more',
         ];
-        for (const sentence of told) assert.match(answer.notes, new RegExp(sentence));
+        for (const sentence of sentences) assert.match(answer.notes, new RegExp(sentence));
         assert.deepEqual(await imported(server), [
           {
             email: 'ada@example.com',

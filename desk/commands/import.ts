@@ -35,7 +35,7 @@ export function addImport(program: Command, desk: Desk): void {
     .command('import')
     .description('take people from a CSV of a previous tool, as not verified here')
     .argument('<file>')
-    .requiredOption('--consent-source <text>', 'where their consent came from, for whoever asks one day')
+    .requiredOption('--consent-source <text>', 'where their consent came from, kept as evidence')
     .option('--dry-run', 'say what would happen, and change nothing')
     .option('--skip-bad', 'leave out the lines that cannot be used; otherwise one of them stops it all')
     .addOption(

@@ -27,7 +27,7 @@ async function becomeLead(
   assert.equal((await visitor.post('/api/verify', { email, code })).statusCode, 200);
 }
 
-/** Reads CSV (RFC 4180) with an eye of its own. */
+/** Reads CSV (RFC 4180) independently of the code under test. */
 function rowsOf(csv: string): string[][] {
   const rows: string[][] = [];
   let row: string[] = [];
@@ -311,7 +311,7 @@ describe('an export', () => {
         [['leads', '--state', 'imported', '--flag', 'free-mail'], /noted at the form/],
         [
           ['export', '--state', 'unverified', '--format', 'hubspot'],
-          /^A file for hubspot cannot say that somebody is not verified here, so it holds verified leads only\./,
+          /^A file for hubspot cannot say that a person is not verified here, so it holds verified leads only\./,
         ],
         [['export', '--state', 'imported', '--format', 'meta'], /Use --format csv or jsonl/],
         [['export', '--state', 'imported', '--since-last', 'crm'], /remembers verified leads only/],

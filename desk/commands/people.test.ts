@@ -14,7 +14,7 @@ import { codeIn } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
 const EMAIL = 'ada@example.com';
-/** What somebody may type who has read about injection. */
+/** What a stranger who has read about injection may type. */
 const NASTY = 'Ada <img src=x onerror=alert(1)>';
 
 async function becomeLead(server: ServerUnderTest, email: string, name = 'Ada Lovelace'): Promise<void> {
@@ -74,7 +74,7 @@ for (const engine of ENGINES) {
           company: 'Analytical Engines → Engines & Co',
         });
         assert.match((await desk(server.service, ['show', EMAIL])).out, /\d{2}:\d{2}  became a lead\n/);
-        // No code is told: it could still be entered.
+        // No code is shown: it could still be entered.
         assert.doesNotMatch(JSON.stringify(story), new RegExp(codeIn(server.inbox.mails[0]!)));
       }));
 

@@ -54,7 +54,7 @@ async function askAgain(visitor: Visitor, email: string, source?: string): Promi
 
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
 
-/** So many views of the page from a source, one of which goes on to these steps. */
+/** Views of the page from a source, one of which goes on to these steps. */
 async function see(
   { app, service }: ServerUnderTest,
   source: string,
@@ -160,7 +160,7 @@ for (const engine of ENGINES) {
           { name: 'direct', seen: null, asked: 5, entered: 0, leads: 0 },
           { name: 'newsletter', seen: null, asked: 3, entered: 3, leads: 2 },
           { name: EVIL, seen: null, asked: 2, entered: 0, leads: 0 },
-          // One that names somebody is not shown.
+          // A source that names a person is not shown.
           { name: 'others', seen: null, asked: 1, entered: 0, leads: 0 },
         ]);
         assert.deepEqual(report.byPlatform, [
@@ -180,7 +180,7 @@ for (const engine of ENGINES) {
         const month = await reportOf(server, '--period', '2026-11');
         assert.equal(month.leads, 3);
 
-        // Who was erased is still counted, as nobody.
+        // A lead that was erased is still counted, anonymously.
         assert.equal((await desk(server.service, ['erase', 'ada@gmail.com', '--yes'])).exitCode, 0);
         const erased = await reportOf(server, '--period', '7d');
         assert.deepEqual([erased.leads, peopleOf(erased.funnel)], [1, [11, 9, 3]]);
@@ -219,7 +219,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await count(4), all);
       }));
 
-    it('the report is a page of its own without anything personal, and what strangers typed is only text', () =>
+    it('the report is a self-contained page without anything personal, and what strangers typed is only text', () =>
       withServer({ engine, inbox }, (server) =>
         inFolder(async (folder) => {
           await walkFlows(server);

@@ -57,7 +57,7 @@ function addAdd(list: Command, desk: Desk): void {
     .description('put an address on the list')
     .argument('<email>')
     .addOption(reasonOption('why; "by-hand" stays until you remove it'))
-    .option('--note <text>', 'for whoever asks one day')
+    .option('--note <text>', 'why or at whose request, to look up later')
     .addHelpText(
       'after',
       '\nExamples:\n  $ npm run -s desk -- suppress add ada@example.com --reason unsubscribed --note "asked by telephone"\n  $ npm run -s desk -- suppress add competitor@example.com',

@@ -37,7 +37,7 @@ Examples:
 function addList(webhooks: Command, desk: Desk): void {
   webhooks
     .command('list')
-    .description('what waits to be told, and what was given up')
+    .description('list the events that wait to be sent, and those given up')
     .option('--json', 'one JSON document')
     .action(async ({ json }) => {
       const service = await desk.service();
@@ -94,13 +94,13 @@ function addTest(webhooks: Command, desk: Desk): void {
       const { endpoints } = service.webhooks;
       if (endpoints.length === 0)
         throw new CommandFailure(
-          'WEBHOOK_URLS is not set. Set it to the addresses that are to be told, and try again.',
+          'WEBHOOK_URLS is not set. Set it to the addresses that events are sent to, and try again.',
         );
       const results = await testAll(service, endpoints, desk.signal);
       if (json) await desk.print(jsonText(results));
       else
         for (const { to, ok, answer } of results)
-          await desk.print(`${ok ? 'told' : 'NOT told'}  ${to}  ${answer}\n`);
+          await desk.print(`${ok ? 'sent' : 'not sent'}  ${to}  ${answer}\n`);
       if (results.some(({ ok }) => !ok))
         throw new CommandFailure(
           'Not every address took it. docs/webhooks.md says what the answers mean; mend it there or in WEBHOOK_URLS, and try again.',

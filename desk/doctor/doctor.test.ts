@@ -266,8 +266,11 @@ describe('the doctor', () => {
         ['ok', 'problem'],
       );
       assert.match(mx[1]?.sentence ?? '', /bounces\.example\.com/);
-      const [, told] = about('sender');
-      assert.match(told?.sentence ?? '', /bounces\.example\.com \(BOUNCE_DOMAIN\), which needs an MX record/);
+      const [, finding] = about('sender');
+      assert.match(
+        finding?.sentence ?? '',
+        /bounces\.example\.com \(BOUNCE_DOMAIN\), which needs an MX record/,
+      );
     }));
 
   it('sends a sample with a return path at that domain, as codes have one', () =>

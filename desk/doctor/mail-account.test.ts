@@ -18,7 +18,7 @@ import { startInbox } from '#testing/inbox.ts';
 const NOW = Date.UTC(2026, 10, 20);
 const never = () => new AbortController().signal;
 
-/** Runs a test against a mail server, and takes it down whatever happens. @param test told its port */
+/** Runs a test against a mail server, and stops it whatever happens. @param test receives its port */
 async function withMailServer(
   options: SMTPServerOptions,
   test: (port: number) => Promise<void>,
@@ -166,7 +166,7 @@ describe('the sample', () => {
       const { parsed } = await inbox.waitForMail(to);
       assert.equal(inbox.mails.length, 1);
       assert.equal(parsed.from?.address, 'guide@example.com');
-      assert.match(parsed.text ?? '', /^This is a test\. Whoever runs “Guide & Co” asked for it/);
+      assert.match(parsed.text ?? '', /^This is a test\. The operator of “Guide & Co” asked for it/);
       assert.match(parsed.html ?? '', /“Guide &amp; Co”/);
     } finally {
       await inbox.close();

@@ -100,6 +100,6 @@ function judgeEncryption(
     return [warning(`${encrypted}, but its certificate is not one that can be trusted, as SMTP_URL allows.`)];
   const days = Math.floor((Date.parse(end) - now) / DAY_MS);
   return days < SOON_DAYS
-    ? [warning(`${encrypted}. Its certificate ends in ${days} days; whoever runs ${host} must renew it.`)]
+    ? [warning(`${encrypted}. Its certificate ends in ${days} days; the operator of ${host} must renew it.`)]
     : [ok(`${encrypted}, with a certificate that can be trusted.`)];
 }

@@ -200,7 +200,7 @@ describe('SPF', () => {
     );
   });
 
-  it('is void when a term of its own is none', async () => {
+  it('is void when one of its own terms is invalid', async () => {
     for (const term of [
       'ipv4:192.0.2.1',
       'ip4:192.0.2.1/33',
@@ -232,7 +232,7 @@ describe('SPF', () => {
     );
     const mended = { ...zone, 'example.com': { TXT: [left.publish?.value ?? ''] } };
     assert.equal((await spf1(mended, 'smtp.gmail.com')).state, 'ok');
-    // It sends with an envelope of its own.
+    // It sends with its own envelope address.
     assert.equal((await spf1(zone, 'smtp.sendgrid.net')).state, 'ok');
   });
 

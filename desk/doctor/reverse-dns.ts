@@ -23,7 +23,7 @@ export async function examineReverseDns(
   if (isIP(mailHost) === 0 && !areOfOneOrganisation(mailHost, domain))
     return [
       note(
-        `${mailHost} belongs to somebody else, who sends from machines of theirs: their names are theirs to keep, and were not looked at.`,
+        `${mailHost} belongs to another organisation, which sends from its own machines: it keeps their names, and they were not looked at.`,
       ),
     ];
   const answer =
@@ -52,7 +52,7 @@ async function examineAddress(
     type: 'PTR',
     value: isIP(mailHost) === 0 ? mailHost : `mail.${domain}`,
   };
-  const whoCan = 'Whoever gave you the address can publish it.';
+  const whoCan = 'The provider that gave you the address can publish it.';
   const names = await dns.namesOf(address);
   if (names.type === 'failed') return problem(sayFailed(publish.name, names.reason));
   if (names.type === 'nothing')

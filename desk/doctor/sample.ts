@@ -59,7 +59,7 @@ const oneLine = (text: string): string => text.trim().replaceAll(/\s+/g, ' ');
 
 function composeSample(config: Config, to: string, title: string) {
   const sentences = [
-    `This is a test. Whoever runs “${title}” asked for it, to see whether its e-mails arrive.`,
+    `This is a test. The operator of “${title}” asked for it, to see whether its e-mails arrive.`,
     `It was sent from ${senderAddress(config)}, on the way that codes take. Nothing needs to be done.`,
   ];
   return {

@@ -28,7 +28,7 @@ export function examineSecret(
   if (weak)
     return [
       problem(
-        'APP_SECRET looks made up by hand: whoever guesses it makes codes and sessions. Put a random one before it (APP_SECRET=new,old) and take the old one out after a day: openssl rand -base64 32',
+        'APP_SECRET looks made up by hand: a stranger who guesses it makes codes and sessions. Put a random one before it (APP_SECRET=new,old) and take the old one out after a day: openssl rand -base64 32',
       ),
     ];
   const file = path.join(secretFolderOf(config.database, path.join(folder, 'data')), 'app-secret');
@@ -47,7 +47,7 @@ export function examineSecret(
   if (look !== null && look.secretIds.length > 0 && !ids.some((id) => look.secretIds.includes(id)))
     return [
       warning(
-        `${where} is none that this database was used with: whoever is signed in or waits for a code must ask for a new one. If that is not what you want, put the old one behind it: APP_SECRET=new,old`,
+        `${where} is none that this database was used with: visitors who are signed in or wait for a code must ask for a new one. If that is not what you want, put the old one behind it: APP_SECRET=new,old`,
       ),
     ];
   return [

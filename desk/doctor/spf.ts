@@ -44,10 +44,10 @@ export async function examineSpf(
   if (text === undefined)
     return [
       problem(
-        `${domain} has no SPF record: mail servers cannot tell whether a mail of ours was sent by somebody else. ${
+        `${domain} has no SPF record: mail servers cannot tell whether a mail of ours was sent by a stranger. ${
           mailHost === null || !isGuess(mailHost, domain)
             ? 'Publish one.'
-            : 'Publish one, with the name that your mail provider tells for it.'
+            : 'Publish one, with the name that your mail provider gives for it.'
         }`,
         publish(`v=spf1 ${senderTerm(mailHost, domain)} ~all`),
       ),
@@ -138,7 +138,7 @@ function judgeProvider(
   if (provider === undefined || !provider.keepsSender || included.has(provider.domain)) return [];
   return [
     problem(
-      `The SPF record of ${domain} leaves out ${provider.domain}, from where ${mailHost} sends: our mail looks like somebody else's. Include it.`,
+      `The SPF record of ${domain} leaves out ${provider.domain}, from where ${mailHost} sends: our mail looks like a stranger's. Include it.`,
       publish(text.replace(/^v=spf1/i, `v=spf1 include:${provider.domain}`)),
     ),
   ];

@@ -269,7 +269,7 @@ export function fateSentence({ notEntered: rows, funnel }: Pick<Figures, 'notEnt
   const people = rows.reduce((sum, row) => sum + row.people, 0);
   const first = rows[0];
   if (!areCodesKnown(funnel)) return 'Codes of this time are no longer kept.';
-  if (first === undefined) return 'Whoever asked for a code entered it.';
+  if (first === undefined) return 'Everyone who asked for a code entered it.';
   return `Of ${number(people)} who did not enter a code, ${number(first.people)} ${FATES_IN_A_SENTENCE[first.fate]}.`;
 }
 
@@ -286,7 +286,7 @@ const FATES_IN_A_SENTENCE: typeof FATES = {
 /** What a reader has to know to understand the figures. */
 export function notes({ codesFrom, mailFrom, viewsFrom, funnel }: Report): readonly string[] {
   return [
-    'Days are those of UTC. Whoever asked for codes is counted once, on the first day, by the address; a lead on the day its address was first verified.',
+    'Days are those of UTC. A visitor who asked for codes is counted once, on the first day, by the address; a lead on the day its address was first verified.',
     ...(!areCodesKnown(funnel)
       ? ['Codes of this time are no longer kept (RETENTION_DAYS); leads are.']
       : codesFrom === null
@@ -307,7 +307,7 @@ export function notes({ codesFrom, mailFrom, viewsFrom, funnel }: Report): reado
     ...(viewsFrom === null
       ? []
       : [`Views are known from ${longDay(viewsFrom)} on: they were not counted before.`]),
-    'A mail platform is told by the domain of the address, that of a company by the mail servers which DNS names for it. “Other” run a mail server of their own, or are not known.',
+    'A mail platform is recognised by the domain of the address, that of a company by the mail servers which DNS names for it. “Other” run their own mail server, or are not known.',
   ];
 }
 

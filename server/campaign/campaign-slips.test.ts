@@ -1,4 +1,4 @@
-// Every slip that somebody makes who writes words and no code: where it is told, and in which sentence.
+// Every slip that an editor of words makes: where it is reported, and in which sentence.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ type Slip = {
   readonly at?: string;
   readonly write: string | Buffer;
   /** Behind the name of the file; `@` stands for the line that was changed. */
-  readonly told: readonly string[];
+  readonly complaints: readonly string[];
 };
 
 const NOT_READ = 'cannot be read:';
@@ -31,21 +31,21 @@ const IN_YAML: readonly Slip[] = [
     file: 'site.yaml',
     at: 'publisher:',
     write: 'publisher: Us\npublicher: Us',
-    told: ['@+1: publicher: unknown entry; did you mean publisher?'],
+    complaints: ['@+1: publicher: unknown entry; did you mean publisher?'],
   },
   {
     it: 'an entry that is there twice',
     file: 'site.yaml',
     at: 'publisher:',
     write: 'publisher: Us\npublisher: Them',
-    told: [`@+1:1: ${NOT_READ} publisher stands here twice; keep one of them.`],
+    complaints: [`@+1:1: ${NOT_READ} publisher stands here twice; keep one of them.`],
   },
   {
     it: 'an entry that is there twice beside another slip',
     file: 'site.yaml',
     at: 'publisher:',
     write: 'publisher: Us\npublisher: Them\npublicher: We',
-    told: [
+    complaints: [
       `@+1:1: ${NOT_READ} publisher stands here twice; keep one of them.`,
       '@+2: publicher: unknown entry; did you mean publisher?',
     ],
@@ -55,14 +55,14 @@ const IN_YAML: readonly Slip[] = [
     file: 'landing.yaml',
     at: '  badge:',
     write: '\tbadge: New',
-    told: [`@:1: ${NOT_READ} the line is indented with a tab; use blanks.`],
+    complaints: [`@:1: ${NOT_READ} the line is indented with a tab; use blanks.`],
   },
   {
     it: 'a blank that is none',
     file: 'landing.yaml',
     at: '  badge:',
     write: '\u00A0\u00A0badge: New',
-    told: [
+    complaints: [
       `@:1: ${NOT_READ} the line begins with a character that looks like a blank and is none; type blanks.`,
     ],
   },
@@ -71,98 +71,100 @@ const IN_YAML: readonly Slip[] = [
     file: 'site.yaml',
     at: 'publisher:',
     write: 'publisher: Us: the publisher',
-    told: [`@:12: ${NOT_READ} a text with a colon must stand in quotes; ${QUOTES}`],
+    complaints: [`@:12: ${NOT_READ} a text with a colon must stand in quotes; ${QUOTES}`],
   },
   {
     it: 'a text that begins with a brace',
     file: 'emails/code.yaml',
     at: 'subject:',
     write: 'subject: {code} is your code',
-    told: [`@:17: ${NOT_READ} a text that begins with { must stand in quotes; ${QUOTES}`],
+    complaints: [`@:17: ${NOT_READ} a text that begins with { must stand in quotes; ${QUOTES}`],
   },
   {
     it: 'a text that begins with @',
     file: 'site.yaml',
     at: 'publisher:',
     write: 'publisher: @us',
-    told: [`@:12: ${NOT_READ} a text that begins with @ must stand in quotes; ${QUOTES}`],
+    complaints: [`@:12: ${NOT_READ} a text that begins with @ must stand in quotes; ${QUOTES}`],
   },
   {
     it: 'a text that begins with >',
     file: 'landing.yaml',
     at: '  badge:',
     write: '  badge: > 10 X',
-    told: [`@:12: ${NOT_READ} a text that begins with > must stand in quotes; ${QUOTES}`],
+    complaints: [`@:12: ${NOT_READ} a text that begins with > must stand in quotes; ${QUOTES}`],
   },
   {
     it: 'a text that begins with *',
     file: 'site.yaml',
     at: 'publisher:',
     write: 'publisher: *us',
-    told: [`@:12: ${NOT_READ} a text that begins with * stands in quotes (there is no &us before this).`],
+    complaints: [
+      `@:12: ${NOT_READ} a text that begins with * stands in quotes (there is no &us before this).`,
+    ],
   },
   {
     it: 'a text that begins with !',
     file: 'site.yaml',
     at: 'publisher:',
     write: 'publisher: !us and them',
-    told: [`@:12: ${NOT_READ} a text that begins with ! must stand in quotes; ${QUOTES}`],
+    complaints: [`@:12: ${NOT_READ} a text that begins with ! must stand in quotes; ${QUOTES}`],
   },
   {
     it: 'a text that begins with a character of HTML',
     file: 'site.yaml',
     at: 'publisher:',
     write: 'publisher: &nbsp; Us',
-    told: [`@:19: ${NOT_READ} &nbsp; is no character here; type the character itself.`],
+    complaints: [`@:19: ${NOT_READ} &nbsp; is no character here; type the character itself.`],
   },
   {
     it: 'an apostrophe in single quotes',
     file: 'site.yaml',
     at: 'publisher:',
     write: "publisher: 'Don't stop'",
-    told: [`@:17: ${NOT_READ} a ' within '…' ends the text; write '' for it, or put the text in "…".`],
+    complaints: [`@:17: ${NOT_READ} a ' within '…' ends the text; write '' for it, or put the text in "…".`],
   },
   {
     it: 'a quote in double quotes',
     file: 'site.yaml',
     at: 'publisher:',
     write: 'publisher: "Say "hi" now"',
-    told: [`@:18: ${NOT_READ} a " within "…" ends the text; put the text in '…'.`],
+    complaints: [`@:18: ${NOT_READ} a " within "…" ends the text; put the text in '…'.`],
   },
   {
     it: 'a quote that has no end',
     file: 'site.yaml',
     at: 'publisher:',
     write: 'publisher: "Us',
-    told: [`@:12: ${NOT_READ} the quote that begins here has no end.`],
+    complaints: [`@:12: ${NOT_READ} the quote that begins here has no end.`],
   },
   {
     it: 'a backslash in double quotes',
     file: 'site.yaml',
     at: 'publisher:',
     write: String.raw`publisher: "C:\Us"`,
-    told: [String.raw`@:15: ${NOT_READ} within "…" a \ is written \\; or put the text in '…'.`],
+    complaints: [String.raw`@:15: ${NOT_READ} within "…" a \ is written \\; or put the text in '…'.`],
   },
   {
     it: 'a number sign in a text',
     file: 'landing.yaml',
     at: '  badge:',
     write: '  badge: The #1 guide',
-    told: [`@:13: ${NOT_READ} "#1 guide" would be left out, as # begins a comment; ${QUOTES}`],
+    complaints: [`@:13: ${NOT_READ} "#1 guide" would be left out, as # begins a comment; ${QUOTES}`],
   },
   {
     it: 'no blank behind the colon',
     file: 'site.yaml',
     at: 'publisher:',
     write: 'publisher:Us',
-    told: [`@:1: ${NOT_READ} a blank is missing behind the colon.`],
+    complaints: [`@:1: ${NOT_READ} a blank is missing behind the colon.`],
   },
   {
     it: 'a text that goes on at the edge',
     file: 'site.yaml',
     at: 'publisher:',
     write: 'publisher: Us\nand them',
-    told: [
+    complaints: [
       `@+1:1: ${NOT_READ} the line has no name with a colon; is it the rest of a text, indent it further than its name.`,
     ],
   },
@@ -171,49 +173,49 @@ const IN_YAML: readonly Slip[] = [
     file: 'landing.yaml',
     at: '  badge:',
     write: ' badge: New',
-    told: [`@:1: ${NOT_READ} the line is not indented like its neighbours.`],
+    complaints: [`@:1: ${NOT_READ} the line is not indented like its neighbours.`],
   },
   {
     it: 'a merge that was left open',
     file: 'site.yaml',
     at: 'publisher:',
     write: '<<<<<<< ours\npublisher: Us\n=======\npublisher: Them\n>>>>>>> theirs',
-    told: [`@:1: ${NOT_READ} two versions stand here, and one has to be chosen.`],
+    complaints: [`@:1: ${NOT_READ} two versions stand here, and one has to be chosen.`],
   },
   {
     it: 'a second document',
     file: 'site.yaml',
     at: 'publisher:',
     write: 'publisher: Us\n---',
-    told: [`@+1:1: ${NOT_READ} --- would begin a second file; take the line out.`],
+    complaints: [`@+1:1: ${NOT_READ} --- would begin a second file; take the line out.`],
   },
   {
     it: 'a list where a text is wanted',
     file: 'site.yaml',
     at: 'publisher:',
     write: 'publisher:\n  - Us\n  - Them',
-    told: ['@: publisher: must be a text, not a list.'],
+    complaints: ['@: publisher: must be a text, not a list.'],
   },
   {
     it: 'a group where a text is wanted',
     file: 'site.yaml',
     at: 'publisher:',
     write: 'publisher:\n  name: Us',
-    told: ['@: publisher: must be a text, not a group of entries.'],
+    complaints: ['@: publisher: must be a text, not a group of entries.'],
   },
   {
     it: 'a number where a text is wanted',
     file: 'site.yaml',
     at: 'publisher:',
     write: 'publisher: 1984',
-    told: ["@: publisher: must be a text; put it in quotes: '1984'."],
+    complaints: ["@: publisher: must be a text; put it in quotes: '1984'."],
   },
   {
     it: 'a text where a list is wanted',
     file: 'landing.yaml',
     at: '  trustLines:',
     write: '  trustLines: Trusted\n  others:',
-    told: [
+    complaints: [
       '@: hero.trustLines: must be a list: a line that begins with "- " for each entry.',
       '@+1: hero.others: unknown entry; the entries here are badge, headline, subtext, button, trustLines, imageAlt.',
     ],
@@ -223,21 +225,21 @@ const IN_YAML: readonly Slip[] = [
     file: 'site.yaml',
     at: 'publisher:',
     write: 'publisher:',
-    told: ['@: publisher: must not be empty.'],
+    complaints: ['@: publisher: must not be empty.'],
   },
   {
     it: 'a missing entry',
     file: 'interface.yaml',
     at: '  send:',
     write: '',
-    told: ['17: form.send: is missing.'],
+    complaints: ['17: form.send: is missing.'],
   },
   {
     it: 'HTML',
     file: 'landing.yaml',
     at: '  badge:',
     write: '  badge: >-\n    New\n    and <b>bold</b>',
-    told: [
+    complaints: [
       '@+2: hero.badge: <b> would be shown as it stands here; use plain words.',
       '@+2: hero.badge: </b> would be shown as it stands here; use plain words.',
     ],
@@ -247,14 +249,14 @@ const IN_YAML: readonly Slip[] = [
     file: 'landing.yaml',
     at: '  badge:',
     write: '  badge: New&nbsp;and free',
-    told: ['@: hero.badge: &nbsp; would be shown as it stands here; type the character itself.'],
+    complaints: ['@: hero.badge: &nbsp; would be shown as it stands here; type the character itself.'],
   },
   {
     it: 'Markdown',
     file: 'landing.yaml',
     at: '  badge:',
     write: '  badge: The **best** [guide](https://example.com)',
-    told: [
+    complaints: [
       '@: hero.badge: **best** would be shown as it stands here; use plain words.',
       '@: hero.badge: [guide](https://example.com) would be shown as it stands here; use plain words.',
     ],
@@ -264,14 +266,14 @@ const IN_YAML: readonly Slip[] = [
     file: 'landing.yaml',
     at: '  badge:',
     write: '  badge: For {firstName}',
-    told: ['@: hero.badge: there is no {firstName}; use one of {year}.'],
+    complaints: ['@: hero.badge: there is no {firstName}; use one of {year}.'],
   },
   {
     it: 'a place in another spelling, and one that is not closed',
     file: 'emails/code.yaml',
     at: 'validity:',
     write: "validity: >-\n  Valid for\n  { Lifetime }\nmore: ''",
-    told: [
+    complaints: [
       '@+2: validity: write {lifetime} in place of { Lifetime }.',
       '@+3: more: unknown entry; the entries here are subject, greeting, instruction, validity, notYou, signature.',
     ],
@@ -281,14 +283,14 @@ const IN_YAML: readonly Slip[] = [
     file: 'emails/code.yaml',
     at: 'subject:',
     write: 'subject: Your code',
-    told: ['@: subject: must contain {code}, so that the code shows in the inbox.'],
+    complaints: ['@: subject: must contain {code}, so that the code shows in the inbox.'],
   },
   {
     it: 'a wrong icon',
     file: 'landing.yaml',
     at: '    - icon: prompt',
     write: '    - icon: promt',
-    told: [
+    complaints: [
       '@: benefits.cards.0.icon: must be one of prompt, knowledge, drivers, deliverability, refinement, results (did you mean prompt?).',
     ],
   },
@@ -297,21 +299,21 @@ const IN_YAML: readonly Slip[] = [
     file: 'site.yaml',
     write:
       "colors:\n  accent:\n    light: #0e5a43\n    dark: '#8fd3b2'\n  plate:\n    light: '#123d30'\n    dark: '#143a2e'",
-    told: ["@+2: colors.accent.light: is empty, as # begins a comment; put it in quotes: '#0e5a43'."],
+    complaints: ["@+2: colors.accent.light: is empty, as # begins a comment; put it in quotes: '#0e5a43'."],
   },
   {
     it: 'a colour that is none',
     file: 'site.yaml',
     write:
       "colors:\n  accent:\n    light: 'green'\n    dark: '#8fd3b2'\n  plate:\n    light: '#123d30'\n    dark: '#143a2e'",
-    told: ["@+2: colors.accent.light: must be a colour such as '#0e5a43', in quotes."],
+    complaints: ["@+2: colors.accent.light: must be a colour such as '#0e5a43', in quotes."],
   },
   {
     it: 'a language that is none',
     file: 'site.yaml',
     at: 'language:',
     write: 'language: english',
-    told: ['@: language: must be the tag of a language, such as en, de or pt-BR.'],
+    complaints: ['@: language: must be the tag of a language, such as en, de or pt-BR.'],
   },
   ...(
     [
@@ -327,19 +329,19 @@ const IN_YAML: readonly Slip[] = [
         'leads to no place of the page; there are #benefits, #how-it-works, #problems, #solution, #testimonials, #closing',
       ],
     ] as const
-  ).map(([href, told]) => ({
+  ).map(([href, complaint]) => ({
     it: `the link ${href}`,
     file: 'site.yaml',
     at: 'footerLinks:',
     write: `readOn:\n  label: Read on\n  href: ${href}\nfooterLinks:`,
-    told: [`@+2: readOn.href: ${told}.`],
+    complaints: [`@+2: readOn.href: ${complaint}.`],
   })),
   {
     it: 'a picture with its ending',
     file: 'landing.yaml',
     at: '      image: avatar-sarah',
     write: '      image: avatar-sarah-lindqvist.webp',
-    told: [
+    complaints: [
       '@: testimonials.cards.0.image: must be the name alone, avatar-sarah-lindqvist; media/avatar-sarah-lindqvist.avif and media/avatar-sarah-lindqvist.webp are taken.',
     ],
   },
@@ -348,7 +350,7 @@ const IN_YAML: readonly Slip[] = [
     file: 'landing.yaml',
     at: '      image: avatar-sarah',
     write: '      image: sarah',
-    told: [
+    complaints: [
       '@: testimonials.cards.0.image: needs media/sarah.avif, media/sarah.webp; put it there, or take the entry out.',
     ],
   },
@@ -356,26 +358,26 @@ const IN_YAML: readonly Slip[] = [
     it: 'a file of Windows',
     file: 'consent.yaml',
     write: Buffer.from('# Words.\r\ntext: I agree to be mailed. Grüße\r\n', 'latin1'),
-    told: ['2: is not written in UTF-8 (at "ü"); save the file as UTF-8 in your editor.'],
+    complaints: ['2: is not written in UTF-8 (at "ü"); save the file as UTF-8 in your editor.'],
   },
   {
     it: 'a file in UTF-16',
     file: 'consent.yaml',
     write: Buffer.from('\uFEFFtext: I agree to be mailed.\n', 'utf16le'),
-    told: ['1: is not written in UTF-8 but in UTF-16; save the file as UTF-8 in your editor.'],
+    complaints: ['1: is not written in UTF-8 but in UTF-16; save the file as UTF-8 in your editor.'],
   },
   {
     it: 'an address among the free-mail domains',
     file: 'free-mail-domains.txt',
     write: '# Ours.\ngmail.com\nsomebody@gmx.de\nhttps://web.de\ngmail\n',
-    told: ['somebody@gmx.de', 'https://web.de', 'gmail'].map(
+    complaints: ['somebody@gmx.de', 'https://web.de', 'gmail'].map(
       (line, at) =>
         `${at + 3}: ${line} is no domain; write one a line, such as gmail.com, and remarks behind a # on lines of their own.`,
     ),
   },
 ];
 
-const IN_THE_ARTICLE: readonly (readonly [it: string, written: string, told: readonly string[]])[] = [
+const IN_THE_ARTICLE: readonly (readonly [it: string, written: string, complaints: readonly string[]])[] = [
   ['HTML', 'A line<br>and another', ['HTML is shown as text: <br>; write Markdown in its place']],
   ['a block of HTML', '<div>\nText\n</div>', ['HTML is shown as text: <div>; write Markdown in its place']],
   ['a comment', '<!-- later -->', ['a comment would be shown as text; take it out']],
@@ -480,20 +482,20 @@ describe('a slip in the words is reported with its file, its line, what is wrong
     it(`${slip.it}, in ${slip.file}`, () =>
       withCopy((folder) => {
         const line = make(folder, slip);
-        const told = slip.told.map((sentence) => {
+        const complaints = slip.complaints.map((sentence) => {
           const [, ahead = 0] = /^@\+?(\d*)/.exec(sentence) ?? [];
           return `${FOLDER_NAME}/${slip.file}:${sentence.replace(/^@(?:\+\d+)?/, String(line + Number(ahead)))}`;
         });
-        assert.deepEqual(called(folder, campaignComplaints(folder)), told);
+        assert.deepEqual(called(folder, campaignComplaints(folder)), complaints);
       }));
 
-  for (const [what, written, told] of IN_THE_ARTICLE)
+  for (const [what, written, complaints] of IN_THE_ARTICLE)
     it(`${what}, in the article`, () =>
       withCopy((folder) => {
         writeFileSync(path.join(folder, 'article/article.md'), `\n# Title\n\nText.\n\n${written}\n`);
         assert.deepEqual(
           called(folder, campaignComplaints(folder)),
-          told.map((sentence) => `${FOLDER_NAME}/article/article.md:6: ${sentence}.`),
+          complaints.map((sentence) => `${FOLDER_NAME}/article/article.md:6: ${sentence}.`),
         );
       }));
 

@@ -1,5 +1,5 @@
-// Whatever a visitor reads stands in campaign/. This looks for prose in the code of the server; what is none, or is said to
-// somebody else, is listed here with the reason.
+// Whatever a visitor reads stands in campaign/. This looks for prose in the code of the server; what is none, or is not for
+// visitors, is listed here with the reason.
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -71,7 +71,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'server/limits/breaker.ts': ['breaker is open'],
   'server/limits/limits.ts': ['tries without challenge', 'tries at live codes', 'tries at nothing'],
   'server/limits/proof-of-work.ts': ['proof of work', 'challenge …', 'solution …', 'proof of work: …'],
-  // Names of an HTTP scheme and of a class of bounces, and why nothing was done, for whoever called the desk.
+  // Names of an HTTP scheme and of a class of bounces, and why nothing was done, for the operator at the desk.
   'server/mail-events/postmark.ts': ['Basic …'],
   'server/mail-events/sendgrid.ts': ['Invalid Address'],
   'server/mail-events/take-message.ts': ['no type of feedback', 'no action'],
@@ -81,7 +81,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'unknown kind',
     'no longer valid',
   ],
-  // A lead that nobody is, for the operator to try a webhook with.
+  // An invented lead, for the operator to try a webhook with.
   'server/webhooks/webhook-events.ts': ['Ada Lovelace', 'Analytical Engines'],
 };
 

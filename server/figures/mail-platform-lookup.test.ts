@@ -156,7 +156,11 @@ for (const engine of ENGINES) {
             atOnce: 1,
           });
           await keepHouse();
-          assert.deepEqual(await domains(), ['acme.example', 'globex.example'], 'both are somebody’s');
+          assert.deepEqual(
+            await domains(),
+            ['acme.example', 'globex.example'],
+            'both have leads or waiting forms',
+          );
           // Forms that nobody verified go after 30 days.
           await server.advance(31 * DAY_SECONDS);
           await keepHouse();

@@ -22,7 +22,7 @@ type ConnectionBound = 'network' | 'process';
 
 type Connection = {
   readonly socket: Socket;
-  /** Null for a proxy, which has no share of its own. */
+  /** Null for a proxy, which has no share. */
   readonly network: string | null;
   /** Whole requests that wait for our answer, or whose answer is being read. None: we wait for the other end. */
   requestsInHand: number;

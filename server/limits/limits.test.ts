@@ -144,16 +144,16 @@ for (const engine of ENGINES) {
         }
         return {
           compared: tries.filter(({ mayCompare }) => mayCompare).length,
-          told: tries.map(({ ifWrong }) => ifWrong),
+          outcomes: tries.map(({ ifWrong }) => ifWrong),
         };
       };
       const nothing = await answers('nobody@example.com', () => false);
       const live = await answers('ada@example.com', () => true);
       const sometimes = await answers('grace@example.com', (index) => index > 7);
       assert.deepEqual([nothing.compared, live.compared, sometimes.compared], [0, 5, 5]);
-      assert.deepEqual(live.told, nothing.told);
-      assert.deepEqual(sometimes.told, nothing.told);
-      assert.equal(nothing.told.filter(({ type }) => type === 'allowed').length, 5);
+      assert.deepEqual(live.outcomes, nothing.outcomes);
+      assert.deepEqual(sometimes.outcomes, nothing.outcomes);
+      assert.equal(nothing.outcomes.filter(({ type }) => type === 'allowed').length, 5);
     } finally {
       await close();
     }
@@ -227,7 +227,7 @@ for (const engine of ENGINES) {
       }
       const wait = await sendAt(day + 31);
       assert.ok(wait > 0);
-      assert.equal(await sendAt(day + 31 + wait / 60), 0, 'the wait that was told is honest');
+      assert.equal(await sendAt(day + 31 + wait / 60), 0, 'the wait that was reported is honest');
     } finally {
       await close();
     }

@@ -70,4 +70,4 @@ function toFailure(error: unknown): Answer<never> {
 
 /** That DNS could not say, in a sentence. */
 export const sayFailed = (name: string, reason: string): string =>
-  `DNS did not answer about ${name} (${reason}), and mail servers may get no answer either. Try again; if it stays, ask whoever runs the DNS of that domain.`;
+  `DNS did not answer about ${name} (${reason}), and mail servers may get no answer either. Try again; if it stays, ask the operator of that domain's DNS.`;

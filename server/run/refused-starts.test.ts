@@ -231,7 +231,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       for (const content of ['', 'short', 'x'.repeat(42), '\0'.repeat(43)]) {
         writeFileSync(file, content);
         assert.match(await complaint(folder, {}), /\/data\/app-secret is empty, cut short or no secret/);
-        assert.equal(readFileSync(file, 'utf8'), content, 'and stays for whoever wants to look');
+        assert.equal(readFileSync(file, 'utf8'), content, 'and stays as it was');
       }
     }));
 
@@ -246,7 +246,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       );
       assert.equal(existsSync(secretFile), false, 'it is not given another one');
 
-      // That of another instance, as after a restore on a new machine; the second start is told as the first was.
+      // That of another instance, as after a restore on a new machine; the second start is refused as the first was.
       writeFileSync(secretFile, 'y'.repeat(43));
       for (let start = 0; start < 2; start += 1)
         assert.match(

@@ -68,7 +68,7 @@ function openFilesIn(folder: string): string[] {
 
 for (const engine of ENGINES) {
   describe(`a service on ${engine}`, { concurrency: true }, () => {
-    it('is opened twice on one database: what one of them queues, the other one mails once it is told to', (t) =>
+    it('is opened twice on one database: what one of them queues, the other one mails once its worker starts', (t) =>
       inFolder(async (folder) => {
         const inbox = await startInbox();
         t.after(() => inbox.close());
@@ -89,7 +89,7 @@ for (const engine of ENGINES) {
           (await db.selectFrom('outbox').selectAll().execute()).map(
             ({ state, attempts }) => `${state} after ${attempts} tries`,
           );
-        assert.deepEqual(await outbox(second), ['queued after 0 tries'], 'nobody was told to send it');
+        assert.deepEqual(await outbox(second), ['queued after 0 tries'], 'no worker was started to send it');
         second.startWorker();
         assert.throws(() => second.startWorker(), /started already/);
         assert.match(codeIn(await inbox.waitForMail('ada@example.com')), /^\d{6}$/);

@@ -15,7 +15,7 @@ import { API } from '#shared/api.ts';
 export const NEWER_DATABASE =
   'The database was used by a newer version of this page. This one can serve with it; for commands of the desk, use the newer one.';
 export const STRANGE_SECRET =
-  'The secret is none that this database was used with: whoever is signed in or waits for a code must ask for a new one. If that is not what you want, stop and put the old secret behind the new one: APP_SECRET=new,old';
+  'The secret is none that this database was used with: visitors who are signed in or wait for a code must ask for a new one. If that is not what you want, stop and put the old secret behind the new one: APP_SECRET=new,old';
 
 /**
  * Why the secret in a file does not fit the database.
@@ -27,7 +27,7 @@ export const saySecretUnfit = (file: string, what: 'missing' | 'strange'): strin
       ? 'is missing, though this database was used with a secret before'
       : 'is none that this database was used with'
   }. Put the file back from a backup, or set APP_SECRET to that secret. ` +
-  'To go on without it, set APP_SECRET to a new one (openssl rand -base64 32): whoever is signed in or waits for a code must then ask for a new one, ' +
+  'To go on without it, set APP_SECRET to a new one (openssl rand -base64 32): visitors who are signed in or wait for a code must then ask for a new one, ' +
   'links in mails end, and nobody knows any more who was erased and must not come back.';
 
 type Failure = Error & { readonly code?: unknown; readonly errcode?: unknown; readonly syscall?: unknown };

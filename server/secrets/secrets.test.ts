@@ -46,7 +46,7 @@ describe('secrets', () => {
       assert.deepEqual(readSecretFile(file), { type: 'missing' });
       const secret = makeSecretFile(file);
       assert.equal(secret.length, 43);
-      assert.equal(makeSecretFile(file), secret, 'whoever comes second takes the one that is there');
+      assert.equal(makeSecretFile(file), secret, 'a second start takes the one that is there');
       assert.deepEqual(readSecretFile(file), { type: 'secret', secret });
       assert.equal(readFileSync(file, 'utf8'), secret);
       assert.equal(statSync(file).mode & 0o777, 0o600);

@@ -95,7 +95,7 @@ function isRefusedAddress({ hostname }: URL, allowPrivate: boolean): boolean {
 
 const operatorComplaints = (present: Present): string[] =>
   !present['OPERATOR_EMAIL'] && (present['NEW_LEAD_EMAIL'] ?? 'off') !== 'off'
-    ? ['OPERATOR_EMAIL must be set too: NEW_LEAD_EMAIL says when it is told of new leads.']
+    ? ['OPERATOR_EMAIL must be set too: NEW_LEAD_EMAIL says when new leads are reported to it.']
     : [];
 
 const DKIM_NAMES = ['DKIM_DOMAIN', 'DKIM_SELECTOR', 'DKIM_PRIVATE_KEY_FILE'] as const;

@@ -222,12 +222,12 @@ describe('settings', () => {
 
   it('name the address that mail about new leads goes to, and its time of day', () => {
     assert.deepEqual(complaintsOf({ NEW_LEAD_EMAIL: 'each' }), [
-      'OPERATOR_EMAIL must be set too: NEW_LEAD_EMAIL says when it is told of new leads.',
+      'OPERATOR_EMAIL must be set too: NEW_LEAD_EMAIL says when new leads are reported to it.',
     ]);
-    const told = { NEW_LEAD_EMAIL: 'daily', OPERATOR_EMAIL: 'you@example.com' };
-    assert.equal(configOf({ ...told, NEW_LEAD_EMAIL_AT: '18:05' }).newLeadEmailAtMs, 65_100_000);
+    const daily = { NEW_LEAD_EMAIL: 'daily', OPERATOR_EMAIL: 'you@example.com' };
+    assert.equal(configOf({ ...daily, NEW_LEAD_EMAIL_AT: '18:05' }).newLeadEmailAtMs, 65_100_000);
     for (const bad of ['7:00', '24:00', '07:60', '7 am'])
-      assert.deepEqual(complaintsOf({ ...told, NEW_LEAD_EMAIL_AT: bad }), [
+      assert.deepEqual(complaintsOf({ ...daily, NEW_LEAD_EMAIL_AT: bad }), [
         'NEW_LEAD_EMAIL_AT must be a time of day in UTC, such as 07:00.',
       ]);
     assert.match(

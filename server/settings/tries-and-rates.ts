@@ -26,8 +26,8 @@ export const REPORTS_FROM_NETWORK = { most: 1_000, windowMs: HOUR_MS, mostNetwor
 /**
  * How many lines an hour the log has for requests (http/request-log.ts). From one network: of what was answered well, ten times what
  * the limits above let through; of what was refused, and again of what failed, as many as it may tell of its steps, which are 170 kB
- * for refusals. From everybody: five refused for each visitor of a busy hour. Counted in each process's memory, which remembers so many
- * networks. Nothing lifts them.
+ * for refusals. From everybody: five refused for each visitor of a busy hour. Counted in each process's memory, for a
+ * limited number of networks. Nothing lifts them.
  */
 export const LOG_LINES = {
   answered: 10_000,

@@ -509,7 +509,7 @@ it('desk webhooks test prints each address’s answer, and desk webhooks secret 
           assert.equal(answer.exitCode, 1);
           assert.match(
             answer.out,
-            /^told {2}127\.0\.0\.1:\d+ {2}204\nNOT told {2}127\.0\.0\.1:\d+ {2}503\n$/,
+            /^sent {2}127\.0\.0\.1:\d+ {2}204\nnot sent {2}127\.0\.0\.1:\d+ {2}503\n$/,
           );
           const [{ text, headers, event } = assert.fail()] = here.received;
           assert.equal(event.type, 'lead.test');

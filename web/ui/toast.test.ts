@@ -35,9 +35,9 @@ describe('the toast store', () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     try {
       const store = createToastStore();
-      let told = 0;
+      let calls = 0;
       const unsubscribe = store.subscribe(() => {
-        told += 1;
+        calls += 1;
       });
       const id = store.add({ title: 'Success!', description: '' });
       store.dismiss(id);
@@ -47,10 +47,10 @@ describe('the toast store', () => {
       assert.equal(store.getState().length, 1);
       mock.timers.tick(1);
       assert.deepEqual(store.getState(), []);
-      assert.equal(told, 3, 'added, dismissed once, removed');
+      assert.equal(calls, 3, 'added, dismissed once, removed');
       unsubscribe();
       store.add({ title: 'Verified!', description: '' });
-      assert.equal(told, 3);
+      assert.equal(calls, 3);
     } finally {
       mock.timers.reset();
     }

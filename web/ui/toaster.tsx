@@ -49,7 +49,7 @@ export function Toaster() {
   const giveFocusBack = useFocusBeside(viewport, toasts[0]?.id);
   return (
     <RadixToast.Provider
-      // Whoever closes a toast has the pointer or the focus on it, which stops the time of Radix's provider, and nothing
+      // A visitor who closes a toast has the pointer or the focus on it, which stops the time of Radix's provider, and nothing
       // starts it again when the last toast has gone: the next one would stay for ever. So each toast begins afresh.
       key={toasts[0]?.id}
       label={words.announced}

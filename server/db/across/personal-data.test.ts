@@ -128,7 +128,7 @@ for (const engine of ENGINES) {
         const before = await dump(server);
         const visitor = await verify(server, TYPED, HOME);
         await workAtTheDesk(server);
-        // Somebody else who asked for the same address, and did not enter the code.
+        // A stranger who asked for the same address, and did not enter the code.
         await createVisitor(server, '198.51.100.9').post(API.leads, filledForm({ email: EMAIL }));
         await server.inbox.waitForMail(EMAIL, 2);
         await server.advance(0);

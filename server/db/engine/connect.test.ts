@@ -41,7 +41,7 @@ it('a PostgreSQL connection that breaks inside a transaction fails that transact
       db.transaction().execute(async (tx) => {
         const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx);
         await sql`select pg_terminate_backend(${rows[0]?.pid})`.execute(db);
-        // Nobody asks anything while it breaks: the error has no statement to belong to.
+        // No query runs while it breaks: the error has no statement to belong to.
         while (await isConnected(db, rows[0]?.pid)) await setTimeout(5);
         await sql`select 1`.execute(tx);
       }),

@@ -166,7 +166,7 @@ it('a start waits for the migrations of another process, however long a visitor 
     lock();
     let done = false;
     const migrated = migrate(database).finally(() => (done = true));
-    // So many times the lock outlasts the patience of a visitor's statement.
+    // Five times the lock outlasts the patience of a visitor's statement.
     for (let round = 0; round < 5; round += 1) {
       await assert.rejects(deleteEndedWindows(database.db, { most: 100, now: 0 }), isOutage);
       assert.equal(done, false);

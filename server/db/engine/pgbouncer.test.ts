@@ -15,7 +15,7 @@ import { createVisitor, filledForm, withServer } from '#testing/server-under-tes
 
 const missing = findProgram('pgbouncer') === undefined && notTested('pgbouncer');
 
-/** An empty database through a PgBouncer of its own. */
+/** An empty database through its own PgBouncer. */
 async function throughPgBouncer(
   settings: readonly string[],
   story: (url: string, direct: string) => Promise<void>,

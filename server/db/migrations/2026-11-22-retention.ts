@@ -14,7 +14,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .columns(['verified_at'])
     .where(sql<boolean>`verified_at is not null`)
     .execute();
-  // Whoever looks for everything about an address finds its mail, whatever kind it is.
+  // A search for everything about an address finds its mail of every kind.
   await sql`create index outbox_by_recipient on outbox (lower(recipient))`.execute(db);
   // Tries are counted under pseudonyms from now on. Those of the last day begin anew, this once.
   await sql`delete from limit_windows where key like 'tries %@%'`.execute(db);

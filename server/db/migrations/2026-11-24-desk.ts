@@ -1,4 +1,4 @@
-// What the desk has to remember: which lead went out in which export, and what was corrected about somebody.
+// What the desk has to remember: which lead went out in which export, and what was corrected about a lead.
 import type { Kysely } from 'kysely';
 
 export async function up(db: Kysely<unknown>): Promise<void> {

@@ -1,4 +1,4 @@
-// What is told to other programs about leads, and when a lead was first given the article.
+// The events sent to other programs about leads, and when a lead was first given the article.
 import { sql, type Kysely } from 'kysely';
 
 export async function up(db: Kysely<unknown>): Promise<void> {
@@ -7,7 +7,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .createTable('webhook_events')
     .addColumn('id', 'text', (column) => column.primaryKey())
     .addColumn('type', 'text', (column) => column.notNull())
-    // No reference: that a lead was erased is told after it has gone.
+    // No reference: the event that a lead was erased is sent after the lead has gone.
     .addColumn('lead_id', 'text', (column) => column.notNull())
     .addColumn('endpoint', 'text', (column) => column.notNull())
     .addColumn('position', 'bigint', (column) => column.notNull())

@@ -15,7 +15,7 @@ import { createPostgresDatabase, ENGINES } from '#testing/databases.ts';
 
 const execute = promisify(execFile);
 
-/** Opens the database, migrates it and closes it again, in a process of its own, as a start of the server does. */
+/** Opens the database, migrates it and closes it again, in a separate process, as a start of the server does. */
 async function migrateInOwnProcess(config: Config['database']): Promise<void> {
   const script = `
     const { openDatabase } = await import('#server/db/engine/connect.ts');

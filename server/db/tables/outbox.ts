@@ -51,7 +51,7 @@ const lastTurnOfDomain = statement((db, value: Value<{ readonly domain: string }
 );
 
 /**
- * The place of a new mail. It is never behind a mail of its own lane that was queued later, and others go before it for a
+ * The place of a new mail. It is never behind a mail of the same lane that was queued later, and others go before it for a
  * limited time only: no mail starves.
  * @param mostBehindMs how far a turn may lie in the future
  */
@@ -101,7 +101,7 @@ export type FirstLease = { readonly leaseId: string; readonly leasedUntil: numbe
  * @param payload what its kind needs to make it: never a code's digits, and nothing personal that is known elsewhere
  * @param codeId the code it carries
  * @param place in the order of sending; without one, its turn is now
- * @param lease of the worker that sends it at once; without one, whoever is free takes it
+ * @param lease of the worker that sends it at once; without one, any free worker takes it
  * @returns the row as it is stored
  */
 export async function queueMessage(tx: Db, message: NewMessage): Promise<OutboxRow> {
@@ -262,9 +262,9 @@ export async function countDeliveries(db: Db, since: number): Promise<number> {
   return Number(row.count);
 }
 
-/** Mail servers that put off, or fall silent at, one recipient say something about that one; so many mails ... */
+/** Mail servers that put off, or fall silent at, one recipient say something about that one; this number of mails ... */
 const TROUBLES_THAT_MATTER = 5;
-/** ... of so many networks say something about us. */
+/** ... from this number of networks says something about us. */
 const NETWORKS_THAT_MATTER = 3;
 const GROUPS_LOOKED_AT = 1_000;
 

@@ -1,4 +1,4 @@
-// What is told to other programs about leads: queued in the transaction of its cause, taken by leases as mail is (outbox.ts), in
+// Events for other programs about leads: queued in the transaction of its cause, taken by leases as mail is (outbox.ts), in
 // order for each lead and endpoint.
 import { sql, type Selectable } from 'kysely';
 
@@ -141,7 +141,7 @@ const leaseOn = {
 
 /**
  * Leases the due events of one endpoint, the ones that waited longest first: of each lead the first that waits. A row leased by
- * somebody else counts as due again once that lease has run out.
+ * another worker counts as due again once that lease has run out.
  */
 export async function leaseDueEvents(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,

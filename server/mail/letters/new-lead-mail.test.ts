@@ -59,7 +59,7 @@ for (const engine of ENGINES) {
         assert.equal(
           text.trimEnd(),
           [
-            'Somebody entered their code and reads the guide.',
+            'A visitor entered their code and reads the guide.',
             '',
             'Name      Ada <b> & Co',
             'Company   Engines "1"',

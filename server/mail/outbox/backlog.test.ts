@@ -247,7 +247,7 @@ for (const engine of ENGINES) {
         const again = await resend();
         assert.equal(again.statusCode, 202);
         assert.deepEqual(again.json<CodeRequested>(), first);
-        // Whoever lost the answer, and the cookie with it, rides on the same code.
+        // A visitor who lost the answer, and the cookie with it, rides on the same code.
         const lost = createVisitor(server, '203.0.113.1');
         assert.equal((await lost.post(API.leads, filledForm())).json<CodeRequested>().resendSeconds, 60);
         assert.equal(await server.countRows('outbox'), 1);

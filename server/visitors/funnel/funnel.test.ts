@@ -173,7 +173,7 @@ for (const engine of ENGINES) {
           assert.match(refused.body, /^[A-Z].+\.$/);
         }
         assert.equal((await countedBy(server)).length, 6);
-        assert.equal(server.logLines.length, before, 'nothing that is told fills the log');
+        assert.equal(server.logLines.length, before, 'no reported step fills the log');
       }));
 
     it('gives ten thousand invented sources two hundred rows for a day and step', () =>
@@ -306,15 +306,15 @@ for (const engine of ENGINES) {
           ),
           { mostSources: MOST_SOURCES, others: 'others' },
         );
-        const told: unknown[] = [];
+        const reported: unknown[] = [];
         await createHousekeeping({
           database,
           config: { retention: { unverifiedDays: 0, mailDays: 0 } },
           clock: () => (20_001 + 731) * DAY_MS,
-          onExpired: (expired) => told.push(expired),
+          onExpired: (expired) => reported.push(expired),
           atOnce: 2,
         })();
-        assert.deepEqual(told, [{ funnel_counts: 5 }]);
+        assert.deepEqual(reported, [{ funnel_counts: 5 }]);
         assert.equal((await counted(database)).length, 10);
       } finally {
         await database.close();

@@ -113,7 +113,7 @@ for (const engine of ENGINES) {
           server.campaign.article,
         );
 
-        // Whoever does not ask for it is answered as ever.
+        // A visitor who does not ask for it gets the usual answer.
         await server.advance(3600);
         const other = createVisitor(server);
         await ask(other);

@@ -97,7 +97,7 @@ for (const engine of ENGINES) {
 
           const cookieless = createVisitor(server, '203.0.113.7');
           assert.equal((await cookieless.get(`${API.challenge}?id=${challengeId}`)).statusCode, 204);
-          // Waits for a code of its own to another address.
+          // Waits for a code to another address.
           const stranger = createVisitor(server, '198.51.100.9');
           await stranger.post(API.leads, filledForm({ email: 'grace@example.com' }));
           assert.equal((await stranger.get(`${API.challenge}?id=${challengeId}`)).statusCode, 204);

@@ -46,7 +46,7 @@ for (const engine of ENGINES) {
         );
         assert.equal((await enter(visitor, second)).statusCode, 400, 'the old codes are dead');
         await enterWrong(visitor, third, 3);
-        assert.equal((await enter(visitor, third)).statusCode, 200, 'the new one has tries of its own');
+        assert.equal((await enter(visitor, third)).statusCode, 200, 'the new one has its own tries');
         assert.equal(server.inbox.mails.length, 3);
         assert.equal(await server.countRows('consent_receipts'), 1);
         assert.equal(await countEntered(server), 1, 'only what was entered says so');
@@ -211,10 +211,10 @@ for (const engine of ENGINES) {
               await enter(stranger, '000000', EMAIL),
               await enter(stranger, '000000', 'nobody@example.com'),
             ];
-            const told = ({ statusCode, headers, body }: typeof waits) =>
+            const seen = ({ statusCode, headers, body }: typeof waits) =>
               `${statusCode} ${String(headers['retry-after'])} ${body}`;
-            if (told(waits) !== told(nobody))
-              differences.push(`${when}, ${i + 1}: ${told(waits)} / ${told(nobody)}`);
+            if (seen(waits) !== seen(nobody))
+              differences.push(`${when}, ${i + 1}: ${seen(waits)} / ${seen(nobody)}`);
           }
         };
         await compareAnswers('before', 3);

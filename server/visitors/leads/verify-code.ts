@@ -64,7 +64,7 @@ type Entry = {
   readonly email: string;
   readonly typedCode: string;
   readonly clientAddress: string;
-  /** Whether the browser sent our cookie. Without one, a new code has no tries of its own. */
+  /** Whether the browser sent our cookie. Without one, a new code has no separate tries. */
   readonly hasCookie: boolean;
   readonly now: number;
 };
@@ -82,7 +82,7 @@ type CountedTry = {
 /**
  * Handles a validated verification. Wrong, expired, used and unknown read the same.
  *
- * A challenge for which a code was mailed has tries of its own, which no stranger can use up; it accepts the two
+ * A challenge for which a code was mailed has its own tries, which no stranger can use up; it accepts the two
  * newest live codes mailed for it. Everything else (no cookie, or a challenge that rides on another one's code)
  * shares one small budget for the address (settings/tries-and-rates.ts).
  *

@@ -212,9 +212,9 @@ for (const engine of ENGINES) {
           for (let times = 0; times < 2; times += 1) await press(server, pathOf(server, leadId));
           await becomeLead(server, 'eve@example.com');
           await until(() => receiver.received.length >= 3);
-          const told = receiver.received.map(({ event }) => event);
+          const events = receiver.received.map(({ event }) => event);
           assert.deepEqual(
-            told.filter(({ data }) => data.lead.id === leadId).map(({ type }) => type),
+            events.filter(({ data }) => data.lead.id === leadId).map(({ type }) => type),
             ['lead.verified', 'lead.unsubscribed'],
           );
         });
