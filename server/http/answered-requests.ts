@@ -13,34 +13,29 @@ export type Answered = {
   readonly ms: number;
 };
 
-/**
- * Makes the function that measures and counts an answer, and adds it, with the log, to all that Fastify answers.
- * @returns that function, for what is answered before Fastify (site-fast-path.ts): it is not logged
- */
+/** Logs and measures all that Fastify answers, and counts the page. What is answered before Fastify is not logged (site-fast-path.ts). */
 export function noteAnswers(
   app: FastifyInstance,
   {
     onAnswered,
     onPageSeen,
   }: { onAnswered: (answered: Answered) => void; onPageSeen: (request: IncomingMessage) => void },
-): (request: IncomingMessage, answered: Answered) => void {
-  const note = (request: IncomingMessage, answered: Answered): void => {
-    onAnswered(answered);
-    if (isPage(answered)) onPageSeen(request);
-  };
+): void {
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown';
     const { method } = request;
     const status = reply.statusCode;
     if (isLogged(route, status))
       request.log.info({ method, route, status, ms: Math.round(reply.elapsedTime) });
-    note(request.raw, { method, route, status, ms: reply.elapsedTime });
+    const answered = { method, route, status, ms: reply.elapsedTime };
+    onAnswered(answered);
+    if (isPage(answered)) onPageSeen(request.raw);
     done();
   });
-  return note;
 }
 
-const isPage = ({ method, route, status }: Answered): boolean =>
+/** @returns whether the answer is the page, or that it is unchanged */
+export const isPage = ({ method, route, status }: Omit<Answered, 'ms'>): boolean =>
   route === '/' && method === 'GET' && (status === 200 || status === 304);
 
 /**

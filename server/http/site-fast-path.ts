@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import '@fastify/under-pressure';
 
-import type { Answered } from '#server/http/answered-requests.ts';
+import { isPage, type Answered } from '#server/http/answered-requests.ts';
 import type { HeaderList } from '#server/http/header-list.ts';
 import { namesItsHost } from '#server/http/host.ts';
 import { answerFor, type Resource } from '#server/http/send-resource.ts';
@@ -24,6 +24,7 @@ export function addSiteFastPath(
     ownHeaders,
     onRequest,
     onAnswered,
+    onPageSeen,
   }: {
     readonly resources: ReadonlyMap<string, Resource>;
     /** A longer address is left to Fastify. */
@@ -33,7 +34,9 @@ export function addSiteFastPath(
     /** Called for each request that is answered here. */
     readonly onRequest: (headers: IncomingMessage['headers']) => void;
     /** Called once the answer was sent. */
-    readonly onAnswered: (request: IncomingMessage, answered: Answered) => void;
+    readonly onAnswered: (answered: Answered) => void;
+    /** Called once the page was handed to the connection: a visitor who leaves before its end counts, too. */
+    readonly onPageSeen: (request: IncomingMessage) => void;
   },
 ): void {
   app.server.removeAllListeners('request');
@@ -56,12 +59,11 @@ export function addSiteFastPath(
     const { status, headers, body } = found;
     const begun = performance.now();
     onRequest(request.headers);
-    response.on('finish', () =>
-      onAnswered(request, { method, route, status, ms: performance.now() - begun }),
-    );
+    response.on('finish', () => onAnswered({ method, route, status, ms: performance.now() - begun }));
     response
       .writeHead(status, [...headers, ...ownHeaders(randomUUID())])
       .end(method === 'GET' ? body : undefined);
+    if (isPage({ method, route, status })) onPageSeen(request);
     return true;
   }
 }

@@ -65,7 +65,8 @@ export async function buildApp(
   const app = createFastify({ logger, visitorAddress, clock, sendError });
 
   addSecurityHeaders(app, config.secure);
-  const onAnswered = noteAnswers(app, { onAnswered: metrics.requestAnswered, onPageSeen: funnel.pageSeen });
+  const noting = { onAnswered: metrics.requestAnswered, onPageSeen: funnel.pageSeen };
+  noteAnswers(app, noting);
   const ownHeaders = (requestId: string): HeaderList =>
     // It tells a connection that is kept alive to send its next request elsewhere.
     isStopping() ? ['x-request-id', requestId, 'connection', 'close'] : ['x-request-id', requestId];
@@ -105,7 +106,7 @@ export async function buildApp(
       urlMaxLength: URL_MAX_LENGTH,
       ownHeaders,
       onRequest: noteForgottenProxy,
-      onAnswered,
+      ...noting,
     });
   boundConnections(app.server, { limits: options.connectionLimits, isProxy, metrics, logger });
   return app;

@@ -83,8 +83,11 @@ export function createWorkers({
   return {
     start,
     stop: async () => {
-      await webhookWorker?.stop();
-      await mailWorker?.stop();
+      try {
+        await webhookWorker?.stop();
+      } finally {
+        await mailWorker?.stop();
+      }
     },
     wakeMail: () => mailWorker?.wake(),
     wakeWebhooks: () => webhookWorker?.wake(),

@@ -62,6 +62,16 @@ async function insertPast(
   await server.database.db.insertInto('outbox').values(rows).execute();
 }
 
+/** Writes mail that was tried and put off within the last fourteen seconds, in which seven mails were sent. */
+async function insertPutOff(server: ServerUnderTest, waiting: readonly string[]) {
+  await insertPast(server, { seconds: 14, sent: 7, waiting });
+  await server.database.db
+    .updateTable('outbox')
+    .set({ attempts: 1, error_class: 'ECONNECTION' })
+    .where('state', '=', 'queued')
+    .execute();
+}
+
 for (const engine of ENGINES) {
   describe(`a backlog of mail on ${engine}`, () => {
     for (const lane of ['network', 'recipient domain'] as const) {
@@ -150,6 +160,26 @@ for (const engine of ENGINES) {
         }
         assert.equal(statuses.filter((status) => status === 202).length, 76, String(statuses));
         assert.equal(statuses.filter((status) => status === 503).length, 14);
+      }));
+
+    it('that waits for another try sets its slow pace for a mail behind many, also when new mail comes in', () =>
+      withServer({ engine, env: { ...WITHOUT_LIMITS, CODE_TTL_SECONDS: '60' } }, async (server) => {
+        // One mail in two seconds: a mail behind sixty would wait for two minutes.
+        const networks = Array.from({ length: 60 }, (_, index) => `198.51.100.${index}`);
+        await insertPutOff(server, networks);
+        assert.equal((await ask(server, '203.0.113.1', 'late@example.com')).statusCode, 503);
+
+        await insertPast(server, { seconds: 0, sent: 0, waiting: ['198.51.100.250'] });
+        await server.advance(LOOK_SECONDS);
+        assert.equal((await ask(server, '203.0.113.2', 'late@example.org')).statusCode, 503);
+      }));
+
+    it('that waits for another try delays no mail behind few', () =>
+      withServer({ engine, env: { ...WITHOUT_LIMITS, CODE_TTL_SECONDS: '60' } }, async (server) => {
+        // Sixty mails of ten networks: another network has ten before it.
+        const networks = Array.from({ length: 60 }, (_, index) => `198.51.100.${index % 10}`);
+        await insertPutOff(server, networks);
+        assert.equal((await ask(server, '203.0.113.1', 'in-time@example.com')).statusCode, 202);
       }));
 
     it('is answered 202 in a short outage, 503 in a long one, and 202 when mail goes out again', () =>

@@ -46,7 +46,7 @@ export function createMailBacklog(codeTtlSeconds: number): MailBacklog {
   /** By how much too long a new mail would wait, in milliseconds. */
   const excessOf = (outbox: OutboxSnapshot, lane: Lane): number => {
     const ahead = mailsAhead(outbox, lane);
-    return ahead <= NO_QUEUE ? 0 : (ahead / outbox.pacePerSecond) * 1000 - mostWaitMs;
+    return ahead <= NO_QUEUE ? 0 : (ahead / outbox.pacePerSecond(ahead)) * 1000 - mostWaitMs;
   };
 
   return {

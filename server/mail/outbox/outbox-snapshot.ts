@@ -20,8 +20,8 @@ const ASSUMED_PER_SECOND = SMTP_CONNECTIONS;
 const SAMPLE_SIZE = 50;
 /** The pace is that of a queue once mail has waited for this time. */
 const BUSY_FOR_MS = 1_000;
-/** This many mails that wait for another try are a queue, too: a mail server may take a few and put off the rest. */
-const MANY_PUT_OFF = 50;
+/** Mail that waits for another try is a queue, too, for a mail with this many before it: a mail server may take a few and put off the rest. */
+const MANY_AHEAD = 50;
 /** Until then, a few deliveries beside a silent mail server say nothing about the pace: its silence ends in a timeout first. */
 const SILENCE_MS = 15_000;
 /** Trouble at this many domains, for this many networks, is not one stranger's doing. */
@@ -34,8 +34,8 @@ export type OutboxSnapshot = {
   readonly troubledDomains: ReadonlySet<string>;
   /** For whom no mail has been sent lately; null while mail is sent. */
   readonly standstill: Standstill | null;
-  /** Mails sent a second while there was a queue; an assumption when that is unknown. */
-  readonly pacePerSecond: number;
+  /** Mails sent a second while there was a queue, for a mail with this many before it; an assumption when that is unknown. */
+  readonly pacePerSecond: (ahead: number) => number;
 };
 
 /**
@@ -59,13 +59,15 @@ export async function takeOutboxSnapshot(
     oldest = Math.min(oldest, oldestCreatedAt);
     if (!troubledDomains.has(domain)) oldestUntried = Math.min(oldestUntried, untriedSince ?? now);
   }
-  const busySince = oldestUntried === now && total >= MANY_PUT_OFF ? oldest : oldestUntried;
-  const pace = total > NO_QUEUE ? await findPace(db, busySince, now) : null;
+  const isQueue = total > NO_QUEUE;
+  const busyPace = isQueue ? await findPace(db, oldestUntried, now) : null;
+  const retryPace = isQueue ? await findPace(db, oldest, now) : null;
+  const assumed = await assumedPace(db, { total, now, codeTtlSeconds });
   return {
     waiting,
     troubledDomains,
     standstill: now - oldest >= mostWaitMs ? await findStandstill(db, { now, forMs: mostWaitMs }) : null,
-    pacePerSecond: pace ?? (await assumedPace(db, { total, now, codeTtlSeconds })),
+    pacePerSecond: (ahead) => busyPace ?? (ahead >= MANY_AHEAD ? retryPace : null) ?? assumed,
   };
 }
 

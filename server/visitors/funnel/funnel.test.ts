@@ -1,6 +1,8 @@
 // What is counted and what is not, on a server that listens: the page's own request, what browsers tell, and the bounds.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
@@ -117,6 +119,20 @@ for (const engine of ENGINES) {
         await ask('/?utm_source=newsletter');
         assert.ok((await countedBy(server)).includes('seen newsletter 3'));
         assert.doesNotMatch(server.logLines.join(''), /newsletter|news\.example|Chrome/);
+      }));
+
+    it('counts a page when it is sent, though the visitor leaves before its end', () =>
+      withSite({ engine }, async (server) => {
+        const headers = { host: '127.0.0.1', 'user-agent': BROWSER };
+        const request = Object.assign(new IncomingMessage(new Socket()), {
+          method: 'GET',
+          url: '/',
+          headers,
+        });
+        request.rawHeaders = Object.entries(headers).flat();
+        // It has no connection, so it never ends.
+        server.app.server.emit('request', request, new ServerResponse(request));
+        assert.deepEqual(await countedBy(server), ['seen direct 1']);
       }));
 
     it('counts no visitor who asked not to be counted, no robot, and no page that is loaded but not looked at', () =>
