@@ -41,7 +41,7 @@ const WRITE_FAULTS: Readonly<Record<OpenDatabase['engine'], Readonly<Record<Writ
 
 const STUCK_AFTER_MS = 120_000;
 
-type HealthParts = {
+export type HealthParts = {
   readonly database: OpenDatabase;
   /** Whether mail keeps up with forms. */
   readonly mailBacklog: {

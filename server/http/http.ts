@@ -1,0 +1,144 @@
+// The server's HTTP without any feature: what every request meets before its route and after it. The one file through which
+// run/ opens it; routes are added by visitors/ and mail-events/.
+import fastifyCookie from '@fastify/cookie';
+import type { FastifyInstance } from 'fastify';
+import type { IncomingMessage } from 'node:http';
+import type { Logger } from 'pino';
+
+import type { Campaign } from '#server/campaign/campaign.ts';
+import { noteAnswers, type Answered } from '#server/http/answered-requests.ts';
+import { boundConnections, type ConnectionLimits } from '#server/http/connections.ts';
+import { createCookies, type Cookies } from '#server/http/cookies.ts';
+import { createFastify } from '#server/http/create-fastify.ts';
+import { createSendError, type SendError } from '#server/http/errors.ts';
+import { addHeaders, type HeaderList } from '#server/http/header-list.ts';
+import { addHealthRoute, addLiveRoute, type HealthParts } from '#server/http/health.ts';
+import { HOST_SENTENCE, namesItsHost } from '#server/http/host.ts';
+import { createLetterPage, type LetterPage } from '#server/http/letter-page.ts';
+import { addLoadShedding, type LoadLimits } from '#server/http/load-shedding.ts';
+import { refuseOtherMethods } from '#server/http/other-methods.ts';
+import type { Release } from '#server/http/releases.ts';
+import { refuseOtherOrigins } from '#server/http/same-origin.ts';
+import { addSecurityHeaders } from '#server/http/security-headers.ts';
+import { addSiteFastPath } from '#server/http/site-fast-path.ts';
+import { serveSite } from '#server/http/static-files.ts';
+import {
+  createForgottenProxyWarning,
+  createIsProxy,
+  createVisitorAddress,
+  type VisitorAddress,
+} from '#server/http/visitor-address.ts';
+import type { Secrets } from '#server/secrets/secrets.ts';
+import type { Config } from '#server/settings/settings.ts';
+
+const URL_MAX_LENGTH = 2_048;
+
+/** The slice of the service (server/run/service.ts) that HTTP needs. */
+export type HttpService = {
+  readonly config: Config;
+  readonly campaign: Campaign;
+  readonly secrets: Secrets;
+  readonly database: HealthParts['database'];
+  readonly funnel: { readonly pageSeen: (request: IncomingMessage) => void };
+  readonly metrics: {
+    readonly requestAnswered: (answered: Answered) => void;
+    readonly connectionsOpen: (count: number) => void;
+    readonly connectionRefused: (reason: string) => void;
+  };
+  readonly clock: () => number;
+  readonly logger: Logger;
+};
+
+/** What concerns HTTP alone. */
+export type HttpOptions = {
+  /** The built site; null serves the API alone. */
+  readonly release: Release | null;
+  /** True once the process was asked to stop. */
+  readonly isStopping: () => boolean;
+  /** True once another process serves at this address: no visitor needs to be sent elsewhere. */
+  readonly isReplaced?: () => boolean;
+  /** For tests: where load shedding begins. */
+  readonly loadLimits?: LoadLimits;
+  /** For tests: how many connections there may be. */
+  readonly connectionLimits?: ConnectionLimits;
+};
+
+/** What the routes work with. */
+export type Http = {
+  readonly app: FastifyInstance;
+  readonly cookies: Cookies;
+  readonly visitorAddress: VisitorAddress;
+  readonly letterPage: LetterPage;
+  readonly sendError: SendError;
+  /**
+   * Adds what comes after the routes: health, the site, and the answers to unknown paths and methods.
+   * @param otherUrls paths of routes that are not in shared/api.ts
+   */
+  readonly complete: (mailBacklog: HealthParts['mailBacklog'], otherUrls: readonly string[]) => void;
+};
+
+/** Makes the application without routes: limits, headers, log, load shedding, and the refusal of requests that no route may see. */
+export async function createHttp(service: HttpService, options: HttpOptions): Promise<Http> {
+  const { config, campaign, secrets, funnel, metrics, clock, logger } = service;
+  const { release, isStopping, isReplaced = () => false } = options;
+  const isProxy = createIsProxy(config.trustProxy);
+  const visitorAddress = createVisitorAddress(isProxy);
+  const sendError = createSendError(campaign);
+  const app = createFastify({ logger, visitorAddress, clock, sendError });
+
+  addSecurityHeaders(app, config.secure);
+  const noting = { onAnswered: metrics.requestAnswered, onPageSeen: funnel.pageSeen };
+  noteAnswers(app, noting);
+  const ownHeaders = (requestId: string): HeaderList =>
+    // It tells a connection that is kept alive to send its next request elsewhere.
+    isStopping() ? ['x-request-id', requestId, 'connection', 'close'] : ['x-request-id', requestId];
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    addHeaders(reply, ownHeaders(request.id));
+    done();
+  });
+  await addLoadShedding(app, sendError, options.loadLimits);
+  const noteForgottenProxy = createForgottenProxyWarning(config.trustProxy, logger);
+  app.addHook('onRequest', (request, _reply, done) => {
+    noteForgottenProxy(request.headers);
+    done();
+  });
+  refuseOddRequests(app, sendError);
+  refuseOtherOrigins(app, config.publicUrl, sendError);
+  await app.register(fastifyCookie);
+
+  return {
+    app,
+    cookies: createCookies(secrets, config.secure),
+    visitorAddress,
+    letterPage: createLetterPage(campaign.site, config.secure),
+    sendError,
+    complete: (mailBacklog, otherUrls) => {
+      addLiveRoute(app);
+      const isLeaving = () => isStopping() && !isReplaced();
+      addHealthRoute(app, { ...service, mailBacklog, sendError, isLeaving });
+      refuseOtherMethods(app, sendError, otherUrls);
+      const site = release && serveSite(app, { ...config, release, sendError });
+      app.setNotFoundHandler((request, reply) =>
+        site === null || request.url.startsWith('/api/')
+          ? sendError(reply, 'not-found')
+          : site.answerUnknown(request, reply),
+      );
+      if (site !== null)
+        addSiteFastPath(app, {
+          resources: site.resources,
+          urlMaxLength: URL_MAX_LENGTH,
+          ownHeaders,
+          onRequest: noteForgottenProxy,
+          ...noting,
+        });
+      boundConnections(app.server, { limits: options.connectionLimits, isProxy, metrics, logger });
+    },
+  };
+}
+
+function refuseOddRequests(app: FastifyInstance, sendError: SendError): void {
+  app.addHook('onRequest', async (request, reply) => {
+    if (!namesItsHost(request.raw)) return sendError(reply, 'malformed-body', { sentence: HOST_SENTENCE });
+    if (request.url.length > URL_MAX_LENGTH) return sendError(reply, 'uri-too-long');
+  });
+}
