@@ -17,16 +17,81 @@ const SQL: Restriction = {
 /** Rooms that only people who build and test need. */
 const WORKSHOP = ['#testing/*', '#build/*', '#proofs/*', '#studio/*', '#checks/*', '#e2e/*'];
 /**
- * The floors of server/, from the ground up. A room imports from floors below its own, never from a room beside or above it;
- * types count as imports.
+ * The floors of server/, from the ground up. A room imports from floors below its own, never from a room beside or above it; types
+ * count as imports. With each room stand the files that other rooms and the desk may import; the rest of the room is private.
  */
-const FLOORS: readonly (readonly string[])[] = [
-  ['platform', 'attribution'],
-  ['restart', 'settings', 'secrets', 'campaign', 'db'],
-  ['limits', 'http', 'observability', 'webhooks', 'figures', 'mail'],
-  ['visitors', 'mail-events', 'upkeep'],
-  ['run'],
+const FLOORS: readonly Readonly<Record<string, readonly string[]>>[] = [
+  { platform: ['*'], attribution: ['*'] },
+  {
+    restart: ['running-page.js'],
+    settings: [
+      'settings.ts',
+      'env-file.ts',
+      'tries-and-rates.ts',
+      'smtp-setting.ts',
+      'addresses-in-settings.ts',
+    ],
+    secrets: ['*'],
+    campaign: ['campaign.ts', 'campaign-warnings.ts'],
+    db: [
+      'schema.ts',
+      'engine/connect.ts',
+      'engine/clocks.ts',
+      'engine/outages.ts',
+      'migrations/migrate.ts',
+      'tables/*',
+      'across/*',
+      'whole/*',
+    ],
+  },
+  {
+    limits: ['limits.ts', 'breaker.ts', 'proof-of-work.ts'],
+    http: [
+      'http.ts',
+      'cookies.ts',
+      'drain.ts',
+      'errors.ts',
+      'letter-page.ts',
+      'releases.ts',
+      'send-resource.ts',
+      'visitor-address.ts',
+    ],
+    observability: ['logger.ts', 'log-output.ts', 'metrics.ts', 'metrics-server.ts'],
+    webhooks: ['webhook-endpoints.ts', 'webhook-events.ts', 'webhook-sender.ts', 'webhook-worker.ts'],
+    figures: ['figures.ts', 'period.ts', 'mail-platforms.ts', 'mail-platform-lookup.ts'],
+    mail: [
+      'mailer.ts',
+      'bounces-that-suppress.ts',
+      'delete-eml-files.ts',
+      'dkim-key.ts',
+      'letters/*',
+      'outbox/backlog.ts',
+      'outbox/mail-worker.ts',
+    ],
+  },
+  {
+    visitors: [
+      'visitors.ts',
+      'visitor-context.ts',
+      'funnel/counter.ts',
+      'leads/email-domain.ts',
+      'unsubscribe/withdraw.ts',
+    ],
+    'mail-events': ['routes.ts', 'read-message.ts', 'take-message.ts'],
+    upkeep: ['upkeep.ts', 'consent-sealer.ts'],
+  },
+  { run: ['service.ts', 'main.ts', 'app.ts', 'why-the-start-failed.ts'] },
 ];
+const ROOMS = FLOORS.flatMap((floor) => Object.keys(floor));
+
+/** What no file outside a room may import of it. */
+const privatePartsBut = (own?: string): Restriction[] =>
+  FLOORS.flatMap((floor) => Object.entries(floor))
+    .filter(([name, faces]) => name !== own && !faces.includes('*'))
+    .map(([name, faces]) => ({
+      group: [`#server/${name}/*`, `#server/${name}/*/*`, ...faces.map((face) => `!#server/${name}/${face}`)],
+      message: `This file is private to server/${name}/. FLOORS in oxlint.config.ts lists what the room shows.`,
+    }));
 
 const SERVER: Restriction[] = [
   ALIASES,
@@ -62,9 +127,9 @@ const IMPORTS: readonly (readonly [files: string[], restrictions: Restriction[]]
     ],
   ],
   // The files that lie loose in server/ start what a room serves.
-  [['server/*'], [...SERVER, SQL]],
-  ...FLOORS.flatMap((names, floor) =>
-    names.map((name): [string[], Restriction[]] => [
+  [['server/*'], [...SERVER, SQL, ...privatePartsBut()]],
+  ...FLOORS.flatMap((floor, index) =>
+    Object.keys(floor).map((name): [string[], Restriction[]] => [
       [`server/${name}/**`],
       [
         ...SERVER,
@@ -72,9 +137,9 @@ const IMPORTS: readonly (readonly [files: string[], restrictions: Restriction[]]
         {
           group: rooms(
             name === 'db'
-              ? FLOORS.flat().filter((other) => other !== 'db' && other !== 'platform')
-              : FLOORS.slice(floor)
-                  .flat()
+              ? ROOMS.filter((other) => other !== 'db' && other !== 'platform')
+              : FLOORS.slice(index)
+                  .flatMap((above) => Object.keys(above))
                   .filter((other) => other !== name),
           ),
           message:
@@ -82,6 +147,7 @@ const IMPORTS: readonly (readonly [files: string[], restrictions: Restriction[]]
               ? 'db/ knows tables, and platform/ below them.'
               : `${name}/ imports from the floors below its own (FLOORS, oxlint.config.ts).`,
         },
+        ...privatePartsBut(name),
       ],
     ]),
   ),
@@ -92,6 +158,7 @@ const IMPORTS: readonly (readonly [files: string[], restrictions: Restriction[]]
       { group: ['#web/*', ...WORKSHOP], message: 'desk/ imports server/ and shared/ only.' },
       REACT,
       SQL,
+      ...privatePartsBut(),
     ],
   ],
   [['**/*.test.ts'], [ALIASES]],
