@@ -81,7 +81,7 @@ function withCode(error: unknown): unknown {
 /**
  * The second file takes its imports from the running module and not from an address: the boot script may have loaded the
  * first file from another address, and loading it twice would start two applications. Each further try to load the second file
- * (web/second-file/load-second-file.ts) uses another address.
+ * (web/later-stages/load-later-stages.ts) uses another address.
  */
 const joinFiles: Plugin = {
   name: 'join-files',
@@ -258,14 +258,17 @@ async function buildShapes(page: string): Promise<string> {
 }
 
 const { site, landing, interface: words } = readPageWords(CAMPAIGN_FOLDER);
-const { hero } = landing;
+const { hero, figures = [] } = landing;
 const { appUrl, secondFileUrl } = await buildApp();
 takeCampaignFiles();
 await buildProofOfWork();
 const critical = (await buildCriticalStyles('critical.ts')) + (site.colors ? colourStyles(site.colors) : '');
 const { prerender } = await buildPrerenderer();
 const markup = await prerender('/');
-const css = (await buildHeadlineFont([hero.headline, site.title])) + critical + (await buildShapes(markup));
+const css =
+  (await buildHeadlineFont([hero.headline, site.title, ...figures.map(({ value }) => value)])) +
+  critical +
+  (await buildShapes(markup));
 const notFoundCss =
   (await buildHeadlineFont([words.notFound.title, site.title])) +
   critical +

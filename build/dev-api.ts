@@ -21,7 +21,7 @@ if (instance.type === 'complaints' || opening.type === 'complaints') {
 }
 const { service } = opening;
 let stopping = false;
-service.startWorker();
+service.startSending();
 const app = await buildApp(service, { release: null, isStopping: () => stopping });
 await app.listen({ port: service.config.port, host: service.config.host });
 

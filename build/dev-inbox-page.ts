@@ -26,7 +26,8 @@ export type ShownMail = {
 const TOKENS = readFileSync(path.resolve(import.meta.dirname, '..', 'web', 'styles', 'tokens.css'), 'utf8');
 
 const STYLES = `
-@font-face { font-family: Newsreader; src: url(/fonts/newsreader.woff2) format('woff2'); font-weight: 200 800; font-display: swap; }
+@font-face { font-family: Newsreader; src: url(/fonts/newsreader.woff2) format('woff2'); font-weight: 400 600; font-display: swap; }
+@font-face { font-family: 'Hanken Grotesk'; src: url(/fonts/hanken-grotesk.woff2) format('woff2'); font-weight: 400 600; font-display: swap; }
 * { box-sizing: border-box; margin: 0; }
 html { background: var(--paper); color: var(--ink); font: 400 var(--text-m)/1.5 var(--sans); -webkit-text-size-adjust: 100%; }
 body { display: grid; min-height: 100vh; grid-template: auto 1fr / minmax(17rem, 24rem) minmax(0, 1fr); }

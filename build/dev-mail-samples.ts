@@ -9,6 +9,7 @@ import { composeDigestEmail } from '#server/mail/letters/digest-mail.ts';
 import { composeGuideEmail } from '#server/mail/letters/guide-mail.ts';
 import { letterHtml, paragraph } from '#server/mail/letters/letter-html.ts';
 import { composeNewLeadEmail, composeNewLeadsEmail } from '#server/mail/letters/new-lead-mail.ts';
+import { ACCENT } from '#shared/colours.ts';
 
 export type SampleMail = {
   /** What it is called in a list. */
@@ -41,9 +42,10 @@ const LEADS = [
 /** Composes them. */
 export function sampleMails(campaign: Campaign): SampleMail[] {
   const { codeEmail, guideEmail, breakerEmail, newLeadEmail, site } = campaign;
-  const { title, language } = site;
+  const { title, language, colors, postalAddress } = site;
   const about = { title, language, host: HOST };
-  const guide = { ...about, days: GUIDE_LINK_DAYS, unsubscribe: UNSUBSCRIBE };
+  const accent = (colors?.accent ?? ACCENT).light;
+  const guide = { ...about, accent, postalAddress, days: GUIDE_LINK_DAYS, unsubscribe: UNSUBSCRIBE };
   const notice = composeBreakerNotice(breakerEmail, { reason: 'too many codes a minute', title });
   return [
     {

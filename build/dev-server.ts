@@ -57,9 +57,10 @@ import '/styles/critical-shapes.ts';
 import '/styles/critical-not-found.ts';
 // The styles have come.
 document.querySelector('style').remove();
-new FontFace('Newsreader', 'url(/fonts/newsreader.woff2)', { weight: '400 600' })
-  .load()
-  .then((font) => document.fonts.add(font));
+for (const [family, file] of [['Newsreader', 'newsreader'], ['Hanken Grotesk', 'hanken-grotesk']])
+  new FontFace(family, \`url(/fonts/\${file}.woff2)\`, { weight: '400 600' })
+    .load()
+    .then((font) => document.fonts.add(font));
 document.documentElement.className = localStorage.getItem('theme') === 'dark' ? 'dark' : 'light';
 start();
 </script>
@@ -93,7 +94,7 @@ const servePage: Plugin = {
         .catch(next);
     });
   },
-  // Static parts (web/landing/static-part.tsx) come with the page: a change of one needs the page anew. So do words, once they
+  // Static parts (web/frame/static-part.tsx) come with the page: a change of one needs the page anew. So do words, once they
   // were looked at (watchWords).
   hotUpdate({ file }) {
     if (file.startsWith(WORDS)) return [];

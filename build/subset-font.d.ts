@@ -9,6 +9,8 @@ declare module 'subset-font' {
   type SubsetOptions = {
     readonly targetFormat: 'sfnt' | 'woff' | 'woff2';
     readonly noHinting?: boolean;
+    /** OpenType features to keep; all of them if not given. */
+    readonly keepFeatures?: readonly string[];
     readonly dropTables?: readonly string[];
     readonly variationAxes?: Readonly<Record<string, number | AxisRange>>;
   };

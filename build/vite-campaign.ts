@@ -6,6 +6,7 @@ import type * as z from 'zod/mini';
 
 import { landingOf, readConsent, readWords, siteOf, svgSize } from '#server/campaign/campaign.ts';
 import { Interface, Landing, Site } from '#shared/campaign-schema.ts';
+import { yearIn } from '#shared/words.ts';
 
 /** Each file that the page may import, and its entries. An optional entry that the operator left out is undefined. */
 const ENTRIES = {
@@ -48,7 +49,10 @@ export function readPageWords(folder: string): PageWords {
 /** As high as the mark it stands for (web/frame/mark.tsx), in CSS pixels. */
 const LOGO_HEIGHT = 24;
 
-function logoOf(folder: string, { logo }: Site): { src: string; width: number; height: number } | undefined {
+function logoOf(
+  folder: string,
+  logo: string | undefined,
+): { src: string; width: number; height: number } | undefined {
   if (logo === undefined) return undefined;
   const size = svgSize(folder, logo);
   if (size === null) throw new Error(`media/${logo} has lost its viewBox.`);
@@ -63,17 +67,14 @@ function logoOf(folder: string, { logo }: Site): { src: string; width: number; h
 function exportsOf(folder: string, file: WordFile): Readonly<Record<string, unknown>> {
   if (file === 'consent.yaml') return wordsOrThrow(readConsent(folder));
   const { site, landing, interface: interfaceWords } = readPageWords(folder);
-  // The form shows one testimonial; the others stay out of the application's files.
-  if (file === 'landing.yaml') return { ...landing, testimonial: landing.testimonials.cards[0] };
+  if (file === 'landing.yaml') {
+    const cards = landing.testimonials.cards.map((card) => ({ ...card, logo: logoOf(folder, card.logo) }));
+    // The form shows one testimonial; the others stay out of the application's files.
+    return { ...landing, testimonials: { ...landing.testimonials, cards }, testimonial: cards[0] };
+  }
   if (file === 'interface.yaml') return interfaceWords;
   const languageName = new Intl.DisplayNames(site.language, { type: 'language' }).of(site.language);
-  return { ...site, languageName, logo: logoOf(folder, site) };
-}
-
-/** The current year as the campaign's language writes it, without its word for year. */
-function yearIn(language: string): string {
-  const parts = new Intl.DateTimeFormat(language, { year: 'numeric' }).formatToParts();
-  return parts.find(({ type }) => type === 'year')?.value ?? String(new Date().getFullYear());
+  return { ...site, languageName, logo: logoOf(folder, site.logo) };
 }
 
 /** The largest file of words: each of its sections is a module, so that the bundler leaves out unused entries. */

@@ -25,7 +25,7 @@ const CLASSES = globSync('**/*.module.css', { cwd: WEB })
 
 /**
  * A class name of a letter and a digit: names are in the page twice, and a random one cannot be compressed. The same for
- * a file that is imported as a module and as text (web/styles/first-file.ts).
+ * a file that is imported as a module and as text (web/styles/app-styles.ts).
  */
 function shortClassName(name: string, file: string): string {
   const [place = ''] = path.relative(WEB, file).split('?');

@@ -24,6 +24,7 @@ const MAY_BE_MISSING: Readonly<Record<string, string>> = {
   ':view-transition': 'one stage takes the place of the other without a fade',
   ':view-transition-old': 'the same',
   ':view-transition-new': 'the same',
+  ':selection': 'the digit in a box is marked while it is selected',
   globalPrivacyControl: 'who has no such wish to state has none',
   doNotTrack: 'the same',
 };

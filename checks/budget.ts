@@ -45,8 +45,20 @@ if (app === undefined || second === undefined || others.length > 0)
   throw new Error('The application must be two files.');
 const home = brotli(path.join(release.folder, 'pages', 'index.html'));
 const chunk = brotli(path.join(FILES, app));
-const shared = home + chunk + size('fonts/newsreader.woff2') + size('media/poster-640.avif');
+const shared =
+  home +
+  chunk +
+  size('fonts/newsreader.woff2') +
+  size('fonts/hanken-grotesk.woff2') +
+  size('media/poster-640.avif') +
+  size('media/guide-400.avif');
 const avatars = globSync('media/avatar-*.avif', { cwd: FILES }).reduce((sum, name) => sum + size(name), 0);
+
+/** Open pages of the guide; a phone fetches them only when it is asked for them. */
+const insides = globSync('media/inside-*-480.avif', { cwd: FILES }).reduce(
+  (sum, name) => sum + size(name),
+  0,
+);
 
 const page = path.join(release.folder, 'pages', 'index.html');
 
@@ -58,8 +70,8 @@ const wordsAreOurs = ['landing.yaml', 'interface.yaml'].every(
     readFileSync(path.join(CAMPAIGN_FOLDER, name), 'utf8') ===
     readFileSync(path.join(TEST_CAMPAIGN, name), 'utf8'),
 );
-/** With our words 500 bytes of the 10 kB stay free, so that an operator can say more than we do and break nothing. */
-const HTML_LIMIT_KB = wordsAreOurs ? 9.5 : 10;
+/** With our words 500 bytes of the 12 kB stay free, so that an operator can say more than we do and break nothing. */
+const HTML_LIMIT_KB = wordsAreOurs ? 11.5 : 12;
 
 /**
  * Kilobytes of 1000 bytes, as networks and Lighthouse count them. Past the limit of code is an error, of the whole a note;
@@ -71,16 +83,16 @@ const BUDGET: readonly (readonly [
   limitKb: number,
   code: { readonly bytes: number; readonly limitKb: number } | null,
 ])[] = [
-  [HTML, home, HTML_LIMIT_KB, { bytes: brotliOfCode(page), limitKb: 5.7 }],
-  ['application, first file', chunk, 105, { bytes: brotliOfCode(path.join(FILES, app)), limitKb: 93.5 }],
+  [HTML, home, HTML_LIMIT_KB, { bytes: brotliOfCode(page), limitKb: 7.1 }],
+  ['application, first file', chunk, 105, { bytes: brotliOfCode(path.join(FILES, app)), limitKb: 94.5 }],
   [
     'application, second file',
     brotli(path.join(FILES, second)),
     25,
     { bytes: brotliOfCode(path.join(FILES, second)), limitKb: 24.5 },
   ],
-  ['whole landing page on a phone', shared + avatars, 160, null],
-  ['whole landing page on a desktop', shared + avatars + size('media/hero-1280.avif'), 250, null],
+  ['whole landing page on a phone', shared + avatars, 165, null],
+  ['whole landing page on a desktop', shared + avatars + size('media/hero-1280.avif') + insides, 250, null],
 ];
 
 const kilobytes = (bytes: number): string => (bytes / 1000).toFixed(1);

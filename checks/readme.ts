@@ -1,6 +1,6 @@
-// Keeps the documents honest: every relative link in them (outside of `code`) leads to a file, every npm script and every test they name
-// exists, and .ci/run calls exactly the test command that README gives. Workflows call scripts that exist, and actions by the hash of
-// their commit.
+// Keeps the documents honest: every relative link and picture in them (outside of `code`) leads to a file, every npm script and every
+// test they name exists, and .ci/run calls exactly the test command that README gives. Workflows call scripts that exist, and actions
+// by the hash of their commit.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -24,7 +24,10 @@ for (const document of documents) {
     if (file === undefined || !read(file).includes(title))
       complaints.push(`${document} names the test "${title}" in ${name}, which is not there.`);
   }
-  for (const [, target = ''] of text.replaceAll(/`[^`\n]+`/g, '').matchAll(/\]\(([^)\s]+)\)/g)) {
+  for (const [, link, picture] of text
+    .replaceAll(/`[^`\n]+`/g, '')
+    .matchAll(/\]\(([^)\s]+)\)|(?:src|srcset)="([^"]+)"/g)) {
+    const target = link ?? picture ?? '';
     if (/^(https?:|mailto:|#)/.test(target)) continue;
     const [file = ''] = target.split('#');
     if (!existsSync(path.join(PROJECT_FOLDER, path.dirname(document), file))) {

@@ -30,6 +30,63 @@ test('selection and context menu are off', async ({ page, visitor }) => {
   expect(blocked).toBe(true);
 });
 
+test('the page says how long the article takes, and its prompt can be copied whole', async ({
+  page,
+  visitor,
+  context,
+  site,
+}) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: site.url });
+  await page.goto('/');
+  await visitor.readArticle();
+  await expect(page.getByText(/^A \d-minute read$/)).toBeVisible();
+  const prompt = page.getByRole('article').getByRole('figure', { name: /A prompt to copy/ });
+  await prompt.getByRole('button', { name: 'Copy' }).click();
+  await expect(visitor.toast).toContainText('Copied');
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  expect(copied).toMatch(/^Context: .*\nRole: .*\nAttributes: .*\nFacts: .*\nTarget outcome: .*\.$/);
+});
+
+test('where the clipboard is refused, the prompt says so', async ({ page, visitor }) => {
+  await page.addInitScript(() => {
+    navigator.clipboard.writeText = () => Promise.reject(new DOMException('refused', 'NotAllowedError'));
+  });
+  await page.goto('/');
+  await visitor.readArticle();
+  await page.getByRole('button', { name: 'Copy', exact: true }).click();
+  await expect(visitor.toast).toContainText('Could not copy');
+});
+
+for (const width of [320, 375, 768, 1440])
+  test(`at ${width} px no line of the formula ends with a sign`, async ({ page, visitor }) => {
+    await page.setViewportSize({ width, height: 800 });
+    await page.goto('/');
+    await visitor.readArticle();
+    const lines = await page
+      .getByRole('article')
+      .locator('blockquote')
+      .evaluate((quote) => {
+        const words: { readonly text: string; readonly line: number }[] = [];
+        const walker = document.createTreeWalker(quote, NodeFilter.SHOW_TEXT);
+        while (walker.nextNode()) {
+          const node = walker.currentNode as Text;
+          for (const match of node.data.matchAll(/\S+/g)) {
+            const range = document.createRange();
+            range.setStart(node, match.index);
+            range.setEnd(node, match.index + match[0].length);
+            words.push({ text: match[0], line: Math.round(range.getBoundingClientRect().bottom) });
+          }
+        }
+        return Array.from(Map.groupBy(words, ({ line }) => line).values(), (line) =>
+          line.map(({ text }) => text).join(' '),
+        );
+      });
+    expect(lines.join(' ')).toBe(
+      'Response rate = ICP accuracy + deliverability + content/value + offer strength',
+    );
+    for (const line of lines) expect(line).not.toMatch(/[=+]$/);
+  });
+
 test('the progress bar follows the reading from 0 to 100 percent', async ({ page, visitor }) => {
   await page.goto('/');
   await visitor.readArticle();

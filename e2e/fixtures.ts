@@ -107,7 +107,16 @@ function forgetRestingPointer(): void {
   );
 }
 
+/** Takes the page's own text face away, and the scaled ones that stand in for it. */
+function forceMachineFace(): void {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(':root { --sans: sans-serif; }');
+  document.adoptedStyleSheets.push(sheet);
+}
+
 type Fixtures = {
+  /** Whether text is set in the machine's own face, unscaled, as where the page's fonts never arrive. */
+  readonly machineFace: boolean;
   readonly visitor: Visitor;
   /** Complaints that a test provokes on purpose, such as a blocked picture. */
   readonly expectedComplaints: RegExp[];
@@ -128,10 +137,12 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     { scope: 'worker' },
   ],
   baseURL: async ({ site }, use) => use(site.url),
+  machineFace: [false, { option: true }],
   // oxlint-disable-next-line no-empty-pattern -- as above
   expectedComplaints: async ({}, use) => use([]),
   noComplaints: [
-    async ({ context, expectedComplaints }, use) => {
+    async ({ context, machineFace, expectedComplaints }, use) => {
+      if (machineFace) await context.addInitScript(forceMachineFace);
       const complaints = watchForComplaints(context);
       await context.addInitScript(forgetRestingPointer);
       await use();

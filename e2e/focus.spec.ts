@@ -178,6 +178,34 @@ for (const [name, width] of [
   });
 }
 
+test('a browser that restores its own place late does not take the button away', async ({
+  page,
+  visitor,
+}) => {
+  await page.addInitScript(() => {
+    // As a busy machine does: some frames after the landing page is there again.
+    addEventListener('popstate', () => setTimeout(() => window.scrollTo(0, 0), 150));
+  });
+  await page.goto('/');
+  const action = buttonOf(visitor, 'Get Your Free Copy Now');
+  await action.scrollIntoViewIfNeeded();
+  await action.click();
+  await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeFocused();
+  await page.goBack();
+  await expect(action).toBeFocused();
+  // Not yet gone, and there for good: both sides of the browser's move.
+  await page.waitForFunction(() => window.scrollY > 0);
+  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 400)));
+  await expect(action).toBeInViewport({ ratio: 0.9 });
+  // A scroll without key, wheel or pointer after it, as of a screen reader or by voice, is the visitor's own.
+  const moved = await page.evaluate(async () => {
+    window.scrollTo(0, 500);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    return window.scrollY;
+  });
+  expect(moved).toBe(500);
+});
+
 test('closing a toast gives the focus back to where it was', async ({ page, visitor }) => {
   await page.clock.install();
   await page.goto('/');

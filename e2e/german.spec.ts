@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import AxeBuilder from '@axe-core/playwright';
+import type { Locator } from '@playwright/test';
 import { parse } from 'yaml';
 
 import type { Landing, Site } from '#shared/campaign-schema.ts';
@@ -29,7 +30,11 @@ test('a visitor of the German campaign goes from the landing page into the artic
     const year = String(new Date().getFullYear());
     await expect(page.getByText(site.copyright.replace('{year}', year))).toBeVisible();
     // No hero picture, no film; people without pictures have initials.
-    await expect(page.locator('main img, video')).toHaveCount(0);
+    await expect(page.locator('main picture, video')).toHaveCount(0);
+    // In the place of the hero's picture and of the closing panel's lies the guide's cover, an ornament.
+    const coverIn = (place: Locator) => place.locator('[aria-hidden] p').filter({ hasText: site.title });
+    await expect(coverIn(page.getByRole('main'))).toHaveCount(2);
+    for (const cover of await coverIn(page.getByRole('main')).all()) await expect(cover).toBeVisible();
     await expect(page.getByRole('figure')).toHaveCount(landing.testimonials.cards.length);
     const logo = page.getByRole('banner').locator('img');
     expect(await logo.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(0);
@@ -50,6 +55,7 @@ test('a visitor of the German campaign goes from the landing page into the artic
     }
 
     await callToAction.click();
+    await expect(coverIn(page.getByRole('complementary'))).toBeVisible();
     const fields = page.locator('form').getByRole('textbox');
     await expect(fields).toHaveCount(3);
     const email = 'karla@example.de';

@@ -227,3 +227,54 @@ test('an unknown path is a 404 page, with the way back', async ({ page, expected
   await page.getByRole('link', { name: 'Go to the guide' }).click();
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Master AI-Powered Cold Outreach');
 });
+
+test('the hero ends with the figures as text, and their bars have the lengths that the numbers say', async ({
+  page,
+}) => {
+  await page.goto('/');
+  const figures = page.getByRole('region', { name: 'Master AI-Powered Cold Outreach' });
+  await expect(figures.getByRole('term')).toHaveText([
+    'one team’s reply rate',
+    'another team’s ROI',
+    'average ROI',
+  ]);
+  await expect(figures.getByRole('definition')).toHaveText([
+    '11.4%',
+    'from 3.2%',
+    '9.7:1',
+    'from 4:1',
+    '10.2x',
+  ]);
+  const lengths = await figures
+    .locator('dl svg')
+    .evaluateAll((bars) =>
+      bars.map((svg) => Array.from(svg.children, (bar) => bar.getBoundingClientRect().width)),
+    );
+  const ratios = lengths.map(([from = 0, to = 1]) => Math.round((100 * from) / to));
+  expect(ratios).toEqual([28, 41]);
+});
+
+test('pages of the guide are shown beside its contents, and on a phone only when they are asked for', async ({
+  page,
+}) => {
+  const requested: string[] = [];
+  page.on('request', (request) => requested.push(request.url()));
+  await page.setViewportSize({ width: 375, height: 700 });
+  await page.goto('/');
+  const summary = page.getByText('Look inside');
+  await summary.scrollIntoViewIfNeeded();
+  await page.waitForLoadState('networkidle');
+  expect(requested.filter((url) => url.includes('inside-'))).toEqual([]);
+  await summary.click();
+  const pages = page.getByRole('img', { name: /^Two pages of/ });
+  await expect(pages).toHaveCount(2);
+  for (const picture of await pages.all()) {
+    await picture.scrollIntoViewIfNeeded();
+    await expect
+      .poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth))
+      .toBeGreaterThan(300);
+  }
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await expect(summary).toBeHidden();
+  await expect(pages).toHaveCount(2);
+});

@@ -42,7 +42,7 @@ test('the guide opens on another device, stays after a reload, and its mail lets
     // A link that was cut short says what to do.
     await onAnotherDevice(browser, async (device) => {
       await device.goto(linkIn(text, 'guide', site).slice(0, -1));
-      await expect(device.getByRole('heading', { level: 1 })).toHaveText('This link has had its time');
+      await expect(device.getByRole('heading', { level: 1 })).toHaveText('This link has expired');
       await device.getByRole('link', { name: 'Go to the guide' }).click();
       await expect(device.getByRole('heading', { level: 1 })).toHaveText('Master AI-Powered Cold Outreach');
     });
@@ -62,6 +62,21 @@ test('the guide opens on another device, stays after a reload, and its mail lets
       await expect(device.getByRole('button', { name: 'Unsubscribe' })).toBeFocused();
       await device.keyboard.press('Enter');
       await expect(device.getByRole('heading', { level: 1 })).toHaveText('You are unsubscribed');
+      expect(complaints).toEqual([]);
+    });
+    // They are light, as the page is, until the visitor has chosen otherwise there.
+    await onAnotherDevice(browser, async (device) => {
+      const complaints: string[] = [];
+      device.on('console', (message) => complaints.push(message.text()));
+      await device.emulateMedia({ colorScheme: 'dark' });
+      const paper = () => device.evaluate(() => getComputedStyle(document.body).backgroundColor);
+      await device.goto(linkIn(text, 'unsubscribe', site));
+      expect(await paper()).toBe('rgb(250, 247, 240)');
+      await device.evaluate(() => localStorage.setItem('theme', 'dark'));
+      await device.reload();
+      expect(await paper()).toBe('rgb(18, 19, 15)');
+      await expect(device.getByRole('contentinfo')).toContainText('All rights reserved');
+      await expect(device.getByRole('link', { name: 'Privacy Policy' })).toBeVisible();
       expect(complaints).toEqual([]);
     });
   } finally {

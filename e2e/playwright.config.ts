@@ -6,7 +6,7 @@ import { fontconfigFile } from '#testing/fonts.ts';
 
 const narrow = { ...process.env, FONTCONFIG_FILE: fontconfigFile('narrow') } as Record<string, string>;
 
-export default defineConfig({
+export default defineConfig<{ machineFace: boolean }>({
   testDir: '.',
   outputDir: '../test-results',
   // What a screen reader meets, in words that are the same in every engine and system.
@@ -28,12 +28,14 @@ export default defineConfig({
     trace: 'off',
   },
   projects: [
-    // In the widest text face (global-setup.ts); what measures lines, rows and columns in the narrowest as well.
-    { name: 'wide' },
+    // In the page's own face. What measures lines, rows and columns also in the widest (global-setup.ts) and the narrowest
+    // that a machine sets text in when the page's fonts never arrive.
+    { name: 'own' },
+    { name: 'wide', grep: /@layout/, use: { machineFace: true } },
     {
       name: 'narrow',
       grep: /@layout/,
-      use: { launchOptions: { ...chromiumLaunchOptions(), env: narrow } },
+      use: { machineFace: true, launchOptions: { ...chromiumLaunchOptions(), env: narrow } },
     },
   ],
 });

@@ -138,7 +138,7 @@ test('what happens is said once, and the countdown twice a minute', async ({ pag
   await expect.poll(said).toContain('Notification Verified! Access granted. Enjoy the content!');
   await page.clock.runFor(1_000);
   const last = await saidSince();
-  expect(last.filter((text) => text !== 'Opening the guide...').toSorted()).toEqual([
+  expect(last.filter((text) => text !== 'Opening the guide…').toSorted()).toEqual([
     'Notification Verified! Access granted. Enjoy the content!',
     'Verifying code...',
   ]);

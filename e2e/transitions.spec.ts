@@ -40,6 +40,42 @@ for (const reducedMotion of ['no-preference', 'reduce'] as const) {
   });
 }
 
+for (const reducedMotion of ['no-preference', 'reduce'] as const)
+  test(`a right code opens an envelope for at most 900 ms, in nobody's way, where motion is ${reducedMotion}`, async ({
+    page,
+    visitor,
+  }) => {
+    await page.emulateMedia({ reducedMotion });
+    await page.goto('/');
+    await visitor.askForCode();
+    await visitor.enterCode(await visitor.mailedCode());
+    await expect(page.getByRole('article')).toBeVisible();
+    const envelope = page.locator('[class*=opening]');
+    if (reducedMotion === 'reduce') {
+      await expect(envelope).toBeHidden();
+      return;
+    }
+    const running = await page.evaluate(() =>
+      document
+        .getAnimations()
+        .filter(
+          ({ effect }) => effect instanceof KeyframeEffect && effect.target?.closest('[class*=opening]'),
+        )
+        .map(({ effect }) => Number(effect?.getComputedTiming().endTime)),
+    );
+    expect(running.every((end) => end <= 900)).toBe(true);
+    // Under it, the page answers: what lies in its middle is the page's.
+    const hit = await page.evaluate(() =>
+      document.elementFromPoint(innerWidth / 2, innerHeight / 2)?.closest('[class*=opening]'),
+    );
+    expect(hit).toBeNull();
+    await expect(envelope).toHaveCount(0);
+    // Coming back to the article opens nothing again.
+    await page.reload();
+    await expect(page.getByRole('article')).toBeVisible();
+    await expect(envelope).toHaveCount(0);
+  });
+
 test('a press on the button shows at once that it was felt, while the application still loads', async ({
   page,
 }) => {

@@ -13,7 +13,7 @@ import {
   type Visitor,
 } from '#testing/server-under-test.ts';
 import { argument, createProof } from '#proofs/stand/proof.ts';
-import { createRandom } from '#proofs/stand/random.ts';
+import { createRandom } from '#testing/random.ts';
 import { networkAddress } from '#proofs/stand/visitors.ts';
 
 const MINUTES = 60;

@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { API } from '#shared/api.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { filledForm } from '#testing/server-under-test.ts';
-import { databaseOf, type Account } from '#proofs/stand/account.ts';
+import { databaseOf, type Account } from '#proofs/stand/promises-kept.ts';
 import { startBalancer } from '#proofs/stand/balancer.ts';
 import { argument, createProof } from '#proofs/stand/proof.ts';
 import {

@@ -12,7 +12,7 @@ import type { Engine } from '#testing/databases.ts';
 import { onPostgres } from '#testing/postgres-server.ts';
 import { filledForm } from '#testing/server-under-test.ts';
 import { fillDisk, mountSmallDisk } from '#testing/small-disk.ts';
-import { lostIn } from '#proofs/stand/account.ts';
+import { lostIn } from '#proofs/stand/promises-kept.ts';
 import { createProof } from '#proofs/stand/proof.ts';
 import { newAddress, newLedger, post, walk, WITHOUT_LIMITS } from '#proofs/stand/visitors.ts';
 

@@ -7,7 +7,7 @@ import { verifyChain } from '#server/db/across/consent-check.ts';
 import { API } from '#shared/api.ts';
 import { startPostgresPair } from '#testing/postgres-pair.ts';
 import { filledForm, TEST_SECRET } from '#testing/server-under-test.ts';
-import { databaseOf } from '#proofs/stand/account.ts';
+import { databaseOf } from '#proofs/stand/promises-kept.ts';
 import { startBalancer } from '#proofs/stand/balancer.ts';
 import { argument, createProof } from '#proofs/stand/proof.ts';
 import {

@@ -6,7 +6,7 @@ import { API } from '#shared/api.ts';
 import { ENGINES, type Engine } from '#testing/databases.ts';
 import { codeIn, startInbox, type InboxBehaviour } from '#testing/inbox.ts';
 import { filledForm } from '#testing/server-under-test.ts';
-import { databaseOf, lostIn } from '#proofs/stand/account.ts';
+import { databaseOf, lostIn } from '#proofs/stand/promises-kept.ts';
 import { argument, createProof } from '#proofs/stand/proof.ts';
 import { newAddress, newLedger, post, walk, WITHOUT_LIMITS } from '#proofs/stand/visitors.ts';
 

@@ -27,7 +27,7 @@ import { findProgram, notTested } from '#testing/programs.ts';
 import { copyProject } from '#testing/project-copy.ts';
 import { startProxy } from '#testing/proxies.ts';
 import { startSiteProcess, type PreparedSite, type SiteProcess } from '#testing/start-site.ts';
-import { lostIn, settle } from '#proofs/stand/account.ts';
+import { lostIn, settle } from '#proofs/stand/promises-kept.ts';
 import { createProof } from '#proofs/stand/proof.ts';
 import {
   countFailed,

@@ -10,7 +10,7 @@ import { API } from '#shared/api.ts';
 import { ENGINES, type Engine } from '#testing/databases.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 import { startReceiver, type Received } from '#testing/webhook-receiver.ts';
-import { databaseOf } from '#proofs/stand/account.ts';
+import { databaseOf } from '#proofs/stand/promises-kept.ts';
 import { argument, createProof } from '#proofs/stand/proof.ts';
 import { walkUnderKills } from '#proofs/stand/walk-under-kills.ts';
 

@@ -5,7 +5,7 @@ import * as z from 'zod/mini';
 import { colourComplaints, type Colours } from '#shared/colours.ts';
 import { API_ERRORS, type ApiErrorCode } from '#shared/errors.ts';
 import { linkComplaint } from '#shared/links.ts';
-import { isSingleLine } from '#shared/text.ts';
+import { isSingleLine } from '#shared/single-line.ts';
 
 /** What only HTML or Markdown would understand. Wherever these words are shown, it would be shown as it stands. */
 const MARKUP =
@@ -93,6 +93,8 @@ export const Site = z.strictObject({
   language: words.check(z.refine(isLanguage, 'must be the tag of a language, such as en, de or pt-BR')),
   publisher: words,
   copyright: words,
+  // Where the publisher can be written to. Without it no mail shows one.
+  postalAddress: z.optional(wordsWith()),
   footerLinks: z.array(link),
   shareText: words,
   readOn: z.optional(link),
@@ -112,14 +114,25 @@ export const Landing = z.strictObject({
     subtext: words,
     button: words,
     trustLines: items(words),
-    // Without it there is no picture.
+    // Without it the guide's cover is drawn there (web/guide/guide-cover.tsx).
     imageAlt: z.optional(words),
   }),
+  // Without them the hero ends with its lines of trust.
+  figures: z.optional(items(z.strictObject({ from: z.optional(words), value: words, label: words }))),
   benefits: z.strictObject({
     title: words,
     intro: words,
-    cards: items(z.strictObject({ icon: z.enum(BENEFIT_ICONS), title: words, description: words })),
+    cards: items(
+      z.strictObject({
+        icon: z.enum(BENEFIT_ICONS),
+        title: words,
+        description: words,
+        note: z.optional(words),
+      }),
+    ),
   }),
+  // Without it there are no pictures of pages.
+  inside: z.optional(z.strictObject({ title: words, pictures: items(words) })),
   howItWorks: z.strictObject({
     title: words,
     intro: words,
@@ -151,9 +164,18 @@ export const Landing = z.strictObject({
     title: words,
     // Without a picture, a person's initials stand.
     cards: items(
-      z.strictObject({ name: words, role: words, image: z.optional(words), quote: words, metric: words }),
+      z.strictObject({
+        name: words,
+        role: words,
+        image: z.optional(words),
+        logo: z.optional(svg),
+        quote: words,
+        metric: words,
+      }),
     ),
   }),
+  // Without it no bar follows the visitor down the page.
+  bar: z.optional(z.strictObject({ text: words, button: words })),
   closing: z.strictObject({ title: words, text: words, button: words, note: words }),
   // Without it the form stands alone.
   promise: z.optional(
@@ -161,7 +183,7 @@ export const Landing = z.strictObject({
       title: words,
       points: items(words),
       line: words,
-      // Without it there is no picture.
+      // The same.
       imageAlt: z.optional(words),
     }),
   ),
@@ -207,6 +229,8 @@ const bodyOfGuideEmail = wordsWith('title', 'host', 'days');
 export const GuideEmail = z.strictObject({
   subject: bodyOfGuideEmail.check(oneLine),
   greeting: bodyOfGuideEmail,
+  // What the guide holds. Without it the mail does not say.
+  inside: z.optional(bodyOfGuideEmail),
   link: bodyOfGuideEmail.check(oneLine),
   linkNote: bodyOfGuideEmail,
   attached: bodyOfGuideEmail,
@@ -327,6 +351,8 @@ const failure = z.strictObject({ title: plain, description: plain, timedOut: pla
 /** campaign/interface.yaml */
 export const Interface = z.strictObject({
   header: z.strictObject({ toggleTheme: plain, toggleThemeTip: plain }),
+  // Without it the form and the code screen do not say how far one has come.
+  steps: z.optional(z.strictObject({ label: plain, form: plain, code: plain, guide: plain })),
   form: z.strictObject({
     pageTitle: wordsWithAll('title'),
     title: plain,
@@ -386,6 +412,10 @@ export const Interface = z.strictObject({
     share: plain,
     shareTip: plain,
     readingProgress: plain,
+    // Without it the page does not say how long the article takes.
+    readingTime: z.optional(countedWords('minutes')),
+    // Without it a prompt stands without a label and without a button.
+    prompt: z.optional(z.strictObject({ label: plain, copy: plain, copied: toast, notCopied: toast })),
     opening: plain,
     accessEnded: plain,
     cookiesRefused: plain,

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 
 import { asciiAddress, Lead, normaliseEmail, Verification } from '#shared/lead.ts';
-import { isSingleLine } from '#shared/text.ts';
+import { isSingleLine } from '#shared/single-line.ts';
 
 describe('the schemas', () => {
   it('hand on exactly the fields of the specification, whatever else comes along', () => {

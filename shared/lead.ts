@@ -12,7 +12,7 @@ import {
   NAME_MIN_LENGTH,
 } from '#shared/lengths-and-resend-seconds.ts';
 import type { Interface } from '#shared/campaign-schema.ts';
-import { isSingleLine } from '#shared/text.ts';
+import { isSingleLine } from '#shared/single-line.ts';
 import { fill } from '#shared/words.ts';
 
 /** What can be wrong with a field of the form. */

@@ -6,6 +6,9 @@ const PLACES = ['benefits', 'how-it-works', 'problems', 'solution', 'testimonial
 const GOES_SOMEWHERE =
   /^(?:https?:\/\/[^\s/?#]+\.?[^\s]*|mailto:[^\s@]+@[^\s@]+|tel:\+?[\d\s().-]+|\/(?!\/)\S*)$/i;
 
+/** A link of the landing page, as it stands on another page of the site. @param href which {@link linkComplaint} accepts */
+export const fromOtherPage = (href: string): string => (/^#./.test(href) ? `/${href}` : href);
+
 /**
  * Whether a browser can follow a link, and would go where its writer meant.
  * @param href as it is written

@@ -17,3 +17,9 @@ export function pluralForm(text: Counted, count: number, language: string): stri
   if (typeof text === 'string') return text;
   return text[new Intl.PluralRules(language).select(count)] ?? text.other;
 }
+
+/** The current year as the campaign's language writes it, without its word for year. */
+export function yearIn(language: string): string {
+  const parts = new Intl.DateTimeFormat(language, { year: 'numeric' }).formatToParts();
+  return parts.find(({ type }) => type === 'year')?.value ?? String(new Date().getFullYear());
+}

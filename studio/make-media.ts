@@ -34,13 +34,19 @@ const PICTURES: Readonly<Record<string, readonly Size[]>> = {
     [800, 600],
   ],
 };
+/** Open pages of the guide: inside-1, inside-2 and so on. */
+const OPEN_PAGES: readonly Size[] = [
+  [480, 330],
+  [960, 660],
+];
 const PERSON: Size = [160, 160];
 const LINK_PREVIEW: Size = [1200, 630];
 const USAGE = `Usage: npm run picture -- PLACE FILE
 PLACE is one of
   hero      the picture beside the headline
   poster    what stands in the film's place until it is played
-  guide     the picture beside the form
+  guide     the picture beside the contents and the form
+  inside-1  the first of the open pages; then inside-2 and so on
   og        what others see where a link to the page is shared
   icons     the signs of browser tabs and home screens, from a square picture
   NAME      a person of the testimonials: the "image" of landing.yaml, such as avatar-jane-doe
@@ -56,7 +62,7 @@ const campaign = readCampaignFolder();
 async function make(where: string, source: string): Promise<void> {
   if (where === 'icons') return makeIcons(source);
   if (where === 'og') return write('media/og.png', fit(source, LINK_PREVIEW).png({ palette: true }));
-  const sizes = PICTURES[where];
+  const sizes = /^inside-\d+$/.test(where) ? OPEN_PAGES : PICTURES[where];
   const named = sizes?.map((size) => ({ name: `${where}-${size[0]}`, size })) ?? [
     { name: where, size: PERSON },
   ];

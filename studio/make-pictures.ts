@@ -5,7 +5,14 @@ import path from 'node:path';
 import type { Browser } from '@playwright/test';
 import sharp from 'sharp';
 import { initialsOf } from '#web/ui/initials.ts';
-import { campaignPeople, openScene, scenesFolder, withBrowser, type SceneSize } from './open-scene.ts';
+import {
+  campaignPeople,
+  countOfInsidePictures,
+  openScene,
+  scenesFolder,
+  withBrowser,
+  type SceneSize,
+} from './open-scene.ts';
 import { publish } from './publish.ts';
 
 type Quality = {
@@ -38,6 +45,9 @@ async function publishBoth(name: string, png: Buffer, quality: Quality, limit: n
   await publish(`${name}.webp`, webp);
 }
 
+/** Phones fetch these two with the page, so they give up what an eye does not miss. */
+const SMALL = { poster: '640', guide: '400' };
+
 async function makeHero(browser: Browser): Promise<void> {
   const limits = { 640: 14_000, 960: 22_000, 1280: 30_000 };
   for (const [width, limit] of Object.entries(limits)) {
@@ -56,7 +66,12 @@ async function makePoster(browser: Browser): Promise<void> {
   for (const [width, limit] of Object.entries(limits)) {
     const size = { width: 1280, height: 720, scale: Number(width) / 1280 };
     const png = await photograph(browser, 'film.html', size, lastMomentOfTheTitle);
-    await publishBoth(`media/poster-${width}`, png, { avif: 58, webp: 82 }, limit);
+    await publishBoth(
+      `media/poster-${width}`,
+      png,
+      { avif: width === SMALL.poster ? 46 : 58, webp: 82 },
+      limit,
+    );
   }
 }
 
@@ -106,8 +121,35 @@ async function makeGuide(browser: Browser): Promise<void> {
     const page = await openScene(browser, 'guide.html', size);
     const png = await page.screenshot({ omitBackground: true });
     await page.close();
-    await publishBoth(`media/guide-${width}`, png, { avif: 58, webp: 82 }, limit);
+    await publishBoth(
+      `media/guide-${width}`,
+      png,
+      { avif: width === SMALL.guide ? 38 : 58, webp: 82 },
+      limit,
+    );
   }
+}
+
+/** A figure for each chapter of the article. Its name says its size on the page (server/campaign/render-article.ts). */
+async function makeChapterFigures(browser: Browser): Promise<void> {
+  for (const chapter of ['formula', 'prompt']) {
+    const png = await photograph(browser, `chapter-${chapter}.html`, { width: 640, height: 280, scale: 2 });
+    const webp = await sharp(png).webp({ quality: 80, effort: 6, smartSubsample: true }).toBuffer();
+    await publish(`media/${chapter}-640x280.webp`, webp, 40_000);
+  }
+}
+
+/** Open pages of the guide: the sections of the article, one picture each. */
+async function makeInside(browser: Browser): Promise<void> {
+  const limits = { 480: 12_000, 960: 30_000 };
+  for (const number of Array.from({ length: countOfInsidePictures() }, (_, index) => index + 1))
+    for (const [width, limit] of Object.entries(limits)) {
+      const size = { width: 480, height: 330, scale: Number(width) / 480 };
+      const page = await openScene(browser, `inside.html#${number}`, size);
+      const png = await page.screenshot({ omitBackground: true });
+      await page.close();
+      await publishBoth(`media/inside-${number}-${width}`, png, { avif: 35, webp: 70 }, limit);
+    }
 }
 
 /** An .ico that holds one PNG: a directory of one entry, then the PNG itself. */
@@ -153,6 +195,8 @@ await withBrowser(async (browser) => {
   await makePoster(browser);
   await makeOpenGraph(browser);
   await makeGuide(browser);
+  await makeChapterFigures(browser);
+  await makeInside(browser);
   await makeAvatars(browser);
 });
 await makeIcons();

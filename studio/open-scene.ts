@@ -5,7 +5,7 @@ import path from 'node:path';
 
 import { chromium, type Browser, type Page } from '@playwright/test';
 
-import { readWords } from '#server/campaign/campaign.ts';
+import { readArticle, readWords } from '#server/campaign/campaign.ts';
 import { Landing, Site } from '#shared/campaign-schema.ts';
 import { chromiumLaunchOptions } from '#testing/chromium.ts';
 
@@ -14,7 +14,9 @@ const repository = path.resolve(mediaTools, '..');
 
 export const scenesFolder = path.join(mediaTools, 'scenes');
 const campaignFolder = path.join(repository, 'campaign');
-export const newsreaderFolder = path.join(repository, 'node_modules/@fontsource-variable/newsreader');
+const fontFolder = (name: string): string => path.join(repository, 'node_modules/@fontsource-variable', name);
+export const newsreaderFolder = fontFolder('newsreader');
+export const hankenFolder = fontFolder('hanken-grotesk');
 
 /** A name that resolves nowhere: every request to it is answered from the disk, and nothing else is let through. */
 const scenesOrigin = 'http://scenes.invalid';
@@ -46,9 +48,12 @@ export async function withBrowser<Result>(work: (browser: Browser) => Promise<Re
 }
 
 async function readScenePart(urlPath: string): Promise<Buffer | string> {
-  if (urlPath.startsWith('/fonts/'))
-    return readFile(path.join(newsreaderFolder, 'files', path.basename(urlPath)));
-  const file = path.join(scenesFolder, path.basename(urlPath));
+  const name = path.basename(urlPath);
+  if (urlPath.startsWith('/fonts/')) {
+    const folder = name.startsWith('hanken') ? hankenFolder : newsreaderFolder;
+    return readFile(path.join(folder, 'files', name));
+  }
+  const file = path.join(scenesFolder, name);
   return urlPath.endsWith('.ts') ? stripTypeScriptTypes(await readFile(file, 'utf8')) : readFile(file);
 }
 
@@ -77,6 +82,22 @@ function drawnCampaign() {
   };
 }
 
+/**
+ * The sections of the article, as HTML that begins with the section's heading: two open pages show one of them. Its figure is
+ * left out: half a page wide, it would leave no room for the words.
+ */
+function drawnSections(): readonly string[] {
+  const { article } = readArticle(campaignFolder);
+  if (article === null) throw new Error('The article cannot be read.');
+  return article.html
+    .replaceAll(/<p><img [^>]*><\/p>/g, '')
+    .split(/(?=<h2[ >])/)
+    .slice(1);
+}
+
+/** How many pictures of open pages the landing page shows. */
+export const countOfInsidePictures = (): number => campaignWords().landing.inside?.pictures.length ?? 0;
+
 /** The people whose words stand on the landing page. */
 export const campaignPeople = () => campaignWords().landing.testimonials.cards;
 
@@ -95,7 +116,10 @@ export async function openScene(browser: Browser, scene: string, size: SceneSize
   });
   const problems: string[] = [];
   page.on('pageerror', (error) => problems.push(error.message));
-  await page.addInitScript((words) => Object.assign(globalThis, { campaign: words }), drawnCampaign());
+  await page.addInitScript((words) => Object.assign(globalThis, words), {
+    campaign: drawnCampaign(),
+    sections: drawnSections(),
+  });
   await page.route('**/*', async (route) => {
     const url = new URL(route.request().url());
     if (url.origin !== scenesOrigin) return route.abort();

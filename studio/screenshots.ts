@@ -1,12 +1,11 @@
 // Walks the whole flow on the built site and photographs every stage, at phone and desktop width, light and dark.
-// Usage: node studio/screenshots.ts [folder] [--keep] [--engine firefox|webkit]: with --keep, README's pictures are made of
-// them; with --engine, another engine than Chromium takes them (WebKit's browser is no narrower than 447 px).
+// Usage: node studio/screenshots.ts [folder] [--engine firefox|webkit]: another engine than Chromium takes them (WebKit's browser
+// is no narrower than 447 px).
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
 import { chromium, type Page } from '@playwright/test';
-import sharp from 'sharp';
 
 import { DEFAULT_CAMPAIGN } from '#testing/built-site.ts';
 import { chromiumLaunchOptions } from '#testing/chromium.ts';
@@ -16,17 +15,10 @@ import { codeIn } from '#testing/inbox.ts';
 import { startSite } from '#testing/start-site.ts';
 
 const { values, positionals } = parseArgs({
-  options: { keep: { type: 'boolean' }, engine: { type: 'string' } },
+  options: { engine: { type: 'string' } },
   allowPositionals: true,
 });
 const folder = path.resolve(positionals[0] ?? 'screenshots');
-/** The four that README shows, by their width there in pixels. */
-const KEPT = {
-  'landing-top-1440-light': 1200,
-  'landing-top-1440-dark': 1200,
-  'verification-375-light': 500,
-  'content-top-375-dark': 500,
-} as const;
 const WIDTHS = { 375: 812, 1440: 900 } as const;
 
 mkdirSync(folder, { recursive: true });
@@ -35,17 +27,6 @@ try {
   await (values.engine === undefined ? photographChromium() : photographEngine(values.engine));
 } finally {
   await site.close();
-}
-
-if (values.keep) {
-  for (const [name, width] of Object.entries(KEPT)) {
-    const file = path.resolve(import.meta.dirname, '..', 'docs', 'pictures', `${name}.webp`);
-    mkdirSync(path.dirname(file), { recursive: true });
-    await sharp(path.join(folder, `${name}.png`))
-      .resize({ width })
-      .webp({ quality: 84 })
-      .toFile(file);
-  }
 }
 
 async function photographChromium(): Promise<void> {
@@ -142,7 +123,9 @@ async function scrollThrough(page: Page): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, 30));
     }
     window.scrollTo(0, 0);
-    await Promise.all(Array.from(document.images, (image) => image.decode().catch(() => {})));
+    // One that is hidden is never fetched, and would never be decoded.
+    const images = Array.from(document.images).filter((image) => image.checkVisibility());
+    await Promise.all(images.map((image) => image.decode().catch(() => {})));
   });
 }
 

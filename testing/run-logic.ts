@@ -22,6 +22,7 @@ const LONGEST = [
   'server/limits/breaker',
   'server/observability/metrics',
   'server/mail/outbox/backlog',
+  'server/campaign/campaign-files',
   'server/campaign/campaign-slips',
   'server/http/static-files',
   'server/mail/deliverability',

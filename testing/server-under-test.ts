@@ -13,7 +13,7 @@ import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
 import type { ConnectionLimits } from '#server/http/connections.ts';
 import { newestRelease } from '#server/http/releases.ts';
-import type { MailEvent } from '#server/mail/outbox/mail-worker.ts';
+import type { MailEvent } from '#server/mail/outbox/deliver-mail.ts';
 import { createLogger } from '#server/observability/logger.ts';
 import type { Metrics } from '#server/observability/metrics.ts';
 import type { Service, ServiceReplacements } from '#server/run/service.ts';
@@ -110,7 +110,7 @@ async function startServer({
     },
   );
   const { config, campaign, database, metrics } = service;
-  service.startWorker();
+  service.startSending();
   const app = await buildApp(service, {
     release: siteFolder === undefined ? null : newestRelease(siteFolder),
     isStopping,
@@ -146,7 +146,7 @@ async function startServer({
     setClock: (to) => {
       now = to;
     },
-    wakeWorker: service.wakeWorker,
+    wakeWorker: service.mail.wake,
     countRows: async (table) => {
       const row = await database.db
         .selectFrom(table)

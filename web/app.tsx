@@ -3,8 +3,8 @@ import { QueryClientProvider, type QueryClient } from '@tanstack/react-query';
 import { useEffect, useSyncExternalStore, type ReactNode } from 'react';
 
 import { Home } from '#web/home.tsx';
-import { SecondFileTooltips } from '#web/second-file/second-file-stage.tsx';
-import { StaticMarkupContext, type StaticMarkup } from '#web/landing/static-part.tsx';
+import { LoadedTooltips } from '#web/later-stages/later-stage.tsx';
+import { StaticMarkupContext, type StaticMarkup } from '#web/frame/static-part.tsx';
 import { NotFound } from '#web/not-found.tsx';
 import type { StageState } from '#web/stage.ts';
 import type { ToastStore } from '#web/ui/toast-store.ts';
@@ -35,7 +35,7 @@ export function App({ queryClient, toasts, initial, staticMarkup, path, onReady 
         </StaticMarkupContext>
         <InBrowser>
           <Toaster />
-          <SecondFileTooltips />
+          <LoadedTooltips />
         </InBrowser>
       </ToastProvider>
     </QueryClientProvider>

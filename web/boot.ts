@@ -86,25 +86,30 @@ const addLink = (rel: string, href: string): HTMLLinkElement => {
   return document.head.appendChild(link);
 };
 
-const loadFont = () => {
+const loadFonts = () => {
   addLink('manifest', '/site.webmanifest');
-  const font = new FontFace('Newsreader', 'url(/fonts/newsreader.woff2)', { weight: '400 600' });
-  // Where it does not come, the stand-in is a good serif too (styles/tokens.css).
-  font.load().then(
-    () => document.fonts.add(font),
-    () => {},
-  );
+  for (const [family, file] of [
+    ['Newsreader', 'newsreader'],
+    ['Hanken Grotesk', 'hanken-grotesk'],
+  ] as const) {
+    const font = new FontFace(family, `url(/fonts/${file}.woff2)`, { weight: '400 600' });
+    // Where one does not come, its stand-in is a good face too (styles/tokens.css).
+    font.load().then(
+      () => document.fonts.add(font),
+      () => {},
+    );
+  }
 };
 
 // What the first view does not need must not delay it: the headline may be painted a frame after the first words. The
-// application comes before the font: a visitor who presses the button at once waits for the one and not for the other.
+// application comes before the fonts: a visitor who presses the button at once waits for the one and not for the other.
 const painted = new PerformanceObserver(() => {
   painted.disconnect();
   requestAnimationFrame(() =>
     requestAnimationFrame(() =>
       setTimeout(() => {
         const link = addLink('modulepreload', appUrl);
-        link.onload = link.onerror = loadFont;
+        link.onload = link.onerror = loadFonts;
       }),
     ),
   );
@@ -121,7 +126,7 @@ const { stage = 'landing' } = (history.state ?? {}) as { readonly stage?: unknow
 if (stage !== 'landing') {
   // A reload of a later stage: the prerendered landing page stays hidden (base.css) until that stage is back.
   root.dataset['restoring'] = '';
-  // The code screen and the article are in the second file (web/second-file/), and come right after the form.
+  // The code screen and the article are in the second file (web/later-stages/), and come right after the form.
   addLink('modulepreload', secondFileUrl);
   document.addEventListener('DOMContentLoaded', () => void begin());
 }

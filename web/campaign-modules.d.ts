@@ -13,9 +13,14 @@ declare module '#campaign/site.yaml' {
 
 declare module '#campaign/landing.yaml' {
   type Landing = import('#shared/campaign-schema.ts').Landing;
-  const landing: Landing & {
+  type Testimonial = Omit<Landing['testimonials']['cards'][number], 'logo'> & {
+    /** The company's logo, as high as ours; sizes in CSS pixels. */
+    readonly logo: { readonly src: string; readonly width: number; readonly height: number } | undefined;
+  };
+  const landing: Omit<Landing, 'testimonials'> & {
+    readonly testimonials: { readonly title: string; readonly cards: readonly Testimonial[] };
     /** The first of the testimonials. */
-    readonly testimonial: Landing['testimonials']['cards'][number];
+    readonly testimonial: Testimonial;
   };
   export = landing;
 }

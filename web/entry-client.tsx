@@ -4,11 +4,11 @@ import { createRoot, hydrateRoot } from 'react-dom/client';
 
 import { App } from '#web/app.tsx';
 import { isAction, keepPlace } from '#web/landing/return-point.ts';
-import { collectStaticMarkup } from '#web/landing/static-part.tsx';
-import { loadSecondFile } from '#web/second-file/load-second-file.ts';
+import { collectStaticMarkup } from '#web/frame/static-part.tsx';
+import { loadLaterStages } from '#web/later-stages/load-later-stages.ts';
 import { createQueryClient } from '#web/query-client.ts';
-import { adoptStyles } from '#web/styles/adopt.ts';
-import { firstFileStyles } from '#web/styles/first-file.ts';
+import { adoptStyles } from '#web/styles/adopt-styles.ts';
+import { appStyles } from '#web/styles/app-styles.ts';
 import { createToastStore } from '#web/ui/toast-store.ts';
 import { formStageState, initialStageState } from '#web/use-stage.ts';
 import { noteFirstTouch } from '#web/attribution.ts';
@@ -26,12 +26,12 @@ export async function start(pressed?: HTMLButtonElement): Promise<boolean> {
   if (root === null) throw new Error('There is no #root to start in.');
   noteFirstTouch();
   const staticMarkup = collectStaticMarkup(root);
-  adoptStyles(document, firstFileStyles);
+  adoptStyles(document, appStyles);
   globalThis.appModule = import(/* @vite-ignore */ import.meta.url);
   let initial = initialStageState();
   // A reloaded code screen or article is in the second file.
   if (initial.stage === 'verification' || initial.stage === 'content') {
-    await loadSecondFile();
+    await loadLaterStages();
     // The visitor may have gone back meanwhile.
     initial = initialStageState();
   }
@@ -69,7 +69,7 @@ export async function start(pressed?: HTMLButtonElement): Promise<boolean> {
   document.getElementById('load-failure')?.setAttribute('hidden', '');
   // When the form, if that was asked for, is painted and nothing else is to do.
   setTimeout(() => {
-    void loadSecondFile();
+    void loadLaterStages();
     // The boot script's sign of life; most of these buttons are gone by now.
     for (const button of document.querySelectorAll('[aria-busy]')) button.ariaBusy = null;
   }, SETTLED_MS);

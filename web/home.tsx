@@ -10,7 +10,7 @@ import { fill } from '#shared/words.ts';
 import { FormStage } from '#web/form/form-stage.tsx';
 import { useDraft } from '#web/form/use-draft.ts';
 import { LandingStage } from '#web/landing/landing.tsx';
-import { SecondFileStage } from '#web/second-file/second-file-stage.tsx';
+import { LaterStage } from '#web/later-stages/later-stage.tsx';
 import { challengeOf, type StageState, type Waiting } from '#web/stage.ts';
 import { useStage } from '#web/use-stage.ts';
 
@@ -63,7 +63,7 @@ export function Home({ initial }: { readonly initial: StageState }) {
       );
     case 'verification':
       return (
-        <SecondFileStage onHome={onHome}>
+        <LaterStage onHome={onHome}>
           {({ Restoring, VerificationStage }) =>
             state.waiting === null ? (
               <Restoring
@@ -98,11 +98,11 @@ export function Home({ initial }: { readonly initial: StageState }) {
               />
             )
           }
-        </SecondFileStage>
+        </LaterStage>
       );
     case 'content':
       return (
-        <SecondFileStage onHome={onHome}>
+        <LaterStage onHome={onHome}>
           {({ ContentStage }) => (
             <ContentStage
               justVerified={justVerified}
@@ -115,7 +115,7 @@ export function Home({ initial }: { readonly initial: StageState }) {
               onStartAgain={() => send({ type: 'call to action pressed' })}
             />
           )}
-        </SecondFileStage>
+        </LaterStage>
       );
   }
 }

@@ -1,23 +1,32 @@
 // The 404 page: any path but "/".
 import { notFound } from '#campaign/interface.yaml';
+import { SiteFooter } from '#web/frame/site-footer.tsx';
 import { SiteHeader } from '#web/frame/site-header.tsx';
+import { StaticPart } from '#web/frame/static-part.tsx';
 import styles from '#web/not-found.module.css';
 import button from '#web/ui/button.module.css';
+import { Envelope } from '#web/ui/envelope.tsx';
 
 /** Served with status 404, so search engines forget the address. */
 export function NotFound() {
   return (
-    <>
+    <div className={styles.page}>
       <SiteHeader />
       <main className={styles.main}>
-        <h1>{notFound.title}</h1>
-        <p>{notFound.text}</p>
-        <p>
-          <a className={`${button.button} ${button.primary}`} href="/">
-            {notFound.link}
-          </a>
-        </p>
+        <div className={styles.drawing}>
+          <StaticPart id="envelope">{import.meta.env.SSR ? <Envelope /> : null}</StaticPart>
+        </div>
+        <div className={styles.words}>
+          <h1>{notFound.title}</h1>
+          <p>{notFound.text}</p>
+          <p>
+            <a className={`${button.button} ${button.primary}`} href="/">
+              {notFound.link}
+            </a>
+          </p>
+        </div>
       </main>
-    </>
+      <SiteFooter away />
+    </div>
   );
 }

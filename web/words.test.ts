@@ -9,7 +9,8 @@ const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 
 /** What looks like words and is none for a visitor, and why. */
 const NO_WORDS: Readonly<Record<string, string>> = {
-  Newsreader: 'the name of the font, in web/boot.ts',
+  Newsreader: 'the name of a font, in web/boot.ts',
+  'Hanken Grotesk': 'the name of a font, in web/boot.ts',
   'User-agent: * Disallow: /api/ Sitemap: {}/sitemap.xml': 'robots.txt, in web/document.ts',
 };
 

@@ -1,6 +1,6 @@
 // How commands print what they found: as one JSON document, or as a table.
 import type { Desk } from '#desk/commands/command.ts';
-import { headingLine, tableLine } from '#desk/commands/terminal-text.ts';
+import { headingLine, tableLine } from '#desk/commands/terminal-table.ts';
 
 /** Text of one JSON document. */
 export const jsonText = (document: unknown): string => `${JSON.stringify(document, null, 2)}\n`;

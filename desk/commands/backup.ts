@@ -4,9 +4,10 @@ import { open, rename, rm, stat } from 'node:fs/promises';
 
 import type { Command } from '@commander-js/extra-typings';
 
-import { CommandFailure, fileOf, type Desk } from '#desk/commands/command.ts';
+import { CommandFailure } from '#desk/command-failure.ts';
+import { fileOf, type Desk } from '#desk/commands/command.ts';
 import { besideOf, cannotWrite, filePlace, orSay } from '#desk/commands/output-file.ts';
-import { printable } from '#desk/commands/terminal-text.ts';
+import { printable } from '#desk/printable.ts';
 import { mustTakeWrites, withParameters } from '#server/platform/postgres-hosts.ts';
 import { copyDatabase, isWriteFailure } from '#server/db/whole/backup.ts';
 import { COMPANIONS, inspectDatabase, type Contents, type Inspection } from '#server/db/whole/restore.ts';

@@ -5,9 +5,10 @@ import path from 'node:path';
 import type { Command } from '@commander-js/extra-typings';
 
 import { jsonText } from '#desk/commands/answer.ts';
-import { CommandFailure, type Desk } from '#desk/commands/command.ts';
+import { CommandFailure } from '#desk/command-failure.ts';
+import type { Desk } from '#desk/commands/command.ts';
 import { orSay } from '#desk/commands/output-file.ts';
-import { printable } from '#desk/commands/terminal-text.ts';
+import { printable } from '#desk/printable.ts';
 import { READ_BYTES } from '#server/mail-events/read-message.ts';
 import { takeMessage, type MessageOutcome } from '#server/mail-events/take-message.ts';
 import { errorCode } from '#server/platform/error-code.ts';

@@ -1,4 +1,5 @@
-// What every command of the desk works with: the service, the terminal, and the failure that ends a command.
+// What every command of the desk works with: the service and the terminal.
+import { CommandFailure } from '#desk/command-failure.ts';
 import type { Patient } from '#desk/doctor/doctor.ts';
 import type { Paint } from '#desk/commands/terminal.ts';
 import type { Config } from '#server/settings/settings.ts';
@@ -35,19 +36,6 @@ export type Desk = {
   /** The instance that the doctor examines; that of this process if not given. */
   readonly patient?: Pick<Patient, 'settings' | 'campaignFolder' | 'dnsServers'>;
 };
-
-/** 1: it could not be done. 2: the command was called in a wrong way, and nothing was tried. */
-type FailureExit = 1 | 2;
-
-/** Ends a command with a sentence that says what to do next. */
-export class CommandFailure extends Error {
-  readonly exitCode: FailureExit;
-
-  constructor(sentence: string, exitCode: FailureExit = 1) {
-    super(sentence);
-    this.exitCode = exitCode;
-  }
-}
 
 /**
  * Settings and words of this instance.

@@ -3,7 +3,8 @@ import { existsSync, statSync } from 'node:fs';
 
 import type { Command } from '@commander-js/extra-typings';
 
-import { CommandFailure, type Desk } from '#desk/commands/command.ts';
+import { CommandFailure } from '#desk/command-failure.ts';
+import type { Desk } from '#desk/commands/command.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { PLANNER_SAMPLES, rewriteDatabase, type Rewriting } from '#server/db/whole/compact.ts';
 

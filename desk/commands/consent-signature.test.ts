@@ -12,7 +12,7 @@ import type { Db } from '#server/db/engine/connect.ts';
 import { keepChainSigned } from '#server/db/tables/consent-chain.ts';
 import { verifyChain, type ChainReport } from '#server/db/across/consent-check.ts';
 import { moveRows } from '#server/db/whole/move.ts';
-import { createHousekeeping } from '#server/upkeep/housekeeping.ts';
+import { createHousekeeping } from '#server/upkeep/delete-expired-rows.ts';
 import { agree, verifyReport } from '#testing/consents.ts';
 import {
   asStranger,

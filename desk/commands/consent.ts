@@ -4,7 +4,8 @@ import type { Command } from '@commander-js/extra-typings';
 import { isoTime } from '#server/platform/time.ts';
 import { chainSignerOf } from '#server/secrets/secrets.ts';
 import { jsonText } from '#desk/commands/answer.ts';
-import { CommandFailure, type Desk } from '#desk/commands/command.ts';
+import { CommandFailure } from '#desk/command-failure.ts';
+import type { Desk } from '#desk/commands/command.ts';
 import { writeJsonAndPage } from '#desk/commands/output-file.ts';
 import { nothingHeld, readAddress } from '#desk/commands/held-data.ts';
 import { sealConsents } from '#server/upkeep/consent-sealer.ts';
@@ -14,7 +15,8 @@ import {
   isChainSigned,
   type AcceptedFault,
 } from '#server/db/tables/consent-chain.ts';
-import { checkedProofsOf, verifyChain, type ChainFault } from '#server/db/across/consent-check.ts';
+import { checkedProofsOf, verifyChain } from '#server/db/across/consent-check.ts';
+import type { ChainFault } from '#server/db/across/consent-entries.ts';
 import { consentPage } from '#desk/people/consent-page.ts';
 import type { Service } from '#server/run/service.ts';
 

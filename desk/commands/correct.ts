@@ -3,11 +3,11 @@ import { randomUUIDv7 } from 'node:crypto';
 
 import type { Command } from '@commander-js/extra-typings';
 
-import { CommandFailure, type Desk } from '#desk/commands/command.ts';
+import { CommandFailure } from '#desk/command-failure.ts';
+import type { Desk } from '#desk/commands/command.ts';
 import { nothingHeld, readAddress } from '#desk/commands/held-data.ts';
-import { printable } from '#desk/commands/terminal-text.ts';
+import { printable } from '#desk/printable.ts';
 import { correctLead } from '#server/db/tables/corrections.ts';
-import { queueLeadEvent } from '#server/webhooks/webhook-events.ts';
 import { complaintIn, Lead, type LeadAnswers } from '#shared/lead.ts';
 
 export function addCorrect(program: Command, desk: Desk): void {
@@ -44,7 +44,7 @@ export function addCorrect(program: Command, desk: Desk): void {
         id: randomUUIDv7(),
         now,
         ...checked,
-        onCorrected: (tx, leadId) => queueLeadEvent(tx, webhooks, { type: 'lead.updated', leadId, now }),
+        onCorrected: (tx, leadId) => webhooks.queue(tx, { type: 'lead.updated', leadId, now }),
       });
       webhooks.wake();
       if (result === null) throw nothingHeld(email);

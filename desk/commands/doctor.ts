@@ -2,9 +2,10 @@
 import type { Command } from '@commander-js/extra-typings';
 
 import { jsonText } from '#desk/commands/answer.ts';
-import { CommandFailure, type Desk } from '#desk/commands/command.ts';
+import { CommandFailure } from '#desk/command-failure.ts';
+import type { Desk } from '#desk/commands/command.ts';
 import { readAddress } from '#desk/commands/held-data.ts';
-import { printable } from '#desk/commands/terminal-text.ts';
+import { printable } from '#desk/printable.ts';
 import type { Paint } from '#desk/commands/terminal.ts';
 import { examine } from '#desk/doctor/doctor.ts';
 import type { Finding } from '#desk/doctor/finding.ts';

@@ -10,7 +10,7 @@ import { sql } from 'kysely';
 import { DAY_MS } from '#server/platform/time.ts';
 import { sealConsents } from '#server/upkeep/consent-sealer.ts';
 import { rewriteDatabase } from '#server/db/whole/compact.ts';
-import { createHousekeeping } from '#server/upkeep/housekeeping.ts';
+import { createHousekeeping } from '#server/upkeep/delete-expired-rows.ts';
 import { API } from '#shared/api.ts';
 import { countInFiles } from '#testing/database-bytes.ts';
 import { behindPgBouncer, ENGINES, type Engine } from '#testing/databases.ts';

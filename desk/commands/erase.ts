@@ -5,11 +5,10 @@ import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import { chainSignerOf } from '#server/secrets/secrets.ts';
 import { removeRemains } from '#desk/commands/compact.ts';
 import { jsonText } from '#desk/commands/answer.ts';
-import { CommandFailure, type Desk } from '#desk/commands/command.ts';
+import { CommandFailure } from '#desk/command-failure.ts';
+import type { Desk } from '#desk/commands/command.ts';
 import { personalDataOf, readAddress } from '#desk/commands/held-data.ts';
 import { erasePersonalData, type PersonalData } from '#server/db/across/personal-data.ts';
-import { deleteEmlFiles } from '#server/mail/delete-eml-files.ts';
-import { queueLeadErased } from '#server/webhooks/webhook-events.ts';
 
 export function addErase(program: Command, desk: Desk): void {
   program
@@ -21,7 +20,7 @@ export function addErase(program: Command, desk: Desk): void {
     .addHelpText('after', '\nExample:\n  $ npm run -s desk -- erase ada@example.com')
     .action(async (typed, { yes, json }) => {
       const email = readAddress(typed);
-      const { config, database, secrets, clock, mailFolder, webhooks } = await desk.service();
+      const { config, database, secrets, clock, mail, webhooks } = await desk.service();
       const data = await personalDataOf(database.db, email);
       const agreed =
         yes === true ||
@@ -36,10 +35,10 @@ export function addErase(program: Command, desk: Desk): void {
         pseudonyms,
         signer: chainSignerOf(secrets),
         now,
-        onLeadErased: (tx, lead) => queueLeadErased(tx, webhooks, { ...lead, now }),
+        onLeadErased: (tx, lead) => webhooks.queueErased(tx, { ...lead, now }),
       });
       webhooks.wake();
-      const mailFiles = await deleteEmlFiles(mailFolder, email);
+      const mailFiles = await mail.deleteFilesAbout(email);
       if (json) await desk.print(jsonText({ email, erased, mailFiles }));
       else await desk.print(`Erased: ${sayCounts({ ...erased, mailFiles })}.\n`);
       desk.note('Backups and files that were exported before still hold it: erase it there too.');

@@ -2,7 +2,8 @@
 import { type Command, Option } from '@commander-js/extra-typings';
 
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
-import { CommandFailure, type Desk } from '#desk/commands/command.ts';
+import { CommandFailure } from '#desk/command-failure.ts';
+import type { Desk } from '#desk/commands/command.ts';
 import { writeWhole } from '#desk/commands/output-file.ts';
 import { checkSelection, sayPeople, withSelection, withState } from '#desk/commands/lead-selection.ts';
 import { rememberExported, type LeadState } from '#server/db/across/lead-pages.ts';

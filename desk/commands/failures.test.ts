@@ -12,7 +12,7 @@ import { describe, it } from 'node:test';
 import { sql } from 'kysely';
 
 import { createLogger } from '#server/observability/logger.ts';
-import { CommandFailure } from '#desk/commands/command.ts';
+import { CommandFailure } from '#desk/command-failure.ts';
 import { openDatabase } from '#server/db/engine/connect.ts';
 import { explainFailure } from '#server/run/why-the-start-failed.ts';
 import { openService, type Service } from '#server/run/service.ts';

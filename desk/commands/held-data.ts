@@ -1,5 +1,5 @@
 // Reads a typed address, and what is held about it.
-import { CommandFailure } from '#desk/commands/command.ts';
+import { CommandFailure } from '#desk/command-failure.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { listPersonalData, type PersonalData } from '#server/db/across/personal-data.ts';
 import { asciiAddress, normaliseEmail } from '#shared/lead.ts';

@@ -6,13 +6,14 @@ import { v7 as uuid } from 'uuid';
 
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import { jsonText } from '#desk/commands/answer.ts';
-import { CommandFailure, type Desk } from '#desk/commands/command.ts';
+import { CommandFailure } from '#desk/command-failure.ts';
+import type { Desk } from '#desk/commands/command.ts';
 import { openInput } from '#desk/commands/input-file.ts';
 import { importPeople, type ImportCounts } from '#server/db/tables/imported-leads.ts';
 import type { FoundPerson } from '#desk/import/people.ts';
 import { readPeople, sayHeadings, type PeopleFile } from '#desk/import/read-people.ts';
 import { NAME_MAX_LENGTH, NAME_MIN_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
-import { isSingleLine } from '#shared/text.ts';
+import { isSingleLine } from '#shared/single-line.ts';
 
 /** People in one transaction, which takes some milliseconds. */
 const AT_ONCE = 500;

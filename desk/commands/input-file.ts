@@ -1,7 +1,7 @@
 // Opens a file that a command reads.
 import { open, type FileHandle } from 'node:fs/promises';
 
-import { CommandFailure } from '#desk/commands/command.ts';
+import { CommandFailure } from '#desk/command-failure.ts';
 import { errorCode } from '#server/platform/error-code.ts';
 
 /** @throws {CommandFailure} when it is no file, or cannot be read */

@@ -1,7 +1,8 @@
 // The options that choose leads, the same for every command that has them.
 import { type Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 
-import { CommandFailure, type Desk } from '#desk/commands/command.ts';
+import { CommandFailure } from '#desk/command-failure.ts';
+import type { Desk } from '#desk/commands/command.ts';
 import { readWhen } from '#desk/commands/typed-times.ts';
 import { LEAD_STATES, type LeadState } from '#server/db/across/lead-pages.ts';
 import { DOMAIN_FLAGS } from '#server/visitors/leads/email-domain.ts';

@@ -5,7 +5,8 @@ import type { Command } from '@commander-js/extra-typings';
 
 import { sayUnfit } from '#desk/commands/backup.ts';
 import { jsonText } from '#desk/commands/answer.ts';
-import { CommandFailure, fileOf, isInUse, readDeskInstance, type Desk } from '#desk/commands/command.ts';
+import { CommandFailure } from '#desk/command-failure.ts';
+import { fileOf, isInUse, readDeskInstance, type Desk } from '#desk/commands/command.ts';
 import { openDatabase, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { migrate } from '#server/db/migrations/migrate.ts';
 import { filledTables, foreignTables, moveRows, RowsDiffer } from '#server/db/whole/move.ts';

@@ -6,7 +6,7 @@ import { open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 import { jsonText } from '#desk/commands/answer.ts';
-import { CommandFailure } from '#desk/commands/command.ts';
+import { CommandFailure } from '#desk/command-failure.ts';
 import { errorCode } from '#server/platform/error-code.ts';
 import { explainWriting } from '#server/platform/machine-failures.ts';
 

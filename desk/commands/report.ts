@@ -2,11 +2,12 @@
 import { InvalidArgumentError, type Command } from '@commander-js/extra-typings';
 
 import { jsonText } from '#desk/commands/answer.ts';
-import { CommandFailure, type Desk } from '#desk/commands/command.ts';
+import { CommandFailure } from '#desk/command-failure.ts';
+import type { Desk } from '#desk/commands/command.ts';
 import { writeWhole } from '#desk/commands/output-file.ts';
 import { gatherReport } from '#desk/report/report.ts';
 import { createPlatformLookup } from '#server/figures/mail-platform-lookup.ts';
-import { readPeriod } from '#server/figures/period.ts';
+import { readPeriod } from '#desk/report/period.ts';
 import { reportAsText } from '#desk/report/terminal-report.ts';
 
 export function addReport(program: Command, desk: Desk): void {

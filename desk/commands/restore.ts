@@ -15,7 +15,8 @@ import path from 'node:path';
 import type { Command } from '@commander-js/extra-typings';
 
 import { sayContents, sayUnfit } from '#desk/commands/backup.ts';
-import { CommandFailure, fileOf, isInUse, readDeskInstance, type Desk } from '#desk/commands/command.ts';
+import { CommandFailure } from '#desk/command-failure.ts';
+import { fileOf, isInUse, readDeskInstance, type Desk } from '#desk/commands/command.ts';
 import { besideOf, filePlace, orSay } from '#desk/commands/output-file.ts';
 import { openDatabase } from '#server/db/engine/connect.ts';
 import { COMPANIONS, inspectDatabase, takePlace } from '#server/db/whole/restore.ts';

@@ -1,16 +1,14 @@
 // desk webhooks: lists, repeats and tests the events that are sent to other programs.
 import type { Command } from '@commander-js/extra-typings';
-import { NIL, v7 as uuid } from 'uuid';
 
 import { jsonText } from '#desk/commands/answer.ts';
-import { CommandFailure, type Desk } from '#desk/commands/command.ts';
-import { tableLine } from '#desk/commands/terminal-text.ts';
+import { CommandFailure } from '#desk/command-failure.ts';
+import type { Desk } from '#desk/commands/command.ts';
+import { tableLine } from '#desk/commands/terminal-table.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import { countEvents, listEvents, reviveEvents } from '#server/db/tables/webhook-events.ts';
 import { isoTime } from '#server/platform/time.ts';
 import type { Service } from '#server/run/service.ts';
-import type { Endpoint } from '#server/webhooks/webhook-endpoints.ts';
-import { testEvent } from '#server/webhooks/webhook-events.ts';
 
 const HEADINGS = ['made', 'event', 'state', 'tries', 'next try', 'to', 'answer', 'id'] as const;
 const WIDTHS = [16, 17, 6, 5, 16, 28, 24] as const;
@@ -90,13 +88,12 @@ function addTest(webhooks: Command, desk: Desk): void {
     .description('send a made-up lead to each address of WEBHOOK_URLS now, and say what they answer')
     .option('--json', 'one JSON document')
     .action(async ({ json }) => {
-      const service = await desk.service();
-      const { endpoints } = service.webhooks;
-      if (endpoints.length === 0)
+      const { webhooks: parts } = await desk.service();
+      if (parts.endpoints.length === 0)
         throw new CommandFailure(
           'WEBHOOK_URLS is not set. Set it to the addresses that events are sent to, and try again.',
         );
-      const results = await testAll(service, endpoints, desk.signal);
+      const results = await parts.sendTest(desk.signal);
       if (json) await desk.print(jsonText(results));
       else
         for (const { to, ok, answer } of results)
@@ -116,30 +113,6 @@ function addSecret(webhooks: Command, desk: Desk): void {
       const { webhooks: parts } = await desk.service();
       await desk.print(parts.secrets.map((secret) => `${secret}\n`).join(''));
     });
-}
-
-async function testAll(
-  { webhooks, clock }: Service,
-  endpoints: readonly Endpoint[],
-  signal: AbortSignal,
-): Promise<{ to: string; ok: boolean; answer: string }[]> {
-  const sender = await webhooks.openSender();
-  try {
-    return await Promise.all(
-      endpoints.map(async (endpoint) => {
-        const now = clock();
-        const delivery = {
-          id: uuid(),
-          body: JSON.stringify(testEvent(NIL, now, webhooks.unsubscribeUrl)),
-          now,
-        };
-        const { type, answer } = await sender.send(endpoint, delivery, signal);
-        return { to: endpoint.host, ok: type === 'sent', answer };
-      }),
-    );
-  } finally {
-    sender.close();
-  }
 }
 
 /** The host only: the address is a secret. */

@@ -2,17 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  closeSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import os from 'node:os';
@@ -20,136 +10,13 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 
-import { sql } from 'kysely';
-
-import { runDesk } from '#desk/commands/all-commands.ts';
-import { readConfig, resolvePaths } from '#server/settings/settings.ts';
-import { openDatabase } from '#server/db/engine/connect.ts';
-import { examineClock } from '#desk/doctor/database.ts';
-import { judgeRoom } from '#desk/doctor/disk.ts';
-import type { Patient } from '#desk/doctor/doctor.ts';
 import type { Finding } from '#desk/doctor/finding.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
-import {
-  behindPgBouncer,
-  createPostgresDatabase,
-  ENGINES,
-  freshDatabase,
-  type Engine,
-} from '#testing/databases.ts';
+import { behindPgBouncer, ENGINES, freshDatabase } from '#testing/databases.ts';
 import { KEPT_COMPILED } from '#testing/environment.ts';
-import { startDnsServer, type NameRecords } from '#testing/dns-server.ts';
-import { startInbox, type Inbox } from '#testing/inbox.ts';
-import { openTestService } from '#testing/open-test-service.ts';
+import { startDnsServer } from '#testing/dns-server.ts';
+import { doctor, findingsAbout, findingsIn, patientOf, withInstance } from '#testing/examined-instance.ts';
 import { TEST_SECRET, withServer } from '#testing/server-under-test.ts';
-
-const NOW = Date.UTC(2026, 10, 20, 12);
-
-const HEALTHY: Readonly<Record<string, NameRecords>> = {
-  'example.com': { TXT: ['v=spf1 mx -all'], MX: [[10, 'mail.example.com']] },
-  'mail.example.com': { A: ['93.184.215.14'] },
-  '_dmarc.example.com': { TXT: ['v=DMARC1; p=reject'] },
-};
-
-type Instance = {
-  readonly folder: string;
-  readonly env: Readonly<Record<string, string>>;
-  readonly inbox: Inbox;
-  readonly dnsServers: readonly string[];
-};
-
-/** An instance that is all right: with a database that a server has used, a mail server, and DNS. */
-async function withInstance(
-  { engine, zone = HEALTHY }: { engine: Engine; zone?: Readonly<Record<string, NameRecords>> },
-  test: (instance: Instance) => Promise<void>,
-): Promise<void> {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'doctor-'));
-  const inbox = await startInbox();
-  const dns = await startDnsServer(zone);
-  try {
-    const env = {
-      DATABASE_URL: engine === 'sqlite' ? 'file:./data/leads.db' : await createPostgresDatabase(),
-      SMTP_URL: inbox.url,
-      MAIL_FROM: 'Guide <guide@example.com>',
-      PUBLIC_URL: 'https://guide.example.com',
-      APP_SECRET: TEST_SECRET,
-      PORT: '0',
-    };
-    const service = await openTestService(folder, env, { clock: () => NOW });
-    await service.close();
-    await test({ folder, env, inbox, dnsServers: [dns.address] });
-  } finally {
-    await dns.close();
-    await inbox.close();
-    rmSync(folder, { recursive: true });
-  }
-}
-
-type Examination = {
-  readonly exitCode: number;
-  readonly out: string;
-  readonly notes: string;
-};
-
-/** Runs the command. */
-async function doctor(
-  patient: Pick<Patient, 'settings' | 'campaignFolder' | 'dnsServers'>,
-  args: readonly string[] = [],
-  now = NOW,
-): Promise<Examination> {
-  const out: string[] = [];
-  const notes: string[] = [];
-  const exitCode = await runDesk(
-    {
-      service: () => assert.fail('the doctor does without the service'),
-      print: async (words) => void out.push(words),
-      note: (line) => void notes.push(line),
-      confirm: async () => false,
-      progress: () => {},
-      paint: (_, words) => words,
-      signal: new AbortController().signal,
-      clock: () => now,
-      patient,
-    },
-    ['doctor', ...args],
-  );
-  return { exitCode, out: out.join(''), notes: notes.join('\n') };
-}
-
-const patientOf = (
-  { folder, dnsServers }: Pick<Instance, 'folder' | 'dnsServers'>,
-  env: Readonly<Record<string, string>>,
-  campaignFolder = TEST_CAMPAIGN,
-): Pick<Patient, 'settings' | 'campaignFolder' | 'dnsServers'> => {
-  const read = readConfig(env);
-  return {
-    settings:
-      read.type === 'config'
-        ? { type: 'settings', config: resolvePaths(read.config, folder), folder, warnings: read.warnings }
-        : { type: 'complaints', complaints: [...read.complaints] },
-    campaignFolder,
-    dnsServers,
-  };
-};
-
-type Circumstances = { readonly env?: Readonly<Record<string, string>>; readonly now?: number };
-
-/** What it finds in an instance of which some settings are others. */
-async function findingsIn(
-  instance: Instance,
-  { env = {}, now = NOW }: Circumstances = {},
-): Promise<readonly Finding[]> {
-  const { out } = await doctor(patientOf(instance, { ...instance.env, ...env }), ['--json'], now);
-  return (JSON.parse(out) as { findings: Finding[] }).findings;
-}
-
-/** What it finds about one thing. */
-const findingsAbout = async (
-  check: string,
-  instance: Instance,
-  circumstances?: Circumstances,
-): Promise<readonly Finding[]> =>
-  (await findingsIn(instance, circumstances)).filter((finding) => finding.check === check);
 
 for (const engine of ENGINES) {
   describe(`the doctor on ${engine}`, () => {
@@ -186,52 +53,6 @@ for (const engine of ENGINES) {
         assert.deepEqual(instance.inbox.mails, []);
       }),
     );
-
-    it('says when the clock is behind the newest row', () =>
-      withInstance({ engine }, async (instance) => {
-        const service = await openTestService(instance.folder, instance.env, { clock: () => NOW });
-        await service.database.db
-          .insertInto('outbox')
-          .values({ id: 'a', recipient: 'ada@example.com', due_at: NOW, created_at: NOW, turn_at: NOW })
-          .execute();
-        await service.close();
-        const [behind] = await findingsAbout('clock', instance, { now: NOW - 60_000 });
-        assert.equal(behind?.state, 'problem');
-        assert.match(
-          behind.sentence,
-          /11:59:00\.000Z, and the newest row was made at 2026-11-20T12:00:00\.000Z/,
-        );
-        const [well] = await findingsAbout('clock', instance);
-        assert.equal(well?.state, 'ok');
-      }));
-
-    it('says when a newer version has used the database, and when its tables are of an older one', () =>
-      withInstance({ engine }, async (instance) => {
-        const { settings } = patientOf(instance, instance.env);
-        assert(settings.type === 'settings');
-        const { db, close } = openDatabase(settings.config.database, () => {});
-        await sql`insert into kysely_migration (name, timestamp) values ('2099-01-01-flying-cars', '2099')`.execute(
-          db,
-        );
-        const [newer] = await findingsAbout('database', instance);
-        assert.equal(newer?.state, 'problem');
-        assert.match(newer.sentence, /used by a newer version/);
-        await sql`delete from kysely_migration where name > '2026-11-20-zzz'`.execute(db);
-        const [older] = await findingsAbout('database', instance);
-        assert.deepEqual(
-          [older?.state, older?.sentence.slice(0, 43)],
-          ['note', 'The tables are those of an older version; t'],
-        );
-        await close();
-      }));
-
-    it('says when the secret is none the database knows', () =>
-      withInstance({ engine }, async (instance) => {
-        const env = { APP_SECRET: 'q8Zr0n3uTt5xw1Lk7Yp2Vb6Hd4Jf9Gs0Ma' };
-        const [other] = await findingsAbout('secret', instance, { env });
-        assert.equal(other?.state, 'warning');
-        assert.match(other.sentence, /none that this database was used with/);
-      }));
   });
 }
 
@@ -293,6 +114,18 @@ describe('the doctor', () => {
       }
     }));
 
+  it('warns that a guide is mailed without a postal address, and that no mail needs one is no warning', () =>
+    withInstance({ engine: 'sqlite' }, async (instance) => {
+      const warnings = async (guideEmail: string) =>
+        (await findingsAbout('words', instance, { env: { GUIDE_EMAIL: guideEmail } }))
+          .filter(({ state }) => state === 'warning')
+          .map(({ sentence }) => sentence);
+      assert.deepEqual(await warnings('off'), []);
+      const [sentence = '', ...others] = await warnings('link');
+      assert.match(sentence, /postalAddress/);
+      assert.deepEqual(others, []);
+    }));
+
   it('looks at everything else when the words are wrong, and says so when the settings are', () =>
     withInstance({ engine: 'sqlite' }, async (instance) => {
       const words = path.join(instance.folder, 'words');
@@ -333,58 +166,6 @@ describe('the doctor', () => {
       assert.match(notes, /"ada" is not an e-mail address/);
     }));
 
-  it('says when the database is away, moved, no database, or damaged', () =>
-    withInstance({ engine: 'sqlite' }, async (instance) => {
-      const about = async (url?: string) => {
-        const [found] = await findingsAbout('database', instance, url ? { env: { DATABASE_URL: url } } : {});
-        return `${found?.state}: ${found?.sentence}`;
-      };
-      const file = path.join(instance.folder, 'data/leads.db');
-      assert.match(
-        await about('postgres://127.0.0.1:1/leads'),
-        /^problem: PostgreSQL at 127\.0\.0\.1:1 cannot be reached/,
-      );
-      assert.match(await about('file::memory:'), /^warning: The database is kept in memory/);
-      assert.match(await about('file:./elsewhere/leads.db'), /^note: There is no database at .*elsewhere/);
-      writeFileSync(path.join(instance.folder, 'garbage.db'), 'no database, '.repeat(1000));
-      assert.match(await about('file:./garbage.db'), /^problem: .*garbage\.db is no SQLite database/);
-
-      // A page in the middle of it.
-      const damaged = path.join(instance.folder, 'damaged.db');
-      const bytes = readFileSync(file);
-      writeFileSync(damaged, bytes);
-      const descriptor = openSync(damaged, 'r+');
-      writeSync(descriptor, Buffer.alloc(4096, 0xff), 0, 4096, Math.floor(bytes.length / 4096 / 2) * 4096);
-      closeSync(descriptor);
-      // Which sentence it is depends on whose page that was.
-      assert.match(
-        await about('file:./damaged.db'),
-        /^problem: .*damaged\.db is (no SQLite database, or is )?damaged/,
-      );
-
-      rmSync(file);
-      writeFileSync(path.join(instance.folder, 'data/app-secret'), 'x'.repeat(43));
-      assert.match(await about(), /^problem: There is no database at .*leads\.db, and there was/);
-    }));
-
-  it('says when the kept secret is gone or cut short, and when others can read what is ours', () =>
-    withInstance({ engine: 'sqlite' }, async (instance) => {
-      const secretFile = path.join(instance.folder, 'data/app-secret');
-      const env = { APP_SECRET: '' };
-      const secret = async () => (await findingsAbout('secret', instance, { env }))[0];
-      const missing = await secret();
-      assert.equal(missing?.state, 'problem');
-      assert.match(missing.sentence, /app-secret is missing, though this database was used with a secret/);
-      writeFileSync(secretFile, 'cut', { mode: 0o600 });
-      assert.match((await secret())?.sentence ?? '', /cut short/);
-      writeFileSync(secretFile, TEST_SECRET.padEnd(43, 'q8Zr0n3u'), { mode: 0o600 });
-      chmodSync(secretFile, 0o644);
-      assert.match((await secret())?.sentence ?? '', /none that this database was used with/);
-      const [open] = await findingsAbout('files', instance, { env });
-      assert.equal(open?.state, 'warning');
-      assert.match(open.sentence, /^Other users of this machine can look into .*app-secret/);
-    }));
-
   it('asks a running page for its health, and learns what only the page can see: its database file is gone', () =>
     withInstance({ engine: 'sqlite' }, async (instance) => {
       const file = path.join(instance.folder, 'served.db');
@@ -410,39 +191,6 @@ describe('the doctor', () => {
       assert.equal(await page(), `problem: Port ${port} is taken by another program.`);
       other.close();
     }));
-
-  const skip = behindPgBouncer();
-  it('says by how much the clock of PostgreSQL differs, and that it takes no writes', { skip }, () =>
-    withInstance({ engine: 'postgres' }, async (instance) => {
-      const url = new URL(instance.env['DATABASE_URL'] ?? '');
-      url.searchParams.set('options', '-c default_transaction_read_only=on');
-      const [found] = await findingsAbout('database', instance, { env: { DATABASE_URL: url.href } });
-      assert.equal(found?.state, 'problem');
-      assert.match(found.sentence, /takes no writes\. Name the primary server/);
-
-      const look = { pending: [], unknown: [], secretIds: [], newestAt: null, writeFault: null };
-      const about = (clockAheadMs: number) => examineClock({ ...look, clockAheadMs }, NOW)[0];
-      assert.equal(about(-900)?.state, 'ok');
-      assert.match(
-        about(90_000)?.sentence ?? '',
-        /^The clock of the database is 90 seconds ahead of this machine's/,
-      );
-      assert.match(about(-90_000)?.sentence ?? '', /90 seconds behind this machine's/);
-    }),
-  );
-
-  it('judges the room on the disk', () => {
-    const room = (freeBytes: number, filesLeft: number | null = null) =>
-      judgeRoom('/srv/guide', { freeBytes, filesLeft });
-    assert.deepEqual(room(5 * 1024 ** 3), {
-      check: 'disk',
-      state: 'ok',
-      sentence: 'The disk of /srv/guide has 5.0 GiB free.',
-    });
-    assert.equal(room(500 * 1024 ** 2).state, 'warning');
-    assert.equal(room(50 * 1024 ** 2).state, 'problem');
-    assert.equal(room(5 * 1024 ** 3, 3).state, 'problem');
-  });
 
   it('ends in time when everything that it asks is silent', async () => {
     const silent = createServer((socket) => socket.on('error', () => {}).resume()).listen(0, '127.0.0.1');

@@ -21,8 +21,9 @@ import { sendSample } from '#desk/doctor/sample.ts';
 import { examineFiles, examineSecret } from '#desk/doctor/secret.ts';
 import { examineSpf } from '#desk/doctor/spf.ts';
 import { senderAddress } from '#server/mail/mailer.ts';
-import { isLoopback } from '#server/settings/addresses-in-settings.ts';
+import { isLoopback } from '#server/platform/loopback.ts';
 import type { readSettings, Settings } from '#server/settings/env-file.ts';
+import type { Site } from '#shared/campaign-schema.ts';
 
 /** The limit for all examinations together. */
 const LIMIT_MS = 20_000;
@@ -59,7 +60,8 @@ export async function examine(patient: Patient): Promise<readonly Finding[]> {
     ];
   const title =
     words.type === 'campaign' ? words.campaign.site.title : new URL(settings.config.publicUrl).host;
-  return [...first, ...(await lookAround(settings, { ...patient, title }))];
+  const address = words.type === 'campaign' ? judgePostalAddress(settings.config, words.campaign.site) : [];
+  return [...first, ...address, ...(await lookAround(settings, { ...patient, title }))];
 }
 
 async function lookAround(
@@ -143,6 +145,18 @@ function judgeWords(words: CampaignResult, folder: string): Finding[] {
           ),
         ]
       : []),
+  ];
+}
+
+function judgePostalAddress(
+  { guideEmail }: Pick<Config, 'guideEmail'>,
+  { postalAddress }: Pick<Site, 'postalAddress'>,
+): Finding[] {
+  if (guideEmail === 'off' || postalAddress !== undefined) return [];
+  return [
+    about('words').warning(
+      'The e-mail with the guide (GUIDE_EMAIL) shows no postal address, which the USA (CAN-SPAM) and other countries require of mail that advertises: write yours into site.yaml (postalAddress).',
+    ),
   ];
 }
 

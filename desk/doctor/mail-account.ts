@@ -7,7 +7,7 @@ import SMTPTransport from 'nodemailer/lib/smtp-transport';
 import { about, type Finding } from '#desk/doctor/finding.ts';
 import { connectionOptions, explainAccount } from '#server/mail/mailer.ts';
 import { DAY_MS } from '#server/platform/time.ts';
-import { isLoopback } from '#server/settings/addresses-in-settings.ts';
+import { isLoopback } from '#server/platform/loopback.ts';
 
 const { ok, note, warning, problem } = about('mail account');
 

@@ -1,7 +1,7 @@
 // Finds people in the rows of a previous tool's CSV, by the headings that common tools write.
 import { asciiAddress, normaliseEmail, type LeadAnswers } from '#shared/lead.ts';
 import { EMAIL_MAX_LENGTH, NAME_MAX_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
-import { isSingleLine } from '#shared/text.ts';
+import { isSingleLine } from '#shared/single-line.ts';
 
 /** In lower case, words separated by one space. The first heading that the file has counts. */
 const HEADINGS = {

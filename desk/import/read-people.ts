@@ -1,8 +1,8 @@
 // Reads the people of a CSV, a row at a time.
 import type { FileHandle } from 'node:fs/promises';
 
-import { CommandFailure } from '#desk/commands/command.ts';
-import { printable } from '#desk/commands/terminal-text.ts';
+import { CommandFailure } from '#desk/command-failure.ts';
+import { printable } from '#desk/printable.ts';
 import { findColumns, readPerson, type Columns, type DateOrder } from '#desk/import/people.ts';
 import { readCsv } from '#desk/import/read-csv.ts';
 import { createCollector } from '#server/platform/collect-garbage.ts';

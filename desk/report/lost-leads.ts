@@ -3,7 +3,6 @@ import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { lostLeadPages, type LostLead } from '#server/db/across/lost-leads.ts';
 import type { Span } from '#server/db/across/report-figures.ts';
 import { readAttribution, sourceOf } from '#server/attribution/source.ts';
-import type { MailPlatform } from '#server/figures/mail-platforms.ts';
 import type { PlatformLookup } from '#server/figures/mail-platform-lookup.ts';
 import { FATES } from '#desk/report/sentences.ts';
 import { domainOf } from '#server/platform/domain-of.ts';
@@ -49,7 +48,7 @@ export async function* selectLost(
   }
 }
 
-const rowOf = ({ asked_at, fate, attribution, ...lead }: LostLead, platform: MailPlatform): LostLeadRow => ({
+const rowOf = ({ asked_at, fate, attribution, ...lead }: LostLead, platform: string): LostLeadRow => ({
   asked_at: isoTime(asked_at),
   email: lead.email,
   name: lead.name ?? '',

@@ -11,18 +11,14 @@ import {
   spanInWords,
 } from '#desk/report/sentences.ts';
 import { sectionsOf, type Section } from '#desk/report/sections.ts';
-
-export type Accent = { readonly light: string; readonly dark: string };
-
-/** The green of the design, in both themes. */
-const OWN_ACCENT: Accent = { light: '#0e5a43', dark: '#8fd3b2' };
+import { ACCENT, type ColourPair } from '#shared/colours.ts';
 
 /** Charts are drawn for both widths: text scaled down to a phone cannot be read. */
 const WIDE = 800;
 const NARROW = 360;
 const IS_WIDE: ReadonlySet<Section['chart']> = new Set(['day']);
 
-const styles = ({ light, dark }: Accent): string => `
+const styles = ({ light, dark }: ColourPair): string => `
   :root {
     color-scheme: light dark;
     --paper: #fdfcf9; --text: #1d1f1e; --muted: #5b605d; --line: #e2e0d8;
@@ -99,7 +95,7 @@ const styles = ({ light, dark }: Accent): string => `
  * @param accent the campaign's own colour; the design's if there is none
  * @returns one document: no script, no other file
  */
-export function reportAsHtml(report: Report, accent: Accent = OWN_ACCENT): string {
+export function reportAsHtml(report: Report, accent: ColourPair = ACCENT): string {
   const span = spanInWords(report.period);
   return `<!doctype html>
 <html lang="en">

@@ -2,7 +2,7 @@
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { countLeads } from '#server/db/across/report-figures.ts';
 import { gatherFigures, knownSince, type Figures, type FiguresOptions } from '#server/figures/figures.ts';
-import type { Period } from '#server/figures/period.ts';
+import type { Period } from '#desk/report/period.ts';
 import { isoTime } from '#server/platform/time.ts';
 
 /** Times are ISO 8601, in UTC. */

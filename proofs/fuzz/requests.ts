@@ -2,7 +2,7 @@
 import { API } from '#shared/api.ts';
 import { Lead } from '#shared/lead.ts';
 import { filledForm } from '#testing/server-under-test.ts';
-import { createRandom } from '#proofs/stand/random.ts';
+import { createRandom } from '#testing/random.ts';
 
 export type Fuzzer = {
   /** From 0 to 1. */
@@ -76,6 +76,7 @@ const PATHS = [
   '/assets/',
   '/media/film.mp4',
   '/fonts/newsreader.woff2',
+  '/fonts/hanken-grotesk.woff2',
   '/robots.txt',
   '/../../etc/passwd',
   '/%2e%2e/%2e%2e/etc/passwd',

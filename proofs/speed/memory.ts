@@ -15,7 +15,7 @@ import {
 } from '#proofs/speed/contestants.ts';
 import { closedLoop, forMs } from '#proofs/speed/loops.ts';
 import { beside, type Section } from '#proofs/speed/section.ts';
-import { leadsIn } from '#proofs/stand/account.ts';
+import { leadsIn } from '#proofs/stand/promises-kept.ts';
 
 const VISITORS = 32;
 const LOOK_EVERY_MS = 100;

@@ -3,7 +3,7 @@
 import type { Engine } from '#testing/databases.ts';
 import { startPostgres, type PostgresServer } from '#testing/postgres-server.ts';
 import { prepareSite, type PreparedSite, type SiteOptions } from '#testing/start-site.ts';
-import { brokenPromises, settle, type Account, type Settled } from '#proofs/stand/account.ts';
+import { brokenPromises, settle, type Account, type Settled } from '#proofs/stand/promises-kept.ts';
 import { measuredOn, table, writeReport } from '#proofs/stand/report.ts';
 import type { Ledger } from '#proofs/stand/visitors.ts';
 

@@ -1,15 +1,11 @@
-// Every slip that an editor of words makes: where it is reported, and in which sentence.
+// Every slip that an editor of words makes: where it is reported, and in which sentence. Those of the article: article-slips.test.ts.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
-import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
-import { campaignWarnings } from '#server/campaign/campaign-warnings.ts';
 import { campaignComplaints } from '#server/campaign/campaign.ts';
-import { TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { called, FOLDER_NAME, withCampaignCopy } from '#testing/campaign-copy.ts';
 
 type Slip = {
   /** What was done. */
@@ -232,7 +228,7 @@ const IN_YAML: readonly Slip[] = [
     file: 'interface.yaml',
     at: '  send:',
     write: '',
-    complaints: ['17: form.send: is missing.'],
+    complaints: ['25: form.send: is missing.'],
   },
   {
     it: 'HTML',
@@ -377,86 +373,6 @@ const IN_YAML: readonly Slip[] = [
   },
 ];
 
-const IN_THE_ARTICLE: readonly (readonly [it: string, written: string, complaints: readonly string[]])[] = [
-  ['HTML', 'A line<br>and another', ['HTML is shown as text: <br>; write Markdown in its place']],
-  ['a block of HTML', '<div>\nText\n</div>', ['HTML is shown as text: <div>; write Markdown in its place']],
-  ['a comment', '<!-- later -->', ['a comment would be shown as text; take it out']],
-  ['a second title', '# Another', ['is a second title; write ## for a section']],
-  ['a heading without a blank', '##Section', ['a blank is missing behind the # of "##Section"']],
-  ['boxes to tick', '- [ ] This', ['boxes to tick are not drawn; write a plain list']],
-  ['a footnote', 'As shown.[^1]', ['[^1]: there are no footnotes; say it in the text']],
-  [
-    'a link with a gap',
-    'See [this] (https://example.com).',
-    ['a link is written [words](https://…), with nothing between ] and ('],
-  ],
-  [
-    'a link with blanks',
-    'See [this](https://example.com/a b).',
-    ['a link or picture is not understood; it is written [words](https://…), without blanks'],
-  ],
-  [
-    'a link without its scheme',
-    'See [this](www.example.com).',
-    ['www.example.com must begin with https://, as in https://www.example.com'],
-  ],
-  ['a link to nothing', 'See [this](#there).', ['#there leads to no place of the page']],
-  [
-    'a link by a name that nobody explains',
-    'See [this][that].',
-    ['[this][that]: no line says where this leads, such as "[name]: https://…"'],
-  ],
-  [
-    'bold with a blank',
-    'This is ** important**.',
-    ['** is shown as it stands; no blank may stand between it and its words, and a second one ends it'],
-  ],
-  [
-    'a table without its second line',
-    '| a | b |\n| c | d |',
-    ['is no table; the line under its first one must be | --- | --- |, with as many cells as the first'],
-  ],
-  [
-    'a picture of another site',
-    '![A chart](https://example.com/chart.png)',
-    [
-      'https://example.com/chart.png is not shown: the page shows pictures from media/ of the campaign alone; put it there, and write media/ and its name',
-    ],
-  ],
-  [
-    'a picture that is not there',
-    '![A chart](media/chart.png)',
-    ['media/chart.png is not there; put it into media/ of the campaign, with this name to the letter'],
-  ],
-  [
-    'a picture without words',
-    '![](media/og.png)',
-    ['the picture has no words for those who cannot see it: ![what it shows](media/…)'],
-  ],
-  ['what looks like a slip within code', '```\n**a** <br> [x] (y) | a |\n```\n\nAnd `**` too.', []],
-  [
-    'all that can be shown',
-    '| a | b |\n| --- | --: |\n| ~~c~~ | **d** |\n\n- *e* [f](https://example.com)',
-    [],
-  ],
-];
-
-const FOLDER_NAME = 'campaign';
-const MAKE_MEDIA = path.join(PROJECT_FOLDER, 'studio', 'make-media.ts');
-
-function withCopy<Result>(test: (folder: string) => Result): Result {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'campaign-'));
-  try {
-    cpSync(TEST_CAMPAIGN, folder, { recursive: true });
-    return test(folder);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
-
-const called = (folder: string, sentences: readonly string[]) =>
-  sentences.map((sentence) => sentence.replace(folder, FOLDER_NAME));
-
 /** Writes it, and says on which line. */
 function make(folder: string, { file, at, write }: Slip): number {
   const place = path.join(folder, file);
@@ -480,7 +396,7 @@ function make(folder: string, { file, at, write }: Slip): number {
 describe('a slip in the words is reported with its file, its line, what is wrong and what to do', () => {
   for (const slip of IN_YAML)
     it(`${slip.it}, in ${slip.file}`, () =>
-      withCopy((folder) => {
+      withCampaignCopy((folder) => {
         const line = make(folder, slip);
         const complaints = slip.complaints.map((sentence) => {
           const [, ahead = 0] = /^@\+?(\d*)/.exec(sentence) ?? [];
@@ -489,122 +405,13 @@ describe('a slip in the words is reported with its file, its line, what is wrong
         assert.deepEqual(called(folder, campaignComplaints(folder)), complaints);
       }));
 
-  for (const [what, written, complaints] of IN_THE_ARTICLE)
-    it(`${what}, in the article`, () =>
-      withCopy((folder) => {
-        writeFileSync(path.join(folder, 'article/article.md'), `\n# Title\n\nText.\n\n${written}\n`);
-        assert.deepEqual(
-          called(folder, campaignComplaints(folder)),
-          complaints.map((sentence) => `${FOLDER_NAME}/article/article.md:6: ${sentence}.`),
-        );
-      }));
-
   it('and all of them at once, whichever file they are in', () =>
-    withCopy((folder) => {
+    withCampaignCopy((folder) => {
       const slips = IN_YAML.filter(({ it: what }) =>
         ['a tab', 'a missing place', 'an unknown entry'].includes(what),
       );
       for (const slip of slips) make(folder, slip);
       writeFileSync(path.join(folder, 'article/article.md'), 'No title');
       assert.equal(campaignComplaints(folder).length, 4);
-    }));
-});
-
-describe('files of words', () => {
-  it('may come from an editor of Windows', () =>
-    withCopy((folder) => {
-      for (const file of ['site.yaml', 'landing.yaml', 'consent.yaml', 'article/article.md']) {
-        const place = path.join(folder, file);
-        writeFileSync(place, `\uFEFF${readFileSync(place, 'utf8').replaceAll('\n', '\r\n')}`);
-      }
-      assert.deepEqual(campaignComplaints(folder), []);
-    }));
-
-  it('and pictures go by their names to the letter', () =>
-    withCopy((folder) => {
-      for (const [from, to] of [
-        ['consent.yaml', 'Consent.yaml'],
-        ['emails/code.yaml', 'emails/code.yml'],
-        ['article/article.md', 'article/guide.md'],
-        ['media/film.webm', 'media/Film.webm'],
-      ] as const)
-        renameSync(path.join(folder, from), path.join(folder, to));
-      assert.deepEqual(
-        called(folder, campaignComplaints(folder)).map((sentence) => sentence.replace(/yaml:\d+/, 'yaml')),
-        [
-          'campaign/emails/code.yaml: is missing; there is code.yml: give it this name, to the letter.',
-          'campaign/consent.yaml: is missing; there is Consent.yaml: give it this name, to the letter.',
-          'campaign/article/article.md: is missing; put it back, or take it from examples/ of the project.',
-          'campaign/landing.yaml: video: needs media/film.webm; there is Film.webm: give it this name, to the letter.',
-        ],
-      );
-    }));
-
-  it('are reported when they are not what their name says', () =>
-    withCopy((folder) => {
-      cpSync(path.join(folder, 'media/hero-640.avif'), path.join(folder, 'media/hero-640.webp'));
-      writeFileSync(path.join(folder, 'media/film.vtt'), 'No captions');
-      writeFileSync(path.join(folder, 'media/guide-400.webp'), '');
-      assert.deepEqual(
-        campaignComplaints(folder).map((sentence) => sentence.replace(/^.*yaml:\d+: /, '')),
-        [
-          'hero.imageAlt: media/hero-640.webp is AVIF; save it as WebP.',
-          'video: media/film.vtt is something else than its name says; save it as WebVTT.',
-          'promise.imageAlt: media/guide-400.webp is empty; put the file there again.',
-        ],
-      );
-    }));
-});
-
-describe('pictures', () => {
-  it('come in every size and format that the page takes from one command for each place', () =>
-    withCopy((folder) => {
-      const picture = path.join(folder, 'own.png');
-      cpSync(path.join(folder, 'media/og.png'), picture);
-      for (const name of readdirSync(path.join(folder, 'media')))
-        if (/^(?:hero|og|avatar-sarah)/.test(name)) rmSync(path.join(folder, 'media', name));
-      for (const place of ['hero', 'og', 'avatar-sarah-lindqvist', 'icons'])
-        execFileSync(process.execPath, [MAKE_MEDIA, place, picture], {
-          env: { ...process.env, CAMPAIGN_FOLDER: folder },
-        });
-      rmSync(picture);
-      assert.deepEqual(campaignComplaints(folder), []);
-      assert.deepEqual(campaignWarnings(folder), []);
-      assert.equal(readdirSync(path.join(folder, 'icons')).length, 6);
-    }));
-});
-
-describe('a warning', () => {
-  it('names unused files, heavy files and words that will not fit, and stops nothing', () =>
-    withCopy((folder) => {
-      assert.deepEqual(campaignWarnings(folder), []);
-      writeFileSync(path.join(folder, 'media/old.png'), 'x');
-      writeFileSync(path.join(folder, 'media/.DS_Store'), 'x');
-      writeFileSync(path.join(folder, 'emails/codes.yaml'), 'x');
-      const picture = path.join(folder, 'media/hero-1280.webp');
-      writeFileSync(picture, Buffer.concat([readFileSync(picture), Buffer.alloc(500_000)]));
-      const site = path.join(folder, 'site.yaml');
-      writeFileSync(
-        site,
-        readFileSync(site, 'utf8').replace(/^title: .*$/m, `title: ${'A long title '.repeat(5)}`),
-      );
-      writeFileSync(
-        path.join(folder, 'article/article.md'),
-        '# Title\n\n## One\n\n#### Two\n\nSee https://example.com/there\n',
-      );
-      assert.deepEqual(campaignComplaints(folder), []);
-      assert.deepEqual(
-        called(folder, campaignWarnings(folder)).map((sentence) => sentence.replace(/yaml:\d+/, 'yaml')),
-        [
-          'campaign/article/article.md:5: goes from ## to ####; write ###, so that screen readers can tell what belongs to what.',
-          'campaign/article/article.md:7: https://example.com/there cannot be pressed; write <https://example.com/there>.',
-          'campaign/site.yaml: title: has 64 characters, and 34 fit: on a telephone the header takes two lines.',
-          'campaign/emails/code.yaml: subject: has 88 characters, and 60 fit: mail programs cut off what is longer.',
-          'campaign/emails/guide.yaml: subject: has 77 characters, and 60 fit: mail programs cut off what is longer.',
-          'campaign/emails/codes.yaml: nothing reads this file; it would be called emails/code.yaml.',
-          'campaign/media/old.png: nothing reads this file.',
-          'campaign/media/hero-1280.webp: has 556 kB; visitors wait for each of them, so save it with less than 300 kB.',
-        ],
-      );
     }));
 });

@@ -8,6 +8,7 @@ import {
   both,
   landingOf,
   MEDIA,
+  mediaOfPages,
   readArticle,
   readCampaign,
   readWords,
@@ -76,13 +77,15 @@ export function campaignWarnings(folder: string): string[] {
 }
 
 /** The files of media/ that the words speak of. */
-function mediaOf({ logo }: Site, { hero, video, promise, testimonials }: Landing): string[] {
+function mediaOf({ logo }: Site, { hero, video, inside, promise, testimonials }: Landing): string[] {
   return [
     ...(logo === undefined ? [] : [logo]),
     ...(hero.imageAlt === undefined ? [] : MEDIA.hero),
     ...(video === undefined ? [] : MEDIA.video),
     ...(promise?.imageAlt === undefined ? [] : MEDIA.promise),
+    ...(inside?.pictures ?? []).flatMap((_, index) => mediaOfPages(index)),
     ...both(testimonials.cards.flatMap(({ image }) => image ?? [])),
+    ...testimonials.cards.flatMap((card) => card.logo ?? []),
   ];
 }
 

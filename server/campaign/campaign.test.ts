@@ -243,4 +243,13 @@ describe('the words of the operator', () => {
     assert.match(article?.html ?? '', /^<div tabindex="0"><table>\n<thead>\n<tr>\n<th>a<\/th>/);
     assert.match(article?.html ?? '', /<td><del>c<\/del><\/td>\n<td align="right">d<\/td>/);
   });
+
+  it('give a picture the size that its name says', () => {
+    const html = renderArticle('# Title\n\n![A](media/a-640x280.webp) ![B](media/b.webp)\n')?.html ?? '';
+    assert.match(
+      html,
+      /<img src="media\/a-640x280.webp" width="640" height="280" loading="lazy" alt="A" \/>/,
+    );
+    assert.match(html, /<img src="media\/b.webp" alt="B" \/>/);
+  });
 });

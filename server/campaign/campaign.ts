@@ -250,10 +250,14 @@ export const MEDIA = {
   promise: both(['guide-400', 'guide-800']),
 } as const;
 
+/** The files of one picture of open pages. @param index its place in the list, from 0 */
+export const mediaOfPages = (index: number): string[] =>
+  both([480, 960].map((width) => `inside-${index + 1}-${width}`));
+
 /** The words of landing.yaml, and the pictures they speak of. */
 export const landingOf = (folder: string) =>
   Landing.check(
-    z.superRefine(({ hero, video, testimonials, promise }, context) => {
+    z.superRefine(({ hero, video, inside, testimonials, promise }, context) => {
       const need = (entry: PropertyKey[], files: readonly string[]) => {
         for (const message of mediaComplaints(folder, files))
           context.addIssue({ code: 'custom', path: entry, message });
@@ -261,7 +265,14 @@ export const landingOf = (folder: string) =>
       if (hero.imageAlt !== undefined) need(['hero', 'imageAlt'], MEDIA.hero);
       if (video !== undefined) need(['video'], MEDIA.video);
       if (promise?.imageAlt !== undefined) need(['promise', 'imageAlt'], MEDIA.promise);
-      for (const [at, { image }] of testimonials.cards.entries()) {
+      for (const at of inside?.pictures.keys() ?? []) need(['inside', 'pictures', at], mediaOfPages(at));
+      for (const [at, { image, logo }] of testimonials.cards.entries()) {
+        if (logo !== undefined) {
+          const entry = ['testimonials', 'cards', at, 'logo'];
+          need(entry, [logo]);
+          if (mediaComplaints(folder, [logo]).length === 0 && svgSize(folder, logo) === null)
+            context.addIssue({ code: 'custom', path: entry, message: `media/${logo} must have a viewBox` });
+        }
         if (image === undefined) continue;
         const entry = ['testimonials', 'cards', at, 'image'];
         const [, name = ''] = /^(?:media\/)?(.+?)(?:\.\w+)?$/.exec(image) ?? [];

@@ -30,9 +30,16 @@ export function renderArticle(markdown: string): Article | null {
     extensions: MARKDOWN_EXTENSIONS,
     htmlExtensions: HTML_EXTENSIONS,
   });
-  // What is wider than a telephone scrolls within itself, by keyboard too.
-  return {
-    title: parts.title,
-    html: html.replaceAll('<table>', '<div tabindex="0"><table>').replaceAll('</table>', '</table></div>'),
-  };
+  return { title: parts.title, html: withPictureSizes(withScrollingTables(html)) };
 }
+
+/** What is wider than a telephone scrolls within itself, by keyboard too. */
+const withScrollingTables = (html: string): string =>
+  html.replaceAll('<table>', '<div tabindex="0"><table>').replaceAll('</table>', '</table></div>');
+
+/** A picture whose name ends with its size, as chart-640x280.webp, keeps its place on the page while it loads. */
+const withPictureSizes = (html: string): string =>
+  html.replaceAll(
+    /<img src="[^"]*-(\d{1,4})x(\d{1,4})\.\w+"/g,
+    (img, width: string, height: string) => `${img} width="${width}" height="${height}" loading="lazy"`,
+  );

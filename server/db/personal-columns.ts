@@ -50,7 +50,6 @@ export const COLUMNS: Classification = {
     kind: 'not',
     payload: 'personal',
     code_id: 'key',
-    notice: 'personal',
     recipient: 'personal',
     state: 'not',
     attempts: 'not',

@@ -68,7 +68,10 @@ type Codes = {
   used_at: Generated<number | null>;
 };
 
-/** Messages to be sent, written in the transaction of their cause. */
+/**
+ * Messages to be sent, written in the transaction of their cause. The table also has a column `notice`, which no statement names
+ * (migrations/2026-11-22-outbox-kinds.ts says why it still stands).
+ */
 type Outbox = {
   id: Fixed<string>;
   /** Who makes the message: the kinds are in server/mail/outbox/letter-kinds.ts. */
@@ -77,8 +80,6 @@ type Outbox = {
   payload: ColumnType<string, string | undefined, never>;
   /** The code it carries, if it carries one: a column, so that it is found by its code and refers to one that is there. */
   code_id: Fixed<string | null>;
-  /** Always null; a release before mail had kinds reads it. */
-  notice: Generated<string | null>;
   recipient: Fixed<string>;
   state: Generated<OutboxState>;
   attempts: Generated<number>;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { createHousekeeping } from '#server/upkeep/housekeeping.ts';
+import { createHousekeeping } from '#server/upkeep/delete-expired-rows.ts';
 import type { Report } from '#desk/report/report.ts';
 import type { LostLeadRow } from '#desk/report/lost-leads.ts';
 import { createPlatformLookup } from '#server/figures/mail-platform-lookup.ts';
@@ -153,7 +153,6 @@ for (const engine of ENGINES) {
             config: server.config,
             clock: server.now,
             onExpired: (expired) => gone.push(expired.mail_domains),
-            atOnce: 1,
           });
           await keepHouse();
           assert.deepEqual(

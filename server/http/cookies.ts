@@ -1,7 +1,5 @@
 // Sets and reads the two cookies: one ties a browser to the codes it asked for, one opens the article. Both are signed, HttpOnly, and
 // end with the browser's session.
-import { randomBytes } from 'node:crypto';
-
 import { sign, unsign, type Secrets } from '#server/secrets/secrets.ts';
 import { SESSION_LIFE_MS } from '#server/settings/tries-and-rates.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -16,9 +14,6 @@ export type Cookies = {
   /** Opens a session, and drops the challenge cookie, which has done its work. */
   readonly openSession: (reply: FastifyReply, leadId: string, now: number) => void;
 };
-
-/** A new browser id: 128 random bits. */
-export const newBrowserId = (): string => randomBytes(16).toString('base64url');
 
 /**
  * @param secure whether the public page is https: the cookies become Secure and carry the `__Host-` prefix, which

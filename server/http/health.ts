@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { createWriteCheck, pingDatabase } from '#server/db/whole/database-health.ts';
-import { findStandstill } from '#server/db/tables/outbox.ts';
+import { findStandstill } from '#server/db/tables/outbox-waiting.ts';
 import { writeFaultOf, type WriteFault } from '#server/db/engine/outages.ts';
 import type { SendError } from '#server/http/errors.ts';
 import { API } from '#shared/api.ts';

@@ -1,4 +1,5 @@
-// Makes the pages that links in our mails open. The API serves them: they need only the font of the built site, and run no script.
+// Makes the pages that links in our mails open, under the letterhead of the page itself. The API serves them: of the built site they
+// need only the font and the campaign's logo. Their one script shows the theme that the visitor chose; without it they are light.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -8,57 +9,83 @@ import { escapeHtml } from '#server/platform/escape-html.ts';
 import { contentSecurityPolicy, securityHeaders } from '#server/http/security-headers.ts';
 import { sendWhole, textResource, type Resource } from '#server/http/send-resource.ts';
 import type { Site } from '#shared/campaign-schema.ts';
+import { colourStyles } from '#shared/colours.ts';
+import { ENVELOPE_PARTS, MARK_LINES } from '#shared/drawings.ts';
+import { fromOtherPage } from '#shared/links.ts';
+import { PAPER } from '#shared/paper-colours.ts';
+import { fill, yearIn } from '#shared/words.ts';
 
-const STYLES = readFileSync(path.join(import.meta.dirname, 'letter-page.css'), 'utf8');
+const STYLES = readFileSync(path.join(import.meta.dirname, 'letter-page.css'), 'utf8')
+  .replaceAll(/\/\*.*?\*\//gs, '')
+  .replaceAll(/\s+/g, ' ');
 
-/** The styles, with a campaign's own colours after ours. */
-function stylesOf({ colors }: Pick<Site, 'colors'>): string {
-  if (!colors) return STYLES;
-  const { light, dark } = colors.accent;
-  return `${STYLES}${ownAccent(light)}@media(prefers-color-scheme:dark){${ownAccent(dark)}}`;
-}
-
-const ownAccent = (colour: string): string => `:root{--accent:${colour}}`;
+/** As web/theme/theme.ts does it. Before the first paint, so it stands in the page. Browsers can forbid storage. */
+const THEME_SCRIPT = `try{if(localStorage.getItem('theme')==='dark'){document.documentElement.className='dark';document.querySelector('[name=theme-color]').content='${PAPER.dark}'}}catch{}`;
 
 /** Makes one page from the title of its tab, its headline, its text and the HTML of its link or button (`way`). */
 export type LetterPage = (page: { tab: string; title: string; text: string; way: string }) => Resource;
+
+type Letterhead = Pick<Site, 'title' | 'language' | 'colors' | 'logo' | 'copyright' | 'footerLinks'>;
 
 /**
  * Makes pages in the look of a campaign.
  * @param secure whether visitors come over https
  */
-export function createLetterPage(
-  site: Pick<Site, 'title' | 'language' | 'colors'>,
-  secure: boolean,
-): LetterPage {
-  const styles = stylesOf(site);
-  const hash = `'sha256-${createHash('sha256').update(styles).digest('base64')}'`;
-  const policy = contentSecurityPolicy({ scripts: [], styles: [hash] }, secure);
+export function createLetterPage(site: Letterhead, secure: boolean): LetterPage {
+  const styles = site.colors ? STYLES + colourStyles(site.colors) : STYLES;
+  const hashes = { scripts: [hashOf(THEME_SCRIPT)], styles: [hashOf(styles)] };
+  const policy = contentSecurityPolicy(hashes, secure);
   const always = [...securityHeaders(secure, policy), 'x-robots-tag', 'noindex'];
+  const [header, footer] = [headerOf(site), footerOf(site)];
   return ({ tab, title, text, way }) =>
     textResource(
       `<!doctype html>
 <html lang="${escapeHtml(site.language)}">
 <head>
 <meta charset="utf-8">
-<meta name="viewport" content="width=device-width,initial-scale=1">
+<meta name="viewport" content="width=device-width,initial-scale=1,viewport-fit=cover">
 <meta name="robots" content="noindex">
+<meta name="theme-color" content="${PAPER.light}">
 <title>${escapeHtml(tab)}</title>
 <link rel="icon" href="/favicon.svg">
+<script>${THEME_SCRIPT}</script>
 <style>${styles}</style>
 </head>
 <body>
-<header><a href="/">${escapeHtml(site.title)}</a></header>
+${header}
 <main>
-<h1>${escapeHtml(title)}</h1>
+${DRAWING}
+<div class="words">
+<h1>${escapeHtml(title).replaceAll(/\S+-\S+/g, '<span>$&</span>')}</h1>
 <p>${escapeHtml(text)}</p>
 ${way}
+</div>
 </main>
+${footer}
 </body>
 </html>
 `,
       { type: 'text/html; charset=utf-8', cacheControl: 'no-store', always },
     );
+}
+
+const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+
+const MARK = `<svg width="26" height="20" viewBox="0 0 26 20" aria-hidden="true"><path d="${MARK_LINES.join('')}"/></svg>`;
+
+const DRAWING = `<svg class="drawing" viewBox="0 0 200 200" width="200" height="200" aria-hidden="true">${ENVELOPE_PARTS.map(
+  ([part, line]) => `<path class="${part}" d="${line}"/>`,
+).join('')}</svg>`;
+
+const headerOf = ({ title, logo }: Letterhead): string =>
+  `<header><a href="/">${logo === undefined ? MARK : `<img src="/media/${escapeHtml(logo)}" alt="" height="24">`}<span>${escapeHtml(title)}</span></a></header>`;
+
+function footerOf({ copyright, footerLinks, language }: Letterhead): string {
+  const filled = (text: string) => escapeHtml(fill(text, { year: yearIn(language) }));
+  const links = footerLinks.map(
+    ({ label, href }) => `<li><a href="${filled(fromOtherPage(href))}">${filled(label)}</a></li>`,
+  );
+  return `<footer><p>${filled(copyright)}</p>${links.length > 0 ? `<ul>${links.join('')}</ul>` : ''}</footer>`;
 }
 
 /** Answers that a link opens nothing (any more). To programs, with the code of any unknown path. */

@@ -8,10 +8,10 @@ import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { describe, it } from 'node:test';
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
 import { API } from '#shared/api.ts';
 import { TEST_CAMPAIGN, TEST_DIST } from '#testing/built-site.ts';
+import { decodedBody } from '#testing/decoded-body.ts';
 import { withServer, type ServerOptions, type ServerUnderTest } from '#testing/server-under-test.ts';
 
 const FILM = '/media/film.mp4';
@@ -68,12 +68,6 @@ const withSite = (test: (get: Get, chunk: string) => Promise<void>): Promise<voi
     for (const get of ways) await test(get, chunk);
   });
 
-/** The bytes behind the encoding. */
-function decode({ rawPayload, headers }: Answer): Buffer {
-  if (headers['content-encoding'] === 'br') return brotliDecompressSync(rawPayload);
-  return headers['content-encoding'] === 'gzip' ? gunzipSync(rawPayload) : rawPayload;
-}
-
 describe('which encoding is sent', () => {
   it('is the one that Accept-Encoding asks for', () =>
     withSite(async (get, chunk) => {
@@ -103,7 +97,7 @@ describe('which encoding is sent', () => {
           const response = await get(url, { 'accept-encoding': accepted });
           assert.equal(response.headers['content-encoding'], expected, `${url}, "${accepted}"`);
           assert.equal(response.headers.vary, 'accept-encoding', url);
-          assert.deepEqual(decode(response), (await get(url)).rawPayload, `${url}, "${accepted}"`);
+          assert.deepEqual(decodedBody(response), (await get(url)).rawPayload, `${url}, "${accepted}"`);
         }
       }
     }));
@@ -323,6 +317,7 @@ it('hashed files are kept for a year, others for an hour, the page for no time, 
       [chunk, 'text/javascript; charset=utf-8', 'public, max-age=31536000, immutable'],
       ['/proof-of-work.js', 'text/javascript; charset=utf-8', 'public, max-age=3600'],
       ['/fonts/newsreader.woff2', 'font/woff2', 'public, max-age=3600'],
+      ['/fonts/hanken-grotesk.woff2', 'font/woff2', 'public, max-age=3600'],
       ['/fonts/OFL.txt', 'text/plain; charset=utf-8', 'public, max-age=3600'],
       ['/media/film.vtt', 'text/vtt; charset=utf-8', 'public, max-age=3600'],
       ['/media/film.webm', 'video/webm', 'public, max-age=3600'],

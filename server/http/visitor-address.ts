@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { BlockList, isIP, type Socket } from 'node:net';
 
 import ipaddr from 'ipaddr.js';
-import type { FastifyBaseLogger, FastifyReply } from 'fastify';
+import type { FastifyBaseLogger } from 'fastify';
 
 import type { Config } from '#server/settings/settings.ts';
 
@@ -98,10 +98,3 @@ export function readAddress(text: string): string | null {
 }
 
 const ADDRESS_MAX_LENGTH = 100;
-
-/** Ends a request whose connection is gone: no answer can reach it, and it has no address to store. */
-export function dropRequest(reply: FastifyReply): FastifyReply {
-  void reply.hijack();
-  reply.raw.destroy();
-  return reply;
-}

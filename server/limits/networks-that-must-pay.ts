@@ -3,7 +3,7 @@
 import type { Db } from '#server/db/engine/connect.ts';
 import { newestCodes } from '#server/db/tables/codes.ts';
 import { siteOf, strangersByNetwork, type NetworkOfCode } from '#server/limits/unanswered-codes.ts';
-import { isLoopback } from '#server/settings/addresses-in-settings.ts';
+import { isLoopback } from '#server/platform/loopback.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { HOUR_MS, MINUTE_MS } from '#server/platform/time.ts';
 import { BREAKER, FREE_STRANGERS_OF_NETWORK } from '#server/settings/tries-and-rates.ts';

@@ -5,7 +5,7 @@ import * as z from 'zod/mini';
 
 import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
 import type { MailReport, Once } from '#server/mail-events/take-report.ts';
-import { meaningOfAll } from '#server/mail/bounces-that-suppress.ts';
+import { meaningOfAll } from '#server/platform/mail-server-answers.ts';
 import { asciiAddress } from '#shared/lead.ts';
 
 /** A call of a provider. */

@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 
 import type { Config } from '#server/settings/settings.ts';
-import type { SendError } from '#server/http/errors.ts';
+import type { Http } from '#server/http/http.ts';
 import { createMailgun } from '#server/mail-events/mailgun.ts';
 import { createPostmark } from '#server/mail-events/postmark.ts';
 import type { Provider } from '#server/mail-events/provider.ts';
@@ -22,7 +22,7 @@ type MailEventParts = ReportParts & {
   readonly config: Config['mailEvents'];
   readonly clock: () => number;
   readonly fetch: Fetch;
-  readonly sendError: SendError;
+  readonly sendError: Http['sendError'];
 };
 
 /** Amazon SNS sends its JSON as plain text. */

@@ -4,7 +4,7 @@ import { readBounceAddress } from '#server/secrets/bounce-address.ts';
 import { findMail } from '#server/db/across/returned-mail.ts';
 import { readReturnedMessage, type ReturnedMessage } from '#server/mail-events/read-message.ts';
 import { takeReport, type ReportOutcome, type ReportParts } from '#server/mail-events/take-report.ts';
-import { meaningOfAll, type AnswerMeaning } from '#server/mail/bounces-that-suppress.ts';
+import { meaningOfAll, type AnswerMeaning } from '#server/platform/mail-server-answers.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
 export type MessageOutcome =

@@ -1,12 +1,12 @@
 // Acts on a report that is known to be genuine: a bounce suppresses the address, and a complaint withdraws the lead's consent as
 // well. Repeating a report changes nothing, and a report older than the lead's last verification does nothing. Which bounces count
-// is decided in mail/bounces-that-suppress.ts.
+// is decided in platform/mail-server-answers.ts.
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 import { lockAddress } from '#server/db/tables/challenges.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { countInWindowUpTo } from '#server/db/tables/limit-windows.ts';
-import { keptReply } from '#server/db/tables/outbox.ts';
+import { keptReply } from '#server/db/tables/outbox-leases.ts';
 import { findHolder } from '#server/db/across/returned-mail.ts';
 import { suppress } from '#server/db/tables/suppressions.ts';
 import { normaliseEmail } from '#shared/lead.ts';

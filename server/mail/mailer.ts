@@ -7,8 +7,8 @@ import { createTransport, type NodemailerError } from 'nodemailer';
 
 import { domainOf } from '#server/platform/domain-of.ts';
 import type { Config, DkimConfig } from '#server/settings/settings.ts';
-import { needsTls } from '#server/settings/smtp-setting.ts';
-import { meaningOf, type AnswerMeaning } from '#server/mail/bounces-that-suppress.ts';
+import { needsTls } from '#server/platform/smtp-url.ts';
+import { meaningOf, type AnswerMeaning } from '#server/platform/mail-server-answers.ts';
 import { makeWholeFolderPrivate } from '#server/platform/private-files.ts';
 
 export type Mail = {

@@ -3,7 +3,8 @@
 // code, table, constraint and the places in our code are logged; they say what failed and where.
 import { pino, type DestinationStream, type Logger } from 'pino';
 
-import type { LogOutput } from '#server/observability/log-output.ts';
+import { openLogOutput, type LogOutput } from '#server/observability/log-output.ts';
+import { isoTime } from '#server/platform/time.ts';
 
 /** An error as it is logged. */
 export type LoggedError = {
@@ -165,4 +166,22 @@ export function createLogger(level: string, destination: DestinationStream): Log
     },
   };
   return pino(options, destination);
+}
+
+/**
+ * Opens the log of a server's process on standard output. Every line that the process logs or says goes through it.
+ * @param level as in LOG_LEVEL
+ */
+export function openServerLog(
+  level: string,
+): { readonly logger: Logger; readonly say: Say } & Pick<LogOutput, 'linesLost' | 'writeRest'> {
+  const output = openLogOutput(({ count, since, until }) =>
+    say(
+      `${count} lines of the log could not be written between ${isoTime(since)} and ${isoTime(until)}.`,
+      'warn',
+    ),
+  );
+  const say = createSay(output);
+  const { linesLost, writeRest } = output;
+  return { logger: createLogger(level, output), say, linesLost, writeRest };
 }

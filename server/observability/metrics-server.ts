@@ -4,27 +4,40 @@ import { createServer, type RequestListener, type Server, type ServerResponse } 
 
 import type { FastifyInstance } from 'fastify';
 
-import type { Metrics } from '#server/observability/metrics.ts';
 import { API } from '#shared/api.ts';
 
 const TEXT_TYPE = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' };
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
 
-/**
- * Starts it, and begins to watch the process; resolves when it listens.
- * @param app answers the probe for health with its own route
- * @param options isStopping: true once the process was asked to stop
- */
+/** What Prometheus gets. */
+export type MetricsPage = { readonly contentType: string; readonly body: string };
+
+/** The application: its own route answers the probe for health. */
+export type Probed = Pick<FastifyInstance, 'inject'>;
+
+export type MetricsServerOptions = {
+  readonly port: number;
+  readonly host: string;
+  /** True once the process was asked to stop. */
+  readonly isStopping?: () => boolean;
+};
+
+export type MetricsServer = {
+  readonly port: number;
+  readonly server: Server;
+  readonly close: () => Promise<void>;
+};
+
+/** Starts it; resolves when it listens. */
 export async function startMetricsServer(
-  metrics: Metrics,
-  app: Pick<FastifyInstance, 'inject'>,
-  { port, host, isStopping = () => false }: { port: number; host: string; isStopping?: () => boolean },
-): Promise<{ port: number; server: Server; close: () => Promise<void> }> {
-  metrics.watchProcess();
+  render: () => Promise<MetricsPage>,
+  app: Probed,
+  { port, host, isStopping = () => false }: MetricsServerOptions,
+): Promise<MetricsServer> {
   const pages = new Map<string | undefined, (response: ServerResponse) => Promise<unknown>>(
     Object.entries({
       '/metrics': async (response) => {
-        const { contentType, body } = await metrics.render();
+        const { contentType, body } = await render();
         response.writeHead(200, { 'content-type': contentType }).end(body);
       },
       [API.live]: async (response) => response.writeHead(200, JSON_TYPE).end('{"status":"ok"}'),

@@ -4,7 +4,6 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 
-import { startMetricsServer } from '#server/observability/metrics-server.ts';
 import { API } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { codeIn, startInbox } from '#testing/inbox.ts';
@@ -18,9 +17,16 @@ const valueIn = (page: string, name: string): number | undefined => {
   return line === undefined ? undefined : Number(line.slice(name.length + 1));
 };
 
-const scrape = async ({ metrics }: ServerUnderTest): Promise<string> => {
-  metrics.watchProcess();
-  return (await metrics.render()).body;
+const scrape = async ({ metrics }: ServerUnderTest): Promise<string> => (await metrics.render()).body;
+
+/** As Prometheus does; the page holds what is watched of the process too. */
+const scrapePort = async ({ metrics, app }: ServerUnderTest): Promise<string> => {
+  const { port, close } = await metrics.serve(app, { port: 0, host: '127.0.0.1' });
+  try {
+    return await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  } finally {
+    await close();
+  }
 };
 
 it('the dashboard asks only for metrics that exist', () =>
@@ -30,7 +36,7 @@ it('the dashboard asks only for metrics that exist', () =>
       'utf8',
     );
     const asked = new Set(dashboard.match(/\b(?:lead_page|nodejs|process)_[a-z0-9_]+/g));
-    const page = await scrape(server);
+    const page = await scrapePort(server);
     const families = new Set(
       Array.from(page.matchAll(/^# TYPE (\S+) (\S+)$/gm), ([, name = '', type]) =>
         type === 'histogram' ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [name],
@@ -61,7 +67,7 @@ for (const engine of ENGINES) {
         await server.inbox.waitForMail(EMAIL, 2);
         await server.advance(0);
 
-        const page = await scrape(server);
+        const page = await scrapePort(server);
         const seen = (name: string) => valueIn(page, name);
         assert.equal(
           seen('lead_page_request_seconds_count{method="POST",route="/api/leads",status="202"}'),
@@ -145,7 +151,7 @@ for (const engine of ENGINES) {
 
     it('have a port of their own, with the probes, and nothing else is served on it', () =>
       withServer({ engine }, async (server) => {
-        const { port, close } = await startMetricsServer(server.metrics, server.app, {
+        const { port, close } = await server.metrics.serve(server.app, {
           port: 0,
           host: '127.0.0.1',
         });

@@ -3,10 +3,17 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 
 import { codeStatistics } from '#server/db/tables/codes.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { outboxBacklog } from '#server/db/tables/outbox.ts';
+import { outboxBacklog } from '#server/db/tables/outbox-waiting.ts';
 import { countEvents } from '#server/db/tables/webhook-events.ts';
 import { HOUR_MS } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
+import {
+  startMetricsServer,
+  type MetricsPage,
+  type MetricsServer,
+  type MetricsServerOptions,
+  type Probed,
+} from '#server/observability/metrics-server.ts';
 import { createRequestTimes, type AnsweredRequest } from '#server/observability/request-times.ts';
 
 /** The outcome of a try to send a mail, as far as it is counted. */
@@ -26,10 +33,14 @@ export type Metrics = {
   readonly expired: (rows: Readonly<Record<string, number>>) => void;
   readonly connectionsOpen: (count: number) => void;
   readonly connectionRefused: (reason: string) => void;
-  /** Starts watching this process until it ends: memory, garbage collection, event-loop lag. A second call does nothing. */
-  readonly watchProcess: () => void;
   /** The page Prometheus scrapes. */
-  readonly render: () => Promise<{ contentType: string; body: string }>;
+  readonly render: () => Promise<MetricsPage>;
+  /**
+   * Serves that page, and begins to watch this process until it ends: memory, garbage collection, event-loop lag. Resolves when it
+   * listens. Call it once.
+   * @param app answers the probe for health with its own route
+   */
+  readonly serve: (app: Probed, options: MetricsServerOptions) => Promise<MetricsServer>;
 };
 
 /** Reading more codes than this would make a scrape slow; their share says as much. */
@@ -47,25 +58,23 @@ export function createMetrics(
   const requests = createRequestTimes();
   const events = createEventMetrics(registry);
   const readState = createStateMetrics(registry, database, clock, config);
-  let watching = false;
+  const render = async () => {
+    await readState();
+    return { contentType: registry.contentType, body: requests.render() + (await registry.metrics()) };
+  };
   return {
     ...events,
     requestAnswered: requests.note,
-    watchProcess: () => {
-      if (!watching) collectDefaultMetrics({ register: registry });
-      watching = true;
-    },
-    render: async () => {
-      await readState();
-      return { contentType: registry.contentType, body: requests.render() + (await registry.metrics()) };
+    render,
+    serve: (app, options) => {
+      collectDefaultMetrics({ register: registry });
+      return startMetricsServer(render, app, options);
     },
   };
 }
 
 /** Metrics that change when something happens in this process. */
-function createEventMetrics(
-  registry: Registry,
-): Omit<Metrics, 'requestAnswered' | 'watchProcess' | 'render'> {
+function createEventMetrics(registry: Registry): Omit<Metrics, 'requestAnswered' | 'render' | 'serve'> {
   const registers = [registry];
   const limits = new Counter({
     name: 'lead_page_limits_hit_total',

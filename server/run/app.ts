@@ -4,7 +4,6 @@ import type { Logger } from 'pino';
 
 import { createHttp, type HttpOptions } from '#server/http/http.ts';
 import { addMailEventRoutes } from '#server/mail-events/routes.ts';
-import { createMailBacklog } from '#server/mail/outbox/backlog.ts';
 import { complaintsTo } from '#server/visitors/unsubscribe/withdraw.ts';
 import type { VisitorContext, VisitorService } from '#server/visitors/visitor-context.ts';
 import { addVisitorRoutes } from '#server/visitors/visitors.ts';
@@ -20,8 +19,7 @@ export async function buildApp(
   options: AppOptions,
 ): Promise<FastifyInstance> {
   const { app, complete, ...http } = await createHttp(service, options);
-  const mailBacklog = createMailBacklog(service.config.codeTtlSeconds);
-  const context: VisitorContext = { ...service, ...http, mailBacklog };
+  const context: VisitorContext = { ...service, ...http };
   await addVisitorRoutes(app, context);
   const mailEventUrls = await addMailEventRoutes(app, {
     ...context,
@@ -29,6 +27,6 @@ export async function buildApp(
     complaints: complaintsTo(context),
     fetch: options.fetch ?? ((url, init) => fetch(url, init)),
   });
-  complete(mailBacklog, mailEventUrls);
+  complete(service.mail.backlog, mailEventUrls);
   return app;
 }

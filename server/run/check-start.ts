@@ -6,6 +6,7 @@ import { readCampaignFolder } from '#server/settings/env-file.ts';
 import { inheritedSocket } from '#server/run/inherited-socket.ts';
 import { readRunning, runningFile } from '#server/restart/running-page.js';
 import { portComplaints, sayRefusal } from '#server/run/why-the-start-failed.ts';
+import { loadWebhookSender } from '#server/webhooks/webhooks.ts';
 
 const NOT_RUNNING = `No page that "npm start" began is running (${runningFile()} knows of none). Use "npm start".`;
 
@@ -23,7 +24,6 @@ export async function checkStart({ beside }: { readonly beside: boolean }): Prom
   ];
   if (complaints.length > 0) process.stderr.write(sayRefusal(complaints));
   // So that it is kept compiled (start.js), like every other file, which main.ts has loaded by now.
-  else if (instance.type === 'instance' && instance.config.webhooks.urls.length > 0)
-    await import('#server/webhooks/webhook-sender.ts');
+  else if (instance.type === 'instance') await loadWebhookSender(instance.config);
   process.exit(complaints.length > 0 ? 1 : 0);
 }

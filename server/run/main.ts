@@ -3,20 +3,18 @@
 import cluster from 'node:cluster';
 
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
-import { isoTime } from '#server/platform/time.ts';
 import { buildApp } from '#server/run/app.ts';
 import { checkStart } from '#server/run/check-start.ts';
 import { collectGarbage } from '#server/platform/collect-garbage.ts';
 import { startUpkeep } from '#server/upkeep/upkeep.ts';
-import { drainConnections } from '#server/http/drain.ts';
+import { drainConnections } from '#server/run/drain.ts';
 import { findRelease, type Release } from '#server/http/releases.ts';
-import { openLogOutput } from '#server/observability/log-output.ts';
-import { createLogger, createSay } from '#server/observability/logger.ts';
-import { startMetricsServer } from '#server/observability/metrics-server.ts';
+import { openServerLog } from '#server/observability/logger.ts';
 import { asSeenFromHere, openService, readInstance, type Instance } from '#server/run/service.ts';
 import { readCampaignFolder } from '#server/settings/env-file.ts';
 import { inheritedSocket } from '#server/run/inherited-socket.ts';
 import { portComplaints, sayRefusal } from '#server/run/why-the-start-failed.ts';
+import { loadWebhookSender } from '#server/webhooks/webhooks.ts';
 import { API } from '#shared/api.ts';
 
 /** A stop that takes longer is cut off: systemd, Docker or a person does not wait for ever either. */
@@ -37,16 +35,8 @@ const { instance, release } = readInstanceAndSite();
 const { config } = instance;
 // Before anything is opened: a second process must not touch what the first one works with.
 if (!isBeside) await refuseTakenPorts();
-// Every line that this process logs or says goes through it.
-const output = openLogOutput(({ count, since, until }) =>
-  say(
-    `${count} lines of the log could not be written between ${isoTime(since)} and ${isoTime(until)}.`,
-    'warn',
-  ),
-);
-process.on('exit', output.writeRest);
-const logger = createLogger(config.logLevel, output);
-const say = createSay(output);
+const { logger, say, linesLost, writeRest } = openServerLog(config.logLevel);
+process.on('exit', writeRest);
 // By default Node would write the whole error to standard error, with the row that the database could not store.
 process.on('uncaughtException', (error) => {
   logger.fatal({ err: error }, 'The server ends: an error that nobody handles.');
@@ -56,14 +46,14 @@ process.on('uncaughtException', (error) => {
 const opening = await openService(instance, {
   logger,
   say,
-  logLinesLost: output.linesLost,
+  logLinesLost: linesLost,
   mayBeNewer: true,
 });
 const service = opening.type === 'service' ? opening.service : refuse(opening.complaints);
-const { mailer, metrics, funnel } = service;
+const { mail, metrics, funnel } = service;
 // No module is loaded once this process serves: by then "npm ci" may have replaced our packages.
-if (config.webhooks.urls.length > 0) await import('#server/webhooks/webhook-sender.ts');
-const worker = service.startWorker();
+await loadWebhookSender(config);
+service.startSending();
 let stopping = false;
 let upkeep: ReturnType<typeof startUpkeep> | undefined;
 /** Another worker of the primary serves in our place. */
@@ -119,10 +109,9 @@ async function refuseTakenPorts(error?: unknown): Promise<void> {
   if (complaints.length > 0) refuse(complaints);
 }
 
-async function listen(): Promise<{ metricsServer: Awaited<ReturnType<typeof startMetricsServer>> | null }> {
+async function listen(): Promise<{ metricsServer: Awaited<ReturnType<typeof metrics.serve>> | null }> {
   const started =
-    config.metrics &&
-    (await startMetricsServer(metrics, app, { ...config.metrics, isStopping: () => stopping }));
+    config.metrics && (await metrics.serve(app, { ...config.metrics, isStopping: () => stopping }));
   // A socket goes before a port.
   await app.listen({ port: config.port, host: config.host, ...inheritedSocket() });
   return { metricsServer: started };
@@ -155,7 +144,7 @@ function refuse(complaints: readonly string[]): never {
 }
 
 async function tryMailAccount(): Promise<void> {
-  const sentence = await mailer.tryAccount();
+  const sentence = await mail.tryAccount();
   if (sentence !== null && !stopping) logger.warn(sentence);
   if (process.connected) process.send?.({ type: 'mail tried', warning: sentence });
 }
@@ -166,7 +155,7 @@ function announceStart(): readonly string[] {
   for (const warning of service.warnings) say(warning, 'warn');
   if (config.mail.kind === 'files') {
     say(
-      `No SMTP_URL is set: each e-mail is written to ${asSeenFromHere(service.mailFolder)}/*.eml and its code is printed here.`,
+      `No SMTP_URL is set: each e-mail is written to ${asSeenFromHere(mail.folder)}/*.eml and its code is printed here.`,
     );
   } else if (config.mailFrom === null) {
     say(
@@ -202,7 +191,7 @@ function stop(signal: string): void {
     const cutOff = setTimeout(() => app.server.closeAllConnections(), CLOSE_PATIENCE_MS);
     await app.close();
     clearTimeout(cutOff);
-    await worker.stop();
+    await mail.stop();
     await funnel
       .write()
       .catch((error: unknown) => logger.warn({ err: error }, 'Counts could not be written yet.'));

@@ -8,9 +8,11 @@ import { promisify } from 'node:util';
 
 import { sql } from 'kysely';
 import { Client } from 'pg';
+import { v7 as uuid } from 'uuid';
 
 import { buildApp } from '#server/run/app.ts';
 import { openDatabase } from '#server/db/engine/connect.ts';
+import { insertLeadEvent } from '#server/db/tables/webhook-events.ts';
 import { createLogger } from '#server/observability/logger.ts';
 import { openService, type Instance, type Service, type ServiceReplacements } from '#server/run/service.ts';
 import { API } from '#shared/api.ts';
@@ -90,8 +92,8 @@ for (const engine of ENGINES) {
             ({ state, attempts }) => `${state} after ${attempts} tries`,
           );
         assert.deepEqual(await outbox(second), ['queued after 0 tries'], 'no worker was started to send it');
-        second.startWorker();
-        assert.throws(() => second.startWorker(), /started already/);
+        second.startSending();
+        assert.throws(() => second.startSending(), /started already/);
         assert.match(codeIn(await inbox.waitForMail('ada@example.com')), /^\d{6}$/);
         await second.close();
 
@@ -239,3 +241,39 @@ describe('a service', { concurrency: true }, () => {
       },
     ));
 });
+
+it('a service that closes stops its mail worker, also when webhooks cannot be stopped', () =>
+  inFolder(async (folder) => {
+    const instance = testInstance(folder, {
+      APP_SECRET: TEST_SECRET,
+      DATABASE_URL: 'file:./data/leads.db',
+      WEBHOOK_URLS: 'https://hooks.example.com/leads',
+    });
+    const { config } = instance;
+    // With such a secret, nothing that sends can be made.
+    const unusable = { ...config, webhooks: { ...config.webhooks, secrets: [''] } };
+    const logLines: string[] = [];
+    const service = await open(
+      { ...instance, config: unusable },
+      { ...QUIET, logger: createLogger('error', { write: (line: string) => void logLines.push(line) }) },
+    );
+    const now = Date.now();
+    await insertLeadEvent(service.database.db, {
+      ids: [uuid()],
+      type: 'lead.verified',
+      leadId: uuid(),
+      payload: '{}',
+      endpoints: service.webhooks.endpoints.map(({ id }) => id),
+      notBefore: now,
+      now,
+    });
+    const mayReserve = (): boolean => {
+      using reservation = service.mail.reserve({ network: '203.0.113.1', domain: 'example.com' });
+      return reservation !== null;
+    };
+    service.startSending();
+    await until(() => logLines.join('').includes('The webhook worker could not do its work'));
+    await until(mayReserve);
+    await assert.rejects(service.close(), /Secret can't be empty/);
+    assert.equal(mayReserve(), false);
+  }));

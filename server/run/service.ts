@@ -1,14 +1,11 @@
 // Puts the parts together: words, database, secrets, limits, breaker, outbox, mail, metrics, clock and log. main.ts, the tests, the
 // proofs and every command that works beside a live server open a service, and close it. Opening it starts nothing: no port, no
 // timer, no mail. It needs no built site.
-import { randomUUIDv7 } from 'node:crypto';
 import path from 'node:path';
 
 import type { Logger } from 'pino';
 
-import { bounceAddress } from '#server/secrets/bounce-address.ts';
-import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
-import { chainSignerOf, derivedWebhookSecrets, type Secrets } from '#server/secrets/secrets.ts';
+import { chainSignerOf, type Secrets } from '#server/secrets/secrets.ts';
 import { readCampaign, type Campaign } from '#server/campaign/campaign.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { openDatabase, type OpenDatabase } from '#server/db/engine/connect.ts';
@@ -16,14 +13,9 @@ import { keepChainSigned } from '#server/db/tables/consent-chain.ts';
 import { migrate } from '#server/db/migrations/migrate.ts';
 import { keepConsentWording } from '#server/db/tables/submissions.ts';
 import { createFunnelCounter, type FunnelCounter } from '#server/visitors/funnel/counter.ts';
-import { createBreaker, type Breaker, type BreakerReason } from '#server/limits/breaker.ts';
-import { createLimits, type Limits } from '#server/limits/limits.ts';
-import { composeBreakerNotice } from '#server/mail/letters/breaker-notice.ts';
+import { createLimits, type Limits, type LimitsParts } from '#server/limits/limits.ts';
 import { dkimComplaint } from '#server/mail/dkim-key.ts';
-import { createMailer, type Mailer } from '#server/mail/mailer.ts';
-import type { GuideMail } from '#server/mail/letters/letter-kind.ts';
-import { queueNotice } from '#server/mail/letters/breaker-notice.ts';
-import type { MailEvent, MailWorker } from '#server/mail/outbox/mail-worker.ts';
+import { openMail, type MailParts, type OpenMail } from '#server/mail/mail.ts';
 import type { Say } from '#server/observability/logger.ts';
 import { createMetrics, type Metrics } from '#server/observability/metrics.ts';
 import { makePrivate, openToOthers, sayOpenToOthers } from '#server/platform/private-files.ts';
@@ -36,12 +28,8 @@ import {
 } from '#server/run/why-the-start-failed.ts';
 import { CannotOpen, orRefuse } from '#server/run/cannot-open.ts';
 import { openSecrets, secretFileIn } from '#server/run/open-secrets.ts';
-import { createWorkers } from '#server/run/workers.ts';
 import type { ResolveName } from '#server/platform/public-addresses.ts';
-import { endpointsOf } from '#server/webhooks/webhook-endpoints.ts';
-import type { WebhookParts } from '#server/webhooks/webhook-events.ts';
-import type { WebhookSender } from '#server/webhooks/webhook-sender.ts';
-import type { WebhookOutcome } from '#server/webhooks/webhook-worker.ts';
+import { createWebhooks, type Webhooks, type WebhooksParts } from '#server/webhooks/webhooks.ts';
 
 /** What an operator decided: settings and words. */
 export type Instance = Settings & { readonly campaign: Campaign };
@@ -52,18 +40,10 @@ export type Service = {
   readonly database: OpenDatabase;
   readonly secrets: Secrets;
   readonly limits: Limits;
-  readonly breaker: Breaker;
   /** Counts how often the page was seen, the form opened and the article read. upkeep/ writes its counts. */
   readonly funnel: FunnelCounter;
-  readonly mailer: Mailer;
-  /** Mail is written there while there is no mail account. It stays there when there is one. */
-  readonly mailFolder: string;
-  readonly webhooks: WebhookParts & {
-    /** They sign the events; the newest comes first. */
-    readonly secrets: readonly string[];
-    /** Opens a sender; the caller closes it. */
-    readonly openSender: () => Promise<WebhookSender>;
-  };
+  readonly mail: Omit<OpenMail, 'start' | 'close'>;
+  readonly webhooks: Omit<Webhooks, 'start' | 'stop'>;
   readonly metrics: Metrics;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
@@ -71,12 +51,8 @@ export type Service = {
   /** Sentences for the operator, about the settings, the secret and files that other users can read. */
   readonly warnings: readonly string[];
   /** Starts sending the outbox and the events for webhooks. Call it once; {@link close} ends it. */
-  readonly startWorker: () => MailWorker;
-  /** Wakes the mail worker after a mail was queued. Without a worker here, the one of another process sends it. */
-  readonly wakeWorker: () => void;
-  /** Asks the mail worker to send the mail that is about to be queued; null when it is busy or not started. */
-  readonly reserveDelivery: MailWorker['reserve'];
-  /** Ends the workers after the mail in hand, then closes mail and database. A second call does nothing. */
+  readonly startSending: () => void;
+  /** Ends sending after the mail in hand, then closes mail and database. A second call does nothing. */
   readonly close: () => Promise<void>;
 };
 
@@ -95,13 +71,13 @@ export type ServiceReplacements = {
   /** Accepts a database that a newer version has used: it serves, but cannot erase or move columns it does not know. */
   readonly mayBeNewer?: boolean;
   /** Takes the outcome of each try to send a mail, after log and metrics. */
-  readonly onMailEvent?: (event: MailEvent) => void;
+  readonly onMailEvent?: MailParts['onOutcome'];
   /** Takes the outcome of each try to call a webhook, after log and metrics. */
-  readonly onWebhook?: (outcome: WebhookOutcome) => void;
+  readonly onWebhook?: WebhooksParts['onOutcome'];
   /** Looks up the addresses of a webhook's host. */
   readonly resolveName?: ResolveName;
   /** Called each time the breaker opens, after log and metrics. */
-  readonly onBreakerOpened?: (reason: BreakerReason) => void;
+  readonly onBreakerOpened?: LimitsParts['onBreakerOpened'];
 };
 
 type Refusal = { readonly type: 'complaints'; readonly complaints: readonly string[] };
@@ -172,49 +148,48 @@ async function openParts(
   const { secrets, warning } = await openSecrets(db, { config, folder: secretFolder, now: clock() });
   await keepChainSigned(database, chainSignerOf(secrets), clock());
 
-  const mailFolder = path.join(dataFolder, 'mail');
-  const mailer = await openMailer(config, { title: campaign.site.title, secrets, mailFolder, say });
-  opened.defer(() => mailer.close());
   const metrics = createMetrics(database, clock, { ...config, logLinesLost });
+  const given = { config, secrets, database, clock, random, logger };
 
-  const sending = webhookSending(config, secrets, replacements);
-  const workers = createWorkers({
-    ...replacements,
-    mail: {
-      database,
-      mailer,
-      secrets,
-      codeEmail: campaign.codeEmail,
-      newLeadEmail: campaign.newLeadEmail,
-      title: campaign.site.title,
-      language: campaign.site.language,
-      codeTtlSeconds: config.codeTtlSeconds,
-      publicUrl: config.publicUrl,
-      guide: guideMailOf(config, campaign),
-      clock,
-      random,
+  const mailFolder = path.join(dataFolder, 'mail');
+  const mail = await orRefuse(
+    () =>
+      openMail({
+        ...given,
+        campaign,
+        folder: mailFolder,
+        onFile: ({ subject }, file) => say(`Mail: ${subject} (written to ${asSeenFromHere(file)})`),
+        onOutcome: (outcome) => {
+          metrics.mail(outcome);
+          replacements.onMailEvent?.(outcome);
+        },
+      }),
+    (error) => explainFileFailure(error, mailFolder, 'Give this user the right to, or set SMTP_URL.'),
+  );
+  opened.defer(mail.close);
+  opened.defer(mail.stop);
+  const webhooks = createWebhooks({
+    ...given,
+    resolveName: replacements.resolveName,
+    onOutcome: (outcome) => {
+      metrics.webhook(outcome);
+      replacements.onWebhook?.(outcome);
     },
-    webhooks: sending,
-    metrics,
   });
-  opened.defer(workers.stop);
+  opened.defer(webhooks.stop);
 
-  const announceBreaker = (reason: BreakerReason) => {
+  const announceBreaker: LimitsParts['onBreakerOpened'] = (reason) => {
     logger.warn(
       { reason },
       'THE LIST-BOMB BREAKER OPENED: new codes need a proof of work for the next ten minutes.',
     );
     metrics.breakerOpened(reason);
     replacements.onBreakerOpened?.(reason);
-    if (config.operatorEmail === null) return;
-    queueNotice(db, {
-      id: randomUUIDv7(),
-      recipient: config.operatorEmail,
-      ...composeBreakerNotice(campaign.breakerEmail, { reason, title: campaign.site.title }),
-      now: clock(),
-    }).then(workers.wakeMail, (error: unknown) =>
-      logger.error({ err: error }, 'The notice about the breaker could not be queued.'),
-    );
+    mail
+      .queueBreakerNotice(reason)
+      .catch((error: unknown) =>
+        logger.error({ err: error }, 'The notice about the breaker could not be queued.'),
+      );
   };
 
   return {
@@ -222,17 +197,10 @@ async function openParts(
     campaign,
     database,
     secrets,
-    limits: createLimits(config, secrets),
-    breaker: createBreaker({ db, config, clock, onOpened: announceBreaker }),
+    limits: createLimits({ ...given, db, onBreakerOpened: announceBreaker }),
     funnel: createFunnelCounter({ database, clock, config }),
-    mailer,
-    mailFolder,
-    webhooks: {
-      ...sending,
-      engine: database.engine,
-      wake: workers.wakeWebhooks,
-      unsubscribeUrl: unsubscribeUrlOf({ secrets, config }),
-    },
+    mail,
+    webhooks,
     metrics,
     clock,
     logger,
@@ -242,54 +210,12 @@ async function openParts(
       ...(newer.length === 0 ? [] : [NEWER_DATABASE]),
       ...openFilesOf(config, secretFolder).map(sayOpenToOthers),
     ],
-    startWorker: workers.start,
-    wakeWorker: workers.wakeMail,
-    reserveDelivery: workers.reserveDelivery,
-  };
-}
-
-const openMailer = (
-  config: Config,
-  { title, secrets, mailFolder, say }: { title: string; secrets: Secrets; mailFolder: string; say: Say },
-): Promise<Mailer> => {
-  const { bounceDomain } = config;
-  return orRefuse(
-    () =>
-      createMailer(config, {
-        title,
-        folder: mailFolder,
-        announce: (mail, file) => say(`Mail: ${mail.subject} (written to ${asSeenFromHere(file)})`),
-        returnPathOf: bounceDomain === null ? undefined : (id) => bounceAddress(secrets, id, bounceDomain),
-      }),
-    (error) => explainFileFailure(error, mailFolder, 'Give this user the right to, or set SMTP_URL.'),
-  );
-};
-
-/** Where webhook events go, and what signs and sends them. */
-function webhookSending(
-  { webhooks: { urls, secrets: ownSecrets, allowPrivate } }: Config,
-  secrets: Secrets,
-  { resolveName }: Pick<ServiceReplacements, 'resolveName'>,
-): Pick<Service['webhooks'], 'endpoints' | 'secrets' | 'openSender'> {
-  const signedWith = ownSecrets.length > 0 ? ownSecrets : derivedWebhookSecrets(secrets);
-  return {
-    endpoints: endpointsOf(urls),
-    secrets: signedWith,
-    openSender: async () => {
-      // Loaded late: a server without webhooks, and most commands of the desk, need none of it.
-      const { createWebhookSender } = await import('#server/webhooks/webhook-sender.ts');
-      return createWebhookSender({ secrets: signedWith, allowPrivate, resolve: resolveName });
+    startSending: () => {
+      mail.start();
+      webhooks.start();
     },
   };
 }
-
-const guideMailOf = (
-  { guideEmail }: Pick<Config, 'guideEmail'>,
-  campaign: Pick<Campaign, 'guideEmail' | 'guideFile'>,
-): GuideMail | null =>
-  guideEmail === 'off'
-    ? null
-    : { words: campaign.guideEmail, attachment: guideEmail === 'link' ? null : campaign.guideFile };
 
 /** Refused before anything is opened: nodemailer would send mail unsigned. */
 async function refuseUnsignedMail(mail: Config['mail']): Promise<void> {

@@ -1,18 +1,8 @@
-// What an address in a setting (SMTP_URL, DATABASE_URL, HOST) shows without a look at the network: whether it stays on this
-// machine, and whether a character in its password cuts it in two.
+// What an address in a setting (SMTP_URL, DATABASE_URL, HOST) shows without a look at the network: whether two are one, and whether
+// a character in its password cuts it in two.
 import ipaddr from 'ipaddr.js';
 
 import { hostUrls } from '#server/platform/postgres-hosts.ts';
-
-/**
- * Whether what is sent to a host stays on this machine.
- * @param host a name or an address as it stands in a URL; empty: the usual one, which is this machine
- */
-export function isLoopback(host: string): boolean {
-  const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase();
-  if (bare === '' || bare === 'localhost' || bare.endsWith('.localhost')) return true;
-  return ipaddr.isValid(bare) && ipaddr.process(bare).range() === 'loopback';
-}
 
 /** Whether two hosts that a server listens on are one address, or one of them is all addresses. */
 export function shareAddress(one: string, other: string): boolean {
@@ -52,7 +42,7 @@ export function loginSlip(url: string): string | null {
 }
 
 /** Whether a login holds an "@" that is not written %40. It is read as people mean it, because no host can have one. */
-export function hasBareAt(url: string): boolean {
+function hasBareAt(url: string): boolean {
   const parsed = URL.parse(url);
   return (
     parsed !== null && /%40/.test(parsed.username + parsed.password) && /^[^/]*\/\/[^/?#]*@[^/?#]*@/.test(url)

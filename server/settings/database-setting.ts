@@ -3,7 +3,8 @@ import path from 'node:path';
 
 import type { DatabaseAddress } from '#server/platform/database-url.ts';
 import { asksForReading, hostUrls, parametersOf, withParameters } from '#server/platform/postgres-hosts.ts';
-import { bareAtWarnings, isLoopback, loginSlip } from '#server/settings/addresses-in-settings.ts';
+import { isLoopback } from '#server/platform/loopback.ts';
+import { bareAtWarnings, loginSlip } from '#server/settings/addresses-in-settings.ts';
 
 const POSTGRES = /^postgres(ql)?:/;
 

@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 import { SETTING_NAMES } from '#server/settings/setting-rules.ts';
 import { readConfig, resolvePaths, type Config } from '#server/settings/settings.ts';
-import { needsTls } from '#server/settings/smtp-setting.ts';
+import { needsTls } from '#server/platform/smtp-url.ts';
 import { BLOCKED_PORTS } from '#server/settings/addresses-in-settings.ts';
 
 const configOf = (env: Record<string, string>): Config => {

@@ -62,7 +62,7 @@ export type Config = {
     readonly codesPerMinute: number;
     readonly unenteredPercent: number;
   };
-  /** How many days rows are kept (server/upkeep/housekeeping.ts); 0: for ever. */
+  /** How many days rows are kept (server/upkeep/delete-expired-rows.ts); 0: for ever. */
   readonly retention: {
     /** Unverified submissions, challenges and codes. */
     readonly unverifiedDays: number;

@@ -5,12 +5,12 @@ import { chainSignerOf, type Secrets } from '#server/secrets/secrets.ts';
 import { createCollector } from '#server/platform/collect-garbage.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { newestFrom, sealRows, unsealedPages } from '#server/db/across/consent-sealing.ts';
-import type { Mailer } from '#server/mail/mailer.ts';
+import type { OpenMail } from '#server/mail/mail.ts';
 
 export type SealerParts = {
   readonly database: OpenDatabase;
   readonly secrets: Secrets;
-  readonly mailer: Pick<Mailer, 'messageIdOf'>;
+  readonly mail: Pick<OpenMail, 'messageIdOf'>;
   readonly config: { readonly publicUrl: string };
   readonly clock: () => number;
 };
@@ -23,7 +23,7 @@ const BATCH_SIZE = 100;
  * @returns how many were sealed. Throws what the database threw
  */
 export async function sealConsents(
-  { database, secrets, mailer, config, clock }: SealerParts,
+  { database, secrets, mail, config, clock }: SealerParts,
   {
     whole,
     shouldStop = () => false,
@@ -42,7 +42,7 @@ export async function sealConsents(
   for await (const unsealed of unsealedPages(database.db, whole ? '' : newestFrom(clock()))) {
     for (let from = 0; from < unsealed.length && !shouldStop(); from += BATCH_SIZE) {
       const ids = unsealed.slice(from, from + BATCH_SIZE);
-      const { messageIdOf } = mailer;
+      const { messageIdOf } = mail;
       const page = config.publicUrl;
       sealed += await sealRows(database, { ids, signer, now: clock(), page, messageIdOf });
       onSealed(sealed);

@@ -3,13 +3,12 @@
 import type { Config } from '#server/settings/settings.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { countNewLeads } from '#server/db/across/new-leads.ts';
-import { countLeads } from '#server/db/across/report-figures.ts';
+import { countLeads, type Span } from '#server/db/across/report-figures.ts';
 import { wasQueued } from '#server/db/tables/outbox.ts';
-import type { DayFigures } from '#server/mail/letters/day-figures.ts';
-import { digestId, queueDigest } from '#server/mail/letters/digest-mail.ts';
+import { digestId, queueDigest, type DayFigures } from '#server/mail/letters/digest-mail.ts';
 import { queueFullHours } from '#server/mail/letters/new-lead-mail.ts';
 import { countOf, gatherFigures, type Figures } from '#server/figures/figures.ts';
-import { yesterday } from '#server/figures/period.ts';
+import { DAY_MS } from '#server/platform/time.ts';
 
 export type NewLeadNewsParts = {
   readonly database: OpenDatabase;
@@ -57,6 +56,13 @@ export function createNewLeadNews({
     if (newLeadEmail === 'daily') await queueDay(recipient);
     if (newLeadEmail === 'each') await queueFullHours(database.db, { recipient, now: clock() });
   };
+}
+
+/** The last whole day, and the one before it. Days are in UTC. */
+function yesterday(now: number): Span & { readonly before: Span } {
+  const to = now - (now % DAY_MS);
+  const from = to - DAY_MS;
+  return { from, to, before: { from: from - DAY_MS, to: from } };
 }
 
 const dayFigures = (from: number, before: number, { funnel, bySource }: Figures): DayFigures => ({

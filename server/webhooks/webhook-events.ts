@@ -45,32 +45,37 @@ export type LeadEventBody = {
   readonly data: { readonly lead: LeadInEvent | Pick<LeadInEvent, 'id'> };
 };
 
-export type WebhookParts = {
+type EventParts = {
   readonly engine: OpenDatabase['engine'];
   /** Empty: no events are queued. */
   readonly endpoints: readonly Endpoint[];
-  /** Sends at once what was queued and committed. Without this call it is sent within a second or so. */
-  readonly wake: () => void;
   /** The link with which a lead withdraws the consent. */
   readonly unsubscribeUrl: (leadId: string) => string;
 };
 
-/** Something that happened to a lead. */
-export type LeadEvent = {
-  readonly type: LeadEventType;
+/** Something that happened to a lead that is still there. */
+export type LeadChange = {
+  readonly type: Exclude<LeadEventType, 'lead.erased'>;
   readonly leadId: string;
   /** Milliseconds since 1970. */
   readonly now: number;
 };
 
-/**
- * Queues an event about a lead, in the transaction of its cause; call it after the change. Does nothing without WEBHOOK_URLS, or
- * when the lead is gone. An erasure has {@link queueLeadErased}.
- */
+export type ErasedLead = {
+  readonly leadId: string;
+  /**
+   * Until when an older event about the lead may still be under way, which this one must not overtake. Milliseconds since 1970, as
+   * now.
+   */
+  readonly inHandUntil: number | null;
+  readonly now: number;
+};
+
+/** Queues an event about a lead (webhooks.ts says when). */
 export async function queueLeadEvent(
   tx: Db,
-  { engine, endpoints, unsubscribeUrl }: Omit<WebhookParts, 'wake'>,
-  { type, leadId, now }: LeadEvent & { readonly type: Exclude<LeadEventType, 'lead.erased'> },
+  { engine, endpoints, unsubscribeUrl }: EventParts,
+  { type, leadId, now }: LeadChange,
 ): Promise<void> {
   if (endpoints.length === 0) return;
   const record = await holdLeadRecord(tx, engine, leadId);
@@ -78,15 +83,11 @@ export async function queueLeadEvent(
   await queue(tx, endpoints, { type, lead: leadInEvent(record, unsubscribeUrl), notBefore: now, now });
 }
 
-/**
- * Queues the event that a lead was erased, in the transaction that did it. It holds the lead's id only.
- * @param erased inHandUntil: until when an older event about the lead may still be under way, which this one must not overtake;
- *   milliseconds since 1970
- */
+/** Queues the event that a lead was erased (webhooks.ts). */
 export async function queueLeadErased(
   tx: Db,
-  { endpoints }: Pick<WebhookParts, 'endpoints'>,
-  { leadId, inHandUntil, now }: { leadId: string; inHandUntil: number | null; now: number },
+  { endpoints }: Pick<EventParts, 'endpoints'>,
+  { leadId, inHandUntil, now }: ErasedLead,
 ): Promise<void> {
   if (endpoints.length === 0) return;
   const notBefore = Math.max(now, inHandUntil ?? now);
@@ -121,35 +122,28 @@ async function queue(
   });
 }
 
-/**
- * Queues the event that a lead read the article for the first time. Call it before the article is sent. Reads nothing without
- * WEBHOOK_URLS. A failure is logged and does not withhold the article; the next reading queues the event.
- */
+/** Queues the event that a lead read the article for the first time (webhooks.ts). */
 export async function queueFirstRead(
-  {
-    database: { db },
-    webhooks,
-    clock,
-  }: { database: Pick<OpenDatabase, 'db'>; webhooks: WebhookParts; clock: () => number },
+  { db, wake, clock, ...parts }: EventParts & { db: Db; wake: () => void; clock: () => number },
   leadId: string,
   log: { readonly warn: (details: { err: unknown }, message: string) => void },
 ): Promise<void> {
-  if (webhooks.endpoints.length === 0) return;
+  if (parts.endpoints.length === 0) return;
   try {
     if (!(await isUnread(db, leadId))) return;
     const now = clock();
     await db.transaction().execute(async (tx) => {
       if (!(await noteRead(tx, { id: leadId, now }))) return;
-      await queueLeadEvent(tx, webhooks, { type: 'lead.read', leadId, now });
+      await queueLeadEvent(tx, parts, { type: 'lead.read', leadId, now });
     });
-    webhooks.wake();
+    wake();
   } catch (error) {
     log.warn({ err: error }, 'That an article was read could not be noted; the next reading is.');
   }
 }
 
 /** Makes the lead of an event from its row. */
-function leadInEvent(record: HeldLead, unsubscribeUrl: WebhookParts['unsubscribeUrl']): LeadInEvent {
+function leadInEvent(record: HeldLead, unsubscribeUrl: EventParts['unsubscribeUrl']): LeadInEvent {
   const { id, email, name, company, flags, consent_given_at, consent_version, consent_text } = record;
   const attribution = readAttribution(record.attribution);
   const { first, last } = splitName(name);
@@ -177,7 +171,7 @@ function leadInEvent(record: HeldLead, unsubscribeUrl: WebhookParts['unsubscribe
 export function testEvent(
   id: string,
   now: number,
-  unsubscribeUrl: WebhookParts['unsubscribeUrl'],
+  unsubscribeUrl: EventParts['unsubscribeUrl'],
 ): LeadEventBody {
   const at = isoTime(now);
   const lead: LeadInEvent = {

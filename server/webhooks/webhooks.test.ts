@@ -6,46 +6,27 @@ import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
 
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
-import { findLeadId } from '#server/db/tables/leads.ts';
-import { createHousekeeping } from '#server/upkeep/housekeeping.ts';
+import { createHousekeeping } from '#server/upkeep/delete-expired-rows.ts';
 import { endpointsOf } from '#server/webhooks/webhook-endpoints.ts';
 import { queueLeadEvent, type LeadEventBody } from '#server/webhooks/webhook-events.ts';
 import { createWebhookSender } from '#server/webhooks/webhook-sender.ts';
 import { startWebhookWorker } from '#server/webhooks/webhook-worker.ts';
-import { API, VISIT_HEADER, WITH_ARTICLE } from '#shared/api.ts';
+import { API, WITH_ARTICLE } from '#shared/api.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { codeIn } from '#testing/inbox.ts';
-import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
-import { withReceiver, type Received, type Receiver } from '#testing/webhook-receiver.ts';
-
-const EMAIL = 'ada@example.com';
-const HOUR = 3_600;
-
-const webhooksAt = (...receivers: readonly Pick<Receiver, 'url'>[]) => ({
-  WEBHOOK_URLS: receivers.map(({ url }) => url).join(' '),
-  WEBHOOK_ALLOW_PRIVATE: 'yes',
-});
-const typesOf = (received: readonly Received[]) => received.map(({ event }) => event.type);
-const refuse: Parameters<typeof withReceiver>[0] = (_, response) => void response.writeHead(503).end();
-
-/** Sends the form, enters the code that comes, and reads the article. */
-async function becomeLead(server: ServerUnderTest, email = EMAIL, changes = {}): Promise<string> {
-  const visitor = createVisitor(server, '198.51.100.7');
-  const headers = { [VISIT_HEADER]: 'last=utm_source%3Dnewsletter' };
-  const before = server.inbox.mailsTo(email).length;
-  const form = filledForm({ email, ...changes });
-  assert.equal((await visitor.post(API.leads, form, { headers })).statusCode, 202);
-  const code = codeIn(await server.inbox.waitForMail(email, before + 1));
-  assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
-  assert.equal((await visitor.get(API.article)).statusCode, 200);
-  assert.equal((await visitor.get(API.article)).statusCode, 200);
-  return (await findLeadId(server.database.db, email)) ?? assert.fail('There is no lead.');
-}
-
-const outcomes = (server: ServerUnderTest, count: number) =>
-  until(() => server.webhookOutcomes.length >= count);
+import {
+  becomeLead,
+  EMAIL,
+  HOUR_SECONDS,
+  outcomes,
+  refuse,
+  typesOf,
+  webhooksAt,
+} from '#testing/webhook-leads.ts';
+import { withReceiver } from '#testing/webhook-receiver.ts';
 
 for (const engine of ENGINES) {
   describe(`a webhook on ${engine}`, () => {
@@ -126,104 +107,6 @@ for (const engine of ENGINES) {
         }),
       ));
 
-    it('that does not answer gets everything later, each lead’s events in order; another one gets its events meanwhile', () => {
-      let isAway = true;
-      return withReceiver(
-        (_, response) => void response.writeHead(isAway ? 503 : 204).end(),
-        (away) =>
-          withReceiver(undefined, (here) =>
-            withServer({ engine, env: webhooksAt(away, here) }, async (server) => {
-              await becomeLead(server);
-              await becomeLead(server, 'eve@example.com');
-              await until(() => here.received.length === 4 && away.received.length === 2);
-              await outcomes(server, 6);
-              // What comes behind the first is not tried before it.
-              assert.deepEqual(typesOf(away.received), ['lead.verified', 'lead.verified']);
-              await server.advance(10);
-              server.service.webhooks.wake();
-              await outcomes(server, 8);
-              isAway = false;
-              await server.advance(60);
-              server.service.webhooks.wake();
-              await outcomes(server, 12);
-              for (const email of [EMAIL, 'eve@example.com']) {
-                const ofOne = away.received.filter(
-                  ({ event: { data } }) => 'email' in data.lead && data.lead.email === email,
-                );
-                assert.deepEqual(typesOf(ofOne), [
-                  'lead.verified',
-                  'lead.verified',
-                  'lead.verified',
-                  'lead.read',
-                ]);
-                assert.equal(new Set(ofOne.slice(0, 3).map(({ id }) => id)).size, 1, 'one id for each try');
-                assert.equal(new Set(ofOne.slice(0, 3).map(({ text }) => text)).size, 1);
-              }
-              assert.equal(here.received.length, 4);
-            }),
-          ),
-      );
-    });
-
-    it('that stays away is tried for 24 hours, less and less often; then the event is dead until the operator has it tried again', () => {
-      let isAway = true;
-      return withReceiver(
-        (_, response) => void response.writeHead(isAway ? 500 : 204).end(),
-        (receiver) =>
-          withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
-            const begun = server.now();
-            await becomeLead(server);
-            const waits: number[] = [];
-            for (let tries = 1; !server.webhookOutcomes.some(({ type }) => type === 'dead'); tries += 1) {
-              await outcomes(server, tries);
-              await server.advance(0);
-              const queued = await server.database.db
-                .selectFrom('webhook_events')
-                .select('due_at')
-                .orderBy('position')
-                .execute();
-              const dues = queued.map((row) => row.due_at);
-              const [due = 0] = dues;
-              // A look finds only what can be sent. (The first time, the second event may just be on its way into the table.)
-              if (tries > 1) assert.deepEqual(dues, [due, due]);
-              waits.push(Math.round((due - server.now()) / 1000));
-              server.setClock(Math.max(due, server.now()));
-              server.service.webhooks.wake();
-            }
-            await server.advance(0);
-            assert.equal(server.now(), begun + 24 * HOUR * 1000, 'the last try is after a day');
-            // 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h …, and what is left of the day.
-            assert.deepEqual(waits.slice(0, 8), [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400]);
-
-            // The next event has its turn; its day is over as well.
-            await until(() => server.webhookOutcomes.filter(({ type }) => type === 'dead').length === 2);
-            await server.advance(0);
-            const listed = await desk(server.service, ['webhooks', 'list']);
-            assert.match(listed.out, /lead\.verified +dead +\d+ .* 127\.0\.0\.1:\d+ +500 /);
-            assert.match(listed.out, /lead\.read +dead/);
-            assert.equal(listed.notes, '0 waiting, 2 dead.');
-            assert.doesNotMatch(listed.out, /a-secret-path|ada@/);
-            assert.match(
-              (await server.metrics.render()).body,
-              /^lead_page_webhook_events\{state="dead"\} 2$/m,
-            );
-
-            isAway = false;
-            const before = receiver.received.length;
-            assert.equal((await desk(server.service, ['webhooks', 'retry'])).exitCode, 2);
-            assert.equal((await desk(server.service, ['webhooks', 'retry', 'nothing'])).exitCode, 1);
-            const retried = await desk(server.service, ['webhooks', 'retry', '--all']);
-            assert.equal(retried.notes, '2 events are tried again.');
-            server.service.webhooks.wake();
-            await until(() => receiver.received.length === before + 2);
-            assert.deepEqual(typesOf(receiver.received.slice(before)), ['lead.verified', 'lead.read']);
-            await until(() => server.webhookOutcomes.at(-1)?.event === 'lead.read');
-            const rest = await desk(server.service, ['webhooks', 'list', '--json']);
-            assert.deepEqual(JSON.parse(rest.out), { queued: 0, dead: 0, events: [] });
-          }),
-      );
-    });
-
     it('receives the first reading only, also when the article comes with the answer to the code', () =>
       withReceiver(undefined, (receiver) =>
         withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
@@ -244,54 +127,6 @@ for (const engine of ENGINES) {
           assert.equal(await server.countRows('webhook_events'), 2);
           assert.deepEqual(typesOf(receiver.received), ['lead.verified', 'lead.read']);
         }),
-      ));
-
-    it('that asks for time gets it, and a clock that is set back delays nothing', () => {
-      let isAway = true;
-      return withReceiver(
-        (_, response) =>
-          void (isAway ? response.writeHead(429, { 'retry-after': '7200' }) : response.writeHead(204)).end(),
-        (receiver) =>
-          withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
-            const leadId = await becomeLead(server);
-            await outcomes(server, 1);
-            await server.advance(0);
-            const dueAt = async () =>
-              (
-                await server.database.db
-                  .selectFrom('webhook_events')
-                  .select('due_at')
-                  .where('lead_id', '=', leadId)
-                  .where('state', '=', 'queued')
-                  .orderBy('position')
-                  .executeTakeFirstOrThrow()
-              ).due_at;
-            assert.equal(await dueAt(), server.now() + 2 * HOUR * 1000);
-            isAway = false;
-            // A day back: by the times in the table it would be sent tomorrow.
-            server.setClock(server.now() - 24 * HOUR * 1000);
-            server.service.webhooks.wake();
-            await outcomes(server, 3);
-            assert.deepEqual(typesOf(receiver.received).slice(1), ['lead.verified', 'lead.read']);
-          }),
-      );
-    });
-
-    it('that answers 410 does not get that event again, and gets the next one', () =>
-      withReceiver(
-        ({ event }, response) => void response.writeHead(event.type === 'lead.verified' ? 410 : 204).end(),
-        (receiver) =>
-          withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
-            await becomeLead(server);
-            await outcomes(server, 2);
-            assert.deepEqual(
-              server.webhookOutcomes.map(({ type, event, answer }) => [type, event, answer]),
-              [
-                ['dead', 'lead.verified', '410'],
-                ['sent', 'lead.read', '204'],
-              ],
-            );
-          }),
       ));
 
     it('gets no event of a lead that is erased, and the erasure overtakes no event under way', () => {
@@ -341,7 +176,7 @@ for (const engine of ENGINES) {
           });
           await keepHouse();
           assert.equal(await server.countRows('webhook_events'), 2);
-          server.setClock(server.now() + 31 * 24 * HOUR * 1000);
+          server.setClock(server.now() + 31 * 24 * HOUR_SECONDS * 1000);
           await keepHouse();
           assert.equal(await server.countRows('webhook_events'), 0);
         }),
@@ -357,20 +192,18 @@ for (const engine of ENGINES) {
           const { db } = server.database;
           await assert.rejects(
             db.transaction().execute(async (tx) => {
-              await queueLeadEvent(tx, webhooks, event);
+              await webhooks.queue(tx, event);
               throw new Error('Something else failed.');
             }),
             /Something else failed/,
           );
           assert.equal(await server.countRows('webhook_events'), 2);
-          await db.transaction().execute((tx) => queueLeadEvent(tx, webhooks, event));
+          await db.transaction().execute((tx) => webhooks.queue(tx, event));
           webhooks.wake();
           await outcomes(server, 3);
           assert.equal(typesOf(receiver.received).at(-1), 'lead.unsubscribed');
           // One that is no lead is none to tell about.
-          await db
-            .transaction()
-            .execute((tx) => queueLeadEvent(tx, webhooks, { ...event, leadId: 'nobody' }));
+          await db.transaction().execute((tx) => webhooks.queue(tx, { ...event, leadId: 'nobody' }));
           assert.equal(await server.countRows('webhook_events'), 3);
         }),
       ));
@@ -437,30 +270,6 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('webhook_events'), 0);
       });
     });
-
-    it('that hangs does not delay a stop: its event is given back, and sent at the next start', async () => {
-      const database = await freshDatabase(engine);
-      const { db } = database;
-      const hung = Promise.withResolvers<void>();
-      await withReceiver(
-        () => hung.resolve(),
-        (receiver) =>
-          withServer({ engine, env: webhooksAt(receiver), database }, async (server) => {
-            await becomeLead(server);
-            await hung.promise;
-            await server.service.close();
-            const row = await db
-              .selectFrom('webhook_events')
-              .selectAll()
-              .orderBy('position')
-              .executeTakeFirstOrThrow();
-            assert.deepEqual(
-              [row.state, row.lease_id, row.answer, row.due_at],
-              ['queued', null, 'stopped', server.now()],
-            );
-          }),
-      );
-    });
   });
 }
 
@@ -480,7 +289,7 @@ it('an event that is queued while its lead is erased is deleted with the lead, o
         return rows[0]!.count > 0;
       };
       const erasing = await db.transaction().execute(async (tx) => {
-        await queueLeadEvent(tx, webhooks, { type: 'lead.unsubscribed', leadId, now: server.now() });
+        await webhooks.queue(tx, { type: 'lead.unsubscribed', leadId, now: server.now() });
         const started = desk(server.service, ['erase', EMAIL, '--yes']);
         await until(isWaiting);
         return { started };

@@ -54,9 +54,9 @@ function drawSheaf(frame: string, at: number, length: number): void {
   const strands = Array.from({ length: 13 }, (_, index) => index - 6);
   sheaf.innerHTML = strands
     .map((strand) => {
-      const far = 502.5 + strand * 15;
+      const far = 452.5 + strand * 15;
       // Whole pixels apart, so that the level lines are crisp.
-      const near = 502.5 + strand * 4;
+      const near = 452.5 + strand * 4;
       return `<path pathLength="1" d="M-20 ${far}C40 ${far} 30 ${near} 110 ${near}H860" />`;
     })
     .join('');

@@ -2,12 +2,12 @@
 import { useEffect, useRef } from 'react';
 
 import { form as words } from '#campaign/interface.yaml';
-import { SiteFooter } from '#web/frame/site-footer.tsx';
-import { SiteHeader } from '#web/frame/site-header.tsx';
 import styles from '#web/form/form-stage.module.css';
 import { LeadForm, type LeadFormProps } from '#web/form/lead-form.tsx';
-import { PromiseAside, PromiseLine } from '#web/form/promise-beside-form.tsx';
 import { reportStep } from '#web/funnel.ts';
+import { PromiseLine, Reassurances } from '#web/steps/promise-beside-step.tsx';
+import { StepFrame } from '#web/steps/step-frame.tsx';
+import { NoBreak } from '#web/ui/no-break.tsx';
 import { useFocusOnMount } from '#web/ui/use-focus-on-mount.ts';
 
 /** Specification, section 9. */
@@ -46,20 +46,16 @@ export function FormStage({
   }, []);
 
   return (
-    <>
-      <SiteHeader onHome={onHome} />
-      <main className={styles.main}>
-        <section ref={section} className={styles.section} aria-labelledby="form-title">
-          <h1 id="form-title" ref={heading} tabIndex={-1}>
-            {words.title}
-          </h1>
-          <PromiseLine />
-          <p className={styles.intro}>{words.intro}</p>
-          <LeadForm draft={draft} onDraftChange={onDraftChange} onCodeRequested={onCodeRequested} />
-        </section>
-        <PromiseAside />
-      </main>
-      <SiteFooter />
-    </>
+    <StepFrame step="form" ref={section} labelledBy="form-title" onHome={onHome}>
+      <h1 id="form-title" ref={heading} tabIndex={-1}>
+        <NoBreak text={words.title} />
+      </h1>
+      <PromiseLine />
+      <p className={styles.intro}>
+        <NoBreak text={words.intro} />
+      </p>
+      <LeadForm draft={draft} onDraftChange={onDraftChange} onCodeRequested={onCodeRequested} />
+      <Reassurances />
+    </StepFrame>
   );
 }

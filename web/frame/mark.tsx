@@ -1,5 +1,8 @@
+import { MARK_LINES } from '#shared/drawings.ts';
+
 /** The product's mark: a letter whose flap is a tick. */
 export function Mark() {
+  const [letter, tick] = MARK_LINES;
   return (
     <svg
       width="26"
@@ -10,8 +13,8 @@ export function Mark() {
       strokeWidth="1.75"
       aria-hidden
     >
-      <path d="M1.5 4.5v12a2 2 0 0 0 2 2h19a2 2 0 0 0 2-2v-12" />
-      <path d="m1.5 4.5 8.5 8 14-11" strokeLinecap="round" strokeLinejoin="round" />
+      <path d={letter} />
+      <path d={tick} strokeLinecap="round" strokeLinejoin="round" />
     </svg>
   );
 }

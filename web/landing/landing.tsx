@@ -4,9 +4,12 @@ import { useRef, type RefObject } from 'react';
 import * as landing from '#campaign/landing.yaml';
 import { SiteFooter } from '#web/frame/site-footer.tsx';
 import { SiteHeader } from '#web/frame/site-header.tsx';
+import { GuideBar } from '#web/landing/guide-bar.tsx';
+import { GuidePicture } from '#web/guide/guide-picture.tsx';
 import styles from '#web/landing/landing.module.css';
 import {
   Benefits,
+  Figures,
   HowItWorksPoints,
   Problems,
   SectionHead,
@@ -14,16 +17,16 @@ import {
   Testimonials,
 } from '#web/landing/sections.tsx';
 import { keepPlace, type Action } from '#web/landing/return-point.ts';
-import shapes from '#web/landing/shapes.module.css';
-import { StaticPart } from '#web/landing/static-part.tsx';
+import { StaticPart } from '#web/frame/static-part.tsx';
 import { useArrival } from '#web/landing/use-arrival.ts';
 import { VideoCard } from '#web/landing/video-card.tsx';
 import { Button } from '#web/ui/button.tsx';
+import { ClosingCover, HeroCover } from '#web/guide/guide-cover.tsx';
 import { ArrowRightIcon } from '#web/ui/icons.tsx';
-import { NoBreak } from '#web/ui/no-break.tsx';
+import { DottedParts, NoBreak } from '#web/ui/no-break.tsx';
 
 type LandingStageProps = {
-  /** Either of the two buttons that lead to the form was pressed. */
+  /** One of the buttons that lead to the form was pressed. */
   readonly onCallToAction: () => void;
   /**
    * Whether the visitor comes back from another stage. The focus then goes to the call to action that was pressed, where
@@ -37,8 +40,9 @@ export function LandingStage({ onCallToAction, hasMoved }: LandingStageProps) {
   const headline = useRef<HTMLHeadingElement>(null);
   const hero = useRef<HTMLButtonElement>(null);
   const film = useRef<HTMLElement>(null);
+  const bar = useRef<HTMLDivElement>(null);
   const closing = useRef<HTMLButtonElement>(null);
-  const actions = { hero, film, closing };
+  const actions = { hero, film, bar, closing };
   useArrival(headline, actions, hasMoved);
 
   const press = (action: Action) => () => {
@@ -64,10 +68,8 @@ export function LandingStage({ onCallToAction, hasMoved }: LandingStageProps) {
               />
             ) : null}
           </StaticPart>
-          <div className={landing.video && styles.how}>
-            <StaticPart id="how-it-works-points">{prerendering ? <HowItWorksPoints /> : null}</StaticPart>
-            {landing.video && <VideoCard {...landing.video} ref={film} onCallToAction={press('film')} />}
-          </div>
+          <StaticPart id="how-it-works-points">{prerendering ? <HowItWorksPoints /> : null}</StaticPart>
+          {landing.video && <VideoCard {...landing.video} ref={film} onCallToAction={press('film')} />}
         </section>
         <StaticPart id="problems">
           {prerendering ? (
@@ -78,6 +80,16 @@ export function LandingStage({ onCallToAction, hasMoved }: LandingStageProps) {
             </>
           ) : null}
         </StaticPart>
+        {landing.bar && (
+          <GuideBar
+            {...landing.bar}
+            ref={bar}
+            after={hero}
+            before={closing}
+            hasMoved={hasMoved}
+            onCallToAction={press('bar')}
+          />
+        )}
         <Closing buttonRef={closing} onCallToAction={press('closing')} />
       </main>
       <SiteFooter />
@@ -110,7 +122,7 @@ function Hero({
       <h1 id="headline" ref={headlineRef} tabIndex={-1}>
         <NoBreak text={headline} />
       </h1>
-      <div className={imageAlt ? styles.heroText : `${styles.heroText} ${shapes.alone}`}>
+      <div className={styles.heroText}>
         <p className={styles.lead}>{subtext}</p>
         <Button ref={buttonRef} name={'hero' satisfies Action} look="primary" onClick={onCallToAction}>
           <span>{button}</span>
@@ -132,6 +144,8 @@ function Hero({
           <img src={NOTHING} alt={imageAlt} width={1280} height={1024} fetchPriority="low" />
         </picture>
       )}
+      <HeroCover className={styles.heroPicture} />
+      {landing.figures && <StaticPart id="figures">{import.meta.env.SSR ? <Figures /> : null}</StaticPart>}
     </section>
   );
 }
@@ -149,16 +163,25 @@ function Closing({ buttonRef, onCallToAction }: CallToAction) {
   const { title, text, button, note } = landing.closing;
   return (
     <section className={styles.closing} aria-labelledby="closing">
-      <h2 id="closing">
-        <NoBreak text={title} />
-      </h2>
-      <p>{text}</p>
-      <Button ref={buttonRef} name={'closing' satisfies Action} look="primary" onClick={onCallToAction}>
-        <span>{button}</span>
-        <ArrowRightIcon size={18} />
-      </Button>
-      <WithoutScript />
-      <p className={styles.note}>{note}</p>
+      <div>
+        <h2 id="closing">
+          <NoBreak text={title} />
+        </h2>
+        <p>{text}</p>
+        <Button ref={buttonRef} name={'closing' satisfies Action} look="primary" onClick={onCallToAction}>
+          <span>{button}</span>
+          <ArrowRightIcon size={18} />
+        </Button>
+        <WithoutScript />
+        <p className={styles.note}>
+          <DottedParts text={note} />
+        </p>
+      </div>
+      {landing.promise?.imageAlt ? (
+        <GuidePicture alt="" sizes="(min-width: 768px) 26rem, 70vw" />
+      ) : (
+        <ClosingCover />
+      )}
     </section>
   );
 }

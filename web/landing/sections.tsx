@@ -1,6 +1,8 @@
 // The sections of the landing page that nothing can happen in (static-part.tsx). Every word is in campaign/landing.yaml.
 import * as landing from '#campaign/landing.yaml';
 import type { BenefitIcon } from '#shared/campaign-schema.ts';
+import { barsOf, figureAtEnd, figureAtStart } from '#web/landing/figures.ts';
+import { GuidePicture } from '#web/guide/guide-picture.tsx';
 import styles from '#web/landing/landing.module.css';
 import shapes from '#web/landing/shapes.module.css';
 import { Avatar } from '#web/ui/avatar.tsx';
@@ -22,20 +24,17 @@ const ICONS: Readonly<Record<BenefitIcon, typeof PromptIcon>> = {
   results: ResultsIcon,
 };
 
-// What keeps a number of cards from leaving one alone in a row. Without a shape the cards stand as landing.module.css says:
-// benefits in rows of three, two or one, problems and qualities of three or one, testimonials of two or one.
+// What keeps a number of items from leaving one alone in a row. Without a shape they stand as landing.module.css says: points
+// and qualities in rows of three or one, testimonials of two or one.
 
 const leavesOne = (count: number, columns: number): boolean => count > 1 && count % columns === 1;
 
-/** Of cards that stand in rows of three or one. */
+/** Of items that stand in rows of three or one. */
 function shapeOf(count: number): string | undefined {
   if (!leavesOne(count, 3)) return undefined;
   if (!leavesOne(count, 2)) return shapes.two;
   return leavesOne(count, 4) ? shapes.one : shapes.four;
 }
-
-const shapeOfBenefits = (count: number): string | undefined =>
-  shapeOf(count) ?? (leavesOne(count, 2) ? shapes.three : undefined);
 
 function shapeOfTestimonials(count: number): string | undefined {
   if (!leavesOne(count, 2)) return undefined;
@@ -56,33 +55,113 @@ export function SectionHead({ id, title, intro }: SectionHeadProps) {
   );
 }
 
-/** 'What You'll Learn'. */
+/** At the foot of the hero: what the framework has changed, in figures. The bars repeat the numbers beside them. */
+export function Figures() {
+  return (
+    <dl className={styles.figures}>
+      {landing.figures?.map(({ from, value, label }) => {
+        const bars = from === undefined ? null : barsOf(from, value);
+        return (
+          <div key={value}>
+            <dt>{label}</dt>
+            <dd>
+              <strong>{value}</strong>
+            </dd>
+            {from && <dd>{from}</dd>}
+            {bars && (
+              <svg width="100%" height="14" aria-hidden>
+                <rect width={`${bars.from}%`} height="2" />
+                <rect y="8" width={`${bars.to}%`} height="6" />
+              </svg>
+            )}
+          </div>
+        );
+      })}
+    </dl>
+  );
+}
+
+/** 'What You'll Learn': the contents of the guide, beside its cover. */
 export function Benefits() {
   const { title, intro, cards } = landing.benefits;
+  const guide = landing.promise?.imageAlt;
   return (
     <section className={styles.section} aria-labelledby="benefits">
-      <SectionHead id="benefits" title={title} intro={intro} />
-      <ul className={classes(styles.benefits, shapeOfBenefits(cards.length))}>
-        {cards.map(({ icon, title: cardTitle, description }) => {
-          const Icon = ICONS[icon];
-          return (
-            <li key={cardTitle}>
-              <Icon size={36} />
-              <h3>{cardTitle}</h3>
-              <p>{description}</p>
-            </li>
-          );
-        })}
-      </ul>
+      <div className={styles.contents}>
+        <div>
+          <SectionHead id="benefits" title={title} intro={intro} />
+          {guide && (
+            <div className={styles.guide}>
+              <GuidePicture alt={guide} sizes="(min-width: 768px) 27rem, 60vw" />
+            </div>
+          )}
+        </div>
+        <ol className={styles.chapters}>
+          {cards.map(({ icon, title: cardTitle, description, note }) => {
+            const Icon = ICONS[icon];
+            return (
+              <li key={cardTitle}>
+                <Icon size={36} />
+                <h3>{cardTitle}</h3>
+                <p>{description}</p>
+                {note && <p className={styles.chapterNote}>{note}</p>}
+              </li>
+            );
+          })}
+        </ol>
+      </div>
+      {landing.inside && <Inside {...landing.inside} />}
     </section>
   );
 }
 
+type Pages = NonNullable<typeof landing.inside>;
+
+/**
+ * Open pages of the guide. A phone shows their title alone, and fetches them when that is pressed: they are in the page twice,
+ * and one of the two is hidden.
+ */
+function Inside({ title, pictures }: Pages) {
+  return (
+    <>
+      <details className={styles.insideLater}>
+        <summary>{title}</summary>
+        <OpenPages pictures={pictures} />
+      </details>
+      <div className={styles.inside}>
+        <OpenPages pictures={pictures} />
+      </div>
+    </>
+  );
+}
+
+const pagesSet = (number: number, type: string): string =>
+  [480, 960].map((width) => `/media/inside-${number}-${width}.${type} ${width}w`).join(', ');
+const PAGES_SIZES = '(min-width: 768px) 30rem, 90vw';
+
+function OpenPages({ pictures }: Pick<Pages, 'pictures'>) {
+  return pictures.map((alt, index) => (
+    <picture key={alt}>
+      <source type="image/avif" srcSet={pagesSet(index + 1, 'avif')} sizes={PAGES_SIZES} />
+      <img
+        src={`/media/inside-${index + 1}-480.webp`}
+        srcSet={pagesSet(index + 1, 'webp')}
+        sizes={PAGES_SIZES}
+        alt={alt}
+        width={480}
+        height={330}
+        loading="lazy"
+      />
+    </picture>
+  ));
+}
+
 /** The numbered points of 'See How It Works'. */
 export function HowItWorksPoints() {
+  const { points } = landing.howItWorks;
   return (
-    <ol className={classes(styles.points, landing.video ? undefined : shapes.pointsAlone)}>
-      {landing.howItWorks.points.map(({ title, description }) => (
+    <ol className={classes(styles.points, shapeOf(points.length))}>
+      {points.map(({ title, description }) => (
         <li key={title}>
           <h3>{title}</h3>
           <p>{description}</p>
@@ -98,7 +177,7 @@ export function Problems() {
   return (
     <section className={styles.section} aria-labelledby="problems">
       <SectionHead id="problems" title={title} intro={intro} />
-      <ul className={classes(styles.problems, shapeOf(cards.length))}>
+      <ul className={styles.problems}>
         {cards.map(({ title: cardTitle, description }) => (
           <li key={cardTitle}>
             <h3>{cardTitle}</h3>
@@ -113,19 +192,31 @@ export function Problems() {
 /** 'The Solution': structured, personalised, measurable. */
 export function Solution() {
   const { title, text, qualities, proof } = landing.solution;
+  const emphasis = figureAtEnd(proof);
   return (
     <section className={styles.plate} aria-labelledby="solution">
-      <h2 id="solution">{title}</h2>
-      <p className={styles.plateText}>{text}</p>
-      <ul className={classes(styles.qualities, shapeOf(qualities.length))}>
-        {qualities.map(({ title: quality, description }) => (
-          <li key={quality}>
-            <h3>{quality}</h3>
-            <p>{description}</p>
-          </li>
-        ))}
-      </ul>
-      <p className={styles.proof}>{proof}</p>
+      <div>
+        <h2 id="solution">{title}</h2>
+        <p className={styles.plateText}>{text}</p>
+        <ul className={classes(styles.qualities, shapeOf(qualities.length))}>
+          {qualities.map(({ title: quality, description }) => (
+            <li key={quality}>
+              <h3>{quality}</h3>
+              <p>{description}</p>
+            </li>
+          ))}
+        </ul>
+        <p className={styles.proof}>
+          {emphasis === null ? (
+            proof
+          ) : (
+            <>
+              <span>{emphasis.before}</span>
+              <strong>{emphasis.figure}</strong>
+            </>
+          )}
+        </p>
+      </div>
     </section>
   );
 }
@@ -137,10 +228,10 @@ export function Testimonials() {
     <section className={styles.section} aria-labelledby="testimonials">
       <SectionHead id="testimonials" title={title} />
       <ul className={classes(styles.testimonials, shapeOfTestimonials(cards.length))}>
-        {cards.map(({ name, role, image, quote, metric }) => (
+        {cards.map(({ name, role, image, logo, quote, metric }) => (
           <li key={name}>
             <figure>
-              <p className={styles.metric}>{metric}</p>
+              <Metric text={metric} />
               <blockquote>
                 <p>{quote}</p>
               </blockquote>
@@ -150,11 +241,38 @@ export function Testimonials() {
                   <strong>{name}</strong>
                   <span>{role}</span>
                 </span>
+                {logo && (
+                  <img
+                    className={styles.logo}
+                    src={logo.src}
+                    alt=""
+                    width={logo.width}
+                    height={logo.height}
+                    loading="lazy"
+                  />
+                )}
               </figcaption>
             </figure>
           </li>
         ))}
       </ul>
     </section>
+  );
+}
+
+/** A metric that begins with a figure has it large. */
+function Metric({ text }: { readonly text: string }) {
+  const emphasis = figureAtStart(text);
+  return (
+    <p className={styles.metric}>
+      {emphasis === null ? (
+        text
+      ) : (
+        <>
+          <strong>{emphasis.figure}</strong>
+          {emphasis.after}
+        </>
+      )}
+    </p>
   );
 }

@@ -60,7 +60,7 @@ function Thumbnail({ playLabel, onPlay }: { readonly playLabel: string; readonly
         <source
           type="image/avif"
           srcSet="/media/poster-640.avif 640w, /media/poster-960.avif 960w"
-          sizes="(min-width: 768px) 34rem, 92vw"
+          sizes="(min-width: 1120px) 65rem, 92vw"
         />
         <img src="/media/poster-640.webp" alt="" width={1280} height={720} loading="lazy" />
       </picture>

@@ -18,8 +18,8 @@ describe('the styles', () => {
         ...listed('critical.ts'),
         ...listed('critical-not-found.ts'),
         ...listed('critical-shapes.ts'),
-        ...listed('first-file.ts'),
-        ...listed('second-file.ts'),
+        ...listed('app-styles.ts'),
+        ...listed('later-stages-styles.ts'),
       ].toSorted(),
       all.toSorted(),
     );

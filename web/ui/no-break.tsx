@@ -1,11 +1,22 @@
-// Keeps words such as "AI-Powered" on one line; browsers would break them at the hyphen.
+// Keeps together what a line must not end within.
+import { Fragment } from 'react';
+
 import styles from '#web/ui/no-break.module.css';
 
-/** A text whose hyphenated words are not broken. The text itself is not changed. */
+/** A text whose hyphenated words, such as "AI-Powered", are not broken. The text itself is not changed. */
 export function NoBreak({ text }: { readonly text: string }) {
   return text.split(/(\S+-\S+)/).map((part, index) => (
     <span key={index} className={index % 2 === 1 ? styles.noBreak : undefined}>
       {part}
     </span>
+  ));
+}
+
+/** A text of parts with a dot between them: a line ends after a dot, never within a part. */
+export function DottedParts({ text }: { readonly text: string }) {
+  return text.split(/(?<=•) /).map((part) => (
+    <Fragment key={part}>
+      <span className={styles.noBreak}>{part}</span>{' '}
+    </Fragment>
   ));
 }

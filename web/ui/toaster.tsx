@@ -85,6 +85,8 @@ function useFocusBeside(viewport: RefObject<HTMLElement | null>, shown: string |
       const region = regionOf(viewport);
       if (region?.contains(document.activeElement)) return;
       before.current = document.activeElement;
+      // The header stays where it is, so on a low screen the toast goes out of its way (toaster.module.css).
+      viewport.current?.toggleAttribute('data-below-header', Boolean(before.current?.closest('header')));
       // After the browser's own scrolling to it.
       requestAnimationFrame(() => region && uncoverFocus(region));
     };

@@ -1,21 +1,22 @@
 // The six boxes, as they look. What each key does is in code-entry.ts; focus and hand-over are in use-code-entry.ts.
-import { useId, useRef, useState, type Ref } from 'react';
+import { useId, useRef, type Ref } from 'react';
 
 import { verification as words } from '#campaign/interface.yaml';
 import { CODE_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
 import { fill } from '#shared/words.ts';
+import { NoBreak } from '#web/ui/no-break.tsx';
 import type { ToastContent } from '#web/ui/toast-state.ts';
 import { eventOfKey } from '#web/verification/code-entry.ts';
 import { useCodeEntry, type CodeEntryProps } from '#web/verification/use-code-entry.ts';
 import styles from '#web/verification/verification-stage.module.css';
 
-type CodeBoxesProps = Pick<CodeEntryProps, 'refusals' | 'disabled' | 'onEdit' | 'onComplete'> & {
+type CodeBoxesProps = Pick<CodeEntryProps, 'refusals' | 'disabled' | 'onType' | 'onEdit' | 'onComplete'> & {
   /** The group of boxes. */
   readonly ref: Ref<HTMLDivElement>;
   /** The elements that a screen reader reads when the caret enters the boxes: the heading, and where the code was sent. */
   readonly headingId: string;
   readonly introId: string;
-  /** Why the last code failed; shown under the boxes until something is typed. */
+  /** Why the last code failed; shown under the boxes. */
   readonly failure: ToastContent | null;
 };
 
@@ -29,19 +30,18 @@ export function CodeBoxes({
   refusals,
   failure,
   disabled,
+  onType,
   onEdit,
   onComplete,
 }: CodeBoxesProps) {
   const boxes = useRef<(HTMLInputElement | null)[]>([]);
   const failureId = useId();
-  // The failure that the visitor has answered by typing.
-  const [answered, setAnswered] = useState<ToastContent | null>(null);
-  const complaint = disabled || failure === answered ? null : failure;
+  const complaint = disabled ? null : failure;
   const { entry, apply, noteFocus } = useCodeEntry({
     boxes,
     refusals,
     disabled,
-    onType: () => setAnswered(failure),
+    onType,
     onEdit,
     onComplete,
   });
@@ -97,8 +97,7 @@ export function CodeBoxes({
       </div>
       {complaint && (
         <p className={styles.failure} id={failureId}>
-          {complaint.prefix && <span className={styles.prefix}>{complaint.prefix}</span>}
-          <span>{complaint.description}</span>
+          <NoBreak text={complaint.description} />
         </p>
       )}
     </>

@@ -5,9 +5,10 @@ import { useEffect, useEffectEvent, useState } from 'react';
 
 import { verification as words } from '#campaign/interface.yaml';
 import { fetchOpenChallenge } from '#web/api-client.ts';
-import { SiteHeader } from '#web/frame/site-header.tsx';
 import { restoredState, type StageState } from '#web/stage.ts';
+import { StepFrame } from '#web/steps/step-frame.tsx';
 import { Button } from '#web/ui/button.tsx';
+import { NoBreak } from '#web/ui/no-break.tsx';
 import { useFocusOnMount } from '#web/ui/use-focus-on-mount.ts';
 import styles from '#web/verification/verification-stage.module.css';
 
@@ -35,23 +36,18 @@ export function Restoring({ challengeId, onRestored, onHome }: RestoringProps) {
   useEffect(() => askFirst(), []);
 
   return (
-    <>
-      <SiteHeader onHome={onHome} />
-      <main className={styles.main}>
-        <section className={styles.section} aria-labelledby="verification-title">
-          <h1 id="verification-title" ref={heading} tabIndex={-1}>
-            {words.title}
-          </h1>
-          <p className={styles.intro} role="status">
-            {lookup.isError ? words.notRestored : words.restoring}
-          </p>
-          {failed && (
-            <Button look="primary" className={styles.again} onClick={ask}>
-              {words.tryAgain}
-            </Button>
-          )}
-        </section>
-      </main>
-    </>
+    <StepFrame step="code" labelledBy="verification-title" onHome={onHome}>
+      <h1 id="verification-title" ref={heading} tabIndex={-1}>
+        <NoBreak text={words.title} />
+      </h1>
+      <p className={styles.intro} role="status">
+        {lookup.isError ? words.notRestored : words.restoring}
+      </p>
+      {failed && (
+        <Button look="primary" className={styles.again} onClick={ask}>
+          {words.tryAgain}
+        </Button>
+      )}
+    </StepFrame>
   );
 }

@@ -1,6 +1,6 @@
 // Checks a code with the server, and keeps what the verification stage shows of the answer.
 import { useMutation, useQueryClient, type QueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 
 import { toasts as toastWords } from '#campaign/interface.yaml';
 import { ARTICLE_KEY, failedWith, fetchOpenChallenge, isDeadCode, verifyCode } from '#web/api-client.ts';
@@ -19,6 +19,7 @@ type Verification = {
   readonly unchecked: string | null;
   readonly verify: (code: string) => void;
   readonly forgetUnchecked: () => void;
+  /** Takes the sentence away, and its toast: the visitor has gone on. */
   readonly forgetFailure: () => void;
 };
 
@@ -33,6 +34,7 @@ export function useVerification({
   const queryClient = useQueryClient();
   const [refusals, setRefusals] = useState(0);
   const [failure, setFailure] = useState<ToastContent | null>(null);
+  const failureToastId = useRef('');
   const [unchecked, setUnchecked] = useState<{ readonly code: string; readonly of: string } | null>(null);
 
   const verification = useMutation({
@@ -53,7 +55,7 @@ export function useVerification({
     const toast = failureToast(toastWords.verificationFailed, error);
     const isDead = isDeadCode(error);
     // The sentence about a dead code stands under its boxes, and is spoken there.
-    toasts.add(isDead ? { ...toast, spokenThere: true } : toast);
+    failureToastId.current = toasts.add(isDead ? { ...toast, spokenThere: true } : toast);
     setFailure(isDead ? toast : null);
     if (isDead) setRefusals((count) => count + 1);
     setUnchecked(isDead ? null : { code, of: challenge.id });
@@ -76,7 +78,10 @@ export function useVerification({
       });
     },
     forgetUnchecked: () => setUnchecked(null),
-    forgetFailure: () => setFailure(null),
+    forgetFailure: () => {
+      setFailure(null);
+      toasts.dismiss(failureToastId.current);
+    },
   };
 }
 

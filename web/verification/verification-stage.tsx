@@ -4,10 +4,10 @@ import { useEffect, useRef, type ComponentProps } from 'react';
 import { verification as words } from '#campaign/interface.yaml';
 import { CODE_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
 import { fill } from '#shared/words.ts';
-import { SiteFooter } from '#web/frame/site-footer.tsx';
-import { SiteHeader } from '#web/frame/site-header.tsx';
 import type { Waiting } from '#web/stage.ts';
+import { StepFrame } from '#web/steps/step-frame.tsx';
 import { Button } from '#web/ui/button.tsx';
+import { NoBreak } from '#web/ui/no-break.tsx';
 import { useFocusOnMount } from '#web/ui/use-focus-on-mount.ts';
 import { CodeBoxes } from '#web/verification/code-boxes.tsx';
 import { MailHelp } from '#web/verification/mail-help.tsx';
@@ -50,63 +50,57 @@ export function VerificationStage({
   }, []);
 
   return (
-    <>
-      <SiteHeader onHome={onHome} />
-      <main className={styles.main}>
-        {/* No aria-labelledby: the caret goes into the boxes at once, and their group has the heading in its name. */}
-        <section className={styles.section}>
-          <h1 id="verification-title">{words.title}</h1>
-          <SentTo id="verification-intro" email={lead.email} />
-          <Button look="text" onClick={onWrongAddress}>
-            {words.wrongAddress}
-          </Button>
-          <CodeBoxes
-            key={challenge.id}
-            ref={boxes}
-            headingId="verification-title"
-            introId="verification-intro"
-            refusals={verification.refusals}
-            failure={verification.failure}
-            disabled={isPending}
-            onEdit={verification.forgetUnchecked}
-            onComplete={verification.verify}
-          />
-          {unchecked !== null && (
-            <div className={styles.unchecked}>
-              <p id="unchecked">{words.notChecked}</p>
-              <FirstButton aria-describedby="unchecked" onClick={() => verification.verify(unchecked)}>
-                {words.tryAgain}
-              </FirstButton>
-            </div>
-          )}
-          <p className={styles.status} role="status">
-            {isPending ? words.verifying : ''}
-          </p>
-          {challenge.reference && (
-            <p className={styles.reference}>{fill(words.reference, { reference: challenge.reference })}</p>
-          )}
-          <MailHelp
-            email={lead.email}
-            sender={challenge.sender}
-            fate={fate}
-            onWrongAddress={onWrongAddress}
-          />
-          <ResendArea
-            lead={lead}
-            challenge={challenge}
-            mayStillCome={fate !== 'refused' && fate !== 'delayed'}
-            // The button disappears; the focus goes to where the code is typed.
-            onPressed={() => boxes.current?.querySelector('input')?.focus()}
-            onCodeSentAgain={(...asked) => {
-              verification.forgetFailure();
-              verification.forgetUnchecked();
-              onCodeSentAgain(...asked);
-            }}
-          />
-        </section>
-      </main>
-      <SiteFooter />
-    </>
+    // No labelledBy: the caret goes into the boxes at once, and their group has the heading in its name.
+    <StepFrame step="code" onHome={onHome}>
+      <h1 id="verification-title">
+        <NoBreak text={words.title} />
+      </h1>
+      <SentTo id="verification-intro" email={lead.email} />
+      <Button look="text" onClick={onWrongAddress}>
+        {words.wrongAddress}
+      </Button>
+      <CodeBoxes
+        key={challenge.id}
+        ref={boxes}
+        headingId="verification-title"
+        introId="verification-intro"
+        refusals={verification.refusals}
+        failure={verification.failure}
+        disabled={isPending}
+        onType={verification.forgetFailure}
+        onEdit={verification.forgetUnchecked}
+        onComplete={verification.verify}
+      />
+      {unchecked !== null && (
+        <div className={styles.unchecked}>
+          <p id="unchecked">{words.notChecked}</p>
+          <FirstButton aria-describedby="unchecked" onClick={() => verification.verify(unchecked)}>
+            {words.tryAgain}
+          </FirstButton>
+        </div>
+      )}
+      <p className={styles.status} role="status">
+        {isPending ? words.verifying : ''}
+      </p>
+      {challenge.reference && (
+        <p className={styles.reference}>
+          <NoBreak text={fill(words.reference, { reference: challenge.reference })} />
+        </p>
+      )}
+      <MailHelp email={lead.email} sender={challenge.sender} fate={fate} onWrongAddress={onWrongAddress} />
+      <ResendArea
+        lead={lead}
+        challenge={challenge}
+        mayStillCome={fate !== 'refused' && fate !== 'delayed'}
+        // The button disappears; the focus goes to where the code is typed.
+        onPressed={() => boxes.current?.querySelector('input')?.focus()}
+        onCodeSentAgain={(...asked) => {
+          verification.forgetFailure();
+          verification.forgetUnchecked();
+          onCodeSentAgain(...asked);
+        }}
+      />
+    </StepFrame>
   );
 }
 

@@ -4,7 +4,7 @@ import { sql, type Selectable } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
-import { pagesAfter } from '#server/db/engine/pages.ts';
+import { pagesAfter } from '#server/db/engine/page-through-table.ts';
 import type { Schema } from '#server/db/schema.ts';
 import {
   appendEntries,

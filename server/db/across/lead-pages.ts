@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
-import { pagesAfter, slicesOf } from '#server/db/engine/pages.ts';
+import { pagesAfter, slicesOf } from '#server/db/engine/page-through-table.ts';
 import { statement, type Value } from '#server/db/engine/statement.ts';
 import { answersOf, type LeadAnswers } from '#shared/lead.ts';
 

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { codeFacts, fateOfFacts, type CodeFate } from '#server/db/across/code-fates.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
-import { slicesOf } from '#server/db/engine/pages.ts';
+import { slicesOf } from '#server/db/engine/page-through-table.ts';
 import type { Span } from '#server/db/across/report-figures.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
 

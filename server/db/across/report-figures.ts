@@ -4,7 +4,7 @@ import { sql, type RawBuilder } from 'kysely';
 import { codeFacts, fateOfFacts, type CodeFate } from '#server/db/across/code-fates.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
-import { slicesOf } from '#server/db/engine/pages.ts';
+import { slicesOf } from '#server/db/engine/page-through-table.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 
 /** `from` included, `to` excluded. Milliseconds since 1970. */

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { it } from 'node:test';
 
 import { createStatementCache } from '#server/db/engine/sqlite-handle.ts';
-import { createHousekeeping } from '#server/upkeep/housekeeping.ts';
+import { createHousekeeping } from '#server/upkeep/delete-expired-rows.ts';
 import { API } from '#shared/api.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';

@@ -3,7 +3,8 @@ import { sql, type Kysely } from 'kysely';
 
 export async function up(db: Kysely<unknown>): Promise<void> {
   // The defaults are for processes of the release before, which go on queueing codes while others have been restarted. They
-  // also read "notice": it stays, empty, for them.
+  // also read "notice", so the column stands for them. No statement of this release names it; it may be dropped once that is true
+  // of the release before, too.
   await db.schema
     .alterTable('outbox')
     .addColumn('kind', 'text', (column) => column.notNull().defaultTo('code'))

@@ -3,7 +3,7 @@
 import type { Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
-import { pagesAfter } from '#server/db/engine/pages.ts';
+import { pagesAfter } from '#server/db/engine/page-through-table.ts';
 import type { Schema, SuppressionReason } from '#server/db/schema.ts';
 import { statement, type Value } from '#server/db/engine/statement.ts';
 

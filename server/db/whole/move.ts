@@ -6,7 +6,7 @@ import { DEFAULT_MIGRATION_TABLE } from 'kysely/migration';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { COLUMNS } from '#server/db/personal-columns.ts';
-import { pagesAfter } from '#server/db/engine/pages.ts';
+import { pagesAfter } from '#server/db/engine/page-through-table.ts';
 import type { Schema } from '#server/db/schema.ts';
 
 type Table = keyof Schema;

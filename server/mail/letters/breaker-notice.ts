@@ -18,10 +18,12 @@ const REASONS = {
   'too few codes entered': 'tooFewEntered',
 } as const satisfies Record<string, keyof BreakerEmail['reasons']>;
 
+export type BreakerReason = keyof typeof REASONS;
+
 /** Composes subject and text from the operator's words. */
 export function composeBreakerNotice(
   words: BreakerEmail,
-  { reason, title }: { reason: keyof typeof REASONS; title: string },
+  { reason, title }: { reason: BreakerReason; title: string },
 ): { subject: string; text: string } {
   const values = { title, reason: words.reasons[REASONS[reason]] };
   return { subject: fill(words.subject, values), text: fill(words.text, values) };

@@ -10,7 +10,7 @@ import {
   type OutboxRow,
   type PlaceInQueue,
 } from '#server/db/tables/outbox.ts';
-import { letterHtml, paragraph } from '#server/mail/letters/letter-html.ts';
+import { letterhead, letterHtml, paragraph } from '#server/mail/letters/letter-html.ts';
 import type { Letter, LetterKind } from '#server/mail/letters/letter-kind.ts';
 import type { CodeEmail } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
@@ -89,11 +89,12 @@ export function composeCodeEmail(words: CodeEmail, facts: Facts): Letter {
   const before = [words.greeting];
   const after = [words.instruction, words.validity, words.notYou, words.signature].map(filled);
 
-  const text = [...before.map(filled), `    ${facts.digits}`, ...after].join('\n\n');
+  const text = [facts.title, ...before.map(filled), `    ${facts.digits}`, ...after].join('\n\n');
   const html = letterHtml({
     title: facts.title,
     language: facts.language,
     body: [
+      letterhead(facts.title),
       ...before.map(filled).map(paragraph),
       `<p style="margin:24px 0;font:600 32px/1.2 ui-monospace,Menlo,Consolas,monospace;letter-spacing:6px">${facts.digits}</p>`,
       ...after.map(paragraph),

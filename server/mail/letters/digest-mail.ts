@@ -1,10 +1,11 @@
 // The mail that reports a day to the operator: its figures, drawn as in the report, and its new leads. Its row holds the figures,
 // which are counted once; the leads are read when the mail is composed.
+import * as z from 'zod/mini';
+
 import { DAY_MS } from '#server/platform/time.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import type { NewLead } from '#server/db/across/new-leads.ts';
 import { queueOnce } from '#server/db/tables/outbox.ts';
-import { DayFigures } from '#server/mail/letters/day-figures.ts';
 import {
   counted,
   dayIn,
@@ -23,6 +24,17 @@ import { escapeHtml } from '#server/platform/escape-html.ts';
 import { textBar } from '#server/platform/text-bar.ts';
 import type { NewLeadEmail } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
+
+const DayFigures = z.object({
+  /** When the day began; milliseconds since 1970. */
+  from: z.number(),
+  /** New leads of the day before. */
+  before: z.number(),
+  steps: z.array(z.object({ step: z.string(), count: z.number() })),
+  sources: z.array(z.object({ source: z.string(), leads: z.number() })),
+});
+/** What is counted of a day: numbers and sources, nothing about anybody. */
+export type DayFigures = z.infer<typeof DayFigures>;
 
 /** The id of the mail about a day. @param from when it began */
 export const digestId = (from: number): string => idOfPeriod('day', from);

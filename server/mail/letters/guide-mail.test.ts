@@ -10,7 +10,8 @@ import { authenticate } from 'mailauth';
 import { v7 as uuid } from 'uuid';
 
 import { guideUrl, unsubscribeUrl } from '#server/secrets/mail-links.ts';
-import { leaseDueMail, queueMessage } from '#server/db/tables/outbox.ts';
+import { queueMessage } from '#server/db/tables/outbox.ts';
+import { leaseDueMail } from '#server/db/tables/outbox-leases.ts';
 import { queueGuideMail } from '#server/mail/letters/guide-mail.ts';
 import { readInstance } from '#server/run/service.ts';
 import { API } from '#shared/api.ts';
@@ -80,7 +81,7 @@ for (const engine of ENGINES) {
         ]) {
           const refused = await openOnAnotherDevice(server, wrong);
           assert.equal(refused.opened.statusCode, 404, wrong);
-          assert.match(refused.opened.body, /This link has had its time/);
+          assert.match(refused.opened.body, /This link has expired/);
           assert.equal((await refused.device.get(API.article)).statusCode, 401);
         }
       }));

@@ -10,8 +10,8 @@ import { GUIDE_LINK_DAYS, guideUrl, unsubscribeUrl } from '#server/secrets/mail-
 import type { Db } from '#server/db/engine/connect.ts';
 import { leadExists } from '#server/db/tables/leads.ts';
 import { laneOf, queueMessage } from '#server/db/tables/outbox.ts';
-import { footnote, letterHtml, paragraph } from '#server/mail/letters/letter-html.ts';
-import type { Letter, LetterKind } from '#server/mail/letters/letter-kind.ts';
+import { footnote, letterhead, letterHtml, paragraph } from '#server/mail/letters/letter-html.ts';
+import type { Letter, LetterKind, LetterParts } from '#server/mail/letters/letter-kind.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import type { GuideEmail } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
@@ -38,7 +38,8 @@ export const guideKind: LetterKind = {
   mayWaitMs: () => WORTH_SENDING_MS,
   respectsSuppression: true,
 
-  compose: async ({ db, secrets, publicUrl, guide, title, language }, row, now) => {
+  compose: async (parts, row, now) => {
+    const { db, secrets, publicUrl, guide, title } = parts;
     const { leadId } = Payload.parse(JSON.parse(row.payload));
     // The operator may have turned the guide off since.
     if (guide === null || !(await leadExists(db, leadId))) return null;
@@ -47,7 +48,7 @@ export const guideKind: LetterKind = {
     const link = attachment === null ? guideUrl(secrets, publicUrl, leadId, now) : null;
     const host = new URL(publicUrl).hostname;
     return {
-      ...composeGuideEmail(words, { title, language, host, link, days: GUIDE_LINK_DAYS, unsubscribe }),
+      ...composeGuideEmail(words, { ...parts, host, link, days: GUIDE_LINK_DAYS, unsubscribe }),
       list: { name: title, host, unsubscribe },
       ...(attachment !== null && {
         attachment: { filename: path.basename(attachment), content: await readFile(attachment) },
@@ -56,9 +57,7 @@ export const guideKind: LetterKind = {
   },
 };
 
-type Facts = {
-  readonly title: string;
-  readonly language: string;
+type Facts = Pick<LetterParts, 'title' | 'language' | 'accent' | 'postalAddress'> & {
   /** Of the public page. */
   readonly host: string;
   /** The link that opens the guide; null when it is attached. */
@@ -71,10 +70,10 @@ type Facts = {
 /** Composes subject, plain text and HTML from the operator's words. */
 export function composeGuideEmail(
   words: GuideEmail,
-  { title, language, host, link, days, unsubscribe }: Facts,
+  { title, language, accent, postalAddress, host, link, days, unsubscribe }: Facts,
 ): Letter {
   const filled = (text: string) => fill(text, { title, host, days: String(days) });
-  const greeting = filled(words.greeting);
+  const before = [words.greeting, ...(words.inside === undefined ? [] : [words.inside])].map(filled);
   const how = filled(link === null ? words.attached : words.linkNote);
   const [why, way, signature] = [words.why, words.unsubscribe, words.signature].map(filled) as [
     string,
@@ -83,24 +82,29 @@ export function composeGuideEmail(
   ];
   const button = filled(words.link);
   const text = [
-    greeting,
+    title,
+    ...before,
     ...(link === null ? [] : [`${button}:\n${link}`]),
     how,
     signature,
     `-- \n${why}\n${way}: ${unsubscribe}`,
+    ...(postalAddress === undefined ? [] : [postalAddress]),
   ].join('\n\n');
   const anchor = (href: string, label: string, style: string) =>
     `<a href="${escapeHtml(href)}" style="${style}">${escapeHtml(label)}</a>`;
+  const address =
+    postalAddress === undefined ? '' : `<br><br>${escapeHtml(postalAddress).replaceAll('\n', '<br>')}`;
   const body = [
-    paragraph(greeting),
-    ...(link === null ? [] : [`<p style="margin:24px 0">${anchor(link, button, BUTTON)}</p>`]),
+    letterhead(title),
+    ...before.map(paragraph),
+    ...(link === null ? [] : [`<p style="margin:24px 0">${anchor(link, button, buttonOf(accent))}</p>`]),
     paragraph(how),
     paragraph(signature),
-    footnote(`${escapeHtml(why)}<br>${anchor(unsubscribe, way, 'color:inherit')}`),
+    footnote(`${escapeHtml(why)}<br>${anchor(unsubscribe, way, 'color:inherit')}${address}`),
   ];
   return { subject: filled(words.subject), text: `${text}\n`, html: letterHtml({ title, language, body }) };
 }
 
 /** The same in both themes: mail programs that darken pages leave a button alone when it sets both its colours. */
-const BUTTON =
-  'display:inline-block;padding:12px 24px;border-radius:6px;background:#0e5a43;color:#ffffff;font-weight:600;text-decoration:none';
+const buttonOf = (accent: string): string =>
+  `display:inline-block;padding:12px 24px;border-radius:6px;background:${accent};color:#ffffff;font-weight:600;text-decoration:none`;

@@ -3,6 +3,10 @@ import { escapeHtml } from '#server/platform/escape-html.ts';
 
 export const paragraph = (content: string): string => `<p style="margin:0 0 16px">${escapeHtml(content)}</p>`;
 
+/** The head of a letter to a visitor. Set in type: mail programs block pictures, and SVG above all. */
+export const letterhead = (title: string): string =>
+  `<p style="margin:0 0 24px;padding-bottom:12px;border-bottom:1px solid #8b8676;font-size:20px;line-height:1.3">${escapeHtml(title)}</p>`;
+
 /** The heading of a part of the letter. */
 export const heading = (content: string): string =>
   `<h2 style="margin:32px 0 8px;font:600 16px/1.5 Georgia,serif">${escapeHtml(content)}</h2>`;

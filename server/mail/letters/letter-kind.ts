@@ -17,6 +17,10 @@ export type LetterParts = {
   readonly title: string;
   /** Of the words. */
   readonly language: string;
+  /** The colour of a button, as #rrggbb; white can be read on it. */
+  readonly accent: string;
+  /** Where the sender can be written to; it stands in each mail that advertises. */
+  readonly postalAddress: string | undefined;
   readonly codeTtlSeconds: number;
   /** Origin of the public page. */
   readonly publicUrl: string;

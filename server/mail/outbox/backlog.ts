@@ -3,7 +3,8 @@
 // second and codes that live 60 s, 76 are answered 202, all of them get their codes in time, and a visitor who comes later waits
 // 11 s at most (docs/reliability.md, "More codes than the mail server takes").
 import type { Db } from '#server/db/engine/connect.ts';
-import type { Lane, Standstill } from '#server/db/tables/outbox.ts';
+import type { Lane } from '#server/db/tables/outbox.ts';
+import type { Standstill } from '#server/db/tables/outbox-waiting.ts';
 import { NO_QUEUE, takeOutboxSnapshot, type OutboxSnapshot } from '#server/mail/outbox/outbox-snapshot.ts';
 import { BACKLOG_SHARE_OF_CODE_LIFE } from '#server/settings/tries-and-rates.ts';
 

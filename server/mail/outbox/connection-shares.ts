@@ -2,7 +2,7 @@
 // source, or one domain whose mail server is silent, never holds them all: of five, a lane holds four at most, and two while it is
 // slow. With a hundred forms to which the mail server says nothing, other visitors still get their codes: measured in
 // docs/reliability.md, "More codes than the mail server takes".
-import type { FullLanes } from '#server/db/tables/outbox.ts';
+import type { FullLanes } from '#server/db/tables/outbox-leases.ts';
 
 /** A delivery that takes longer makes its lanes slow. Half of the time after which the mailer gives up. */
 const SLOW_MS = 5_000;

@@ -3,7 +3,8 @@
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import { lockAddress } from '#server/db/tables/challenges.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { finishMail, keptReply, releaseMail, type OutboxRow } from '#server/db/tables/outbox.ts';
+import type { OutboxRow } from '#server/db/tables/outbox.ts';
+import { finishMail, keptReply, releaseMail } from '#server/db/tables/outbox-leases.ts';
 import { suppress, suppressionsOf } from '#server/db/tables/suppressions.ts';
 import type { Mailer } from '#server/mail/mailer.ts';
 import type { LetterParts } from '#server/mail/letters/letter-kind.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 
-import type { Kysely } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import { v7 as uuid } from 'uuid';
 
 import { openDatabase, type OpenDatabase } from '#server/db/engine/connect.ts';
@@ -35,15 +35,9 @@ for (const engine of ENGINES) {
     );
     const { db } = database;
     for (const up of [firstTables, mailTurns]) await up(db as unknown as Kysely<unknown>);
-    const row = { recipient: OPERATOR, due_at: 1, created_at: 1 };
     const notice = JSON.stringify({ subject: 'The breaker opened', text: 'Look.' });
-    await db
-      .insertInto('outbox')
-      .values([
-        { ...row, id: 'a notice', code_id: null, notice },
-        { ...row, id: 'a code', code_id: null, notice: null },
-      ])
-      .execute();
+    await sql`insert into outbox (id, recipient, due_at, created_at, notice)
+      values ('a notice', ${OPERATOR}, 1, 1, ${notice}), ('a code', ${OPERATOR}, 1, 1, null)`.execute(db);
     await outboxKinds(db as unknown as Kysely<unknown>);
     const rows = await db.selectFrom('outbox').select(['id', 'kind', 'payload']).orderBy('id').execute();
     assert.deepEqual(

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 
-import { leaseDueMail } from '#server/db/tables/outbox.ts';
+import { leaseDueMail } from '#server/db/tables/outbox-leases.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { createGate } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';

@@ -1,21 +1,13 @@
 // Decides which mail of the outbox this process sends next, and when. The request path wakes it and never waits for SMTP.
 // deliver-mail.ts sends one mail, mail-retries.ts says when it is tried again, connection-shares.ts keeps connections for others.
 import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
-import {
-  dropFutureTimes,
-  giveMailBack,
-  leaseDueMail,
-  type FirstLease,
-  type Lane,
-  type OutboxRow,
-} from '#server/db/tables/outbox.ts';
+import type { FirstLease, Lane, OutboxRow } from '#server/db/tables/outbox.ts';
+import { dropFutureTimes, giveMailBack, leaseDueMail } from '#server/db/tables/outbox-leases.ts';
 import { SMTP_CONNECTIONS } from '#server/mail/mailer.ts';
 import { createConnectionShares } from '#server/mail/outbox/connection-shares.ts';
 import { createDelivery, type DeliveryParts } from '#server/mail/outbox/deliver-mail.ts';
 import { createLookAhead } from '#server/mail/outbox/lease-ahead.ts';
 import { createQueueWorker } from '#server/platform/queue-worker.ts';
-
-export type { MailEvent } from '#server/mail/outbox/deliver-mail.ts';
 
 /** Outlives the longest delivery. */
 const LEASE_MS = 30_000;

@@ -9,7 +9,7 @@ import {
   waitingMail,
   type Standstill,
   type WaitingMail,
-} from '#server/db/tables/outbox.ts';
+} from '#server/db/tables/outbox-waiting.ts';
 import { SMTP_CONNECTIONS } from '#server/mail/mailer.ts';
 
 /** Up to this number of waiting mails there is no queue: each has a connection. */

@@ -5,12 +5,11 @@ import type { FastifyInstance } from 'fastify';
 import { leadExists } from '#server/db/tables/leads.ts';
 import { JSON_TYPE, sendWhole, textResource } from '#server/http/send-resource.ts';
 import type { VisitorContext } from '#server/visitors/visitor-context.ts';
-import { queueFirstRead } from '#server/webhooks/webhook-events.ts';
 import { API } from '#shared/api.ts';
 
 /** Adds the route of the article feature. */
 export function addArticleRoutes(app: FastifyInstance, context: VisitorContext): void {
-  const { campaign, database, cookies, clock, sendError } = context;
+  const { campaign, database, webhooks, cookies, clock, sendError } = context;
   const resource = textResource(JSON.stringify(campaign.article), {
     type: JSON_TYPE,
     cacheControl: 'private, no-store',
@@ -20,7 +19,7 @@ export function addArticleRoutes(app: FastifyInstance, context: VisitorContext):
     const leadId = cookies.readSession(request, clock());
     // An erased lead has no access any more, whatever its cookie says.
     if (leadId === null || !(await leadExists(database.db, leadId))) return sendError(reply, 'no-session');
-    await queueFirstRead(context, leadId, request.log);
+    await webhooks.queueFirstRead(leadId, request.log);
     return sendWhole(request, reply, resource);
   });
 }

@@ -2,10 +2,12 @@
 import type { FastifyInstance } from 'fastify';
 import * as z from 'zod/mini';
 
-import { dropRequest } from '#server/http/visitor-address.ts';
+import type { Http } from '#server/http/http.ts';
+import type { Metrics } from '#server/observability/metrics.ts';
 import { createNetworkLimit } from '#server/platform/network-limit.ts';
 import { REPORTS_FROM_NETWORK } from '#server/settings/tries-and-rates.ts';
-import type { VisitorContext } from '#server/visitors/visitor-context.ts';
+import { dropRequest } from '#server/visitors/drop-request.ts';
+import type { FunnelCounter } from '#server/visitors/funnel/counter.ts';
 import { API } from '#shared/api.ts';
 import { REPORTED_STEPS } from '#shared/funnel.ts';
 
@@ -14,9 +16,18 @@ const Report = z.strictObject({ step: z.enum(REPORTED_STEPS) });
 /** Ten times the longest valid body. */
 const BODY_LIMIT_BYTES = 256;
 
+/** The slice of what visitors' calls work with (server/visitors/visitor-context.ts) that this one needs. */
+type FunnelRouteParts = Pick<Http, 'visitorAddress' | 'sendError'> & {
+  readonly funnel: Pick<FunnelCounter, 'stepReported'>;
+  readonly clock: () => number;
+  readonly metrics: Pick<Metrics, 'limitHit'>;
+};
+
 /** Adds the route of the funnel. 204 whether it is counted or not; errors: 400 `invalid-input`, 429 `too-many-requests`. */
-export function addFunnelRoute(app: FastifyInstance, context: VisitorContext): void {
-  const { funnel, visitorAddress, clock, metrics, sendError } = context;
+export function addFunnelRoute(
+  app: FastifyInstance,
+  { funnel, visitorAddress, clock, metrics, sendError }: FunnelRouteParts,
+): void {
   const countUpTo = createNetworkLimit(REPORTS_FROM_NETWORK);
   app.post(API.funnel, { bodyLimit: BODY_LIMIT_BYTES }, async (request, reply) => {
     const report = Report.safeParse(request.body);

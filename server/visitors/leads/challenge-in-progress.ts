@@ -4,7 +4,6 @@ import { findOpenChallenge, findOpenChallengeFor, hasCodeOfItsOwn } from '#serve
 import { codeThatAnswers } from '#server/db/tables/codes.ts';
 import { newestSubmission, NOT_STATED } from '#server/db/tables/submissions.ts';
 import { mailFate } from '#server/visitors/leads/mailing-time.ts';
-import { senderAddress } from '#server/mail/mailer.ts';
 import { resendInSeconds } from '#server/visitors/leads/request-code.ts';
 import type { VisitorContext } from '#server/visitors/visitor-context.ts';
 import type { OpenChallenge } from '#shared/api.ts';
@@ -38,7 +37,7 @@ export async function findChallengeInProgress(
     askedSecondsAgo: Math.max(0, now - submission.created_at) / 1000,
     consentVersion: submission.consent_version === NOT_STATED ? '' : submission.consent_version,
     mail: await mailFate(db, code, now),
-    sender: senderAddress(context.config),
+    sender: context.mail.sender,
   };
 }
 

@@ -30,7 +30,6 @@ import { mailingTime } from '#server/visitors/leads/mailing-time.ts';
 import type { Limits } from '#server/limits/limits.ts';
 import { networkOf } from '#server/platform/network-of.ts';
 import { queueCodeMail } from '#server/mail/letters/code-mail.ts';
-import { senderAddress } from '#server/mail/mailer.ts';
 import type { VisitorContext } from '#server/visitors/visitor-context.ts';
 import type { CodeRequested } from '#shared/api.ts';
 import type { ApiErrorCode } from '#shared/errors.ts';
@@ -89,13 +88,13 @@ export async function requestCode(
   const recipient = asciiAddress(lead.email) ?? email;
   const lane = laneOf(networkOf(visitor.clientAddress), recipient);
   const ask: Ask = { lead, email, recipient, lane, visitor, now: context.clock() };
-  using reservation = context.reserveDelivery(lane);
+  using reservation = context.mail.reserve(lane);
   const { mail, ...outcome } = await context.database.db
     .transaction()
     .execute((tx) => answer(tx, context, ask, reservation?.lease));
   if (mail !== undefined) {
     if (reservation) reservation.deliver(mail);
-    else context.wakeWorker();
+    else context.mail.wake();
   }
   return outcome;
 }
@@ -134,7 +133,7 @@ async function answer(
     );
   }
 
-  const verdict = await context.mailBacklog.admit(tx, ask.lane, now);
+  const verdict = await context.mail.backlog.admit(tx, ask.lane, now);
   if (verdict.type === 'too late') return { ...verdict, type: 'refused', error: 'mail-backlog' };
 
   const sends = await limits.sendToAddress(tx, email, now);
@@ -161,7 +160,7 @@ async function answer(
   });
   const place =
     lease === undefined
-      ? await findPlaceInQueue(tx, lane, { now, mostBehindMs: context.mailBacklog.mostBehindMs })
+      ? await findPlaceInQueue(tx, lane, { now, mostBehindMs: context.mail.backlog.mostBehindMs })
       : { ...lane, turnAt: now };
   const id = uuid({ msecs: now });
   const mail = await queueCodeMail(tx, { id, codeId: code.id, recipient, place, lease, now });
@@ -241,7 +240,7 @@ function requested(
       challengeId,
       reference: codeReference(context.secrets, code),
       resendSeconds,
-      sender: senderAddress(context.config),
+      sender: context.mail.sender,
     },
   };
 }

@@ -1,20 +1,20 @@
 // The calls of a lead: ask for a code, verify it, and, after a reload, ask which code this browser is waiting for.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { randomBytes } from 'node:crypto';
+
 import { NIL, validate as isUuid } from 'uuid';
 import type * as z from 'zod/mini';
 
-import { newBrowserId } from '#server/http/cookies.ts';
 import { JSON_TYPE, sendWhole, textResource } from '#server/http/send-resource.ts';
-import { dropRequest } from '#server/http/visitor-address.ts';
+import { dropRequest } from '#server/visitors/drop-request.ts';
 import { findChallengeInProgress, isWaiting } from '#server/visitors/leads/challenge-in-progress.ts';
 import { attributionOf } from '#server/attribution/attribution.ts';
 import { judgeWording } from '#server/visitors/leads/consent-wording.ts';
 import { judgeDomain } from '#server/visitors/leads/email-domain.ts';
 import { pretendToRequestCode, requestCode } from '#server/visitors/leads/request-code.ts';
 import { verifyCode } from '#server/visitors/leads/verify-code.ts';
-import { createProofOfWork, type ProofOfWork } from '#server/limits/proof-of-work.ts';
+import { createProofOfWork, type ProofOfWork } from '#server/visitors/leads/proof-of-work.ts';
 import type { VisitorContext } from '#server/visitors/visitor-context.ts';
-import { queueFirstRead } from '#server/webhooks/webhook-events.ts';
 import {
   API,
   CONSENT_VERSION_HEADER,
@@ -30,18 +30,22 @@ const USER_AGENT_MAX_LENGTH = 500;
 /** The nil UUID (RFC 9562, section 5.9): nothing has it. */
 const NO_CHALLENGE = NIL;
 
+/** 128 random bits. */
+const newBrowserId = (): string => randomBytes(16).toString('base64url');
+
 /** Adds the routes of the leads feature. */
 export function addLeadRoutes(app: FastifyInstance, context: VisitorContext): void {
-  const { config, campaign, database, secrets, clock } = context;
-  const { cookies, visitorAddress, metrics, sendError } = context;
+  const { database, secrets, clock } = context;
   const proofOfWork = createProofOfWork({ db: database.db, secrets, clock });
-  const withArticle: Verified = { verified: true, article: campaign.article };
-  const verifiedWithArticle = textResource(JSON.stringify(withArticle), {
-    type: JSON_TYPE,
-    cacheControl: 'no-store',
-    always: [],
-  });
+  addFormRoute(app, context, proofOfWork);
+  addVerifyRoute(app, context);
+  addChallengeRoute(app, context);
+  app.get(API.proofOfWork, async (_request, reply) => sendJson(reply, await proofOfWork.challenge()));
+}
 
+/** The form: 202 once the code is queued. */
+function addFormRoute(app: FastifyInstance, context: VisitorContext, proofOfWork: ProofOfWork): void {
+  const { config, campaign, database, cookies, visitorAddress, metrics, sendError } = context;
   app.post(API.leads, async (request, reply) => {
     const parsed = Lead.safeParse(request.body);
     if (!parsed.success) return sendInvalidInput(context, reply, parsed.error);
@@ -90,6 +94,17 @@ export function addLeadRoutes(app: FastifyInstance, context: VisitorContext): vo
     cookies.setBrowserId(reply, browserId);
     return sendJson(reply.code(202), outcome.requested);
   });
+}
+
+/** The code: opens a session, and answers with the article where it is asked for. */
+function addVerifyRoute(app: FastifyInstance, context: VisitorContext): void {
+  const { campaign, clock, cookies, visitorAddress, metrics, sendError } = context;
+  const withArticle: Verified = { verified: true, article: campaign.article };
+  const verifiedWithArticle = textResource(JSON.stringify(withArticle), {
+    type: JSON_TYPE,
+    cacheControl: 'no-store',
+    always: [],
+  });
 
   app.post(API.verify, async (request, reply) => {
     const parsed = Verification.safeParse(request.body);
@@ -107,12 +122,15 @@ export function addLeadRoutes(app: FastifyInstance, context: VisitorContext): vo
     cookies.openSession(reply, outcome.leadId, clock());
     // A browser that keeps no cookie would lose the article with the next reload. It learns that at once, from the article's 401.
     if (browserId === null || !prefersArticle(request)) return sendJson(reply, { verified: true });
-    await queueFirstRead(context, outcome.leadId, request.log);
+    await context.webhooks.queueFirstRead(outcome.leadId, request.log);
     return sendWhole(request, reply.header('preference-applied', WITH_ARTICLE), verifiedWithArticle);
   });
+}
 
+/** The code that a browser is waiting for. */
+function addChallengeRoute(app: FastifyInstance, context: VisitorContext): void {
   app.get<{ Querystring: { id?: string | string[] } }>(API.challenge, async (request, reply) => {
-    const browserId = cookies.readBrowserId(request);
+    const browserId = context.cookies.readBrowserId(request);
     const asked = [request.query.id].flat()[0];
     // Anything that is no id names no challenge; PostgreSQL would even choke on a NUL.
     const id = typeof asked === 'string' && !isUuid(asked) ? NO_CHALLENGE : asked;
@@ -120,8 +138,6 @@ export function addLeadRoutes(app: FastifyInstance, context: VisitorContext): vo
     // "None" is an answer, not an error: the page asks on every reload of the code screen.
     return open === null ? reply.code(204).header('cache-control', 'no-store').send() : sendJson(reply, open);
   });
-
-  app.get(API.proofOfWork, async (_request, reply) => sendJson(reply, await proofOfWork.challenge()));
 }
 
 /** Whether a form may ask for a code while the breaker is open; always, while it is shut. */
@@ -135,7 +151,7 @@ async function hasPaid(
     knownBrowserId,
   }: { clientAddress: string; email: string; knownBrowserId: string | null },
 ): Promise<boolean> {
-  if (!(await context.breaker.isOpen(clientAddress))) return true;
+  if (!(await context.limits.breaker.isOpen(clientAddress))) return true;
   // A visitor with a live code has already solved a proof of work, or asked before the breaker opened.
   if (knownBrowserId !== null && (await isWaiting(context, knownBrowserId, normaliseEmail(email))))
     return true;

@@ -31,7 +31,6 @@ import { ACCEPTED_CODES } from '#server/settings/tries-and-rates.ts';
 import { queueGuideMail } from '#server/mail/letters/guide-mail.ts';
 import { queueNewLeadMail } from '#server/mail/letters/new-lead-mail.ts';
 import type { VisitorContext } from '#server/visitors/visitor-context.ts';
-import { queueLeadEvent } from '#server/webhooks/webhook-events.ts';
 import type { ApiErrorCode } from '#shared/errors.ts';
 import { asciiAddress, normaliseEmail, type Verification } from '#shared/lead.ts';
 
@@ -317,7 +316,7 @@ async function openLead(
       await queueGuideMail(tx, { id: uuid({ msecs: now }), leadId, recipient, now });
     }
     const type = leadId === newId ? 'lead.verified' : 'lead.updated';
-    await queueLeadEvent(tx, webhooks, { type, leadId, now });
+    await webhooks.queue(tx, { type, leadId, now });
     const { operatorEmail } = config;
     if (config.newLeadEmail === 'each' && operatorEmail !== null && leadId === newId)
       await queueNewLeadMail(tx, { id: uuid({ msecs: now }), leadId, recipient: operatorEmail, now });

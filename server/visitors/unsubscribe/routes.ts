@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { readUnsubscribeToken } from '#server/secrets/mail-links.ts';
 import { sendDeadLink } from '#server/http/letter-page.ts';
 import { sendWhole } from '#server/http/send-resource.ts';
-import { dropRequest } from '#server/http/visitor-address.ts';
+import { dropRequest } from '#server/visitors/drop-request.ts';
 import { createUnsubscribePages, FROM_PAGE, ONE_CLICK } from '#server/visitors/unsubscribe/page.ts';
 import { withdrawConsent } from '#server/visitors/unsubscribe/withdraw.ts';
 import type { VisitorContext } from '#server/visitors/visitor-context.ts';

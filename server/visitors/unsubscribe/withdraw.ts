@@ -8,12 +8,12 @@ import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { findHolder } from '#server/db/across/returned-mail.ts';
 import type { WithdrawalWay } from '#server/db/schema.ts';
 import { addressOfLead, noteWithdrawal, suppress } from '#server/db/tables/suppressions.ts';
-import { queueLeadEvent, type WebhookParts } from '#server/webhooks/webhook-events.ts';
+import type { Webhooks } from '#server/webhooks/webhooks.ts';
 
 type WithdrawalParts = {
   readonly database: OpenDatabase;
   readonly secrets: Secrets;
-  readonly webhooks: WebhookParts;
+  readonly webhooks: Pick<Webhooks, 'queue' | 'wake'>;
 };
 
 /** What a complaint brings about that a mail provider reports, in the provider's transaction. happenedAt and now: milliseconds since 1970 */
@@ -77,6 +77,6 @@ async function withdrawIn(
     client_address: clientAddress,
     user_agent: userAgent,
   });
-  await queueLeadEvent(tx, webhooks, { type: 'lead.unsubscribed', leadId, now });
+  await webhooks.queue(tx, { type: 'lead.unsubscribed', leadId, now });
   return 'withdrawn';
 }

@@ -1,0 +1,152 @@
+// What the doctor says about the database, its clock, its disk and its secret.
+import assert from 'node:assert/strict';
+import { chmodSync, closeSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+import { sql } from 'kysely';
+
+import { openDatabase } from '#server/db/engine/connect.ts';
+import { examineClock } from '#desk/doctor/database.ts';
+import { judgeRoom } from '#desk/doctor/disk.ts';
+import { behindPgBouncer, ENGINES } from '#testing/databases.ts';
+import { findingsAbout, NOW, patientOf, withInstance } from '#testing/examined-instance.ts';
+import { openTestService } from '#testing/open-test-service.ts';
+import { TEST_SECRET } from '#testing/server-under-test.ts';
+
+for (const engine of ENGINES) {
+  describe(`the doctor on ${engine}`, () => {
+    it('says when the clock is behind the newest row', () =>
+      withInstance({ engine }, async (instance) => {
+        const service = await openTestService(instance.folder, instance.env, { clock: () => NOW });
+        await service.database.db
+          .insertInto('outbox')
+          .values({ id: 'a', recipient: 'ada@example.com', due_at: NOW, created_at: NOW, turn_at: NOW })
+          .execute();
+        await service.close();
+        const [behind] = await findingsAbout('clock', instance, { now: NOW - 60_000 });
+        assert.equal(behind?.state, 'problem');
+        assert.match(
+          behind.sentence,
+          /11:59:00\.000Z, and the newest row was made at 2026-11-20T12:00:00\.000Z/,
+        );
+        const [well] = await findingsAbout('clock', instance);
+        assert.equal(well?.state, 'ok');
+      }));
+
+    it('says when a newer version has used the database, and when its tables are of an older one', () =>
+      withInstance({ engine }, async (instance) => {
+        const { settings } = patientOf(instance, instance.env);
+        assert(settings.type === 'settings');
+        const { db, close } = openDatabase(settings.config.database, () => {});
+        await sql`insert into kysely_migration (name, timestamp) values ('2099-01-01-flying-cars', '2099')`.execute(
+          db,
+        );
+        const [newer] = await findingsAbout('database', instance);
+        assert.equal(newer?.state, 'problem');
+        assert.match(newer.sentence, /used by a newer version/);
+        await sql`delete from kysely_migration where name > '2026-11-20-zzz'`.execute(db);
+        const [older] = await findingsAbout('database', instance);
+        assert.deepEqual(
+          [older?.state, older?.sentence.slice(0, 43)],
+          ['note', 'The tables are those of an older version; t'],
+        );
+        await close();
+      }));
+
+    it('says when the secret is none the database knows', () =>
+      withInstance({ engine }, async (instance) => {
+        const env = { APP_SECRET: 'q8Zr0n3uTt5xw1Lk7Yp2Vb6Hd4Jf9Gs0Ma' };
+        const [other] = await findingsAbout('secret', instance, { env });
+        assert.equal(other?.state, 'warning');
+        assert.match(other.sentence, /none that this database was used with/);
+      }));
+  });
+}
+
+describe('the doctor', () => {
+  it('says when the database is away, moved, no database, or damaged', () =>
+    withInstance({ engine: 'sqlite' }, async (instance) => {
+      const about = async (url?: string) => {
+        const [found] = await findingsAbout('database', instance, url ? { env: { DATABASE_URL: url } } : {});
+        return `${found?.state}: ${found?.sentence}`;
+      };
+      const file = path.join(instance.folder, 'data/leads.db');
+      assert.match(
+        await about('postgres://127.0.0.1:1/leads'),
+        /^problem: PostgreSQL at 127\.0\.0\.1:1 cannot be reached/,
+      );
+      assert.match(await about('file::memory:'), /^warning: The database is kept in memory/);
+      assert.match(await about('file:./elsewhere/leads.db'), /^note: There is no database at .*elsewhere/);
+      writeFileSync(path.join(instance.folder, 'garbage.db'), 'no database, '.repeat(1000));
+      assert.match(await about('file:./garbage.db'), /^problem: .*garbage\.db is no SQLite database/);
+
+      // A page in the middle of it.
+      const damaged = path.join(instance.folder, 'damaged.db');
+      const bytes = readFileSync(file);
+      writeFileSync(damaged, bytes);
+      const descriptor = openSync(damaged, 'r+');
+      writeSync(descriptor, Buffer.alloc(4096, 0xff), 0, 4096, Math.floor(bytes.length / 4096 / 2) * 4096);
+      closeSync(descriptor);
+      // Which sentence it is depends on whose page that was.
+      assert.match(
+        await about('file:./damaged.db'),
+        /^problem: .*damaged\.db is (no SQLite database, or is )?damaged/,
+      );
+
+      rmSync(file);
+      writeFileSync(path.join(instance.folder, 'data/app-secret'), 'x'.repeat(43));
+      assert.match(await about(), /^problem: There is no database at .*leads\.db, and there was/);
+    }));
+
+  it('says when the kept secret is gone or cut short, and when others can read what is ours', () =>
+    withInstance({ engine: 'sqlite' }, async (instance) => {
+      const secretFile = path.join(instance.folder, 'data/app-secret');
+      const env = { APP_SECRET: '' };
+      const secret = async () => (await findingsAbout('secret', instance, { env }))[0];
+      const missing = await secret();
+      assert.equal(missing?.state, 'problem');
+      assert.match(missing.sentence, /app-secret is missing, though this database was used with a secret/);
+      writeFileSync(secretFile, 'cut', { mode: 0o600 });
+      assert.match((await secret())?.sentence ?? '', /cut short/);
+      writeFileSync(secretFile, TEST_SECRET.padEnd(43, 'q8Zr0n3u'), { mode: 0o600 });
+      chmodSync(secretFile, 0o644);
+      assert.match((await secret())?.sentence ?? '', /none that this database was used with/);
+      const [open] = await findingsAbout('files', instance, { env });
+      assert.equal(open?.state, 'warning');
+      assert.match(open.sentence, /^Other users of this machine can look into .*app-secret/);
+    }));
+
+  const skip = behindPgBouncer();
+  it('says by how much the clock of PostgreSQL differs, and that it takes no writes', { skip }, () =>
+    withInstance({ engine: 'postgres' }, async (instance) => {
+      const url = new URL(instance.env['DATABASE_URL'] ?? '');
+      url.searchParams.set('options', '-c default_transaction_read_only=on');
+      const [found] = await findingsAbout('database', instance, { env: { DATABASE_URL: url.href } });
+      assert.equal(found?.state, 'problem');
+      assert.match(found.sentence, /takes no writes\. Name the primary server/);
+
+      const look = { pending: [], unknown: [], secretIds: [], newestAt: null, writeFault: null };
+      const about = (clockAheadMs: number) => examineClock({ ...look, clockAheadMs }, NOW)[0];
+      assert.equal(about(-900)?.state, 'ok');
+      assert.match(
+        about(90_000)?.sentence ?? '',
+        /^The clock of the database is 90 seconds ahead of this machine's/,
+      );
+      assert.match(about(-90_000)?.sentence ?? '', /90 seconds behind this machine's/);
+    }),
+  );
+
+  it('judges the room on the disk', () => {
+    const room = (freeBytes: number, filesLeft: number | null = null) =>
+      judgeRoom('/srv/guide', { freeBytes, filesLeft });
+    assert.deepEqual(room(5 * 1024 ** 3), {
+      check: 'disk',
+      state: 'ok',
+      sentence: 'The disk of /srv/guide has 5.0 GiB free.',
+    });
+    assert.equal(room(500 * 1024 ** 2).state, 'warning');
+    assert.equal(room(50 * 1024 ** 2).state, 'problem');
+    assert.equal(room(5 * 1024 ** 3, 3).state, 'problem');
+  });
+});

@@ -1,0 +1,131 @@
+// The call to action that stays near, between the hero's button and the closing one.
+import { expect, test, type Visitor } from './fixtures.ts';
+
+const barOf = ({ page }: Visitor) => page.getByRole('button', { name: 'Get the guide' });
+
+/** Wakes the page up and brings the problems into sight. */
+async function goBetween(visitor: Visitor): Promise<void> {
+  await visitor.page.mouse.move(40, 200);
+  await visitor.page.getByRole('heading', { name: 'Why Most Cold Outreach Fails' }).scrollIntoViewIfNeeded();
+  await expect(barOf(visitor)).toBeVisible();
+}
+
+for (const [width, height] of [
+  [320, 640],
+  [1280, 800],
+] as const)
+  test(`at ${width} px the bar is there when neither call to action is, and moves nothing @layout`, async ({
+    page,
+    visitor,
+  }) => {
+    await page.setViewportSize({ width, height });
+    await page.addInitScript(() => {
+      let shifted = 0;
+      new PerformanceObserver((list) => {
+        for (const shift of list.getEntries()) shifted += Reflect.get(shift, 'value') as number;
+        document.documentElement.dataset['shifted'] = String(shifted);
+      }).observe({ type: 'layout-shift', buffered: true });
+    });
+    await page.goto('/');
+    await page.mouse.move(40, 200);
+    await page.waitForFunction(() => document.querySelector('[aria-label^="Notifications"]') !== null);
+    await expect(barOf(visitor)).toHaveCount(0);
+    // What the fonts move where a machine has no like of them is late-fonts.spec.ts's to measure.
+    await expect
+      .poll(() => page.evaluate(() => Array.from(document.fonts, ({ family, status }) => family + status)))
+      .toEqual(
+        expect.arrayContaining([
+          expect.stringMatching(/^Newsreader.*loaded$/),
+          expect.stringMatching(/Hanken.*loaded$/),
+        ]),
+      );
+    const shifted = async () => Number((await page.locator('html').getAttribute('data-shifted')) ?? 0);
+    const before = await shifted();
+    await goBetween(visitor);
+    // After its way up.
+    const distanceFromEdge = async () => {
+      const box = await barOf(visitor).boundingBox();
+      return height - (box?.y ?? 0) - (box?.height ?? 0);
+    };
+    await expect.poll(distanceFromEdge).toBeGreaterThanOrEqual(0);
+    expect(await distanceFromEdge()).toBeLessThan(24);
+    expect(
+      await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth),
+    ).toBe(0);
+
+    await page.getByRole('button', { name: 'Get Your Free Copy Now' }).scrollIntoViewIfNeeded();
+    await expect(barOf(visitor)).toHaveCount(0);
+    await page.getByRole('contentinfo').scrollIntoViewIfNeeded();
+    await expect(barOf(visitor)).toHaveCount(0);
+    await page.evaluate(() => window.scrollTo(0, 0));
+    await expect(barOf(visitor)).toHaveCount(0);
+    expect((await shifted()) - before).toBeLessThan(0.001);
+  });
+
+test('the bar leads to the form, and Back leads to the bar, where the page stood', async ({
+  page,
+  visitor,
+}) => {
+  await page.goto('/');
+  await goBetween(visitor);
+  const top = await page.evaluate(() => scrollY);
+  await barOf(visitor).click();
+  await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeVisible();
+  await expect(barOf(visitor)).toHaveCount(0);
+  expect(await page.evaluate(() => document.documentElement.style.getPropertyValue('--bar'))).toBe('');
+  await page.goBack();
+  await expect(barOf(visitor)).toBeFocused();
+  await expect.poll(() => page.evaluate(() => Math.round(scrollY))).toBe(Math.round(top));
+});
+
+test('the bar comes between the testimonials and the closing card, and stays while it has the focus', async ({
+  page,
+  visitor,
+}) => {
+  await page.goto('/');
+  await goBetween(visitor);
+  const isBetween = await barOf(visitor).evaluate((button) => {
+    const follows = (id: string) =>
+      (document.getElementById(id)?.compareDocumentPosition(button) ?? 0) & Node.DOCUMENT_POSITION_FOLLOWING;
+    return follows('testimonials') !== 0 && follows('closing') === 0;
+  });
+  expect(isBetween).toBe(true);
+  await barOf(visitor).focus();
+  await page.evaluate(() => window.scrollTo(0, document.body.scrollHeight));
+  await expect(page.getByRole('button', { name: 'Get Your Free Copy Now' })).toBeInViewport();
+  await expect(barOf(visitor)).toBeFocused();
+  await page.keyboard.press('Tab');
+  await expect(page.getByRole('button', { name: 'Get Your Free Copy Now' })).toBeFocused();
+  await expect(barOf(visitor)).toHaveCount(0);
+});
+
+test('what the Tab key leads to is not behind the bar', async ({ page, visitor }) => {
+  await page.setViewportSize({ width: 375, height: 700 });
+  await page.goto('/');
+  await page.mouse.move(40, 200);
+  // The film's button just below the screen's lower edge.
+  const play = page.getByRole('button', { name: 'Play video' });
+  await play.evaluate((button) => {
+    window.scrollTo(0, button.getBoundingClientRect().top + scrollY - innerHeight + 20);
+  });
+  await expect(barOf(visitor)).toBeVisible();
+  await page.getByRole('button', { name: 'Toggle theme' }).focus();
+  for (let presses = 0; presses < 4; presses += 1) {
+    await page.keyboard.press('Tab');
+    if (await play.evaluate((button) => button === document.activeElement)) break;
+  }
+  await expect(play).toBeFocused();
+  const clear = await play.evaluate((button) => {
+    const bar = document.documentElement.style.getPropertyValue('--bar');
+    return innerHeight - Number.parseFloat(bar || '0') - button.getBoundingClientRect().bottom;
+  });
+  expect(clear).toBeGreaterThanOrEqual(0);
+});
+
+test('the bar is not printed', async ({ page, visitor }) => {
+  await page.goto('/');
+  await goBetween(visitor);
+  await page.emulateMedia({ media: 'print' });
+  await expect(page.getByText('The guide is free.')).toBeHidden();
+  await expect(barOf(visitor)).toBeHidden();
+});

@@ -1,0 +1,92 @@
+// The page's fonts come after its first paint, or never: nothing moves when they come, and nothing is missing without them.
+import { expect, test, type Visitor } from './fixtures.ts';
+
+test.use({ machineFace: false });
+
+type Box = {
+  readonly words: string;
+  readonly top: number;
+  readonly height: number;
+  readonly left: number;
+  readonly right: number;
+};
+
+/** Where headings, paragraphs and buttons stand, in whole pixels of the page. */
+const boxes = (visitor: Visitor): Promise<Box[]> =>
+  visitor.page.evaluate(() =>
+    Array.from(document.querySelectorAll('h1, h2, h3, p, button, blockquote, figcaption'))
+      .filter((element) => element.checkVisibility())
+      .map((element) => {
+        const { top, height, left, right } = element.getBoundingClientRect();
+        return {
+          words: `${element.tagName} ${element.textContent?.slice(0, 30)}`,
+          top: Math.round(top + scrollY),
+          height: Math.round(height),
+          left: Math.round(left),
+          right: Math.round(right),
+        };
+      }),
+  );
+
+const loadedFonts = (visitor: Visitor): Promise<string[]> =>
+  visitor.page.evaluate(() =>
+    Array.from(document.fonts)
+      .filter(({ status }) => status === 'loaded')
+      .map(({ family }) => family.replaceAll('"', '')),
+  );
+
+for (const width of [375, 1440])
+  test(`at ${width} px nothing moves when the text face arrives late @layout`, async ({ page, visitor }) => {
+    await page.setViewportSize({ width, height: 900 });
+    const held = Promise.withResolvers<void>();
+    const asked = page.waitForRequest('**/fonts/hanken-grotesk.woff2');
+    await page.route('**/fonts/hanken-grotesk.woff2', async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    await page.goto('/');
+    await asked;
+    // What the serif moves is not asked here: the machines of the tests have none.
+    await expect.poll(() => loadedFonts(visitor)).toContain('Newsreader');
+    expect(await loadedFonts(visitor)).not.toContain('Hanken Grotesk');
+    const before = await boxes(visitor);
+    await page.evaluate(() => {
+      Object.assign(globalThis, { shift: 0 });
+      new PerformanceObserver((list) => {
+        for (const entry of list.getEntries())
+          Object.assign(globalThis, {
+            shift: Number(Reflect.get(globalThis, 'shift')) + Number(Reflect.get(entry, 'value')),
+          });
+      }).observe({ type: 'layout-shift' });
+    });
+    held.resolve();
+    await expect.poll(() => loadedFonts(visitor)).toContain('Hanken Grotesk');
+    expect(before.length).toBeGreaterThan(30);
+    const after = await boxes(visitor);
+    expect(after.map(({ words, top, height }) => ({ words, top, height }))).toEqual(
+      before.map(({ words, top, height }) => ({ words, top, height })),
+    );
+    // What is centred keeps its middle, and what ends at an edge keeps its end.
+    const sideways = after.flatMap(({ words, left, right }, index) => {
+      const was = before[index];
+      if (was === undefined) return [];
+      const moves = [left - was.left, right - was.right, (left + right - was.left - was.right) / 2];
+      return Math.min(...moves.map(Math.abs)) < 4 ? [] : [`${words}: ${moves.join(', ')}`];
+    });
+    expect(sideways).toEqual([]);
+    // A button's arrow moves by a pixel: a page that is called stable may have 0.1.
+    expect(await page.evaluate(() => Number(Reflect.get(globalThis, 'shift')))).toBeLessThan(0.0001);
+  });
+
+test('without the fonts the page is whole, and complains to nobody', async ({
+  page,
+  visitor,
+  expectedComplaints,
+}) => {
+  expectedComplaints.push(/net::ERR_FAILED/);
+  await page.route('**/fonts/*', (route) => route.abort());
+  await page.goto('/');
+  await visitor.askForCode();
+  expect(await loadedFonts(visitor)).toEqual(expect.not.arrayContaining(['Newsreader', 'Hanken Grotesk']));
+  await expect(visitor.box(1)).toBeVisible();
+});

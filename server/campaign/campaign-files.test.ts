@@ -1,0 +1,113 @@
+// The files of a campaign: their names, their formats, pictures in every size, and what is worth a warning.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { cpSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { campaignWarnings } from '#server/campaign/campaign-warnings.ts';
+import { campaignComplaints } from '#server/campaign/campaign.ts';
+import { called, withCampaignCopy } from '#testing/campaign-copy.ts';
+
+const MAKE_MEDIA = path.join(PROJECT_FOLDER, 'studio', 'make-media.ts');
+
+describe('files of words', () => {
+  it('may come from an editor of Windows', () =>
+    withCampaignCopy((folder) => {
+      for (const file of ['site.yaml', 'landing.yaml', 'consent.yaml', 'article/article.md']) {
+        const place = path.join(folder, file);
+        writeFileSync(place, `\uFEFF${readFileSync(place, 'utf8').replaceAll('\n', '\r\n')}`);
+      }
+      assert.deepEqual(campaignComplaints(folder), []);
+    }));
+
+  it('and pictures go by their names to the letter', () =>
+    withCampaignCopy((folder) => {
+      for (const [from, to] of [
+        ['consent.yaml', 'Consent.yaml'],
+        ['emails/code.yaml', 'emails/code.yml'],
+        ['article/article.md', 'article/guide.md'],
+        ['media/film.webm', 'media/Film.webm'],
+      ] as const)
+        renameSync(path.join(folder, from), path.join(folder, to));
+      assert.deepEqual(
+        called(folder, campaignComplaints(folder)).map((sentence) => sentence.replace(/yaml:\d+/, 'yaml')),
+        [
+          'campaign/emails/code.yaml: is missing; there is code.yml: give it this name, to the letter.',
+          'campaign/consent.yaml: is missing; there is Consent.yaml: give it this name, to the letter.',
+          'campaign/article/article.md: is missing; put it back, or take it from examples/ of the project.',
+          'campaign/landing.yaml: video: needs media/film.webm; there is Film.webm: give it this name, to the letter.',
+        ],
+      );
+    }));
+
+  it('are reported when they are not what their name says', () =>
+    withCampaignCopy((folder) => {
+      cpSync(path.join(folder, 'media/hero-640.avif'), path.join(folder, 'media/hero-640.webp'));
+      writeFileSync(path.join(folder, 'media/film.vtt'), 'No captions');
+      writeFileSync(path.join(folder, 'media/guide-400.webp'), '');
+      assert.deepEqual(
+        campaignComplaints(folder).map((sentence) => sentence.replace(/^.*yaml:\d+: /, '')),
+        [
+          'hero.imageAlt: media/hero-640.webp is AVIF; save it as WebP.',
+          'video: media/film.vtt is something else than its name says; save it as WebVTT.',
+          'promise.imageAlt: media/guide-400.webp is empty; put the file there again.',
+        ],
+      );
+    }));
+});
+
+describe('pictures', () => {
+  it('come in every size and format that the page takes from one command for each place', () =>
+    withCampaignCopy((folder) => {
+      const picture = path.join(folder, 'own.png');
+      cpSync(path.join(folder, 'media/og.png'), picture);
+      for (const name of readdirSync(path.join(folder, 'media')))
+        if (/^(?:hero|og|avatar-sarah)/.test(name)) rmSync(path.join(folder, 'media', name));
+      for (const place of ['hero', 'og', 'avatar-sarah-lindqvist', 'icons'])
+        execFileSync(process.execPath, [MAKE_MEDIA, place, picture], {
+          env: { ...process.env, CAMPAIGN_FOLDER: folder },
+        });
+      rmSync(picture);
+      assert.deepEqual(campaignComplaints(folder), []);
+      assert.deepEqual(campaignWarnings(folder), []);
+      assert.equal(readdirSync(path.join(folder, 'icons')).length, 6);
+    }));
+});
+
+describe('a warning', () => {
+  it('names unused files, heavy files and words that will not fit, and stops nothing', () =>
+    withCampaignCopy((folder) => {
+      assert.deepEqual(campaignWarnings(folder), []);
+      writeFileSync(path.join(folder, 'media/old.png'), 'x');
+      writeFileSync(path.join(folder, 'media/.DS_Store'), 'x');
+      writeFileSync(path.join(folder, 'emails/codes.yaml'), 'x');
+      const picture = path.join(folder, 'media/hero-1280.webp');
+      const content = readFileSync(picture);
+      writeFileSync(picture, Buffer.concat([content, Buffer.alloc(556_000 - content.length)]));
+      const site = path.join(folder, 'site.yaml');
+      writeFileSync(
+        site,
+        readFileSync(site, 'utf8').replace(/^title: .*$/m, `title: ${'A long title '.repeat(5)}`),
+      );
+      writeFileSync(
+        path.join(folder, 'article/article.md'),
+        '# Title\n\n## One\n\n#### Two\n\nSee https://example.com/there\n',
+      );
+      assert.deepEqual(campaignComplaints(folder), []);
+      assert.deepEqual(
+        called(folder, campaignWarnings(folder)).map((sentence) => sentence.replace(/yaml:\d+/, 'yaml')),
+        [
+          'campaign/article/article.md:5: goes from ## to ####; write ###, so that screen readers can tell what belongs to what.',
+          'campaign/article/article.md:7: https://example.com/there cannot be pressed; write <https://example.com/there>.',
+          'campaign/site.yaml: title: has 64 characters, and 34 fit: on a telephone the header takes two lines.',
+          'campaign/emails/code.yaml: subject: has 88 characters, and 60 fit: mail programs cut off what is longer.',
+          'campaign/emails/guide.yaml: subject: has 77 characters, and 60 fit: mail programs cut off what is longer.',
+          'campaign/emails/codes.yaml: nothing reads this file; it would be called emails/code.yaml.',
+          'campaign/media/old.png: nothing reads this file.',
+          'campaign/media/hero-1280.webp: has 556 kB; visitors wait for each of them, so save it with less than 300 kB.',
+        ],
+      );
+    }));
+});

@@ -1,0 +1,249 @@
+// One entry of the chain of consent proofs at a time: reads it with the row that it is about, and finds what is wrong with it by itself.
+// consent-check.ts checks that the entries follow each other.
+import { isDeepStrictEqual } from 'node:util';
+
+import { sql } from 'kysely';
+
+import type { Db } from '#server/db/engine/connect.ts';
+import {
+  ANSWERS,
+  standingProofOf,
+  withdrawalProofOf,
+  type StandingConsent,
+  type StandingWithdrawal,
+} from '#server/db/across/consent-sealing.ts';
+import {
+  hashOfContent,
+  sha256,
+  type AcceptanceNote,
+  type ChainEntry,
+  type ConsentProof,
+  type ErasureNote,
+  type WithdrawalProof,
+} from '#server/db/tables/consent-chain.ts';
+
+/** What is wrong with an entry, or with the whole chain. */
+export type FaultKind =
+  /** It stands before the first place. */
+  | 'start'
+  /** Entries are missing before it. */
+  | 'gap'
+  /** It does not follow the one before. */
+  | 'link'
+  /** Its content does not fit its hash. */
+  | 'content'
+  /** Its content is nothing that this page seals. */
+  | 'foreign'
+  /** It carries the id of another receipt. */
+  | 'receipt'
+  /** Its content went, and no erasure names it; or what it was made of stands. */
+  | 'emptied'
+  /** An erasure names it, and its content is there. */
+  | 'returned'
+  /** Its receipt or withdrawal went, and the entry was not erased. */
+  | 'missing'
+  /** Its row says something else. */
+  | 'differs'
+  /** A receipt or withdrawal that is in no entry, long after it was made. */
+  | 'unsealed'
+  /** From it on, no signature covers the chain. */
+  | 'unsigned'
+  /** The signed head is not in the chain. */
+  | 'cut'
+  /** None of our secrets signed the head. */
+  | 'signature'
+  /** It is not the one that was anchored. */
+  | 'anchor';
+
+export type ChainFault = {
+  /** Null for `unsealed`. */
+  readonly position: number | null;
+  readonly kind: FaultKind;
+  /** `differs`: what was sealed and is otherwise now. */
+  readonly fields?: readonly string[];
+  /** `unsealed`: the id of the row. */
+  readonly id?: string;
+  /** Hash of what is wrong; an acceptance holds for this state alone. */
+  readonly state: string;
+};
+
+/** What the content of an entry can be. */
+export type Sealed = ConsentProof | WithdrawalProof | ErasureNote | AcceptanceNote;
+
+const PAGE_SIZE = 500;
+
+/** Hash of what is wrong, for {@link ChainFault}. */
+export const stateOf = (...what: readonly unknown[]): string => sha256(JSON.stringify(what)).slice(0, 32);
+
+/** What the content says; null when it is gone, does not fit its hash, or is nothing that this page seals. */
+export function readSealed({
+  content,
+  salt,
+  content_hash: hash,
+}: Pick<ChainEntry, 'content' | 'salt' | 'content_hash'>): Sealed | null {
+  if (content === null || salt === null || hashOfContent(salt, content) !== hash) return null;
+  try {
+    const sealed = JSON.parse(content) as Sealed;
+    if ('receipt' in sealed || 'withdrawal' in sealed) return sealed;
+    if ('erasure' in sealed)
+      return sealed.positions.every((position) => Number.isSafeInteger(position)) ? sealed : null;
+    return 'accepted' in sealed && Array.isArray(sealed.faults) ? sealed : null;
+  } catch {
+    return null;
+  }
+}
+
+const idIn = (sealed: Sealed): string => {
+  if ('receipt' in sealed) return sealed.receipt;
+  if ('withdrawal' in sealed) return sealed.withdrawal;
+  return 'erasure' in sealed ? sealed.erasure : sealed.accepted;
+};
+
+type Row = Awaited<ReturnType<typeof entriesAfter>>[number];
+
+/** Checks an entry by itself, and against its row. */
+export function checkEntry({ entry, standing, erasure }: Row): {
+  readonly sealed: Sealed | null;
+  readonly isErased: boolean;
+  readonly faults: readonly ChainFault[];
+} {
+  const { position, content, salt } = entry;
+  const faultOf = (kind: FaultKind, fields?: readonly string[]): ChainFault => ({
+    kind,
+    position,
+    ...(fields && { fields }),
+    // The salt goes when the person is erased, and with it all that this hash could tell.
+    state: stateOf(salt, content, entry.receipt_id, standing),
+  });
+  if (content === null || salt === null) {
+    const note = erasure === null ? null : readSealed(erasure);
+    const isNamed = note !== null && 'erasure' in note && note.positions.includes(position);
+    const faults = isNamed && standing === null ? [] : [faultOf('emptied')];
+    return { sealed: null, isErased: true, faults };
+  }
+  const sealed = readSealed(entry);
+  const faults: ChainFault[] = [];
+  if (sealed === null) {
+    const kind = hashOfContent(salt, content) === entry.content_hash ? 'foreign' : 'content';
+    return { sealed, isErased: false, faults: [faultOf(kind)] };
+  }
+  if (idIn(sealed) !== entry.receipt_id) faults.push(faultOf('receipt'));
+  else if ('receipt' in sealed || 'withdrawal' in sealed) {
+    if (standing === null) faults.push(faultOf('missing'));
+    else {
+      const fields = differences(sealed, standing);
+      if (fields.length > 0) faults.push(faultOf('differs', fields));
+    }
+  }
+  return { sealed, isErased: false, faults };
+}
+
+/** Fields that say something else than was sealed. Only what both have: a later release may ask for more, or less. */
+const differences = (
+  sealed: ConsentProof | WithdrawalProof,
+  standing: Readonly<Record<string, unknown>>,
+): string[] =>
+  Object.entries(sealed)
+    .filter(([field, value]) => field in standing && !isDeepStrictEqual(value, standing[field]))
+    .map(([field]) => field);
+
+/** A page of entries, each with what its row says now, and the entry of the erasure that emptied it. */
+export async function entriesAfter(db: Db, after: number) {
+  const rows = await db
+    // The page first: either database then looks up the few rows that belong to it by their keys.
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('consent_chain')
+        .selectAll()
+        .where('position', '>', after)
+        .orderBy('position')
+        .limit(PAGE_SIZE)
+        .as('k'),
+    )
+    .leftJoin('consent_receipts as r', 'r.id', 'k.receipt_id')
+    .leftJoin('withdrawals as t', 't.id', 'k.receipt_id')
+    .leftJoin('leads as l', (join) => join.on('l.id', '=', sql<string>`coalesce(r.lead_id, t.lead_id)`))
+    .leftJoin('submissions as s', 's.id', 'r.submission_id')
+    .leftJoin('consent_wordings as w', 'w.version', 'r.consent_version')
+    .leftJoin('consent_chain as e', 'e.position', 'k.erased_by')
+    .selectAll('k')
+    .select([
+      'r.id as consent_id',
+      't.id as withdrawal_id',
+      'l.email',
+      ...ANSWERS,
+      'r.consent_version',
+      'w.text',
+      'r.verified_from_address',
+      'r.same_browser',
+      't.way',
+      'e.content as erasure_content',
+      'e.salt as erasure_salt',
+      'e.content_hash as erasure_hash',
+    ])
+    .select((eb) => [
+      eb.fn.coalesce('r.client_address', 't.client_address').as('client_address'),
+      eb.fn.coalesce('r.user_agent', 't.user_agent').as('user_agent'),
+      // As text: a stranger may have put a number there that is too large to be read as one.
+      eb.cast<string | null>('r.given_at', 'text').as('given_at'),
+      eb.cast<string | null>('r.verified_at', 'text').as('verified_at'),
+      eb.cast<string | null>('t.withdrawn_at', 'text').as('withdrawn_at'),
+    ])
+    .orderBy('k.position')
+    .execute();
+  return rows.map((row) => {
+    const { position, receipt_id, content, salt, content_hash, hash, sealed_at, erased_by } = row;
+    const entry: ChainEntry = {
+      position,
+      receipt_id,
+      content,
+      salt,
+      content_hash,
+      hash,
+      sealed_at,
+      erased_by,
+    };
+    return {
+      entry,
+      standing: standingOf({
+        ...row,
+        given_at: Number(row.given_at),
+        verified_at: Number(row.verified_at),
+        withdrawn_at: Number(row.withdrawn_at),
+      }),
+      erasure:
+        row.erasure_hash === null
+          ? null
+          : { content: row.erasure_content, salt: row.erasure_salt, content_hash: row.erasure_hash },
+    };
+  });
+}
+
+/** What a proof made now would say. Rows that it should refer to may be gone: their fields are null then, and differ. */
+function standingOf(
+  row: { readonly consent_id: string | null; readonly withdrawal_id: string | null } & Readonly<
+    Record<string, unknown>
+  >,
+): Partial<ConsentProof & WithdrawalProof> | null {
+  if (row.consent_id !== null)
+    return standingProofOf({ ...row, id: row.consent_id } as unknown as StandingConsent);
+  if (row.withdrawal_id !== null)
+    return withdrawalProofOf({ ...row, id: row.withdrawal_id } as unknown as StandingWithdrawal);
+  return null;
+}
+
+/** Entries that an erasure names, and whose content is there. */
+export async function returnedOf(db: Db, positions: readonly number[]): Promise<readonly ChainFault[]> {
+  const found: ChainFault[] = [];
+  for (let from = 0; from < positions.length; from += PAGE_SIZE) {
+    const rows = await db
+      .selectFrom('consent_chain')
+      .select(['position', 'salt', 'content'])
+      .where('position', 'in', positions.slice(from, from + PAGE_SIZE))
+      .where('content', 'is not', null)
+      .execute();
+    for (const { position, salt, content } of rows)
+      found.push({ kind: 'returned', position, state: stateOf(salt, content) });
+  }
+  return found;
+}

@@ -1,0 +1,148 @@
+// What waits in the outbox, since when, and whether it still moves. Changes nothing.
+import { sql } from 'kysely';
+
+import type { Db } from '#server/db/engine/connect.ts';
+import { isQueued } from '#server/db/tables/outbox.ts';
+
+// Written out, not bound: the partial index is found by it.
+const isSent = sql<boolean>`state = 'sent'`;
+
+/** How much mail waits, and since when the oldest of it does; undefined when none waits. */
+export async function outboxBacklog(db: Db): Promise<{ depth: number; oldestCreatedAt: number | undefined }> {
+  const row = await db
+    .selectFrom('outbox')
+    .select((eb) => [eb.fn.countAll().as('depth'), eb.fn.min('created_at').as('oldest')])
+    .where('state', '=', 'queued')
+    .executeTakeFirstOrThrow();
+  return { depth: Number(row.depth), oldestCreatedAt: row.oldest ?? undefined };
+}
+
+/** The mail of one network to one recipient domain that waits. Both are '' for a notice. */
+export type WaitingMail = {
+  readonly network: string;
+  readonly domain: string;
+  readonly count: number;
+  readonly oldestCreatedAt: number;
+  /** Since when the first of it waits for which no delivery was tried yet; null when there is none. */
+  readonly untriedSince: number | null;
+  /** How many the mail server put off with a 4xx. */
+  readonly putOff: number;
+  /** At how many it fell silent. */
+  readonly stalled: number;
+};
+
+/** All mail that waits, by network and recipient domain. */
+export async function waitingMail(db: Db): Promise<WaitingMail[]> {
+  const rows = await db
+    .selectFrom('outbox')
+    .select([
+      'network',
+      'recipient_domain',
+      sql<number>`count(*)`.as('count'),
+      sql<number>`min(created_at)`.as('oldest'),
+      sql<number | null>`min(case when attempts = 0 then created_at end)`.as('untried'),
+      sql<number>`sum(case when error_class = '4xx' then 1 else 0 end)`.as('put_off'),
+      sql<number>`sum(case when error_class = 'stalled' then 1 else 0 end)`.as('stalled'),
+    ])
+    .where(isQueued)
+    .groupBy(['network', 'recipient_domain'])
+    .execute();
+  return rows.map((row) => ({
+    network: row.network ?? '',
+    domain: row.recipient_domain ?? '',
+    count: row.count,
+    oldestCreatedAt: row.oldest,
+    untriedSince: row.untried,
+    putOff: row.put_off,
+    stalled: row.stalled,
+  }));
+}
+
+/** When the newest mails were sent, newest first: after `since`, and at most `most` of them. */
+export async function newestDeliveries(
+  db: Db,
+  { since, most }: { since: number; most: number },
+): Promise<number[]> {
+  const rows = await db
+    .selectFrom('outbox')
+    .select('finished_at')
+    .where(isSent)
+    .where('finished_at', '>', since)
+    .orderBy('finished_at', 'desc')
+    .limit(most)
+    .execute();
+  return rows.map((row) => row.finished_at ?? since);
+}
+
+/** How many mails were sent after `since`. */
+export async function countDeliveries(db: Db, since: number): Promise<number> {
+  const row = await db
+    .selectFrom('outbox')
+    .select((eb) => eb.fn.countAll().as('count'))
+    .where(isSent)
+    .where('finished_at', '>', since)
+    .executeTakeFirstOrThrow();
+  return Number(row.count);
+}
+
+/** Mail servers that put off, or fall silent at, one recipient say something about that one; this number of mails ... */
+const TROUBLES_THAT_MATTER = 5;
+/** ... from this number of networks says something about us. */
+const NETWORKS_THAT_MATTER = 3;
+const GROUPS_LOOKED_AT = 1_000;
+
+/** Mail has waited for a time, and none went out meanwhile. For whom is that so? */
+export type Standstill = {
+  /** Mail as such no longer goes out: more than a stranger with a few domains can cause. */
+  readonly forEverybody: boolean;
+  readonly networks: ReadonlySet<string>;
+  readonly domains: ReadonlySet<string>;
+};
+
+/**
+ * Whether mail stands still: some has waited for `forMs`, and none was sent meanwhile.
+ * @returns for whom, or null when it moves
+ */
+export async function findStandstill(
+  db: Db,
+  { now, forMs }: { now: number; forMs: number },
+): Promise<Standstill | null> {
+  const old = await db
+    .selectFrom('outbox')
+    .select(['network', 'recipient_domain', 'error_class', sql<number>`count(*)`.as('count')])
+    .where(isQueued)
+    .where('created_at', '<=', now - forMs)
+    .groupBy(['network', 'recipient_domain', 'error_class'])
+    .limit(GROUPS_LOOKED_AT)
+    .execute();
+  if (old.length === 0) return null;
+  if ((await newestDeliveries(db, { since: now - forMs, most: 1 })).length > 0) return null;
+
+  const networks = new Set<string>();
+  const domains = new Set<string>();
+  const putOff = new Map<string, number>();
+  let mails = 0;
+  let serverIsAway = false;
+  for (const row of old) {
+    const { count } = row;
+    const isPutOff = row.error_class === '4xx' || row.error_class === 'stalled';
+    // What no visitor waits for goes to the operator, or follows a code: a mailbox of theirs that puts it off is no network.
+    if (row.network === null && isPutOff) continue;
+    const network = row.network ?? '';
+    mails += count;
+    if (row.error_class === '4xx') putOff.set(network, (putOff.get(network) ?? 0) + count);
+    else {
+      // Untried mail may only wait for silence at another domain to end; silence at a domain is about that domain.
+      if (row.error_class === 'stalled') domains.add(row.recipient_domain ?? '');
+      else if (row.error_class !== null) serverIsAway = true;
+      networks.add(network);
+    }
+  }
+  const all = new Set([...networks, ...putOff.keys()]);
+  for (const [network, count] of putOff) if (count >= TROUBLES_THAT_MATTER) networks.add(network);
+  return {
+    forEverybody: serverIsAway || (mails >= TROUBLES_THAT_MATTER && all.size >= NETWORKS_THAT_MATTER),
+    networks,
+    domains,
+  };
+}

@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { v7 as uuid } from 'uuid';
+
+import { HOUR_MS } from '#server/platform/time.ts';
+import { deriveSecrets } from '#server/secrets/secrets.ts';
+import { insertChallenge } from '#server/db/tables/challenges.ts';
+import { insertCode } from '#server/db/tables/codes.ts';
+import type { Db } from '#server/db/engine/connect.ts';
+import { createWaitInWords } from '#server/http/errors.ts';
+import { createCountedLimits } from '#server/limits/counted-limits.ts';
+import { networkOf } from '#server/platform/network-of.ts';
+import { ENGINES, freshDatabase } from '#testing/databases.ts';
+import { TEST_SECRET } from '#testing/server-under-test.ts';
+
+describe('the network of an address', () => {
+  it('is the address itself in IPv4, also when written as IPv6', () => {
+    assert.equal(networkOf('203.0.113.7'), '203.0.113.7');
+    assert.equal(networkOf('::ffff:203.0.113.7'), '203.0.113.7');
+  });
+
+  it('is the /64 in IPv6, however it is written', () => {
+    const network = networkOf('2001:db8:1:2:3:4:5:6');
+    assert.equal(network, '2001:db8:1:2:0:0:0:0/64');
+    assert.equal(networkOf('2001:0db8:0001:0002::1'), network);
+    assert.equal(networkOf('2001:DB8:1:2::'), network);
+    assert.notEqual(networkOf('2001:db8:1:3::1'), network);
+    assert.equal(networkOf('fe80::1%eth0'), 'fe80:0:0:0:0:0:0:0/64');
+  });
+
+  it('is what was given when that is no address at all', () => {
+    assert.equal(networkOf('unknown'), 'unknown');
+  });
+});
+
+describe('a wait', () => {
+  it('is shown in words a person uses', () => {
+    const words = [0, 1, 40, 89, 90, 600, 5399, 5400, 86_400].map(createWaitInWords('en'));
+    assert.deepEqual(words, [
+      'now',
+      'in 1 second',
+      'in 40 seconds',
+      'in 89 seconds',
+      'in 2 minutes',
+      'in 10 minutes',
+      'in 90 minutes',
+      'in 2 hours',
+      'in 24 hours',
+    ]);
+  });
+
+  it('is shown in the language of the campaign', () => {
+    assert.deepEqual([0, 1, 120, 7200].map(createWaitInWords('de')), [
+      'jetzt',
+      'in 1 Sekunde',
+      'in 2 Minuten',
+      'in 2 Stunden',
+    ]);
+  });
+});
+
+const SECRETS = deriveSecrets([TEST_SECRET]);
+const SETTINGS = {
+  limits: { leadsPerIpPerHour: 0, leadsPerEmailPerHour: 0, verifyPerIpPerHour: 0, codeAttempts: 5 },
+  codeTtlSeconds: 600,
+  resendSeconds: 60,
+};
+
+async function storeCode(
+  db: Db,
+  { email, at, livesMs }: { email: string; at: number; livesMs: number },
+): Promise<void> {
+  const [id, expiresAt] = [uuid(), at + livesMs];
+  const times = { created_at: at, expires_at: expiresAt };
+  await insertChallenge(db, { id, browser_id: 'b', email, codes_sent: 1, ...times });
+  const code = { id: uuid(), challenge_id: id, email, client_address: '192.0.2.1', secret_id: 's' };
+  await insertCode(db, { ...code, ...times });
+}
+
+for (const engine of ENGINES) {
+  it(`tries are counted under no address, and go on counting when the secret is changed, on ${engine}`, async () => {
+    const { db, close } = await freshDatabase(engine);
+    const now = Date.UTC(2026, 10, 20, 12);
+    const changed = deriveSecrets(['a-new-secret-for-tests-0123456789abcdef', TEST_SECRET]);
+    const old = createCountedLimits(SETTINGS, SECRETS);
+    for (let count = 0; count < 5; count += 1)
+      await old.tryWithoutChallenge(db, 'ada@example.com', { atLiveCodes: true }, now);
+    const rows = await db.selectFrom('limit_windows').select('key').execute();
+    assert.ok(rows.length > 0 && rows.every(({ key }) => !key.includes('ada')));
+    const outcome = await createCountedLimits(SETTINGS, changed).tryWithoutChallenge(
+      db,
+      'ada@example.com',
+      { atLiveCodes: true },
+      now,
+    );
+    assert.equal(outcome.mayCompare, false);
+    await close();
+  });
+
+  it(`tries without a challenge are twenty in any 24 hours, on ${engine}`, async () => {
+    const { db, close } = await freshDatabase(engine);
+    try {
+      const limits = createCountedLimits(SETTINGS, SECRETS);
+      const start = Date.UTC(2026, 10, 20, 12, 34, 56);
+      const tryAt = (hours: number, atLiveCodes = true) =>
+        limits.tryWithoutChallenge(db, 'ada@example.com', { atLiveCodes }, start + hours * HOUR_MS);
+      const comparedAt = async (hours: number) => {
+        let compared = 0;
+        while ((await tryAt(hours)).mayCompare) compared += 1;
+        return compared;
+      };
+      assert.equal((await tryAt(0)).mayCompare, true);
+      // The rest of the day's budget around the end of a day that began with the first try: five in ten minutes.
+      assert.equal(await comparedAt(23), 5);
+      assert.equal(await comparedAt(23.3), 5);
+      assert.equal(await comparedAt(23.6), 5);
+      assert.equal(await comparedAt(23.9), 4);
+      assert.equal(await comparedAt(24.2), 0, 'the try at the start still counts for this hour');
+      assert.equal(await comparedAt(25.2), 1, 'one has left the window');
+      assert.equal(await comparedAt(46), 0);
+      const refused = (await tryAt(46)).ifWrong;
+      assert.ok(
+        refused.type === 'exceeded' && refused.retryAfterSeconds <= 4 * 3600,
+        JSON.stringify(refused),
+      );
+      assert.equal(await comparedAt(49.5), 5, 'and next day it is as before');
+    } finally {
+      await close();
+    }
+  });
+
+  it(`tries at nothing leave those at live codes untouched, and are answered the same, on ${engine}`, async () => {
+    const { db, close } = await freshDatabase(engine);
+    try {
+      const limits = createCountedLimits(SETTINGS, SECRETS);
+      const now = Date.UTC(2026, 10, 20, 12, 34, 56);
+      const answers = async (email: string, atLiveCodes: (index: number) => boolean) => {
+        const tries = [];
+        for (let i = 0; i < 40; i += 1) {
+          // Five minutes later the first of them still count.
+          const at = now + (i < 20 ? 0 : 5 * 60_000);
+          tries.push(await limits.tryWithoutChallenge(db, email, { atLiveCodes: atLiveCodes(i) }, at));
+        }
+        return {
+          compared: tries.filter(({ mayCompare }) => mayCompare).length,
+          outcomes: tries.map(({ ifWrong }) => ifWrong),
+        };
+      };
+      const nothing = await answers('nobody@example.com', () => false);
+      const live = await answers('ada@example.com', () => true);
+      const sometimes = await answers('grace@example.com', (index) => index > 7);
+      assert.deepEqual([nothing.compared, live.compared, sometimes.compared], [0, 5, 5]);
+      assert.deepEqual(live.outcomes, nothing.outcomes);
+      assert.deepEqual(sometimes.outcomes, nothing.outcomes);
+      assert.equal(nothing.outcomes.filter(({ type }) => type === 'allowed').length, 5);
+    } finally {
+      await close();
+    }
+  });
+
+  it(`a window that a wrong clock began ends when the clock is set back, on ${engine}`, async () => {
+    const { db, close } = await freshDatabase(engine);
+    try {
+      const limits = createCountedLimits(
+        { ...SETTINGS, limits: { ...SETTINGS.limits, leadsPerIpPerHour: 2 } },
+        SECRETS,
+      );
+      const now = Date.UTC(2026, 10, 20, 12);
+      const ask = (at: number) => limits.askFromNetwork(db, '203.0.113.7', at);
+      for (let i = 0; i < 3; i += 1) await ask(now + 24 * HOUR_MS);
+      assert.equal((await ask(now + 24 * HOUR_MS)).type, 'exceeded');
+      assert.equal((await ask(now + 24 * HOUR_MS - 1_000)).type, 'exceeded', 'clocks differ a little');
+      assert.equal((await ask(now)).type, 'allowed');
+      assert.equal((await ask(now)).type, 'allowed');
+      const refused = await ask(now);
+      assert.deepEqual(refused, { type: 'exceeded', retryAfterSeconds: 3600 });
+    } finally {
+      await close();
+    }
+  });
+
+  it(`codes that a wrong clock dated ahead do not delay a new one, on ${engine}`, async () => {
+    const { db, close } = await freshDatabase(engine);
+    try {
+      const limits = createCountedLimits(
+        { ...SETTINGS, limits: { ...SETTINGS.limits, leadsPerEmailPerHour: 1 } },
+        SECRETS,
+      );
+      const now = Date.UTC(2026, 10, 20, 12);
+      await storeCode(db, { email: 'ada@example.com', at: now + 24 * HOUR_MS, livesMs: 600_000 });
+      assert.equal((await limits.sendToAddress(db, 'ada@example.com', now)).type, 'allowed');
+      assert.equal((await limits.sendToAddress(db, 'ada@example.com', now + 24 * HOUR_MS)).type, 'exceeded');
+    } finally {
+      await close();
+    }
+  });
+
+  it(`no more than ten codes of an address are live at any time in any 24 hours, on ${engine}`, async () => {
+    const { db, close } = await freshDatabase(engine);
+    try {
+      const limits = createCountedLimits(
+        { ...SETTINGS, limits: { ...SETTINGS.limits, leadsPerEmailPerHour: 5 } },
+        SECRETS,
+      );
+      const start = Date.UTC(2026, 10, 20, 12);
+      const email = 'ada@example.com';
+      const lives: { from: number; to: number }[] = [];
+      const sendAt = async (minutes: number, livesMs = 600_000) => {
+        const at = start + minutes * 60_000;
+        const allowed = await limits.sendToAddress(db, email, at);
+        if (allowed.type === 'exceeded') return allowed.retryAfterSeconds;
+        await storeCode(db, { email, at, livesMs });
+        lives.push({ from: at, to: at + livesMs });
+        return 0;
+      };
+      // Five just before a day begins, one of them mailed late; five within it; five as soon as the first are a day old.
+      for (let i = 0; i < 5; i += 1) await sendAt(i, i === 0 ? 1_200_000 : 600_000);
+      for (let i = 0; i < 5; i += 1) await sendAt(12 * 60 + i);
+      const day = 24 * 60;
+      for (let minute = day - 5; minute < day + 30; minute += 1) await sendAt(minute);
+      assert.ok(lives.length > 10, 'and then there are new ones');
+      for (let minute = 0; minute < day; minute += 1) {
+        const from = start + minute * 60_000;
+        const alive = lives.filter((life) => life.to > from && life.from < from + 24 * HOUR_MS);
+        assert.ok(alive.length <= 10, `${alive.length} from minute ${minute} on`);
+      }
+      const wait = await sendAt(day + 31);
+      assert.ok(wait > 0);
+      assert.equal(await sendAt(day + 31 + wait / 60), 0, 'the wait that was reported is honest');
+    } finally {
+      await close();
+    }
+  });
+}

@@ -1,0 +1,152 @@
+// The page's mail: what sends it, the outbox it waits in, and the worker that takes it from there. The functions in letters/ queue
+// it. run/ opens the page's mail; nothing is sent until it is started.
+import { randomUUIDv7 } from 'node:crypto';
+
+import type { Logger } from 'pino';
+
+import type { Campaign } from '#server/campaign/campaign.ts';
+import type { OpenDatabase } from '#server/db/engine/connect.ts';
+import { deleteEmlFiles } from '#server/mail/delete-eml-files.ts';
+import {
+  composeBreakerNotice,
+  queueNotice,
+  type BreakerReason,
+} from '#server/mail/letters/breaker-notice.ts';
+import type { GuideMail } from '#server/mail/letters/letter-kind.ts';
+import { createMailer, senderAddress, type Mailer } from '#server/mail/mailer.ts';
+import { createMailBacklog, type MailBacklog } from '#server/mail/outbox/backlog.ts';
+import type { MailEvent } from '#server/mail/outbox/deliver-mail.ts';
+import { startMailWorker, type MailWorker } from '#server/mail/outbox/mail-worker.ts';
+import { bounceAddress } from '#server/secrets/bounce-address.ts';
+import type { Secrets } from '#server/secrets/secrets.ts';
+import type { Config } from '#server/settings/settings.ts';
+import { ACCENT } from '#shared/colours.ts';
+
+export type OpenMail = Pick<Mailer, 'tryAccount' | 'messageIdOf'> & {
+  /** The address that our mail comes from. */
+  readonly sender: string;
+  /** Mail is written there while there is no mail account. It stays there when there is one. */
+  readonly folder: string;
+  /** Whether a mail that is queued now would be sent in time. */
+  readonly backlog: MailBacklog;
+  /** Asks the worker to send the mail that is about to be queued; null when it is busy or not started. */
+  readonly reserve: MailWorker['reserve'];
+  /** Wakes the worker after a mail was queued. Without a worker here, the one of another process sends it. */
+  readonly wake: () => void;
+  /** Queues a notice to the operator, if there is an address for it, that the breaker opened. */
+  readonly queueBreakerNotice: (reason: BreakerReason) => Promise<void>;
+  /** Deletes the files in {@link folder} that go to an address or name it. @returns how many */
+  readonly deleteFilesAbout: (email: string) => Promise<number>;
+  /** Starts sending the outbox. Call it once. */
+  readonly start: () => void;
+  /** Ends sending after the mail in hand. */
+  readonly stop: () => Promise<void>;
+  /** Closes the connections to the mail server. Call it after {@link stop}. */
+  readonly close: () => void;
+};
+
+export type MailParts = {
+  readonly config: Pick<
+    Config,
+    'mail' | 'mailFrom' | 'publicUrl' | 'bounceDomain' | 'codeTtlSeconds' | 'guideEmail' | 'operatorEmail'
+  >;
+  readonly campaign: Pick<
+    Campaign,
+    'site' | 'codeEmail' | 'newLeadEmail' | 'guideEmail' | 'guideFile' | 'breakerEmail'
+  >;
+  readonly secrets: Secrets;
+  readonly database: OpenDatabase;
+  readonly folder: string;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  /** From 0 up to 1, for jitter. */
+  readonly random: () => number;
+  readonly logger: Logger;
+  /** Called for each mail that is written into the folder. */
+  readonly onFile: (mail: { readonly subject: string }, file: string) => void;
+  /** Takes the outcome of each try to send a mail, after the log. */
+  readonly onOutcome: (event: MailEvent) => void;
+};
+
+/** Opens the page's mail. Throws when the folder for it cannot be used. */
+export function openMail(parts: MailParts): OpenMail {
+  const { config, campaign, secrets, database, folder, clock, random, logger, onFile, onOutcome } = parts;
+  const { bounceDomain, codeTtlSeconds, publicUrl, operatorEmail } = config;
+  const { codeEmail, newLeadEmail, breakerEmail } = campaign;
+  const { title, language, colors, postalAddress } = campaign.site;
+  const mailer = createMailer(config, {
+    title,
+    folder,
+    announce: onFile,
+    returnPathOf: bounceDomain === null ? undefined : (id) => bounceAddress(secrets, id, bounceDomain),
+  });
+  let worker: MailWorker | null = null;
+  const wake = () => worker?.wake();
+
+  return {
+    tryAccount: mailer.tryAccount,
+    messageIdOf: mailer.messageIdOf,
+    sender: senderAddress(config),
+    folder,
+    backlog: createMailBacklog(codeTtlSeconds),
+    reserve: (lane) => worker?.reserve(lane) ?? null,
+    wake,
+    queueBreakerNotice: async (reason) => {
+      if (operatorEmail === null) return;
+      await queueNotice(database.db, {
+        id: randomUUIDv7(),
+        recipient: operatorEmail,
+        ...composeBreakerNotice(breakerEmail, { reason, title }),
+        now: clock(),
+      });
+      wake();
+    },
+    deleteFilesAbout: (email) => deleteEmlFiles(folder, email),
+    start: () => {
+      if (worker !== null) throw new Error('The mail worker of this service was started already.');
+      worker = startMailWorker({
+        database,
+        mailer,
+        secrets,
+        codeEmail,
+        newLeadEmail,
+        title,
+        language,
+        accent: (colors?.accent ?? ACCENT).light,
+        postalAddress,
+        codeTtlSeconds,
+        publicUrl,
+        guide: guideMailOf(config, campaign),
+        clock,
+        random,
+        onEvent: (event) => {
+          logOutcome(logger, event);
+          onOutcome(event);
+        },
+        onError: (error) =>
+          logger.error({ err: error }, 'The mail worker could not do its work; it will try again.'),
+      });
+    },
+    stop: async () => worker?.stop(),
+    close: mailer.close,
+  };
+}
+
+const guideMailOf = (
+  { guideEmail }: Pick<Config, 'guideEmail'>,
+  campaign: Pick<Campaign, 'guideEmail' | 'guideFile'>,
+): GuideMail | null =>
+  guideEmail === 'off'
+    ? null
+    : { words: campaign.guideEmail, attachment: guideEmail === 'link' ? null : campaign.guideFile };
+
+function logOutcome(logger: Logger, event: MailEvent): void {
+  if (event.type === 'sent') logger.info(event, 'A mail was sent.');
+  else if (event.type === 'dropped')
+    logger.warn('A mail was dropped: what it was for was over before its turn.');
+  else {
+    // The reason stays in the outbox: mail servers like to repeat the address in it.
+    const { type, errorClass } = event;
+    logger.warn({ type, errorClass }, 'A mail could not be delivered. The outbox has the reason.');
+  }
+}

@@ -1,0 +1,75 @@
+// What mail servers answer, and what we make of it.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+
+import { meaningOf, meaningOfAll, type AnswerMeaning } from '#server/platform/mail-server-answers.ts';
+
+const ANSWERS: Readonly<Record<AnswerMeaning, readonly string[]>> = {
+  'no such address': [
+    '550 5.1.1 <ada@example.com>: Recipient address rejected: User unknown in virtual mailbox table',
+    '550-5.1.1 The email account that you tried to reach does not exist. Please try\n550-5.1.1 double-checking it',
+    '550 5.1.2 Bad destination system address',
+    '501 5.1.3 Bad recipient address syntax',
+    '551 5.1.6 User has moved',
+    '556 5.1.10 Recipient address has null MX',
+    '550 5.1.10 RESOLVER.ADR.RecipientNotFound; Recipient not found by SMTP address lookup',
+    '550 5.2.1 The email account that you tried to reach is disabled',
+    '550 #5.1.1 no such user',
+    '5.1.1',
+    '5.1.1 (bad destination mailbox address)',
+    'smtp; 550 5.1.1 unknown',
+    'smtp;550 5.1.1 unknown',
+    '550 5.01.001 padded',
+  ],
+  'mailbox full': ['552 5.2.2 The email account that you tried to reach is over quota', '5.2.2'],
+  refused: [
+    '550 5.7.1 Message rejected due to content restrictions',
+    '550 5.7.26 This mail has been blocked because the sender is unauthenticated',
+    '554 5.7.1 Service unavailable; Client host [192.0.2.1] blocked; user unknown',
+    '550 5.2.1 The user you are trying to contact is receiving mail at a rate that prevents additional messages',
+  ],
+  message: [
+    '552 5.3.4 Message size exceeds fixed limit',
+    '554 5.6.0 Invalid message content',
+    '552 5.2.3 Too long',
+  ],
+  'for now': [
+    '450 4.2.1 The user you are trying to contact is receiving mail too quickly',
+    '452 4.2.2 Mailbox full',
+    '451 Greylisted',
+    '450 5.1.1 a code that contradicts its answer',
+    '550 4.1.1 and the other way round',
+    '4.4.7',
+  ],
+  unclear: [
+    '550 No such user here',
+    '550 user unknown',
+    '554 delivery error: dd This user does not have a yahoo.com account',
+    '550 5.1.0 Address rejected',
+    '550 5.1.7 Bad sender address',
+    '550 5.1.8 Sender address rejected: Domain not found',
+    '550 5.4.1 Recipient address rejected: Access denied',
+    '550 5.4.4 Host or domain name not found',
+    '5.0.0',
+    '550 said the relay, whose own said 5.1.1',
+    '550 5.1.1.9 is the address of a machine',
+    '250 2.1.5 OK',
+    '250',
+    '2.1.5',
+    '',
+    'nonsense',
+  ],
+};
+
+for (const [meaning, answers] of Object.entries(ANSWERS))
+  it(`reads "${meaning}" by the code, not by the words`, () => {
+    for (const answer of answers) assert.equal(meaningOf(answer), meaning, answer);
+  });
+
+it('takes two answers about one delivery for a dead address only when neither says otherwise', () => {
+  assert.equal(meaningOfAll(['5.0.0', 'smtp; 550 5.1.1 unknown']), 'no such address');
+  assert.equal(meaningOfAll(['5.1.1', 'smtp; 550 unknown']), 'no such address');
+  assert.equal(meaningOfAll(['5.1.1', 'smtp; 550 5.7.1 blocked']), 'refused');
+  assert.equal(meaningOfAll(['5.1.1', 'smtp; 451 4.7.1 later']), 'for now');
+  assert.equal(meaningOfAll([]), 'unclear');
+});

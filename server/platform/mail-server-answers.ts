@@ -1,0 +1,61 @@
+// What a mail server's reply says about the address: reads its codes. Only `no such address` suppresses the address.
+
+/** What a reply means. All but `for now` and `unclear` are final; only `no such address` is about the address. */
+export type AnswerMeaning =
+  /** The address does not exist or takes no mail, now and later. */
+  | 'no such address'
+  | 'mailbox full'
+  /** By policy, reputation or authentication. */
+  | 'refused'
+  /** The message's size, form or content. */
+  | 'message'
+  /** Another try may succeed. */
+  | 'for now'
+  /** The reply has no code that says. */
+  | 'unclear';
+
+/**
+ * An enhanced status code (RFC 3463) where it may stand: at the beginning of the reply, after the three digits (RFC 2034), or
+ * in the field of a report (RFC 3464), which may name its type ("smtp;"). Some servers put a # before it.
+ */
+const ANSWER =
+  /^\s*(?:[\w-]+\s*;\s*)?(?:([245])\d\d(?:[ -]\s*|$))?(?:#?([245])\.(\d{1,3})\.(\d{1,3})(?![\d.]))?/;
+
+/**
+ * The codes of an address that does not exist or takes no mail: no such mailbox (5.1.1), no such host (5.1.2), bad form of
+ * address (5.1.3), moved (5.1.6), a domain without mail (5.1.10, RFC 7505), a closed mailbox (5.2.1). Not among them: 5.1.0,
+ * which only says "something about the address"; 5.1.7 and 5.1.8, which are about the sender; and 5.4.4, which a relay also
+ * sends when its own DNS fails.
+ */
+const NO_SUCH_ADDRESS = new Set(['1.1', '1.2', '1.3', '1.6', '1.10', '2.1']);
+
+/** Gmail also replies 5.2.1 to too much mail in a short time. That address exists; it may be under a list bomb. */
+const TOO_MUCH_AT_ONCE = /\brate\b|\btoo (?:quickly|many|much)\b/i;
+
+/**
+ * Reads one reply. The code alone decides, not the words: "user unknown" is written in a hundred ways and languages, and also
+ * stands in replies to blocked senders. An address whose reply has no code is tried again by the next mail; an address that is
+ * suppressed by mistake would get no mail any more.
+ * @param answer a mail server's reply, such as `550 5.1.1 No such user`; or a field of a report, such as `5.1.1` or `smtp; 550 5.1.1 …`
+ */
+export function meaningOf(answer: string): AnswerMeaning {
+  const [, basic, kind, subject = '', detail = ''] = ANSWER.exec(answer) ?? [];
+  const severity = basic ?? kind;
+  if (severity === '4' || kind === '4') return 'for now';
+  if (severity !== '5' || kind !== '5') return 'unclear';
+  const code = `${Number(subject)}.${Number(detail)}`;
+  if (NO_SUCH_ADDRESS.has(code))
+    return code === '2.1' && TOO_MUCH_AT_ONCE.test(answer) ? 'refused' : 'no such address';
+  if (code === '2.2') return 'mailbox full';
+  if (code === '2.3' || code.startsWith('3.') || code.startsWith('6.')) return 'message';
+  return code.startsWith('7.') ? 'refused' : 'unclear';
+}
+
+/**
+ * Combines several replies about one delivery, such as the status of a report and the reply that it quotes.
+ * @returns `no such address` only when no reply says otherwise
+ */
+export function meaningOfAll(answers: readonly string[]): AnswerMeaning {
+  const clear = answers.map(meaningOf).filter((meaning) => meaning !== 'unclear');
+  return clear.find((meaning) => meaning !== 'no such address') ?? clear[0] ?? 'unclear';
+}

@@ -1,0 +1,184 @@
+// A receiver that does not answer, stays away, asks for time or hangs: what it gets, and when.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { ENGINES, freshDatabase } from '#testing/databases.ts';
+import { desk } from '#testing/desk.ts';
+import { withServer } from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
+import { becomeLead, EMAIL, HOUR_SECONDS, outcomes, typesOf, webhooksAt } from '#testing/webhook-leads.ts';
+import { withReceiver } from '#testing/webhook-receiver.ts';
+
+for (const engine of ENGINES) {
+  describe(`a webhook on ${engine}`, () => {
+    it('that does not answer gets everything later, each lead’s events in order; another one gets its events meanwhile', () => {
+      let isAway = true;
+      return withReceiver(
+        (_, response) => void response.writeHead(isAway ? 503 : 204).end(),
+        (away) =>
+          withReceiver(undefined, (here) =>
+            withServer({ engine, env: webhooksAt(away, here) }, async (server) => {
+              await becomeLead(server);
+              await becomeLead(server, 'eve@example.com');
+              await until(() => here.received.length === 4 && away.received.length === 2);
+              await outcomes(server, 6);
+              // What comes behind the first is not tried before it.
+              assert.deepEqual(typesOf(away.received), ['lead.verified', 'lead.verified']);
+              await server.advance(10);
+              server.service.webhooks.wake();
+              await outcomes(server, 8);
+              isAway = false;
+              await server.advance(60);
+              server.service.webhooks.wake();
+              await outcomes(server, 12);
+              for (const email of [EMAIL, 'eve@example.com']) {
+                const ofOne = away.received.filter(
+                  ({ event: { data } }) => 'email' in data.lead && data.lead.email === email,
+                );
+                assert.deepEqual(typesOf(ofOne), [
+                  'lead.verified',
+                  'lead.verified',
+                  'lead.verified',
+                  'lead.read',
+                ]);
+                assert.equal(new Set(ofOne.slice(0, 3).map(({ id }) => id)).size, 1, 'one id for each try');
+                assert.equal(new Set(ofOne.slice(0, 3).map(({ text }) => text)).size, 1);
+              }
+              assert.equal(here.received.length, 4);
+            }),
+          ),
+      );
+    });
+
+    it('that stays away is tried for 24 hours, less and less often; then the event is dead until the operator has it tried again', () => {
+      let isAway = true;
+      return withReceiver(
+        (_, response) => void response.writeHead(isAway ? 500 : 204).end(),
+        (receiver) =>
+          withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
+            const begun = server.now();
+            await becomeLead(server);
+            const waits: number[] = [];
+            for (let tries = 1; !server.webhookOutcomes.some(({ type }) => type === 'dead'); tries += 1) {
+              await outcomes(server, tries);
+              await server.advance(0);
+              const queued = await server.database.db
+                .selectFrom('webhook_events')
+                .select('due_at')
+                .orderBy('position')
+                .execute();
+              const dues = queued.map((row) => row.due_at);
+              const [due = 0] = dues;
+              // A look finds only what can be sent. (The first time, the second event may just be on its way into the table.)
+              if (tries > 1) assert.deepEqual(dues, [due, due]);
+              waits.push(Math.round((due - server.now()) / 1000));
+              server.setClock(Math.max(due, server.now()));
+              server.service.webhooks.wake();
+            }
+            await server.advance(0);
+            assert.equal(server.now(), begun + 24 * HOUR_SECONDS * 1000, 'the last try is after a day');
+            // 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h …, and what is left of the day.
+            assert.deepEqual(waits.slice(0, 8), [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400]);
+
+            // The next event has its turn; its day is over as well.
+            await until(() => server.webhookOutcomes.filter(({ type }) => type === 'dead').length === 2);
+            await server.advance(0);
+            const listed = await desk(server.service, ['webhooks', 'list']);
+            assert.match(listed.out, /lead\.verified +dead +\d+ .* 127\.0\.0\.1:\d+ +500 /);
+            assert.match(listed.out, /lead\.read +dead/);
+            assert.equal(listed.notes, '0 waiting, 2 dead.');
+            assert.doesNotMatch(listed.out, /a-secret-path|ada@/);
+            assert.match(
+              (await server.metrics.render()).body,
+              /^lead_page_webhook_events\{state="dead"\} 2$/m,
+            );
+
+            isAway = false;
+            const before = receiver.received.length;
+            assert.equal((await desk(server.service, ['webhooks', 'retry'])).exitCode, 2);
+            assert.equal((await desk(server.service, ['webhooks', 'retry', 'nothing'])).exitCode, 1);
+            const retried = await desk(server.service, ['webhooks', 'retry', '--all']);
+            assert.equal(retried.notes, '2 events are tried again.');
+            server.service.webhooks.wake();
+            await until(() => receiver.received.length === before + 2);
+            assert.deepEqual(typesOf(receiver.received.slice(before)), ['lead.verified', 'lead.read']);
+            await until(() => server.webhookOutcomes.at(-1)?.event === 'lead.read');
+            const rest = await desk(server.service, ['webhooks', 'list', '--json']);
+            assert.deepEqual(JSON.parse(rest.out), { queued: 0, dead: 0, events: [] });
+          }),
+      );
+    });
+
+    it('that asks for time gets it, and a clock that is set back delays nothing', () => {
+      let isAway = true;
+      return withReceiver(
+        (_, response) =>
+          void (isAway ? response.writeHead(429, { 'retry-after': '7200' }) : response.writeHead(204)).end(),
+        (receiver) =>
+          withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
+            const leadId = await becomeLead(server);
+            await outcomes(server, 1);
+            await server.advance(0);
+            const dueAt = async () =>
+              (
+                await server.database.db
+                  .selectFrom('webhook_events')
+                  .select('due_at')
+                  .where('lead_id', '=', leadId)
+                  .where('state', '=', 'queued')
+                  .orderBy('position')
+                  .executeTakeFirstOrThrow()
+              ).due_at;
+            assert.equal(await dueAt(), server.now() + 2 * HOUR_SECONDS * 1000);
+            isAway = false;
+            // A day back: by the times in the table it would be sent tomorrow.
+            server.setClock(server.now() - 24 * HOUR_SECONDS * 1000);
+            server.service.webhooks.wake();
+            await outcomes(server, 3);
+            assert.deepEqual(typesOf(receiver.received).slice(1), ['lead.verified', 'lead.read']);
+          }),
+      );
+    });
+
+    it('that answers 410 does not get that event again, and gets the next one', () =>
+      withReceiver(
+        ({ event }, response) => void response.writeHead(event.type === 'lead.verified' ? 410 : 204).end(),
+        (receiver) =>
+          withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
+            await becomeLead(server);
+            await outcomes(server, 2);
+            assert.deepEqual(
+              server.webhookOutcomes.map(({ type, event, answer }) => [type, event, answer]),
+              [
+                ['dead', 'lead.verified', '410'],
+                ['sent', 'lead.read', '204'],
+              ],
+            );
+          }),
+      ));
+
+    it('that hangs does not delay a stop: its event is given back, and sent at the next start', async () => {
+      const database = await freshDatabase(engine);
+      const { db } = database;
+      const hung = Promise.withResolvers<void>();
+      await withReceiver(
+        () => hung.resolve(),
+        (receiver) =>
+          withServer({ engine, env: webhooksAt(receiver), database }, async (server) => {
+            await becomeLead(server);
+            await hung.promise;
+            await server.service.close();
+            const row = await db
+              .selectFrom('webhook_events')
+              .selectAll()
+              .orderBy('position')
+              .executeTakeFirstOrThrow();
+            assert.deepEqual(
+              [row.state, row.lease_id, row.answer, row.due_at],
+              ['queued', null, 'stopped', server.now()],
+            );
+          }),
+      );
+    });
+  });
+}

@@ -1,0 +1,141 @@
+// Events about leads for the programs behind WEBHOOK_URLS: queues them, signs them, sends them. The one file through which other
+// rooms use webhooks.
+import type { Logger } from 'pino';
+import { NIL, v7 as uuid } from 'uuid';
+
+import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import type { ResolveName } from '#server/platform/public-addresses.ts';
+import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
+import { derivedWebhookSecrets, type Secrets } from '#server/secrets/secrets.ts';
+import type { Config } from '#server/settings/settings.ts';
+import { endpointsOf, type Endpoint } from '#server/webhooks/webhook-endpoints.ts';
+import {
+  queueFirstRead,
+  queueLeadErased,
+  queueLeadEvent,
+  testEvent,
+  type ErasedLead,
+  type LeadChange,
+} from '#server/webhooks/webhook-events.ts';
+import {
+  startWebhookWorker,
+  type WebhookOutcome,
+  type WebhookWorker,
+} from '#server/webhooks/webhook-worker.ts';
+
+export type Webhooks = {
+  /** Empty: no events are queued. */
+  readonly endpoints: readonly Endpoint[];
+  /** They sign the events; the newest comes first. */
+  readonly secrets: readonly string[];
+  /**
+   * Queues an event about a lead, in the transaction of its cause; call it after the change. Does nothing without WEBHOOK_URLS, or
+   * when the lead is gone. An erasure has {@link queueErased}.
+   */
+  readonly queue: (tx: Db, change: LeadChange) => Promise<void>;
+  /** Queues the event that a lead was erased, in the transaction that did it. It holds the lead's id only. */
+  readonly queueErased: (tx: Db, erased: ErasedLead) => Promise<void>;
+  /**
+   * Queues the event that a lead read the article for the first time. Call it before the article is sent. Reads nothing without
+   * WEBHOOK_URLS. A failure is logged and does not withhold the article; the next reading queues the event.
+   */
+  readonly queueFirstRead: (leadId: string, log: Pick<Logger, 'warn'>) => Promise<void>;
+  /** Sends at once what was queued and committed. Without this call it is sent within a second or so. */
+  readonly wake: () => void;
+  /** Sends an invented lead to each endpoint now, and returns what they answer. */
+  readonly sendTest: (signal: AbortSignal) => Promise<readonly TestAnswer[]>;
+  /** Starts sending, if there are endpoints. Call it once. */
+  readonly start: () => void;
+  /** Ends sending after the deliveries in hand. */
+  readonly stop: () => Promise<void>;
+};
+
+/** `to` is the endpoint's host; `answer` is the status, or why there was none. */
+type TestAnswer = { readonly to: string; readonly ok: boolean; readonly answer: string };
+
+export type WebhooksParts = {
+  readonly config: Pick<Config, 'webhooks' | 'publicUrl'>;
+  readonly secrets: Secrets;
+  readonly database: OpenDatabase;
+  readonly clock: () => number;
+  /** From 0 up to 1, for jitter. */
+  readonly random: () => number;
+  readonly logger: Logger;
+  /** Takes the outcome of each try, after the log. */
+  readonly onOutcome: (outcome: WebhookOutcome) => void;
+  /** For tests: looks up the addresses of an endpoint's host. */
+  readonly resolveName?: ResolveName | undefined;
+};
+
+/** Loads the code that sends, unless there are no endpoints: such a server, and most commands of the desk, need none of it. */
+export async function loadWebhookSender({ webhooks }: Pick<Config, 'webhooks'>): Promise<void> {
+  if (webhooks.urls.length > 0) await import('#server/webhooks/webhook-sender.ts');
+}
+
+/** Makes the webhooks of a service. Nothing is sent until they are started. */
+export function createWebhooks(parts: WebhooksParts): Webhooks {
+  const { config, database, clock, random, logger, onOutcome, resolveName } = parts;
+  const { urls, secrets: ownSecrets, allowPrivate } = config.webhooks;
+  const endpoints = endpointsOf(urls);
+  const secrets = ownSecrets.length > 0 ? ownSecrets : derivedWebhookSecrets(parts.secrets);
+  const unsubscribeUrl = unsubscribeUrlOf(parts);
+  const events = { engine: database.engine, endpoints, unsubscribeUrl };
+  let worker: WebhookWorker | null = null;
+
+  const openSender = async () => {
+    const { createWebhookSender } = await import('#server/webhooks/webhook-sender.ts');
+    return createWebhookSender({ secrets, allowPrivate, resolve: resolveName });
+  };
+  const wake = () => worker?.wake();
+
+  return {
+    endpoints,
+    secrets,
+    queue: (tx, change) => queueLeadEvent(tx, events, change),
+    queueErased: (tx, erased) => queueLeadErased(tx, events, erased),
+    queueFirstRead: (leadId, log) => queueFirstRead({ ...events, db: database.db, wake, clock }, leadId, log),
+    wake,
+    sendTest: async (signal) => {
+      const sender = await openSender();
+      try {
+        return await Promise.all(
+          endpoints.map(async (endpoint) => {
+            const now = clock();
+            const body = JSON.stringify(testEvent(NIL, now, unsubscribeUrl));
+            const { type, answer } = await sender.send(endpoint, { id: uuid(), body, now }, signal);
+            return { to: endpoint.host, ok: type === 'sent', answer };
+          }),
+        );
+      } finally {
+        sender.close();
+      }
+    },
+    start: () => {
+      if (endpoints.length === 0) return;
+      worker = startWebhookWorker({
+        database,
+        endpoints,
+        openSender,
+        clock,
+        random,
+        onOutcome: (outcome) => {
+          logOutcome(logger, outcome);
+          onOutcome(outcome);
+        },
+        onError: (error) =>
+          logger.error({ err: error }, 'The webhook worker could not do its work; it will try again.'),
+      });
+    },
+    stop: async () => worker?.stop(),
+  };
+}
+
+function logOutcome(logger: Logger, outcome: WebhookOutcome): void {
+  if (outcome.type === 'sent') logger.info(outcome, 'A webhook took an event.');
+  else if (outcome.type === 'dead')
+    logger.error(
+      outcome,
+      'An event could not be sent to a webhook, and is not sent again: see `desk webhooks list`.',
+    );
+  else logger.warn(outcome, 'An event could not be sent to a webhook yet; it is tried again.');
+}

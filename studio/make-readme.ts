@@ -1,0 +1,337 @@
+// Makes the pictures that README and the documents show, and prints the same report as text: one visitor's way through the built
+// site, with real mail, as an animation; the inbox of `npm run dev`; the operator's report. Each in light and in dark. And the badges.
+// Usage: node studio/make-readme.ts [badges] [walk] [inbox] [report]: those alone.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+import { chromium, type Browser, type BrowserContextOptions, type Page } from '@playwright/test';
+import sharp, { type Sharp } from 'sharp';
+
+import type { ReportedStep } from '#shared/funnel.ts';
+import { DEFAULT_CAMPAIGN } from '#testing/built-site.ts';
+import { chromiumLaunchOptions } from '#testing/chromium.ts';
+import { desk } from '#testing/desk.ts';
+import { KEPT_COMPILED } from '#testing/environment.ts';
+import { freePort } from '#testing/free-port.ts';
+import { codeIn, type InboxBehaviour } from '#testing/inbox.ts';
+import { createRandom } from '#testing/random.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { startSite } from '#testing/start-site.ts';
+import { until } from '#testing/until.ts';
+
+const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
+const FOLDER = path.join(PROJECT_FOLDER, 'docs', 'pictures');
+const THEMES = ['light', 'dark'] as const;
+type Theme = (typeof THEMES)[number];
+
+/** README must not take long to load where lines are slow. */
+const MOST_BYTES = 600_000;
+const MOST_SECONDS = 8;
+const READY_WITHIN_MS = 60_000;
+
+const ELENA = {
+  name: 'Elena Marsh',
+  company: 'Brightwater Logistics',
+  email: 'elena.marsh@example.com',
+};
+const JONAS = { name: 'Jonas Weber', company: 'Weber & Partner', email: 'jonas.weber@example.com' };
+type Person = typeof ELENA;
+
+/** Drawn here: README asks no other host for anything. */
+function makeBadges(): void {
+  const { license, engines } = JSON.parse(
+    readFileSync(path.join(PROJECT_FOLDER, 'package.json'), 'utf8'),
+  ) as { license: string; engines: { node: string } };
+  writeBadge('licence', license);
+  writeBadge('node', engines.node.replace('>=', '≥ '));
+  writeBadge('tests', 'npm ci && npm test');
+}
+
+/** In 11 px Verdana or what is near it, a letter is some 6.6 px wide; textLength makes that so in any font. */
+const LETTER_PX = 6.6;
+
+function writeBadge(name: string, value: string): void {
+  const words = Math.round(name.length * LETTER_PX);
+  const said = Math.round(value.length * LETTER_PX);
+  const [left, width] = [words + 14, words + said + 28];
+  const escaped = value.replaceAll('&', '&amp;');
+  const text = (x: number, length: number, content: string) =>
+    `<text x="${x}" y="14" textLength="${length}">${content}</text>`;
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="20" role="img" aria-label="${name}: ${escaped}">
+<clipPath id="r"><rect width="${width}" height="20" rx="3"/></clipPath>
+<g clip-path="url(#r)"><path fill="#4a4f4c" d="M0 0h${left}v20H0z"/><path fill="#0e5a43" d="M${left} 0h${width - left}v20H${left}z"/></g>
+<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">${text(7, words, name)}${text(left + 7, said, escaped)}</g>
+</svg>
+`;
+  writeFileSync(path.join(FOLDER, `badge-${name}.svg`), svg);
+}
+
+type Frame = { readonly picture: Buffer; readonly milliseconds: number };
+
+/** Opens a page whose visitor has chosen a theme. */
+async function openPage(browser: Browser, theme: Theme, options: BrowserContextOptions): Promise<Page> {
+  const context = await browser.newContext({ ...options, colorScheme: theme });
+  await context.addInitScript((value) => localStorage.setItem('theme', value), theme);
+  return context.newPage();
+}
+
+const noToast = (page: Page) => page.waitForFunction(() => document.querySelector('li[data-state]') === null);
+
+async function openForm(page: Page, url: string): Promise<void> {
+  await page.goto(url);
+  await page.getByRole('button', { name: 'Get Your Free Copy', exact: true }).click();
+  await page.getByRole('heading', { name: 'Get Your Free Copy' }).waitFor();
+}
+
+async function sendForm(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Send Verification Code' }).click();
+  await page.getByRole('heading', { name: 'Verify Your Email' }).waitFor();
+}
+
+/** Fills in the form. @param onStep after each answer */
+async function fillForm(page: Page, person: Person, onStep: () => Promise<void> = async () => {}) {
+  await page.getByLabel('Full Name *').fill(person.name);
+  await onStep();
+  await page.getByLabel('Company Name *').fill(person.company);
+  await onStep();
+  await page.getByLabel('Work Email *').fill(person.email);
+  await onStep();
+  await page.getByRole('checkbox').check();
+}
+
+async function makeWalk(browser: Browser): Promise<void> {
+  for (const theme of THEMES) {
+    const site = await startSite({ campaign: DEFAULT_CAMPAIGN });
+    try {
+      const page = await openPage(browser, theme, {
+        viewport: { width: 1280, height: 832 },
+        deviceScaleFactor: 1.125,
+      });
+      await writeAnimation(`walk-${theme}`, await photographWalk(page, site));
+      await page.context().close();
+    } finally {
+      await site.close();
+    }
+  }
+}
+
+async function photographWalk(page: Page, site: Awaited<ReturnType<typeof startSite>>): Promise<Frame[]> {
+  const frames: Frame[] = [];
+  const shoot = async (milliseconds: number) => {
+    const picture = await page.screenshot({ animations: 'disabled', caret: 'initial' });
+    frames.push({ picture, milliseconds });
+  };
+  await page.goto(site.url);
+  await page.waitForLoadState('networkidle');
+  await page.evaluate(() => document.fonts.ready);
+  await shoot(1600);
+  await openForm(page, site.url);
+  await shoot(500);
+  await fillForm(page, ELENA, () => shoot(350));
+  await shoot(600);
+  await sendForm(page);
+  await noToast(page);
+  await shoot(800);
+  const code = codeIn(await site.inbox.waitForMail(ELENA.email));
+  for (const digit of code.slice(0, -1)) {
+    await page.keyboard.type(digit);
+    await shoot(120);
+  }
+  await page.keyboard.type(code.slice(-1));
+  await page.getByRole('article').waitFor();
+  await noToast(page);
+  await shoot(1500);
+  await page.mouse.wheel(0, 600);
+  await page.waitForFunction(() => window.scrollY >= 600);
+  await shoot(1200);
+  return frames;
+}
+
+/** Writes the frames as one animation, and the first of them alone, for readers who asked for less motion. */
+async function writeAnimation(name: string, frames: readonly Frame[]): Promise<void> {
+  const seconds = frames.reduce((sum, { milliseconds }) => sum + milliseconds, 0) / 1000;
+  if (seconds > MOST_SECONDS) throw new Error(`${name} takes ${seconds} s, and may take ${MOST_SECONDS}.`);
+  const animation = sharp(
+    frames.map(({ picture }) => picture),
+    { join: { animated: true } },
+  ).webp({
+    quality: 82,
+    minSize: true,
+    effort: 5,
+    loop: 0,
+    delay: frames.map(({ milliseconds }) => milliseconds),
+  });
+  await write(`${name}.webp`, animation);
+  await write(`${name}-still.webp`, sharp(frames[0]?.picture).webp({ quality: 84 }));
+  process.stdout.write(`${name}: ${frames.length} frames, ${seconds} s\n`);
+}
+
+async function write(name: string, picture: Sharp): Promise<void> {
+  const { size } = await picture.toFile(path.join(FOLDER, name));
+  process.stdout.write(`${name}: ${size} bytes\n`);
+  if (size > MOST_BYTES) throw new Error(`${name} has ${size} bytes, and may have ${MOST_BYTES}.`);
+}
+
+/** The inbox and the report stand side by side. */
+const OPERATORS = { viewport: { width: 1080, height: 860 }, deviceScaleFactor: 1.1 };
+
+async function makeInbox(browser: Browser): Promise<void> {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'lead-page-readme-'));
+  const port = await freePort();
+  const child = spawn(process.execPath, [path.join(PROJECT_FOLDER, 'build', 'dev.ts')], {
+    env: {
+      PATH: process.env['PATH'],
+      HOME: process.env['HOME'],
+      INSTANCE_FOLDER: folder,
+      CAMPAIGN_FOLDER: DEFAULT_CAMPAIGN,
+      MAIL_FROM: 'Master AI-Powered Outreach <guide@example.com>',
+      PORT: String(port),
+      ...KEPT_COMPILED,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const ended = once(child, 'exit');
+  const url = `http://127.0.0.1:${port}`;
+  try {
+    await until(() => /^Ready on/m.test(output) || child.exitCode !== null, READY_WITHIN_MS);
+    await askInDevelopment(browser, url, ELENA, true);
+    await askInDevelopment(browser, url, JONAS, false);
+    for (const theme of THEMES) {
+      const page = await openPage(browser, theme, OPERATORS);
+      await page.goto(`${url}/inbox`, { waitUntil: 'load' });
+      await page.getByText(JONAS.email).first().waitFor();
+      const picture = await page.screenshot({ animations: 'disabled' });
+      await write(`inbox-${theme}.webp`, sharp(picture).webp({ quality: 84 }));
+      await page.context().close();
+    }
+  } finally {
+    child.kill('SIGTERM');
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** A visitor asks for a code, and enters it if told so. The development server shows codes in its inbox. */
+async function askInDevelopment(browser: Browser, url: string, person: Person, enters: boolean) {
+  const page = await openPage(browser, 'light', OPERATORS);
+  await openForm(page, url);
+  await fillForm(page, person);
+  await sendForm(page);
+  const inbox = await page.context().newPage();
+  await inbox.goto(`${url}/inbox`, { waitUntil: 'load' });
+  const heading = inbox.getByRole('heading', { name: / is your code/ });
+  await heading.waitFor();
+  const [code = ''] = /\d{6}/.exec(await heading.innerText()) ?? [];
+  if (enters) {
+    await page.bringToFront();
+    await page.keyboard.type(code);
+    await page.getByRole('article').waitFor();
+    await inbox.getByText('you@example.com').first().waitFor();
+  }
+  await page.context().close();
+}
+
+/** How many people ask for a code, day by day from a Saturday on. The report is about the second week. */
+const ASKED_A_DAY = [13, 16, 39, 42, 44, 41, 38, 14, 18, 41, 46, 48, 44, 42];
+const FIRST_MORNING = Date.UTC(2026, 10, 7, 6);
+const DAY_SECONDS = 86_400;
+/** The people of a day ask within these hours. */
+const OPEN_SECONDS = 14 * 3600;
+const SOURCES = ['newsletter', 'linkedin', 'google-ads', 'partner'];
+const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
+
+/** This mail server does not know some addresses. */
+const refusing: InboxBehaviour = {
+  onRecipient: (address) =>
+    address.startsWith('refused')
+      ? Object.assign(new Error('No such user here'), { responseCode: 550 })
+      : null,
+};
+
+async function makeReport(browser: Browser): Promise<void> {
+  await withServer({ engine: 'sqlite', inbox: refusing }, async (server) => {
+    await walkTwoWeeks(server);
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'lead-page-report-'));
+    try {
+      const file = path.join(folder, 'report.html');
+      const answer = await desk(server.service, ['report', '--period', '7d', '--out', file, '--text']);
+      if (answer.exitCode !== 0) throw new Error(answer.notes);
+      process.stdout.write(answer.out);
+      for (const theme of THEMES) {
+        const page = await openPage(browser, theme, OPERATORS);
+        await page.goto(pathToFileURL(file).href);
+        const picture = await page.screenshot({ animations: 'disabled' });
+        await write(`report-${theme}.webp`, sharp(picture).webp({ quality: 84 }));
+        await page.context().close();
+      }
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+}
+
+/** Every visitor of two weeks, through the API, by a clock that is moved: the same ones each time. */
+async function walkTwoWeeks(server: ServerUnderTest): Promise<void> {
+  const random = createRandom(11);
+  let people = 0;
+  for (const [day, asked] of ASKED_A_DAY.entries()) {
+    server.setClock(FIRST_MORNING + day * DAY_SECONDS * 1000);
+    for (let nth = 0; nth < asked; nth += 1) {
+      people += 1;
+      await visit(server, people, random);
+      await server.advance(Math.floor((OPEN_SECONDS / asked) * (0.5 + random() * 0.5)));
+    }
+    await server.service.funnel.write();
+  }
+}
+
+/** One person asks for a code and perhaps enters it; others only look. */
+async function visit(server: ServerUnderTest, person: number, random: () => number): Promise<void> {
+  const source = SOURCES[Math.floor(random() ** 1.6 * SOURCES.length)];
+  const url = `/?utm_source=${source}`;
+  const headers = { 'user-agent': BROWSER, referer: `http://localhost${url}` };
+  const visitor = createVisitor(server, `10.${person >> 8}.${person & 255}.1`);
+  const step = (name: ReportedStep) => visitor.post('/api/funnel', { step: name }, { headers });
+
+  const lookers = 5 + Math.floor(random() * 8);
+  for (let nth = 0; nth < lookers; nth += 1) server.service.funnel.pageSeen({ url, headers });
+  await step('opened');
+  if (random() < 0.7) await step('opened');
+
+  const fate = random();
+  const email = `${fate > 0.95 ? 'refused' : 'reader'}-${person}@example.com`;
+  const form = filledForm({ email, name: `Reader ${person}` });
+  const asked = await visitor.post('/api/leads', form, { headers });
+  if (asked.statusCode !== 202) throw new Error(asked.body);
+  if (fate > 0.95) return;
+
+  const code = codeIn(await server.inbox.waitForMail(email));
+  await server.advance(18 + Math.floor(random() ** 2 * 90));
+  if (fate > 0.77) return;
+  const wrong = code === '000000' ? '000001' : '000000';
+  await visitor.post('/api/verify', { email, code: fate > 0.71 ? wrong : code });
+  if (fate > 0.71) return;
+  const depth = random();
+  if (depth < 0.93) await step('quarter');
+  if (depth < 0.78) await step('half');
+  if (depth < 0.63) await step('three-quarters');
+  if (depth < 0.54) await step('whole');
+}
+
+const MADE = { badges: makeBadges, walk: makeWalk, inbox: makeInbox, report: makeReport };
+const wanted = process.argv.slice(2);
+mkdirSync(FOLDER, { recursive: true });
+const browser = await chromium.launch(chromiumLaunchOptions());
+try {
+  for (const [name, make] of Object.entries(MADE)) {
+    if (wanted.length === 0 || wanted.includes(name)) await make(browser);
+  }
+} finally {
+  await browser.close();
+}

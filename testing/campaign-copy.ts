@@ -1,0 +1,24 @@
+// A copy of the tests' campaign, to be changed.
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+import { TEST_CAMPAIGN } from '#testing/built-site.ts';
+
+/** What {@link called} calls the copy. */
+export const FOLDER_NAME = 'campaign';
+
+/** Runs a test on a copy. */
+export function withCampaignCopy<Result>(test: (folder: string) => Result): Result {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'campaign-'));
+  try {
+    cpSync(TEST_CAMPAIGN, folder, { recursive: true });
+    return test(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Sentences in which the copy has a short name. */
+export const called = (folder: string, sentences: readonly string[]): string[] =>
+  sentences.map((sentence) => sentence.replace(folder, FOLDER_NAME));

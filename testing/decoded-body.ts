@@ -1,0 +1,15 @@
+// What an answer says, whichever encoding it was sent in.
+import type { OutgoingHttpHeaders } from 'node:http';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+
+/** The bytes behind the content-encoding of an answer (RFC 9110, 8.4). */
+export function decodedBody({
+  rawPayload,
+  headers,
+}: {
+  readonly rawPayload: Buffer;
+  readonly headers: OutgoingHttpHeaders;
+}): Buffer {
+  if (headers['content-encoding'] === 'br') return brotliDecompressSync(rawPayload);
+  return headers['content-encoding'] === 'gzip' ? gunzipSync(rawPayload) : rawPayload;
+}

@@ -1,0 +1,126 @@
+// An instance that is all right, and the doctor who examines it.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+import { runDesk } from '#desk/commands/all-commands.ts';
+import { readConfig, resolvePaths } from '#server/settings/settings.ts';
+import type { Patient } from '#desk/doctor/doctor.ts';
+import type { Finding } from '#desk/doctor/finding.ts';
+import { TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { createPostgresDatabase, type Engine } from '#testing/databases.ts';
+import { startDnsServer, type NameRecords } from '#testing/dns-server.ts';
+import { startInbox, type Inbox } from '#testing/inbox.ts';
+import { openTestService } from '#testing/open-test-service.ts';
+import { TEST_SECRET } from '#testing/server-under-test.ts';
+
+/** The time at which the doctor looks. Milliseconds since 1970. */
+export const NOW = Date.UTC(2026, 10, 20, 12);
+
+const HEALTHY: Readonly<Record<string, NameRecords>> = {
+  'example.com': { TXT: ['v=spf1 mx -all'], MX: [[10, 'mail.example.com']] },
+  'mail.example.com': { A: ['93.184.215.14'] },
+  '_dmarc.example.com': { TXT: ['v=DMARC1; p=reject'] },
+};
+
+type Instance = {
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly inbox: Inbox;
+  readonly dnsServers: readonly string[];
+};
+
+/** An instance that is all right: with a database that a server has used, a mail server, and DNS. */
+export async function withInstance(
+  { engine, zone = HEALTHY }: { engine: Engine; zone?: Readonly<Record<string, NameRecords>> },
+  test: (instance: Instance) => Promise<void>,
+): Promise<void> {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'doctor-'));
+  const inbox = await startInbox();
+  const dns = await startDnsServer(zone);
+  try {
+    const env = {
+      DATABASE_URL: engine === 'sqlite' ? 'file:./data/leads.db' : await createPostgresDatabase(),
+      SMTP_URL: inbox.url,
+      MAIL_FROM: 'Guide <guide@example.com>',
+      PUBLIC_URL: 'https://guide.example.com',
+      APP_SECRET: TEST_SECRET,
+      PORT: '0',
+    };
+    const service = await openTestService(folder, env, { clock: () => NOW });
+    await service.close();
+    await test({ folder, env, inbox, dnsServers: [dns.address] });
+  } finally {
+    await dns.close();
+    await inbox.close();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+type Examination = {
+  readonly exitCode: number;
+  readonly out: string;
+  readonly notes: string;
+};
+
+/** Runs the doctor. */
+export async function doctor(
+  patient: Pick<Patient, 'settings' | 'campaignFolder' | 'dnsServers'>,
+  args: readonly string[] = [],
+  now = NOW,
+): Promise<Examination> {
+  const out: string[] = [];
+  const notes: string[] = [];
+  const exitCode = await runDesk(
+    {
+      service: () => assert.fail('the doctor does without the service'),
+      print: async (words) => void out.push(words),
+      note: (line) => void notes.push(line),
+      confirm: async () => false,
+      progress: () => {},
+      paint: (_, words) => words,
+      signal: new AbortController().signal,
+      clock: () => now,
+      patient,
+    },
+    ['doctor', ...args],
+  );
+  return { exitCode, out: out.join(''), notes: notes.join('\n') };
+}
+
+/** The instance with these settings, as the doctor takes it. */
+export const patientOf = (
+  { folder, dnsServers }: Pick<Instance, 'folder' | 'dnsServers'>,
+  env: Readonly<Record<string, string>>,
+  campaignFolder = TEST_CAMPAIGN,
+): Pick<Patient, 'settings' | 'campaignFolder' | 'dnsServers'> => {
+  const read = readConfig(env);
+  return {
+    settings:
+      read.type === 'config'
+        ? { type: 'settings', config: resolvePaths(read.config, folder), folder, warnings: read.warnings }
+        : { type: 'complaints', complaints: [...read.complaints] },
+    campaignFolder,
+    dnsServers,
+  };
+};
+
+type Circumstances = { readonly env?: Readonly<Record<string, string>>; readonly now?: number };
+
+/** What the doctor finds in an instance of which some settings are others. */
+export async function findingsIn(
+  instance: Instance,
+  { env = {}, now = NOW }: Circumstances = {},
+): Promise<readonly Finding[]> {
+  const { out } = await doctor(patientOf(instance, { ...instance.env, ...env }), ['--json'], now);
+  return (JSON.parse(out) as { findings: Finding[] }).findings;
+}
+
+/** What the doctor finds about one thing. */
+export const findingsAbout = async (
+  check: string,
+  instance: Instance,
+  circumstances?: Circumstances,
+): Promise<readonly Finding[]> =>
+  (await findingsIn(instance, circumstances)).filter((finding) => finding.check === check);

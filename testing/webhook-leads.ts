@@ -1,0 +1,40 @@
+// Leads whose events a webhook receives.
+import assert from 'node:assert/strict';
+
+import { findLeadId } from '#server/db/tables/leads.ts';
+import { API, VISIT_HEADER } from '#shared/api.ts';
+import { codeIn } from '#testing/inbox.ts';
+import { createVisitor, filledForm, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
+import type { withReceiver, Received, Receiver } from '#testing/webhook-receiver.ts';
+
+export const EMAIL = 'ada@example.com';
+export const HOUR_SECONDS = 3_600;
+
+/** Settings that send events to these receivers. */
+export const webhooksAt = (...receivers: readonly Pick<Receiver, 'url'>[]) => ({
+  WEBHOOK_URLS: receivers.map(({ url }) => url).join(' '),
+  WEBHOOK_ALLOW_PRIVATE: 'yes',
+});
+/** The types of the events that came, in order. */
+export const typesOf = (received: readonly Received[]) => received.map(({ event }) => event.type);
+/** What a receiver does that is out of order. */
+export const refuse: Parameters<typeof withReceiver>[0] = (_, response) => void response.writeHead(503).end();
+
+/** Sends the form, enters the code that comes, and reads the article. */
+export async function becomeLead(server: ServerUnderTest, email = EMAIL, changes = {}): Promise<string> {
+  const visitor = createVisitor(server, '198.51.100.7');
+  const headers = { [VISIT_HEADER]: 'last=utm_source%3Dnewsletter' };
+  const before = server.inbox.mailsTo(email).length;
+  const form = filledForm({ email, ...changes });
+  assert.equal((await visitor.post(API.leads, form, { headers })).statusCode, 202);
+  const code = codeIn(await server.inbox.waitForMail(email, before + 1));
+  assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
+  assert.equal((await visitor.get(API.article)).statusCode, 200);
+  assert.equal((await visitor.get(API.article)).statusCode, 200);
+  return (await findLeadId(server.database.db, email)) ?? assert.fail('There is no lead.');
+}
+
+/** Waits until this number of deliveries has ended, well or not. */
+export const outcomes = (server: ServerUnderTest, count: number) =>
+  until(() => server.webhookOutcomes.length >= count);

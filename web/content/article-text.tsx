@@ -1,0 +1,137 @@
+// The article: fetched, or why it could not be; its text, and what follows its end.
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useLayoutEffect, useRef, type RefObject } from 'react';
+
+import { content as words } from '#campaign/interface.yaml';
+import * as site from '#campaign/site.yaml';
+import { fill, pluralForm, type Counted } from '#shared/words.ts';
+import { ARTICLE_KEY, failedWith, parseArticle } from '#web/api-client.ts';
+import styles from '#web/content/content-stage.module.css';
+import { labelPrompts } from '#web/content/prompt-blocks.ts';
+import { partsRead } from '#web/content/reading-progress.ts';
+import { readingMinutes } from '#web/content/reading-time.ts';
+import { withUnbrokenTerms } from '#web/content/unbroken-terms.ts';
+import { useShare } from '#web/content/use-share.ts';
+import { reportStep } from '#web/funnel.ts';
+import { Button } from '#web/ui/button.tsx';
+import { ShareIcon } from '#web/ui/icons.tsx';
+import { useToasts } from '#web/ui/toaster.tsx';
+
+type ArticleTextProps = {
+  /** Whether a code was entered a moment ago: if the article is locked all the same, the browser refused the cookie. */
+  readonly justVerified: boolean;
+  readonly onStartAgain: () => void;
+  /** Takes the focus when a button disappears. */
+  readonly heading: RefObject<HTMLElement | null>;
+};
+
+/** The article, or why it is not there. */
+export function ArticleText({ heading, justVerified, onStartAgain }: ArticleTextProps) {
+  const toasts = useToasts();
+  const article = useQuery({ queryKey: ARTICLE_KEY, select: parseArticle });
+  const locked = failedWith(article.error, 'no-session');
+  const cookiesRefused = locked && justVerified;
+  useEffect(() => {
+    if (!cookiesRefused) return;
+    // "Access granted" is not so.
+    for (const { id } of toasts.getState()) toasts.dismiss(id);
+  }, [cookiesRefused, toasts]);
+  // "Try again" goes when it is pressed; the focus then waits at the title.
+  useEffect(() => {
+    if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true });
+    // With each status, which is what takes the button away.
+    // oxlint-disable-next-line react-hooks/exhaustive-deps
+  }, [article.status]);
+  if (article.isPending) {
+    return (
+      <p className={styles.notice} role="status">
+        {words.opening}
+      </p>
+    );
+  }
+  if (article.isError) {
+    const ended = justVerified ? words.cookiesRefused : words.accessEnded;
+    return (
+      <div className={styles.notice} role="alert">
+        <p>{locked ? ended : words.notLoaded}</p>
+        {locked ? (
+          <Button look="primary" onClick={onStartAgain}>
+            {words.getNewCode}
+          </Button>
+        ) : (
+          <Button look="primary" onClick={() => void article.refetch()}>
+            {words.tryAgain}
+          </Button>
+        )}
+      </div>
+    );
+  }
+  // Rendered by our server from the operator's Markdown, which may not contain HTML (server/campaign/render-article.ts).
+  return (
+    <>
+      {words.readingTime && <ReadingTime words={words.readingTime} html={article.data.html} />}
+      {/* A new one for another text: its prompts are to be labelled again. */}
+      <ArticleBody key={article.data.html} html={article.data.html} />
+      <ArticleEnd />
+    </>
+  );
+}
+
+function ReadingTime({ words: counted, html }: { readonly words: Counted; readonly html: string }) {
+  const minutes = readingMinutes(html);
+  return (
+    <p className={styles.readingTime}>{fill(pluralForm(counted, minutes, site.language), { minutes })}</p>
+  );
+}
+
+/** The text. It reports how far it is read, once the reader has scrolled: a page may be open without being read. */
+function ArticleBody({ html }: { readonly html: string }) {
+  const article = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const look = () => {
+      const place = article.current?.getBoundingClientRect();
+      // The page may still be on its way to the top, where the article begins.
+      if (place && window.scrollY > 0) partsRead(place, window.innerHeight).forEach(reportStep);
+    };
+    window.addEventListener('scroll', look, { passive: true });
+    return () => window.removeEventListener('scroll', look);
+  }, []);
+  const toasts = useToasts();
+  useLayoutEffect(() => {
+    const { prompt } = words;
+    if (!article.current || !prompt) return;
+    labelPrompts(article.current, {
+      ...prompt,
+      onCopy: (text) =>
+        void navigator.clipboard.writeText(text).then(
+          () => toasts.add(prompt.copied),
+          () => toasts.add({ ...prompt.notCopied, variant: 'destructive' }),
+        ),
+    });
+  }, [toasts]);
+  return (
+    <article
+      ref={article}
+      className={styles.article}
+      dangerouslySetInnerHTML={{ __html: withUnbrokenTerms(html) }}
+    />
+  );
+}
+
+/** The next step, for a visitor who has read to the end. */
+function ArticleEnd() {
+  const share = useShare();
+  return (
+    <section className={styles.end} aria-labelledby="article-end">
+      <h2 id="article-end">{words.endTitle}</h2>
+      <p>{words.endText}</p>
+      <div>
+        <Button look="primary" onClick={share}>
+          <ShareIcon />
+          <span>{words.endButton}</span>
+        </Button>
+        {site.readOn && <a href={site.readOn.href}>{site.readOn.label}</a>}
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,14 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { withUnbrokenTerms } from '#web/content/unbroken-terms.ts';
+
+test('each term of a formula keeps the sign before it, and no letter changes', () => {
+  const html = '<blockquote>\n<p><strong>A rate = b c + d/e + f</strong></p>\n</blockquote><p>1 + 1 = 2</p>';
+  const kept = withUnbrokenTerms(html);
+  assert.equal(
+    kept,
+    '<blockquote>\n<p><strong>A rate <span>= b c</span> <span>+ d/e</span> <span>+ f</span></strong></p>\n</blockquote><p>1 + 1 = 2</p>',
+  );
+  assert.equal(kept.replaceAll(/<\/?span>/g, ''), html);
+});

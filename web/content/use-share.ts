@@ -1,0 +1,20 @@
+// Sharing the page, from the header and from the end of the article.
+import { toasts as toastWords } from '#campaign/interface.yaml';
+import * as site from '#campaign/site.yaml';
+import { sharePage } from '#web/content/share-page.ts';
+import { useToasts } from '#web/ui/toaster.tsx';
+
+/** Shares the public page, and says what came of it. */
+export function useShare(): () => void {
+  const toasts = useToasts();
+  const share = async () => {
+    const outcome = await sharePage(navigator, {
+      title: site.title,
+      text: site.shareText,
+      url: new URL('/', location.href).href,
+    });
+    if (outcome === 'copied') toasts.add(toastWords.linkCopied);
+    if (outcome === 'failed') toasts.add({ ...toastWords.shareFailed, variant: 'destructive' });
+  };
+  return () => void share();
+}

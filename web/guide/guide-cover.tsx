@@ -1,0 +1,86 @@
+// The guide as a thing, for campaigns without pictures of their own: its cover and two of its pages, made from the campaign's words
+// and colours, as studio/scenes/guide.html draws them for ours. An ornament: its words stand elsewhere on the page.
+import { MARK_SHAPES } from '#shared/drawings.ts';
+import { benefits, hero, promise } from '#campaign/landing.yaml';
+import * as site from '#campaign/site.yaml';
+import { StaticPart } from '#web/frame/static-part.tsx';
+import styles from '#web/guide/guide-cover.module.css';
+import { NoBreak } from '#web/ui/no-break.tsx';
+
+const STATIC_ID = 'guide-cover';
+
+/** In the place of the hero's picture. The landing page keeps it out of sight where the form alone needs it. */
+export function HeroCover({ className = '' }: { readonly className: string | undefined }) {
+  if (hero.imageAlt && (promise === undefined || promise.imageAlt)) return null;
+  return (
+    <div className={hero.imageAlt ? styles.kept : `${className} ${styles.ground}`} aria-hidden>
+      <StaticPart id={STATIC_ID}>{import.meta.env.SSR ? <GuideCover /> : null}</StaticPart>
+    </div>
+  );
+}
+
+/** In the closing panel, in the place of the guide's picture. Without scripts it is there too: the page holds its markup again. */
+export function ClosingCover() {
+  return (
+    <div aria-hidden>
+      <StaticPart id={STATIC_ID}>{import.meta.env.SSR ? <GuideCover /> : null}</StaticPart>
+    </div>
+  );
+}
+
+/** Beside the form, in the place of the guide's picture: the same markup once more. */
+export function PromiseCover() {
+  return (
+    <div className={styles.beside} aria-hidden>
+      <StaticPart id={STATIC_ID}>{null}</StaticPart>
+    </div>
+  );
+}
+
+/** Five groups of five, as on the drawn cover: from the spine they come together, and run level to the mark. */
+const strands = (): string =>
+  Array.from({ length: 25 }, (_, index) => {
+    const far = 296 + (Math.floor(index / 5) - 2) * 34 + ((index % 5) - 2) * 4.6;
+    const near = 353 + (index - 12) * 1.15;
+    return `M19 ${far.toFixed(1)}C90 ${far.toFixed(1)} 96 ${near.toFixed(1)} 176 ${near.toFixed(1)}H226`;
+  }).join('');
+
+/** How many characters fit at full size: in a word, and in all. */
+const FITS = { word: 12, title: 36 };
+
+function GuideCover() {
+  const longest = Math.max(...site.title.split(/\s/).map((word) => word.length));
+  const isLong = longest > FITS.word || site.title.length > FITS.title;
+  return (
+    <div className={styles.scene}>
+      <div className={`${styles.sheet} ${styles.refinement}`}>
+        <svg viewBox="0 0 300 400" fill="none">
+          <path
+            className={styles.rules}
+            d="M150 52H262M150 66H262M150 80H240M150 284H262M150 298H262M150 312H220"
+          />
+          <path className={styles.curve} d="M152 238L180 222 208 190 236 160 264 112" />
+        </svg>
+      </div>
+      <div className={`${styles.sheet} ${styles.contents}`}>
+        {benefits.cards.slice(0, 6).map(({ title }) => (
+          <p key={title}>{title}</p>
+        ))}
+      </div>
+      <div className={`${styles.sheet} ${styles.cover}`}>
+        <p className={styles.badge}>
+          <span>{hero.badge}</span>
+        </p>
+        <p className={isLong ? `${styles.title} ${styles.long}` : styles.title}>
+          <NoBreak text={site.title} />
+        </p>
+        <svg className={styles.strands} viewBox="0 0 300 400" fill="none">
+          <path d={strands()} />
+        </svg>
+        <svg className={styles.mark} viewBox="0 0 16 16">
+          {site.logo ? <image href={site.logo.src} width="16" height="16" /> : <path d={MARK_SHAPES} />}
+        </svg>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,90 @@
+// The call to action that stays near: a slim bar at the lower edge of the screen, between the hero's button and the closing
+// one. It appears in the browser only, and moves nothing on the page.
+import { useEffect, useRef, useState, type Ref, type RefObject } from 'react';
+
+import styles from '#web/landing/guide-bar.module.css';
+import { placeIn } from '#web/landing/return-point.ts';
+import { Button } from '#web/ui/button.tsx';
+
+type GuideBarProps = {
+  readonly text: string;
+  readonly button: string;
+  /** Its place in the page, where the bar stands in the order of the Tab key. */
+  readonly ref: Ref<HTMLDivElement>;
+  /** The bar appears when this has left the screen at its top. */
+  readonly after: RefObject<HTMLElement | null>;
+  /** The bar leaves when the section of this comes. */
+  readonly before: RefObject<HTMLElement | null>;
+  /** Whether the visitor comes back from another stage. */
+  readonly hasMoved: () => boolean;
+  readonly onCallToAction: () => void;
+};
+
+/** More than any page is high; CSS pixels. */
+const FAR_PX = 100_000;
+
+/** The bar. */
+export function GuideBar({ text, button, ref, after, before, hasMoved, onCallToAction }: GuideBarProps) {
+  // A visitor who comes back from its press finds it where it was.
+  const [isBetween, setBetween] = useState(() => hasMoved() && placeIn(history.state)?.action === 'bar');
+  const [isFocused, setFocused] = useState(false);
+  const isShown = isBetween || isFocused;
+
+  useEffect(() => {
+    const [top, bottom] = [after.current, before.current?.closest('section')];
+    if (!top || !bottom) return undefined;
+    const seen = { top: true, bottom: true };
+    const watch = (element: Element, place: keyof typeof seen, rootMargin: string) => {
+      const observer = new IntersectionObserver(
+        (entries) => {
+          seen[place] = entries.at(-1)?.isIntersecting ?? true;
+          setBetween(!seen.top && !seen.bottom);
+        },
+        { rootMargin },
+      );
+      observer.observe(element);
+      return observer;
+    };
+    // The one counts as seen until it is above the screen, the other from when it comes into it.
+    const observers = [
+      watch(top, 'top', `0px 0px ${FAR_PX}px`),
+      watch(bottom, 'bottom', `${FAR_PX}px 0px 0px`),
+    ];
+    return () => {
+      for (const observer of observers) observer.disconnect();
+    };
+  }, [after, before]);
+
+  return (
+    <div ref={ref} onFocus={() => setFocused(true)} onBlur={() => setFocused(false)}>
+      {isShown && <Bar text={text} button={button} onCallToAction={onCallToAction} />}
+    </div>
+  );
+}
+
+function Bar({ text, button, onCallToAction }: Pick<GuideBarProps, 'text' | 'button' | 'onCallToAction'>) {
+  const bar = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const { current } = bar;
+    if (!current) return undefined;
+    // What the toasts and the focus keep clear of (toaster.module.css, guide-bar.module.css).
+    const { style } = document.documentElement;
+    const measure = new ResizeObserver(() => style.setProperty('--bar', `${current.offsetHeight}px`));
+    measure.observe(current);
+    return () => {
+      measure.disconnect();
+      style.removeProperty('--bar');
+    };
+  }, []);
+
+  return (
+    <div ref={bar} className={styles.bar}>
+      <div className={styles.row}>
+        <p>{text}</p>
+        <Button look="primary" onClick={onCallToAction}>
+          {button}
+        </Button>
+      </div>
+    </div>
+  );
+}

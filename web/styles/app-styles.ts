@@ -1,0 +1,27 @@
+// The styles that travel with the application's first file, not with the page.
+import form from '#web/form/form-stage.module.css?inline';
+import film from '#web/landing/film.module.css?inline';
+import guideBar from '#web/landing/guide-bar.module.css?inline';
+import laterStage from '#web/later-stages/later-stage.module.css?inline';
+import promise from '#web/steps/promise-beside-step.module.css?inline';
+import stepFrame from '#web/steps/step-frame.module.css?inline';
+import transitions from '#web/styles/transitions.css?inline';
+import field from '#web/ui/field.module.css?inline';
+import preferences from '#web/styles/preferences.css?inline';
+import buttonLooks from '#web/ui/button-looks.module.css?inline';
+import toaster from '#web/ui/toaster.module.css?inline';
+
+/** Last what a visitor's system asks for: it goes before all the others. */
+export const appStyles = [
+  buttonLooks,
+  field,
+  stepFrame,
+  form,
+  promise,
+  film,
+  guideBar,
+  laterStage,
+  toaster,
+  transitions,
+  preferences,
+].join('\n');

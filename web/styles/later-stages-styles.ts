@@ -1,0 +1,7 @@
+// The styles that travel with the application's second file (web/later-stages/later-stages.ts).
+import content from '#web/content/content-stage.module.css?inline';
+import openingEnvelope from '#web/content/opening-envelope.module.css?inline';
+import tooltip from '#web/ui/tooltip.module.css?inline';
+import verification from '#web/verification/verification-stage.module.css?inline';
+
+export const laterStagesStyles = [verification, content, openingEnvelope, tooltip].join('\n');
