@@ -1,6 +1,6 @@
 import AxeBuilder from '@axe-core/playwright';
 
-import { expect, test, type Visitor } from './fixtures.ts';
+import { expect, openWithFonts, test, type Visitor } from './fixtures.ts';
 
 async function expectNoViolations(visitor: Visitor, stage: string): Promise<void> {
   const { violations } = await new AxeBuilder({ page: visitor.page })
@@ -64,7 +64,7 @@ test('nothing scrolls sideways at 320 px, which is also 400 % zoom on a desktop 
   visitor,
 }) => {
   await page.setViewportSize({ width: 320, height: 640 });
-  await page.goto('/');
+  await openWithFonts(page);
   await atEachStage(visitor, async (stage) => {
     expect(await overflow(visitor), stage).toBe(0);
   });
@@ -75,7 +75,7 @@ test('text can be spaced as WCAG 1.4.12 wants without anything being cut off @la
   visitor,
 }) => {
   await page.setViewportSize({ width: 375, height: 800 });
-  await page.goto('/');
+  await openWithFonts(page);
   await atEachStage(visitor, async (stage) => {
     await page.evaluate(() => {
       const sheet = new CSSStyleSheet();
@@ -104,7 +104,7 @@ test('text can be spaced as WCAG 1.4.12 wants without anything being cut off @la
 
 test('everything that can be pressed is at least 24 px large @layout', async ({ page, visitor }) => {
   await page.setViewportSize({ width: 375, height: 800 });
-  await page.goto('/');
+  await openWithFonts(page);
   await atEachStage(visitor, async (stage) => {
     const small = await page.evaluate(() =>
       Array.from(document.querySelectorAll('button, input, a'))

@@ -77,6 +77,25 @@ export async function stopClock(page: Page): Promise<void> {
   await page.clock.pauseAt(await page.evaluate(() => Date.now() + 1000));
 }
 
+/** The families of the page's own faces that have arrived. */
+export const loadedFonts = (page: Page): Promise<string[]> =>
+  page.evaluate(() =>
+    Array.from(document.fonts)
+      .filter(({ status }) => status === 'loaded')
+      .map(({ family }) => family.replaceAll('"', '')),
+  );
+
+/**
+ * Opens the landing page, and waits for its fonts: on a machine without any serif they move what stands there, also
+ * between a press and its release.
+ */
+export async function openWithFonts(page: Page): Promise<void> {
+  await page.goto('/');
+  await expect
+    .poll(() => loadedFonts(page))
+    .toEqual(expect.arrayContaining(['Newsreader', 'Hanken Grotesk']));
+}
+
 /** Lets the answer to the right code come without the article, as a server of an earlier release gives it: the page fetches it. */
 export const withoutArticle = (page: Page): Promise<unknown> =>
   page.route('**/api/verify', (route) =>

@@ -1,5 +1,5 @@
 // Keyboards and screen readers keep their place: the focus never falls back to the page as a whole.
-import { expect, test, withoutArticle, type Visitor } from './fixtures.ts';
+import { expect, openWithFonts, test, withoutArticle, type Visitor } from './fixtures.ts';
 
 /** A button by its name, of the page and not of a toast. */
 const buttonOf = (visitor: Visitor, name: string) => visitor.page.getByRole('button', { name, exact: true });
@@ -145,11 +145,7 @@ for (const [name, width] of [
     visitor,
   }) => {
     await page.setViewportSize({ width, height: 800 });
-    await page.goto('/');
-    // The font comes late and changes the page's height.
-    await page.waitForFunction(() =>
-      Array.from(document.fonts).some(({ family, status }) => family === 'Newsreader' && status === 'loaded'),
-    );
+    await openWithFonts(page);
     const action = buttonOf(visitor, name);
     await action.scrollIntoViewIfNeeded();
     // Not where the browser would put it by itself.

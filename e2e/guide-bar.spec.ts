@@ -1,5 +1,5 @@
 // The call to action that stays near, between the hero's button and the closing one.
-import { expect, test, type Visitor } from './fixtures.ts';
+import { expect, openWithFonts, test, type Visitor } from './fixtures.ts';
 
 const barOf = ({ page }: Visitor) => page.getByRole('button', { name: 'Get the guide' });
 
@@ -26,19 +26,11 @@ for (const [width, height] of [
         document.documentElement.dataset['shifted'] = String(shifted);
       }).observe({ type: 'layout-shift', buffered: true });
     });
-    await page.goto('/');
+    // What the fonts move where a machine has no like of them is late-fonts.spec.ts's to measure.
+    await openWithFonts(page);
     await page.mouse.move(40, 200);
     await page.waitForFunction(() => document.querySelector('[aria-label^="Notifications"]') !== null);
     await expect(barOf(visitor)).toHaveCount(0);
-    // What the fonts move where a machine has no like of them is late-fonts.spec.ts's to measure.
-    await expect
-      .poll(() => page.evaluate(() => Array.from(document.fonts, ({ family, status }) => family + status)))
-      .toEqual(
-        expect.arrayContaining([
-          expect.stringMatching(/^Newsreader.*loaded$/),
-          expect.stringMatching(/Hanken.*loaded$/),
-        ]),
-      );
     const shifted = async () => Number((await page.locator('html').getAttribute('data-shifted')) ?? 0);
     const before = await shifted();
     await goBetween(visitor);

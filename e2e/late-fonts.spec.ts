@@ -1,5 +1,5 @@
 // The page's fonts come after its first paint, or never: nothing moves when they come, and nothing is missing without them.
-import { expect, test, type Visitor } from './fixtures.ts';
+import { expect, loadedFonts, test, type Visitor } from './fixtures.ts';
 
 test.use({ machineFace: false });
 
@@ -28,13 +28,6 @@ const boxes = (visitor: Visitor): Promise<Box[]> =>
       }),
   );
 
-const loadedFonts = (visitor: Visitor): Promise<string[]> =>
-  visitor.page.evaluate(() =>
-    Array.from(document.fonts)
-      .filter(({ status }) => status === 'loaded')
-      .map(({ family }) => family.replaceAll('"', '')),
-  );
-
 for (const width of [375, 1440])
   test(`at ${width} px nothing moves when the text face arrives late @layout`, async ({ page, visitor }) => {
     await page.setViewportSize({ width, height: 900 });
@@ -47,8 +40,8 @@ for (const width of [375, 1440])
     await page.goto('/');
     await asked;
     // What the serif moves is not asked here: the machines of the tests have none.
-    await expect.poll(() => loadedFonts(visitor)).toContain('Newsreader');
-    expect(await loadedFonts(visitor)).not.toContain('Hanken Grotesk');
+    await expect.poll(() => loadedFonts(page)).toContain('Newsreader');
+    expect(await loadedFonts(page)).not.toContain('Hanken Grotesk');
     const before = await boxes(visitor);
     await page.evaluate(() => {
       Object.assign(globalThis, { shift: 0 });
@@ -60,7 +53,7 @@ for (const width of [375, 1440])
       }).observe({ type: 'layout-shift' });
     });
     held.resolve();
-    await expect.poll(() => loadedFonts(visitor)).toContain('Hanken Grotesk');
+    await expect.poll(() => loadedFonts(page)).toContain('Hanken Grotesk');
     expect(before.length).toBeGreaterThan(30);
     const after = await boxes(visitor);
     expect(after.map(({ words, top, height }) => ({ words, top, height }))).toEqual(
@@ -78,6 +71,24 @@ for (const width of [375, 1440])
     expect(await page.evaluate(() => Number(Reflect.get(globalThis, 'shift')))).toBeLessThan(0.0001);
   });
 
+test('beside the form nothing moves when the text face arrives late @layout', async ({ page, visitor }) => {
+  await page.setViewportSize({ width: 1440, height: 900 });
+  const held = Promise.withResolvers<void>();
+  await page.route('**/fonts/hanken-grotesk.woff2', async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  await page.goto('/');
+  await visitor.openForm();
+  await expect.poll(() => loadedFonts(page)).toContain('Newsreader');
+  const heights = async () =>
+    (await boxes(visitor)).map(({ words, top, height }) => ({ words, top, height }));
+  const before = await heights();
+  held.resolve();
+  await expect.poll(() => loadedFonts(page)).toContain('Hanken Grotesk');
+  expect(await heights()).toEqual(before);
+});
+
 test('without the fonts the page is whole, and complains to nobody', async ({
   page,
   visitor,
@@ -87,6 +98,6 @@ test('without the fonts the page is whole, and complains to nobody', async ({
   await page.route('**/fonts/*', (route) => route.abort());
   await page.goto('/');
   await visitor.askForCode();
-  expect(await loadedFonts(visitor)).toEqual(expect.not.arrayContaining(['Newsreader', 'Hanken Grotesk']));
+  expect(await loadedFonts(page)).toEqual(expect.not.arrayContaining(['Newsreader', 'Hanken Grotesk']));
   await expect(visitor.box(1)).toBeVisible();
 });

@@ -1,5 +1,5 @@
 // Between the telephone and the desktop, and with letters twice as large: nothing is squeezed, nothing stands alone.
-import { expect, test, type Visitor } from './fixtures.ts';
+import { expect, openWithFonts, test, type Visitor } from './fixtures.ts';
 
 const WIDTHS = [600, 700, 767, 768, 820, 900, 960, 1000, 1024, 1100];
 /**
@@ -57,7 +57,7 @@ for (const [letters, leastCh] of LETTERS) {
     visitor,
   }) => {
     test.slow();
-    await page.goto('/');
+    await openWithFonts(page);
     const faults: string[] = [];
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: 900 });
@@ -79,7 +79,7 @@ for (const width of [320, 375, 768])
     visitor,
   }) => {
     await page.setViewportSize({ width, height: 800 });
-    await page.goto('/');
+    await openWithFonts(page);
     await visitor.askForCode();
     // Every length up to three lines: one of them fills a line to its end.
     const alone = await page.evaluate(() => {

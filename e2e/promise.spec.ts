@@ -1,9 +1,9 @@
 // What stands beside the form: what the visitor gets for an address.
-import { expect, test } from './fixtures.ts';
+import { expect, openWithFonts, test } from './fixtures.ts';
 
 test('beside the form stand the guide, what it teaches and one voice @layout', async ({ page, visitor }) => {
   await page.setViewportSize({ width: 1280, height: 900 });
-  await page.goto('/');
+  await openWithFonts(page);
   await visitor.openForm();
   const promise = page.getByRole('complementary');
   await expect(promise).toBeVisible();
@@ -25,7 +25,7 @@ test('beside the form stand the guide, what it teaches and one voice @layout', a
 for (const width of [320, 375, 768])
   test(`at ${width} px the promise is one line above the form @layout`, async ({ page, visitor }) => {
     await page.setViewportSize({ width, height: 800 });
-    await page.goto('/');
+    await openWithFonts(page);
     await visitor.openForm();
     await expect(page.getByRole('complementary')).toHaveCount(0);
     const line = page.getByText('Six chapters on emails people answer.');

@@ -1,12 +1,12 @@
 // The form and the code screen are two steps of one way: the same places, and how far one has come.
-import { expect, test } from './fixtures.ts';
+import { expect, openWithFonts, test } from './fixtures.ts';
 
 test('the code screen keeps the places of the form, with the guide beside it and the step marked @layout', async ({
   page,
   visitor,
 }) => {
   await page.setViewportSize({ width: 1440, height: 900 });
-  await page.goto('/');
+  await openWithFonts(page);
   await visitor.openForm();
   const heading = page.getByRole('heading', { level: 1 });
   const beside = page.getByRole('complementary', { name: 'What You Will Have' });
@@ -37,7 +37,7 @@ for (const width of [320, 375, 768])
     visitor,
   }) => {
     await page.setViewportSize({ width, height: 800 });
-    await page.goto('/');
+    await openWithFonts(page);
     await visitor.openForm();
     const note = page.getByText('No credit card required • Instant access • Unsubscribe anytime');
     await expect(note).toBeVisible();

@@ -33,6 +33,8 @@ const onIntent = (event: Event): void => {
     const button = buttonAt(event);
     if (button === null) return;
     event.preventDefault();
+    // Once hydration has begun React would answer it too.
+    event.stopPropagation();
     // The theme needs no application.
     if (button.closest('header')) toggleTheme(root);
     else {
