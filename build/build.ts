@@ -250,11 +250,18 @@ function takeCampaignFiles(): void {
     if (existsSync(from)) cpSync(from, to, { recursive: true });
 }
 
-/** The styles for a landing page with other numbers of cards, or without a picture; empty for all other pages. */
-async function buildShapes(page: string): Promise<string> {
-  const shapes = await buildCriticalStyles('critical-shapes.ts');
-  const names = Array.from(shapes.matchAll(/\.([a-z]\d)\{/gi), ([, name = '']) => name);
-  return names.some((name) => new RegExp(`class="[^"]*\\b${name}\\b`).test(page)) ? shapes : '';
+/** Styles that a landing page carries only if it has what they are for. */
+const WHERE_USED = ['critical-shapes.ts', 'critical-logos.ts', 'critical-questions.ts'];
+
+/** The styles for other numbers of cards, for sections and pictures that not every campaign has; empty for all other pages. */
+async function buildStylesWhereUsed(page: string): Promise<string> {
+  const used: string[] = [];
+  for (const list of WHERE_USED) {
+    const styles = await buildCriticalStyles(list);
+    const names = Array.from(styles.matchAll(/\.([a-z]\d)(?!\w)/gi), ([, name = '']) => name);
+    if (names.some((name) => new RegExp(`class="[^"]*\\b${name}\\b`).test(page))) used.push(styles);
+  }
+  return used.join('');
 }
 
 const { site, landing, interface: words } = readPageWords(CAMPAIGN_FOLDER);
@@ -268,7 +275,7 @@ const markup = await prerender('/');
 const css =
   (await buildHeadlineFont([hero.headline, site.title, ...figures.map(({ value }) => value)])) +
   critical +
-  (await buildShapes(markup));
+  (await buildStylesWhereUsed(markup));
 const notFoundCss =
   (await buildHeadlineFont([words.notFound.title, site.title])) +
   critical +

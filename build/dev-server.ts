@@ -54,6 +54,8 @@ function page(markup: string): string {
 import { start } from '/entry-client.tsx';
 import '/styles/critical.ts';
 import '/styles/critical-shapes.ts';
+import '/styles/critical-logos.ts';
+import '/styles/critical-questions.ts';
 import '/styles/critical-not-found.ts';
 // The styles have come.
 document.querySelector('style').remove();

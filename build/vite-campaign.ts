@@ -4,8 +4,9 @@ import path from 'node:path';
 import type { Plugin } from 'vite';
 import type * as z from 'zod/mini';
 
-import { landingOf, readConsent, readWords, siteOf, svgSize } from '#server/campaign/campaign.ts';
-import { Interface, Landing, Site } from '#shared/campaign-schema.ts';
+import { landingOf, readConsent, readWords, sizeInName, siteOf, svgSize } from '#server/campaign/campaign.ts';
+import { iconDrawing } from '#server/campaign/icon-set.ts';
+import { chaptersOf, filmHasPoints, Interface, Landing, sectionsOf, Site } from '#shared/campaign-schema.ts';
 import { yearIn } from '#shared/words.ts';
 
 /** Each file that the page may import, and its entries. An optional entry that the operator left out is undefined. */
@@ -49,17 +50,61 @@ export function readPageWords(folder: string): PageWords {
 /** As high as the mark it stands for (web/frame/mark.tsx), in CSS pixels. */
 const LOGO_HEIGHT = 24;
 
-function logoOf(
+type Picture = { readonly src: string; readonly width: number; readonly height: number };
+
+/** A logo in media/, by its natural size and the size at which it is shown. */
+function pictureOf(
   folder: string,
   logo: string | undefined,
-): { src: string; width: number; height: number } | undefined {
+  scale: (natural: { width: number; height: number }) => number,
+): Picture | undefined {
   if (logo === undefined) return undefined;
-  const size = svgSize(folder, logo);
+  const size = logo.endsWith('.svg') ? svgSize(folder, logo) : sizeInName(logo);
   if (size === null) throw new Error(`media/${logo} has lost its viewBox.`);
+  const factor = scale(size);
   return {
     src: `/media/${logo}`,
-    width: Math.round((LOGO_HEIGHT * size.width) / size.height),
-    height: LOGO_HEIGHT,
+    width: Math.round(factor * size.width),
+    height: Math.round(factor * size.height),
+  };
+}
+
+const logoOf = (folder: string, logo: string | undefined) =>
+  pictureOf(folder, logo, ({ height }) => LOGO_HEIGHT / height);
+
+/** Of logos in a row: as large as the eye takes for equal, whatever their shapes. CSS pixels. */
+const ROW = { area: 3600, height: 44, width: 150 };
+
+const logoInRow = (folder: string, logo: string | undefined) =>
+  pictureOf(folder, logo, ({ width, height }) =>
+    Math.min(Math.sqrt(ROW.area / (width * height)), ROW.height / height, ROW.width / width),
+  );
+
+/** The landing page's words, with what the build finds out about them. */
+function landingWords(folder: string, landing: Landing) {
+  const { benefits, logos, testimonials } = landing;
+  const cards = testimonials?.cards.map((card) => ({ ...card, logo: logoOf(folder, card.logo) }));
+  const sections = sectionsOf(landing);
+  const film = sections.indexOf('video');
+  const withPoints = filmHasPoints(sections);
+  return {
+    ...landing,
+    // The film alone can be played; what stands before and after it is words and pictures (web/landing/landing.tsx).
+    sectionsBefore: film < 0 ? sections : sections.slice(0, withPoints ? film - 1 : film),
+    sectionsAfter: film < 0 ? [] : sections.slice(film + 1),
+    filmHasPoints: withPoints,
+    benefits: benefits && {
+      ...benefits,
+      cards: benefits.cards.map((card) => ({ ...card, drawing: iconDrawing(card.icon) })),
+    },
+    logos: logos && {
+      ...logos,
+      companies: logos.companies.map((company) => ({ ...company, logo: logoInRow(folder, company.logo) })),
+    },
+    testimonials: testimonials && { ...testimonials, cards },
+    // The form shows one testimonial; the others stay out of the application's files.
+    testimonial: cards?.[0],
+    chapters: chaptersOf(landing),
   };
 }
 
@@ -67,11 +112,7 @@ function logoOf(
 function exportsOf(folder: string, file: WordFile): Readonly<Record<string, unknown>> {
   if (file === 'consent.yaml') return wordsOrThrow(readConsent(folder));
   const { site, landing, interface: interfaceWords } = readPageWords(folder);
-  if (file === 'landing.yaml') {
-    const cards = landing.testimonials.cards.map((card) => ({ ...card, logo: logoOf(folder, card.logo) }));
-    // The form shows one testimonial; the others stay out of the application's files.
-    return { ...landing, testimonials: { ...landing.testimonials, cards }, testimonial: cards[0] };
-  }
+  if (file === 'landing.yaml') return landingWords(folder, landing);
   if (file === 'interface.yaml') return interfaceWords;
   const languageName = new Intl.DisplayNames(site.language, { type: 'language' }).of(site.language);
   return { ...site, languageName, logo: logoOf(folder, site.logo) };

@@ -52,7 +52,8 @@ const words = wordsWith('year');
 
 const href = words.check(
   z.superRefine((text: string, context) => {
-    const complaint = linkComplaint(text);
+    // Which places the page has is known where its sections are read (server/campaign/campaign.ts).
+    const complaint = linkComplaint(text, null);
     if (complaint !== null) context.addIssue({ code: 'custom', message: complaint });
   }),
 );
@@ -103,8 +104,40 @@ export const Site = z.strictObject({
 });
 export type Site = z.infer<typeof Site>;
 
-const BENEFIT_ICONS = ['prompt', 'knowledge', 'drivers', 'deliverability', 'refinement', 'results'] as const;
-export type BenefitIcon = (typeof BENEFIT_ICONS)[number];
+/** The icons that the page draws itself (web/ui/icons.tsx). Other names are those of a set (server/campaign/icon-set.ts). */
+export const DRAWN_ICONS = [
+  'prompt',
+  'knowledge',
+  'drivers',
+  'deliverability',
+  'refinement',
+  'results',
+] as const;
+export type DrawnIcon = (typeof DRAWN_ICONS)[number];
+
+/**
+ * The sections between the hero and the closing card, in the order in which they stand when the campaign gives none. Each may
+ * be left out. A film that comes right after `howItWorks` stands within it.
+ */
+export const SECTIONS = [
+  'logos',
+  'benefits',
+  'howItWorks',
+  'video',
+  'problems',
+  'solution',
+  'testimonials',
+  'questions',
+] as const;
+export type SectionName = (typeof SECTIONS)[number];
+
+/** A logo that says how wide and how high it is: an SVG by its viewBox, any other picture by its name. */
+const logo = words.check(
+  z.regex(
+    /^[\w.-]+(?:\.svg|-[1-9]\d{0,3}x[1-9]\d{0,3}\.(?:avif|webp|png))$/,
+    "must be the name of a file in media/: an SVG, such as 'acme.svg', or a picture with its width and height in its name, such as 'acme-320x80.webp'",
+  ),
+);
 
 /** campaign/landing.yaml */
 export const Landing = z.strictObject({
@@ -119,25 +152,38 @@ export const Landing = z.strictObject({
   }),
   // Without them the hero ends with its lines of trust.
   figures: z.optional(items(z.strictObject({ from: z.optional(words), value: words, label: words }))),
-  benefits: z.strictObject({
-    title: words,
-    intro: words,
-    cards: items(
-      z.strictObject({
-        icon: z.enum(BENEFIT_ICONS),
-        title: words,
-        description: words,
-        note: z.optional(words),
-      }),
-    ),
-  }),
+  // Without it the sections stand in the order of SECTIONS.
+  sections: z.optional(items(z.enum(SECTIONS))),
+  logos: z.optional(
+    z.strictObject({
+      title: words,
+      // Without a picture the name stands.
+      companies: items(z.strictObject({ name: words, logo: z.optional(logo) })),
+    }),
+  ),
+  benefits: z.optional(
+    z.strictObject({
+      title: words,
+      intro: words,
+      cards: items(
+        z.strictObject({
+          icon: words,
+          title: words,
+          description: words,
+          note: z.optional(words),
+        }),
+      ),
+    }),
+  ),
   // Without it there are no pictures of pages.
   inside: z.optional(z.strictObject({ title: words, pictures: items(words) })),
-  howItWorks: z.strictObject({
-    title: words,
-    intro: words,
-    points: items(z.strictObject({ title: words, description: words })),
-  }),
+  howItWorks: z.optional(
+    z.strictObject({
+      title: words,
+      intro: words,
+      points: items(z.strictObject({ title: words, description: words })),
+    }),
+  ),
   // Without it there is no film.
   video: z.optional(
     z.strictObject({
@@ -149,31 +195,44 @@ export const Landing = z.strictObject({
       button: z.optional(words),
     }),
   ),
-  problems: z.strictObject({
-    title: words,
-    intro: words,
-    cards: items(z.strictObject({ title: words, description: words })),
-  }),
-  solution: z.strictObject({
-    title: words,
-    text: words,
-    qualities: items(z.strictObject({ title: words, description: words })),
-    proof: words,
-  }),
-  testimonials: z.strictObject({
-    title: words,
-    // Without a picture, a person's initials stand.
-    cards: items(
-      z.strictObject({
-        name: words,
-        role: words,
-        image: z.optional(words),
-        logo: z.optional(svg),
-        quote: words,
-        metric: words,
-      }),
-    ),
-  }),
+  problems: z.optional(
+    z.strictObject({
+      title: words,
+      intro: words,
+      cards: items(z.strictObject({ title: words, description: words })),
+    }),
+  ),
+  solution: z.optional(
+    z.strictObject({
+      title: words,
+      text: words,
+      qualities: items(z.strictObject({ title: words, description: words })),
+      proof: words,
+    }),
+  ),
+  testimonials: z.optional(
+    z.strictObject({
+      title: words,
+      // Without a picture, a person's initials stand.
+      cards: items(
+        z.strictObject({
+          name: words,
+          role: words,
+          image: z.optional(words),
+          logo: z.optional(svg),
+          quote: words,
+          metric: words,
+        }),
+      ),
+    }),
+  ),
+  questions: z.optional(
+    z.strictObject({
+      title: words,
+      intro: z.optional(words),
+      answers: items(z.strictObject({ question: words, answer: words })),
+    }),
+  ),
   // Without it no bar follows the visitor down the page.
   bar: z.optional(z.strictObject({ text: words, button: words })),
   closing: z.strictObject({ title: words, text: words, button: words, note: words }),
@@ -190,6 +249,20 @@ export const Landing = z.strictObject({
   withoutScript: words,
 });
 export type Landing = z.infer<typeof Landing>;
+
+/** The sections that a landing page has between the hero and the closing card, in their order. */
+export const sectionsOf = (landing: Landing): SectionName[] =>
+  (landing.sections ?? SECTIONS).filter((name) => landing[name] !== undefined);
+
+/** The titles of what the guide holds, for its list of contents; none where the campaign lists nothing of that kind. */
+export const chaptersOf = ({ benefits, howItWorks, solution }: Landing): string[] =>
+  (benefits?.cards ?? howItWorks?.points ?? solution?.qualities ?? []).map(({ title }) => title);
+
+/** Whether the film stands within `howItWorks`, and not in a section for itself. @param sections in their order */
+export const filmHasPoints = (sections: readonly SectionName[]): boolean => {
+  const at = sections.indexOf('video');
+  return at > 0 && sections[at - 1] === 'howItWorks';
+};
 
 /** campaign/consent.yaml */
 export const Consent = z.strictObject({

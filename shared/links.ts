@@ -1,8 +1,5 @@
 // What the operator may put where a link leads.
 
-/** Places of the landing page that a link may lead to. */
-const PLACES = ['benefits', 'how-it-works', 'problems', 'solution', 'testimonials', 'closing'] as const;
-
 const GOES_SOMEWHERE =
   /^(?:https?:\/\/[^\s/?#]+\.?[^\s]*|mailto:[^\s@]+@[^\s@]+|tel:\+?[\d\s().-]+|\/(?!\/)\S*)$/i;
 
@@ -12,13 +9,13 @@ export const fromOtherPage = (href: string): string => (/^#./.test(href) ? `/${h
 /**
  * Whether a browser can follow a link, and would go where its writer meant.
  * @param href as it is written
- * @param places names that it may lead to within the page
+ * @param places names that it may lead to within the page; null when they are not known yet, and any will do
  * @returns what is wrong and what to do, as a phrase behind the name of the entry; null when nothing is
  */
-export function linkComplaint(href: string, places: readonly string[] = PLACES): string | null {
+export function linkComplaint(href: string, places: readonly string[] | null): string | null {
   if (href === '#') return null;
   if (href.startsWith('#'))
-    return places.includes(href.slice(1))
+    return places === null || places.includes(href.slice(1))
       ? null
       : `leads to no place of the page${places.length > 0 ? `; there are #${places.join(', #')}` : ''}`;
   if (/^[“”„"'‘’]|[“”„"'‘’]$/.test(href))

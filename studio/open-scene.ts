@@ -6,7 +6,7 @@ import path from 'node:path';
 import { chromium, type Browser, type Page } from '@playwright/test';
 
 import { readArticle, readWords } from '#server/campaign/campaign.ts';
-import { Landing, Site } from '#shared/campaign-schema.ts';
+import { chaptersOf, Landing, Site } from '#shared/campaign-schema.ts';
 import { chromiumLaunchOptions } from '#testing/chromium.ts';
 
 const mediaTools = import.meta.dirname;
@@ -76,7 +76,7 @@ function drawnCampaign() {
     title: site.title,
     badge: landing.hero.badge,
     button: landing.video?.button ?? landing.hero.button,
-    chapters: landing.benefits.cards.map((card) => card.title),
+    chapters: chaptersOf(landing),
     accent: site.colors?.accent.light ?? designColours.accent,
     plate: site.colors?.plate.light ?? designColours.plate,
   };
@@ -99,7 +99,7 @@ function drawnSections(): readonly string[] {
 export const countOfInsidePictures = (): number => campaignWords().landing.inside?.pictures.length ?? 0;
 
 /** The people whose words stand on the landing page. */
-export const campaignPeople = () => campaignWords().landing.testimonials.cards;
+export const campaignPeople = () => campaignWords().landing.testimonials?.cards ?? [];
 
 export type SceneSize = {
   readonly width: number;

@@ -13,14 +13,51 @@ declare module '#campaign/site.yaml' {
 
 declare module '#campaign/landing.yaml' {
   type Landing = import('#shared/campaign-schema.ts').Landing;
-  type Testimonial = Omit<Landing['testimonials']['cards'][number], 'logo'> & {
-    /** The company's logo, as high as ours; sizes in CSS pixels. */
-    readonly logo: { readonly src: string; readonly width: number; readonly height: number } | undefined;
-  };
-  const landing: Omit<Landing, 'testimonials'> & {
-    readonly testimonials: { readonly title: string; readonly cards: readonly Testimonial[] };
+  type StaticSection = import('#web/landing/sections.tsx').StaticSection;
+  /** A logo in the size at which it is shown, in CSS pixels. */
+  type Logo = { readonly src: string; readonly width: number; readonly height: number };
+  type With<Item, More> = Omit<Item, keyof More> & More;
+  type Benefits = NonNullable<Landing['benefits']>;
+  type Logos = NonNullable<Landing['logos']>;
+  type Testimonials = NonNullable<Landing['testimonials']>;
+  type Testimonial = With<Testimonials['cards'][number], { readonly logo: Logo | undefined }>;
+  const landing: With<
+    Landing,
+    {
+      readonly benefits:
+        | With<
+            Benefits,
+            {
+              /** `drawing`: the lines of an icon that the page does not draw itself. */
+              readonly cards: readonly (Benefits['cards'][number] & {
+                readonly drawing: string | undefined;
+              })[];
+            }
+          >
+        | undefined;
+      readonly logos:
+        | With<
+            Logos,
+            {
+              readonly companies: readonly With<
+                Logos['companies'][number],
+                { readonly logo: Logo | undefined }
+              >[];
+            }
+          >
+        | undefined;
+      readonly testimonials: With<Testimonials, { readonly cards: readonly Testimonial[] }> | undefined;
+    }
+  > & {
+    /** The sections before the film's own, in their order; without a film, all of them. */
+    readonly sectionsBefore: readonly StaticSection[];
+    readonly sectionsAfter: readonly StaticSection[];
+    /** Whether the film stands under the points of `howItWorks`. */
+    readonly filmHasPoints: boolean;
     /** The first of the testimonials. */
-    readonly testimonial: Testimonial;
+    readonly testimonial: Testimonial | undefined;
+    /** Titles for the guide's list of contents. */
+    readonly chapters: readonly string[];
   };
   export = landing;
 }

@@ -282,12 +282,64 @@ const IN_YAML: readonly Slip[] = [
     complaints: ['@: subject: must contain {code}, so that the code shows in the inbox.'],
   },
   {
-    it: 'a wrong icon',
+    it: 'a wrong icon of ours',
     file: 'landing.yaml',
     at: '    - icon: prompt',
     write: '    - icon: promt',
     complaints: [
-      '@: benefits.cards.0.icon: must be one of prompt, knowledge, drivers, deliverability, refinement, results (did you mean prompt?).',
+      '@:13: benefits.cards.0.icon: there is no icon promt; did you mean prompt? All names: prompt, knowledge, drivers, deliverability, refinement, results, and those of tabler.io/icons (outline).',
+    ],
+  },
+  {
+    it: 'a wrong icon of the set',
+    file: 'landing.yaml',
+    at: '    - icon: prompt',
+    write: '    - icon: Mail Openned',
+    complaints: [
+      '@:13: benefits.cards.0.icon: there is no icon Mail Openned; did you mean mail-opened? All names: prompt, knowledge, drivers, deliverability, refinement, results, and those of tabler.io/icons (outline).',
+    ],
+  },
+  {
+    it: 'a section that does not exist',
+    file: 'landing.yaml',
+    write: 'sections: [benefits, howItWorks, video, problems, solution, testimonals]',
+    complaints: [
+      '@:61: sections.5: must be one of logos, benefits, howItWorks, video, problems, solution, testimonials, questions (did you mean testimonials?).',
+    ],
+  },
+  {
+    it: 'a section that is in the list twice, and one that has no words',
+    file: 'landing.yaml',
+    write:
+      'sections:\n  - benefits\n  - howItWorks\n  - video\n  - problems\n  - benefits\n  - solution\n  - testimonials\n  - questions',
+    complaints: [
+      '@+5:5: sections.4: benefits stands in the list twice; keep one of them.',
+      '@+8:5: sections.7: there is no section questions; write its words, or take the name out.',
+    ],
+  },
+  {
+    it: 'a section that is not in the list',
+    file: 'landing.yaml',
+    at: 'testimonials:',
+    write: 'sections: [benefits, howItWorks, video, problems, solution]\ntestimonials:',
+    complaints: [
+      '@+1:1: testimonials: is not in the list of sections, so no visitor would see it; add testimonials there, or take these words out.',
+    ],
+  },
+  {
+    it: 'a logo whose size is not known',
+    file: 'landing.yaml',
+    write: 'logos:\n  title: Known from\n  companies:\n    - name: Acme\n      logo: acme.png',
+    complaints: [
+      "@+4: logos.companies.0.logo: must be the name of a file in media/: an SVG, such as 'acme.svg', or a picture with its width and height in its name, such as 'acme-320x80.webp'.",
+    ],
+  },
+  {
+    it: 'a logo that is not there',
+    file: 'landing.yaml',
+    write: 'logos:\n  title: Known from\n  companies:\n    - name: Acme\n      logo: acme-320x80.png',
+    complaints: [
+      '@+4: logos.companies.0.logo: needs media/acme-320x80.png; put it there, or take the entry out.',
     ],
   },
   {

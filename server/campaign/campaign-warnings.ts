@@ -77,15 +77,16 @@ export function campaignWarnings(folder: string): string[] {
 }
 
 /** The files of media/ that the words speak of. */
-function mediaOf({ logo }: Site, { hero, video, inside, promise, testimonials }: Landing): string[] {
+function mediaOf({ logo }: Site, { hero, video, inside, promise, testimonials, logos }: Landing): string[] {
   return [
     ...(logo === undefined ? [] : [logo]),
     ...(hero.imageAlt === undefined ? [] : MEDIA.hero),
     ...(video === undefined ? [] : MEDIA.video),
     ...(promise?.imageAlt === undefined ? [] : MEDIA.promise),
     ...(inside?.pictures ?? []).flatMap((_, index) => mediaOfPages(index)),
-    ...both(testimonials.cards.flatMap(({ image }) => image ?? [])),
-    ...testimonials.cards.flatMap((card) => card.logo ?? []),
+    ...both((testimonials?.cards ?? []).flatMap(({ image }) => image ?? [])),
+    ...(testimonials?.cards ?? []).flatMap((card) => card.logo ?? []),
+    ...(logos?.companies ?? []).flatMap((company) => company.logo ?? []),
   ];
 }
 

@@ -4,9 +4,16 @@ import os from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
+import { parse, stringify } from 'yaml';
+
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 import { renderArticle } from '#server/campaign/render-article.ts';
-import { consentVersion, pageComplaints, readCampaign } from '#server/campaign/campaign.ts';
+import {
+  campaignComplaints,
+  consentVersion,
+  pageComplaints,
+  readCampaign,
+} from '#server/campaign/campaign.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 
 const CONTENT = TEST_CAMPAIGN;
@@ -87,6 +94,95 @@ describe('complaints', () => {
         `${at('video:')}: video: needs media/film.webm; put it there, or take the entry out.`,
       ]);
     }));
+});
+
+describe('the sections of the landing page', () => {
+  /** What is wrong with a copy whose landing page was changed. */
+  const complaintsAbout = (change: (landing: Record<string, unknown>) => void, footerLink = '#') => {
+    const found: string[] = [];
+    withContent(
+      {
+        'landing.yaml': (text) => {
+          const landing = parse(text) as Record<string, unknown>;
+          change(landing);
+          return stringify(landing);
+        },
+        'site.yaml': (text) => text.replace("href: '#'", `href: '${footerLink}'`),
+      },
+      (_, folder) =>
+        found.push(...campaignComplaints(folder).map((text) => text.replace(folder, 'campaign'))),
+    );
+    return found;
+  };
+
+  it('can each be left out, and all of them', () => {
+    const all = ['benefits', 'howItWorks', 'video', 'problems', 'solution', 'testimonials'];
+    for (const left of [...all.map((name) => [name]), all])
+      assert.deepEqual(
+        complaintsAbout((landing) => {
+          for (const name of [...left, ...(left.includes('benefits') ? ['inside'] : [])])
+            delete landing[name];
+        }),
+        [],
+        left.join(),
+      );
+  });
+
+  it('but not the hero and the closing card, nor what the open pages of the guide stand in', () => {
+    assert.deepEqual(
+      complaintsAbout((landing) => {
+        delete landing['hero'];
+        delete landing['closing'];
+      }).map((sentence) => sentence.replace(/^.*yaml:\d+: /, '')),
+      ['hero: is missing.', 'closing: is missing.'],
+    );
+    assert.match(
+      complaintsAbout((landing) => delete landing['benefits']).join(),
+      /^campaign\/landing\.yaml:\d+: inside: stands at the end of benefits, which are not there; write them, or take this out\.$/,
+    );
+  });
+
+  it('lead from a link of the footer only where there is one', () => {
+    const withoutProof = (landing: Record<string, unknown>) => delete landing['testimonials'];
+    assert.deepEqual(complaintsAbout(withoutProof, '#benefits'), []);
+    assert.match(
+      complaintsAbout(withoutProof, '#testimonials').join(),
+      /^campaign\/site\.yaml:\d+: footerLinks\.0\.href: leads to no place of the page; there are #benefits, #how-it-works, #problems, #solution, #closing\.$/,
+    );
+    assert.deepEqual(
+      complaintsAbout((landing) => {
+        landing['questions'] = { title: 'Questions', answers: [{ question: 'Is it free?', answer: 'Yes.' }] };
+        landing['sections'] = [
+          'video',
+          'questions',
+          'testimonials',
+          'solution',
+          'problems',
+          'howItWorks',
+          'benefits',
+        ];
+      }, '#questions'),
+      [],
+    );
+  });
+
+  it('take icons of the set by name, under every name that the set has for them', () => {
+    for (const icon of ['rocket', 'mail-opened', '2fa'])
+      assert.deepEqual(
+        complaintsAbout(({ benefits }) => {
+          (benefits as { cards: { icon: string }[] }).cards[0]!.icon = icon;
+        }),
+        [],
+        icon,
+      );
+    // Filled ones would stand beside ours like blots.
+    assert.match(
+      complaintsAbout(({ benefits }) => {
+        (benefits as { cards: { icon: string }[] }).cards[0]!.icon = 'mail-filled';
+      }).join(),
+      /there is no icon mail-filled; did you mean mail-/,
+    );
+  });
 });
 
 describe('the words of the operator', () => {

@@ -14,6 +14,7 @@ import {
   namesIn,
   readText,
 } from '#server/campaign/pictures-and-films.ts';
+import { iconComplaint } from '#server/campaign/icon-set.ts';
 import { parseWords, type ParsedWords } from '#server/campaign/missing-and-wrong-words.ts';
 import type { Article } from '#shared/api.ts';
 import {
@@ -23,10 +24,15 @@ import {
   Errors,
   GuideEmail,
   Interface,
+  filmHasPoints,
   Landing,
   NewLeadEmail,
+  SECTIONS,
+  sectionsOf,
   Site,
+  type SectionName,
 } from '#shared/campaign-schema.ts';
+import { linkComplaint } from '#shared/links.ts';
 
 /** The sentence beside the checkbox, and the version made from it. */
 export type ConsentWording = { readonly text: string; readonly version: string };
@@ -211,10 +217,32 @@ function readFreeMailDomains(folder: string): { domains: ReadonlySet<string>; co
 /** A picture comes in two formats, of which each browser takes one. */
 export const both = (names: readonly string[]) => names.flatMap((name) => [`${name}.avif`, `${name}.webp`]);
 
-/** The words of site.yaml, and the logo they speak of. */
+/** The places of the landing page that a link may lead to. */
+function placesOf(folder: string): string[] {
+  const landing = readWords(folder, 'landing.yaml', landingOf(folder));
+  // What is wrong there is reported there.
+  const sections = landing.type === 'words' ? sectionsOf(landing.words) : [...SECTIONS];
+  return [
+    ...sections
+      .filter((name) => name !== 'video' || !filmHasPoints(sections))
+      .map((name) => name.replaceAll(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`)),
+    'closing',
+  ];
+}
+
+/** The words of site.yaml, the places and the logo they speak of. */
 export const siteOf = (folder: string) =>
   Site.check(
-    z.superRefine(({ logo }, context) => {
+    z.superRefine(({ footerLinks, readOn, logo }, context) => {
+      const links = [
+        ...footerLinks.map(({ href }, at) => ({ path: ['footerLinks', at, 'href'], href })),
+        ...(readOn === undefined ? [] : [{ path: ['readOn', 'href'], href: readOn.href }]),
+      ].filter(({ href }) => /^#./.test(href));
+      const places = links.length === 0 ? [] : placesOf(folder);
+      for (const { path: entry, href } of links) {
+        const message = linkComplaint(href, places);
+        if (message !== null) context.addIssue({ code: 'custom', path: entry, message });
+      }
       if (logo === undefined) return;
       const complain = (message: string) => context.addIssue({ code: 'custom', path: ['logo'], message });
       const slips = mediaComplaints(folder, [logo]);
@@ -254,38 +282,86 @@ export const MEDIA = {
 export const mediaOfPages = (index: number): string[] =>
   both([480, 960].map((width) => `inside-${index + 1}-${width}`));
 
-/** The words of landing.yaml, and the pictures they speak of. */
+/** What keeps the sections of a landing page from being shown in its order, each with the entry it is about. */
+function orderComplaints(landing: Landing): { entry: PropertyKey[]; message: string }[] {
+  const { sections } = landing;
+  if (sections === undefined) return [];
+  const isPresent = (name: SectionName) => landing[name] !== undefined;
+  return [
+    ...sections.flatMap((name, at) => {
+      const entry = ['sections', at];
+      if (sections.indexOf(name) < at)
+        return { entry, message: `${name} stands in the list twice; keep one of them` };
+      if (!isPresent(name))
+        return { entry, message: `there is no section ${name}; write its words, or take the name out` };
+      return [];
+    }),
+    ...SECTIONS.filter((name) => isPresent(name) && !sections.includes(name)).map((name) => ({
+      entry: [name],
+      message: `is not in the list of sections, so no visitor would see it; add ${name} there, or take these words out`,
+    })),
+  ];
+}
+
+/** The words of landing.yaml, the order of its sections, and the icons and pictures they speak of. */
 export const landingOf = (folder: string) =>
   Landing.check(
-    z.superRefine(({ hero, video, inside, testimonials, promise }, context) => {
-      const need = (entry: PropertyKey[], files: readonly string[]) => {
-        for (const message of mediaComplaints(folder, files))
-          context.addIssue({ code: 'custom', path: entry, message });
+    z.superRefine((landing, context) => {
+      const { hero, video, inside, benefits, testimonials, logos, promise } = landing;
+      const complain = (path: PropertyKey[], message: string, isWord = false) =>
+        context.addIssue({ code: 'custom', path, message, params: { isWord } });
+      const need = (entry: PropertyKey[], files: readonly string[]): boolean => {
+        const messages = mediaComplaints(folder, files);
+        for (const message of messages) complain(entry, message);
+        return messages.length === 0;
       };
+      const needSvg = (entry: PropertyKey[], file: string) => {
+        if (need(entry, [file]) && svgSize(folder, file) === null)
+          complain(entry, `media/${file} must have a viewBox`);
+      };
+      for (const { entry, message } of orderComplaints(landing)) complain(entry, message, true);
       if (hero.imageAlt !== undefined) need(['hero', 'imageAlt'], MEDIA.hero);
       if (video !== undefined) need(['video'], MEDIA.video);
       if (promise?.imageAlt !== undefined) need(['promise', 'imageAlt'], MEDIA.promise);
       for (const at of inside?.pictures.keys() ?? []) need(['inside', 'pictures', at], mediaOfPages(at));
-      for (const [at, { image, logo }] of testimonials.cards.entries()) {
-        if (logo !== undefined) {
-          const entry = ['testimonials', 'cards', at, 'logo'];
-          need(entry, [logo]);
-          if (mediaComplaints(folder, [logo]).length === 0 && svgSize(folder, logo) === null)
-            context.addIssue({ code: 'custom', path: entry, message: `media/${logo} must have a viewBox` });
-        }
+      if (inside !== undefined && benefits === undefined)
+        complain(
+          ['inside'],
+          'stands at the end of benefits, which are not there; write them, or take this out',
+        );
+      for (const [at, { icon }] of benefits?.cards.entries() ?? []) {
+        const message = iconComplaint(icon);
+        if (message !== null) complain(['benefits', 'cards', at, 'icon'], message, true);
+      }
+      for (const [at, { logo }] of logos?.companies.entries() ?? []) {
+        if (logo === undefined) continue;
+        const entry = ['logos', 'companies', at, 'logo'];
+        if (logo.endsWith('.svg')) needSvg(entry, logo);
+        else if (sizeInName(logo) !== null) need(entry, [logo]);
+      }
+      for (const [at, { image, logo }] of testimonials?.cards.entries() ?? []) {
+        if (logo !== undefined) needSvg(['testimonials', 'cards', at, 'logo'], logo);
         if (image === undefined) continue;
         const entry = ['testimonials', 'cards', at, 'image'];
         const [, name = ''] = /^(?:media\/)?(.+?)(?:\.\w+)?$/.exec(image) ?? [];
         if (name === image) need(entry, both([image]));
         else
-          context.addIssue({
-            code: 'custom',
-            path: entry,
-            message: `must be the name alone, ${name}; media/${name}.avif and media/${name}.webp are taken`,
-          });
+          complain(
+            entry,
+            `must be the name alone, ${name}; media/${name}.avif and media/${name}.webp are taken`,
+          );
       }
     }),
   );
+
+/**
+ * The size of a picture whose name says it, as acme-320x80.webp.
+ * @returns CSS pixels; null when it does not say
+ */
+export function sizeInName(file: string): { width: number; height: number } | null {
+  const [, width, height] = /-(\d+)x(\d+)\.\w+$/.exec(file) ?? [];
+  return width === undefined ? null : { width: Number(width), height: Number(height) };
+}
 
 /**
  * The size of a drawing, from its viewBox.

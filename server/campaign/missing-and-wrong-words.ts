@@ -21,8 +21,11 @@ export type ParsedWords<Words> =
 
 type Path = readonly PropertyKey[];
 
-/** A slip and its place; offsets are counted in characters. */
-type Slip = { readonly at: number; readonly sentence: string };
+/**
+ * A slip and its place; offsets are counted in characters. The column is reported where the line alone does not say which word
+ * is meant.
+ */
+type Slip = { readonly at: number; readonly sentence: string; readonly withColumn?: boolean };
 
 /**
  * Reads words and checks them.
@@ -38,14 +41,14 @@ export function parseWords<Words>(
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const unreadable = unreadableIn(document, text);
-  const tell = (slips: readonly Slip[], withColumn: boolean) =>
+  const tell = (slips: readonly Slip[]) =>
     slips
       .toSorted((one, other) => one.at - other.at)
-      .map(({ at, sentence }) => {
+      .map(({ at, sentence, withColumn = false }) => {
         const { line, col } = lines.linePos(at);
         return `${file}:${Math.max(1, line)}${withColumn ? `:${Math.max(1, col)}` : ''}: ${sentence}`;
       });
-  const complaints = tell(unreadable, true);
+  const complaints = tell(unreadable.map((slip) => ({ ...slip, withColumn: true })));
   // What stands there twice can be read all the same, and may hold other slips.
   if (document.errors.some(({ code }) => code !== 'DUPLICATE_KEY') || hasBrokenAlias(document))
     return { type: 'complaints', complaints };
@@ -65,10 +68,14 @@ export function parseWords<Words>(
           {
             at: placeOfIssue(document, text, issue),
             sentence: `${entry(issue.path)}: ${explain(content, issue, commentAt(document, text, issue.path))}.`,
+            // One word of a list of words, of which several may stand in one line.
+            withColumn:
+              issue.code === 'invalid_value' ||
+              (issue.code === 'custom' && issue.params?.['isWord'] === true),
           },
         ],
   );
-  return { type: 'complaints', complaints: [...complaints, ...tell(slips, false)] };
+  return { type: 'complaints', complaints: [...complaints, ...tell(slips)] };
 }
 
 /**

@@ -15,6 +15,7 @@ const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/settings/addresses-in-settings.ts': 'settings',
   'server/campaign/article-mistakes.ts': 'slips in campaign/',
   'server/campaign/campaign.ts': 'slips in campaign/',
+  'server/campaign/icon-set.ts': 'slips in campaign/',
   'server/campaign/pictures-and-films.ts': 'slips in campaign/',
   'server/campaign/campaign-warnings.ts': 'slips in campaign/',
   'server/settings/database-setting.ts': 'settings',

@@ -332,14 +332,14 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       dependencies: Record<string, string>;
       buildPackages: string[];
     };
-    const imported = globSync('{build,web,shared}/**/*.{ts,tsx}', {
+    const imported = globSync('{build,web,shared,server/campaign}/**/*.{ts,tsx}', {
       cwd: PROJECT_FOLDER,
       exclude: ['**/*.test.*'],
     })
       .flatMap((file) =>
         Array.from(
           readFileSync(path.join(PROJECT_FOLDER, file), 'utf8').matchAll(
-            /^(?:import|\}) .*?'((?:@\w[^/']*\/)?\w[^/':]*)(?=[/'])/gm,
+            /(?:^(?:import|\}) .*?|import\.meta\.resolve\()'((?:@\w[^/']*\/)?\w[^/':]*)(?=[/'])/gm,
           ),
           ([, name = '']) => name,
         ),

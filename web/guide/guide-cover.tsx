@@ -1,7 +1,7 @@
 // The guide as a thing, for campaigns without pictures of their own: its cover and two of its pages, made from the campaign's words
 // and colours, as studio/scenes/guide.html draws them for ours. An ornament: its words stand elsewhere on the page.
 import { MARK_SHAPES } from '#shared/drawings.ts';
-import { benefits, hero, promise } from '#campaign/landing.yaml';
+import { chapters, hero, promise } from '#campaign/landing.yaml';
 import * as site from '#campaign/site.yaml';
 import { StaticPart } from '#web/frame/static-part.tsx';
 import styles from '#web/guide/guide-cover.module.css';
@@ -63,9 +63,14 @@ function GuideCover() {
         </svg>
       </div>
       <div className={`${styles.sheet} ${styles.contents}`}>
-        {benefits.cards.slice(0, 6).map(({ title }) => (
+        {chapters.slice(0, 6).map((title) => (
           <p key={title}>{title}</p>
         ))}
+        {chapters.length === 0 && (
+          <svg viewBox="0 0 166 372" fill="none">
+            <path className={styles.rules} d="M0 8H132M0 22H132M0 36H110M0 64H132M0 78H132M0 92H96" />
+          </svg>
+        )}
       </div>
       <div className={`${styles.sheet} ${styles.cover}`}>
         <p className={styles.badge}>

@@ -1,4 +1,5 @@
-// The landing stage: nine sections in the order of the specification, section 2. Every word is in campaign/landing.yaml.
+// The landing stage: the specification's nine sections (section 2), or those that campaign/landing.yaml has, in its order. Every
+// word is there.
 import { useRef, type RefObject } from 'react';
 
 import * as landing from '#campaign/landing.yaml';
@@ -7,15 +8,7 @@ import { SiteHeader } from '#web/frame/site-header.tsx';
 import { GuideBar } from '#web/landing/guide-bar.tsx';
 import { GuidePicture } from '#web/guide/guide-picture.tsx';
 import styles from '#web/landing/landing.module.css';
-import {
-  Benefits,
-  Figures,
-  HowItWorksPoints,
-  Problems,
-  SectionHead,
-  Solution,
-  Testimonials,
-} from '#web/landing/sections.tsx';
+import { Figures, HowItWorks, Sections } from '#web/landing/sections.tsx';
 import { keepPlace, type Action } from '#web/landing/return-point.ts';
 import { StaticPart } from '#web/frame/static-part.tsx';
 import { useArrival } from '#web/landing/use-arrival.ts';
@@ -34,6 +27,11 @@ type LandingStageProps = {
    */
   readonly hasMoved: () => boolean;
 };
+
+/** What the section of the film is called: like the points above it, or like the film. */
+const FILM_NAME = landing.filmHasPoints
+  ? { 'aria-labelledby': 'how-it-works' }
+  : { id: 'video', 'aria-label': landing.video?.label };
 
 /** The landing stage. */
 export function LandingStage({ onCallToAction, hasMoved }: LandingStageProps) {
@@ -57,29 +55,22 @@ export function LandingStage({ onCallToAction, hasMoved }: LandingStageProps) {
       <SiteHeader />
       <main>
         <Hero headlineRef={headline} buttonRef={hero} onCallToAction={press('hero')} />
-        <StaticPart id="benefits">{prerendering ? <Benefits /> : null}</StaticPart>
-        <section className={styles.section} aria-labelledby="how-it-works">
-          <StaticPart id="how-it-works-head">
-            {prerendering ? (
-              <SectionHead
-                id="how-it-works"
-                title={landing.howItWorks.title}
-                intro={landing.howItWorks.intro}
-              />
-            ) : null}
-          </StaticPart>
-          <StaticPart id="how-it-works-points">{prerendering ? <HowItWorksPoints /> : null}</StaticPart>
-          {landing.video && <VideoCard {...landing.video} ref={film} onCallToAction={press('film')} />}
-        </section>
-        <StaticPart id="problems">
-          {prerendering ? (
-            <>
-              <Problems />
-              <Solution />
-              <Testimonials />
-            </>
-          ) : null}
+        <StaticPart id="before">
+          {prerendering ? <Sections names={landing.sectionsBefore} /> : null}
         </StaticPart>
+        {landing.video && (
+          <>
+            <section className={styles.section} {...FILM_NAME}>
+              {landing.filmHasPoints && (
+                <StaticPart id="points">{prerendering ? <HowItWorks /> : null}</StaticPart>
+              )}
+              <VideoCard {...landing.video} ref={film} onCallToAction={press('film')} />
+            </section>
+            <StaticPart id="after">
+              {prerendering ? <Sections names={landing.sectionsAfter} /> : null}
+            </StaticPart>
+          </>
+        )}
         {landing.bar && (
           <GuideBar
             {...landing.bar}

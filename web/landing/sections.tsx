@@ -1,21 +1,24 @@
 // The sections of the landing page that nothing can happen in (static-part.tsx). Every word is in campaign/landing.yaml.
 import * as landing from '#campaign/landing.yaml';
-import type { BenefitIcon } from '#shared/campaign-schema.ts';
+import type { DrawnIcon, SectionName } from '#shared/campaign-schema.ts';
 import { barsOf, figureAtEnd, figureAtStart } from '#web/landing/figures.ts';
 import { GuidePicture } from '#web/guide/guide-picture.tsx';
 import styles from '#web/landing/landing.module.css';
+import logoRow from '#web/landing/logos.module.css';
+import questionList from '#web/landing/questions.module.css';
 import shapes from '#web/landing/shapes.module.css';
 import { Avatar } from '#web/ui/avatar.tsx';
 import {
   DeliverabilityIcon,
   DriversIcon,
   KnowledgeIcon,
+  LinesIcon,
   PromptIcon,
   RefinementIcon,
   ResultsIcon,
 } from '#web/ui/icons.tsx';
 
-const ICONS: Readonly<Record<BenefitIcon, typeof PromptIcon>> = {
+const ICONS: Readonly<Record<DrawnIcon, typeof PromptIcon>> = {
   prompt: PromptIcon,
   knowledge: KnowledgeIcon,
   drivers: DriversIcon,
@@ -43,10 +46,21 @@ function shapeOfTestimonials(count: number): string | undefined {
 
 const classes = (...names: readonly (string | undefined)[]) => names.filter(Boolean).join(' ');
 
-type SectionHeadProps = { readonly id: string; readonly title: string; readonly intro?: string };
+/** The sections in which nothing can happen. */
+export type StaticSection = Exclude<SectionName, 'video'>;
+
+/** Sections, one below the other. */
+export function Sections({ names }: { readonly names: readonly StaticSection[] }) {
+  return names.map((name) => {
+    const Section = SECTION[name];
+    return <Section key={name} />;
+  });
+}
+
+type SectionHeadProps = { readonly id: string; readonly title: string; readonly intro?: string | undefined };
 
 /** A section's title and the sentence under it. */
-export function SectionHead({ id, title, intro }: SectionHeadProps) {
+function SectionHead({ id, title, intro }: SectionHeadProps) {
   return (
     <div className={styles.sectionHead}>
       <h2 id={id}>{title}</h2>
@@ -82,7 +96,8 @@ export function Figures() {
 }
 
 /** 'What You'll Learn': the contents of the guide, beside its cover. */
-export function Benefits() {
+function Benefits() {
+  if (landing.benefits === undefined) return null;
   const { title, intro, cards } = landing.benefits;
   const guide = landing.promise?.imageAlt;
   return (
@@ -97,22 +112,29 @@ export function Benefits() {
           )}
         </div>
         <ol className={styles.chapters}>
-          {cards.map(({ icon, title: cardTitle, description, note }) => {
-            const Icon = ICONS[icon];
-            return (
-              <li key={cardTitle}>
-                <Icon size={36} />
-                <h3>{cardTitle}</h3>
-                <p>{description}</p>
-                {note && <p className={styles.chapterNote}>{note}</p>}
-              </li>
-            );
-          })}
+          {cards.map(({ icon, drawing, title: cardTitle, description, note }) => (
+            <li key={cardTitle}>
+              <BenefitIcon name={icon} drawing={drawing} />
+              <h3>{cardTitle}</h3>
+              <p>{description}</p>
+              {note && <p className={styles.chapterNote}>{note}</p>}
+            </li>
+          ))}
         </ol>
       </div>
       {landing.inside && <Inside {...landing.inside} />}
     </section>
   );
+}
+
+const isDrawnHere = (name: string): name is DrawnIcon => name in ICONS;
+
+type BenefitIconProps = { readonly name: string; readonly drawing: string | undefined };
+
+function BenefitIcon({ name, drawing = '' }: BenefitIconProps) {
+  if (!isDrawnHere(name)) return <LinesIcon lines={drawing} size={36} />;
+  const Icon = ICONS[name];
+  return <Icon size={36} />;
 }
 
 type Pages = NonNullable<typeof landing.inside>;
@@ -156,23 +178,37 @@ function OpenPages({ pictures }: Pick<Pages, 'pictures'>) {
   ));
 }
 
-/** The numbered points of 'See How It Works'. */
-export function HowItWorksPoints() {
-  const { points } = landing.howItWorks;
+/** The title and the numbered points of 'See How It Works'. */
+export function HowItWorks() {
+  if (landing.howItWorks === undefined) return null;
+  const { title, intro, points } = landing.howItWorks;
   return (
-    <ol className={classes(styles.points, shapeOf(points.length))}>
-      {points.map(({ title, description }) => (
-        <li key={title}>
-          <h3>{title}</h3>
-          <p>{description}</p>
-        </li>
-      ))}
-    </ol>
+    <>
+      <SectionHead id="how-it-works" title={title} intro={intro} />
+      <ol className={classes(styles.points, shapeOf(points.length))}>
+        {points.map(({ title: point, description }) => (
+          <li key={point}>
+            <h3>{point}</h3>
+            <p>{description}</p>
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+/** 'See How It Works' without a film. */
+function HowItWorksAlone() {
+  return (
+    <section className={styles.section} aria-labelledby="how-it-works">
+      <HowItWorks />
+    </section>
   );
 }
 
 /** 'Why Most Cold Outreach Fails'. */
-export function Problems() {
+function Problems() {
+  if (landing.problems === undefined) return null;
   const { title, intro, cards } = landing.problems;
   return (
     <section className={styles.section} aria-labelledby="problems">
@@ -190,7 +226,8 @@ export function Problems() {
 }
 
 /** 'The Solution': structured, personalised, measurable. */
-export function Solution() {
+function Solution() {
+  if (landing.solution === undefined) return null;
   const { title, text, qualities, proof } = landing.solution;
   const emphasis = figureAtEnd(proof);
   return (
@@ -222,7 +259,8 @@ export function Solution() {
 }
 
 /** 'Proven Results From Real Teams': people, each with a quote and a metric. */
-export function Testimonials() {
+function Testimonials() {
+  if (landing.testimonials === undefined) return null;
   const { title, cards } = landing.testimonials;
   return (
     <section className={styles.section} aria-labelledby="testimonials">
@@ -276,3 +314,60 @@ function Metric({ text }: { readonly text: string }) {
     </p>
   );
 }
+
+/** A row of companies: logos, or names where there are none. */
+function Logos() {
+  if (landing.logos === undefined) return null;
+  const { title, companies } = landing.logos;
+  return (
+    <section className={classes(styles.section, logoRow.logos)} aria-labelledby="logos">
+      <h2 id="logos">{title}</h2>
+      <ul>
+        {companies.map(({ name, logo }) => (
+          <li key={name}>
+            {logo ? (
+              <img src={logo.src} alt={name} width={logo.width} height={logo.height} loading="lazy" />
+            ) : (
+              name
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** Questions with their answers below them, all open: they are found by a search within the page, and printed. */
+function Questions() {
+  if (landing.questions === undefined) return null;
+  const { title, intro, answers } = landing.questions;
+  return (
+    <section className={styles.section} aria-labelledby="questions">
+      <div className={styles.contents}>
+        <div>
+          <SectionHead id="questions" title={title} intro={intro} />
+        </div>
+        <ul className={questionList.questions}>
+          {answers.map(({ question, answer }) => (
+            <li key={question}>
+              <h3>{question}</h3>
+              {answer.split(/\n+/).map((paragraph) => (
+                <p key={paragraph}>{paragraph}</p>
+              ))}
+            </li>
+          ))}
+        </ul>
+      </div>
+    </section>
+  );
+}
+
+const SECTION: Readonly<Record<StaticSection, typeof Benefits>> = {
+  logos: Logos,
+  benefits: Benefits,
+  howItWorks: HowItWorksAlone,
+  problems: Problems,
+  solution: Solution,
+  testimonials: Testimonials,
+  questions: Questions,
+};

@@ -1,5 +1,5 @@
-// What the visitor gets for an address, repeated beside the form and the code: the guide, what it teaches, and a testimonial.
-// On narrow screens it stands under the code; the form has one line in its place.
+// What the visitor gets for an address, repeated beside the form and the code: the guide, what it teaches, and a testimonial if
+// there is one. On narrow screens it stands under the code; the form has one line in its place.
 import { closing, promise, testimonial } from '#campaign/landing.yaml';
 import { PromiseCover } from '#web/guide/guide-cover.tsx';
 import { GuidePicture } from '#web/guide/guide-picture.tsx';
@@ -28,7 +28,6 @@ export function Reassurances() {
 export function PromiseAside({ step }: { readonly step: Step }) {
   if (promise === undefined) return null;
   const { title, points, imageAlt } = promise;
-  const { name, role, image, quote, metric } = testimonial;
   return (
     <aside className={styles.aside} data-step={step} aria-labelledby="promise">
       {imageAlt ? <GuidePicture alt={imageAlt} sizes="20rem" /> : <PromiseCover />}
@@ -42,19 +41,25 @@ export function PromiseAside({ step }: { readonly step: Step }) {
           </li>
         ))}
       </ul>
-      <figure>
-        <blockquote>
-          <p>{quote}</p>
-        </blockquote>
-        <figcaption>
-          <Avatar name={name} image={image} />
-          <span>
-            <strong>{name}</strong>
-            <span>{role}</span>
-            <span>{metric}</span>
-          </span>
-        </figcaption>
-      </figure>
+      {testimonial && <Testimonial {...testimonial} />}
     </aside>
+  );
+}
+
+function Testimonial({ name, role, image, quote, metric }: NonNullable<typeof testimonial>) {
+  return (
+    <figure>
+      <blockquote>
+        <p>{quote}</p>
+      </blockquote>
+      <figcaption>
+        <Avatar name={name} image={image} />
+        <span>
+          <strong>{name}</strong>
+          <span>{role}</span>
+          <span>{metric}</span>
+        </span>
+      </figcaption>
+    </figure>
   );
 }

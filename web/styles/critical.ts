@@ -1,6 +1,6 @@
 // The styles of the prerendered landing page: they stand inline in it. Exported, because the build leaves out a module of
-// styles that no file imports from. A test keeps this list, critical-not-found.ts, critical-shapes.ts, app-styles.ts
-// and later-stages-styles.ts complete.
+// styles that no file imports from. A test keeps this list, those of the other critical-*.ts, app-styles.ts and
+// later-stages-styles.ts complete.
 import '#web/styles/tokens.css';
 import '#web/styles/base.css';
 

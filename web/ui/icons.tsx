@@ -33,6 +33,24 @@ export const SunIcon = icon(
 
 const THIN = 1.1;
 
+/** An icon of the set that campaigns choose from, in the weight of ours. @param lines its markup, from the build alone */
+export function LinesIcon({ lines, size }: { readonly lines: string; readonly size: number }) {
+  return (
+    <svg
+      width={size}
+      height={size}
+      viewBox="0 0 24 24"
+      aria-hidden
+      fill="none"
+      stroke="currentColor"
+      strokeWidth={THIN}
+      strokeLinecap="round"
+      strokeLinejoin="round"
+      dangerouslySetInnerHTML={{ __html: lines }}
+    />
+  );
+}
+
 /** A briefing and a pen. */
 export const PromptIcon = icon(
   'M10.5 21H5.2A1.2 1.2 0 0 1 4 19.8V4.2A1.2 1.2 0 0 1 5.2 3h9.6A1.2 1.2 0 0 1 16 4.2V9M7 7.5h6M7 11h4m9.7.4a1.6 1.6 0 0 0-2.3 0l-5.2 5.3-.9 3.8 3.8-.9 5.2-5.3a1.6 1.6 0 0 0 0-2.3z',
