@@ -88,9 +88,10 @@ export const loadedFonts = (page: Page): Promise<string[]> =>
 /**
  * Opens the landing page, and waits for its fonts: on a machine without any serif they move what stands there, also
  * between a press and its release.
+ * @param url of another site than the tests' own
  */
-export async function openWithFonts(page: Page): Promise<void> {
-  await page.goto('/');
+export async function openWithFonts(page: Page, url = '/'): Promise<void> {
+  await page.goto(url);
   await expect
     .poll(() => loadedFonts(page))
     .toEqual(expect.arrayContaining(['Newsreader', 'Hanken Grotesk']));
