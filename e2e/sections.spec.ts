@@ -1,8 +1,8 @@
-// Landing pages with fewer, other and rearranged sections: testing/rearranged, and one with the hero and the closing card alone.
+// Landing pages with fewer, more and rearranged sections (testing/other-campaigns.ts).
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 
-import { bareCampaign, rearrangedCampaign } from '#testing/other-campaigns.ts';
+import { bareCampaign, rearrangedCampaign, reversedCampaign } from '#testing/other-campaigns.ts';
 import { startSite } from '#testing/start-site.ts';
 import { createVisitor, expect, openWithFonts, test } from './fixtures.ts';
 
@@ -141,6 +141,41 @@ test('nothing of a rearranged page scrolls sideways at 320 px @layout', async ({
   } finally {
     await site.close();
   }
+});
+
+test('a page with every section, from the last to the first, plays its film in a section for itself', async ({
+  page,
+}) => {
+  test.slow();
+  await onSiteOf(reversedCampaign(), page, async () => {
+    expect(await headings(page)).toEqual([
+      'What people ask before they read it',
+      'Proven Results From Real Teams',
+      'The Solution',
+      'Why Most Cold Outreach Fails',
+      'See How It Works',
+      "What You'll Learn",
+      'Read by teams at',
+      'Ready to Master AI-Powered Outreach?',
+    ]);
+    await expectNoViolationsInBothThemes(page);
+    const film = page.getByRole('region', { name: 'See How It Works, the film' });
+    await expect(film.getByRole('heading')).toHaveCount(0);
+    const comesBeforePoints = await film.evaluate(
+      (section) =>
+        (section.compareDocumentPosition(document.getElementById('how-it-works')!) &
+          Node.DOCUMENT_POSITION_FOLLOWING) !==
+        0,
+    );
+    expect(comesBeforePoints).toBe(true);
+    await film.getByRole('button', { name: 'Play video' }).click();
+    await expect
+      .poll(() => film.locator('video').evaluate((video: HTMLVideoElement) => video.currentTime))
+      .toBeGreaterThan(0);
+    await page.setViewportSize({ width: 320, height: 640 });
+    expect(await overflow(page)).toBe(0);
+    await page.setViewportSize({ width: 1280, height: 800 });
+  });
 });
 
 test('a page with the hero and the closing card alone leads into the article', async ({ page }) => {

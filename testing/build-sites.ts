@@ -1,6 +1,12 @@
 // Builds the sites that tests start beside the one of campaign/, unless those that are there fit.
 import { ensureBuilt, GERMAN_CAMPAIGN, TEST_CAMPAIGN } from '#testing/built-site.ts';
-import { bareCampaign, rearrangedCampaign } from '#testing/other-campaigns.ts';
+import { bareCampaign, rearrangedCampaign, reversedCampaign } from '#testing/other-campaigns.ts';
 
-for (const campaign of [TEST_CAMPAIGN, GERMAN_CAMPAIGN, rearrangedCampaign(), bareCampaign()])
+for (const campaign of [
+  TEST_CAMPAIGN,
+  GERMAN_CAMPAIGN,
+  rearrangedCampaign(),
+  reversedCampaign(),
+  bareCampaign(),
+])
   ensureBuilt(campaign);
