@@ -72,6 +72,8 @@ const wordsAreOurs = ['landing.yaml', 'interface.yaml'].every(
 );
 /** With our words 500 bytes of the 12 kB stay free, so that an operator can say more than we do and break nothing. */
 const HTML_LIMIT_KB = wordsAreOurs ? 11.5 : 12;
+/** Other campaigns may carry what ours does without: styles of more sections, a drawn cover, icons of a set. */
+const HTML_CODE_LIMIT_KB = wordsAreOurs ? 7.1 : 8.5;
 
 /**
  * Kilobytes of 1000 bytes, as networks and Lighthouse count them. Past the limit of code is an error, of the whole a note;
@@ -83,7 +85,7 @@ const BUDGET: readonly (readonly [
   limitKb: number,
   code: { readonly bytes: number; readonly limitKb: number } | null,
 ])[] = [
-  [HTML, home, HTML_LIMIT_KB, { bytes: brotliOfCode(page), limitKb: 7.1 }],
+  [HTML, home, HTML_LIMIT_KB, { bytes: brotliOfCode(page), limitKb: HTML_CODE_LIMIT_KB }],
   ['application, first file', chunk, 105, { bytes: brotliOfCode(path.join(FILES, app)), limitKb: 94.5 }],
   [
     'application, second file',

@@ -176,12 +176,18 @@ describe('the sections of the landing page', () => {
         icon,
       );
     // Filled ones would stand beside ours like blots.
-    assert.match(
-      complaintsAbout(({ benefits }) => {
-        (benefits as { cards: { icon: string }[] }).cards[0]!.icon = 'mail-filled';
-      }).join(),
-      /there is no icon mail-filled; did you mean mail-/,
-    );
+    for (const [icon, meant] of [
+      ['mail-filled', 'mail'],
+      ['chart', 'chart-bar'],
+      ['lightbulb', 'bulb'],
+      ['Calender', 'calendar'],
+    ])
+      assert.match(
+        complaintsAbout(({ benefits }) => {
+          (benefits as { cards: { icon: string | undefined }[] }).cards[0]!.icon = icon;
+        }).join(),
+        new RegExp(`there is no icon ${icon}; did you mean ${meant}\\?`),
+      );
   });
 });
 

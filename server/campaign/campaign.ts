@@ -308,8 +308,8 @@ export const landingOf = (folder: string) =>
   Landing.check(
     z.superRefine((landing, context) => {
       const { hero, video, inside, benefits, testimonials, logos, promise } = landing;
-      const complain = (path: PropertyKey[], message: string, isWord = false) =>
-        context.addIssue({ code: 'custom', path, message, params: { isWord } });
+      const complain = (entry: PropertyKey[], message: string, isWord = false) =>
+        context.addIssue({ code: 'custom', path: entry, message, params: { isWord } });
       const need = (entry: PropertyKey[], files: readonly string[]): boolean => {
         const messages = mediaComplaints(folder, files);
         for (const message of messages) complain(entry, message);

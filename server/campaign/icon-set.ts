@@ -66,9 +66,24 @@ export function iconComplaint(name: string): string | null {
   if (isDrawnHere(name)) return null;
   if (drawings === undefined) drawings = readDrawings();
   if (drawings === null || drawings.has(name)) return null;
-  const nearest = nearestName(name.toLowerCase().replaceAll(/[\s_]+/g, '-'), [
-    ...DRAWN_ICONS,
-    ...drawings.keys(),
-  ]);
-  return `there is no icon ${name}; did you mean ${nearest.name}? All names: ${DRAWN_ICONS.join(', ')}, and those of tabler.io/icons (outline)`;
+  const meant = meantBy(name.toLowerCase().replaceAll(/[\s_]+/g, '-'), [...DRAWN_ICONS, ...drawings.keys()]);
+  return `there is no icon ${name}; did you mean ${meant}? All names: ${DRAWN_ICONS.join(', ')}, and those of tabler.io/icons (outline)`;
+}
+
+/** The shortest of names; of two, the first. */
+const shortest = (names: readonly string[]): string | undefined =>
+  names.reduce<string | undefined>(
+    (best, name) => (best === undefined || name.length < best.length ? name : best),
+    undefined,
+  );
+
+/** The name that was meant: a misspelt one, one with that word in it (chart-bar for chart), or a part of it (bulb for lightbulb). */
+function meantBy(written: string, names: readonly string[]): string {
+  const { name, slips } = nearestName(written, names);
+  if (slips === 1 || slips * 4 < written.length) return name;
+  const longer = shortest(names.filter((one) => written.length > 2 && one.split('-').includes(written)));
+  const shorter = names
+    .filter((one) => one.length > 3 && written.includes(one))
+    .toSorted((one, other) => other.length - one.length);
+  return longer ?? shorter[0] ?? shortest(names.filter((one) => one.includes(written))) ?? name;
 }
