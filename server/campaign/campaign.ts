@@ -15,6 +15,7 @@ import {
   readText,
 } from '#server/campaign/pictures-and-films.ts';
 import { parseWords, type ParsedWords } from '#server/campaign/missing-and-wrong-words.ts';
+import { readOwnForm } from '#server/campaign/own-form.ts';
 import type { Article } from '#shared/api.ts';
 import {
   BreakerEmail,
@@ -26,6 +27,7 @@ import {
   Landing,
   NewLeadEmail,
   Site,
+  type OwnForm,
 } from '#shared/campaign-schema.ts';
 
 /** The sentence beside the checkbox, and the version made from it. */
@@ -42,6 +44,8 @@ export type Campaign = {
   readonly newLeadEmail: NewLeadEmail;
   readonly errors: Errors;
   readonly consent: ConsentWording;
+  /** What the form asks besides name, company and address. */
+  readonly form: OwnForm;
   readonly article: Article;
   readonly freeMailDomains: ReadonlySet<string>;
 };
@@ -78,6 +82,8 @@ export function readCampaign(folder: string): CampaignResult {
   const errors = read('errors.yaml', Errors);
   const consent = readConsent(folder);
   if (consent.type === 'complaints') complaints.push(...consent.complaints);
+  const form = readForm(folder, site?.language ?? 'en');
+  if (form.type === 'complaints') complaints.push(...form.complaints);
 
   const { article, slips } = readArticle(folder);
   complaints.push(...slips.filter(({ isComplaint }) => isComplaint).map(({ sentence }) => sentence));
@@ -93,6 +99,7 @@ export function readCampaign(folder: string): CampaignResult {
     !newLeadEmail ||
     !errors ||
     consent.type === 'complaints' ||
+    form.type === 'complaints' ||
     !article ||
     complaints.length > 0
   )
@@ -111,6 +118,7 @@ export function readCampaign(folder: string): CampaignResult {
       article,
       freeMailDomains: freeMail.domains,
       consent: consent.words,
+      form: form.words,
     },
   };
 }
@@ -148,6 +156,19 @@ export function readConsent(
   if (result.type === 'complaints') return result;
   const { text } = result.words;
   return { type: 'words', words: { text, version: consentVersion(text) } };
+}
+
+/**
+ * Reads the campaign's own questions; none where it has no form.yaml. The build and the server both ask here.
+ * @param folder the campaign folder
+ * @param language of the page
+ */
+export function readForm(folder: string, language: string): ParsedWords<OwnForm> {
+  const text = readText(folder, 'form.yaml');
+  return readOwnForm(text?.type === 'text' ? text.text : text === null ? null : text.complaint, {
+    language,
+    read: (file, schema) => readWords(folder, file, schema),
+  });
 }
 
 /** A slip of a file without entries. */

@@ -76,6 +76,7 @@ const leadRecords = (db: Db) =>
       'l.email',
       'l.name',
       'l.company',
+      'l.answers',
       'l.first_verified_at',
       'l.last_verified_at',
       'l.attribution',
@@ -162,7 +163,7 @@ async function* unverifiedPages(
     const { rows } = await sql<
       Pick<LeadRecord, keyof LeadAnswers | 'id' | 'email' | 'state_since' | 'attribution' | 'flags'>
     >`
-      select s.id, s.email, s.name, s.company, s.created_at as state_since, s.attribution, s.flags
+      select s.id, s.email, s.name, s.company, s.answers, s.created_at as state_since, s.attribution, s.flags
       from submissions s
       where s.id > ${after} and s.id <= ${last}
       and not exists (select 1 from leads l where l.email = s.email)

@@ -40,6 +40,7 @@ export async function correctLead(
       id,
       name_before: before.name,
       company_before: before.company,
+      answers_before: before.answers,
       ...after,
       corrected_at: now,
     };
