@@ -35,6 +35,13 @@ export const mergedAnswers = (before: string | null, after: string | null): stri
 export const answerText = (answer: OwnAnswer['answer'] | undefined, between = '; '): string =>
   typeof answer === 'string' ? answer : (answer ?? []).join(between);
 
+/** Several choices from the text of a file or a command. */
+export const splitChoices = (text: string): readonly string[] =>
+  text
+    .split(';')
+    .map((choice) => choice.trim())
+    .filter((choice) => choice !== '');
+
 /** Each answer under its label, for people to read; a second one with the same label has its id behind it. */
 export function answersByLabel(text: string | null): Readonly<Record<string, string>> {
   const named: Record<string, string> = {};
@@ -44,8 +51,30 @@ export function answersByLabel(text: string | null): Readonly<Record<string, str
 }
 
 /** Answers to questions that are no longer in the list: "Label: answer; …" */
-export const formerAnswers = (fields: readonly OwnField[], text: string | null): string =>
-  Object.entries(readAnswers(text))
+export const formerAnswers = (fields: readonly OwnField[], answers: OwnAnswers): string =>
+  Object.entries(answers)
     .filter(([id]) => !fields.some((field) => field.id === id))
     .map(([, { label, answer }]) => `${label}: ${answerText(answer)}`)
     .join('; ');
+
+const SAMPLES: Readonly<Record<OwnField['kind'], string>> = {
+  text: 'Sample',
+  telephone: '+44 20 7946 0018',
+  number: '42',
+  url: 'https://example.com',
+  choice: '',
+  choices: '',
+  'long text': 'A first line.\nA second line.',
+};
+
+/** Invented answers to every question, for samples of mails and events. */
+export const sampleAnswers = (fields: readonly OwnField[]): OwnAnswers =>
+  labelledAnswers(
+    fields,
+    Object.fromEntries(
+      fields.map(({ id, kind, options = [] }) => [
+        id,
+        kind === 'choices' ? options.slice(0, 2) : kind === 'choice' ? (options[0] ?? '') : SAMPLES[kind],
+      ]),
+    ),
+  );

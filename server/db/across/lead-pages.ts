@@ -148,6 +148,13 @@ async function* verifiedPages(
     );
 }
 
+/** Whether anyone in a state has answered a question of a campaign's own. */
+export async function hasOwnAnswers(db: Db, state: LeadState): Promise<boolean> {
+  const table = state === 'unverified' ? 'submissions' : state === 'imported' ? 'imported_leads' : 'leads';
+  const { rows } = await sql`select 1 from ${sql.table(table)} where answers is not null limit 1`.execute(db);
+  return rows.length > 0;
+}
+
 /** The owner of the address has not shown up yet, so there is no consent to report. */
 async function* unverifiedPages(
   db: Db,
