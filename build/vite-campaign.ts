@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Plugin } from 'vite';
 import type * as z from 'zod/mini';
 
-import { landingOf, readConsent, readWords, siteOf, svgSize } from '#server/campaign/campaign.ts';
+import { landingOf, readConsent, readForm, readWords, siteOf, svgSize } from '#server/campaign/campaign.ts';
 import { Interface, Landing, Site } from '#shared/campaign-schema.ts';
 import { yearIn } from '#shared/words.ts';
 
@@ -14,6 +14,7 @@ const ENTRIES = {
   'landing.yaml': Object.keys(Landing.shape),
   'interface.yaml': Object.keys(Interface.shape),
   'consent.yaml': [],
+  'form.yaml': [],
 } as const;
 type WordFile = keyof typeof ENTRIES;
 
@@ -67,6 +68,10 @@ function logoOf(
 function exportsOf(folder: string, file: WordFile): Readonly<Record<string, unknown>> {
   if (file === 'consent.yaml') return wordsOrThrow(readConsent(folder));
   const { site, landing, interface: interfaceWords } = readPageWords(folder);
+  if (file === 'form.yaml') {
+    const form = wordsOrThrow(readForm(folder, site.language));
+    return { ...form, asksMore: form.fields.length > 0 };
+  }
   if (file === 'landing.yaml') {
     const cards = landing.testimonials.cards.map((card) => ({ ...card, logo: logoOf(folder, card.logo) }));
     // The form shows one testimonial; the others stay out of the application's files.
@@ -85,6 +90,9 @@ export function campaignPlugin(folder: string): Plugin {
   return {
     name: 'campaign',
     enforce: 'pre',
+    // A campaign need not have every file.
+    resolveId: (source) =>
+      source.startsWith('#campaign/') ? path.join(IMPORTED_FROM, source.slice('#campaign/'.length)) : null,
     load(id) {
       const [place = '', section] = id.split('?');
       const file = path.basename(place);

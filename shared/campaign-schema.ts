@@ -229,15 +229,13 @@ const option = lineOfWords.check(
 
 const ownField = z
   .strictObject({
-    id: z
-      .string({ error: 'must be a text' })
-      .check(
-        z.regex(
-          /^[a-z][a-z0-9_]{0,39}$/,
-          'must begin with a small letter and have small letters, digits and _ alone, such as job_title',
-        ),
-        z.refine((id) => !TAKEN_IDS.has(id), 'is the name of something else; choose another one'),
+    id: z.string({ error: 'must be a text' }).check(
+      z.regex(
+        /^[a-z][a-z0-9_]{0,39}$/,
+        'must begin with a small letter and have small letters, digits and _ alone, such as job_title',
       ),
+      z.refine((id) => !TAKEN_IDS.has(id), 'is the name of something else; choose another one'),
+    ),
     label: lineOfWords.check(z.maxLength(100, 'must have 100 characters at most')),
     kind: z.enum(FIELD_KINDS),
     required: z.optional(z.boolean({ error: 'must be true or false' })),
@@ -268,7 +266,8 @@ const ownField = z
         complain('kind', 'needs options: a list of the answers to choose from');
       if (!isChoice && options !== undefined)
         complain('options', 'belong to the kinds choice and choices; take them out, or change the kind');
-      if (isChoice && maxLength !== undefined) complain('maxLength', 'belongs to the other kinds; take it out');
+      if (isChoice && maxLength !== undefined)
+        complain('maxLength', 'belongs to the other kinds; take it out');
       if (kind === 'choices' && autocomplete !== undefined)
         complain('autocomplete', 'belongs to the other kinds; take it out');
       for (const [at, text] of options?.entries() ?? [])
@@ -290,8 +289,13 @@ const ownFields = z.array(ownField).check(
       for (const entry of ['id', 'label'] as const)
         if (firstWith((other) => other[entry].toLowerCase(), at) < at)
           complain([at, entry], `${field[entry]} is another field's already; choose another one`);
-      for (const program of Object.keys(field.properties ?? {}) as (keyof NonNullable<OwnField['properties']>)[])
-        if (firstWith((other) => other.properties?.[program], at) < at && field.properties?.[program] !== undefined)
+      for (const program of Object.keys(field.properties ?? {}) as (keyof NonNullable<
+        OwnField['properties']
+      >)[])
+        if (
+          firstWith((other) => other.properties?.[program], at) < at &&
+          field.properties?.[program] !== undefined
+        )
           complain(
             [at, 'properties', program],
             `${field.properties[program]} takes another field's answer already; choose another one`,
@@ -332,7 +336,9 @@ export const Form = z.strictObject({
 });
 
 /** The sentences of the form's own questions, all of them there. */
-export type FormMessages = { readonly [Name in keyof NonNullable<z.infer<typeof Form>['messages']>]-?: string };
+export type FormMessages = {
+  readonly [Name in keyof NonNullable<z.infer<typeof Form>['messages']>]-?: string;
+};
 
 /** The questions of a campaign, and the sentences for what can be wrong with an answer. */
 export type OwnForm = { readonly fields: readonly OwnField[]; readonly messages: FormMessages };

@@ -16,7 +16,9 @@ const FORMS_OF_TEXT = {
 } as const;
 
 /** Browsers and Node have it alike; the types here are of neither. */
-declare const URL: { readonly parse: (url: string) => { readonly protocol: string; readonly hostname: string } | null };
+declare const URL: {
+  readonly parse: (url: string) => { readonly protocol: string; readonly hostname: string } | null;
+};
 
 const isWebAddress = (text: string): boolean => {
   const url = /\s/.test(text) ? null : URL.parse(text);

@@ -66,7 +66,10 @@ export function addCorrect(program: Command, desk: Desk): void {
  * Reads a change such as `phone=+44 20 7946 0018`.
  * @throws {CommandFailure} when there is no such question, or the answer does not fit
  */
-function readAnswer(change: string, { fields, messages }: OwnForm): readonly [OwnField, string | readonly string[]] {
+function readAnswer(
+  change: string,
+  { fields, messages }: OwnForm,
+): readonly [OwnField, string | readonly string[]] {
   const at = change.indexOf('=');
   const id = change.slice(0, Math.max(0, at)).trim();
   const text = change.slice(at + 1).trim();

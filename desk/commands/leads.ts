@@ -43,7 +43,8 @@ Examples:
       const count = await printList(desk, leadsOf(database.db, selection, unsubscribeUrlOf(service)), {
         json: json === true,
         headings: [STATE_WORDS[state].since, ...HEADINGS, ...fields.map(({ id }) => id)],
-        widths: fields.length === 0 ? WIDTHS : [...WIDTHS, ...FURTHER_WIDTHS, ...fields.map(() => ANSWER_WIDTH)],
+        widths:
+          fields.length === 0 ? WIDTHS : [...WIDTHS, ...FURTHER_WIDTHS, ...fields.map(() => ANSWER_WIDTH)],
         cells: ({ state_since: at, email, name, company, source, flags, answers }) => [
           minuteOf(at),
           email,

@@ -56,7 +56,10 @@ export type CsvFormat = {
 };
 type JsonLinesFormat = { readonly kind: 'jsonl'; readonly about: string };
 
-const own = (name: Exclude<keyof ExportedLead, 'attribution' | 'answers'>): Column => [name, (lead) => lead[name]];
+const own = (name: Exclude<keyof ExportedLead, 'attribution' | 'answers'>): Column => [
+  name,
+  (lead) => lead[name],
+];
 const touched = (heading: string, name: (typeof TOUCH_NAMES)[number]): Column => [
   heading,
   (lead) => lead.attribution[name] ?? '',

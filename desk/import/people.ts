@@ -162,7 +162,10 @@ export function readPerson(
   if (consentGivenAt === 'none') return bad('has a date of consent that is none');
   if (consentGivenAt !== null && consentGivenAt > now)
     return bad('has a date of consent that is yet to come');
-  return { type: 'person', person: { email: normaliseEmail(address), ...answers, answers: typed.answers, consentGivenAt } };
+  return {
+    type: 'person',
+    person: { email: normaliseEmail(address), ...answers, answers: typed.answers, consentGivenAt },
+  };
 }
 
 /** What the file says to the campaign's own questions: as a visitor would have to answer them, but none has to be answered. */

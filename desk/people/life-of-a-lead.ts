@@ -162,7 +162,10 @@ const namedAnswers = ({ name, company, answers }: LeadAnswers): Readonly<Record<
   ...answersByLabel(answers),
 });
 
-function changedAnswers(before: string | null, after: string | null): Readonly<Record<string, string | null>> {
+function changedAnswers(
+  before: string | null,
+  after: string | null,
+): Readonly<Record<string, string | null>> {
   const [old, corrected] = [answersByLabel(before), answersByLabel(after)];
   const labels = Object.keys({ ...old, ...corrected });
   return Object.fromEntries(

@@ -165,7 +165,8 @@ for (const engine of ENGINES) {
               const rows = JSON.stringify(await server.database.db.selectFrom(table).selectAll().execute());
               for (const name of NAMES)
                 // In a column that holds JSON, the quote is escaped.
-                if (rows.includes(` ${name}"`) || rows.includes(` ${name}\\"`)) missing.push(`${table} has ${name} of who was erased`);
+                if (rows.includes(` ${name}"`) || rows.includes(` ${name}\\"`))
+                  missing.push(`${table} has ${name} of who was erased`);
             }
             assert.deepEqual(missing, []);
           });

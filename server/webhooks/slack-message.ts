@@ -13,7 +13,9 @@ export function slackMessage({ type, data: { lead } }: LeadEventBody): string {
           ['name', lead.name],
           ['company', lead.company],
           ['email', lead.email],
-          ...Object.values(lead.answers ?? {}).map(({ label, answer }) => [label, answerText(answer)] as const),
+          ...Object.values(lead.answers ?? {}).map(
+            ({ label, answer }) => [label, answerText(answer)] as const,
+          ),
           ['source', lead.source],
         ]
       : [['id', lead.id]];

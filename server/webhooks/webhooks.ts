@@ -104,7 +104,9 @@ export function createWebhooks(parts: WebhooksParts): Webhooks {
         return await Promise.all(
           endpoints.map(async (endpoint) => {
             const now = clock();
-            const body = JSON.stringify(testEvent(NIL, now, { unsubscribeUrl, fields: campaign.form.fields }));
+            const body = JSON.stringify(
+              testEvent(NIL, now, { unsubscribeUrl, fields: campaign.form.fields }),
+            );
             const { type, answer } = await sender.send(endpoint, { id: uuid(), body, now }, signal);
             return { to: endpoint.host, ok: type === 'sent', answer };
           }),

@@ -11,7 +11,11 @@ import { mergedAnswers } from '#shared/own-answers.ts';
 type NewLead = Omit<Selectable<Schema['leads']>, 'first_read_at'>;
 type Receipt = Selectable<Schema['consent_receipts']>;
 
-type NewAnswers = { readonly name: string; readonly company: string; readonly answers: RawBuilder<string | null> };
+type NewAnswers = {
+  readonly name: string;
+  readonly company: string;
+  readonly answers: RawBuilder<string | null>;
+};
 
 const merge = (db: Db, value: Value<NewLead>, answers?: NewAnswers) =>
   db

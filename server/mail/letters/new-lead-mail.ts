@@ -139,7 +139,9 @@ export function composeNewLeadEmail(
   const table: Block = {
     text: rows
       // The further lines of a long answer stand below its first.
-      .map(([label, value]) => `${label.padEnd(width)}  ${value.replaceAll('\n', `\n${' '.repeat(width + 2)}`)}`)
+      .map(
+        ([label, value]) => `${label.padEnd(width)}  ${value.replaceAll('\n', `\n${' '.repeat(width + 2)}`)}`,
+      )
       .join('\n'),
     html: `<table style="border-collapse:collapse;margin:0 0 16px;font:inherit">${rows
       .map(
