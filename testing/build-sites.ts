@@ -1,4 +1,5 @@
 // Builds the sites that tests start beside the one of campaign/, unless those that are there fit.
 import { ensureBuilt, GERMAN_CAMPAIGN, TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { ownFieldsCampaign } from '#testing/own-fields-campaign.ts';
 
-for (const campaign of [TEST_CAMPAIGN, GERMAN_CAMPAIGN]) ensureBuilt(campaign);
+for (const campaign of [TEST_CAMPAIGN, GERMAN_CAMPAIGN, ownFieldsCampaign()]) ensureBuilt(campaign);
