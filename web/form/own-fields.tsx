@@ -20,21 +20,25 @@ type OwnFieldsProps = {
 
 /** All of them, in the order of the list. */
 export function OwnFields({ answers, errors, onChange }: OwnFieldsProps) {
-  return fields.map((field) => {
-    const name = `answers.${field.id}`;
-    const props = {
-      field,
-      name,
-      error: errors[name],
-      onAnswer: (answer: Answer) => onChange({ ...answers, [field.id]: answer }),
-    };
-    const answer = answers[field.id];
-    return field.kind === 'choices' ? (
-      <Choices key={name} {...props} chosen={Array.isArray(answer) ? answer : []} />
-    ) : (
-      <OneAnswer key={name} {...props} text={typeof answer === 'string' ? answer : ''} />
-    );
-  });
+  return (
+    <div className={styles.fields}>
+      {fields.map((field) => {
+        const name = `answers.${field.id}`;
+        const props = {
+          field,
+          name,
+          error: errors[name],
+          onAnswer: (answer: Answer) => onChange({ ...answers, [field.id]: answer }),
+        };
+        const answer = answers[field.id];
+        return field.kind === 'choices' ? (
+          <Choices key={name} {...props} chosen={Array.isArray(answer) ? answer : []} />
+        ) : (
+          <OneAnswer key={name} {...props} text={typeof answer === 'string' ? answer : ''} />
+        );
+      })}
+    </div>
+  );
 }
 
 type OneFieldProps = {
