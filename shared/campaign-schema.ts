@@ -2,6 +2,7 @@
 // sentence that names the file, the line and the entry, so that an operator's slip never reaches a visitor.
 import * as z from 'zod/mini';
 
+import { TOUCH_NAMES } from '#shared/attribution.ts';
 import { colourComplaints, type Colours } from '#shared/colours.ts';
 import { API_ERRORS, type ApiErrorCode } from '#shared/errors.ts';
 import { longestAnswer } from '#shared/lengths-and-resend-seconds.ts';
@@ -203,25 +204,94 @@ export const Consent = z.strictObject({
 });
 export type Consent = z.infer<typeof Consent>;
 
-/** Names that the form, an export or a program has for something else. */
-const TAKEN_IDS: ReadonlySet<string> = new Set([
-  ...['name', 'company', 'email', 'consent', 'website', 'first_name', 'last_name', 'first_verified_at'],
-  ...['last_verified_at', 'consent_given_at', 'consent_version', 'consent_text', 'source', 'flags', 'state'],
-  ...['state_since', 'first_source', 'unsubscribe_url', 'earlier_answers', 'answers', 'status', 'id'],
-]);
+const lineOfWords = words.check(z.refine((text) => isSingleLine(text), 'must be one line'));
+
+/** Names that the form, the columns of our CSV or an import have for something else. */
+const TAKEN_IDS: ReadonlySet<string> = new Set(
+  `name company email consent website answers id status first_name last_name first_verified_at last_verified_at consent_given_at
+   consent_version consent_text source flags state state_since first_source unsubscribe_url earlier_answers ${TOUCH_NAMES.join(' ')}`.split(
+    /\s+/,
+  ),
+);
+
+/** Columns that the file for a program has without any question of the campaign's own (desk/export/export-columns.ts). */
+const TAKEN_PROPERTIES = {
+  hubspot: [
+    'Email',
+    'First Name',
+    'Last Name',
+    'Company Name',
+    "Legal basis for processing contact's data",
+    'Lead Source',
+    'Consent Given At',
+    'Consent Text',
+  ],
+  salesforce: [
+    'First Name',
+    'Last Name',
+    'Company',
+    'Email',
+    'Lead Source',
+    'Consent Given At',
+    'Consent Text',
+  ],
+  mailchimp: [
+    'Email Address',
+    'First Name',
+    'Last Name',
+    'Company',
+    'Tags',
+    'Opt-in Time',
+    'Confirmation Time',
+  ],
+  pipedrive: [
+    'Lead - Title',
+    'Person - Name',
+    'Person - Email',
+    'Organization - Name',
+    'Lead - Source',
+    'Person - Consent given at',
+    'Person - Consent text',
+  ],
+} as const;
+
+/** The name of a property in a program, as the heading of its column. */
+const propertyIn = (program: keyof typeof TAKEN_PROPERTIES) =>
+  z.optional(
+    lineOfWords.check(
+      z.refine(
+        (heading) =>
+          !TAKEN_PROPERTIES[program].some((taken) => taken.toLowerCase() === heading.toLowerCase()),
+        'is a column of this file already; choose another property',
+      ),
+    ),
+  );
 
 /** Tokens of https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#autofill that fit a question to a lead. */
 const AUTOCOMPLETE = [
-  ...['off', 'tel', 'tel-national', 'organization-title', 'url', 'nickname', 'honorific-prefix', 'language'],
-  ...['given-name', 'family-name', 'street-address', 'postal-code', 'address-level1', 'address-level2'],
-  ...['country-name', 'country', 'bday', 'sex'],
+  'off',
+  'tel',
+  'tel-national',
+  'organization-title',
+  'url',
+  'nickname',
+  'honorific-prefix',
+  'language',
+  'given-name',
+  'family-name',
+  'street-address',
+  'postal-code',
+  'address-level1',
+  'address-level2',
+  'country-name',
+  'country',
+  'bday',
 ] as const;
 
 const FIELD_KINDS = ['text', 'telephone', 'number', 'url', 'choice', 'choices', 'long text'] as const;
 /** One body of the form, with all that it may hold, has 16 kB. */
 const ANSWERS_MAX_LENGTH = 3000;
 
-const lineOfWords = words.check(z.refine((text) => isSingleLine(text), 'must be one line'));
 const option = lineOfWords.check(
   z.maxLength(100, 'must have 100 characters at most'),
   z.refine((text) => !text.includes(';'), 'must not contain ; as it stands between several answers'),
@@ -250,10 +320,10 @@ const ownField = z
     // The name of the property in each program that an export is made for.
     properties: z.optional(
       z.strictObject({
-        hubspot: z.optional(lineOfWords),
-        salesforce: z.optional(lineOfWords),
-        mailchimp: z.optional(lineOfWords),
-        pipedrive: z.optional(lineOfWords),
+        hubspot: propertyIn('hubspot'),
+        salesforce: propertyIn('salesforce'),
+        mailchimp: propertyIn('mailchimp'),
+        pipedrive: propertyIn('pipedrive'),
       }),
     ),
   })

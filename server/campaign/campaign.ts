@@ -15,7 +15,7 @@ import {
   readText,
 } from '#server/campaign/pictures-and-films.ts';
 import { parseWords, type ParsedWords } from '#server/campaign/missing-and-wrong-words.ts';
-import { readOwnForm } from '#server/campaign/own-form.ts';
+import { readOwnForm, saysNothing } from '#server/campaign/own-form.ts';
 import type { Article } from '#shared/api.ts';
 import {
   BreakerEmail,
@@ -165,8 +165,9 @@ export function readConsent(
  */
 export function readForm(folder: string, language: string): ParsedWords<OwnForm> {
   const text = readText(folder, 'form.yaml');
-  return readOwnForm(text?.type === 'text' ? text.text : text === null ? null : text.complaint, {
+  return readOwnForm({
     language,
+    isThere: text !== null && !(text.type === 'text' && saysNothing(text.text)),
     read: (file, schema) => readWords(folder, file, schema),
   });
 }

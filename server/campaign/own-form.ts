@@ -54,27 +54,26 @@ const formIn = (language: string) =>
   );
 
 const FILE = 'form.yaml';
-/** As the one that comes with the project: nothing but comments. */
-const SAYS_NOTHING = /^(?:[ \t]*(?:#[^\n]*)?(?:\n|$))*$/;
+
+/** Whether the file is as the one that comes with the project: nothing but comments. @param text of form.yaml */
+export const saysNothing = (text: string): boolean =>
+  text.split('\n').every((line) => /^\s*(?:#|$)/.test(line));
 
 /**
  * Reads the questions.
- * @param text of form.yaml; null without one
- * @param options language: of the page; read: checks it
+ * @param options language: of the page; isThere: whether there is a form.yaml that says something; read: reads and checks it
  */
-export function readOwnForm(
-  text: string | null,
-  {
-    language,
-    read,
-  }: {
-    language: string;
-    read: <Words>(file: string, schema: z.ZodMiniType<Words>) => ParsedWords<Words>;
-  },
-): ParsedWords<OwnForm> {
+export function readOwnForm({
+  language,
+  isThere,
+  read,
+}: {
+  language: string;
+  isThere: boolean;
+  read: <Words>(file: string, schema: z.ZodMiniType<Words>) => ParsedWords<Words>;
+}): ParsedWords<OwnForm> {
   const defaults = MESSAGES[mainLanguage(language)] ?? ENGLISH;
-  if (text === null || SAYS_NOTHING.test(text))
-    return { type: 'words', words: { fields: [], messages: defaults } };
+  if (!isThere) return { type: 'words', words: { fields: [], messages: defaults } };
   const result = read(FILE, formIn(language));
   if (result.type === 'complaints') return result;
   const { fields = [], messages = {} } = result.words;

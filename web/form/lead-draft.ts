@@ -2,7 +2,7 @@
 import type * as z from 'zod/mini';
 
 import type { Interface } from '#shared/campaign-schema.ts';
-import { complaintIn, Lead, type TypedAnswers } from '#shared/lead.ts';
+import { complaintIn, type Lead, type TypedAnswers } from '#shared/lead.ts';
 
 export type LeadField = keyof typeof Lead.shape;
 
