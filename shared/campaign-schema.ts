@@ -288,7 +288,8 @@ const AUTOCOMPLETE = [
   'bday',
 ] as const;
 
-const FIELD_KINDS = ['text', 'telephone', 'number', 'url', 'choice', 'choices', 'long text'] as const;
+/** The kinds of answers to a campaign's own questions. */
+export const FIELD_KINDS = ['text', 'telephone', 'number', 'url', 'choice', 'choices', 'long text'] as const;
 /** One body of the form, with all that it may hold, has 16 kB. */
 const ANSWERS_MAX_LENGTH = 3000;
 

@@ -9,37 +9,51 @@ import { readAnswers } from '#shared/own-answers.ts';
 import { isSingleLine } from '#shared/single-line.ts';
 import { fill } from '#shared/words.ts';
 
-const FORMS_OF_TEXT = {
-  telephone: /^(?=(?:\D*\d){5})[+\d\s()./*#-]+(?:(?:ext\.?|x)\s*\d+)?$/i,
-  // Not 1,000 or 1.000: which of the two is a thousand depends on the country.
-  number: /^[+-]?\d+(?:[.,]\d{1,2})?$/,
-} as const;
-
 /** Browsers and Node have it alike; the types here are of neither. */
 declare const URL: {
   readonly parse: (url: string) => { readonly protocol: string; readonly hostname: string } | null;
 };
 
-const isWebAddress = (text: string): boolean => {
+const TELEPHONE = /^(?=(?:\D*\d){5})[+\d\s()./*#-]+(?:(?:ext\.?|x)\s*\d+)?$/i;
+// Not 1,000 or 1.000: which of the two is a thousand depends on the country.
+const NUMBER = /^[+-]?\d+(?:[.,]\d{1,2})?$/;
+
+function isWebAddress(text: string): boolean {
   const url = /\s/.test(text) ? null : URL.parse(text);
   return url !== null && /^https?:$/.test(url.protocol) && /[^.]\.[^.]/.test(url.hostname);
-};
-
-/** The text as it is kept: a number with a full stop, a web address with its beginning, a long text with lines that end with \n. */
-function tidy(kind: OwnField['kind'], typed: string): string {
-  const text = typed.trim();
-  if (text === '') return '';
-  if (kind === 'number') return text.replace(',', '.');
-  if (kind === 'url') return /^[a-z][a-z\d+.-]*:/i.test(text) ? text : `https://${text}`;
-  return kind === 'long text' ? text.replaceAll(/\r\n?/g, '\n') : text;
 }
 
-const fitsKind = (kind: OwnField['kind'], text: string): boolean =>
-  kind === 'telephone' || kind === 'number'
-    ? FORMS_OF_TEXT[kind].test(text)
-    : kind !== 'url' || isWebAddress(text);
+type TextRule = {
+  /** Whether a tidied text is an answer of its kind, and what is said of one that is none. */
+  readonly fits?: (text: string) => boolean;
+  readonly complaint?: keyof FormMessages;
+  /** The text as it is kept. */
+  readonly tidy?: (text: string) => string;
+};
 
-const complaintsOfKind = { telephone: 'telephone', number: 'number', url: 'url' } as const;
+/** The kinds of answers that are typed. */
+const TEXT_RULES: Readonly<Record<Exclude<OwnField['kind'], 'choice' | 'choices'>, TextRule>> = {
+  text: {},
+  telephone: { fits: (text) => TELEPHONE.test(text), complaint: 'telephone' },
+  number: {
+    fits: (text) => NUMBER.test(text),
+    complaint: 'number',
+    tidy: (text) => text.replace(',', '.'),
+  },
+  url: {
+    fits: isWebAddress,
+    complaint: 'url',
+    tidy: (text) => (/^[a-z][a-z\d+.-]*:/i.test(text) ? text : `https://${text}`),
+  },
+  'long text': {
+    fits: (text) => text.split('\n').every(isSingleLine),
+    complaint: 'notPlain',
+    tidy: (text) => text.replaceAll(/\r\n?/g, '\n').replaceAll('\t', ' '),
+  },
+};
+
+/** What tidying may take from a text or add to it; a longer one is not looked at. */
+const TIDIED_AWAY_MAX = 20;
 
 /**
  * The schema of one answer. An issue's message is a whole sentence.
@@ -70,20 +84,21 @@ export function answerSchema(
       '',
     );
   const maximum = longestAnswer(field);
+  const tooLong = { error: fill(messages.tooLong, { maximum }), abort: true };
+  const { fits = () => true, complaint = 'required', tidy = (text) => text } = TEXT_RULES[kind];
   return z.prefault(
     z.string({ error }).check(
-      // Before any expression, so that none meets a long text; what is tidied away may not make it longer either.
-      z.maxLength(maximum + 20, { error: fill(messages.tooLong, { maximum }), abort: true }),
-      z.overwrite((text) => tidy(kind, text)),
+      // Before any expression, so that none meets a long text.
+      z.maxLength(maximum + TIDIED_AWAY_MAX, tooLong),
+      z.trim(),
+      z.overwrite((text) => (text === '' ? '' : tidy(text))),
       isGiven,
-      z.maxLength(maximum, { error: fill(messages.tooLong, { maximum }), abort: true }),
-      z.refine((text) => (kind === 'long text' ? text.split('\n') : [text]).every(isSingleLine), {
+      z.maxLength(maximum, tooLong),
+      z.refine((text) => kind === 'long text' || isSingleLine(text), {
         error: messages.notPlain,
         abort: true,
       }),
-      z.refine((text) => text === '' || fitsKind(kind, text), {
-        error: kind in complaintsOfKind ? messages[complaintsOfKind[kind as 'url']] : messages.required,
-      }),
+      z.refine((text) => text === '' || fits(text), { error: messages[complaint] }),
     ),
     '',
   );

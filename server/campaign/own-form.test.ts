@@ -9,7 +9,7 @@ import { parse } from 'yaml';
 import { campaignComplaints, readCampaign } from '#server/campaign/campaign.ts';
 import { campaignWarnings } from '#server/campaign/campaign-warnings.ts';
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
-import { Form } from '#shared/campaign-schema.ts';
+import { FIELD_KINDS, Form } from '#shared/campaign-schema.ts';
 import { called, withCampaignCopy } from '#testing/campaign-copy.ts';
 
 /** The complaints about a form.yaml. @param language of the page */
@@ -55,10 +55,9 @@ describe('form.yaml', () => {
     const [, example = ''] = /```yaml\n(fields:\n[^`]*)```/.exec(guide) ?? [];
     assert.deepEqual(complaintsAbout(example), []);
     const shown = Form.parse(parse(example));
-    assert.deepEqual(
-      new Set(shown.fields?.map(({ kind }) => kind)),
-      new Set(['text', 'telephone', 'number', 'url', 'choice', 'choices', 'long text']),
-    );
+    assert.deepEqual(new Set(shown.fields?.map(({ kind }) => kind)), new Set(FIELD_KINDS));
+    for (const kind of FIELD_KINDS)
+      assert.match(guide, new RegExp(`^\\| \`${kind}\` `, 'm'), `docs/customising.md explains ${kind}`);
     for (const entry of [
       'id',
       'label',
