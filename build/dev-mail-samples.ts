@@ -10,6 +10,7 @@ import { composeGuideEmail } from '#server/mail/letters/guide-mail.ts';
 import { letterHtml, paragraph } from '#server/mail/letters/letter-html.ts';
 import { composeNewLeadEmail, composeNewLeadsEmail } from '#server/mail/letters/new-lead-mail.ts';
 import { ACCENT } from '#shared/colours.ts';
+import { answersText, sampleAnswers } from '#shared/own-answers.ts';
 
 export type SampleMail = {
   /** What it is called in a list. */
@@ -27,21 +28,23 @@ const UNSUBSCRIBE = `https://${HOST}/api/unsubscribe?t=sample`;
 const lead = (name: string, company: string, email: string, minute: number, flags = ''): NewLead => ({
   name,
   company,
+  answers: null,
   email,
   attribution: JSON.stringify({ utm_source: 'newsletter' }),
   flags,
   first_verified_at: NOON + minute * 60_000,
 });
 const ADA = lead('Ada Lovelace', 'Analytical Engines', 'ada@example.com', 5);
-const LEADS = [
-  ADA,
+const OTHERS = [
   lead('Grace Hopper', 'Compilers & Sons', 'grace@example.net', 12),
   lead('Edsger Dijkstra', 'Shortest Path GmbH', 'edsger@example.org', 47, 'free-mail'),
 ];
 
 /** Composes them. */
 export function sampleMails(campaign: Campaign): SampleMail[] {
-  const { codeEmail, guideEmail, breakerEmail, newLeadEmail, site } = campaign;
+  const { codeEmail, guideEmail, breakerEmail, newLeadEmail, site, form } = campaign;
+  const ada = { ...ADA, answers: answersText(sampleAnswers(form.fields)) };
+  const leads = [ada, ...OTHERS];
   const { title, language, colors, postalAddress } = site;
   const about = { title, language, host: HOST };
   const accent = (colors?.accent ?? ACCENT).light;
@@ -63,12 +66,12 @@ export function sampleMails(campaign: Campaign): SampleMail[] {
       ...composeGuideEmail(guideEmail, { ...guide, link: `https://${HOST}/api/guide?t=sample` }),
     },
     { kind: 'guide attached', ...composeGuideEmail(guideEmail, { ...guide, link: null }) },
-    { kind: 'new lead', ...composeNewLeadEmail(newLeadEmail, { ...about, lead: ADA }) },
+    { kind: 'new lead', ...composeNewLeadEmail(newLeadEmail, { ...about, lead: ada }) },
     {
       kind: 'leads of an hour',
       ...composeNewLeadsEmail(newLeadEmail, {
         ...about,
-        leads: LEADS,
+        leads,
         count: 61,
         from: NOON,
         to: NOON + HOUR_MS,
@@ -78,8 +81,8 @@ export function sampleMails(campaign: Campaign): SampleMail[] {
       kind: 'leads of a day',
       ...composeDigestEmail(newLeadEmail, {
         ...about,
-        leads: LEADS,
-        count: LEADS.length,
+        leads,
+        count: leads.length,
         figures: {
           from: NOON - 12 * HOUR_MS,
           before: 2,

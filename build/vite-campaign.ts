@@ -4,7 +4,15 @@ import path from 'node:path';
 import type { Plugin } from 'vite';
 import type * as z from 'zod/mini';
 
-import { landingOf, readConsent, readWords, sizeInName, siteOf, svgSize } from '#server/campaign/campaign.ts';
+import {
+  landingOf,
+  readConsent,
+  readForm,
+  readWords,
+  sizeInName,
+  siteOf,
+  svgSize,
+} from '#server/campaign/campaign.ts';
 import { iconDrawing } from '#server/campaign/icon-set.ts';
 import { chaptersOf, filmHasPoints, Interface, Landing, sectionsOf, Site } from '#shared/campaign-schema.ts';
 import { yearIn } from '#shared/words.ts';
@@ -15,6 +23,7 @@ const ENTRIES = {
   'landing.yaml': Object.keys(Landing.shape),
   'interface.yaml': Object.keys(Interface.shape),
   'consent.yaml': [],
+  'form.yaml': [],
 } as const;
 type WordFile = keyof typeof ENTRIES;
 
@@ -112,6 +121,10 @@ function landingWords(folder: string, landing: Landing) {
 function exportsOf(folder: string, file: WordFile): Readonly<Record<string, unknown>> {
   if (file === 'consent.yaml') return wordsOrThrow(readConsent(folder));
   const { site, landing, interface: interfaceWords } = readPageWords(folder);
+  if (file === 'form.yaml') {
+    const form = wordsOrThrow(readForm(folder, site.language));
+    return { ...form, asksMore: form.fields.length > 0 };
+  }
   if (file === 'landing.yaml') return landingWords(folder, landing);
   if (file === 'interface.yaml') return interfaceWords;
   const languageName = new Intl.DisplayNames(site.language, { type: 'language' }).of(site.language);
@@ -126,6 +139,9 @@ export function campaignPlugin(folder: string): Plugin {
   return {
     name: 'campaign',
     enforce: 'pre',
+    // A campaign need not have every file.
+    resolveId: (source) =>
+      source.startsWith('#campaign/') ? path.join(IMPORTED_FROM, source.slice('#campaign/'.length)) : null,
     load(id) {
       const [place = '', section] = id.split('?');
       const file = path.basename(place);

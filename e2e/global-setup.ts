@@ -4,11 +4,12 @@ import { DEFAULT_CAMPAIGN, ensureBuilt, GERMAN_CAMPAIGN, TEST_CAMPAIGN } from '#
 import { POSTGRES_URL_VARIABLE } from '#testing/databases.ts';
 import { keepCompiled } from '#testing/environment.ts';
 import { fontconfigFile, makeFonts } from '#testing/fonts.ts';
+import { ownFieldsCampaign } from '#testing/own-fields-campaign.ts';
 import { QUICK, startPostgres } from '#testing/postgres-server.ts';
 import { missingPrograms } from '#testing/programs.ts';
 
 export default async function globalSetup(): Promise<() => Promise<void>> {
-  for (const campaign of [TEST_CAMPAIGN, DEFAULT_CAMPAIGN, GERMAN_CAMPAIGN]) ensureBuilt(campaign);
+  for (const campaign of [TEST_CAMPAIGN, DEFAULT_CAMPAIGN, GERMAN_CAMPAIGN, ownFieldsCampaign()]) ensureBuilt(campaign);
   keepCompiled();
   await makeFonts();
   // Every browser that is started from here on sees it, of whatever engine.

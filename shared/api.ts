@@ -2,6 +2,8 @@
 // errors in errors.ts.
 import * as z from 'zod/mini';
 
+import type { TypedAnswers } from '#shared/lead.ts';
+
 export const API = {
   leads: '/api/leads',
   verify: '/api/verify',
@@ -40,6 +42,8 @@ export const OpenChallenge = z.object({
   name: z.string(),
   company: z.string(),
   email: z.string(),
+  /** To the questions of the campaign's own, by id; missing without such questions, and from a server of an earlier release. */
+  answers: z.optional(z.any() as z.ZodMiniType<TypedAnswers>),
   reference: z.string(),
   resendSeconds: z.number(),
   /** Since it was asked for last, with or without a new code: a countdown that began then goes on. */

@@ -2,8 +2,10 @@
 // sentence that names the file, the line and the entry, so that an operator's slip never reaches a visitor.
 import * as z from 'zod/mini';
 
+import { TOUCH_NAMES } from '#shared/attribution.ts';
 import { colourComplaints, type Colours } from '#shared/colours.ts';
 import { API_ERRORS, type ApiErrorCode } from '#shared/errors.ts';
+import { longestAnswer } from '#shared/lengths-and-resend-seconds.ts';
 import { linkComplaint } from '#shared/links.ts';
 import { isSingleLine } from '#shared/single-line.ts';
 
@@ -274,6 +276,216 @@ export const Consent = z.strictObject({
   ),
 });
 export type Consent = z.infer<typeof Consent>;
+
+const lineOfWords = words.check(z.refine((text) => isSingleLine(text), 'must be one line'));
+
+/** Names that the form, the columns of our CSV or an import have for something else. */
+const TAKEN_IDS: ReadonlySet<string> = new Set(
+  `name company email consent website answers id status first_name last_name first_verified_at last_verified_at consent_given_at
+   consent_version consent_text source flags state state_since first_source unsubscribe_url earlier_answers ${TOUCH_NAMES.join(' ')}`.split(
+    /\s+/,
+  ),
+);
+
+/** Columns that the file for a program has without any question of the campaign's own (desk/export/export-columns.ts). */
+const TAKEN_PROPERTIES = {
+  hubspot: [
+    'Email',
+    'First Name',
+    'Last Name',
+    'Company Name',
+    "Legal basis for processing contact's data",
+    'Lead Source',
+    'Consent Given At',
+    'Consent Text',
+  ],
+  salesforce: [
+    'First Name',
+    'Last Name',
+    'Company',
+    'Email',
+    'Lead Source',
+    'Consent Given At',
+    'Consent Text',
+  ],
+  mailchimp: [
+    'Email Address',
+    'First Name',
+    'Last Name',
+    'Company',
+    'Tags',
+    'Opt-in Time',
+    'Confirmation Time',
+  ],
+  pipedrive: [
+    'Lead - Title',
+    'Person - Name',
+    'Person - Email',
+    'Organization - Name',
+    'Lead - Source',
+    'Person - Consent given at',
+    'Person - Consent text',
+  ],
+} as const;
+
+/** The name of a property in a program, as the heading of its column. */
+const propertyIn = (program: keyof typeof TAKEN_PROPERTIES) =>
+  z.optional(
+    lineOfWords.check(
+      z.refine(
+        (heading) =>
+          !TAKEN_PROPERTIES[program].some((taken) => taken.toLowerCase() === heading.toLowerCase()),
+        'is a column of this file already; choose another property',
+      ),
+    ),
+  );
+
+/** Tokens of https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#autofill that fit a question to a lead. */
+const AUTOCOMPLETE = [
+  'off',
+  'tel',
+  'tel-national',
+  'organization-title',
+  'url',
+  'nickname',
+  'honorific-prefix',
+  'language',
+  'given-name',
+  'family-name',
+  'street-address',
+  'postal-code',
+  'address-level1',
+  'address-level2',
+  'country-name',
+  'country',
+  'bday',
+] as const;
+
+/** The kinds of answers to a campaign's own questions. */
+export const FIELD_KINDS = ['text', 'telephone', 'number', 'url', 'choice', 'choices', 'long text'] as const;
+/** One body of the form, with all that it may hold, has 16 kB. */
+const ANSWERS_MAX_LENGTH = 3000;
+
+const option = lineOfWords.check(
+  z.maxLength(100, 'must have 100 characters at most'),
+  z.refine((text) => !text.includes(';'), 'must not contain ; as it stands between several answers'),
+);
+
+const ownField = z
+  .strictObject({
+    id: z.string({ error: 'must be a text' }).check(
+      z.regex(
+        /^[a-z][a-z0-9_]{0,39}$/,
+        'must begin with a small letter and have small letters, digits and _ alone, such as job_title',
+      ),
+      z.refine((id) => !TAKEN_IDS.has(id), 'is the name of something else; choose another one'),
+    ),
+    label: lineOfWords.check(z.maxLength(100, 'must have 100 characters at most')),
+    kind: z.enum(FIELD_KINDS),
+    required: z.optional(z.boolean({ error: 'must be true or false' })),
+    hint: z.optional(words),
+    maxLength: z.optional(
+      z
+        .int({ error: 'must be a number of characters, such as 80' })
+        .check(z.minimum(1, 'must be 1 at least'), z.maximum(2000, 'must be 2000 at most')),
+    ),
+    autocomplete: z.optional(z.enum(AUTOCOMPLETE)),
+    options: z.optional(z.array(option).check(z.minLength(2, 'must have at least two entries'))),
+    // The name of the property in each program that an export is made for.
+    properties: z.optional(
+      z.strictObject({
+        hubspot: propertyIn('hubspot'),
+        salesforce: propertyIn('salesforce'),
+        mailchimp: propertyIn('mailchimp'),
+        pipedrive: propertyIn('pipedrive'),
+      }),
+    ),
+  })
+  .check(
+    z.superRefine(({ kind, options, maxLength, autocomplete }, context) => {
+      const complain = (entry: string, message: string) =>
+        context.addIssue({ code: 'custom', path: [entry], message });
+      const isChoice = kind === 'choice' || kind === 'choices';
+      if (isChoice && options === undefined)
+        complain('kind', 'needs options: a list of the answers to choose from');
+      if (!isChoice && options !== undefined)
+        complain('options', 'belong to the kinds choice and choices; take them out, or change the kind');
+      if (isChoice && maxLength !== undefined)
+        complain('maxLength', 'belongs to the other kinds; take it out');
+      if (kind === 'choices' && autocomplete !== undefined)
+        complain('autocomplete', 'belongs to the other kinds; take it out');
+      for (const [at, text] of options?.entries() ?? [])
+        if (options?.indexOf(text) !== at)
+          context.addIssue({ code: 'custom', path: ['options', at], message: 'stands there twice' });
+    }),
+  );
+export type OwnField = z.infer<typeof ownField>;
+
+const ownFields = z.array(ownField).check(
+  z.superRefine((fields: readonly OwnField[], context) => {
+    const complain = (path: PropertyKey[], message: string) =>
+      context.addIssue({ code: 'custom', path, message });
+    const firstWith = (key: (field: OwnField) => string | undefined, at: number) =>
+      fields.findIndex((field) => key(field) !== undefined && key(field) === key(fields[at]!));
+    let length = 0;
+    let isTooMuch = false;
+    for (const [at, field] of fields.entries()) {
+      for (const entry of ['id', 'label'] as const)
+        if (firstWith((other) => other[entry].toLowerCase(), at) < at)
+          complain([at, entry], `${field[entry]} is another field's already; choose another one`);
+      for (const program of Object.keys(field.properties ?? {}) as (keyof NonNullable<
+        OwnField['properties']
+      >)[])
+        if (
+          firstWith((other) => other.properties?.[program], at) < at &&
+          field.properties?.[program] !== undefined
+        )
+          complain(
+            [at, 'properties', program],
+            `${field.properties[program]} takes another field's answer already; choose another one`,
+          );
+      length += longestAnswer(field);
+      if (length > ANSWERS_MAX_LENGTH && !isTooMuch) {
+        isTooMuch = true;
+        complain(
+          [at],
+          `up to here, answers may have ${length} characters, and a form takes ${ANSWERS_MAX_LENGTH}; set a smaller maxLength, or ask less`,
+        );
+      }
+    }
+  }),
+);
+
+/** campaign/form.yaml, which a campaign without questions of its own need not have. */
+export const Form = z.strictObject({
+  fields: z.optional(ownFields),
+  // What server/campaign/own-form.ts says in English and German, another language has to say here.
+  messages: z.optional(
+    z.strictObject({
+      choose: z.optional(wordsWith()),
+      required: z.optional(wordsWith()),
+      tooLong: z.optional(
+        wordsWith('maximum').check(
+          z.refine<string>((text) => text.includes('{maximum}'), 'must contain {maximum}'),
+        ),
+      ),
+      notPlain: z.optional(wordsWith()),
+      telephone: z.optional(wordsWith()),
+      number: z.optional(wordsWith()),
+      url: z.optional(wordsWith()),
+      choice: z.optional(wordsWith()),
+      changed: z.optional(wordsWith().check(z.refine((text) => isSingleLine(text), 'must be one line'))),
+    }),
+  ),
+});
+
+/** The sentences of the form's own questions, all of them there. */
+export type FormMessages = {
+  readonly [Name in keyof NonNullable<z.infer<typeof Form>['messages']>]-?: string;
+};
+
+/** The questions of a campaign, and the sentences for what can be wrong with an answer. */
+export type OwnForm = { readonly fields: readonly OwnField[]; readonly messages: FormMessages };
 
 /** What a toast or the subject of a mail shows. */
 const oneLine = z.refine<string>(isSingleLine, 'must be one line');

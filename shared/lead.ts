@@ -89,6 +89,12 @@ const email = z.string({ error: typeComplaint }).check(
   z.refine((address) => asciiAddress(address) !== null, { error: EMAIL }),
 );
 
+/**
+ * What was typed for the campaign's own questions, by the id of the field. A field with several choices has a list; an empty text or
+ * list is no answer.
+ */
+export type TypedAnswers = Readonly<Record<string, string | readonly string[]>>;
+
 /** What the form sends to `POST /api/leads` (specification, sections 3 and 5). */
 export const Lead = z.object({
   name: lineOfText('nameTooShort', 'nameTooLong', 'nameNotOneLine'),
@@ -96,13 +102,23 @@ export const Lead = z.object({
   email,
   consent: z.literal(true, { error: CONSENT }),
 });
-export type Lead = z.infer<typeof Lead>;
+/** With the answers to the list of campaign/form.yaml, in a campaign that has one. */
+export type Lead = z.infer<typeof Lead> & { readonly answers?: TypedAnswers | undefined };
 
-/** The answers of the form beside the address: kept and shown wherever the name is. */
-export type LeadAnswers = Readonly<Omit<Lead, 'email' | 'consent'>>;
+/** The answers of the form beside the address, as they are stored: kept and shown wherever the name is. */
+export type LeadAnswers = {
+  readonly name: string;
+  readonly company: string;
+  /** JSON of the answers to the campaign's own questions (own-answers.ts); null without any. */
+  readonly answers: string | null;
+};
 
 /** Picks the answers out of a larger object. */
-export const answersOf = ({ name, company }: LeadAnswers): LeadAnswers => ({ name, company });
+export const answersOf = ({ name, company, answers }: LeadAnswers): LeadAnswers => ({
+  name,
+  company,
+  answers,
+});
 
 /** What the code screen sends to `POST /api/verify`. */
 export const Verification = z.object({

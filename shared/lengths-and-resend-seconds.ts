@@ -12,3 +12,20 @@ export const DOMAIN_MAX_OCTETS = 255;
 export const DOMAIN_LABEL_MAX_OCTETS = 63;
 /** What the page counts down before it offers another code, and the server's default for how soon it sends one. */
 export const RESEND_COUNTDOWN_SECONDS = 60;
+
+/** Longest answer to a question of campaign/form.yaml in characters, where it does not say. By the kind of its field. */
+const ANSWER_MAX_LENGTH = { text: 200, telephone: 40, number: 15, url: 300, 'long text': 1000 } as const;
+
+/** Characters that an answer to a field of campaign/form.yaml may have; of choices, all of them together. */
+export const longestAnswer = ({
+  kind,
+  maxLength,
+  options = [],
+}: {
+  readonly kind: keyof typeof ANSWER_MAX_LENGTH | 'choice' | 'choices';
+  readonly maxLength?: number | undefined;
+  readonly options?: readonly string[] | undefined;
+}): number =>
+  kind === 'choice' || kind === 'choices'
+    ? options.join('; ').length
+    : (maxLength ?? ANSWER_MAX_LENGTH[kind]);

@@ -1,6 +1,7 @@
 // Builds the sites that tests start beside the one of campaign/, unless those that are there fit.
 import { ensureBuilt, GERMAN_CAMPAIGN, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { bareCampaign, rearrangedCampaign, reversedCampaign } from '#testing/other-campaigns.ts';
+import { ownFieldsCampaign } from '#testing/own-fields-campaign.ts';
 
 for (const campaign of [
   TEST_CAMPAIGN,
@@ -8,5 +9,6 @@ for (const campaign of [
   rearrangedCampaign(),
   reversedCampaign(),
   bareCampaign(),
+  ownFieldsCampaign(),
 ])
   ensureBuilt(campaign);

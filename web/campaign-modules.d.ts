@@ -67,6 +67,14 @@ declare module '#campaign/interface.yaml' {
   export = interfaceWords;
 }
 
+declare module '#campaign/form.yaml' {
+  const form: import('#shared/campaign-schema.ts').OwnForm & {
+    /** Whether there are any fields. A constant while the page is built, so that a page without them has nothing of them. */
+    readonly asksMore: boolean;
+  };
+  export = form;
+}
+
 declare module '#campaign/consent.yaml' {
   const consent: import('#shared/campaign-schema.ts').Consent & {
     /** Made from the text (server/campaign/campaign.ts); the receipt of a consent names it. */

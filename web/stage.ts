@@ -1,7 +1,7 @@
 // Which screen the page shows, and what it remembers for it. A plain reducer: what the browser's history has to do
 // with it is in use-stage.ts.
 import type { CodeRequested, OpenChallenge } from '#shared/api.ts';
-import { answersOf, type Lead } from '#shared/lead.ts';
+import type { Lead } from '#shared/lead.ts';
 import { RESEND_COUNTDOWN_SECONDS } from '#shared/lengths-and-resend-seconds.ts';
 
 /** Specification, section 2: the page holds one of these. */
@@ -107,11 +107,12 @@ export function challengeOf(answer: CodeRequested | null, consentVersion: string
 /** The state of a code screen that was reloaded: its countdown goes on where it was. Null: there is nothing to wait for. */
 export function restoredState(open: OpenChallenge | null, id: string, now: number): StageState {
   if (open === null) return forgottenState(null);
+  const { name, company, email, answers } = open;
   const askedAt = now - open.askedSecondsAgo * 1000;
   return {
     stage: 'verification',
     waiting: {
-      lead: { ...answersOf(open), email: open.email, consent: true },
+      lead: { name, company, email, consent: true, ...(answers && { answers }) },
       challenge: {
         id,
         reference: open.reference,

@@ -163,7 +163,7 @@ const FORGERIES: readonly Forgery[] = [
         .executeTakeFirst();
       assert.ok(row);
       const submission = { id: 'forged', email: 'ada@example.com' };
-      await sql`insert into submissions select 'forged', challenge_id, name, company, email_typed, email, consent_version, client_address, user_agent, attribution, flags, created_at from submissions where id = ${row.submission_id}`.execute(
+      await sql`insert into submissions select 'forged', challenge_id, name, company, email_typed, email, consent_version, client_address, user_agent, attribution, flags, created_at, answers from submissions where id = ${row.submission_id}`.execute(
         db,
       );
       await db

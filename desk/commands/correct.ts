@@ -1,4 +1,4 @@
-// desk correct: changes the name or company of a lead.
+// desk correct: changes the name, the company or another answer of a lead.
 import { randomUUIDv7 } from 'node:crypto';
 
 import type { Command } from '@commander-js/extra-typings';
@@ -8,26 +8,34 @@ import type { Desk } from '#desk/commands/command.ts';
 import { nothingHeld, readAddress } from '#desk/commands/held-data.ts';
 import { printable } from '#desk/printable.ts';
 import { correctLead } from '#server/db/tables/corrections.ts';
+import type { OwnField, OwnForm } from '#shared/campaign-schema.ts';
 import { complaintIn, Lead, type LeadAnswers } from '#shared/lead.ts';
+import { answersText, answerText, readAnswers, splitChoices, type OwnAnswer } from '#shared/own-answers.ts';
+import { answerSchema } from '#shared/own-fields.ts';
 
 export function addCorrect(program: Command, desk: Desk): void {
   program
     .command('correct')
-    .description('change the name or company of a lead; the story keeps what stood there before')
+    .description('change the answers of a lead; the story keeps what stood there before')
     .argument('<email>')
     .option('--name <name>')
     .option('--company <company>')
+    .option(
+      '--answer <id=text>',
+      'the answer to a question of form.yaml; empty takes it away; several choices with ; between them',
+      (text: string, before: readonly string[] | undefined) => [...(before ?? []), text],
+    )
     .addHelpText(
       'after',
       '\nExample:\n  $ npm run -s desk -- correct ada@example.com --company "Analytical Engines"',
     )
-    .action(async (typed, changes) => {
+    .action(async (typed, { answer: ownChanges = [], ...changes }) => {
       const email = readAddress(typed);
       const fields = Object.keys(changes) as (keyof typeof changes)[];
-      if (fields.length === 0)
-        throw new CommandFailure('Say what is to be changed: --name, --company or both.', 2);
+      if (fields.length === 0 && ownChanges.length === 0)
+        throw new CommandFailure('Say what is to be changed: --name, --company or --answer.', 2);
       const { database, campaign, clock, webhooks } = await desk.service();
-      const checked: { -readonly [Field in keyof LeadAnswers]?: LeadAnswers[Field] } = {};
+      const checked: { name?: string; company?: string } = {};
       for (const field of fields) {
         const text = changes[field];
         if (text === undefined) continue;
@@ -38,19 +46,62 @@ export function addCorrect(program: Command, desk: Desk): void {
         }
         checked[field] = result.data;
       }
+      const answers = ownChanges.map((change) => readAnswer(change, campaign.form));
       const now = clock();
       const result = await correctLead(database, {
         email,
         id: randomUUIDv7(),
         now,
-        ...checked,
+        changes: (before) => ({ ...checked, answers: changedAnswers(before.answers, answers) }),
         onCorrected: (tx, leadId) => webhooks.queue(tx, { type: 'lead.updated', leadId, now }),
       });
       webhooks.wake();
       if (result === null) throw nothingHeld(email);
       const { before, after } = result;
-      await desk.print(`${printable(`${email}: ${said(before)} → ${said(after)}`)}\n`);
+      await desk.print(`${printable(`${email}: ${said(before)} → ${said(after)}`.replaceAll('\n', ' '))}\n`);
     });
 }
 
-const said = (answers: LeadAnswers): string => Object.values(answers).filter(Boolean).join(', ');
+/**
+ * Reads a change such as `phone=+44 20 7946 0018`.
+ * @throws {CommandFailure} when there is no such question, or the answer does not fit
+ */
+function readAnswer(
+  change: string,
+  { fields, messages }: OwnForm,
+): readonly [OwnField, string | readonly string[]] {
+  const at = change.indexOf('=');
+  const id = change.slice(0, Math.max(0, at)).trim();
+  const text = change.slice(at + 1).trim();
+  const field = fields.find((one) => one.id === id);
+  if (at < 0 || field === undefined)
+    throw new CommandFailure(
+      fields.length === 0
+        ? 'This campaign has no questions of its own (form.yaml).'
+        : `Write --answer id=text. The ids are ${fields.map((one) => one.id).join(', ')}.`,
+      2,
+    );
+  const result = answerSchema({ ...field, required: false }, messages).safeParse(
+    field.kind === 'choices' ? splitChoices(text) : text,
+  );
+  if (!result.success) throw new CommandFailure(`${field.label}: ${result.error.issues[0]!.message}`, 2);
+  return [field, result.data];
+}
+
+function changedAnswers(
+  before: string | null,
+  changes: readonly (readonly [field: OwnField, answer: string | readonly string[]])[],
+): string | null {
+  if (changes.length === 0) return before;
+  const after: Record<string, OwnAnswer> = { ...readAnswers(before) };
+  for (const [{ id, label }, answer] of changes) {
+    if (answer.length === 0) delete after[id];
+    else after[id] = { label, answer };
+  }
+  return answersText(after);
+}
+
+const said = ({ name, company, answers }: LeadAnswers): string =>
+  [name, company, ...Object.values(readAnswers(answers)).map(({ answer }) => answerText(answer))]
+    .filter(Boolean)
+    .join(', ');

@@ -17,11 +17,15 @@ import { behindPgBouncer, ENGINES, type Engine } from '#testing/databases.ts';
 import { desk, deskIn } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { codeIn } from '#testing/inbox.ts';
+import { campaignAsking } from '#testing/own-form.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { fillDisk, whyNoDisk, withSmallDisk } from '#testing/small-disk.ts';
 
 const EMAIL = 'zacharias@quillfeather.example';
 const NAME = 'Zacharias Quillfeather';
+const FORM = 'fields: [{ id: motto, label: Motto, kind: text }]\n';
+const MOTTO = 'Quill before feather';
+const NEW_MOTTO = 'Feather before quill';
 const OTHERS = 20;
 
 /** A server whose SQLite is a file. */
@@ -31,6 +35,7 @@ const withFiles = (engine: Engine, act: (server: ServerUnderTest, folder: string
       {
         engine,
         env: {
+          CAMPAIGN_FOLDER: campaignAsking(folder, FORM),
           LEADS_PER_IP_PER_HOUR: '0',
           VERIFY_PER_IP_PER_HOUR: '0',
           ...(engine === 'sqlite' && { DATABASE_URL: `file:${path.join(folder, 'leads.db')}` }),
@@ -42,7 +47,15 @@ const withFiles = (engine: Engine, act: (server: ServerUnderTest, folder: string
 
 async function becomeLead(server: ServerUnderTest, email: string, name: string): Promise<void> {
   const visitor = createVisitor(server, '198.51.100.7');
-  assert.equal((await visitor.post(API.leads, filledForm({ email, name }))).statusCode, 202);
+  assert.equal(
+    (
+      await visitor.post(
+        API.leads,
+        filledForm({ email, name, answers: email === EMAIL ? { motto: MOTTO } : {} }),
+      )
+    ).statusCode,
+    202,
+  );
   const code = codeIn(await server.inbox.waitForMail(email));
   assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
 }
@@ -54,7 +67,11 @@ async function fill(server: ServerUnderTest): Promise<string> {
     if (number === OTHERS / 2) await becomeLead(server, EMAIL, NAME);
   }
   await server.advance(30);
-  await desk(server.service, ['correct', EMAIL, '--company', 'Quillfeather & Daughters']);
+  await desk(server.service, [
+    'correct',
+    EMAIL,
+    ...['--company', 'Quillfeather & Daughters', '--answer', `motto=${NEW_MOTTO}`],
+  ]);
   await desk(server.service, ['export', '--since-last', 'crm']);
   await sealConsents(server.service, { whole: true });
   const { salt } = await server.database.db
@@ -77,7 +94,7 @@ for (const engine of ENGINES) {
         const salt = await fill(server);
         // PostgreSQL keeps samples of each column for its planner.
         if (engine === 'postgres') await sql`analyze`.execute(db);
-        const words = [EMAIL, NAME, 'Quillfeather & Daughters', salt];
+        const words = [EMAIL, NAME, 'Quillfeather & Daughters', MOTTO, NEW_MOTTO, salt];
         const before = await countInFiles(db, database, words);
         for (const word of words) assert.ok(Number(before[word]) > 0, `${word} is found before`);
 
@@ -107,7 +124,7 @@ for (const engine of ENGINES) {
           ['other@example.com', 'Other Person'],
         ] as const) {
           const visitor = createVisitor(server, '198.51.100.7');
-          await visitor.post(API.leads, filledForm({ email, name }));
+          await visitor.post(API.leads, filledForm({ email, name, answers: { motto: MOTTO } }));
           await server.inbox.waitForMail(email);
           await server.advance(0);
         }
@@ -124,7 +141,7 @@ for (const engine of ENGINES) {
         // Nothing is left to delete, and the log is remembered.
         await keepHouse();
         if (engine === 'postgres') assert.equal((await desk(server.service, ['compact'])).exitCode, 0);
-        isNone(await countInFiles(db, database, [EMAIL, NAME]), 'after the expiry');
+        isNone(await countInFiles(db, database, [EMAIL, NAME, MOTTO]), 'after the expiry');
       }));
 
     it('that are too large to be rewritten while visitors wait are rewritten by "desk compact"', () =>

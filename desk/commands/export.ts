@@ -39,7 +39,7 @@ Examples:
       const { state } = selection;
       checkSelection(selection);
       refuseUnproven({ state, format, sinceLast });
-      const { database, clock, ...service } = await desk.service();
+      const { database, campaign, clock, ...service } = await desk.service();
       const exported: string[] = [];
       let count = 0;
       const write = async (append: (text: string) => Promise<void>) => {
@@ -48,6 +48,7 @@ Examples:
           conversion: { name: conversionName },
           byteOrderMark: bom === true,
           unsubscribeUrl: unsubscribeUrlOf(service),
+          fields: campaign.form.fields,
         };
         const pages = writeLeads(database.db, { ...selection, missingIn: sinceLast }, options);
         for await (const { text, leadIds } of pages) {

@@ -49,7 +49,8 @@ export function addImport(program: Command, desk: Desk): void {
     .addHelpText(
       'after',
       `
-The first line names the columns: an e-mail address; name, or first and last name; company; when consent was given.
+The first line names the columns: an e-mail address; name, or first and last name; company; when consent was given;
+and each question of form.yaml, by its id or its label.
 
 Examples:
   $ npm run -s desk -- import mailchimp.csv --consent-source "Mailchimp, double opt-in, 2022 to 2026" --dry-run
@@ -58,8 +59,9 @@ Examples:
     .action(async (file, { consentSource: typed, dryRun = false, skipBad = false, dateOrder, json }) => {
       const consentSource = readConsentSource(typed);
       await using handle = await openInput(file);
-      const { database, secrets, clock } = await desk.service();
-      const source = { file, handle, dateOrder, now: clock(), signal: desk.signal };
+      const { database, campaign, secrets, clock } = await desk.service();
+      const { form } = campaign;
+      const source = { file, handle, dateOrder, now: clock(), signal: desk.signal, form };
       // All of it is read before anything is written.
       const { rows, badLines } = await checkRows(desk, source);
       if (badLines.length > 0 && !skipBad) {

@@ -14,10 +14,15 @@ import {
 } from '#desk/commands/lead-selection.ts';
 import type { ExportedLead } from '#desk/export/export-columns.ts';
 import { selectLeads } from '#desk/export/write-leads.ts';
+import { answerText } from '#shared/own-answers.ts';
 
 const HEADINGS = ['email', 'name', 'company', 'source', 'flags'] as const;
 /** Wide enough for most. */
 const WIDTHS = [16, 32, 22, 24, 14] as const;
+
+/** Of the flags, which are last without questions of the campaign's own; and of an answer to one. */
+const FURTHER_WIDTHS = [9];
+const ANSWER_WIDTH = 20;
 
 export function addLeads(program: Command, desk: Desk): void {
   withSelection(withState(program.command('leads').description('list leads, the oldest first')), desk)
@@ -33,18 +38,21 @@ Examples:
     .action(async ({ json, ...selection }) => {
       checkSelection(selection);
       const { state } = selection;
-      const { database, ...service } = await desk.service();
+      const { database, campaign, ...service } = await desk.service();
+      const { fields } = campaign.form;
       const count = await printList(desk, leadsOf(database.db, selection, unsubscribeUrlOf(service)), {
         json: json === true,
-        headings: [STATE_WORDS[state].since, ...HEADINGS],
-        widths: WIDTHS,
-        cells: ({ state_since: at, email, name, company, source, flags }) => [
+        headings: [STATE_WORDS[state].since, ...HEADINGS, ...fields.map(({ id }) => id)],
+        widths:
+          fields.length === 0 ? WIDTHS : [...WIDTHS, ...FURTHER_WIDTHS, ...fields.map(() => ANSWER_WIDTH)],
+        cells: ({ state_since: at, email, name, company, source, flags, answers }) => [
           minuteOf(at),
           email,
           name,
           company,
           source,
           flags,
+          ...fields.map(({ id }) => answerText(answers?.[id]?.answer).replaceAll('\n', ' ')),
         ],
       });
       desk.note(`${sayPeople(count, state)}.`);

@@ -49,6 +49,7 @@ Examples:
       const lookup = createPlatformLookup(database, { dnsServers, now, signal });
       const report = await gatherReport(database, period, {
         title,
+        fields: campaign.form.fields,
         retention: config.retention,
         now,
         platformsOf: lookup.platformsOf,

@@ -25,7 +25,9 @@ export function addShow(program: Command, desk: Desk): void {
       }
       await desk.print(`${desk.paint('bold', email)}\n`);
       for (const { at, what, details } of story) {
-        const lines = Object.entries(details).map(([name, value]) => `    ${name}: ${printable(value)}\n`);
+        const lines = Object.entries(details).map(
+          ([name, value]) => `    ${name}: ${printable(value.replaceAll('\n', ' '))}\n`,
+        );
         await desk.print(`\n  ${secondOf(at)}  ${desk.paint('bold', what)}\n${lines.join('')}`);
       }
     });

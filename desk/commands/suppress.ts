@@ -170,7 +170,7 @@ async function readList(
     if (event.type === 'fault') throw new CommandFailure(`${file} ${event.sentence}`);
     const { cells, line } = event;
     if (places === null) {
-      const columns = findColumns(cells)?.columns;
+      const columns = findColumns(cells, { fields: [] })?.columns;
       if (columns === undefined)
         throw new CommandFailure(
           `${file} has no column of addresses. Write "email" above them, in the first line.`,

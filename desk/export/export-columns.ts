@@ -12,11 +12,15 @@ import {
   type KeptAttribution,
 } from '#server/attribution/source.ts';
 import { isoTime } from '#server/platform/time.ts';
-import { answersOf, type LeadAnswers } from '#shared/lead.ts';
+import type { OwnField } from '#shared/campaign-schema.ts';
+import type { LeadAnswers } from '#shared/lead.ts';
+import { answerText, formerAnswers, readAnswers, type OwnAnswers } from '#shared/own-answers.ts';
 import { TOUCH_NAMES } from '#shared/attribution.ts';
 
 /** A lead as it goes out. Times are ISO 8601 in UTC; what is not known is empty. */
-export type ExportedLead = LeadAnswers & {
+export type ExportedLead = Omit<LeadAnswers, 'answers'> & {
+  /** To the questions of the campaign's own, by id; not there without any. */
+  readonly answers?: OwnAnswers;
   readonly email: string;
   readonly first_verified_at: string;
   readonly last_verified_at: string;
@@ -52,7 +56,10 @@ export type CsvFormat = {
 };
 type JsonLinesFormat = { readonly kind: 'jsonl'; readonly about: string };
 
-const own = (name: Exclude<keyof ExportedLead, 'attribution'>): Column => [name, (lead) => lead[name]];
+const own = (name: Exclude<keyof ExportedLead, 'attribution' | 'answers'>): Column => [
+  name,
+  (lead) => lead[name],
+];
 const touched = (heading: string, name: (typeof TOUCH_NAMES)[number]): Column => [
   heading,
   (lead) => lead.attribution[name] ?? '',
@@ -187,6 +194,37 @@ export const FORMATS = {
 } as const satisfies Record<string, CsvFormat | JsonLinesFormat>;
 
 export type FormatName = keyof typeof FORMATS;
+
+/** The programs that a field's `properties` name. */
+type Program = keyof NonNullable<OwnField['properties']>;
+const PROGRAMS: readonly string[] = ['hubspot', 'salesforce', 'mailchimp', 'pipedrive'] satisfies (Program &
+  FormatName)[];
+const isProgram = (name: string): name is Program => PROGRAMS.includes(name);
+
+/**
+ * The columns for the campaign's own questions, which stand behind the others. In our CSV each has its id, and the last one holds
+ * answers to questions that are no longer asked; a program gets those that have a property of its own.
+ * @param own hasAnswers: whether anyone was ever asked
+ */
+export function ownColumns(
+  format: FormatName,
+  { fields, hasAnswers }: { readonly fields: readonly OwnField[]; readonly hasAnswers: boolean },
+): readonly Column[] {
+  if (format === 'csv' && hasAnswers)
+    return [
+      ...fields.map(({ id }): Column => [id, ({ answers }) => answerText(answers?.[id]?.answer)]),
+      ['earlier_answers', ({ answers = {} }) => formerAnswers(fields, answers)],
+    ];
+  if (!isProgram(format)) return [];
+  return fields.flatMap(({ id, properties }): Column[] => {
+    const property = properties?.[format];
+    // As these programs separate several choices.
+    return property === undefined
+      ? []
+      : [[property, ({ answers }) => answerText(answers?.[id]?.answer, ';')]];
+  });
+}
+
 /** Formats with a column for the state. */
 export const FORMATS_WITH_STATE: readonly FormatName[] = ['csv', 'jsonl'];
 export const FORMAT_NAMES = Object.keys(FORMATS) as FormatName[];
@@ -198,7 +236,9 @@ export function exportedLead(record: LeadRecord, unsubscribeUrl: UnsubscribeUrl)
   const firstVerifiedAt = timeOrNothing(record.first_verified_at);
   return {
     email,
-    ...answersOf(record),
+    name: record.name,
+    company: record.company,
+    ...(record.answers !== null && { answers: readAnswers(record.answers) }),
     first_verified_at: firstVerifiedAt,
     // Usually the same time: writing it once is faster for a million leads.
     last_verified_at:

@@ -1,17 +1,19 @@
 // Writes leads as text, a page at a time.
 import { createCollector } from '#server/platform/collect-garbage.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { leadPages, type LeadFilter, type LeadState } from '#server/db/across/lead-pages.ts';
+import { hasOwnAnswers, leadPages, type LeadFilter, type LeadState } from '#server/db/across/lead-pages.ts';
 import { csv } from '#desk/export/csv.ts';
 import {
   exportedLead,
   FORMATS,
+  ownColumns,
   type Conversion,
   type CsvFormat,
   type ExportedLead,
   type FormatName,
   type UnsubscribeUrl,
 } from '#desk/export/export-columns.ts';
+import type { OwnField } from '#shared/campaign-schema.ts';
 
 /** A page of leads as text. */
 export type Written = { readonly text: string; readonly leadIds: readonly string[] };
@@ -38,7 +40,7 @@ export async function* selectLeads(
 
 /**
  * Writes leads in a format. CSV is that of RFC 4180, in UTF-8; what a spreadsheet would take for a formula gets an apostrophe.
- * @param options byteOrderMark: for a spreadsheet that takes UTF-8 for something else
+ * @param options byteOrderMark: for a spreadsheet that takes UTF-8 for something else; fields: the campaign's own questions
  */
 export async function* writeLeads(
   db: Db,
@@ -48,14 +50,21 @@ export async function* writeLeads(
     conversion,
     unsubscribeUrl,
     byteOrderMark = false,
+    fields,
   }: {
     format: FormatName;
     conversion: Conversion;
     unsubscribeUrl: UnsubscribeUrl;
     byteOrderMark?: boolean;
+    fields: readonly OwnField[];
   },
 ): AsyncGenerator<Written, void, void> {
-  const format: CsvFormat | (typeof FORMATS)['jsonl'] = FORMATS[name];
+  const known: CsvFormat | (typeof FORMATS)['jsonl'] = FORMATS[name];
+  const hasAnswers = fields.length > 0 || (name === 'csv' && (await hasOwnAnswers(db, selection.state)));
+  const format =
+    known.kind === 'csv'
+      ? { ...known, columns: [...known.columns, ...ownColumns(name, { fields, hasAnswers })] }
+      : known;
   if (format.kind === 'csv') yield { text: headOf(format, byteOrderMark), leadIds: [] };
   const collect = createCollector();
   // A million signatures take seconds: formats without the link do without them.

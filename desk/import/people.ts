@@ -1,6 +1,9 @@
 // Finds people in the rows of a previous tool's CSV, by the headings that common tools write.
-import { asciiAddress, normaliseEmail, type LeadAnswers } from '#shared/lead.ts';
+import type { OwnForm } from '#shared/campaign-schema.ts';
+import { asciiAddress, normaliseEmail, type LeadAnswers, type TypedAnswers } from '#shared/lead.ts';
 import { EMAIL_MAX_LENGTH, NAME_MAX_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
+import { answersText, labelledAnswers, splitChoices } from '#shared/own-answers.ts';
+import { answerSchema } from '#shared/own-fields.ts';
 import { isSingleLine } from '#shared/single-line.ts';
 
 /** In lower case, words separated by one space. The first heading that the file has counts. */
@@ -68,6 +71,8 @@ const FIELDS = Object.keys(HEADINGS) as Field[];
 export type Columns = Readonly<Partial<Record<Field, number>>> & {
   readonly email: number;
   readonly count: number;
+  /** The columns of the campaign's own questions, by id. */
+  readonly own: Readonly<Record<string, number>>;
 };
 
 /** How a date such as 3/4/2024 is read. */
@@ -81,9 +86,13 @@ export type FoundPerson = LeadAnswers & {
   readonly consentGivenAt: number | null;
 };
 
-/** @returns null when no column holds addresses */
+/**
+ * @param form the campaign's own questions: a column has the id or the label of one as its heading
+ * @returns null when no column holds addresses
+ */
 export function findColumns(
   headings: readonly string[],
+  { fields }: Pick<OwnForm, 'fields'>,
 ): { readonly columns: Columns; readonly used: readonly string[] } | null {
   const plain = headings.map(plainHeading);
   const places = FIELDS.flatMap((field) => {
@@ -92,8 +101,15 @@ export function findColumns(
   });
   const { email, ...others } = Object.fromEntries(places) as Partial<Record<Field, number>>;
   if (email === undefined) return null;
-  const used = places.map(([, place]) => headings[place] ?? '');
-  return { columns: { email, ...others, count: headings.length }, used };
+  const taken = places.map(([, place]) => place);
+  const own = fields.flatMap(({ id, label }): (readonly [id: string, place: number])[] => {
+    const place = plain.findIndex(
+      (heading, at) => !taken.includes(at) && [id, label].map(plainHeading).includes(heading),
+    );
+    return place < 0 ? [] : [[id, place]];
+  });
+  const used = [...taken, ...own.map(([, place]) => place)].map((place) => headings[place] ?? '');
+  return { columns: { email, ...others, count: headings.length, own: Object.fromEntries(own) }, used };
 }
 
 const plainHeading = (heading: string): string =>
@@ -115,7 +131,7 @@ const NOT_TO_BE_WRITTEN_TO =
 export function readPerson(
   cells: readonly string[],
   columns: Columns,
-  { dateOrder, now }: { dateOrder: DateOrder | undefined; now: number },
+  { dateOrder, now, form }: { dateOrder: DateOrder | undefined; now: number; form: OwnForm },
 ):
   | { readonly type: 'person'; readonly person: FoundPerson }
   | { readonly type: 'unsubscribed' }
@@ -129,7 +145,7 @@ export function readPerson(
   if (address.length > EMAIL_MAX_LENGTH || asciiAddress(address) === null)
     return bad('has an e-mail address that is none');
   if (NOT_TO_BE_WRITTEN_TO.test(cell('status'))) return { type: 'unsubscribed' };
-  const answers: LeadAnswers = {
+  const answers = {
     name: cell('name') || [cell('firstName'), cell('lastName')].filter(Boolean).join(' '),
     company: cell('company'),
   };
@@ -137,6 +153,8 @@ export function readPerson(
     if (text.length > NAME_MAX_LENGTH) return bad(`has a ${what} of more than ${NAME_MAX_LENGTH} characters`);
     if (!isSingleLine(text)) return bad(`has a ${what} of more than one line`);
   }
+  const typed = ownAnswers(cells, columns, form);
+  if (typed.type === 'bad') return typed;
   const date = cell('consentGivenAt');
   const consentGivenAt = date === '' ? null : readDate(date, dateOrder);
   if (consentGivenAt === 'ambiguous')
@@ -144,7 +162,34 @@ export function readPerson(
   if (consentGivenAt === 'none') return bad('has a date of consent that is none');
   if (consentGivenAt !== null && consentGivenAt > now)
     return bad('has a date of consent that is yet to come');
-  return { type: 'person', person: { email: normaliseEmail(address), ...answers, consentGivenAt } };
+  return {
+    type: 'person',
+    person: { email: normaliseEmail(address), ...answers, answers: typed.answers, consentGivenAt },
+  };
+}
+
+/** What the file says to the campaign's own questions: as a visitor would have to answer them, but none has to be answered. */
+function ownAnswers(
+  cells: readonly string[],
+  { own }: Columns,
+  { fields, messages }: OwnForm,
+):
+  | { readonly type: 'answers'; readonly answers: string | null }
+  | { readonly type: 'bad'; readonly reason: string } {
+  const answers: Record<string, TypedAnswers[string]> = {};
+  for (const field of fields) {
+    const text = (cells[own[field.id] ?? -1] ?? '').trim();
+    const checked = answerSchema({ ...field, required: false }, messages).safeParse(
+      field.kind === 'choices' ? splitChoices(text) : text,
+    );
+    if (!checked.success)
+      return {
+        type: 'bad',
+        reason: `has no fitting answer to ${field.label} (${checked.error.issues[0]?.message})`,
+      };
+    answers[field.id] = checked.data;
+  }
+  return { type: 'answers', answers: answersText(labelledAnswers(fields, answers)) };
 }
 
 const TIME = String.raw`(?:,?[ T]+(?<hour>\d{1,2}):(?<minute>\d{2})(?::(?<second>\d{2})(?:\.\d+)?)?(?: ?(?<half>[AP]M))?)?`;

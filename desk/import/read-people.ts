@@ -6,6 +6,7 @@ import { printable } from '#desk/printable.ts';
 import { findColumns, readPerson, type Columns, type DateOrder } from '#desk/import/people.ts';
 import { readCsv } from '#desk/import/read-csv.ts';
 import { createCollector } from '#server/platform/collect-garbage.ts';
+import type { OwnForm } from '#shared/campaign-schema.ts';
 import { asciiAddress } from '#shared/lead.ts';
 
 export type PeopleFile = {
@@ -16,6 +17,8 @@ export type PeopleFile = {
   /** Milliseconds since 1970. */
   readonly now: number;
   readonly signal: AbortSignal;
+  /** The campaign's own questions. */
+  readonly form: OwnForm;
 };
 
 type ReadRow = ReturnType<typeof readPerson> & { readonly line: number };
@@ -25,7 +28,7 @@ type ReadRow = ReturnType<typeof readPerson> & { readonly line: number };
  * @throws {CommandFailure} when the file is no CSV with addresses
  */
 export async function* readPeople(
-  { file, handle, dateOrder, now, signal }: PeopleFile,
+  { file, handle, dateOrder, now, signal, form }: PeopleFile,
   onColumns: (used: readonly string[]) => void = () => {},
 ): AsyncGenerator<ReadRow, void, void> {
   const collect = createCollector();
@@ -36,10 +39,10 @@ export async function* readPeople(
     if (event.type === 'fault') throw new CommandFailure(`${file} ${event.sentence}`);
     const { cells, line } = event;
     if (columns !== undefined) {
-      yield { line, ...readPerson(cells, columns, { dateOrder, now }) };
+      yield { line, ...readPerson(cells, columns, { dateOrder, now, form }) };
       continue;
     }
-    const found = findColumns(cells);
+    const found = findColumns(cells, form);
     if (found === null)
       throw new CommandFailure(
         // The address may be a person's: it is not repeated.

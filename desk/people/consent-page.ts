@@ -3,6 +3,7 @@ import type { PlacedConsent, PlacedWithdrawal } from '#server/db/across/consent-
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import { secondOf } from '#desk/shown-time.ts';
 import { paperPage } from '#desk/people/paper-page.ts';
+import { answerText } from '#shared/own-answers.ts';
 
 /**
  * @param page proofs and withdrawals, as they were sealed; faults: a sentence for each reason why they are not proved
@@ -52,6 +53,7 @@ function proofSection({ proof, ...place }: PlacedConsent): string {
 ${facts([
   ['Name', proof.name],
   ['Company', proof.company],
+  ...Object.values(proof.answers ?? {}).map(({ label, answer }): Fact => [label, answerText(answer)]),
   ['Wording, version', wording.version],
   ['Page', proof.page],
   ['Agreed at', secondOf(proof.givenAt)],
@@ -102,5 +104,5 @@ const placeFacts = (place: Omit<PlacedConsent, 'proof'>): readonly Fact[] => [
 
 const facts = (rows: readonly Fact[]): string =>
   `<dl>${rows
-    .flatMap(([name, value]) => (value ? [`<dt>${name}</dt><dd>${escapeHtml(value)}</dd>`] : []))
+    .flatMap(([name, value]) => (value ? [`<dt>${escapeHtml(name)}</dt><dd>${escapeHtml(value)}</dd>`] : []))
     .join('\n')}</dl>`;

@@ -3,6 +3,7 @@ import type { PersonalData } from '#server/db/across/personal-data.ts';
 import { readAttribution, sourceOf } from '#server/attribution/source.ts';
 import { isoTime } from '#server/platform/time.ts';
 import { answersOf, type LeadAnswers } from '#shared/lead.ts';
+import { answersByLabel } from '#shared/own-answers.ts';
 
 /** Something that happened. */
 export type StoryEntry = {
@@ -28,7 +29,7 @@ export function storyOf(data: PersonalData): readonly StoryEntry[] {
       ms: form.created_at,
       what: 'asked for a code',
       details: {
-        ...answersOf(form),
+        ...namedAnswers(form),
         'address as typed': form.email_typed,
         'consent wording': form.consent_version,
         source: sourceOf(readAttribution(form.attribution)),
@@ -62,7 +63,7 @@ export function storyOf(data: PersonalData): readonly StoryEntry[] {
     ...data.leads.map((lead) => ({
       ms: lead.first_verified_at,
       what: 'became a lead',
-      details: answersOf(lead),
+      details: namedAnswers(lead),
     })),
     ...data.consent_receipts.map((receipt) => ({
       ms: receipt.verified_at,
@@ -86,7 +87,7 @@ export function storyOf(data: PersonalData): readonly StoryEntry[] {
       ms: imported.imported_at,
       what: 'was imported from a previous tool, and not verified here',
       details: {
-        ...answersBefore(imported, data.imported_corrections),
+        ...namedAnswers(answersBefore(imported, data.imported_corrections)),
         'consent came from': imported.consent_source,
         'consent given at': imported.consent_given_at === null ? null : isoTime(imported.consent_given_at),
         file: imported.file_name,
@@ -113,6 +114,7 @@ export function storyOf(data: PersonalData): readonly StoryEntry[] {
       details: {
         name: change(correction.name_before, correction.name),
         company: change(correction.company_before, correction.company),
+        ...changedAnswers(correction.answers_before, correction.answers),
       },
     })),
     ...data.exported_leads.map((exported) => ({
@@ -150,8 +152,29 @@ function answersBefore(
   const first = corrections.toSorted((a, b) => a.corrected_at - b.corrected_at)[0];
   return first === undefined
     ? answersOf(imported)
-    : { name: first.name_before, company: first.company_before };
+    : { name: first.name_before, company: first.company_before, answers: first.answers_before };
 }
+
+/** All answers by name, those to the campaign's own questions by their labels. */
+const namedAnswers = ({ name, company, answers }: LeadAnswers): Readonly<Record<string, string>> => ({
+  name,
+  company,
+  ...answersByLabel(answers),
+});
+
+function changedAnswers(
+  before: string | null,
+  after: string | null,
+): Readonly<Record<string, string | null>> {
+  const [old, corrected] = [answersByLabel(before), answersByLabel(after)];
+  const labels = Object.keys({ ...old, ...corrected });
+  return Object.fromEntries(
+    labels.map((label) => [label, change(old[label] ?? NONE, corrected[label] ?? NONE)]),
+  );
+}
+
+/** In place of an answer that was not there. */
+const NONE = '–';
 
 const change = (before: string, after: string): string | null =>
   before === after ? null : `${before} → ${after}`;

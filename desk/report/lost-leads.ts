@@ -8,8 +8,11 @@ import { FATES } from '#desk/report/sentences.ts';
 import { domainOf } from '#server/platform/domain-of.ts';
 import { isoTime } from '#server/platform/time.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
+import { readAnswers, type OwnAnswers } from '#shared/own-answers.ts';
 
-export type LostLeadRow = LeadAnswers & {
+export type LostLeadRow = Omit<LeadAnswers, 'answers'> & {
+  /** To the questions of the campaign's own, by id; not there without any. */
+  readonly answers?: OwnAnswers;
   /** When the newest code was asked for: ISO 8601, UTC. */
   readonly asked_at: string;
   readonly email: string;
@@ -53,6 +56,7 @@ const rowOf = ({ asked_at, fate, attribution, ...lead }: LostLead, platform: str
   email: lead.email,
   name: lead.name ?? '',
   company: lead.company ?? '',
+  ...(lead.answers !== null && { answers: readAnswers(lead.answers) }),
   source: attribution === null ? '' : sourceOf(readAttribution(attribution)),
   platform,
   reason: fate,

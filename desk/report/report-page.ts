@@ -136,11 +136,18 @@ ${notes(report)
 `;
 }
 
-/** The sources stand on the left; the two sections after them on the right, one below the other. */
+/** The sources stand on the left; the two sections after them on the right, one below the other. Answers follow, two in a row. */
 function inColumns(sections: readonly Section[], report: Report): string {
   const at = sections.findIndex(({ chart }) => chart === 'source') + 1;
+  const answersAt = sections.filter(({ chart }) => chart !== 'answer').length;
   const html = sections.map((section) => sectionAsHtml(section, report));
-  return [...html.slice(0, at), '<div class="stack">', ...html.slice(at), '</div>'].join('\n');
+  return [
+    ...html.slice(0, at),
+    '<div class="stack">',
+    ...html.slice(at, answersAt),
+    '</div>',
+    ...html.slice(answersAt),
+  ].join('\n');
 }
 
 function sectionAsHtml(section: Section, report: Report): string {

@@ -2,8 +2,10 @@
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { countLeads } from '#server/db/across/report-figures.ts';
 import { gatherFigures, knownSince, type Figures, type FiguresOptions } from '#server/figures/figures.ts';
+import { countAnswers, type AnswerCounts } from '#desk/report/answers.ts';
 import type { Period } from '#desk/report/period.ts';
 import { isoTime } from '#server/platform/time.ts';
+import type { OwnField } from '#shared/campaign-schema.ts';
 
 /** Times are ISO 8601, in UTC. */
 export type Report = {
@@ -14,6 +16,8 @@ export type Report = {
     Figures,
     'leads' | 'funnel' | 'timeToEnter'
   >;
+  /** By the answers to each question with choices; not there when the campaign asks none. */
+  readonly byAnswer?: readonly AnswerCounts[];
 } & Figures;
 
 /**
@@ -25,10 +29,13 @@ export async function gatherReport(
   period: Period,
   {
     title,
+    fields,
     onProgress,
     ...options
   }: Pick<FiguresOptions, 'retention' | 'now' | 'platformsOf'> & {
     readonly title: string;
+    /** The campaign's own questions. */
+    readonly fields: readonly OwnField[];
     readonly onProgress: (people: number) => void;
   },
 ): Promise<Report> {
@@ -37,6 +44,7 @@ export async function gatherReport(
   const { from, to, before } = period;
   const since = knownSince(options.retention, options.now);
   const figures = await gatherFigures(database, period, { ...options, withViews: true, onCounted });
+  const byAnswer = await countAnswers(database, period, { fields, onCounted: () => onProgress(counted) });
   // A part of the period before would be compared with the whole of this one.
   const { leads, funnel, timeToEnter } =
     since.codes <= before.from
@@ -47,6 +55,7 @@ export async function gatherReport(
     writtenAt: isoTime(options.now),
     period: { name: period.name, from: isoTime(from), to: isoTime(to) },
     ...figures,
+    ...(byAnswer.length > 0 && { byAnswer }),
     before: {
       name: period.beforeName,
       from: isoTime(before.from),

@@ -1,10 +1,12 @@
 // The sections of the report: each a finding in one sentence, with a chart and a table of the same figures. The page and the terminal show
 // them.
 import type { Row } from '#server/figures/figures.ts';
+import type { AnswerCounts } from '#desk/report/answers.ts';
 import type { Report } from '#desk/report/report.ts';
 import {
   FATES,
   areCodesKnown,
+  answerSentence,
   areViewsKnown,
   daySentence,
   fateSentence,
@@ -20,7 +22,7 @@ import {
 } from '#desk/report/sentences.ts';
 
 export type Section = {
-  readonly chart: 'funnel' | 'fate' | 'day' | 'source' | 'platform' | 'time';
+  readonly chart: 'funnel' | 'fate' | 'day' | 'source' | 'platform' | 'time' | 'answer';
   readonly title: string;
   readonly sentence: string;
   /** Headings of the table. The first column names a row, the others count. */
@@ -46,6 +48,7 @@ export const sectionsOf = (report: Report): readonly Section[] => [
   sourceSection(report),
   platformSection(report),
   timeSection(report),
+  ...(report.byAnswer ?? []).map((answers) => answerSection(report, answers)),
 ];
 
 function funnelSection(report: Report): Section {
@@ -139,6 +142,23 @@ function timeSection(report: Report): Section {
       value: people,
       rest: 0,
       label: people === 0 ? '0' : `${number(people)} · ${share}`,
+    })),
+  };
+}
+
+function answerSection({ leads: all }: Report, answers: AnswerCounts): Section {
+  const rows = answers.rows.map((row) => ({ ...row, share: percent(row.leads, all) }));
+  return {
+    chart: 'answer',
+    title: answers.label,
+    sentence: answerSentence(answers, all),
+    columns: ['Answer', 'New leads', 'Share'],
+    rows: rows.map(({ name, leads, share }) => [name, number(leads), share]),
+    bars: rows.map(({ name, leads, share }) => ({
+      name,
+      value: leads,
+      rest: 0,
+      label: leads === 0 ? '0' : `${number(leads)} · ${share}`,
     })),
   };
 }

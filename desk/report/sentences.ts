@@ -1,4 +1,5 @@
 // The figures in sentences, for the page and the terminal.
+import { NO_ANSWER, OTHER_ANSWERS, type AnswerCounts } from '#desk/report/answers.ts';
 import type { CodeFate } from '#server/db/across/code-fates.ts';
 import { OTHERS } from '#server/attribution/source.ts';
 import { countOf, type CodeStep, type Figures, type Row, type Step } from '#server/figures/figures.ts';
@@ -229,6 +230,16 @@ export function sourceSentence({ bySource, leads }: Pick<Figures, 'bySource' | '
   return best.name === 'direct'
     ? `${number(best.leads)} of ${leadsOf(leads)} came without naming a source.`
     : `${number(best.leads)} of ${leadsOf(leads)} came from ${best.name}.`;
+}
+
+/** @param leads all new leads of the period */
+export function answerSentence({ rows, areSeveral }: AnswerCounts, leads: number): string {
+  const best = rows
+    .filter(({ name }) => name !== NO_ANSWER && name !== OTHER_ANSWERS)
+    .toSorted((a, b) => b.leads - a.leads)[0];
+  if (leads === 0 || best === undefined || best.leads === 0) return 'No new lead has chosen an answer.';
+  const several = areSeveral ? ' A lead may have chosen several.' : '';
+  return `${number(best.leads)} of ${leadsOf(leads)} chose “${best.name}”.${several}`;
 }
 
 const POINTS_THAT_MATTER = 10;

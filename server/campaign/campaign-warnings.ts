@@ -24,6 +24,7 @@ const READ_ALWAYS = [
   'landing.yaml',
   'interface.yaml',
   'consent.yaml',
+  'form.yaml',
   'errors.yaml',
   'free-mail-domains.txt',
   'emails/code.yaml',

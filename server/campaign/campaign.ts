@@ -16,6 +16,7 @@ import {
 } from '#server/campaign/pictures-and-films.ts';
 import { iconComplaint } from '#server/campaign/icon-set.ts';
 import { parseWords, type ParsedWords } from '#server/campaign/missing-and-wrong-words.ts';
+import { readOwnForm, saysNothing } from '#server/campaign/own-form.ts';
 import type { Article } from '#shared/api.ts';
 import {
   BreakerEmail,
@@ -30,6 +31,7 @@ import {
   SECTIONS,
   sectionsOf,
   Site,
+  type OwnForm,
   type SectionName,
 } from '#shared/campaign-schema.ts';
 import { linkComplaint } from '#shared/links.ts';
@@ -48,6 +50,8 @@ export type Campaign = {
   readonly newLeadEmail: NewLeadEmail;
   readonly errors: Errors;
   readonly consent: ConsentWording;
+  /** What the form asks besides name, company and address. */
+  readonly form: OwnForm;
   readonly article: Article;
   readonly freeMailDomains: ReadonlySet<string>;
 };
@@ -84,6 +88,8 @@ export function readCampaign(folder: string): CampaignResult {
   const errors = read('errors.yaml', Errors);
   const consent = readConsent(folder);
   if (consent.type === 'complaints') complaints.push(...consent.complaints);
+  const form = readForm(folder, site?.language ?? 'en');
+  if (form.type === 'complaints') complaints.push(...form.complaints);
 
   const { article, slips } = readArticle(folder);
   complaints.push(...slips.filter(({ isComplaint }) => isComplaint).map(({ sentence }) => sentence));
@@ -99,6 +105,7 @@ export function readCampaign(folder: string): CampaignResult {
     !newLeadEmail ||
     !errors ||
     consent.type === 'complaints' ||
+    form.type === 'complaints' ||
     !article ||
     complaints.length > 0
   )
@@ -117,6 +124,7 @@ export function readCampaign(folder: string): CampaignResult {
       article,
       freeMailDomains: freeMail.domains,
       consent: consent.words,
+      form: form.words,
     },
   };
 }
@@ -154,6 +162,20 @@ export function readConsent(
   if (result.type === 'complaints') return result;
   const { text } = result.words;
   return { type: 'words', words: { text, version: consentVersion(text) } };
+}
+
+/**
+ * Reads the campaign's own questions; none where it has no form.yaml. The build and the server both ask here.
+ * @param folder the campaign folder
+ * @param language of the page
+ */
+export function readForm(folder: string, language: string): ParsedWords<OwnForm> {
+  const text = readText(folder, 'form.yaml');
+  return readOwnForm({
+    language,
+    isThere: text !== null && !(text.type === 'text' && saysNothing(text.text)),
+    read: (file, schema) => readWords(folder, file, schema),
+  });
 }
 
 /** A slip of a file without entries. */

@@ -170,6 +170,7 @@ async function openParts(
   opened.defer(mail.stop);
   const webhooks = createWebhooks({
     ...given,
+    campaign,
     resolveName: replacements.resolveName,
     onOutcome: (outcome) => {
       metrics.webhook(outcome);

@@ -1,17 +1,27 @@
 // An event as a message to people, for Slack's incoming webhooks: facts by name, in no language.
 import type { LeadEventBody } from '#server/webhooks/webhook-events.ts';
-import { answersOf } from '#shared/lead.ts';
+import { answerText } from '#shared/own-answers.ts';
 
 /** The characters that Slack does not read as text (https://docs.slack.dev/messaging/formatting-message-text). */
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
 /** @returns the body for Slack. A visitor's words stay text: they mention nobody and start no new line */
 export function slackMessage({ type, data: { lead } }: LeadEventBody): string {
-  const facts =
-    'email' in lead ? { ...answersOf(lead), email: lead.email, source: lead.source } : { id: lead.id };
-  const lines = Object.entries(facts)
+  const facts: readonly (readonly [name: string, value: string])[] =
+    'email' in lead
+      ? [
+          ['name', lead.name],
+          ['company', lead.company],
+          ['email', lead.email],
+          ...Object.values(lead.answers ?? {}).map(
+            ({ label, answer }) => [label, answerText(answer)] as const,
+          ),
+          ['source', lead.source],
+        ]
+      : [['id', lead.id]];
+  const lines = facts
     .filter(([, value]) => value !== '')
-    .map(([name, value]) => `${name}: ${plain(value)}`);
+    .map(([name, value]) => `${plain(name)}: ${plain(value)}`);
   return JSON.stringify({
     text: [type, ...lines].join('\n'),
     mrkdwn: false,

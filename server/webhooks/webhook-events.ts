@@ -12,14 +12,18 @@ import { readAttribution, sourceOf, type KeptAttribution } from '#server/attribu
 import { isoTime } from '#server/platform/time.ts';
 import type { Endpoint } from '#server/webhooks/webhook-endpoints.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
+import { readAnswers, sampleAnswers, type OwnAnswers } from '#shared/own-answers.ts';
+import type { OwnField } from '#shared/campaign-schema.ts';
 
 /** A lead as an event has it. Times are ISO 8601 in UTC. */
-type LeadInEvent = LeadAnswers & {
+type LeadInEvent = Omit<LeadAnswers, 'answers'> & {
   readonly id: string;
   readonly email: string;
   /** The name in two parts, as in exports, for programs that need them. */
   readonly first_name: string;
   readonly last_name: string;
+  /** To the questions of the campaign's own, by id; not there without any. */
+  readonly answers?: OwnAnswers;
   readonly first_verified_at: string;
   readonly last_verified_at: string;
   /** The newest; null when there is no receipt. */
@@ -154,6 +158,7 @@ function leadInEvent(record: HeldLead, unsubscribeUrl: EventParts['unsubscribeUr
     first_name: first,
     last_name: last,
     company,
+    ...(record.answers !== null && { answers: readAnswers(record.answers) }),
     first_verified_at: isoTime(record.first_verified_at),
     last_verified_at: isoTime(record.last_verified_at),
     consent:
@@ -171,7 +176,7 @@ function leadInEvent(record: HeldLead, unsubscribeUrl: EventParts['unsubscribeUr
 export function testEvent(
   id: string,
   now: number,
-  unsubscribeUrl: EventParts['unsubscribeUrl'],
+  { unsubscribeUrl, fields }: Pick<EventParts, 'unsubscribeUrl'> & { readonly fields: readonly OwnField[] },
 ): LeadEventBody {
   const at = isoTime(now);
   const lead: LeadInEvent = {
@@ -181,6 +186,7 @@ export function testEvent(
     first_name: 'Ada',
     last_name: 'Lovelace',
     company: 'Analytical Engines',
+    ...(fields.length > 0 && { answers: sampleAnswers(fields) }),
     first_verified_at: at,
     last_verified_at: at,
     consent: { given_at: at, version: 'test', text: 'I agree.' },

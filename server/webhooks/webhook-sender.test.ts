@@ -20,7 +20,10 @@ import { startReceiver, withReceiver } from '#testing/webhook-receiver.ts';
 
 const SECRETS = ['whsec_bmV3LXNlY3JldC1uZXctc2VjcmV0LW5ldw==', 'whsec_b2xkLXNlY3JldC1vbGQtc2VjcmV0LW9sZA=='];
 const BODY = JSON.stringify(
-  testEvent('019a0000-0000-7000-8000-000000000001', Date.now(), (id) => `https://guide.example.com/${id}`),
+  testEvent('019a0000-0000-7000-8000-000000000001', Date.now(), {
+    unsubscribeUrl: (id) => `https://guide.example.com/${id}`,
+    fields: [],
+  }),
 );
 
 async function send(

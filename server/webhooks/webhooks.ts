@@ -3,6 +3,7 @@
 import type { Logger } from 'pino';
 import { NIL, v7 as uuid } from 'uuid';
 
+import type { Campaign } from '#server/campaign/campaign.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import type { ResolveName } from '#server/platform/public-addresses.ts';
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
@@ -55,6 +56,8 @@ type TestAnswer = { readonly to: string; readonly ok: boolean; readonly answer: 
 
 export type WebhooksParts = {
   readonly config: Pick<Config, 'webhooks' | 'publicUrl'>;
+  /** What a test event has answers to. */
+  readonly campaign: Pick<Campaign, 'form'>;
   readonly secrets: Secrets;
   readonly database: OpenDatabase;
   readonly clock: () => number;
@@ -74,7 +77,7 @@ export async function loadWebhookSender({ webhooks }: Pick<Config, 'webhooks'>):
 
 /** Makes the webhooks of a service. Nothing is sent until they are started. */
 export function createWebhooks(parts: WebhooksParts): Webhooks {
-  const { config, database, clock, random, logger, onOutcome, resolveName } = parts;
+  const { config, campaign, database, clock, random, logger, onOutcome, resolveName } = parts;
   const { urls, secrets: ownSecrets, allowPrivate } = config.webhooks;
   const endpoints = endpointsOf(urls);
   const secrets = ownSecrets.length > 0 ? ownSecrets : derivedWebhookSecrets(parts.secrets);
@@ -101,7 +104,9 @@ export function createWebhooks(parts: WebhooksParts): Webhooks {
         return await Promise.all(
           endpoints.map(async (endpoint) => {
             const now = clock();
-            const body = JSON.stringify(testEvent(NIL, now, unsubscribeUrl));
+            const body = JSON.stringify(
+              testEvent(NIL, now, { unsubscribeUrl, fields: campaign.form.fields }),
+            );
             const { type, answer } = await sender.send(endpoint, { id: uuid(), body, now }, signal);
             return { to: endpoint.host, ok: type === 'sent', answer };
           }),

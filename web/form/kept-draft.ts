@@ -2,7 +2,6 @@
 // not kept: after a reload the words beside the box may have changed, and a box that is already ticked is no consent.
 import * as z from 'zod/mini';
 
-import { answersOf } from '#shared/lead.ts';
 import type { LeadDraft } from '#web/form/lead-draft.ts';
 
 const KEY = 'lead-draft';
@@ -24,7 +23,8 @@ export function readDraft(storage: () => DraftStorage): LeadDraft | null {
 
 /** Keeps a draft; forgets an empty one. */
 export function keepDraft(storage: () => DraftStorage, draft: LeadDraft): void {
-  const text = { ...answersOf(draft), email: draft.email };
+  const { name, company, email } = draft;
+  const text = { name, company, email };
   if (Object.values(text).join('') === '') {
     forgetDraft(storage);
     return;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
+import { Lead } from '#shared/lead.ts';
 import { checkDraft, EMPTY_DRAFT, firstInvalidField } from '#web/form/lead-draft.ts';
 
 const WORDS = {
@@ -17,7 +18,7 @@ const WORDS = {
 describe('the form', () => {
   it('starts empty, without consent, and complains about everything', () => {
     assert.deepEqual(EMPTY_DRAFT, { name: '', company: '', email: '', consent: false });
-    assert.deepEqual(checkDraft(EMPTY_DRAFT, WORDS), {
+    assert.deepEqual(checkDraft(Lead, EMPTY_DRAFT, WORDS), {
       type: 'errors',
       errors: {
         name: 'Name must be at least 2 characters',
@@ -30,7 +31,7 @@ describe('the form', () => {
 
   it('hands on what is right, trimmed', () => {
     const typed = { name: ' Ada ', company: ' Engines', email: ' Ada@example.com ', consent: true };
-    const check = checkDraft(typed, WORDS);
+    const check = checkDraft(Lead, typed, WORDS);
     assert.deepEqual(check, {
       type: 'lead',
       lead: { name: 'Ada', company: 'Engines', email: 'Ada@example.com', consent: true },
@@ -39,7 +40,7 @@ describe('the form', () => {
 
   it('says what is wrong with each field in the words it is given', () => {
     const line = (name: string, company: string) =>
-      checkDraft({ name, company, email: 'ada@example.com', consent: true }, WORDS);
+      checkDraft(Lead, { name, company, email: 'ada@example.com', consent: true }, WORDS);
     assert.deepEqual(line('a'.repeat(201), 'a\nb'), {
       type: 'errors',
       errors: { name: 'Name must be at most 200 characters', company: 'Company name must be one line' },
@@ -51,8 +52,9 @@ describe('the form', () => {
   });
 
   it('looks at the first wrong field first', () => {
-    assert.equal(firstInvalidField({ consent: 'x', email: 'y' }), 'email');
-    assert.equal(firstInvalidField({ consent: 'x' }), 'consent');
-    assert.equal(firstInvalidField({}), undefined);
+    const names = ['name', 'email', 'consent'];
+    assert.equal(firstInvalidField(names, { consent: 'x', email: 'y' }), 'email');
+    assert.equal(firstInvalidField(names, { consent: 'x' }), 'consent');
+    assert.equal(firstInvalidField(names, {}), undefined);
   });
 });

@@ -1,33 +1,39 @@
 // What is typed into the form: its fields, what is wrong with them, and which one takes the focus.
-import type { Interface } from '#shared/campaign-schema.ts';
-import { complaintIn, Lead } from '#shared/lead.ts';
+import type * as z from 'zod/mini';
 
-export type LeadField = keyof Lead;
+import type { Interface } from '#shared/campaign-schema.ts';
+import { complaintIn, type Lead, type TypedAnswers } from '#shared/lead.ts';
+
+export type LeadField = keyof typeof Lead.shape;
 
 /** What is typed into the form, valid or not. */
-export type LeadDraft = { readonly [Field in LeadField]: Field extends 'consent' ? boolean : string };
+export type LeadDraft = { readonly [Field in LeadField]: Field extends 'consent' ? boolean : string } & {
+  readonly answers?: TypedAnswers | undefined;
+};
 
-export type LeadErrors = Readonly<Partial<Record<LeadField, string>>>;
+/** By the name of the field; that of a campaign's own begins with `answers.` */
+export type LeadErrors = Readonly<Partial<Record<string, string>>>;
 
 /** Specification, section 5: the defaults. In the order of the screen. */
 export const EMPTY_DRAFT: LeadDraft = { name: '', company: '', email: '', consent: false };
-const LEAD_FIELDS = Object.keys(EMPTY_DRAFT) as readonly LeadField[];
 
-/** The valid lead, or the first error of each field, in the operator's words. */
+/**
+ * The valid lead, or the first error of each field, in the operator's words.
+ * @param schema of the form
+ */
 export function checkDraft(
+  schema: Pick<z.ZodMiniType<Lead>, 'safeParse'>,
   draft: LeadDraft,
   words: Interface['validation'],
 ): { type: 'lead'; lead: Lead } | { type: 'errors'; errors: LeadErrors } {
-  const result = Lead.safeParse(draft);
+  const result = schema.safeParse(draft);
   if (result.success) return { type: 'lead', lead: result.data };
-  const errors: Partial<Record<LeadField, string>> = {};
-  for (const issue of result.error.issues) {
-    const field = LEAD_FIELDS.find((name) => name === issue.path[0]);
-    if (field !== undefined) errors[field] ??= complaintIn(words, issue.message) ?? issue.message;
-  }
+  const errors: Partial<Record<string, string>> = {};
+  for (const { path, message } of result.error.issues)
+    errors[path.join('.')] ??= complaintIn(words, message) ?? message;
   return { type: 'errors', errors };
 }
 
-/** The field to look at first. */
-export const firstInvalidField = (errors: LeadErrors): LeadField | undefined =>
-  LEAD_FIELDS.find((field) => errors[field] !== undefined);
+/** The field to look at first. @param names in the order of the screen */
+export const firstInvalidField = (names: readonly string[], errors: LeadErrors): string | undefined =>
+  names.find((name) => errors[name] !== undefined);

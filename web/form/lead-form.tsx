@@ -1,11 +1,13 @@
-// The form: three fields, a consent and one button (specification, section 5). Its logic is in lead-draft.ts.
+// The form: three fields, those of the campaign's own, a consent and one button (specification, section 5). Its logic is in
+// lead-draft.ts.
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type SubmitEvent } from 'react';
 
 import * as consent from '#campaign/consent.yaml';
+import { asksMore } from '#campaign/form.yaml';
 import { form as words, toasts as toastWords, validation } from '#campaign/interface.yaml';
 import type { CodeRequested } from '#shared/api.ts';
-import { HONEYPOT_FIELD, type Lead } from '#shared/lead.ts';
+import { HONEYPOT_FIELD, Lead } from '#shared/lead.ts';
 import { fill } from '#shared/words.ts';
 import { requestCode } from '#web/api-client.ts';
 import styles from '#web/form/form-stage.module.css';
@@ -17,6 +19,8 @@ import {
   type LeadErrors,
   type LeadField,
 } from '#web/form/lead-draft.ts';
+import { OwnFields } from '#web/form/own-fields.tsx';
+import { ownLead } from '#web/form/own-form.ts';
 import { failureToast } from '#web/messages.ts';
 import { Button } from '#web/ui/button.tsx';
 import { CheckboxField, TextField } from '#web/ui/field.tsx';
@@ -43,7 +47,7 @@ export function LeadForm({ draft, onDraftChange, onCodeRequested }: LeadFormProp
     if (submission.isError && document.activeElement === document.body) sendButton.current?.focus();
   }, [submission.isError]);
 
-  const check = checkDraft(draft, validation);
+  const check = checkDraft(asksMore ? ownLead : Lead, draft, validation);
   const errors: LeadErrors = attempted && check.type === 'errors' ? check.errors : {};
 
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
@@ -53,8 +57,12 @@ export function LeadForm({ draft, onDraftChange, onCodeRequested }: LeadFormProp
       submission.send(check.lead, trap.current?.value ?? '');
       return;
     }
-    const invalid = event.currentTarget.elements.namedItem(firstInvalidField(check.errors) ?? '');
-    if (invalid instanceof HTMLInputElement) invalid.focus();
+    const inputs = [...event.currentTarget.querySelectorAll<HTMLInputElement>('[name]')];
+    const first = firstInvalidField(
+      inputs.map(({ name }) => name),
+      check.errors,
+    );
+    inputs.find(({ name }) => name === first)?.focus();
   };
 
   const change = (field: LeadField, value: string | boolean) => {
@@ -70,7 +78,7 @@ export function LeadForm({ draft, onDraftChange, onCodeRequested }: LeadFormProp
       change(field, event.currentTarget.value),
     required: true,
     // The last field's key sends; the others' go on.
-    enterKeyHint: field === 'email' ? ('send' as const) : ('next' as const),
+    enterKeyHint: field === 'email' && !asksMore ? ('send' as const) : ('next' as const),
   });
 
   return (
@@ -104,6 +112,13 @@ export function LeadForm({ draft, onDraftChange, onCodeRequested }: LeadFormProp
           <EmailSuggestion suggestion={suggestion} onAccept={(address) => change('email', address)} />
         )}
       </TextField>
+      {asksMore && (
+        <OwnFields
+          answers={draft.answers ?? {}}
+          errors={errors}
+          onChange={(answers) => onDraftChange({ ...draft, answers })}
+        />
+      )}
       <CheckboxField
         name="consent"
         label={consent.text}

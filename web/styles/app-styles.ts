@@ -1,5 +1,7 @@
 // The styles that travel with the application's first file, not with the page.
+import { asksMore } from '#campaign/form.yaml';
 import form from '#web/form/form-stage.module.css?inline';
+import ownFields from '#web/form/own-fields.module.css?inline';
 import film from '#web/landing/film.module.css?inline';
 import guideBar from '#web/landing/guide-bar.module.css?inline';
 import laterStage from '#web/later-stages/later-stage.module.css?inline';
@@ -17,6 +19,7 @@ export const appStyles = [
   field,
   stepFrame,
   form,
+  ...(asksMore ? [ownFields] : []),
   promise,
   film,
   guideBar,

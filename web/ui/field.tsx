@@ -39,12 +39,14 @@ export function CheckboxField({ label, error, ...props }: FieldProps) {
 
 const errorId = (id: string): string => `${id}-error`;
 
-const errorAttributes = (id: string, error: string | undefined) => ({
+/** What ties an input to its error. */
+export const errorAttributes = (id: string, error: string | undefined) => ({
   'aria-invalid': error !== undefined,
   'aria-describedby': error === undefined ? undefined : errorId(id),
 });
 
-function FieldError({ id, error }: { readonly id: string; readonly error: string | undefined }) {
+/** The error under an input. */
+export function FieldError({ id, error }: { readonly id: string; readonly error: string | undefined }) {
   if (error === undefined) return null;
   return (
     <p className={styles.error} id={errorId(id)}>

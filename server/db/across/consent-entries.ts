@@ -138,13 +138,19 @@ export function checkEntry({ entry, standing, erasure }: Row): {
   return { sealed, isErased: false, faults };
 }
 
-/** Fields that say something else than was sealed. Only what both have: a later release may ask for more, or less. */
+/**
+ * Fields that say something else than was sealed. Only what both have: a later release may ask for more, or less. Answers of a
+ * campaign's own are not in a row that has none.
+ */
 const differences = (
   sealed: ConsentProof | WithdrawalProof,
   standing: Readonly<Record<string, unknown>>,
 ): string[] =>
   Object.entries(sealed)
-    .filter(([field, value]) => field in standing && !isDeepStrictEqual(value, standing[field]))
+    .filter(
+      ([field, value]) =>
+        (field in standing || field === 'answers') && !isDeepStrictEqual(value, standing[field]),
+    )
     .map(([field]) => field);
 
 /** A page of entries, each with what its row says now, and the entry of the erasure that emptied it. */

@@ -15,7 +15,8 @@ import {
   type WithdrawalProof,
 } from '#server/db/tables/consent-chain.ts';
 import { HOUR_MS, isoTime } from '#server/platform/time.ts';
-import { answersOf, type LeadAnswers } from '#shared/lead.ts';
+import type { LeadAnswers } from '#shared/lead.ts';
+import { readAnswers } from '#shared/own-answers.ts';
 
 type Sealed = 'consent_receipts' | 'withdrawals';
 
@@ -123,7 +124,11 @@ async function isSignedByNewerSecret(tx: Db, signer: ChainSigner, now: number): 
 }
 
 /** What a form asks, of the submission that is called s. */
-export const ANSWERS = ['s.name', 's.company'] as const satisfies readonly `s.${keyof LeadAnswers}`[];
+export const ANSWERS = [
+  's.name',
+  's.company',
+  's.answers',
+] as const satisfies readonly `s.${keyof LeadAnswers}`[];
 
 type Unsealed = Awaited<ReturnType<typeof unsealed>>[number];
 
@@ -227,7 +232,10 @@ export type StandingConsent = Omit<Selectable<Schema['consent_receipts']>, 'lead
 export const standingProofOf = (row: StandingConsent): Omit<ConsentProof, 'page' | 'mail'> => ({
   receipt: row.id,
   email: row.email,
-  ...answersOf(row),
+  name: row.name,
+  company: row.company,
+  // Not there without any: what was accepted as a fault is named by a hash of all this.
+  ...(row.answers !== null && { answers: readAnswers(row.answers) }),
   wording: { version: row.consent_version, text: row.text },
   givenAt: isoTime(row.given_at),
   givenFrom: row.client_address,

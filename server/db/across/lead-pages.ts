@@ -76,6 +76,7 @@ const leadRecords = (db: Db) =>
       'l.email',
       'l.name',
       'l.company',
+      'l.answers',
       'l.first_verified_at',
       'l.last_verified_at',
       'l.attribution',
@@ -147,6 +148,13 @@ async function* verifiedPages(
     );
 }
 
+/** Whether anyone in a state has answered a question of a campaign's own. */
+export async function hasOwnAnswers(db: Db, state: LeadState): Promise<boolean> {
+  const table = state === 'unverified' ? 'submissions' : state === 'imported' ? 'imported_leads' : 'leads';
+  const { rows } = await sql`select 1 from ${sql.table(table)} where answers is not null limit 1`.execute(db);
+  return rows.length > 0;
+}
+
 /** The owner of the address has not shown up yet, so there is no consent to report. */
 async function* unverifiedPages(
   db: Db,
@@ -162,7 +170,7 @@ async function* unverifiedPages(
     const { rows } = await sql<
       Pick<LeadRecord, keyof LeadAnswers | 'id' | 'email' | 'state_since' | 'attribution' | 'flags'>
     >`
-      select s.id, s.email, s.name, s.company, s.created_at as state_since, s.attribution, s.flags
+      select s.id, s.email, s.name, s.company, s.answers, s.created_at as state_since, s.attribution, s.flags
       from submissions s
       where s.id > ${after} and s.id <= ${last}
       and not exists (select 1 from leads l where l.email = s.email)

@@ -59,7 +59,7 @@ export async function* lostLeadPages(
         left join outbox o on o.code_id = a.id and o.kind = 'code'
         group by p.id, p.email, p.challenge_id, p.created_at
       )
-      select f.email, s.name, s.company, s.attribution, f.created_at as asked_at, f.codes,
+      select f.email, s.name, s.company, s.answers, s.attribution, f.created_at as asked_at, f.codes,
         coalesce(f.wrong_tries, 0) as wrong_tries, ${fateOfFacts} as fate,
         case when m.state = 'dropped' then null else m.reply end as reply, m.error_class
       from facts f

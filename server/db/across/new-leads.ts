@@ -15,6 +15,7 @@ export type NewLead = Pick<
 const SHOWN = [
   'l.name',
   'l.company',
+  'l.answers',
   'l.email',
   'l.attribution',
   'l.flags',

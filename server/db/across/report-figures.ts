@@ -128,6 +128,25 @@ export async function* leadGroups(
   }
 }
 
+/** New leads by their answers to the campaign's own questions (JSON; null for none). Groups are to be added up. */
+export async function* answerGroups(
+  { db }: Pick<OpenDatabase, 'db'>,
+  { from, to }: Span,
+): AsyncGenerator<readonly { readonly answers: string | null; readonly people: number }[], void, void> {
+  for await (const { after, last } of slicesOf(
+    db,
+    { table: 'leads', column: 'id', size: ROWS_AT_ONCE },
+    EVERYTHING,
+  )) {
+    const { rows } = await sql<{ answers: string | null; people: number }>`
+      select answers, count(*) as people
+      from leads where id > ${after} and id <= ${last} and first_verified_at >= ${from} and first_verified_at < ${to}
+      group by answers
+    `.execute(db);
+    yield rows;
+  }
+}
+
 /** Counts new leads of a span. */
 export async function countLeads(db: Db, { from, to }: Span): Promise<number> {
   const row = await db

@@ -20,6 +20,7 @@ import * as imported from '#server/db/migrations/2026-11-27-import.ts';
 import * as suppression from '#server/db/migrations/2026-11-28-suppression.ts';
 import * as webhooks from '#server/db/migrations/2026-11-29-webhooks.ts';
 import * as signedChain from '#server/db/migrations/2026-11-30-signed-chain.ts';
+import * as ownAnswers from '#server/db/migrations/2026-12-01-own-answers.ts';
 
 /**
  * In the order in which they run. A new one goes to the end, and takes or narrows nothing that the release before reads or writes:
@@ -41,6 +42,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '2026-11-28-suppression': suppression,
   '2026-11-29-webhooks': webhooks,
   '2026-11-30-signed-chain': signedChain,
+  '2026-12-01-own-answers': ownAnswers,
 };
 
 /**

@@ -8,6 +8,7 @@ import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
 import { isoTime } from '#server/platform/time.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
+import type { OwnAnswers } from '#shared/own-answers.ts';
 
 export type ChainEntry = Selectable<Schema['consent_chain']>;
 
@@ -19,7 +20,9 @@ export type ChainSigner = {
 };
 
 /** What a proof says. Times are ISO 8601 in UTC; null is what was not known. */
-export type ConsentProof = LeadAnswers & {
+export type ConsentProof = Omit<LeadAnswers, 'answers'> & {
+  /** To the questions of the campaign's own; not there when it had none. */
+  readonly answers?: OwnAnswers;
   readonly receipt: string;
   readonly email: string;
   readonly wording: { readonly version: string; readonly text: string };

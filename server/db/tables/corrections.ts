@@ -6,8 +6,8 @@ import { answersOf, type LeadAnswers } from '#shared/lead.ts';
 
 /**
  * Changes the answers of a lead, or of an imported person who is no lead, and records the change.
- * @param change email: as stored; id: of the record; now: milliseconds since 1970; onCorrected: called in the transaction,
- *   when it was a lead
+ * @param change email: as stored; id: of the record; now: milliseconds since 1970; changes: made of the answers as they are;
+ *   onCorrected: called in the transaction, when it was a lead
  * @returns the answers before and after; null when there is no such person. Without a change, nothing is recorded
  */
 export async function correctLead(
@@ -16,12 +16,13 @@ export async function correctLead(
     email,
     id,
     now,
+    changes,
     onCorrected,
-    ...changes
-  }: Partial<LeadAnswers> & {
+  }: {
     email: string;
     id: string;
     now: number;
+    changes: (before: LeadAnswers) => Partial<LeadAnswers>;
     onCorrected?: (tx: Db, leadId: string) => Promise<void>;
   },
 ): Promise<{ readonly before: LeadAnswers; readonly after: LeadAnswers } | null> {
@@ -34,12 +35,13 @@ export async function correctLead(
     const found = lead ?? imported;
     if (found === undefined) return null;
     const before = answersOf(found);
-    const after = { ...before, ...changes };
+    const after = { ...before, ...changes(before) };
     if (isDeepStrictEqual(after, before)) return { before, after };
     const note = {
       id,
       name_before: before.name,
       company_before: before.company,
+      answers_before: before.answers,
       ...after,
       corrected_at: now,
     };

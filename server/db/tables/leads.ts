@@ -1,16 +1,23 @@
 // Verified addresses, and the proof of consent for each.
-import type { Selectable } from 'kysely';
+import { sql, type RawBuilder, type Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
 import { statement, valuesOf, type Value } from '#server/db/engine/statement.ts';
 import type { Submission } from '#server/db/tables/submissions.ts';
-import { answersOf, type LeadAnswers } from '#shared/lead.ts';
+import { answersOf } from '#shared/lead.ts';
+import { mergedAnswers } from '#shared/own-answers.ts';
 
 type NewLead = Omit<Selectable<Schema['leads']>, 'first_read_at'>;
 type Receipt = Selectable<Schema['consent_receipts']>;
 
-const merge = (db: Db, value: Value<NewLead>, answers?: LeadAnswers) =>
+type NewAnswers = {
+  readonly name: string;
+  readonly company: string;
+  readonly answers: RawBuilder<string | null>;
+};
+
+const merge = (db: Db, value: Value<NewLead>, answers?: NewAnswers) =>
   db
     .insertInto('leads')
     .values(
@@ -19,6 +26,7 @@ const merge = (db: Db, value: Value<NewLead>, answers?: LeadAnswers) =>
         'email',
         'name',
         'company',
+        'answers',
         'first_verified_at',
         'last_verified_at',
         'attribution',
@@ -31,7 +39,11 @@ const merge = (db: Db, value: Value<NewLead>, answers?: LeadAnswers) =>
     .returning('id');
 
 const mergeWithAnswers = statement((db, value: Value<NewLead>) =>
-  merge(db, value, { name: value('name'), company: value('company') }),
+  merge(db, value, {
+    name: value('name'),
+    company: value('company'),
+    answers: sql`coalesce(excluded.answers, leads.answers)`,
+  }),
 );
 /** A code entered in another browser proves the address, but not that its owner filled in the form. */
 const mergeWithoutAnswers = statement((db, value: Value<NewLead>) => merge(db, value));
@@ -77,10 +89,13 @@ export async function mergeLead(
     now: number;
   },
 ): Promise<string> {
+  const { answers } = submission;
   const { rows } = await (sameBrowser ? mergeWithAnswers : mergeWithoutAnswers)(tx, {
     id: leadId,
     email: submission.email,
     ...answersOf(submission),
+    // An answer to a question that is no longer asked stays. Where nothing was asked, nothing is looked up.
+    answers: answers === null ? null : mergedAnswers(await answersOfLead(tx, submission.email), answers),
     first_verified_at: now,
     last_verified_at: now,
     attribution: submission.attribution,
@@ -101,6 +116,11 @@ export async function mergeLead(
     same_browser: sameBrowser ? 1 : 0,
   });
   return lead.id;
+}
+
+async function answersOfLead(db: Db, email: string): Promise<string | null> {
+  const row = await db.selectFrom('leads').select('answers').where('email', '=', email).executeTakeFirst();
+  return row?.answers ?? null;
 }
 
 /** The id of the lead with a (normalised) address. */

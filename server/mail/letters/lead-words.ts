@@ -13,6 +13,7 @@ import {
 import { footnote, letterHtml, paragraph } from '#server/mail/letters/letter-html.ts';
 import type { Letter } from '#server/mail/letters/letter-kind.ts';
 import type { NewLeadEmail } from '#shared/campaign-schema.ts';
+import { answersByLabel } from '#shared/own-answers.ts';
 import { fill, pluralForm } from '#shared/words.ts';
 
 /** A paragraph or a table, as plain text and as HTML. */
@@ -64,9 +65,12 @@ export function listOf(
         remarksOf(words, lead),
       ].filter((fact) => fact !== '');
       const line = facts.join(' · ');
+      const answers = Object.entries(answersByLabel(lead.answers)).map(
+        ([label, answer]) => `${label}: ${answer.replaceAll('\n', ' ')}`,
+      );
       return {
-        text: [`${name}, ${company}`, email, line].join('\n'),
-        html: `<p style="margin:0 0 16px;overflow-wrap:anywhere"><strong>${escapeHtml(name)}</strong>, ${escapeHtml(company)}<br>${mailTo(email)}<br><span style="font-size:14px;opacity:.75">${escapeHtml(line)}</span></p>`,
+        text: [`${name}, ${company}`, email, ...answers, line].join('\n'),
+        html: `<p style="margin:0 0 16px;overflow-wrap:anywhere"><strong>${escapeHtml(name)}</strong>, ${escapeHtml(company)}<br>${mailTo(email)}<br>${answers.map((answer) => `${escapeHtml(answer)}<br>`).join('')}<span style="font-size:14px;opacity:.75">${escapeHtml(line)}</span></p>`,
       };
     }),
     ...(rest > 0 ? [inWords(counted(words.more, rest, language))] : []),

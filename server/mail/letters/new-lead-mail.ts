@@ -30,6 +30,7 @@ import {
 import type { Letter, LetterKind } from '#server/mail/letters/letter-kind.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import type { NewLeadEmail } from '#shared/campaign-schema.ts';
+import { answersByLabel } from '#shared/own-answers.ts';
 import { fill } from '#shared/words.ts';
 
 /** Maximum number of leads an hour that have a mail of their own; more would bury the operator. */
@@ -45,6 +46,9 @@ const HOURS_BACK = 3;
 
 const OfLead = z.object({ leadId: z.string() });
 const OfHour = z.object({ from: z.number() });
+
+/** Characters of the column of labels in a plain text. A longer label pushes its answer aside. */
+const LABEL_MAX_WIDTH = 24;
 
 const hourOf = (now: number) => now - (now % HOUR_MS);
 
@@ -124,13 +128,21 @@ export function composeNewLeadEmail(
     [labels.name, name, escapeHtml(name)],
     [labels.company, company, escapeHtml(company)],
     [labels.email, email, mailTo(email)],
+    ...Object.entries(answersByLabel(lead.answers)).map(
+      ([label, answer]) => [label, answer, escapeHtml(answer).replaceAll('\n', '<br>')] as const,
+    ),
     [labels.source, sourceIn(words, lead), escapeHtml(sourceIn(words, lead))],
     [labels.verified, momentIn(language, at), escapeHtml(momentIn(language, at))],
     ...(remarks === '' ? [] : [[labels.remarks, remarks, escapeHtml(remarks)] as const]),
   ];
-  const width = Math.max(...rows.map(([label]) => label.length));
+  const width = Math.min(LABEL_MAX_WIDTH, Math.max(...rows.map(([label]) => label.length)));
   const table: Block = {
-    text: rows.map(([label, value]) => `${label.padEnd(width)}  ${value}`).join('\n'),
+    text: rows
+      // The further lines of a long answer stand below its first.
+      .map(
+        ([label, value]) => `${label.padEnd(width)}  ${value.replaceAll('\n', `\n${' '.repeat(width + 2)}`)}`,
+      )
+      .join('\n'),
     html: `<table style="border-collapse:collapse;margin:0 0 16px;font:inherit">${rows
       .map(
         ([label, , value]) =>

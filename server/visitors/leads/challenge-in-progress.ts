@@ -7,7 +7,7 @@ import { mailFate } from '#server/visitors/leads/mailing-time.ts';
 import { resendInSeconds } from '#server/visitors/leads/request-code.ts';
 import type { VisitorContext } from '#server/visitors/visitor-context.ts';
 import type { OpenChallenge } from '#shared/api.ts';
-import { answersOf } from '#shared/lead.ts';
+import { typedAnswers } from '#shared/own-fields.ts';
 
 /**
  * A challenge of a browser that is still open.
@@ -20,6 +20,7 @@ export async function findChallengeInProgress(
   id: string | undefined,
 ): Promise<OpenChallenge | null> {
   const { db } = context.database;
+  const { form } = context.campaign;
   const now = context.clock();
   const challenge = await findOpenChallenge(db, { browserId, now, id });
   if (challenge === undefined) return null;
@@ -29,8 +30,10 @@ export async function findChallengeInProgress(
   const code = await codeThatAnswers(db, { challenge, email, clientAddress: submission.client_address }, now);
   if (code === undefined) return null;
   return {
-    ...answersOf(submission),
+    name: submission.name,
+    company: submission.company,
     email: submission.email_typed,
+    ...(form.fields.length > 0 && { answers: typedAnswers(form, submission.answers) }),
     reference: codeReference(context.secrets, { id: code.id, secretId: code.secret_id }),
     resendSeconds: await resendInSeconds(db, context, code, now),
     // Not below 0, if a wrong clock stored the time.

@@ -33,7 +33,8 @@ import { queueCodeMail } from '#server/mail/letters/code-mail.ts';
 import type { VisitorContext } from '#server/visitors/visitor-context.ts';
 import type { CodeRequested } from '#shared/api.ts';
 import type { ApiErrorCode } from '#shared/errors.ts';
-import { answersOf, asciiAddress, normaliseEmail, type Lead } from '#shared/lead.ts';
+import { asciiAddress, normaliseEmail, type Lead } from '#shared/lead.ts';
+import { answersText, labelledAnswers } from '#shared/own-answers.ts';
 
 /** What a request shows about its sender. */
 export type Visitor = {
@@ -124,7 +125,7 @@ async function answer(
   if (recent) {
     const challengeId =
       challenge?.id ?? (await openChallenge(tx, ask, { codesSent: 0, expiresAt: recent.expires_at }));
-    await storeSubmission(tx, ask, challengeId);
+    await storeSubmission(tx, context, ask, challengeId);
     return requested(
       context,
       challengeId,
@@ -146,7 +147,7 @@ async function answer(
   const expiresAt = now + context.config.codeTtlSeconds * 1000;
   if (challenge) await addCodeToChallenge(tx, challenge.id, expiresAt);
   const challengeId = challenge?.id ?? (await openChallenge(tx, ask, { codesSent: 1, expiresAt }));
-  await storeSubmission(tx, ask, challengeId);
+  await storeSubmission(tx, context, ask, challengeId);
   // The id holds the time, by which codes are counted (codeStatistics).
   const code = { id: uuid({ msecs: now }), secretId: context.secrets[0].id };
   await insertCode(tx, {
@@ -199,12 +200,19 @@ async function openChallenge(
   return id;
 }
 
-async function storeSubmission(tx: Db, ask: Ask, challengeId: string): Promise<void> {
+async function storeSubmission(
+  tx: Db,
+  { campaign: { form } }: VisitorContext,
+  ask: Ask,
+  challengeId: string,
+): Promise<void> {
   const { lead, visitor } = ask;
   await insertSubmission(tx, {
     id: randomUUIDv7(),
     challenge_id: challengeId,
-    ...answersOf(lead),
+    name: lead.name,
+    company: lead.company,
+    answers: answersText(labelledAnswers(form.fields, lead.answers)),
     email_typed: lead.email,
     email: ask.email,
     consent_version: visitor.consentVersion,

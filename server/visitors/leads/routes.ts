@@ -23,7 +23,8 @@ import {
   type Verified,
   WITH_ARTICLE,
 } from '#shared/api.ts';
-import { complaintIn, HONEYPOT_FIELD, Lead, normaliseEmail, Verification } from '#shared/lead.ts';
+import { complaintIn, HONEYPOT_FIELD, normaliseEmail, Verification } from '#shared/lead.ts';
+import { leadSchema } from '#shared/own-fields.ts';
 import { fill } from '#shared/words.ts';
 
 const USER_AGENT_MAX_LENGTH = 500;
@@ -46,9 +47,10 @@ export function addLeadRoutes(app: FastifyInstance, context: VisitorContext): vo
 /** The form: 202 once the code is queued. */
 function addFormRoute(app: FastifyInstance, context: VisitorContext, proofOfWork: ProofOfWork): void {
   const { config, campaign, database, cookies, visitorAddress, metrics, sendError } = context;
+  const Form = leadSchema(campaign.form);
   app.post(API.leads, async (request, reply) => {
-    const parsed = Lead.safeParse(request.body);
-    if (!parsed.success) return sendInvalidInput(context, reply, parsed.error);
+    const parsed = Form.safeParse(request.body);
+    if (!parsed.success) return sendInvalidForm(context, request, reply, parsed.error);
     const clientAddress = visitorAddress(request);
     if (clientAddress === null) return dropRequest(reply);
     const verdict = judgeDomain(parsed.data.email, config, campaign.freeMailDomains);
@@ -167,6 +169,31 @@ const prefersArticle = ({ headers }: FastifyRequest): boolean =>
 
 const sendJson = (reply: FastifyReply, body: object): FastifyReply =>
   reply.header('cache-control', 'no-store').send(body);
+
+/**
+ * Our page checks answers by the same list before it sends them: where they do not fit, the list has changed since the page was opened.
+ * A program reads which field is wrong.
+ */
+function sendInvalidForm(
+  context: VisitorContext,
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+  error: z.core.$ZodError,
+): FastifyReply {
+  const { campaign, sendError } = context;
+  const [issue] = error.issues;
+  if (issue?.path[0] !== 'answers') return sendInvalidInput(context, reply, error);
+  const { fields, messages } = campaign.form;
+  if (headers[CONSENT_VERSION_HEADER] !== undefined)
+    return sendError(reply, 'page-outdated', { sentence: messages.changed });
+  const { invalid, checkField } = campaign.interface.otherInput;
+  const field = fields.find(({ id }) => id === issue.path[1]);
+  const unknown = issue.code === 'unrecognized_keys' ? `answers.${issue.keys[0]}` : 'answers';
+  const sentence = field
+    ? `${field.label}: ${issue.message}`
+    : fill(checkField, { message: invalid, field: unknown });
+  return sendError(reply, 'invalid-input', { sentence });
+}
 
 /** The answer's sentence is about the first issue; the generic sentences of the specification name their field as well. */
 function sendInvalidInput(

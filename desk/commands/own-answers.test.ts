@@ -1,0 +1,191 @@
+// The desk and the answers to a campaign's own questions: import, correction, proof and report.
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+import { FORMATS } from '#desk/export/export-columns.ts';
+import type { Report } from '#desk/report/report.ts';
+import { sealConsents } from '#server/upkeep/consent-sealer.ts';
+import { API } from '#shared/api.ts';
+import { Form } from '#shared/campaign-schema.ts';
+import { ENGINES } from '#testing/databases.ts';
+import { desk } from '#testing/desk.ts';
+import { inFolder } from '#testing/folder.ts';
+import { codeIn } from '#testing/inbox.ts';
+import { campaignAsking } from '#testing/own-form.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+
+const FORM = `fields:
+  - { id: job_title, label: Job title, kind: text, required: true, maxLength: 20 }
+  - { id: team, label: "Team <size> & more", kind: choice, options: [Only me, 2 to 5] }
+  - { id: topics, label: Topics, kind: choices, options: [Prompts, Personas], properties: { hubspot: Topics, salesforce: Interests__c } }
+  - { id: goal, label: Goal, kind: long text }
+`;
+
+async function become(server: ServerUnderTest, email: string, answers: object): Promise<void> {
+  const visitor = createVisitor(server, `198.51.100.${email.length}`);
+  assert.equal((await visitor.post(API.leads, filledForm({ email, answers }))).statusCode, 202);
+  const code = codeIn(await server.inbox.waitForMail(email));
+  assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
+}
+
+it('a question takes the column of nothing else', () => {
+  const isTaken = (more: object) =>
+    !Form.safeParse({ fields: [{ id: 'one', label: 'One', kind: 'text', ...more }] }).success;
+  assert.equal(isTaken({}), false);
+  for (const [heading] of FORMATS.csv.columns) assert.ok(isTaken({ id: heading }), heading);
+  for (const program of ['hubspot', 'salesforce', 'mailchimp', 'pipedrive'] as const)
+    for (const [heading] of FORMATS[program].columns)
+      assert.ok(isTaken({ properties: { [program]: heading } }), `${program}: ${heading}`);
+});
+
+for (const engine of ENGINES) {
+  const withDesk = (work: (server: ServerUnderTest, folder: string) => Promise<void>) =>
+    inFolder((folder) =>
+      withServer({ engine, env: { CAMPAIGN_FOLDER: campaignAsking(folder, FORM) } }, (server) =>
+        work(server, folder),
+      ),
+    );
+
+  describe(`the desk and own questions on ${engine}`, () => {
+    it('imports answers by the id or the label of the question, and names the lines that do not fit', () =>
+      withDesk(async (server, folder) => {
+        const file = path.join(folder, 'list.csv');
+        const load = (text: string, ...more: readonly string[]) => {
+          writeFileSync(file, text);
+          return desk(server.service, ['import', file, '--consent-source', 'A previous tool', ...more]);
+        };
+        const bad = await load(
+          'Email,Job Title,topics\nada@example.com,Countess,Prompts;Film\ngus@example.com,A title that is far too long,\n',
+        );
+        assert.equal(bad.exitCode, 1);
+        assert.match(bad.notes, /Line 2 has no fitting answer to Topics \(Please choose from the list\)\./);
+        assert.match(
+          bad.notes,
+          /Line 3 has no fitting answer to Job title \(Please use at most 20 characters\)\./,
+        );
+        const good = await load(
+          'Email,Job Title,topics,Something else\nada@example.com,Countess,"Prompts; Personas",x\ngus@example.com,,,\n',
+        );
+        assert.equal(good.exitCode, 0, good.notes);
+        assert.match(good.notes, /Columns used: "Email", "Job Title", "topics"\./);
+        const { out } = await desk(server.service, ['export', '--state', 'imported']);
+        assert.match(out, /^ada@example\.com,.*,Countess,,Prompts; Personas,,\r?$/m);
+      }));
+
+    it('corrects, adds and takes away an answer, and refuses what the form would refuse', () =>
+      withDesk(async (server) => {
+        await become(server, 'ada@example.com', { job_title: 'Countess', topics: ['Prompts'] });
+        await server.advance(10);
+        const correct = (...changes: readonly string[]) =>
+          desk(server.service, [
+            'correct',
+            'ada@example.com',
+            ...changes.flatMap((one) => ['--answer', one]),
+          ]);
+        const done = await correct('job_title=Lady = Lovelace', 'team=2 to 5', 'topics=');
+        assert.equal(done.exitCode, 0, done.notes);
+        const story = (await desk(server.service, ['show', 'ada@example.com'])).out;
+        assert.match(story, /Job title: Countess → Lady = Lovelace\n/);
+        assert.match(story, /Team <size> & more: – → 2 to 5\n/);
+        assert.match(story, /Topics: Prompts → –\n/);
+        for (const [change, sentence] of [
+          ['fax=1', /^Write --answer id=text\. The ids are job_title, team, topics, goal\.$/m],
+          ['job_title', /^Write --answer id=text\./m],
+          ['team=Many', /^Team <size> & more: Please choose from the list$/m],
+        ] as const) {
+          const refused = await correct(change);
+          assert.equal(refused.exitCode, 2);
+          assert.match(refused.notes, sentence);
+        }
+        assert.equal(await server.countRows('corrections'), 1);
+      }));
+
+    it('hands several choices to a CRM as it separates them, and writes what visitors typed as text', () =>
+      withDesk(async (server, folder) => {
+        await become(server, 'ada@example.com', {
+          job_title: '=cmd|1',
+          topics: ['Prompts', 'Personas'],
+          team: 'Only me',
+          goal: 'First\nsecond <b>',
+        });
+        const lines = async (format: string) =>
+          (await desk(server.service, ['export', '--format', format])).out.split('\r\n');
+        const [hubspot = '', contact = ''] = await lines('hubspot');
+        assert.ok(hubspot.endsWith(',Consent Text,Topics') && contact.endsWith(',Prompts;Personas'), contact);
+        const [salesforce = ''] = await lines('salesforce');
+        assert.ok(salesforce.endsWith(',Interests__c'));
+        assert.ok((await lines('pipedrive'))[0]?.endsWith(',Person - Consent text'));
+        assert.match((await desk(server.service, ['export'])).out, /,'=cmd\|1,Only me,/);
+
+        const table = (await desk(server.service, ['leads'])).out;
+        assert.match(table, /^.*flags +job_title +team +topics +goal\n/);
+        assert.match(table, /First second <b>/);
+
+        await server.advance(120);
+        await sealConsents(server.service, { whole: true });
+        const paper = path.join(folder, 'ada');
+        await desk(server.service, ['consent', 'export', 'ada@example.com', '--out', paper]);
+        const page = readFileSync(`${paper}.html`, 'utf8');
+        assert.match(page, /<dt>Team &lt;size&gt; &amp; more<\/dt><dd>Only me<\/dd>/);
+        const checked = await desk(server.service, ['consent', 'verify']);
+        assert.equal(checked.exitCode, 0, checked.notes + checked.out);
+        await server.database.db
+          .updateTable('submissions')
+          .set({ answers: null } as never)
+          .execute();
+        const forged = await desk(server.service, ['consent', 'verify']);
+        assert.notEqual(forged.exitCode, 0, 'a proof whose answers were taken from its row does not verify');
+      }));
+
+    it('reports new leads by their answers, and never an answer that was typed', () =>
+      withDesk(async (server, folder) => {
+        await become(server, 'a@example.com', {
+          job_title: 'x',
+          team: '2 to 5',
+          topics: ['Prompts', 'Personas'],
+        });
+        await become(server, 'bb@example.com', { job_title: 'x', team: '2 to 5', topics: ['Prompts'] });
+        await become(server, 'ccc@example.com', { job_title: 'Secret words' });
+        // A question that was one for free text, once.
+        await server.database.db
+          .updateTable('leads')
+          .set({ answers: '{"team":{"label":"Team","answer":"Typed by Ada"}}' })
+          .where('email', '=', 'ccc@example.com')
+          .execute();
+        const report = JSON.parse((await desk(server.service, ['report', '--json'])).out) as Report;
+        assert.deepEqual(report.byAnswer, [
+          {
+            id: 'team',
+            label: 'Team <size> & more',
+            areSeveral: false,
+            rows: [
+              { name: 'Only me', leads: 0 },
+              { name: '2 to 5', leads: 2 },
+              { name: 'other answers', leads: 1 },
+            ],
+          },
+          {
+            id: 'topics',
+            label: 'Topics',
+            areSeveral: true,
+            rows: [
+              { name: 'Prompts', leads: 2 },
+              { name: 'Personas', leads: 1 },
+              { name: 'no answer', leads: 1 },
+            ],
+          },
+        ]);
+        const text = (await desk(server.service, ['report', '--text'])).out;
+        assert.match(text, /TEAM <SIZE> & MORE\n2 of 3 new leads chose “2 to 5”\.\n/);
+        assert.match(text, /chose “Prompts”\. A lead may have chosen several\.\n/);
+        const file = path.join(folder, 'report.html');
+        await desk(server.service, ['report', '--out', file]);
+        const html = readFileSync(file, 'utf8');
+        assert.match(html, /<h2>Team &lt;size&gt; &amp; more<\/h2>/);
+        for (const where of [text, html, JSON.stringify(report)])
+          assert.doesNotMatch(where, /Typed by Ada|Secret/);
+      }));
+  });
+}

@@ -1,0 +1,59 @@
+// New leads by their answers to the campaign's own questions that have choices. An answer that is not offered is counted and not shown:
+// the question may have been one for free text, and the report names nobody.
+import { answerGroups, type Span } from '#server/db/across/report-figures.ts';
+import type { OpenDatabase } from '#server/db/engine/connect.ts';
+import type { OwnField } from '#shared/campaign-schema.ts';
+import { readAnswers } from '#shared/own-answers.ts';
+
+export type AnswerCounts = {
+  readonly id: string;
+  readonly label: string;
+  /** Whether a lead may have given several, so that the rows add up to more than all leads. */
+  readonly areSeveral: boolean;
+  /** In the order of the form, then OTHER_ANSWERS and NO_ANSWER, where there are any. */
+  readonly rows: readonly { readonly name: string; readonly leads: number }[];
+};
+
+export const OTHER_ANSWERS = 'other answers';
+export const NO_ANSWER = 'no answer';
+
+/**
+ * Counts the new leads of a span by their answers.
+ * @param fields the campaign's own questions; those without choices are left out
+ * @param onCounted called with the number of leads counted since the last call; may throw to stop the count
+ */
+export async function countAnswers(
+  database: Pick<OpenDatabase, 'db'>,
+  span: Span,
+  {
+    fields,
+    onCounted,
+  }: { readonly fields: readonly OwnField[]; readonly onCounted: (people: number) => void },
+): Promise<readonly AnswerCounts[]> {
+  const asked = fields
+    .filter(({ kind }) => kind === 'choice' || kind === 'choices')
+    .map(({ id, label, kind, options = [] }) => {
+      const leads = new Map([...options, OTHER_ANSWERS, NO_ANSWER].map((name) => [name, 0]));
+      return { id, label, areSeveral: kind === 'choices', options, leads };
+    });
+  if (asked.length === 0) return [];
+  for await (const groups of answerGroups(database, span))
+    for (const { answers, people } of groups) {
+      onCounted(people);
+      const given = readAnswers(answers);
+      for (const { id, options, leads } of asked) {
+        const chosen = [given[id]?.answer ?? []].flat();
+        const names = chosen.map((name) => (options.includes(name) ? name : OTHER_ANSWERS));
+        for (const name of names.length === 0 ? [NO_ANSWER] : new Set(names))
+          leads.set(name, (leads.get(name) ?? 0) + people);
+      }
+    }
+  return asked.map(({ id, label, areSeveral, options, leads }) => ({
+    id,
+    label,
+    areSeveral,
+    rows: [...leads]
+      .map(([name, count]) => ({ name, leads: count }))
+      .filter((row) => options.includes(row.name) || row.leads > 0),
+  }));
+}

@@ -1,0 +1,167 @@
+// form.yaml: what it says, what it may leave out, and every slip in it.
+import assert from 'node:assert/strict';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+import { parse } from 'yaml';
+
+import { campaignComplaints, readCampaign } from '#server/campaign/campaign.ts';
+import { campaignWarnings } from '#server/campaign/campaign-warnings.ts';
+import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { FIELD_KINDS, Form } from '#shared/campaign-schema.ts';
+import { called, withCampaignCopy } from '#testing/campaign-copy.ts';
+
+/** The complaints about a form.yaml. @param language of the page */
+const complaintsAbout = (form: string, language = 'en'): readonly string[] =>
+  withCampaignCopy((folder) => {
+    const site = path.join(folder, 'site.yaml');
+    writeFileSync(site, readFileSync(site, 'utf8').replace(/^language: .*$/m, `language: ${language}`));
+    writeFileSync(path.join(folder, 'form.yaml'), form);
+    return called(folder, campaignComplaints(folder));
+  });
+
+const formIn = (folder: string) => {
+  const result = readCampaign(folder);
+  assert(result.type === 'campaign', JSON.stringify(result));
+  return result.campaign.form;
+};
+
+describe('form.yaml', () => {
+  it('may be missing, or say nothing: then nothing more is asked', () =>
+    withCampaignCopy((folder) => {
+      assert.deepEqual(formIn(folder).fields, []);
+      for (const text of ['', '# fields:\n#   - id: phone\n', '\n  # Nothing\r\n\n']) {
+        writeFileSync(path.join(folder, 'form.yaml'), text);
+        assert.deepEqual(formIn(folder).fields, []);
+        assert.deepEqual(campaignWarnings(folder), []);
+      }
+    }));
+
+  it('comes with the project as an example that asks nothing, and can be used when its # are taken away', () => {
+    for (const place of ['campaign', 'examples/german'])
+      withCampaignCopy((folder) => {
+        const file = path.join(folder, 'form.yaml');
+        cpSync(path.join(PROJECT_FOLDER, place, 'form.yaml'), file);
+        assert.deepEqual(formIn(folder).fields, []);
+        const text = readFileSync(file, 'utf8');
+        writeFileSync(file, text.slice(text.indexOf('# fields:')).replaceAll(/^# /gm, ''));
+        assert.equal(formIn(folder).fields.length, 3);
+      });
+  });
+
+  it('takes every entry that the document describes', () => {
+    const guide = readFileSync(path.join(PROJECT_FOLDER, 'docs', 'customising.md'), 'utf8');
+    const [, example = ''] = /```yaml\n(fields:\n[^`]*)```/.exec(guide) ?? [];
+    assert.deepEqual(complaintsAbout(example), []);
+    const shown = Form.parse(parse(example));
+    assert.deepEqual(new Set(shown.fields?.map(({ kind }) => kind)), new Set(FIELD_KINDS));
+    for (const kind of FIELD_KINDS)
+      assert.match(guide, new RegExp(`^\\| \`${kind}\` `, 'm'), `docs/customising.md explains ${kind}`);
+    for (const entry of [
+      'id',
+      'label',
+      'kind',
+      'required',
+      'hint',
+      'maxLength',
+      'autocomplete',
+      'options',
+      'properties',
+    ])
+      assert.match(guide, new RegExp(`^\\| \`${entry}\``, 'm'), `docs/customising.md explains ${entry}`);
+  });
+
+  it('has its sentences in English and German; another language has to bring them', () => {
+    withCampaignCopy((folder) => {
+      assert.equal(formIn(folder).messages.required, 'Please answer this question');
+      writeFileSync(
+        path.join(folder, 'form.yaml'),
+        'fields:\n  - { id: phone, label: Phone, kind: telephone }\nmessages:\n  required: Do answer\n',
+      );
+      assert.equal(formIn(folder).messages.required, 'Do answer');
+      assert.equal(formIn(folder).messages.choice, 'Please choose from the list');
+      const site = path.join(folder, 'site.yaml');
+      writeFileSync(site, readFileSync(site, 'utf8').replace(/^language: .*$/m, 'language: de-AT'));
+      assert.equal(formIn(folder).messages.choice, 'Bitte wählen Sie aus der Liste');
+    });
+    const french = 'fields:\n  - { id: phone, label: Téléphone, kind: telephone }\n';
+    assert.deepEqual(complaintsAbout(french, 'fr'), [
+      'campaign/form.yaml:1: fields: need sentences in the language of the page (fr): write a group "messages:" with choose, required, tooLong, notPlain, telephone, number, url, choice, changed.',
+    ]);
+    assert.deepEqual(complaintsAbout('# fields:\n', 'fr'), []);
+  });
+
+  for (const { it: name, form, complaints } of [
+    {
+      it: 'an unknown kind',
+      form: 'fields:\n  - id: phone\n    label: Phone\n    kind: telefone\n',
+      complaints: [
+        ':4: fields.0.kind: must be one of text, telephone, number, url, choice, choices, long text (did you mean telephone?).',
+      ],
+    },
+    {
+      it: 'an entry that nothing reads',
+      form: 'fields:\n  - id: phone\n    label: Phone\n    kind: telephone\n    requierd: true\n',
+      complaints: [':5: fields.0.requierd: unknown entry; did you mean required?'],
+    },
+    {
+      it: 'a missing label, and a yes that is no true',
+      form: 'fields:\n  - id: phone\n    kind: telephone\n    required: "yes"\n',
+      complaints: [':2: fields.0.label: is missing.', ':4: fields.0.required: must be true or false.'],
+    },
+    {
+      it: 'an id with capitals, one that is taken, and one twice',
+      form: 'fields:\n  - { id: Phone, label: A, kind: text }\n  - { id: company, label: B, kind: text }\n',
+      complaints: [
+        ':2: fields.0.id: must begin with a small letter and have small letters, digits and _ alone, such as job_title.',
+        ':3: fields.1.id: is the name of something else; choose another one.',
+      ],
+    },
+    {
+      it: 'two fields with one id, one label or one property',
+      form: 'fields:\n  - { id: a, label: A, kind: text, properties: { hubspot: P } }\n  - { id: a, label: a, kind: text, properties: { hubspot: P } }\n',
+      complaints: [
+        ":3: fields.1.id: a is another field's already; choose another one.",
+        ":3: fields.1.label: a is another field's already; choose another one.",
+        ":3: fields.1.properties.hubspot: P takes another field's answer already; choose another one.",
+      ],
+    },
+    {
+      it: 'a choice without options, options without a choice, and an option that separates',
+      form: 'fields:\n  - { id: a, label: A, kind: choice }\n  - { id: b, label: B, kind: text, options: [X, Y] }\n  - { id: c, label: C, kind: choices, options: [X; Y, Z, Z] }\n',
+      complaints: [
+        ':2: fields.0.kind: needs options: a list of the answers to choose from.',
+        ':3: fields.1.options: belong to the kinds choice and choices; take them out, or change the kind.',
+        ':4: fields.2.options.0: must not contain ; as it stands between several answers.',
+      ],
+    },
+    {
+      it: 'an option twice',
+      form: 'fields:\n  - { id: c, label: C, kind: choices, options: [X, X] }\n',
+      complaints: [':2: fields.0.options.1: stands there twice.'],
+    },
+    {
+      it: 'a program that no export is made for, and a token that browsers do not know',
+      form: 'fields:\n  - id: a\n    label: A\n    kind: text\n    autocomplete: telephone\n    properties: { hubspott: P }\n',
+      complaints: [':6: fields.0.properties.hubspott: unknown entry; did you mean hubspot?'],
+    },
+    {
+      it: 'a length that is none, and one that is too long for one form',
+      form: 'fields:\n  - { id: a, label: A, kind: text, maxLength: long }\n',
+      complaints: [':2: fields.0.maxLength: must be a number of characters, such as 80.'],
+    },
+    {
+      it: 'more than a form takes',
+      form: 'fields:\n  - { id: a, label: A, kind: long text, maxLength: 2000 }\n  - { id: b, label: B, kind: long text, maxLength: 2000 }\n',
+      complaints: [
+        ':3: fields.1: up to here, answers may have 4000 characters, and a form takes 3000; set a smaller maxLength, or ask less.',
+      ],
+    },
+  ])
+    it(`is complained about by line: ${name}`, () => {
+      const found = complaintsAbout(form);
+      for (const complaint of complaints)
+        assert.ok(found.includes(`campaign/form.yaml${complaint}`), `${complaint}\n${found.join('\n')}`);
+    });
+});

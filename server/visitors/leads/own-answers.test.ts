@@ -1,0 +1,184 @@
+// Answers to a campaign's own questions: what is stored, sent again, refused, merged, and still readable when a question is gone.
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+import { API, CONSENT_VERSION_HEADER } from '#shared/api.ts';
+import { createPostgresDatabase, ENGINES, type Engine } from '#testing/databases.ts';
+import { desk } from '#testing/desk.ts';
+import { inFolder } from '#testing/folder.ts';
+import { codeIn } from '#testing/inbox.ts';
+import { campaignAsking } from '#testing/own-form.ts';
+import {
+  createVisitor,
+  filledForm,
+  withServer,
+  type ServerUnderTest,
+  type Visitor,
+} from '#testing/server-under-test.ts';
+
+const EMAIL = 'ada@example.com';
+const FORM = `fields:
+  - { id: job_title, label: Job title, kind: text, required: true }
+  - { id: phone, label: Phone, kind: telephone }
+  - { id: topics, label: Topics, kind: choices, options: [Prompts, Personas] }
+`;
+/** The same after a while: a question is gone, one has other words, one is new. */
+const LATER = `fields:
+  - { id: job_title, label: Position, kind: text }
+  - { id: topics, label: Topics, kind: choices, options: [Prompts, Deliverability] }
+  - { id: team, label: Team, kind: choice, required: true, options: [Small, Large] }
+`;
+
+const withForm = (
+  engine: Engine,
+  form: string | null,
+  work: (server: ServerUnderTest, folder: string) => Promise<void>,
+) =>
+  inFolder((folder) =>
+    withServer(
+      { engine, env: form === null ? {} : { CAMPAIGN_FOLDER: campaignAsking(folder, form) } },
+      (server) => work(server, folder),
+    ),
+  );
+
+const askWith = (visitor: Visitor, answers: unknown, headers: Record<string, string> = {}) =>
+  visitor.post(API.leads, filledForm({ email: EMAIL, answers }), { headers });
+
+async function enterNewest(server: ServerUnderTest, visitor: Visitor, mail: number): Promise<void> {
+  const code = codeIn(await server.inbox.waitForMail(EMAIL, mail));
+  assert.equal((await visitor.post(API.verify, { email: EMAIL, code })).statusCode, 200);
+}
+
+const storedIn = async ({ database }: ServerUnderTest, table: 'submissions' | 'leads') =>
+  (await database.db.selectFrom(table).select('answers').orderBy('id').execute()).map(
+    ({ answers }) => answers,
+  );
+
+for (const engine of ENGINES) {
+  describe(`answers to questions of a campaign’s own on ${engine}`, () => {
+    it('are stored with their labels, restored, and taken over by the lead', () =>
+      withForm(engine, FORM, async (server) => {
+        const visitor = createVisitor(server);
+        const answers = { job_title: ' Countess ', phone: '', topics: ['Personas'] };
+        assert.equal((await askWith(visitor, answers)).statusCode, 202);
+        const stored =
+          '{"job_title":{"label":"Job title","answer":"Countess"},"topics":{"label":"Topics","answer":["Personas"]}}';
+        assert.deepEqual(await storedIn(server, 'submissions'), [stored]);
+        const open = (await visitor.get(API.challenge)).json<{ answers: unknown }>();
+        assert.deepEqual(open.answers, { job_title: 'Countess', topics: ['Personas'] });
+        await enterNewest(server, visitor, 1);
+        assert.deepEqual(await storedIn(server, 'leads'), [stored]);
+      }));
+
+    it('that fit no question are refused, and nothing is stored or mailed', () =>
+      withForm(engine, FORM, async (server) => {
+        const refused = async (answers: unknown, headers = {}) => {
+          const { statusCode, body, headers: got } = await askWith(createVisitor(server), answers, headers);
+          return [statusCode, got['x-error-code'], body];
+        };
+        const invalid = (sentence: string) => [400, 'invalid-input', sentence];
+        assert.deepEqual(await refused(undefined), invalid('Job title: Please answer this question'));
+        assert.deepEqual(
+          await refused({ job_title: ' ' }),
+          invalid('Job title: Please answer this question'),
+        );
+        assert.deepEqual(
+          await refused({ job_title: 'Countess', fax: '1' }),
+          invalid('Invalid input: please check the field answers.fax.'),
+        );
+        assert.deepEqual(await refused('text'), invalid('Invalid input: please check the field answers.'));
+        assert.deepEqual(
+          await refused({ job_title: 'Countess', topics: ['Film'] }),
+          invalid('Topics: Please choose from the list'),
+        );
+        // Our page would not have sent it, had it the same list.
+        const page = { [CONSENT_VERSION_HEADER]: server.campaign.consent.version };
+        assert.deepEqual(await refused({ job_title: 'Countess', fax: '1' }, page), [
+          409,
+          'page-outdated',
+          'This form has changed since you opened it. Please reload this page and send it again.',
+        ]);
+        assert.equal(await server.countRows('submissions'), 0);
+        assert.equal(await server.countRows('outbox'), 0);
+        assert.doesNotMatch(server.logLines.join(), /Countess/);
+      }));
+
+    it('are ignored like any other field where nothing is asked', () =>
+      withForm(engine, null, async (server) => {
+        const visitor = createVisitor(server);
+        assert.equal((await askWith(visitor, { phone: '1' })).statusCode, 202);
+        assert.deepEqual(await storedIn(server, 'submissions'), [null]);
+        const open = (await visitor.get(API.challenge)).json<object>();
+        assert.equal('answers' in open, false);
+        await enterNewest(server, visitor, 1);
+        const { out } = await desk(server.service, ['export']);
+        assert.match(out.split('\r\n')[0] ?? '', /,first_source,unsubscribe_url$/);
+        assert.doesNotMatch((await desk(server.service, ['export', '--format', 'jsonl'])).out, /answers/);
+      }));
+
+    it('stay readable under the name they had, when the list has changed', () =>
+      inFolder(async (folder) => {
+        const env = {
+          DATABASE_URL:
+            engine === 'sqlite' ? `file:${path.join(folder, 'leads.db')}` : await createPostgresDatabase(),
+        };
+        const first = { ...env, CAMPAIGN_FOLDER: campaignAsking(path.join(folder, 'first'), FORM) };
+        await withServer({ engine, env: first }, async (server) => {
+          const visitor = createVisitor(server);
+          const answers = {
+            job_title: 'Countess',
+            phone: '+44 20 7946 0018',
+            topics: ['Prompts', 'Personas'],
+          };
+          assert.equal((await askWith(visitor, answers)).statusCode, 202);
+          await enterNewest(server, visitor, 1);
+        });
+
+        const later = { ...env, CAMPAIGN_FOLDER: campaignAsking(path.join(folder, 'later'), LATER) };
+        await withServer({ engine, env: later }, async (server) => {
+          const run = async (...args: readonly string[]) => (await desk(server.service, args)).out;
+          const [headings = '', line = ''] = (await run('export')).split('\r\n');
+          assert.ok(headings.endsWith(',unsubscribe_url,job_title,topics,team,earlier_answers'), headings);
+          assert.ok(line.endsWith(',Countess,Prompts; Personas,,Phone: +44 20 7946 0018'), line);
+          const shown = await run('show', EMAIL);
+          assert.match(
+            shown,
+            / {4}Job title: Countess\n {4}Phone: \+44 20 7946 0018\n {4}Topics: Prompts; Personas\n/,
+          );
+
+          await server.advance(3_600);
+          const visitor = createVisitor(server);
+          const answers = { job_title: '', topics: ['Deliverability'], team: 'Small' };
+          assert.equal((await askWith(visitor, answers)).statusCode, 202);
+          await enterNewest(server, visitor, 1);
+          const [, again = ''] = (await run('export')).split('\r\n');
+          // What was not answered anew stays; the rest is what was said last.
+          assert.ok(again.endsWith(',Countess,Deliverability,Small,Phone: +44 20 7946 0018'), again);
+        });
+
+        await withServer({ engine, env }, async (server) => {
+          const { out } = await desk(server.service, ['export']);
+          const [headings = '', line = ''] = out.split('\r\n');
+          assert.ok(headings.endsWith(',unsubscribe_url,earlier_answers'), headings);
+          assert.match(
+            line,
+            /Job title: Countess; Phone: \+44 20 7946 0018; Topics: Deliverability; Team: Small"?$/,
+          );
+        });
+      }));
+
+    it('of a code entered in another browser are not taken over by a lead that is there', () =>
+      withForm(engine, FORM, async (server) => {
+        const owner = createVisitor(server, '198.51.100.1');
+        await askWith(owner, { job_title: 'Countess' });
+        await enterNewest(server, owner, 1);
+        await server.advance(3_600);
+        await askWith(createVisitor(server, '198.51.100.2'), { job_title: 'Impostor' });
+        await enterNewest(server, createVisitor(server, '198.51.100.3'), 2);
+        const [lead] = await storedIn(server, 'leads');
+        assert.match(lead ?? '', /Countess/);
+        assert.doesNotMatch(lead ?? '', /Impostor/);
+      }));
+  });
+}

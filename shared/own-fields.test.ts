@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import fc from 'fast-check';
+
+import type { OwnField, OwnForm } from '#shared/campaign-schema.ts';
+import { answersByLabel, answersText, labelledAnswers, mergedAnswers } from '#shared/own-answers.ts';
+import { answerSchema, leadSchema, typedAnswers } from '#shared/own-fields.ts';
+import { Lead } from '#shared/lead.ts';
+
+const MESSAGES = {
+  choose: 'choose',
+  required: 'required',
+  tooLong: 'at most {maximum}',
+  notPlain: 'not plain',
+  telephone: 'telephone',
+  number: 'number',
+  url: 'url',
+  choice: 'choice',
+  changed: 'changed',
+};
+const ADA = { name: 'Ada', company: 'Engines', email: 'ada@example.com', consent: true as const };
+const field = (kind: OwnField['kind'], more: Partial<OwnField> = {}): OwnField => ({
+  id: 'one',
+  label: 'One',
+  kind,
+  ...(kind.startsWith('choice') && { options: ['A', 'B, and more', 'C'] }),
+  ...more,
+});
+
+/** What is made of an answer: `{ answer }`, or the complaint. */
+function check(asked: OwnField, typed: unknown): unknown {
+  const result = answerSchema(asked, MESSAGES).safeParse(typed);
+  return result.success ? { answer: result.data } : result.error.issues[0]?.message;
+}
+
+describe('an answer', () => {
+  it('is tidied and taken by its kind, or complained about in the words of the campaign', () => {
+    const cases: readonly (readonly [OwnField, readonly (readonly [typed: unknown, made: unknown])[]])[] = [
+      [
+        field('text', { maxLength: 10 }),
+        [
+          [' Countess ', { answer: 'Countess' }],
+          ['', { answer: '' }],
+          [undefined, { answer: '' }],
+          ['x'.repeat(11), 'at most 10'],
+          ['two\nlines', 'not plain'],
+          ['a\u202Eb', 'not plain'],
+          [5, 'required'],
+        ],
+      ],
+      [
+        field('telephone'),
+        [
+          ['+44 (0)20 7946-0018', { answer: '+44 (0)20 7946-0018' }],
+          ['030/901820', { answer: '030/901820' }],
+          ['+1 202 555 0143 ext. 12', { answer: '+1 202 555 0143 ext. 12' }],
+          ['', { answer: '' }],
+          ['1234', 'telephone'],
+          ['call me', 'telephone'],
+          ['+44 20 7946 0018; drop', 'telephone'],
+        ],
+      ],
+      [
+        field('number'),
+        [
+          ['1500', { answer: '1500' }],
+          ['-2', { answer: '-2' }],
+          ['12,5', { answer: '12.5' }],
+          ['12.50', { answer: '12.50' }],
+          // A thousand in one country, one in the next.
+          ['1,000', 'number'],
+          ['1.000', 'number'],
+          ['1e3', 'number'],
+          ['a dozen', 'number'],
+        ],
+      ],
+      [
+        field('url'),
+        [
+          ['example.com/team', { answer: 'https://example.com/team' }],
+          ['http://example.com', { answer: 'http://example.com' }],
+          ['https://bücher.example', { answer: 'https://bücher.example' }],
+          ['javascript:alert(1)', 'url'],
+          ['ftp://example.com', 'url'],
+          ['example', 'url'],
+          ['my site.com', 'url'],
+        ],
+      ],
+      [
+        field('choice'),
+        [
+          ['B, and more', { answer: 'B, and more' }],
+          ['', { answer: '' }],
+          ['D', 'choice'],
+          [['A'], 'required'],
+        ],
+      ],
+      [
+        field('choices'),
+        [
+          [['A', 'C'], { answer: ['A', 'C'] }],
+          [[], { answer: [] }],
+          [undefined, { answer: [] }],
+          [['A', 'A'], 'choice'],
+          [['D'], 'choice'],
+          ['A', 'choice'],
+        ],
+      ],
+      [
+        field('long text', { maxLength: 20 }),
+        [
+          [' one\r\ntwo ', { answer: 'one\ntwo' }],
+          ['a\u0000b', 'not plain'],
+          ['x'.repeat(21), 'at most 20'],
+        ],
+      ],
+    ];
+    for (const [asked, typed] of cases)
+      for (const [text, made] of typed)
+        assert.deepEqual(check(asked, text), made, `${asked.kind}: ${JSON.stringify(text)}`);
+  });
+
+  it('has to be there where it is required, whatever its kind', () => {
+    for (const kind of ['text', 'telephone', 'number', 'url', 'choice', 'long text'] as const)
+      for (const nothing of [undefined, '', '  '].slice(0, kind === 'choice' ? 2 : 3))
+        assert.equal(check(field(kind, { required: true }), nothing), 'required', kind);
+    for (const nothing of [undefined, []])
+      assert.equal(check(field('choices', { required: true }), nothing), 'required');
+  });
+
+  it('never becomes longer than its field allows, and what was made of it is taken again', () => {
+    for (const kind of ['text', 'telephone', 'number', 'url', 'long text'] as const)
+      fc.assert(
+        fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (typed) => {
+          const asked = field(kind, { maxLength: 30 });
+          const result = answerSchema(asked, MESSAGES).safeParse(typed);
+          if (!result.success) return;
+          assert.ok(result.data.length <= 30);
+          assert.deepEqual(check(asked, result.data), { answer: result.data });
+        }),
+        { numRuns: 500 },
+      );
+  });
+});
+
+describe('a form', () => {
+  it('without questions of its own is the specification’s to the letter', () => {
+    assert.equal(leadSchema({ fields: [], messages: MESSAGES }), Lead);
+  });
+
+  it('refuses answers that were not asked for, and takes those that were', () => {
+    const form: OwnForm = {
+      fields: [field('text', { id: 'role' }), field('choices', { id: 'topics' })],
+      messages: MESSAGES,
+    };
+    const schema = leadSchema(form);
+    assert.deepEqual(schema.parse(ADA), { ...ADA, answers: { role: '', topics: [] } });
+    assert.deepEqual(schema.parse({ ...ADA, extra: 1, answers: { role: 'Countess' } }), {
+      ...ADA,
+      answers: { role: 'Countess', topics: [] },
+    });
+    for (const answers of [{ phone: '1' }, 'text', ['role'], null, { __proto__: null, constructor: 'x' }])
+      assert.equal(schema.safeParse({ ...ADA, answers }).success, false, JSON.stringify(answers));
+  });
+});
+
+describe('answers that are kept', () => {
+  const fields = [
+    field('text', { id: 'role', label: 'Role' }),
+    field('choices', { id: 'topics', label: 'Topics' }),
+  ];
+
+  it('have their labels, and nothing where nothing was answered', () => {
+    assert.equal(answersText(labelledAnswers(fields, { role: '', topics: [] })), null);
+    assert.equal(answersText(labelledAnswers(fields)), null);
+    assert.deepEqual(labelledAnswers(fields, { role: 'Countess', topics: ['A', 'C'] }), {
+      role: { label: 'Role', answer: 'Countess' },
+      topics: { label: 'Topics', answer: ['A', 'C'] },
+    });
+  });
+
+  it('outlive their question, and give way to newer ones', () => {
+    const before = answersText(labelledAnswers(fields, { role: 'Countess', topics: ['A'] }));
+    const after = answersText(
+      labelledAnswers([field('text', { id: 'role', label: 'Position' })], { role: 'Lady' }),
+    );
+    assert.deepEqual(answersByLabel(mergedAnswers(before, after)), { Position: 'Lady', Topics: 'A' });
+    assert.deepEqual(answersByLabel(mergedAnswers(before, null)), { Role: 'Countess', Topics: 'A' });
+  });
+
+  it('are sent once more only as far as they are still asked', () => {
+    const kept = answersText(labelledAnswers(fields, { role: 'Countess', topics: ['A'] }));
+    const now = {
+      fields: [{ ...fields[1]!, options: ['B'] }, field('text', { id: 'role' })],
+      messages: MESSAGES,
+    };
+    assert.deepEqual(typedAnswers(now, kept), { role: 'Countess' });
+    assert.deepEqual(typedAnswers(now, null), {});
+  });
+});

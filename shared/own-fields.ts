@@ -1,0 +1,130 @@
+// What a campaign asks besides name, company and address: the list of campaign/form.yaml. One schema, made from that list, checks an
+// answer in the form, on the server and at the desk.
+import * as z from 'zod/mini';
+
+import type { FormMessages, OwnField, OwnForm } from '#shared/campaign-schema.ts';
+import { Lead, type TypedAnswers } from '#shared/lead.ts';
+import { longestAnswer } from '#shared/lengths-and-resend-seconds.ts';
+import { readAnswers } from '#shared/own-answers.ts';
+import { isSingleLine } from '#shared/single-line.ts';
+import { fill } from '#shared/words.ts';
+
+/** Browsers and Node have it alike; the types here are of neither. */
+declare const URL: {
+  readonly parse: (url: string) => { readonly protocol: string; readonly hostname: string } | null;
+};
+
+const TELEPHONE = /^(?=(?:\D*\d){5})[+\d\s()./*#-]+(?:(?:ext\.?|x)\s*\d+)?$/i;
+// Not 1,000 or 1.000: which of the two is a thousand depends on the country.
+const NUMBER = /^[+-]?\d+(?:[.,]\d{1,2})?$/;
+
+function isWebAddress(text: string): boolean {
+  const url = /\s/.test(text) ? null : URL.parse(text);
+  return url !== null && /^https?:$/.test(url.protocol) && /[^.]\.[^.]/.test(url.hostname);
+}
+
+type TextRule = {
+  /** Whether a tidied text is an answer of its kind, and what is said of one that is none. */
+  readonly fits?: (text: string) => boolean;
+  readonly complaint?: keyof FormMessages;
+  /** The text as it is kept. */
+  readonly tidy?: (text: string) => string;
+};
+
+/** The kinds of answers that are typed. */
+const TEXT_RULES: Readonly<Record<Exclude<OwnField['kind'], 'choice' | 'choices'>, TextRule>> = {
+  text: {},
+  telephone: { fits: (text) => TELEPHONE.test(text), complaint: 'telephone' },
+  number: {
+    fits: (text) => NUMBER.test(text),
+    complaint: 'number',
+    tidy: (text) => text.replace(',', '.'),
+  },
+  url: {
+    fits: isWebAddress,
+    complaint: 'url',
+    tidy: (text) => (/^[a-z][a-z\d+.-]*:/i.test(text) ? text : `https://${text}`),
+  },
+  'long text': {
+    fits: (text) => text.split('\n').every(isSingleLine),
+    complaint: 'notPlain',
+    tidy: (text) => text.replaceAll(/\r\n?/g, '\n').replaceAll('\t', ' '),
+  },
+};
+
+/** What tidying may take from a text or add to it; a longer one is not looked at. */
+const TIDIED_AWAY_MAX = 20;
+
+/**
+ * The schema of one answer. An issue's message is a whole sentence.
+ * @param messages the operator's sentences
+ */
+export function answerSchema(
+  field: OwnField,
+  messages: FormMessages,
+): z.ZodMiniType<string | readonly string[]> {
+  const { kind, required = false, options = [] } = field;
+  const isGiven = z.minLength(required ? 1 : 0, { error: messages.required, abort: true });
+  const areOffered = (chosen: readonly string[]) =>
+    new Set(chosen).size === chosen.length && chosen.every((one) => options.includes(one));
+  if (kind === 'choices')
+    return z.prefault(
+      z
+        .array(z.string({ error: messages.choice }), { error: messages.choice })
+        .check(isGiven, z.refine(areOffered, { error: messages.choice })),
+      [],
+    );
+  const error = messages.required;
+  if (kind === 'choice')
+    return z.prefault(
+      z.string({ error }).check(
+        isGiven,
+        z.refine((text) => text === '' || areOffered([text]), { error: messages.choice }),
+      ),
+      '',
+    );
+  const maximum = longestAnswer(field);
+  const tooLong = { error: fill(messages.tooLong, { maximum }), abort: true };
+  const { fits = () => true, complaint = 'required', tidy = (text) => text } = TEXT_RULES[kind];
+  return z.prefault(
+    z.string({ error }).check(
+      // Before any expression, so that none meets a long text.
+      z.maxLength(maximum + TIDIED_AWAY_MAX, tooLong),
+      z.trim(),
+      z.overwrite((text) => (text === '' ? '' : tidy(text))),
+      isGiven,
+      z.maxLength(maximum, tooLong),
+      z.refine((text) => kind === 'long text' || isSingleLine(text), {
+        error: messages.notPlain,
+        abort: true,
+      }),
+      z.refine((text) => text === '' || fits(text), { error: messages[complaint] }),
+    ),
+    '',
+  );
+}
+
+/**
+ * The answers of a column that can be sent once more: to questions that are still asked, and as they are asked now.
+ * @param text the column
+ */
+export function typedAnswers({ fields, messages }: OwnForm, text: string | null): TypedAnswers {
+  const kept = readAnswers(text);
+  return Object.fromEntries(
+    fields.flatMap((field) => {
+      const answer = kept[field.id]?.answer;
+      return answer !== undefined && answerSchema(field, messages).safeParse(answer).success
+        ? [[field.id, answer]]
+        : [];
+    }),
+  );
+}
+
+/** The form with the answers of the list: what `POST /api/leads` takes in a campaign that has one. */
+export function leadSchema({ fields, messages }: OwnForm): z.ZodMiniType<Lead> {
+  if (fields.length === 0) return Lead;
+  const answers = z.strictObject(
+    Object.fromEntries(fields.map((field) => [field.id, answerSchema(field, messages)])),
+  );
+  return z.extend(Lead, { answers: z.prefault(answers, {}) });
+}
