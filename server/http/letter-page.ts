@@ -8,6 +8,7 @@ import path from 'node:path';
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import { contentSecurityPolicy, securityHeaders } from '#server/http/security-headers.ts';
 import { sendWhole, textResource, type Resource } from '#server/http/send-resource.ts';
+import type { SitePath } from '#server/http/site-path.ts';
 import type { Site } from '#shared/campaign-schema.ts';
 import { colourStyles } from '#shared/colours.ts';
 import { ENVELOPE_PARTS, MARK_LINES } from '#shared/drawings.ts';
@@ -31,15 +32,15 @@ type Letterhead = Pick<Site, 'title' | 'language' | 'colors' | 'logo' | 'copyrig
  * Makes pages in the look of a campaign.
  * @param secure whether visitors come over https
  */
-export function createLetterPage(site: Letterhead, secure: boolean): LetterPage {
+export function createLetterPage(site: Letterhead, secure: boolean, sitePath: SitePath): LetterPage {
   const styles = site.colors ? STYLES + colourStyles(site.colors) : STYLES;
-  const hashes = { scripts: [hashOf(THEME_SCRIPT)], styles: [hashOf(styles)] };
+  const hashes = { scripts: [hashOf(THEME_SCRIPT)], styles: [hashOf(sitePath.inText(styles))] };
   const policy = contentSecurityPolicy(hashes, secure);
   const always = [...securityHeaders(secure, policy), 'x-robots-tag', 'noindex'];
   const [header, footer] = [headerOf(site), footerOf(site)];
   return ({ tab, title, text, way }) =>
     textResource(
-      `<!doctype html>
+      sitePath.inText(`<!doctype html>
 <html lang="${escapeHtml(site.language)}">
 <head>
 <meta charset="utf-8">
@@ -64,7 +65,7 @@ ${way}
 ${footer}
 </body>
 </html>
-`,
+`),
       { type: 'text/html; charset=utf-8', cacheControl: 'no-store', always },
     );
 }
