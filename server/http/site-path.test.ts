@@ -41,6 +41,8 @@ describe('the addresses of a built site', () => {
       ],
       ['url(/fonts/a.woff2)', 'url(/media/fonts/a.woff2)'],
       ['fetch(`/api/leads`)', 'fetch(`/media/api/leads`)'],
+      // An operator's picture in the article.
+      ['<img src="/media/a.webp"', '<img src="/media/media/a.webp"'],
       ['<a href="/">', '<a href="/media/">'],
       ['<a href="/#benefits">', '<a href="/media/#benefits">'],
       ['"start_url":"/"', '"start_url":"/media/"'],
@@ -164,7 +166,9 @@ describe('a page under a path', () => {
         headers: { cookie: `${session?.name}=${session?.value}` },
       });
       assert.equal(read.statusCode, 200);
-      assert.doesNotMatch(read.body, /"\/media/);
+      // Log and metrics go by the names that routes have everywhere.
+      assert.ok(server.logLines.some((line) => line.includes('"route":"/api/leads"')));
+      assert.match((await server.metrics.render()).body, /route="\/api\/verify"/);
       const foreign = await server.app.inject({
         method: 'POST',
         url: `/guide${API.leads}`,
