@@ -47,7 +47,7 @@ const NAMES_OTHERS = /\.(?:js|css)$/;
 /**
  * Reads the files of a release.
  * @param always headers of every answer
- * @param sitePath put before the addresses in them. Such a file is compressed anew, when it is first asked for
+ * @param sitePath put before the addresses in scripts and style sheets, which are compressed anew when they are first asked for
  * @param wanted selects the names to read
  */
 function readFiles(
@@ -175,6 +175,10 @@ export function serveSite(
     ['sitemap.xml', page('sitemap.xml', 'application/xml; charset=utf-8')],
     ['site.webmanifest', page('site.webmanifest', 'application/manifest+json')],
   ]);
+  // What got the path is compressed here, for half a second, and not while the first visitor waits for it.
+  if (sitePath.path !== '')
+    for (const file of files.values())
+      for (const encoding of ['br', 'gzip']) file.representationFor(encoding);
   for (const [name, file] of files) {
     if (PATTERN.test(name)) continue;
     // Not Fastify's own HEAD, which gives a 304 the length 0.
