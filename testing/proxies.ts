@@ -96,10 +96,16 @@ export const MAIN_SITE = 'This is the main site.';
 function configureNginxPath(folder: string, ports: ProxyPorts): string[] {
   const [certificate, key] = writeCertificate(folder);
   const snippet = path.join(folder, 'nginx-path.conf');
-  writeFileSync(
-    snippet,
-    readDeployed('nginx-path.conf', [['http://127.0.0.1:3000', `http://127.0.0.1:${ports.pages[0]}`]]),
-  );
+  const deployed = readDeployed('nginx-path.conf', [
+    ['http://127.0.0.1:3000', `http://127.0.0.1:${ports.pages[0]}`],
+  ]);
+  // A second guide is a copy of the location (docs/several-guides.md).
+  const [location = ''] = /^location \^~ \/guide\/ \{\n[\s\S]*?^\}\n/m.exec(deployed) ?? [];
+  const second =
+    ports.pages[1] === undefined
+      ? ''
+      : location.replace('/guide/', '/other/').replace(`:${ports.pages[0]};`, `:${ports.pages[1]};`);
+  writeFileSync(snippet, deployed + second);
   return nginxWith(
     folder,
     `server { listen 127.0.0.1:${ports.http}; return 301 https://localhost:${ports.https}$request_uri; }
