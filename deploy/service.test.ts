@@ -66,6 +66,19 @@ describe('the unit of systemd', () => {
     assert.equal(lines(TEMPLATE).length, lines(UNIT).length);
   });
 
+  it('has a desk beside it that is what npm run desk is', () => {
+    const { scripts } = JSON.parse(readFileSync(path.join(PROJECT_FOLDER, 'package.json'), 'utf8')) as {
+      scripts: { desk: string };
+    };
+    const command = scripts.desk
+      .replace(/^node/, 'node_modules/.bin/node')
+      .replace(/(?<= )desk\//, '/opt/lead-page/desk/');
+    for (const document of ['operating.md', 'several-guides.md']) {
+      const text = readFileSync(path.join(PROJECT_FOLDER, 'docs', document), 'utf8');
+      assert.ok(text.includes(`/opt/lead-page/${command} "$@"`), `${document}: ${command}`);
+    }
+  });
+
   it('starts what npm start starts, and gives it the time and the files that it needs', () => {
     const { scripts } = JSON.parse(readFileSync(path.join(PROJECT_FOLDER, 'package.json'), 'utf8')) as {
       scripts: { start: string };

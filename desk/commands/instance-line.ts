@@ -1,7 +1,7 @@
 // The first line on a terminal: which instance the desk speaks of. An operator with several guides has one window for all of them.
 import type { readSettings } from '#server/settings/env-file.ts';
 
-const HELP = ['help', '-h', '--help'];
+const HELP = new Set(['help', '-h', '--help']);
 const asksForData = (args: readonly string[]): boolean =>
   args.some(
     (arg, at) =>
@@ -17,7 +17,7 @@ export function instanceLine(
   settings: ReturnType<typeof readSettings>,
   args: readonly string[],
 ): string | null {
-  if (args.length === 0 || args.some((arg) => HELP.includes(arg)) || asksForData(args)) return null;
+  if (args.length === 0 || args.some((arg) => HELP.has(arg)) || asksForData(args)) return null;
   if (settings.type === 'complaints') return null;
   return `${settings.config.publicUrl}, with settings and data in ${settings.folder}`;
 }

@@ -21,13 +21,13 @@ const readPage = (file: string, { publicUrl, sitePath }: { publicUrl: string; si
 
 const hash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-/** What stands inline in pages whose addresses got a path; a script of another type is data, and never runs. */
+/** What stands inline in pages whose addresses got a path. JSON for search engines never runs. */
 function hashesIn(pages: readonly string[]): InlineHashes {
   const contents = (element: RegExp) => [
     ...new Set(pages.flatMap((page) => Array.from(page.matchAll(element), ([, text = '']) => hash(text)))),
   ];
   return {
-    scripts: contents(/<script(?![^>]*\btype=)[^>]*>(.*?)<\/script>/gs),
+    scripts: contents(/<script(?![^>]*ld\+json)[^>]*>(.*?)<\/script>/gs),
     styles: contents(/<style>(.*?)<\/style>/gs),
   };
 }
@@ -157,7 +157,9 @@ export function serveSite(
   const read = (name: string): string =>
     readPage(path.join(release.folder, 'pages', name), { publicUrl, sitePath });
   const hashes =
-    sitePath.path === '' ? release.inlineHashes : hashesIn([read('index.html'), read('404.html')]);
+    sitePath.path === ''
+      ? release.inlineHashes
+      : hashesIn(globSync('*.html', { cwd: path.join(release.folder, 'pages') }).map(read));
   const pageAlways = securityHeaders(secure, contentSecurityPolicy(hashes, secure));
   const page = (name: string, type: string): Resource =>
     textResource(read(name), {
