@@ -35,7 +35,7 @@ const FIRST_SLASH = new RegExp(
   'g',
 );
 
-/** What the page keeps in a tab, under a name of its own for each path: another page of the host may keep the same. */
+/** Names under which the page keeps something in a tab. They get the path too: another page of the host may use the same. */
 const KEPT_IN_TAB = /(?<=(["'`])(?:lead-draft|first-touch))(?=\1)/g;
 
 export type SitePath = {
