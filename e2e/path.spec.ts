@@ -60,6 +60,8 @@ for (const name of ['nginx', 'caddy'] as const) {
       context,
     }) => {
       const strays = watchForStrays(context);
+      await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+      await page.addInitScript(() => Object.defineProperty(navigator, 'share', { value: undefined }));
       const visitor = createVisitor(page, site);
       const home = `${site.url}/guide/`;
 
@@ -99,6 +101,9 @@ for (const name of ['nginx', 'caddy'] as const) {
           httpOnly: true,
         });
       expect(await context.cookies(site.url)).toEqual([]);
+      await page.getByRole('button', { name: 'Share' }).click();
+      await expect(visitor.toast).toContainText('Link copied');
+      expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(home);
       await page.goBack();
       await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
       await expect(page.getByRole('article')).toBeHidden();
@@ -203,7 +208,6 @@ for (const name of ['nginx', 'caddy'] as const) {
     });
 
     test('while the page is stopped, a form is answered with a sentence', async ({ page, site }) => {
-      test.skip(name === 'caddy', 'Caddy waits for 20 s.');
       await site.stop();
       const answer = await page.request.post(`${site.url}/guide/api/leads`, { data: {} });
       expect(answer.status()).toBe(503);

@@ -179,7 +179,14 @@ function configureCaddyPath(folder: string, ports: ProxyPorts): string[] {
   writeFileSync(
     snippet,
     readDeployed('path.caddy', [
-      ['reverse_proxy 127.0.0.1:3000', `reverse_proxy 127.0.0.1:${ports.pages[0]}`],
+      [
+        'reverse_proxy 127.0.0.1:3000',
+        `reverse_proxy 127.0.0.1:${
+          (ports.pages[0],
+          // As long as a test can wait.
+          ['lb_try_duration 20s', 'lb_try_duration 1s'])
+        }`,
+      ],
     ]),
   );
   writeFileSync(path.join(folder, 'index.html'), MAIN_SITE);

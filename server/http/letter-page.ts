@@ -1,12 +1,11 @@
 // Makes the pages that links in our mails open, under the letterhead of the page itself. The API serves them: of the built site they
 // need only the font and the campaign's logo. Their one script shows the theme that the visitor chose; without it they are light.
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { escapeHtml } from '#server/platform/escape-html.ts';
-import { contentSecurityPolicy, securityHeaders } from '#server/http/security-headers.ts';
+import { contentSecurityPolicy, hashOf, securityHeaders } from '#server/http/security-headers.ts';
 import { sendWhole, textResource, type Resource } from '#server/http/send-resource.ts';
 import type { SitePath } from '#server/http/site-path.ts';
 import type { Site } from '#shared/campaign-schema.ts';
@@ -69,8 +68,6 @@ ${footer}
       { type: 'text/html; charset=utf-8', cacheControl: 'no-store', always },
     );
 }
-
-const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
 const MARK = `<svg width="26" height="20" viewBox="0 0 26 20" aria-hidden="true"><path d="${MARK_LINES.join('')}"/></svg>`;
 

@@ -62,6 +62,7 @@ describe('the addresses of a built site', () => {
       '<a href="https://example.com/media/a.pdf">',
       '<a href="/apis">',
       'pictures and/or media',
+      'see /media and /api',
       'e.join(`/`)',
       't.split("/")',
     ])
@@ -85,6 +86,15 @@ describe('a page under a path', () => {
       const [chunk = ''] = /(?<=data-app=")[^"]+/.exec(page.body) ?? [];
       const [second = ''] = /(?<=data-later=")[^"]+/.exec(page.body) ?? [];
       const scripts = await Promise.all([chunk, second].map(get));
+      // As the bundler writes them. A new one may write them in another way.
+      const [first, later] = scripts;
+      for (const [part, written] of [
+        [first, /===["'`]\/guide\/["'`]\?/],
+        [first, /\?["'`]\/guide\/\$\{/],
+        [later, /URL\(["'`]\/guide\//],
+        [page, /replaceState\([^()]*["'`]\/guide\/["'`]\)/],
+      ] as const)
+        assert.match(part?.body ?? '', written);
       for (const { statusCode, body } of [page, missing, manifest, ...scripts]) {
         assert.ok(statusCode === 200 || statusCode === 404);
         assert.deepEqual(body.match(WITHOUT_PATH), null);

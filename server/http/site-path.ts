@@ -19,11 +19,15 @@ export const OWN_NAMES = [
   'sitemap.xml',
 ];
 
+/** A folder has something behind it: "our media/press page" is no address. */
+const asPattern = (name: string): string =>
+  name.includes('.') ? String.raw`${name.replaceAll('.', String.raw`\.`)}(?![\w.-])` : `${name}/`;
+
 /** The slash with which an address of ours begins, in HTML, CSS, JSON, and in scripts as the bundler writes them. */
 const FIRST_SLASH = new RegExp(
   [
     // "/media/hero-640.webp 640w, /media/…", url(/fonts/…)
-    String.raw`(?<=["'\`(,\s])/(?=(?:${OWN_NAMES.map((name) => name.replaceAll('.', String.raw`\.`)).join('|')})(?![\w.-]))`,
+    String.raw`(?<=["'\`(,\s])/(?=${OWN_NAMES.map(asPattern).join('|')})`,
     // The page itself and its places: href="/", href="/#benefits", "start_url":"/"
     String.raw`(?<=(?:href|start_url)["']?\s*[:=]\s*["'\`])/(?=["'\`#])`,
     // Of the application: web/app.tsx, web/content/use-share.ts, web/boot.ts and shared/links.ts

@@ -1,14 +1,18 @@
 // Serves the built site from memory: until it ends, a server serves the release it started with, whatever a build does meanwhile.
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import mime from 'mime';
-import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import type { SendError } from '#server/http/errors.ts';
 import type { HeaderList } from '#server/http/header-list.ts';
 import { filesFolder, releaseNames, type Release } from '#server/http/releases.ts';
-import { contentSecurityPolicy, securityHeaders, type InlineHashes } from '#server/http/security-headers.ts';
+import {
+  contentSecurityPolicy,
+  hashOf,
+  securityHeaders,
+  type InlineHashes,
+} from '#server/http/security-headers.ts';
 import { createResource, sendResource, textResource, type Resource } from '#server/http/send-resource.ts';
 import type { SitePath } from '#server/http/site-path.ts';
 
@@ -19,12 +23,10 @@ const ADDRESS_PLACEHOLDER = '__PUBLIC_URL__';
 const readPage = (file: string, { publicUrl, sitePath }: { publicUrl: string; sitePath: SitePath }): string =>
   sitePath.inText(readFileSync(file, 'utf8')).replaceAll(ADDRESS_PLACEHOLDER, publicUrl);
 
-const hash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-
 /** What stands inline in pages whose addresses got a path. JSON for search engines never runs. */
 function hashesIn(pages: readonly string[]): InlineHashes {
   const contents = (element: RegExp) => [
-    ...new Set(pages.flatMap((page) => Array.from(page.matchAll(element), ([, text = '']) => hash(text)))),
+    ...new Set(pages.flatMap((page) => Array.from(page.matchAll(element), ([, text = '']) => hashOf(text)))),
   ];
   return {
     scripts: contents(/<script(?![^>]*ld\+json)[^>]*>(.*?)<\/script>/gs),
