@@ -278,3 +278,41 @@ test('pages of the guide are shown beside its contents, and on a phone only when
   await expect(summary).toBeHidden();
   await expect(pages).toHaveCount(2);
 });
+
+test('a phone with three pixels a point fetches no more than the page promises for a phone', async ({
+  browser,
+  site,
+}) => {
+  const context = await browser.newContext({
+    baseURL: site.url,
+    viewport: { width: 390, height: 844 },
+    deviceScaleFactor: 3,
+    isMobile: true,
+    hasTouch: true,
+  });
+  const page = await context.newPage();
+  const weights = new Map<string, number>();
+  page.on('requestfinished', (request) => {
+    const { pathname } = new URL(request.url());
+    void request.sizes().then(({ responseBodySize }) => weights.set(pathname, responseBodySize));
+  });
+  await page.goto('/');
+  // Past every picture, without a sign of intent that would fetch what comes after the form.
+  const height = await page.evaluate(() => document.documentElement.scrollHeight);
+  for (let top = 0; top < height; top += 400) {
+    await page.evaluate((to) => window.scrollTo(0, to), top);
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve)));
+  }
+  await page.waitForLoadState('networkidle');
+  const pictures = Array.from(weights.keys()).filter((pathname) => pathname.startsWith('/media/'));
+  expect(pictures.toSorted()).toEqual([
+    '/media/avatar-marcus-adeyemi.avif',
+    '/media/avatar-sarah-lindqvist.avif',
+    '/media/guide-400.avif',
+    '/media/poster-640.avif',
+  ]);
+  const sum = Array.from(weights.values()).reduce((total, bytes) => total + bytes, 0);
+  expect(sum).toBeGreaterThan(100_000);
+  expect(sum).toBeLessThan(165_000);
+  await context.close();
+});

@@ -80,6 +80,7 @@ export function openMail(parts: MailParts): OpenMail {
     announce: onFile,
     returnPathOf: bounceDomain === null ? undefined : (id) => bounceAddress(secrets, id, bounceDomain),
   });
+  const backlog = createMailBacklog(codeTtlSeconds);
   let worker: MailWorker | null = null;
   const wake = () => worker?.wake();
 
@@ -88,7 +89,7 @@ export function openMail(parts: MailParts): OpenMail {
     messageIdOf: mailer.messageIdOf,
     sender: senderAddress(config),
     folder,
-    backlog: createMailBacklog(codeTtlSeconds),
+    backlog,
     reserve: (lane) => worker?.reserve(lane) ?? null,
     wake,
     queueBreakerNotice: async (reason) => {
@@ -119,7 +120,8 @@ export function openMail(parts: MailParts): OpenMail {
         guide: guideMailOf(config, campaign),
         clock,
         random,
-        onEvent: (event) => {
+        onEvent: (event, lanes) => {
+          if (event.type !== 'failed for now') backlog.left(lanes);
           logOutcome(logger, event);
           onOutcome(event);
         },

@@ -6,6 +6,9 @@ if (sheaf === null) throw new Error('The figure has no sheaf.');
 const cards = Array.from(document.querySelectorAll<HTMLElement>('.index-card'));
 const middle = (cards.length - 1) / 2;
 const gap = 248 / cards.length;
+// Air between five of them, too.
+const cardHeight = Math.min(46, gap - 12);
+document.body.style.setProperty('--height', `${cardHeight}px`);
 
 layFan(
   {
@@ -15,7 +18,7 @@ layFan(
       angle: (middle - index) * 1.6,
     })),
     cardWidth: 214,
-    cardHeight: 46,
+    cardHeight,
     gather: { x: 388, y: 140 },
     tail: 48,
   },

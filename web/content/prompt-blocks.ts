@@ -24,7 +24,19 @@ export function labelPrompts(article: HTMLElement, { label, copy, onCopy }: Prom
       button.addEventListener('click', () => onCopy((code.textContent ?? '').trimEnd()));
       caption.append(button);
     }
+    code.replaceChildren(...partsOf(code.textContent ?? ''));
     block.replaceWith(figure);
     figure.append(caption, block);
   }
 }
+
+/** Each line of a prompt as an element, with its label, such as "Role:", set apart. The text stays the same. */
+const partsOf = (text: string): HTMLElement[] =>
+  text.split(/(?<=\n)(?=.)/s).map((line) => {
+    const part = document.createElement('span');
+    const [label = ''] = /^[^:\n]{1,24}:/.exec(line) ?? [];
+    const name = document.createElement('strong');
+    name.append(label);
+    part.append(name, line.slice(label.length));
+    return part;
+  });

@@ -177,11 +177,7 @@ function Closing({ buttonRef, onCallToAction }: CallToAction) {
           <DottedParts text={note} />
         </p>
       </div>
-      {landing.promise?.imageAlt ? (
-        <GuidePicture alt="" sizes="(min-width: 768px) 26rem, 70vw" />
-      ) : (
-        <ClosingCover />
-      )}
+      {landing.promise?.imageAlt ? <GuidePicture alt="" width="26rem" /> : <ClosingCover />}
     </section>
   );
 }

@@ -92,7 +92,7 @@ export function Benefits() {
           <SectionHead id="benefits" title={title} intro={intro} />
           {guide && (
             <div className={styles.guide}>
-              <GuidePicture alt={guide} sizes="(min-width: 768px) 27rem, 60vw" />
+              <GuidePicture alt={guide} width="27rem" />
             </div>
           )}
         </div>

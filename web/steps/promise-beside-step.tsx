@@ -31,7 +31,7 @@ export function PromiseAside({ step }: { readonly step: Step }) {
   const { name, role, image, quote, metric } = testimonial;
   return (
     <aside className={styles.aside} data-step={step} aria-labelledby="promise">
-      {imageAlt ? <GuidePicture alt={imageAlt} sizes="20rem" /> : <PromiseCover />}
+      {imageAlt ? <GuidePicture alt={imageAlt} width="20rem" /> : <PromiseCover />}
       <h2 id="promise">{title}</h2>
       <ul>
         {points.map((point) => (

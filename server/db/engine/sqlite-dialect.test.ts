@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { constants, DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { describe, it, mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 
@@ -246,4 +246,33 @@ describe('transactions on SQLite that come together', () => {
       await other;
       assert.deepEqual(committed(), [1, 2, 3]);
     }));
+});
+
+describe('a statement on SQLite', () => {
+  it('with a limit is planned once, however often it is run', async () => {
+    const sqlite = new DatabaseSync(':memory:');
+    sqlite.exec('create table parents (id integer primary key)');
+    const db = new Kysely<Tables>({
+      dialect: createSqliteDialect({
+        sqlite,
+        patienceMs: 1_000,
+        isFileOurs: () => true,
+        writes: createLastWrites(Date.now),
+      }),
+    });
+    // SQLite asks the authorizer while it plans, and at no other time.
+    let asked = 0;
+    sqlite.setAuthorizer(() => {
+      asked += 1;
+      return constants.SQLITE_OK;
+    });
+    const first = (most: number) => db.selectFrom('parents').select('id').limit(most).execute();
+    await first(1);
+    assert.ok(asked > 0);
+    asked = 0;
+    await first(1);
+    await first(2);
+    assert.equal(asked, 0);
+    await db.destroy();
+  });
 });

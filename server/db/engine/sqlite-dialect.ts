@@ -10,6 +10,7 @@ import {
   type DatabaseConnection,
   type Dialect,
   type Driver,
+  type LimitNode,
   type QueryResult,
 } from 'kysely';
 
@@ -38,9 +39,20 @@ export function createSqliteDialect(parts: SqliteParts): Dialect {
         supportsTransactionalDdl: { value: true },
       }),
     createDriver: () => createDriver(parts),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createQueryCompiler: () => new QueryCompiler(),
     createIntrospector: (db) => new SqliteIntrospector(db),
   };
+}
+
+/**
+ * SQLite looks at a bare `limit ?` while it plans, and plans the statement anew whenever another value is bound: 25 to 49 µs instead
+ * of 3 to 9. It does not look behind a sign.
+ */
+class QueryCompiler extends SqliteQueryCompiler {
+  protected override visitLimit(node: LimitNode): void {
+    this.append('limit +');
+    this.visitNode(node.limit);
+  }
 }
 
 function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): Driver {

@@ -4,11 +4,12 @@
 // 11 s at most (docs/reliability.md, "More codes than the mail server takes").
 import type { Db } from '#server/db/engine/connect.ts';
 import type { Lane } from '#server/db/tables/outbox.ts';
+import type { MailLanes } from '#server/mail/outbox/connection-shares.ts';
 import type { Standstill } from '#server/db/tables/outbox-waiting.ts';
 import { NO_QUEUE, takeOutboxSnapshot, type OutboxSnapshot } from '#server/mail/outbox/outbox-snapshot.ts';
 import { BACKLOG_SHARE_OF_CODE_LIFE } from '#server/settings/tries-and-rates.ts';
 
-/** How long a snapshot is used; mail that this process queues meanwhile is added to it. */
+/** How long a snapshot is used; mail that this process queues meanwhile is added to it, and what it sends is taken away. */
 const SNAPSHOT_MS = 1_000;
 const RETRY_AFTER_SECONDS = { least: 10, unknown: 60, most: 600 };
 /** Answers count for one to two such spans. */
@@ -25,6 +26,8 @@ export type MailBacklog = {
   readonly mostBehindMs: number;
   /** Judges a mail that is about to be queued, and counts it if it may be. */
   readonly admit: (db: Db, lane: Lane, now: number) => Promise<BacklogVerdict>;
+  /** Notes that a mail no longer waits: it was sent, or never will be. */
+  readonly left: (lanes: MailLanes) => void;
   /** The state that most visitors meet, for health checks. */
   readonly state: (db: Db, now: number) => Promise<BacklogState>;
 };
@@ -64,6 +67,13 @@ export function createMailBacklog(codeTtlSeconds: number): MailBacklog {
       const own = outbox.waiting.get(lane.network) ?? new Map<string, number>();
       outbox.waiting.set(lane.network, own.set(lane.domain, (own.get(lane.domain) ?? 0) + 1));
       return { type: 'in time' };
+    },
+
+    left: ({ network, recipient_domain: domain }) => {
+      const own = last?.waiting.get(network ?? '');
+      const count = own?.get(domain ?? '') ?? 0;
+      // Mail that was queued while the snapshot was taken may not be in it.
+      if (count > 0) own?.set(domain ?? '', count - 1);
     },
 
     state: async (db, now) => {

@@ -13,7 +13,7 @@ const LEFT_TO_OTHERS = 1;
 const MAX_WHEN_SLOW = 2;
 
 /** The lanes of a mail: the network that asked for it, and the domain it goes to. Null for a notice, which is in no lane. */
-type MailLanes = { readonly network: string | null; readonly recipient_domain: string | null };
+export type MailLanes = { readonly network: string | null; readonly recipient_domain: string | null };
 
 export type ConnectionShares = {
   /** Notes a delivery; the returned function notes its end. */

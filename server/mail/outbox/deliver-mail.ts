@@ -8,6 +8,7 @@ import { finishMail, keptReply, releaseMail } from '#server/db/tables/outbox-lea
 import { suppress, suppressionsOf } from '#server/db/tables/suppressions.ts';
 import type { Mailer } from '#server/mail/mailer.ts';
 import type { LetterParts } from '#server/mail/letters/letter-kind.ts';
+import type { MailLanes } from '#server/mail/outbox/connection-shares.ts';
 import { findLetterKind } from '#server/mail/outbox/letter-kinds.ts';
 import { mailRetryMs } from '#server/mail/outbox/mail-retries.ts';
 import { normaliseEmail } from '#shared/lead.ts';
@@ -35,8 +36,8 @@ export type DeliveryParts = Omit<LetterParts, 'db'> & {
   readonly clock: () => number;
   /** From 0 up to 1, for jitter. */
   readonly random: () => number;
-  /** Reports the result of each try, without the recipient. */
-  readonly onEvent: (event: MailEvent) => void;
+  /** Reports the result of each try, and in which lanes the mail was, without the recipient. */
+  readonly onEvent: (event: MailEvent, lanes: MailLanes) => void;
 };
 
 /**
@@ -85,7 +86,7 @@ export function createDelivery(
       // The reply that put it off says more about why it came to nothing.
       const reply = mail.reply ?? 'no longer valid';
       await finishMail(db, { id, leaseId, state: 'dropped', reply, now: clock() });
-      onEvent({ type: 'dropped' });
+      onEvent({ type: 'dropped' }, mail);
       return;
     }
     const outcome = await withinTime(cutOff, (signal) =>
@@ -95,20 +96,20 @@ export function createDelivery(
     switch (outcome.type) {
       case 'sent':
         await finishMail(db, { id, leaseId, state: 'sent', reply: outcome.reply, now });
-        onEvent({ type: 'sent', queuedForMs: now - mail.created_at });
+        onEvent({ type: 'sent', queuedForMs: now - mail.created_at }, mail);
         return;
       case 'refused': {
         const failed = { id, leaseId, state: 'failed', reply: outcome.reason, now } as const;
         if (outcome.meaning === 'no such address') await finishDead(recipient, failed);
         else await finishMail(db, failed);
-        onEvent(outcome);
+        onEvent(outcome, mail);
         return;
       }
       case 'failed for now': {
         const { reason: reply, errorClass } = outcome;
         const dueAt = cutOff.aborted ? now : now + mailRetryMs(mail.attempts, parts.random);
         await releaseMail(db, { id, turn_at, leaseId, dueAt, reply, errorClass });
-        onEvent({ ...outcome, attempts: mail.attempts });
+        onEvent({ ...outcome, attempts: mail.attempts }, mail);
       }
     }
   };

@@ -4,7 +4,7 @@ import { createServer, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 
 import { leaseDueMail } from '#server/db/tables/outbox-leases.ts';
-import { ENGINES } from '#testing/databases.ts';
+import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { createGate } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
@@ -151,6 +151,36 @@ for (const engine of ENGINES) {
         } finally {
           gate.open();
         }
+      });
+    });
+
+    it('looks into the outbox for few of many codes that go to one domain at once', async () => {
+      let looks = 0;
+      const database = await freshDatabase(engine, {
+        onStatement: (text) => {
+          if (text.startsWith('with "due"')) looks += 1;
+        },
+      });
+      const env = { BREAKER_CODES_PER_MINUTE: '0', BREAKER_UNENTERED_PERCENT: '0' };
+      await withServer({ engine, database, env }, async (server) => {
+        let asked = 0;
+        const ask = async () => {
+          asked += 1;
+          const email = `ada-${asked}@example.com`;
+          const visitor = createVisitor(server, `198.51.${asked >> 8}.${asked & 255}`);
+          assert.equal((await visitor.post('/api/leads', filledForm({ email }))).statusCode, 202);
+          await server.inbox.waitForMail(email);
+        };
+        // Now it is known to be quick.
+        for (let count = 1; count <= 30; count += 1) await ask();
+        looks = 0;
+        const many = async () => {
+          for (let count = 1; count <= 10; count += 1) await ask();
+        };
+        await Promise.all(Array.from({ length: 20 }, many));
+        assert.equal(asked, 230);
+        // Each look takes up a mail that was not reserved, or finds none.
+        assert.ok(looks <= 40, `${looks} looks for 200 mails`);
       });
     });
 

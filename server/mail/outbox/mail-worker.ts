@@ -2,7 +2,12 @@
 // deliver-mail.ts sends one mail, mail-retries.ts says when it is tried again, connection-shares.ts keeps connections for others.
 import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
 import type { FirstLease, Lane, OutboxRow } from '#server/db/tables/outbox.ts';
-import { dropFutureTimes, giveMailBack, leaseDueMail } from '#server/db/tables/outbox-leases.ts';
+import {
+  dropFutureTimes,
+  giveMailBack,
+  leaseDueMail,
+  type FullLanes,
+} from '#server/db/tables/outbox-leases.ts';
 import { SMTP_CONNECTIONS } from '#server/mail/mailer.ts';
 import { createConnectionShares } from '#server/mail/outbox/connection-shares.ts';
 import { createDelivery, type DeliveryParts } from '#server/mail/outbox/deliver-mail.ts';
@@ -14,6 +19,7 @@ const LEASE_MS = 30_000;
 const STOP_PATIENCE_MS = 5_000;
 /** A leased mail that has not begun by then is given back: the mails before it are slow, and another process may be free. */
 const GIVE_BACK_AFTER_MS = 3_000;
+const NO_LANES: FullLanes = { networks: [], domains: [] };
 
 export type MailWorkerParts = DeliveryParts & {
   /** Reports what failed unexpectedly. */
@@ -108,7 +114,9 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
       const ahead = aheadLimit();
       const free = room(ahead);
       if (free < 1) return;
-      const full = shares.full();
+      // While deliveries are quick, mail of a lane that is full waits here for its turn: it would have the outbox looked into
+      // after every delivery.
+      const full = ahead > 0 ? NO_LANES : shares.full();
       const wakesBefore = wakes;
       const taken = await leaseDueMail(database, {
         leaseId,
