@@ -9,7 +9,9 @@ import { inFolder } from '#testing/folder.ts';
 import { findProgram, notTested } from '#testing/programs.ts';
 
 const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
-const UNIT = readFileSync(path.join(import.meta.dirname, 'lead-page.service'), 'utf8');
+const readUnit = (name: string): string => readFileSync(path.join(import.meta.dirname, name), 'utf8');
+/** One page; and the template of several, which are called lead-page@NAME. */
+const [UNIT, TEMPLATE] = ['lead-page.service', 'lead-page@.service'].map(readUnit) as [string, string];
 /** In tenths; 100 is a service that may do everything. What is left is what a server on the network needs. */
 const MOST_EXPOSED = 15;
 
@@ -18,28 +20,63 @@ const valueOf = (name: string): string => new RegExp(`^${name}=(.*)$`, 'm').exec
 const analyze = findProgram('systemd-analyze');
 const skip = analyze === undefined && notTested('systemd-analyze');
 
-/** Runs systemd-analyze on the unit, as if this checkout were in /opt/lead-page. */
-async function analyzed(...parameters: readonly string[]) {
+/** Runs systemd-analyze on a unit, as if this checkout were in /opt/lead-page. */
+async function analyzed(name: string, unit: string, ...parameters: readonly string[]) {
   let answer = { status: null as number | null, said: '' };
   await inFolder((folder) => {
-    const file = path.join(folder, 'lead-page.service');
-    writeFileSync(file, UNIT.replaceAll('/opt/lead-page', PROJECT_FOLDER));
+    const file = path.join(folder, name);
+    writeFileSync(file, unit.replaceAll('/opt/lead-page', PROJECT_FOLDER));
     const { status, stdout, stderr } = spawnSync(analyze ?? '', [...parameters, file], { encoding: 'utf8' });
     answer = { status, said: stdout + stderr };
   });
   return answer;
 }
 
+for (const [name, unit] of [
+  ['lead-page.service', UNIT],
+  ['lead-page@spring.service', TEMPLATE],
+] as const) {
+  describe(`the unit of systemd ${name}`, () => {
+    it('is one that systemd understands to the last line', { skip }, async () => {
+      const { status, said } = await analyzed(name, unit, 'verify', '--man=no');
+      assert.equal(status, 0, said);
+      assert.doesNotMatch(said, /lead-page/);
+    });
+
+    it('leaves the page next to nothing that it could do to the machine', { skip }, async () => {
+      const limits = ['--offline=yes', `--threshold=${MOST_EXPOSED}`];
+      const { status, said } = await analyzed(name, unit, 'security', ...limits);
+      assert.equal(status, 0, said);
+    });
+  });
+}
+
 describe('the unit of systemd', () => {
-  it('is one that systemd understands to the last line', { skip }, async () => {
-    const { status, said } = await analyzed('verify', '--man=no');
-    assert.equal(status, 0, said);
-    assert.doesNotMatch(said, /lead-page\.service/);
+  it('is the same for one of several guides, but for its name and its folder', () => {
+    const lines = (unit: string) => unit.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+    const of = (guide: string) =>
+      lines(TEMPLATE)
+        .map((line) => line.replaceAll('%i', guide).replaceAll('lead-pages/', 'lead-page/'))
+        .filter((line) => !lines(UNIT).includes(line));
+    assert.deepEqual(of('spring'), [
+      'Description=Verified Lead Page spring',
+      'StateDirectory=lead-page/spring',
+      'Environment=INSTANCE_FOLDER=/var/lib/lead-page/spring',
+    ]);
+    assert.equal(lines(TEMPLATE).length, lines(UNIT).length);
   });
 
-  it('leaves the page next to nothing that it could do to the machine', { skip }, async () => {
-    const { status, said } = await analyzed('security', '--offline=yes', `--threshold=${MOST_EXPOSED}`);
-    assert.equal(status, 0, said);
+  it('has a desk beside it that is what npm run desk is', () => {
+    const { scripts } = JSON.parse(readFileSync(path.join(PROJECT_FOLDER, 'package.json'), 'utf8')) as {
+      scripts: { desk: string };
+    };
+    const command = scripts.desk
+      .replace(/^node/, 'node_modules/.bin/node')
+      .replace(/(?<= )desk\//, '/opt/lead-page/desk/');
+    for (const document of ['operating.md', 'several-guides.md']) {
+      const text = readFileSync(path.join(PROJECT_FOLDER, 'docs', document), 'utf8');
+      assert.ok(text.includes(`/opt/lead-page/${command} "$@"`), `${document}: ${command}`);
+    }
   });
 
   it('starts what npm start starts, and gives it the time and the files that it needs', () => {

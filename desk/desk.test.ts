@@ -16,22 +16,21 @@ import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createPostgresDatabase, ENGINES } from '#testing/databases.ts';
 import { deskIn } from '#testing/desk.ts';
 import { codeIn } from '#testing/inbox.ts';
+import { findProgram, notTested } from '#testing/programs.ts';
 import { filledForm, TEST_SECRET } from '#testing/server-under-test.ts';
 import { siteSettings, startSite, type Site } from '#testing/start-site.ts';
 
 const DESK = path.resolve(import.meta.dirname, 'desk.ts');
 
+const environmentIn = (folder: string) => ({
+  PATH: process.env['PATH'],
+  INSTANCE_FOLDER: folder,
+  CAMPAIGN_FOLDER: TEST_CAMPAIGN,
+  ...KEPT_COMPILED,
+});
+
 const start = (folder: string, env: Readonly<Record<string, string>>, args: readonly string[]) =>
-  spawn(process.execPath, [DESK, ...args], {
-    env: {
-      PATH: process.env['PATH'],
-      INSTANCE_FOLDER: folder,
-      CAMPAIGN_FOLDER: TEST_CAMPAIGN,
-      ...KEPT_COMPILED,
-      ...env,
-    },
-    cwd: folder,
-  });
+  spawn(process.execPath, [DESK, ...args], { env: { ...environmentIn(folder), ...env }, cwd: folder });
 
 /** As a process. */
 async function runProcess(folder: string, env: Readonly<Record<string, string>>, ...args: readonly string[]) {
@@ -43,6 +42,24 @@ async function runProcess(folder: string, env: Readonly<Record<string, string>>,
     once(child, 'exit') as Promise<[number]>,
   ]);
   return { code, out, notes };
+}
+
+const script = findProgram('script');
+const noTerminal = script === undefined && notTested('script');
+
+/** As a process on a terminal: everything that it shows there. */
+async function runOnTerminal(
+  folder: string,
+  env: Readonly<Record<string, string>>,
+  ...args: readonly string[]
+): Promise<string> {
+  const command = [process.execPath, DESK, ...args].map((part) => `'${part}'`).join(' ');
+  const child = spawn(script ?? '', ['-qec', command, '/dev/null'], {
+    env: { ...environmentIn(folder), ...env },
+    cwd: folder,
+  });
+  child.stdin.end();
+  return text(child.stdout);
 }
 
 /** In this process. */
@@ -280,6 +297,36 @@ describe('the desk', () => {
       assert.match(notes, /^There is no database at .*leads\.db yet\. Start the page once \(npm start\)/);
       assert.deepEqual(readdirSync(folder), []);
     }));
+
+  it(
+    'says first on a terminal of which instance it speaks, and never in data, help or a pipe',
+    { skip: noTerminal },
+    async () => {
+      const site = await startSite({ engine: 'sqlite' });
+      const env = {
+        ...siteSettings(site.databaseUrl, site.inbox),
+        PUBLIC_URL: 'https://example.com/guide',
+        NO_COLOR: '1',
+      };
+      try {
+        await becomeLead(site, 'ada@example.com');
+        const line = `https://example.com/guide, with settings and data in ${site.folder}`;
+        const [first, ...rest] = (await runOnTerminal(site.folder, env, 'leads')).split('\r\n');
+        assert.equal(first, line);
+        assert.match(rest.join('\n'), /ada@example\.com/);
+        const json = await runOnTerminal(site.folder, env, 'leads', '--json');
+        assert.match(json, /^\[/);
+        assert.doesNotMatch(json, /settings and data in/);
+        assert.doesNotMatch(await runOnTerminal(site.folder, env, 'leads', '--help'), /settings and data in/);
+        const piped = await runProcess(site.folder, env, 'leads');
+        assert.doesNotMatch(piped.out + piped.notes, /settings and data in/);
+        const wrong = await runOnTerminal(site.folder, { ...env, PORT: 'none' }, 'leads');
+        assert.match(wrong, /^PORT must be/);
+      } finally {
+        await site.close();
+      }
+    },
+  );
 
   it('says what is wrong with the settings', () =>
     inFolder(async (folder) => {

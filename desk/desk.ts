@@ -4,12 +4,15 @@ import process from 'node:process';
 import { createInterface } from 'node:readline/promises';
 
 import { openDeskService } from '#desk/commands/command.ts';
+import { instanceLine } from '#desk/commands/instance-line.ts';
 import { orSay } from '#desk/commands/output-file.ts';
 import { linesWithoutWords, runDesk } from '#desk/commands/all-commands.ts';
 import { createTerminal, paintFor } from '#desk/commands/terminal.ts';
+import { printableLines } from '#desk/printable.ts';
 import { endWithSentence } from '#server/platform/machine-failures.ts';
 import { createLogger } from '#server/observability/logger.ts';
 import type { Service } from '#server/run/service.ts';
+import { readSettings } from '#server/settings/env-file.ts';
 
 endWithSentence(linesWithoutWords);
 const interrupted = new AbortController();
@@ -22,6 +25,10 @@ process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
 process.stderr.on('error', () => {});
 
 const { note, progress, endProgress } = createTerminal(process.stderr);
+const args = process.argv.slice(2);
+// Never where data or notes go into a file or another program.
+const line = process.stdout.isTTY && process.stderr.isTTY ? instanceLine(readSettings(), args) : null;
+if (line !== null) note(printableLines(line));
 let service: Promise<Service> | undefined;
 
 process.exitCode = await runDesk(
@@ -55,7 +62,7 @@ process.exitCode = await runDesk(
     signal: interrupted.signal,
     clock: () => Date.now(),
   },
-  process.argv.slice(2),
+  args,
 );
 endProgress();
 // When it could not be opened, the command has said so.

@@ -10,41 +10,52 @@ const askWithoutProof = (site: Site) =>
     body: JSON.stringify({ name: 'Eve', company: 'Storm', email: 'stranger@example.com', consent: true }),
   });
 
-test('with the breaker open, the browser does a proof of work and the code arrives', async ({ browser }) => {
-  const site = await startSite({
-    env: { BREAKER_CODES_PER_MINUTE: '1', OPERATOR_EMAIL: 'operator@example.com' },
+for (const [path, where] of [
+  ['', ''],
+  ['/guide', ', under a path'],
+] as const)
+  test(`with the breaker open, the browser does a proof of work and the code arrives${where}`, async ({
+    browser,
+  }) => {
+    const site = await startSite({
+      env: {
+        BREAKER_CODES_PER_MINUTE: '1',
+        OPERATOR_EMAIL: 'operator@example.com',
+        PUBLIC_URL: `http://127.0.0.1${path}`,
+      },
+    });
+    try {
+      const walk = async () => {
+        const page = await browser.newPage();
+        const loaded: string[] = [];
+        page.on('request', (request) => {
+          const { pathname } = new URL(request.url());
+          loaded.push(pathname);
+          // The call that brings the proof says which words were shown, like the one before it.
+          if (pathname === path + API.leads)
+            expect(request.headers()[CONSENT_VERSION_HEADER]).toMatch(/^[0-9a-f]{12}$/);
+        });
+        await page.goto(`${site.url}/`);
+        const visitor = createVisitor(page, site);
+        await visitor.askForCode();
+        await visitor.enterCode(await visitor.mailedCode());
+        await expect(page.getByRole('article')).toBeVisible();
+        await page.close();
+        return loaded;
+      };
+
+      expect(await walk()).not.toContain(`${path}/proof-of-work.js`);
+      // It opens at the server's next look, which takes a request.
+      await expect.poll(async () => (await askWithoutProof(site)).status).toBe(428);
+      const loaded = await walk();
+      expect(loaded.filter((address) => address === `${path}/proof-of-work.js`)).toHaveLength(1);
+      expect(loaded.filter((address) => address === path + API.leads)).toHaveLength(2);
+      expect(loaded.filter((address) => !address.startsWith(`${path}/`))).toEqual([]);
+
+      expect((await askWithoutProof(site)).status).toBe(428);
+      expect((await site.inbox.waitForMail('operator@example.com', 1)).parsed.subject).toMatch(/breaker/);
+      expect(site.output()).toContain('THE LIST-BOMB BREAKER OPENED');
+    } finally {
+      await site.close();
+    }
   });
-  try {
-    const walk = async () => {
-      const page = await browser.newPage({ baseURL: site.url });
-      const loaded: string[] = [];
-      page.on('request', (request) => {
-        const { pathname } = new URL(request.url());
-        loaded.push(pathname);
-        // The call that brings the proof says which words were shown, like the one before it.
-        if (pathname === API.leads)
-          expect(request.headers()[CONSENT_VERSION_HEADER]).toMatch(/^[0-9a-f]{12}$/);
-      });
-      await page.goto('/');
-      const visitor = createVisitor(page, site);
-      await visitor.askForCode();
-      await visitor.enterCode(await visitor.mailedCode());
-      await expect(page.getByRole('article')).toBeVisible();
-      await page.close();
-      return loaded;
-    };
-
-    expect(await walk()).not.toContain('/proof-of-work.js');
-    // It opens at the server's next look, which takes a request.
-    await expect.poll(async () => (await askWithoutProof(site)).status).toBe(428);
-    const loaded = await walk();
-    expect(loaded.filter((path) => path === '/proof-of-work.js')).toHaveLength(1);
-    expect(loaded.filter((path) => path === '/api/leads')).toHaveLength(2);
-
-    expect((await askWithoutProof(site)).status).toBe(428);
-    expect((await site.inbox.waitForMail('operator@example.com', 1)).parsed.subject).toMatch(/breaker/);
-    expect(site.output()).toContain('THE LIST-BOMB BREAKER OPENED');
-  } finally {
-    await site.close();
-  }
-});

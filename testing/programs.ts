@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 
 import { missingEngines } from '#testing/engines/find-engines.ts';
 
-export const PROGRAM_NAMES = ['nginx', 'caddy', 'pgbouncer', 'systemd-analyze'] as const;
+export const PROGRAM_NAMES = ['nginx', 'caddy', 'pgbouncer', 'systemd-analyze', 'script'] as const;
 export type ProgramName = (typeof PROGRAM_NAMES)[number];
 
 /** Where each may be, and what Debian calls it. */
@@ -20,6 +20,8 @@ export const PROGRAMS: Readonly<
     debian: 'pgbouncer',
   },
   'systemd-analyze': { places: ['/usr/bin/systemd-analyze'], debian: 'systemd' },
+  // Runs a command on a terminal. That of macOS takes other parameters.
+  script: { places: process.platform === 'linux' ? ['/usr/bin/script'] : [], debian: 'bsdutils' },
 };
 
 /** Where the program is; undefined when this machine does not have it. */

@@ -32,29 +32,17 @@ function readDeployed(name: string, replacements: readonly (readonly [from: stri
   );
 }
 
-/** nginx with one file of Debian's kind around ours, compression and all. */
-function configureNginx(folder: string, ports: ProxyPorts, withDefaults: boolean): string[] {
+/** Writes the certificate for localhost. @returns where it and its key are */
+function writeCertificate(folder: string): readonly [certificate: string, key: string] {
   const certificate = path.join(folder, 'certificate.pem');
   const key = path.join(folder, 'key.pem');
   writeFileSync(certificate, TEST_CERTIFICATE);
   writeFileSync(key, TEST_KEY, { mode: 0o600 });
-  const place = '/etc/letsencrypt/live/guide.example.com';
-  const site = readDeployed('nginx.conf', [
-    [`${place}/fullchain.pem`, certificate],
-    [`${place}/privkey.pem`, key],
-    ['https://guide.example.com', `https://localhost:${ports.https}`],
-    ['guide.example.com', 'localhost'],
-    [
-      '\tserver 127.0.0.1:3000 max_fails=0;',
-      ports.pages.map((page) => `server 127.0.0.1:${page} max_fails=0;`).join('\n'),
-    ],
-    ['listen 80;', `listen 127.0.0.1:${ports.http};`],
-    ['listen 443', `listen 127.0.0.1:${ports.https}`],
-    // Not every machine has IPv6.
-    ['listen [::]', '# listen [::]'],
-  ]);
-  const file = path.join(folder, 'site.conf');
-  writeFileSync(file, withDefaults ? withoutTries(site) : site);
+  return [certificate, key];
+}
+
+/** Writes nginx' main file, of Debian's kind, compression and all. @returns nginx' parameters */
+function nginxWith(folder: string, servers: string): string[] {
   const main = path.join(folder, 'nginx.conf');
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (what) => `${what}_temp_path ${path.join(folder, what)};`,
@@ -65,10 +53,91 @@ function configureNginx(folder: string, ports: ProxyPorts, withDefaults: boolean
 ${process.getuid?.() === 0 ? 'user root;' : ''}
 worker_processes 1;
 events { worker_connections 2048; }
-http { access_log off; gzip on; ${temporary.join(' ')} include ${file}; }
+http { access_log off; gzip on; ${temporary.join(' ')} ${servers} }
 `,
   );
   return ['-p', folder, '-c', main];
+}
+
+const listenHere = ({ http, https }: ProxyPorts): readonly (readonly [from: string, to: string])[] => [
+  ['listen 80;', `listen 127.0.0.1:${http};`],
+  ['listen 443', `listen 127.0.0.1:${https}`],
+  // Not every machine has IPv6.
+  ['listen [::]', '# listen [::]'],
+];
+
+/** nginx for one page at the root of its name. */
+function configureNginx(folder: string, ports: ProxyPorts, withDefaults: boolean): string[] {
+  const [certificate, key] = writeCertificate(folder);
+  const place = '/etc/letsencrypt/live/guide.example.com';
+  const site = readDeployed('nginx.conf', [
+    [`${place}/fullchain.pem`, certificate],
+    [`${place}/privkey.pem`, key],
+    ['https://guide.example.com', `https://localhost:${ports.https}`],
+    ['guide.example.com', 'localhost'],
+    [
+      '\tserver 127.0.0.1:3000 max_fails=0;',
+      ports.pages.map((page) => `server 127.0.0.1:${page} max_fails=0;`).join('\n'),
+    ],
+    ...listenHere(ports),
+  ]);
+  const file = path.join(folder, 'site.conf');
+  writeFileSync(file, withDefaults ? withoutTries(site) : site);
+  return nginxWith(folder, `include ${file};`);
+}
+
+/** What the site at the root answers, in tests of a page under a path of it. */
+export const MAIN_SITE = 'This is the main site.';
+
+/**
+ * nginx with a site that treats scripts and pictures as its own, forbids everything to its pages, and has its own error pages; and the
+ * page under a path of it.
+ */
+function configureNginxPath(folder: string, ports: ProxyPorts): string[] {
+  const [certificate, key] = writeCertificate(folder);
+  const snippet = path.join(folder, 'nginx-path.conf');
+  const deployed = readDeployed('nginx-path.conf', [
+    ['http://127.0.0.1:3000', `http://127.0.0.1:${ports.pages[0]}`],
+  ]);
+  // A second guide is a copy of the location (docs/several-guides.md).
+  const [location = ''] = /^location \^~ \/guide\/ \{\n[\s\S]*?^\}\n/m.exec(deployed) ?? [];
+  const second =
+    ports.pages[1] === undefined
+      ? ''
+      : location.replace('/guide/', '/other/').replace(`:${ports.pages[0]};`, `:${ports.pages[1]};`);
+  writeFileSync(snippet, deployed + second);
+  return nginxWith(
+    folder,
+    `server { listen 127.0.0.1:${ports.http}; return 301 https://localhost:${ports.https}$request_uri; }
+server {
+  listen 127.0.0.1:${ports.https} ssl http2; server_name localhost;
+  ssl_certificate ${certificate}; ssl_certificate_key ${key};
+  add_header Content-Security-Policy "default-src 'none'" always;
+  proxy_intercept_errors on; error_page 401 404 422 /error-of-the-site;
+  location ~* \\.(js|css|png|webp|avif|woff2|svg|mp4)$ { root ${folder}/nowhere; expires 1y; }
+  location / { default_type text/html; return 200 "${MAIN_SITE}"; }
+  include ${snippet};
+}`,
+  );
+}
+
+/** nginx with a guide for each of two names: spring.localhost and autumn.localhost. */
+function configureNginxGuides(folder: string, ports: ProxyPorts): string[] {
+  const [certificate, key] = writeCertificate(folder);
+  const place = '/etc/letsencrypt/live/guides';
+  const file = path.join(folder, 'guides.conf');
+  writeFileSync(
+    file,
+    readDeployed('nginx-guides.conf', [
+      [`${place}/fullchain.pem`, certificate],
+      [`${place}/privkey.pem`, key],
+      ['example.com', 'localhost'],
+      [' 3001;', ` ${ports.pages[0]};`],
+      [' 3002;', ` ${ports.pages[1]};`],
+      ...listenHere(ports),
+    ]),
+  );
+  return nginxWith(folder, `include ${file};`);
 }
 
 /** nginx as it is when nothing is set: it leaves a server out after one refusal, and gives a form up that met a connection's end. */
@@ -78,7 +147,8 @@ const withoutTries = (site: string): string =>
     .replace(' non_idempotent', '')
     .replace(/error_page .*;/, '');
 
-function configureCaddy(folder: string, ports: ProxyPorts): string[] {
+/** Writes Caddy's file. @returns Caddy's parameters */
+function caddyWith(folder: string, ports: ProxyPorts, sites: string): string[] {
   const file = path.join(folder, 'Caddyfile');
   writeFileSync(
     file,
@@ -88,28 +158,78 @@ function configureCaddy(folder: string, ports: ProxyPorts): string[] {
 	admin off
 	skip_install_trust
 }
-${readDeployed('Caddyfile', [
-  ['{$GUIDE_HOST:guide.example.com}', 'localhost'],
-  ['{$GUIDE_BACKEND:127.0.0.1:3000}', `127.0.0.1:${ports.pages[0]}`],
-])}`,
+${sites}`,
   );
   return ['run', '--config', file, '--adapter', 'caddyfile'];
 }
 
+const configureCaddy = (folder: string, ports: ProxyPorts): string[] =>
+  caddyWith(
+    folder,
+    ports,
+    readDeployed('Caddyfile', [
+      ['{$GUIDE_HOST:guide.example.com}', 'localhost'],
+      ['{$GUIDE_BACKEND:127.0.0.1:3000}', `127.0.0.1:${ports.pages[0]}`],
+    ]),
+  );
+
+/** Caddy with a site whose unknown addresses are its first page, and the page under a path of it. */
+function configureCaddyPath(folder: string, ports: ProxyPorts): string[] {
+  const snippet = path.join(folder, 'path.caddy');
+  writeFileSync(
+    snippet,
+    readDeployed('path.caddy', [
+      [
+        'reverse_proxy 127.0.0.1:3000',
+        `reverse_proxy 127.0.0.1:${
+          (ports.pages[0],
+          // As long as a test can wait.
+          ['lb_try_duration 20s', 'lb_try_duration 1s'])
+        }`,
+      ],
+    ]),
+  );
+  writeFileSync(path.join(folder, 'index.html'), MAIN_SITE);
+  return caddyWith(
+    folder,
+    ports,
+    `localhost {
+	import ${snippet}
+	handle {
+		root * ${folder}
+		try_files /index.html
+		file_server
+	}
+}
+`,
+  );
+}
+
+const CONFIGURED = {
+  root: { nginx: configureNginx, caddy: configureCaddy },
+  path: { nginx: configureNginxPath, caddy: configureCaddyPath },
+  guides: { nginx: configureNginxGuides, caddy: null },
+} as const;
+
 /**
  * Starts one of them for https://localhost, in front of a page on 127.0.0.1, and waits until it listens.
- * @param options withDefaults: nginx without the lines that make it try again, for comparison
+ * @param options withDefaults: nginx without the lines that make it try again, for comparison. place: where the page is, at the root
+ *   of its name, under /guide of another site, or one of two that have a name each
  */
 export async function startProxy(
   name: ProxyName,
   ports: ProxyPorts,
-  { withDefaults = false }: { readonly withDefaults?: boolean } = {},
+  {
+    withDefaults = false,
+    place = 'root',
+  }: { readonly withDefaults?: boolean; readonly place?: keyof typeof CONFIGURED } = {},
 ): Promise<Proxy> {
   const program = findProgram(name);
   if (program === undefined) throw new Error(`${name} is not installed.`);
   const folder = mkdtempSync(path.join(os.tmpdir(), `lead-page-${name}-`));
-  const parameters =
-    name === 'nginx' ? configureNginx(folder, ports, withDefaults) : configureCaddy(folder, ports);
+  const configure = CONFIGURED[place][name];
+  if (configure === null) throw new Error(`deploy/ has no such file for ${name}.`);
+  const parameters = configure(folder, ports, withDefaults);
   const child = spawn(program, parameters, {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { PATH: process.env['PATH'], HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },

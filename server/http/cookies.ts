@@ -1,6 +1,7 @@
 // Sets and reads the two cookies: one ties a browser to the codes it asked for, one opens the article. Both are signed, HttpOnly, and
 // end with the browser's session.
 import { sign, unsign, type Secrets } from '#server/secrets/secrets.ts';
+import type { Config } from '#server/settings/settings.ts';
 import { SESSION_LIFE_MS } from '#server/settings/tries-and-rates.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
@@ -16,14 +17,19 @@ export type Cookies = {
 };
 
 /**
- * @param secure whether the public page is https: the cookies become Secure and carry the `__Host-` prefix, which
- *   keeps other sites under the same domain from planting one (RFC 6265bis, section 4.1.3.2)
+ * @param config secure: whether the public page is https. The cookies become Secure and carry the `__Host-` prefix, which
+ *   keeps other sites under the same domain from planting one (RFC 6265bis, section 4.1.3.2). That prefix needs the path `/`, so under
+ *   a path they carry `__Secure-`: they stay with their page, and two pages of one host do not take each other's
  */
-export function createCookies(secrets: Secrets, secure: boolean): Cookies {
-  const name = (plain: string) => (secure ? `__Host-${plain}` : plain);
+export function createCookies(
+  secrets: Secrets,
+  { secure, basePath }: Pick<Config, 'secure' | 'basePath'>,
+): Cookies {
+  const prefix = basePath === '' ? '__Host-' : '__Secure-';
+  const name = (plain: string) => (secure ? prefix + plain : plain);
   const challengeCookie = name('challenge');
   const sessionCookie = name('session');
-  const attributes = { path: '/', httpOnly: true, sameSite: 'lax', secure } as const;
+  const attributes = { path: basePath || '/', httpOnly: true, sameSite: 'lax', secure } as const;
 
   // The purpose is part of what is signed, so that one kind of cookie never passes for the other.
   const read = (request: FastifyRequest, cookie: string, purpose: string): string | null => {

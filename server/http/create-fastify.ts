@@ -1,11 +1,14 @@
 // Fastify with this server's limits, timeouts, request ids, log and error handling; it has no route yet.
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 
 import { answerBrokenRequest } from '#server/http/broken-requests.ts';
 import { createHandleError, type SendError } from '#server/http/errors.ts';
 import { createRequestLogs, type RequestLogParts } from '#server/http/request-log.ts';
+import type { SitePath } from '#server/http/site-path.ts';
+import { API } from '#shared/api.ts';
 
 /** The largest body a form can honestly need: three fields and a consent, of at most a few hundred characters. */
 const BODY_LIMIT_BYTES = 16 * 1024;
@@ -18,15 +21,30 @@ const LOOK_FOR_SLOW_REQUESTS_MS = 2_000;
 /** Longer than the idle timeout of common proxies, so that they close first and never meet a closed socket. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 
+/** What an address outside of the page's path becomes: one that no route and no file has. */
+const OUTSIDE = '/outside-of-the-path';
+
+/** Monitors and balancers ask the port itself, and need not know the path. */
+const isProbe = (url: string): boolean =>
+  [API.live, API.health].some((probe) => url.split('?', 1)[0] === probe);
+
+/** Takes the path away before routing: routes, log and metrics know nothing of it. */
+function rewritingOf({ path, withoutPath }: SitePath): { rewriteUrl?: (request: IncomingMessage) => string } {
+  if (path === '') return {};
+  return { rewriteUrl: ({ url = '' }) => withoutPath(url) ?? (isProbe(url) ? url : OUTSIDE) };
+}
+
 function noSchemas(): never {
   throw new Error('A route has a JSON schema: see schemaController in server/http/create-fastify.ts.');
 }
 
 export function createFastify({
   sendError,
+  sitePath,
   ...forLogs
 }: RequestLogParts & {
   readonly sendError: SendError;
+  readonly sitePath: SitePath;
 }): FastifyInstance {
   const logger: FastifyBaseLogger = forLogs.logger;
   const handleError = createHandleError(sendError);
@@ -57,6 +75,7 @@ export function createFastify({
     exposeHeadRoutes: true,
     // zod reads every body. Fastify's own compilers, which no route asks for, would take 2 MiB.
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
+    ...rewritingOf(sitePath),
     frameworkErrors: (error, request, reply) => {
       void handleError(error, request, reply);
     },

@@ -1,7 +1,7 @@
 // The server's HTTP without any feature: what every request meets before its route and after it. The one file through which
 // run/ opens it; routes are added by visitors/ and mail-events/.
 import fastifyCookie from '@fastify/cookie';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 
@@ -21,6 +21,7 @@ import type { Release } from '#server/http/releases.ts';
 import { refuseOtherOrigins } from '#server/http/same-origin.ts';
 import { addSecurityHeaders } from '#server/http/security-headers.ts';
 import { addSiteFastPath } from '#server/http/site-fast-path.ts';
+import { createSitePath, type SitePath } from '#server/http/site-path.ts';
 import { serveSite } from '#server/http/static-files.ts';
 import {
   createForgottenProxyWarning,
@@ -69,6 +70,8 @@ export type Http = {
   readonly cookies: Cookies;
   readonly visitorAddress: VisitorAddress;
   readonly letterPage: LetterPage;
+  /** Where the page is on its host. */
+  readonly sitePath: SitePath;
   readonly sendError: SendError;
   /**
    * Adds what comes after the routes: health, the site, and the answers to unknown paths and methods.
@@ -84,7 +87,8 @@ export async function createHttp(service: HttpService, options: HttpOptions): Pr
   const isProxy = createIsProxy(config.trustProxy);
   const visitorAddress = createVisitorAddress(isProxy);
   const sendError = createSendError(campaign);
-  const app = createFastify({ logger, visitorAddress, clock, sendError });
+  const sitePath = createSitePath(config.basePath);
+  const app = createFastify({ logger, visitorAddress, clock, sendError, sitePath });
 
   addSecurityHeaders(app, config.secure);
   const noting = { onAnswered: metrics.requestAnswered, onPageSeen: funnel.pageSeen };
@@ -108,24 +112,30 @@ export async function createHttp(service: HttpService, options: HttpOptions): Pr
 
   return {
     app,
-    cookies: createCookies(secrets, config.secure),
+    cookies: createCookies(secrets, config),
     visitorAddress,
-    letterPage: createLetterPage(campaign.site, config.secure),
+    letterPage: createLetterPage(campaign.site, config.secure, sitePath),
+    sitePath,
     sendError,
     complete: (mailBacklog, otherUrls) => {
       addLiveRoute(app);
       const isLeaving = () => isStopping() && !isReplaced();
       addHealthRoute(app, { ...service, mailBacklog, sendError, isLeaving });
       refuseOtherMethods(app, sendError, otherUrls);
-      const site = release && serveSite(app, { ...config, release, sendError });
-      app.setNotFoundHandler((request, reply) =>
-        site === null || request.url.startsWith('/api/')
+      const site = release && serveSite(app, { ...config, release, sitePath, sendError });
+      const noteOutside = createStrippedPathWarning(sitePath, site?.resources);
+      app.setNotFoundHandler((request, reply) => {
+        const home = homeFor(request, sitePath);
+        if (home !== null) return reply.redirect(home, 308);
+        noteOutside(request);
+        return site === null || request.url.startsWith('/api/')
           ? sendError(reply, 'not-found')
-          : site.answerUnknown(request, reply),
-      );
+          : site.answerUnknown(request, reply);
+      });
       if (site !== null)
         addSiteFastPath(app, {
           resources: site.resources,
+          path: sitePath.path,
           urlMaxLength: URL_MAX_LENGTH,
           ownHeaders,
           onRequest: noteForgottenProxy,
@@ -141,4 +151,30 @@ function refuseOddRequests(app: FastifyInstance, sendError: SendError): void {
     if (!namesItsHost(request.raw)) return sendError(reply, 'malformed-body', { sentence: HOST_SENTENCE });
     if (request.url.length > URL_MAX_LENGTH) return sendError(reply, 'uri-too-long');
   });
+}
+
+/** Where a request for the path itself belongs: the page is at its end, as an address of a folder. */
+function homeFor({ method, originalUrl }: FastifyRequest, { path }: SitePath): string | null {
+  if (path === '' || (method !== 'GET' && method !== 'HEAD')) return null;
+  return originalUrl === path || originalUrl.startsWith(`${path}?`)
+    ? `${path}/${originalUrl.slice(path.length)}`
+    : null;
+}
+
+/** Warns once when a proxy takes the path away, which it should pass on: every address would be answered 404. */
+function createStrippedPathWarning(
+  { path, withoutPath }: SitePath,
+  resources: ReadonlyMap<string, unknown> = new Map(),
+): (request: FastifyRequest) => void {
+  let warned = false;
+  return ({ originalUrl, log }) => {
+    const [address = ''] = originalUrl.split('?', 1);
+    if (warned || path === '' || withoutPath(originalUrl) !== null) return;
+    if (!address.startsWith('/api/') && !resources.has(address)) return;
+    warned = true;
+    log.warn(
+      `A request came without ${path}, the path of PUBLIC_URL, and was answered 404. The proxy has to pass the path on: in nginx, ` +
+        'proxy_pass without anything behind the port; in Caddy, handle in the place of handle_path.',
+    );
+  };
 }

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { it } from 'node:test';
 
 import { createLetterPage } from '#server/http/letter-page.ts';
+import { createSitePath } from '#server/http/site-path.ts';
 
 const site = {
   title: 'Guide & Co',
@@ -18,7 +19,11 @@ const site = {
 const words = { tab: 'Tab', title: 'Title', text: 'Text', way: '' };
 
 function pageOf(changes: Partial<Parameters<typeof createLetterPage>[0]> = {}) {
-  const { body, whole } = createLetterPage({ ...site, ...changes }, true)(words).representationFor(undefined);
+  const { body, whole } = createLetterPage(
+    { ...site, ...changes },
+    true,
+    createSitePath(''),
+  )(words).representationFor(undefined);
   const policy = String(whole[whole.indexOf('content-security-policy') + 1]);
   return { html: body.toString(), policy };
 }

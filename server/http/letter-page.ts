@@ -1,13 +1,13 @@
 // Makes the pages that links in our mails open, under the letterhead of the page itself. The API serves them: of the built site they
 // need only the font and the campaign's logo. Their one script shows the theme that the visitor chose; without it they are light.
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { escapeHtml } from '#server/platform/escape-html.ts';
-import { contentSecurityPolicy, securityHeaders } from '#server/http/security-headers.ts';
+import { contentSecurityPolicy, hashOf, securityHeaders } from '#server/http/security-headers.ts';
 import { sendWhole, textResource, type Resource } from '#server/http/send-resource.ts';
+import type { SitePath } from '#server/http/site-path.ts';
 import type { Site } from '#shared/campaign-schema.ts';
 import { colourStyles } from '#shared/colours.ts';
 import { ENVELOPE_PARTS, MARK_LINES } from '#shared/drawings.ts';
@@ -31,15 +31,15 @@ type Letterhead = Pick<Site, 'title' | 'language' | 'colors' | 'logo' | 'copyrig
  * Makes pages in the look of a campaign.
  * @param secure whether visitors come over https
  */
-export function createLetterPage(site: Letterhead, secure: boolean): LetterPage {
+export function createLetterPage(site: Letterhead, secure: boolean, sitePath: SitePath): LetterPage {
   const styles = site.colors ? STYLES + colourStyles(site.colors) : STYLES;
-  const hashes = { scripts: [hashOf(THEME_SCRIPT)], styles: [hashOf(styles)] };
+  const hashes = { scripts: [hashOf(THEME_SCRIPT)], styles: [hashOf(sitePath.inText(styles))] };
   const policy = contentSecurityPolicy(hashes, secure);
   const always = [...securityHeaders(secure, policy), 'x-robots-tag', 'noindex'];
   const [header, footer] = [headerOf(site), footerOf(site)];
   return ({ tab, title, text, way }) =>
     textResource(
-      `<!doctype html>
+      sitePath.inText(`<!doctype html>
 <html lang="${escapeHtml(site.language)}">
 <head>
 <meta charset="utf-8">
@@ -64,12 +64,10 @@ ${way}
 ${footer}
 </body>
 </html>
-`,
+`),
       { type: 'text/html; charset=utf-8', cacheControl: 'no-store', always },
     );
 }
-
-const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
 const MARK = `<svg width="26" height="20" viewBox="0 0 26 20" aria-hidden="true"><path d="${MARK_LINES.join('')}"/></svg>`;
 

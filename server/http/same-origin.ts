@@ -12,11 +12,11 @@ import { API } from '#shared/api.ts';
  */
 type Origin = 'ours' | 'another name' | 'another site';
 
-/** @param publicUrl origin of the public page */
-function originOf({ headers }: FastifyRequest, publicUrl: string): Origin {
+/** @param ours origin of the public page */
+function originOf({ headers }: FastifyRequest, ours: string): Origin {
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return 'another site';
-  if (headers.origin === undefined || headers.origin === publicUrl) return 'ours';
+  if (headers.origin === undefined || headers.origin === ours) return 'ours';
   const origin = URL.parse(headers.origin);
   if (origin === null || origin.host !== headers.host?.toLowerCase()) return 'another site';
   // An operator may open the page on this machine as localhost or 127.0.0.1. Any other name proves nothing by being in both headers:
@@ -27,14 +27,18 @@ function originOf({ headers }: FastifyRequest, publicUrl: string): Origin {
 /** As URL writes them. */
 const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
 
-/** Refuses requests of other sites, before their bodies are read. */
+/**
+ * Refuses requests of other sites, before their bodies are read.
+ * @param publicUrl address of the public page
+ */
 export function refuseOtherOrigins(app: FastifyInstance, publicUrl: string, sendError: SendError): void {
+  const { origin: ours } = new URL(publicUrl);
   let warned = false;
   app.addHook('onRequest', async (request, reply) => {
     if (request.method === 'GET' || request.method === 'HEAD') return;
     // The link works from anywhere, as mail programs use it (RFC 8058), and without a cookie.
     if (request.routeOptions.url === API.unsubscribe) return;
-    const origin = originOf(request, publicUrl);
+    const origin = originOf(request, ours);
     if (origin === 'ours') return;
     if (origin === 'another name' && !warned) {
       warned = true;

@@ -1,10 +1,16 @@
 // The headers that every answer carries.
+import { createHash } from 'node:crypto';
+
 import type { FastifyInstance } from 'fastify';
 
 import { addHeaders, type HeaderList } from '#server/http/header-list.ts';
 
 /** Hashes of the inline scripts and styles of the built pages, as the CSP writes them: `'sha256-…'`. */
 export type InlineHashes = { readonly scripts: readonly string[]; readonly styles: readonly string[] };
+
+/** An inline script or style, as the policy names it. */
+export const hashOf = (text: string): string =>
+  `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
 const YEAR_SECONDS = 31_536_000;
 

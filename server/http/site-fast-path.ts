@@ -14,12 +14,13 @@ import { answerFor, type Resource } from '#server/http/send-resource.ts';
 
 /**
  * Puts the resources before Fastify. Call it before anything else listens to the server's requests.
- * @param resources by address
+ * @param resources by address, as routes know it
  */
 export function addSiteFastPath(
   app: FastifyInstance,
   {
     resources,
+    path,
     urlMaxLength,
     ownHeaders,
     onRequest,
@@ -27,6 +28,8 @@ export function addSiteFastPath(
     onPageSeen,
   }: {
     readonly resources: ReadonlyMap<string, Resource>;
+    /** Of the page on its host (site-path.ts); only what is under it is answered here. */
+    readonly path: string;
     /** A longer address is left to Fastify. */
     readonly urlMaxLength: number;
     /** Headers of one answer with this request id. */
@@ -50,7 +53,9 @@ export function addSiteFastPath(
     if ((method !== 'GET' && method !== 'HEAD') || url.length > urlMaxLength || app.isUnderPressure())
       return false;
     const query = url.indexOf('?');
-    const route = query === -1 ? url : url.slice(0, query);
+    const address = query === -1 ? url : url.slice(0, query);
+    if (!address.startsWith(path)) return false;
+    const route = address.slice(path.length);
     const resource = resources.get(route);
     if (resource === undefined) return false;
     if (!namesItsHost(request)) return false;

@@ -7,15 +7,32 @@ import path from 'node:path';
 import type { SendError } from '#server/http/errors.ts';
 import type { HeaderList } from '#server/http/header-list.ts';
 import { filesFolder, releaseNames, type Release } from '#server/http/releases.ts';
-import { contentSecurityPolicy, securityHeaders } from '#server/http/security-headers.ts';
+import {
+  contentSecurityPolicy,
+  hashOf,
+  securityHeaders,
+  type InlineHashes,
+} from '#server/http/security-headers.ts';
 import { createResource, sendResource, textResource, type Resource } from '#server/http/send-resource.ts';
+import type { SitePath } from '#server/http/site-path.ts';
 
-/** Stands in the built pages for the origin of the public page, which is known only at the start. */
-const ORIGIN_PLACEHOLDER = '__PUBLIC_URL__';
+/** Stands in the built pages for the address of the public page, which is known only at the start. */
+const ADDRESS_PLACEHOLDER = '__PUBLIC_URL__';
 
-/** Reads a built page and fills in its origin. */
-const readPage = (file: string, publicUrl: string): string =>
-  readFileSync(file, 'utf8').replaceAll(ORIGIN_PLACEHOLDER, publicUrl);
+/** Reads a built page and fills in its address. */
+const readPage = (file: string, { publicUrl, sitePath }: { publicUrl: string; sitePath: SitePath }): string =>
+  sitePath.inText(readFileSync(file, 'utf8')).replaceAll(ADDRESS_PLACEHOLDER, publicUrl);
+
+/** What stands inline in pages whose addresses got a path. JSON for search engines never runs. */
+function hashesIn(pages: readonly string[]): InlineHashes {
+  const contents = (element: RegExp) => [
+    ...new Set(pages.flatMap((page) => Array.from(page.matchAll(element), ([, text = '']) => hashOf(text)))),
+  ];
+  return {
+    scripts: contents(/<script(?![^>]*ld\+json)[^>]*>(.*?)<\/script>/gs),
+    styles: contents(/<style>(.*?)<\/style>/gs),
+  };
+}
 
 /** Files by their names, which are paths without the first slash. */
 type Files = ReadonlyMap<string, Resource>;
@@ -26,14 +43,18 @@ const COMPRESSED = [
   ['gzip', '.gz'],
 ] as const;
 
+/** Files that name others by their addresses. */
+const NAMES_OTHERS = /\.(?:js|css)$/;
+
 /**
  * Reads the files of a release.
  * @param always headers of every answer
+ * @param sitePath put before the addresses in scripts and style sheets, which are compressed anew when they are first asked for
  * @param wanted selects the names to read
  */
 function readFiles(
   folder: string,
-  always: HeaderList,
+  { always, sitePath }: { always: HeaderList; sitePath: SitePath },
   wanted: (name: string) => boolean = () => true,
 ): Files {
   const all = globSync('**/*', { cwd: folder, withFileTypes: true })
@@ -46,25 +67,22 @@ function readFiles(
   return new Map(
     all
       .filter((name) => !isCompressed(name) && wanted(name))
-      .map((name) => [
-        name,
-        createResource({
+      .map((name) => {
+        const parts = {
           type: contentType(name),
           cacheControl: name.startsWith('assets/')
             ? 'public, max-age=31536000, immutable'
             : 'public, max-age=3600',
-          bodies: {
-            identity: read(name),
-            ...Object.fromEntries(
-              COMPRESSED.filter(([, end]) => names.has(name + end)).map(([encoding, end]) => [
-                encoding,
-                read(name + end),
-              ]),
-            ),
-          },
           always,
-        }),
-      ]),
+        };
+        if (sitePath.path !== '' && NAMES_OTHERS.test(name))
+          return [name, textResource(sitePath.inText(read(name).toString()), parts)];
+        const compressed = COMPRESSED.filter(([, end]) => names.has(name + end)).map(
+          ([encoding, end]) => [encoding, read(name + end)] as const,
+        );
+        const bodies = { identity: read(name), ...Object.fromEntries(compressed) };
+        return [name, createResource({ ...parts, bodies })];
+      }),
   );
 }
 
@@ -77,7 +95,11 @@ function contentType(name: string): string {
  * Finds files of the other releases in dist/, for a page that was loaded before a change, or from a process that already has another
  * release. It knows only names that it listed from the folders; a name in a request never becomes a path.
  */
-function createOthers({ dist, name: own }: Release, ownFiles: Files, always: HeaderList) {
+function createOthers(
+  { dist, name: own }: Release,
+  ownFiles: Files,
+  served: Parameters<typeof readFiles>[1],
+) {
   let seen = '';
   let others: Files = new Map();
 
@@ -89,7 +111,7 @@ function createOthers({ dist, name: own }: Release, ownFiles: Files, always: Hea
     const found = new Map<string, Resource>();
     for (const release of releases.toReversed()) {
       const wanted = (file: string) => !ownFiles.has(file) && !found.has(file);
-      for (const [file, resource] of readFiles(filesFolder(dist, release), always, wanted))
+      for (const [file, resource] of readFiles(filesFolder(dist, release), served, wanted))
         found.set(file, resource);
     }
     others = found;
@@ -120,7 +142,7 @@ const PATTERN = /[:*?]/;
 
 /**
  * Serves a release of the site.
- * @param publicUrl origin, to be filled into its pages
+ * @param publicUrl address, to be filled into its pages
  * @param secure whether visitors come over https
  */
 export function serveSite(
@@ -128,14 +150,21 @@ export function serveSite(
   {
     release,
     publicUrl,
+    sitePath,
     secure,
     sendError,
-  }: { release: Release; publicUrl: string; secure: boolean; sendError: SendError },
+  }: { release: Release; publicUrl: string; sitePath: SitePath; secure: boolean; sendError: SendError },
 ): Site {
   const always = securityHeaders(secure);
-  const pageAlways = securityHeaders(secure, contentSecurityPolicy(release.inlineHashes, secure));
+  const read = (name: string): string =>
+    readPage(path.join(release.folder, 'pages', name), { publicUrl, sitePath });
+  const hashes =
+    sitePath.path === ''
+      ? release.inlineHashes
+      : hashesIn(globSync('*.html', { cwd: path.join(release.folder, 'pages') }).map(read));
+  const pageAlways = securityHeaders(secure, contentSecurityPolicy(hashes, secure));
   const page = (name: string, type: string): Resource =>
-    textResource(readPage(path.join(release.folder, 'pages', name), publicUrl), {
+    textResource(read(name), {
       type,
       // Always revalidated: a new build shows at once, an unchanged one costs a 304.
       cacheControl: 'no-cache',
@@ -144,12 +173,16 @@ export function serveSite(
 
   const notFound = page('404.html', HTML);
   const files: Files = new Map([
-    ...readFiles(filesFolder(release.dist, release.name), always),
+    ...readFiles(filesFolder(release.dist, release.name), { always, sitePath }),
     ['', page('index.html', HTML)],
     ['robots.txt', page('robots.txt', 'text/plain; charset=utf-8')],
     ['sitemap.xml', page('sitemap.xml', 'application/xml; charset=utf-8')],
     ['site.webmanifest', page('site.webmanifest', 'application/manifest+json')],
   ]);
+  // What got the path is compressed here, for half a second, and not while the first visitor waits for it.
+  if (sitePath.path !== '')
+    for (const file of files.values())
+      for (const encoding of ['br', 'gzip']) file.representationFor(encoding);
   for (const [name, file] of files) {
     if (PATTERN.test(name)) continue;
     // Not Fastify's own HEAD, which gives a 304 the length 0.
@@ -160,7 +193,7 @@ export function serveSite(
     });
   }
 
-  const findOther = createOthers(release, files, always);
+  const findOther = createOthers(release, files, { always, sitePath });
   return {
     resources: new Map(Array.from(files, ([name, file]) => [`/${name}`, file])),
     answerUnknown: (request, reply) => {

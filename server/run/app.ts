@@ -19,7 +19,10 @@ export async function buildApp(
   options: AppOptions,
 ): Promise<FastifyInstance> {
   const { app, complete, ...http } = await createHttp(service, options);
-  const context: VisitorContext = { ...service, ...http };
+  const { article } = service.campaign;
+  // Its pictures are at addresses of ours.
+  const campaign = { ...service.campaign, article: { ...article, html: http.sitePath.inText(article.html) } };
+  const context: VisitorContext = { ...service, ...http, campaign };
   await addVisitorRoutes(app, context);
   const mailEventUrls = await addMailEventRoutes(app, {
     ...context,

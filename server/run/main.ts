@@ -162,7 +162,8 @@ function announceStart(): readonly string[] {
       'MAIL_FROM is not set: set it to an address of your own domain, or mail servers will treat the codes as spam.',
     );
   }
-  say(`Ready on http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`);
+  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
+  say(`Ready on http://${host}:${port}${config.basePath}`);
   return service.warnings;
 }
 

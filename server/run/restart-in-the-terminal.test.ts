@@ -86,6 +86,31 @@ describe('a restart in place', { concurrency: true }, () => {
       assert.equal(await page.stop('SIGTERM'), 0);
     }));
 
+  it('moves the page to another path and back to the root, without another build', () =>
+    inFolder(async (folder) => {
+      const page = await startPage(folder, { PUBLIC_URL: 'http://example.com/guide' });
+      try {
+        const origin = `http://127.0.0.1:${page.port}`;
+        assert.equal(page.url, `${origin}/guide`);
+        const home = async (path: string) => {
+          const answer = await fetch(origin + path);
+          return [answer.status, /rel="canonical" href="([^"]+)"/.exec(await answer.text())?.[1]];
+        };
+        assert.deepEqual(await home('/guide/'), [200, 'http://example.com/guide/']);
+        for (const [path, publicUrl] of [
+          ['/en/guide/', 'http://example.com/en/guide'],
+          ['/', 'http://example.com'],
+        ] as const) {
+          writeSettings(folder, { PUBLIC_URL: publicUrl });
+          assert.deepEqual(await restartPage(folder), { code: 0, said: RESTARTED });
+          assert.deepEqual(await home(path), [200, `http://example.com${path}`]);
+          assert.deepEqual(await home('/guide/'), [404, undefined]);
+        }
+      } finally {
+        assert.equal(await page.stop('SIGTERM'), 0);
+      }
+    }));
+
   it('shows what the new process warns of, the mail account included', () =>
     inFolder(async (folder) => {
       const page = await startPage(folder);

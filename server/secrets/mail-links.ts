@@ -17,7 +17,7 @@ function read(secrets: Secrets, purpose: Purpose, token: unknown): string | null
 
 /**
  * The link with which a lead takes the consent back. It works for years.
- * @param publicUrl origin of the public page
+ * @param publicUrl address of the public page
  */
 export const unsubscribeUrl = (secrets: Secrets, publicUrl: string, leadId: string): string =>
   `${publicUrl}${API.unsubscribe}?t=${tokenOf(secrets, 'unsubscribe:', leadId)}`;

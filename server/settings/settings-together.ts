@@ -31,7 +31,7 @@ export const complaintsAcrossSettings = (
   ...webhookComplaints(present),
   ...operatorComplaints(present),
   ...dkimComplaints(present),
-  ...originComplaints(present),
+  ...addressComplaints(present),
 ];
 
 function portComplaints(present: Present, env: Readonly<Record<string, string | undefined>>): string[] {
@@ -107,7 +107,12 @@ function dkimComplaints(present: Present): string[] {
     : [];
 }
 
-const originComplaints = (present: Present): string[] =>
-  present['PUBLIC_URL'] && !/^https?:\/\/[^/]+\/?$/.test(present['PUBLIC_URL'])
-    ? ['PUBLIC_URL must be an origin without a path, such as https://guide.example.com.']
+/** A path is compared with requests to the letter, so it has no character that could be written in two ways. */
+const PUBLIC_ADDRESS = /^https?:\/\/[^/?#]+(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)*\/?$/;
+
+const addressComplaints = (present: Present): string[] =>
+  present['PUBLIC_URL'] && !PUBLIC_ADDRESS.test(present['PUBLIC_URL'])
+    ? [
+        'PUBLIC_URL must be the address of the page alone, such as https://guide.example.com or https://example.com/guide: no "?", no "#", and in its path only letters from a to z, digits, "-", "_", "." and "~".',
+      ]
     : [];

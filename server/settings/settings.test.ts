@@ -28,6 +28,7 @@ describe('settings', () => {
       port: 3000,
       host: '127.0.0.1',
       publicUrl: 'http://localhost:3000',
+      basePath: '',
       secure: false,
       database: { engine: 'sqlite', file: './data/leads.db' },
       mail: { kind: 'files' },
@@ -121,6 +122,7 @@ describe('settings', () => {
     assert.equal(config.port, 8080);
     assert.equal(config.host, '127.0.0.1');
     assert.equal(config.publicUrl, 'https://guide.example.com');
+    assert.equal(config.basePath, '');
     assert.equal(config.secure, true);
     assert.deepEqual(config.appSecrets, ['n'.repeat(32), 'o'.repeat(40)]);
     assert.equal(config.limits.leadsPerIpPerHour, 0);
@@ -177,6 +179,32 @@ describe('settings', () => {
     ]);
     configOf({ PORT: '6000', PUBLIC_URL: 'https://guide.example.com', METRICS_PORT: '4190' });
     configOf({ PORT: '6000', LISTEN_FDS: '1' });
+  });
+
+  it('may have a path, of which there is one way to write it', () => {
+    for (const end of ['', '/']) {
+      const { publicUrl, basePath } = configOf({ PUBLIC_URL: `https://example.com/en/ai-guide_2.0${end}` });
+      assert.equal(publicUrl, 'https://example.com/en/ai-guide_2.0');
+      assert.equal(basePath, '/en/ai-guide_2.0');
+    }
+    for (const end of [
+      '//',
+      '//guide',
+      '/a//b',
+      '/guide?x',
+      '/guide#x',
+      '?x',
+      '/a/../b',
+      '/.',
+      '/gu%69de',
+      '/führer',
+      '/a b',
+    ])
+      assert.match(
+        complaintsOf({ PUBLIC_URL: `https://example.com${end}` }).join(),
+        /^PUBLIC_URL must be the address of the page alone/,
+        end,
+      );
   });
 
   it('know the ports that browsers do not open, as Node knows them', async () => {

@@ -23,9 +23,11 @@ type MailConfig =
 export type Config = {
   readonly port: number;
   readonly host: string;
-  /** Origin of the public page, without a slash at its end. */
+  /** Address of the public page, without a slash at its end. */
   readonly publicUrl: string;
-  /** Whether PUBLIC_URL is https: turns on HSTS, Secure and `__Host-` cookies. */
+  /** Its path, such as `/guide`; empty at the root of its host. */
+  readonly basePath: string;
+  /** Whether PUBLIC_URL is https: turns on HSTS, Secure and prefixed cookies. */
   readonly secure: boolean;
   readonly database: DatabaseAddress;
   readonly mail: MailConfig;
@@ -129,6 +131,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
 
   const settings = parsed.data;
   const publicUrl = new URL(settings.PUBLIC_URL ?? `http://localhost:${settings.PORT}`);
+  const basePath = publicUrl.pathname.replace(/\/$/, '');
   return {
     type: 'config',
     warnings: [
@@ -140,7 +143,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       port: settings.PORT,
       // For this name Fastify opens two servers, and connections are counted and drained on one.
       host: settings.HOST === 'localhost' ? '127.0.0.1' : settings.HOST,
-      publicUrl: publicUrl.origin,
+      publicUrl: publicUrl.origin + basePath,
+      basePath,
       secure: publicUrl.protocol === 'https:',
       database: databaseAt(settings.DATABASE_URL),
       mail: settings.SMTP_URL

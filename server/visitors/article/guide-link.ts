@@ -14,7 +14,7 @@ const GUIDE_PLACE = '/#guide';
 
 /** Adds the route of the link. */
 export function addGuideLinkRoute(app: FastifyInstance, context: VisitorContext): void {
-  const { database, secrets, cookies, clock } = context;
+  const { database, secrets, cookies, sitePath, clock } = context;
   const ended = endedPage(context);
   app.get<{ Querystring: { t?: unknown } }>(API.guide, async (request, reply) => {
     const leadId = readGuideToken(secrets, request.query.t, clock());
@@ -24,7 +24,7 @@ export function addGuideLinkRoute(app: FastifyInstance, context: VisitorContext)
     return reply
       .header('cache-control', 'no-store')
       .header('referrer-policy', 'no-referrer')
-      .redirect(GUIDE_PLACE, 303);
+      .redirect(sitePath.path + GUIDE_PLACE, 303);
   });
 }
 

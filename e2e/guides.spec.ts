@@ -1,0 +1,90 @@
+// Two guides behind one nginx, with the files of deploy/: under a name each, and under paths of one site.
+import { GERMAN_CAMPAIGN, TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { freePort } from '#testing/free-port.ts';
+import { findProgram, notTested } from '#testing/programs.ts';
+import { startProxy } from '#testing/proxies.ts';
+import { startSite } from '#testing/start-site.ts';
+import { createVisitor, expect, test } from './fixtures.ts';
+
+test.use({ ignoreHTTPSErrors: true });
+test.skip(findProgram('nginx') === undefined, notTested('nginx'));
+
+/** Two sites, with nginx in front. @param addressesOf what PUBLIC_URL of each is, where nginx has this port */
+async function startGuides(
+  place: 'guides' | 'path',
+  addressesOf: (port: number) => readonly [string, string],
+  secondCampaign: string,
+) {
+  const ports = {
+    http: await freePort(),
+    https: await freePort(),
+    pages: [await freePort(), await freePort()],
+  };
+  const start = (at: 0 | 1, campaign: string) =>
+    startSite({
+      campaign,
+      env: {
+        PORT: String(ports.pages[at]),
+        PUBLIC_URL: addressesOf(ports.https)[at],
+        TRUST_PROXY: '1',
+      },
+    });
+  const sites = [await start(0, TEST_CAMPAIGN), await start(1, secondCampaign)] as const;
+  const proxy = await startProxy('nginx', ports, { place });
+  const [first, second] = addressesOf(ports.https);
+  return {
+    first: { ...sites[0], url: first },
+    second: { ...sites[1], url: second },
+    close: async () => {
+      await proxy.close();
+      for (const site of sites) await site.close();
+    },
+  };
+}
+
+test('each name has its guide, and a form reaches the guide it stands on', async ({ page }) => {
+  const { first, second, close } = await startGuides(
+    'guides',
+    (port) => [`https://spring.localhost:${port}`, `https://autumn.localhost:${port}`],
+    GERMAN_CAMPAIGN,
+  );
+  try {
+    await page.goto(second.url);
+    await expect(page.locator('html')).toHaveAttribute('lang', 'de');
+    await page.goto(first.url);
+    await expect(page.locator('html')).toHaveAttribute('lang', 'en');
+    const visitor = createVisitor(page, first);
+    await visitor.readArticle();
+    expect(first.inbox.mailsTo(visitor.email)).toHaveLength(1);
+    expect(second.inbox.mailsTo(visitor.email)).toHaveLength(0);
+  } finally {
+    await close();
+  }
+});
+
+test('two guides under paths of one site keep their sessions and what was typed apart', async ({ page }) => {
+  const { first, second, close } = await startGuides(
+    'path',
+    (port) => [`https://localhost:${port}/guide`, `https://localhost:${port}/other`],
+    TEST_CAMPAIGN,
+  );
+  try {
+    for (const site of [first, second]) {
+      await page.goto(`${site.url}/`);
+      const visitor = createVisitor(page, site);
+      await visitor.openForm();
+      await expect(page.getByLabel('Full Name *')).toHaveValue('');
+      await visitor.fillForm();
+      await page.goto(`${site.url}/`);
+      await visitor.readArticle();
+    }
+    for (const site of [first, second]) {
+      expect((await page.request.get(`${site.url}/api/article`)).status()).toBe(200);
+      expect((await page.context().cookies(`${site.url}/`)).map(({ path }) => path)).toEqual([
+        new URL(site.url).pathname,
+      ]);
+    }
+  } finally {
+    await close();
+  }
+});

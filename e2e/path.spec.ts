@@ -1,0 +1,220 @@
+// The page under a path of another site, behind nginx and behind Caddy, with the files of deploy/ that operators are given.
+import type { BrowserContext, Page } from '@playwright/test';
+
+import { freePort } from '#testing/free-port.ts';
+import { findProgram, notTested } from '#testing/programs.ts';
+import { MAIN_SITE, startProxy, type ProxyPorts } from '#testing/proxies.ts';
+import { startSite, type Site } from '#testing/start-site.ts';
+import { createVisitor, expect, test as base } from './fixtures.ts';
+
+/** Collects what is asked for outside of the path. */
+function watchForStrays(context: BrowserContext): string[] {
+  const strays: string[] = [];
+  context.on('request', (request) => {
+    const { protocol, pathname } = new URL(request.url());
+    if (protocol !== 'data:' && pathname !== '/guide' && !pathname.startsWith('/guide/'))
+      strays.push(request.url());
+  });
+  return strays;
+}
+
+const linkIn = (text: string, name: 'guide' | 'unsubscribe'): string =>
+  new RegExp(`https://\\S+/api/${name}\\?\\S+`).exec(text)?.[0] ?? '';
+
+const keptInTab = (page: Page): Promise<string[]> => page.evaluate(() => Object.keys(sessionStorage));
+
+for (const name of ['nginx', 'caddy'] as const) {
+  const test = base.extend<object, { readonly ports: ProxyPorts; readonly site: Site }>({
+    ports: [
+      // oxlint-disable-next-line no-empty-pattern -- Playwright reads the fixture's needs from this pattern
+      async ({}, use) => use({ http: await freePort(), https: await freePort(), pages: [await freePort()] }),
+      { scope: 'worker' },
+    ],
+    site: [
+      async ({ ports }, use) => {
+        const site = await startSite({
+          env: {
+            PORT: String(ports.pages[0]),
+            PUBLIC_URL: `https://localhost:${ports.https}/guide`,
+            TRUST_PROXY: '1',
+            GUIDE_EMAIL: 'link',
+          },
+        });
+        const proxy = await startProxy(name, ports, { place: 'path' });
+        await use({ ...site, url: `https://localhost:${ports.https}` });
+        await proxy.close();
+        await site.close();
+      },
+      { scope: 'worker' },
+    ],
+  });
+
+  test.describe(`under a path behind ${name}`, () => {
+    test.describe.configure({ mode: 'default', timeout: 60_000 });
+    test.use({ ignoreHTTPSErrors: true });
+    test.skip(findProgram(name) === undefined, notTested(name));
+
+    test('a visitor goes the whole way, reloads everywhere, and nothing outside is asked for', async ({
+      page,
+      site,
+      context,
+    }) => {
+      const strays = watchForStrays(context);
+      await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+      await page.addInitScript(() => Object.defineProperty(navigator, 'share', { value: undefined }));
+      const visitor = createVisitor(page, site);
+      const home = `${site.url}/guide/`;
+
+      await page.goto(`${site.url}/guide?utm_source=mail`);
+      await expect(page).toHaveURL(`${home}?utm_source=mail`);
+      expect(await page.locator('link[rel=canonical]').getAttribute('href')).toBe(home);
+      expect(await page.locator('meta[property="og:image"]').getAttribute('content')).toBe(
+        `${home}media/og.png`,
+      );
+      await visitor.openForm();
+      await visitor.fillForm();
+      await page.reload();
+      await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');
+      expect(await keptInTab(page)).toEqual(
+        expect.arrayContaining(['lead-draft /guide', 'first-touch /guide']),
+      );
+      await page.getByRole('checkbox').check();
+      await visitor.sendForm();
+      await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+      await page.reload();
+      await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+      await visitor.enterCode(await visitor.mailedCode());
+      await expect(page.getByRole('article')).toBeVisible();
+      await page.reload();
+      await expect(page.getByRole('article')).toBeVisible();
+      for (const picture of await page.getByRole('article').locator('img').all()) {
+        await picture.scrollIntoViewIfNeeded();
+        await expect
+          .poll(() => picture.evaluate((img: HTMLImageElement) => img.naturalWidth))
+          .toBeGreaterThan(0);
+      }
+      for (const { name: cookie, path, secure, httpOnly } of await context.cookies())
+        expect({ cookie, path, secure, httpOnly }).toEqual({
+          cookie: '__Secure-session',
+          path: '/guide',
+          secure: true,
+          httpOnly: true,
+        });
+      expect(await context.cookies(site.url)).toEqual([]);
+      await page.getByRole('button', { name: 'Share' }).click();
+      await expect(visitor.toast).toContainText('Link copied');
+      expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(home);
+      await page.goBack();
+      await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+      await expect(page.getByRole('article')).toBeHidden();
+      await page.goForward();
+      await expect(page.getByRole('article')).toBeVisible();
+      await page.getByRole('button', { name: 'Back' }).click();
+      await expect(page.getByRole('heading', { name: 'Master AI-Powered Cold Outreach' })).toBeVisible();
+      await expect(page).toHaveURL(`${home}?utm_source=mail`);
+      await page.getByRole('button', { name: /play/i }).click();
+      await expect
+        .poll(() => page.locator('video').evaluate((film: HTMLVideoElement) => film.readyState))
+        .toBeGreaterThan(1);
+      expect(strays).toEqual([]);
+    });
+
+    test('the links of the mail lead there, and end there', async ({ page, site, context }) => {
+      const visitor = createVisitor(page, site);
+      await page.goto(`${site.url}/guide/`);
+      await visitor.readArticle();
+      const strays = watchForStrays(context);
+      const { parsed } = await site.inbox.waitForMail(visitor.email, 2);
+      await context.clearCookies();
+      await page.goto(linkIn(parsed.text ?? '', 'guide'));
+      await expect(page.getByRole('article')).toBeVisible();
+      await expect(page).toHaveURL(`${site.url}/guide/`);
+
+      await page.goto(linkIn(parsed.text ?? '', 'unsubscribe'));
+      await page.getByRole('button').click();
+      await expect(page.getByRole('heading', { level: 1 })).toHaveText('You are unsubscribed');
+      await page.getByRole('main').getByRole('link').click();
+      await expect(page).toHaveURL(`${site.url}/guide/`);
+      await expect(page.getByRole('heading', { name: 'Master AI-Powered Cold Outreach' })).toBeVisible();
+      expect(strays).toEqual([]);
+
+      // The button of a mail program.
+      const oneClick = parsed.headers.find(({ key }) => key === 'list-unsubscribe')?.value ?? '';
+      expect(oneClick).toContain(`<${site.url}/guide/api/unsubscribe?`);
+      const link = /<(.+)>/.exec(oneClick)?.[1] ?? '';
+      const answer = await page.request.post(link, { form: { 'List-Unsubscribe': 'One-Click' } });
+      expect(answer.status()).toBe(200);
+    });
+
+    test('an unknown address under the path is its 404 page; all else is the site', async ({
+      page,
+      site,
+      context,
+      expectedComplaints,
+    }) => {
+      expectedComplaints.push(/status of 404/);
+      const strays = watchForStrays(context);
+      const response = await page.goto(`${site.url}/guide/nothing/here`);
+      expect(response?.status()).toBe(404);
+      await expect(page.getByText('404 Page Not Found', { exact: true })).toBeVisible();
+      // Starts the application, which must not take this for the page.
+      await page.keyboard.press('Tab');
+      await expect
+        .poll(() =>
+          keptInTab(page).then(() =>
+            page.evaluate(() =>
+              performance
+                .getEntriesByType('resource')
+                .some(({ name: url }) => url.includes('/assets/second')),
+            ),
+          ),
+        )
+        .toBe(true);
+      await expect(page.getByText('404 Page Not Found', { exact: true })).toBeVisible();
+      await page.getByRole('main').getByRole('link').click();
+      await expect(page).toHaveURL(`${site.url}/guide/`);
+      expect(strays).toEqual([]);
+      for (const address of ['/', '/guidebook'])
+        expect(await (await page.request.get(site.url + address)).text(), address).toBe(MAIN_SITE);
+    });
+
+    test('what the page says arrives as it said it, and once', async ({ page, site, ports }) => {
+      for (const [address, status] of [
+        ['/guide/', 200],
+        ['/guide/fonts/newsreader.woff2', 200],
+        ['/guide/api/article', 401],
+        ['/guide/nothing', 404],
+      ] as const) {
+        const direct = await fetch(`http://127.0.0.1:${ports.pages[0]}${address}`);
+        const answer = await page.request.get(site.url + address);
+        expect(answer.status(), address).toBe(status);
+        for (const [header, value] of direct.headers)
+          if (
+            ![
+              'connection',
+              'keep-alive',
+              'date',
+              'x-request-id',
+              'content-length',
+              'content-encoding',
+              'etag',
+              'vary',
+              'transfer-encoding',
+            ].includes(header)
+          )
+            expect(answer.headers()[header], `${address} ${header}`).toBe(value);
+        expect(await answer.text(), address).toBe(await direct.text());
+      }
+    });
+
+    test('while the page is stopped, a form is answered with a sentence', async ({ page, site }) => {
+      await site.stop();
+      const answer = await page.request.post(`${site.url}/guide/api/leads`, { data: {} });
+      expect(answer.status()).toBe(503);
+      expect(answer.headers()['retry-after']).toBe('5');
+      expect(await answer.text()).toBe(
+        'This page will be back in a moment. Please try again in a few seconds.',
+      );
+    });
+  });
+}

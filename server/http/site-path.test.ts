@@ -1,0 +1,228 @@
+// A page under a path of another site (PUBLIC_URL=https://example.com/guide), on both ways to it: before Fastify and through it.
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { describe, it } from 'node:test';
+
+import { filesFolder, newestRelease } from '#server/http/releases.ts';
+import { createSitePath, OWN_NAMES } from '#server/http/site-path.ts';
+import { API } from '#shared/api.ts';
+import { TEST_DIST } from '#testing/built-site.ts';
+import { decodedBody } from '#testing/decoded-body.ts';
+import { codeIn } from '#testing/inbox.ts';
+import { filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+
+const PAGE = 'https://example.com/guide';
+const UNDER_A_PATH = { engine: 'sqlite', siteFolder: TEST_DIST, env: { PUBLIC_URL: PAGE } } as const;
+const BROWSER = { 'content-type': 'application/json', origin: 'https://example.com' };
+/** An address of ours without the path. */
+const WITHOUT_PATH = new RegExp(`(?<!/guide|[\\w.])/(?:${OWN_NAMES.join('|')})(?![\\w.-])`, 'g');
+
+const sha256 = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+const post = ({ app }: ServerUnderTest, url: string, payload: object, cookie = '') =>
+  app.inject({ method: 'POST', url, payload, headers: { ...BROWSER, cookie } });
+
+describe('the addresses of a built site', () => {
+  it('begin with names that are known', () => {
+    const release = newestRelease(TEST_DIST);
+    assert(release !== null);
+    const built = [
+      ...readdirSync(filesFolder(release.dist, release.name)),
+      ...readdirSync(`${release.folder}/pages`),
+    ].filter((name) => !/\.(?:br|gz|html)$/.test(name));
+    assert.deepEqual([...new Set(['api', ...built])].toSorted(), OWN_NAMES.toSorted());
+  });
+
+  it('get the path once, and only where an address of ours begins', () => {
+    const { inText } = createSitePath('/media');
+    for (const [before, after] of [
+      [
+        '<img srcset="/media/a.webp 1w, /media/b.webp 2w">',
+        '<img srcset="/media/media/a.webp 1w, /media/media/b.webp 2w">',
+      ],
+      ['url(/fonts/a.woff2)', 'url(/media/fonts/a.woff2)'],
+      ['fetch(`/api/leads`)', 'fetch(`/media/api/leads`)'],
+      // An operator's picture in the article.
+      ['<img src="/media/a.webp"', '<img src="/media/media/a.webp"'],
+      ['<a href="/">', '<a href="/media/">'],
+      ['<a href="/#benefits">', '<a href="/media/#benefits">'],
+      ['"start_url":"/"', '"start_url":"/media/"'],
+      [
+        'history.replaceState({stage:`content`},``,`/`)',
+        'history.replaceState({stage:`content`},``,`/media/`)',
+      ],
+      ['new URL(`/`,location.href)', 'new URL(`/media/`,location.href)'],
+      ['e===`/`?f():g()', 'e===`/media/`?f():g()'],
+      ['var K=`lead-draft`,L="first-touch"', 'var K=`lead-draft /media`,L="first-touch /media"'],
+    ] as const)
+      assert.equal(inText(before), after);
+    for (const other of [
+      '<a href="/privacy">',
+      '<a href="/media-kit">',
+      '<a href="https://example.com/media/a.pdf">',
+      '<a href="/apis">',
+      'pictures and/or media',
+      'see /media and /api',
+      'e.join(`/`)',
+      't.split("/")',
+    ])
+      assert.equal(inText(other), other);
+  });
+});
+
+describe('a page under a path', () => {
+  it('serves everything there, and says so in every address that it sends', () =>
+    withServer(UNDER_A_PATH, async ({ app }) => {
+      const get = (url: string) => app.inject({ url, headers: { 'accept-encoding': 'identity' } });
+      const page = await get('/guide/');
+      assert.equal(page.statusCode, 200);
+      assert.match(page.body, /<link rel="canonical" href="https:\/\/example\.com\/guide\/">/);
+      assert.match(page.body, /"url":"https:\/\/example\.com\/guide\/"/);
+      const missing = await get('/guide/nothing/here');
+      assert.equal(missing.statusCode, 404);
+      assert.match(missing.body, /404 Page Not Found/);
+      const manifest = await get('/guide/site.webmanifest');
+      assert.equal((JSON.parse(manifest.body) as { start_url: string }).start_url, '/guide/');
+      const [chunk = ''] = /(?<=data-app=")[^"]+/.exec(page.body) ?? [];
+      const [second = ''] = /(?<=data-later=")[^"]+/.exec(page.body) ?? [];
+      const scripts = await Promise.all([chunk, second].map(get));
+      // As the bundler writes them. A new one may write them in another way.
+      const [first, later] = scripts;
+      for (const [part, written] of [
+        [first, /===["'`]\/guide\/["'`]\?/],
+        [first, /\?["'`]\/guide\/\$\{/],
+        [later, /URL\(["'`]\/guide\//],
+        [page, /replaceState\([^()]*["'`]\/guide\/["'`]\)/],
+      ] as const)
+        assert.match(part?.body ?? '', written);
+      for (const { statusCode, body } of [page, missing, manifest, ...scripts]) {
+        assert.ok(statusCode === 200 || statusCode === 404);
+        assert.deepEqual(body.match(WITHOUT_PATH), null);
+      }
+      // The policy allows what stands inline now, and nothing else.
+      for (const { body, headers } of [page, missing]) {
+        const policy = String(headers['content-security-policy']);
+        for (const element of [/<style>(.*?)<\/style>/s, /<script data-app[^>]*>(.*?)<\/script>/s])
+          assert.ok(policy.includes(sha256(element.exec(body)?.[1] ?? '')), String(element));
+      }
+      for (const address of page.body.matchAll(/(?:src|href|data-app|data-later)="(\/[^"]+)"/g))
+        assert.equal((await get(address[1] ?? '')).statusCode, 200, address[1]);
+    }));
+
+  it('sends the same over a connection as through Fastify, compressed anew', () =>
+    withServer(UNDER_A_PATH, async ({ app }) => {
+      const origin = await app.listen({ port: 0, host: '127.0.0.1' });
+      const { body } = await app.inject('/guide/');
+      const [chunk = ''] = /(?<=data-app=")[^"]+/.exec(body) ?? [];
+      for (const url of ['/guide/', chunk, '/guide/media/film.mp4', '/guide/proof-of-work.js']) {
+        const inside = await app.inject({ url, headers: { 'accept-encoding': 'br' } });
+        const over = await fetch(origin + url, { headers: { 'accept-encoding': 'br' } });
+        assert.equal(over.status, 200, url);
+        assert.equal(over.headers.get('etag'), inside.headers.etag, url);
+        assert.deepEqual(Buffer.from(await over.arrayBuffer()), decodedBody(inside), url);
+      }
+    }));
+
+  it('has nothing outside of it but the probes, and leads from the path itself to the page', () =>
+    withServer(UNDER_A_PATH, async ({ app, logLines }) => {
+      const origin = await app.listen({ port: 0, host: '127.0.0.1' });
+      for (const url of ['/guidebook', '/guidebook/', '/nothing', '/guide/guide/', '//guide/', '/GUIDE/']) {
+        assert.equal((await app.inject(url)).statusCode, 404, url);
+        assert.equal((await fetch(origin + url)).status, 404, url);
+      }
+      assert.deepEqual(
+        logLines.filter((line) => line.includes('without /guide')),
+        [],
+      );
+      for (const url of ['/', '/fonts/newsreader.woff2', API.article, API.unsubscribe])
+        assert.equal((await fetch(origin + url)).status, 404, url);
+      const [warning, ...more] = logLines.filter((line) => line.includes('without /guide'));
+      assert.match(warning ?? '', /"level":40.*The proxy has to pass the path on/);
+      assert.deepEqual(more, []);
+      for (const path of ['', '/guide'])
+        for (const probe of [API.live, API.health, `${API.health}?from=balancer`])
+          assert.equal((await fetch(origin + path + probe)).status, 200, path + probe);
+      for (const [from, to] of [
+        ['/guide', '/guide/'],
+        ['/guide?utm_source=mail', '/guide/?utm_source=mail'],
+      ] as const) {
+        const answer = await fetch(origin + from, { redirect: 'manual' });
+        assert.deepEqual([answer.status, answer.headers.get('location')], [308, to]);
+      }
+      assert.equal((await app.inject({ method: 'POST', url: '/guide' })).statusCode, 404);
+      assert.equal((await app.inject({ method: 'POST', url: '/guide/' })).statusCode, 405);
+    }));
+
+  it('keeps its cookies to itself, and takes forms from its own host alone', () =>
+    withServer(UNDER_A_PATH, async (server) => {
+      const email = 'ada@example.com';
+      const asked = await post(server, `/guide${API.leads}`, filledForm({ email }));
+      assert.equal(asked.statusCode, 202, asked.body);
+      const [challenge] = asked.cookies;
+      assert.equal(challenge?.name, '__Secure-challenge');
+      const code = codeIn(await server.inbox.waitForMail(email));
+      const cookie = `${challenge.name}=${challenge.value}`;
+      const entered = await post(server, `/guide${API.verify}`, { email, code }, cookie);
+      assert.equal(entered.statusCode, 200, entered.body);
+      const session = entered.cookies.find(({ name }) => name === '__Secure-session');
+      for (const one of [...asked.cookies, ...entered.cookies]) {
+        const { path, httpOnly, secure, sameSite } = one;
+        assert.deepEqual(
+          { path, httpOnly, secure, sameSite },
+          { path: '/guide', httpOnly: true, secure: true, sameSite: 'Lax' },
+        );
+      }
+      const read = await server.app.inject({
+        url: `/guide${API.article}`,
+        headers: { cookie: `${session?.name}=${session?.value}` },
+      });
+      assert.equal(read.statusCode, 200);
+      // Log and metrics go by the names that routes have everywhere.
+      assert.ok(server.logLines.some((line) => line.includes('"route":"/api/leads"')));
+      assert.match((await server.metrics.render()).body, /route="\/api\/verify"/);
+      const foreign = await server.app.inject({
+        method: 'POST',
+        url: `/guide${API.leads}`,
+        payload: filledForm(),
+        headers: { ...BROWSER, origin: 'https://evil.example' },
+      });
+      assert.equal(foreign.headers['x-error-code'], 'wrong-origin');
+    }));
+
+  it('mails links that lead there, and their pages stay there', () =>
+    withServer({ ...UNDER_A_PATH, env: { ...UNDER_A_PATH.env, GUIDE_EMAIL: 'link' } }, async (server) => {
+      const email = 'ada@example.com';
+      const asked = await post(server, `/guide${API.leads}`, filledForm({ email }));
+      const code = codeIn(await server.inbox.waitForMail(email));
+      const cookie = asked.cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
+      await post(server, `/guide${API.verify}`, { email, code }, cookie);
+      const mail = await server.inbox.waitForMail(email, 2);
+      const links = [...new Set(String(mail.parsed.text).match(/https:\/\/\S+/g))];
+      assert.ok(links.length >= 2, links.join());
+      for (const link of links)
+        assert.ok(
+          link.startsWith(`${PAGE}${API.unsubscribe}?`) || link.startsWith(`${PAGE}${API.guide}?`),
+          link,
+        );
+      const [guide = '', unsubscribe = ''] = [API.guide, API.unsubscribe].map((address) =>
+        links.find((link) => link.includes(address))?.replace('https://example.com', ''),
+      );
+      const opened = await server.app.inject(guide);
+      assert.deepEqual([opened.statusCode, opened.headers.location], [303, '/guide/#guide']);
+      const page = await server.app.inject(unsubscribe);
+      assert.match(page.body, /<header><a href="\/guide\/">/);
+      assert.match(page.body, /url\('\/guide\/fonts\/newsreader\.woff2'\)/);
+      assert.ok(
+        String(page.headers['content-security-policy']).includes(
+          sha256(/<style>(.*?)<\/style>/s.exec(page.body)?.[1] ?? ''),
+        ),
+      );
+      const pressed = await server.app.inject({
+        method: 'POST',
+        url: unsubscribe,
+        payload: 'List-Unsubscribe=One-Click',
+        headers: { 'content-type': 'application/x-www-form-urlencoded', origin: 'https://mail.example' },
+      });
+      assert.equal(pressed.statusCode, 200);
+    }));
+});
