@@ -58,7 +58,9 @@ export function campaignWarnings(folder: string): string[] {
     ...READ_ALWAYS,
     ...mediaOf(site, landing.words).map((name) => `media/${name}`),
     ...Array.from(inArticle.matchAll(/\bmedia\/[\w.-]+/g), ([name]) => name),
-    ...(guideEmail.attachment === undefined ? [] : [`article/${guideEmail.attachment}`]),
+    ...[guideEmail.attachment, site.download?.file]
+      .filter((name) => name !== undefined)
+      .map((name) => `article/${name}`),
   ]);
   const files = filesIn(folder);
   return [

@@ -38,6 +38,8 @@ export type Campaign = {
   readonly guideEmail: GuideEmail;
   /** The guide as a file, in full; null when there is none. */
   readonly guideFile: string | null;
+  /** The file behind the button under the article, in full; null when there is no such button. */
+  readonly downloadFile: string | null;
   readonly breakerEmail: BreakerEmail;
   readonly newLeadEmail: NewLeadEmail;
   readonly errors: Errors;
@@ -105,6 +107,7 @@ export function readCampaign(folder: string): CampaignResult {
       codeEmail,
       guideEmail,
       guideFile: guideEmail.attachment === undefined ? null : guideFileIn(folder, guideEmail.attachment),
+      downloadFile: site.download === undefined ? null : guideFileIn(folder, site.download.file),
       breakerEmail,
       newLeadEmail,
       errors,
@@ -211,10 +214,19 @@ function readFreeMailDomains(folder: string): { domains: ReadonlySet<string>; co
 /** A picture comes in two formats, of which each browser takes one. */
 export const both = (names: readonly string[]) => names.flatMap((name) => [`${name}.avif`, `${name}.webp`]);
 
-/** The words of site.yaml, and the logo they speak of. */
+/** The words of site.yaml, and the files they speak of. */
 export const siteOf = (folder: string) =>
   Site.check(
-    z.superRefine(({ logo }, context) => {
+    z.superRefine(({ logo, download }, context) => {
+      if (
+        download !== undefined &&
+        !statSync(guideFileIn(folder, download.file), { throwIfNoEntry: false })?.isFile()
+      )
+        context.addIssue({
+          code: 'custom',
+          path: ['download', 'file'],
+          message: `needs article/${download.file}; put it there, or take the entry out`,
+        });
       if (logo === undefined) return;
       const complain = (message: string) => context.addIssue({ code: 'custom', path: ['logo'], message });
       const slips = mediaComplaints(folder, [logo]);

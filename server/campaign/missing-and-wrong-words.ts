@@ -290,7 +290,7 @@ function suggest(key: string, known: readonly string[]): string {
 function entriesAt(schema: z.core.$ZodType, path: Path): string[] {
   const [step, ...rest] = path;
   if (schema instanceof z.ZodMiniOptional) return entriesAt(schema.def.innerType, path);
-  if (schema instanceof z.ZodMiniUnion)
+  if (schema instanceof z.ZodMiniUnion || schema instanceof z.ZodMiniDiscriminatedUnion)
     return schema.def.options.flatMap((option) => entriesAt(option, path));
   if (schema instanceof z.ZodMiniArray) return entriesAt(schema.def.element, rest);
   if (!(schema instanceof z.ZodMiniObject)) return [];

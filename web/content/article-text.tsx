@@ -7,6 +7,7 @@ import * as site from '#campaign/site.yaml';
 import { fill, pluralForm, type Counted } from '#shared/words.ts';
 import { ARTICLE_KEY, failedWith, parseArticle } from '#web/api-client.ts';
 import styles from '#web/content/content-stage.module.css';
+import { GuideFileButton } from '#web/content/guide-file-button.tsx';
 import { labelPrompts } from '#web/content/prompt-blocks.ts';
 import { partsRead } from '#web/content/reading-progress.ts';
 import { readingMinutes } from '#web/content/reading-time.ts';
@@ -72,7 +73,7 @@ export function ArticleText({ heading, justVerified, onStartAgain }: ArticleText
       {words.readingTime && <ReadingTime words={words.readingTime} html={article.data.html} />}
       {/* A new one for another text: its prompts are to be labelled again. */}
       <ArticleBody key={article.data.html} html={article.data.html} />
-      <ArticleEnd />
+      <ArticleEnd onAccessEnded={() => void article.refetch()} />
     </>
   );
 }
@@ -119,7 +120,7 @@ function ArticleBody({ html }: { readonly html: string }) {
 }
 
 /** The next step, for a visitor who has read to the end. */
-function ArticleEnd() {
+function ArticleEnd({ onAccessEnded }: { readonly onAccessEnded: () => void }) {
   const share = useShare();
   return (
     <section className={styles.end} aria-labelledby="article-end">
@@ -130,6 +131,7 @@ function ArticleEnd() {
           <ShareIcon />
           <span>{words.endButton}</span>
         </Button>
+        {site.download && <GuideFileButton label={site.download.label} onAccessEnded={onAccessEnded} />}
         {site.readOn && <a href={site.readOn.href}>{site.readOn.label}</a>}
       </div>
     </section>
