@@ -24,7 +24,7 @@ import { makeHeadlineFont } from '#build/headline-font.ts';
 import { CAMPAIGN_FOLDER, PROJECT_FOLDER, viteConfig } from '#build/vite-config.ts';
 import { readPageWords } from '#build/vite-campaign.ts';
 import { colourStyles } from '#shared/colours.ts';
-import { renderDocument, renderManifest, ROBOTS_TXT, SITEMAP_XML } from '#web/document.ts';
+import { renderDocument, renderManifest, robotsTxt, SITEMAP_XML } from '#web/document.ts';
 
 endWithSentence();
 // The complaints alone: a stack trace is of no use to the person who wrote the words.
@@ -203,6 +203,23 @@ async function buildProofOfWork(): Promise<void> {
   });
 }
 
+/** The file that tells the operator's visit counter of the page. Built only where the campaign has one. */
+async function buildCounter(): Promise<string> {
+  const [{ fileName }] = await run({
+    publicDir: false,
+    build: {
+      outDir: FILES,
+      emptyOutDir: false,
+      modulePreload: false,
+      rolldownOptions: {
+        input: path.join(WEB, 'analytics', 'analytics.ts'),
+        output: { entryFileNames: 'analytics-[hash].js' },
+      },
+    },
+  });
+  return `/${fileName}`;
+}
+
 /** What web/entry-prerender.tsx exports. */
 type Prerenderer = { readonly prerender: (path: string) => Promise<string> };
 
@@ -262,6 +279,7 @@ const { hero, figures = [] } = landing;
 const { appUrl, secondFileUrl } = await buildApp();
 takeCampaignFiles();
 await buildProofOfWork();
+const counterUrl = site.analytics ? await buildCounter() : null;
 const critical = (await buildCriticalStyles('critical.ts')) + (site.colors ? colourStyles(site.colors) : '');
 const { prerender } = await buildPrerenderer();
 const markup = await prerender('/');
@@ -292,6 +310,7 @@ const pages = [
       bootScript,
       appUrl,
       secondFileUrl,
+      counterUrl,
       icon,
       page: 'home',
       hasPicture,
@@ -307,13 +326,14 @@ const pages = [
       bootScript,
       appUrl,
       secondFileUrl,
+      counterUrl: null,
       icon,
       page: '404',
       hasPicture,
     }),
   ],
-  ['robots.txt', ROBOTS_TXT],
-  ['sitemap.xml', SITEMAP_XML],
+  ['robots.txt', robotsTxt(site)],
+  ...(site.noindex ? [] : ([['sitemap.xml', SITEMAP_XML]] as const)),
   ['site.webmanifest', renderManifest(site)],
 ] as const;
 for (const [name, text] of pages) writeFileSync(path.join(PAGES, name), text);

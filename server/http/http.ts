@@ -117,7 +117,7 @@ export async function createHttp(service: HttpService, options: HttpOptions): Pr
       const isLeaving = () => isStopping() && !isReplaced();
       addHealthRoute(app, { ...service, mailBacklog, sendError, isLeaving });
       refuseOtherMethods(app, sendError, otherUrls);
-      const site = release && serveSite(app, { ...config, release, sendError });
+      const site = release && serveSite(app, { ...config, release, words: campaign.site, sendError });
       app.setNotFoundHandler((request, reply) =>
         site === null || request.url.startsWith('/api/')
           ? sendError(reply, 'not-found')

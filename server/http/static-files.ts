@@ -1,12 +1,13 @@
 // Serves the built site from memory: until it ends, a server serves the release it started with, whatever a build does meanwhile.
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import mime from 'mime';
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import type { SendError } from '#server/http/errors.ts';
 import type { HeaderList } from '#server/http/header-list.ts';
 import { filesFolder, releaseNames, type Release } from '#server/http/releases.ts';
+import type { Site as SiteWords } from '#shared/campaign-schema.ts';
 import { contentSecurityPolicy, securityHeaders } from '#server/http/security-headers.ts';
 import { createResource, sendResource, textResource, type Resource } from '#server/http/send-resource.ts';
 
@@ -120,6 +121,7 @@ const PATTERN = /[:*?]/;
 
 /**
  * Serves a release of the site.
+ * @param words of the campaign: whether search engines may list the page, and which visit counter it asks
  * @param publicUrl origin, to be filled into its pages
  * @param secure whether visitors come over https
  */
@@ -127,13 +129,24 @@ export function serveSite(
   app: FastifyInstance,
   {
     release,
+    words: { noindex, analytics },
     publicUrl,
     secure,
     sendError,
-  }: { release: Release; publicUrl: string; secure: boolean; sendError: SendError },
+  }: {
+    release: Release;
+    words: Pick<SiteWords, 'noindex' | 'analytics'>;
+    publicUrl: string;
+    secure: boolean;
+    sendError: SendError;
+  },
 ): Site {
-  const always = securityHeaders(secure);
-  const pageAlways = securityHeaders(secure, contentSecurityPolicy(release.inlineHashes, secure));
+  // Pictures and scripts too: a search engine lists them beside pages.
+  const unlisted = noindex ? ['x-robots-tag', 'noindex'] : [];
+  const always = [...securityHeaders(secure), ...unlisted];
+  const counter = analytics && new URL(analytics.script).origin;
+  const policy = contentSecurityPolicy(release.inlineHashes, secure, counter);
+  const pageAlways = [...securityHeaders(secure, policy), ...unlisted];
   const page = (name: string, type: string): Resource =>
     textResource(readPage(path.join(release.folder, 'pages', name), publicUrl), {
       type,
@@ -147,7 +160,10 @@ export function serveSite(
     ...readFiles(filesFolder(release.dist, release.name), always),
     ['', page('index.html', HTML)],
     ['robots.txt', page('robots.txt', 'text/plain; charset=utf-8')],
-    ['sitemap.xml', page('sitemap.xml', 'application/xml; charset=utf-8')],
+    // There is none of a page that search engines are not to list.
+    ...(existsSync(path.join(release.folder, 'pages', 'sitemap.xml'))
+      ? ([['sitemap.xml', page('sitemap.xml', 'application/xml; charset=utf-8')]] as const)
+      : []),
     ['site.webmanifest', page('site.webmanifest', 'application/manifest+json')],
   ]);
   for (const [name, file] of files) {

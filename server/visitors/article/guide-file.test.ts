@@ -1,12 +1,12 @@
 // The guide as a file: with a session alone, whole, and in no public file.
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
-import { withCampaignCopy } from '#testing/campaign-copy.ts';
+import { withLastingCampaignCopy } from '#testing/campaign-copy.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { createVisitor, withServer } from '#testing/server-under-test.ts';
 
@@ -25,7 +25,7 @@ function addDownload(folder: string): void {
 for (const engine of ENGINES) {
   describe(`the guide as a file on ${engine}`, () => {
     it('is sent whole to a verified visitor, and to no one else', () =>
-      withCampaignCopy(async (folder) => {
+      withLastingCampaignCopy(async (folder) => {
         addDownload(folder);
         await withServer({ engine, env: { CAMPAIGN_FOLDER: folder } }, async (server) => {
           const stranger = createVisitor(server);
@@ -51,6 +51,10 @@ for (const engine of ENGINES) {
           assert.equal(headers['x-robots-tag'], 'noindex');
           assert.equal(headers['x-content-type-options'], 'nosniff');
           assert.match(String(headers['content-security-policy']), /^default-src 'none'/);
+
+          // Taken away while the server runs.
+          rmSync(path.join(folder, 'article', 'the guide.pdf'));
+          assert.equal((await visitor.get(API.guideFile)).statusCode, 500);
 
           // An erased lead has no access any more, whatever its cookie says.
           await server.database.db.deleteFrom('consent_receipts').execute();
