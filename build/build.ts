@@ -18,7 +18,8 @@ import {
   type ReleaseFacts,
 } from '#server/http/releases.ts';
 import { campaignComplaints } from '#server/campaign/campaign.ts';
-import { campaignWarnings } from '#server/campaign/campaign-warnings.ts';
+import { campaignWarnings, unlistedPage } from '#server/campaign/campaign-warnings.ts';
+import { sampleOnPage } from '#server/campaign/sample-on-page.ts';
 import { endWithSentence } from '#server/platform/machine-failures.ts';
 import { makeHeadlineFont } from '#build/headline-font.ts';
 import { CAMPAIGN_FOLDER, PROJECT_FOLDER, viteConfig } from '#build/vite-config.ts';
@@ -35,7 +36,12 @@ if (complaints.length > 0) {
   );
   process.exit(1);
 }
-for (const warning of campaignWarnings(CAMPAIGN_FOLDER)) process.stdout.write(`Warning: ${warning}\n`);
+for (const warning of [
+  ...campaignWarnings(CAMPAIGN_FOLDER),
+  ...sampleOnPage(CAMPAIGN_FOLDER),
+  ...unlistedPage(CAMPAIGN_FOLDER),
+])
+  process.stdout.write(`Warning: ${warning}\n`);
 
 const DIST = distFolder(PROJECT_FOLDER, CAMPAIGN_FOLDER);
 const WEB = path.join(PROJECT_FOLDER, 'web');

@@ -78,6 +78,21 @@ export function campaignWarnings(folder: string): string[] {
   ];
 }
 
+/**
+ * Whether search engines are asked not to list the page.
+ * @param folder the campaign folder
+ * @returns one sentence, or none
+ */
+export function unlistedPage(folder: string): string[] {
+  const words = readCampaign(folder);
+  if (words.type === 'complaints' || !words.campaign.site.noindex) return [];
+  const read = readText(folder, 'site.yaml');
+  const line = read?.type === 'text' ? lineOfEntry(read.text, ['noindex']) : 1;
+  return [
+    `${nameOf(folder, 'site.yaml')}:${line}: noindex: search engines are asked not to list the page. Take the line out when it is to be found.`,
+  ];
+}
+
 /** The files of media/ that the words speak of. */
 function mediaOf({ logo }: Site, { hero, video, inside, promise, testimonials }: Landing): string[] {
   return [
