@@ -1,19 +1,16 @@
 // The operator's visit counter, in a real browser against a host of its own: what it is told and when, what it is never told, and that
 // the page works whatever its script does. The scripts here do what the documents of each tool say theirs do; each would count by
 // itself, and keep something, unless it is told not to.
-import { appendFileSync, cpSync, mkdtempSync, rmSync } from 'node:fs';
-import os from 'node:os';
+import { appendFileSync } from 'node:fs';
 import path from 'node:path';
 
 import type { Browser, BrowserContext } from '@playwright/test';
 
-import { distFolder } from '#server/http/releases.ts';
-import { TEST_CAMPAIGN } from '#testing/built-site.ts';
-import { startSite, type Site } from '#testing/start-site.ts';
+import { withOwnCampaign } from '#testing/own-campaign-site.ts';
+import type { Site } from '#testing/start-site.ts';
 import { startVisitCounter, type VisitCounter } from '#testing/visit-counter.ts';
 import { createVisitor, expect, test } from './fixtures.ts';
 
-const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 const UMAMI_SITE = 'b59e9c65-ae32-47f1-8400-119fcf4861c4';
 
 type Tool = {
@@ -108,20 +105,15 @@ async function withCounter(
   check: (site: Site, counter: VisitCounter) => Promise<void>,
 ): Promise<void> {
   const counter = await startVisitCounter();
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'campaign-'));
-  let site: Site | null = null;
+  counter.serve(TOOLS[tool]?.script ?? null);
+  const words = TOOLS[tool]?.words(counter.origin) ?? '';
   try {
-    cpSync(TEST_CAMPAIGN, folder, { recursive: true });
-    const words = TOOLS[tool]?.words(counter.origin) ?? '';
-    appendFileSync(path.join(folder, 'site.yaml'), `\nanalytics:\n  tool: ${tool}\n${words}\n`);
-    counter.serve(TOOLS[tool]?.script ?? null);
-    site = await startSite({ campaign: folder });
-    await check(site, counter);
+    await withOwnCampaign(
+      (folder) => appendFileSync(path.join(folder, 'site.yaml'), `\nanalytics:\n  tool: ${tool}\n${words}\n`),
+      (site) => check(site, counter),
+    );
   } finally {
-    await site?.close();
     await counter.close();
-    rmSync(folder, { recursive: true });
-    rmSync(distFolder(PROJECT_FOLDER, folder), { recursive: true, force: true });
   }
 }
 
