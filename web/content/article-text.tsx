@@ -31,7 +31,8 @@ export function ArticleText({ heading, justVerified, onStartAgain }: ArticleText
   const toasts = useToasts();
   const article = useQuery({ queryKey: ARTICLE_KEY, select: parseArticle });
   const locked = failedWith(article.error, 'no-session');
-  const cookiesRefused = locked && justVerified;
+  // A session that ends while the article is open was there before.
+  const cookiesRefused = locked && justVerified && article.data === undefined;
   useEffect(() => {
     if (!cookiesRefused) return;
     // "Access granted" is not so.
@@ -51,7 +52,7 @@ export function ArticleText({ heading, justVerified, onStartAgain }: ArticleText
     );
   }
   if (article.isError) {
-    const ended = justVerified ? words.cookiesRefused : words.accessEnded;
+    const ended = cookiesRefused ? words.cookiesRefused : words.accessEnded;
     return (
       <div className={styles.notice} role="alert">
         <p>{locked ? ended : words.notLoaded}</p>
