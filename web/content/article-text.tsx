@@ -74,7 +74,10 @@ export function ArticleText({ heading, justVerified, onStartAgain }: ArticleText
       {words.readingTime && <ReadingTime words={words.readingTime} html={article.data.html} />}
       {/* A new one for another text: its prompts are to be labelled again. */}
       <ArticleBody key={article.data.html} html={article.data.html} />
-      <ArticleEnd onAccessEnded={() => void article.refetch()} />
+      {site.download && (
+        <GuideFileButton label={site.download.label} onAccessEnded={() => void article.refetch()} />
+      )}
+      <ArticleEnd />
     </>
   );
 }
@@ -121,7 +124,7 @@ function ArticleBody({ html }: { readonly html: string }) {
 }
 
 /** The next step, for a visitor who has read to the end. */
-function ArticleEnd({ onAccessEnded }: { readonly onAccessEnded: () => void }) {
+function ArticleEnd() {
   const share = useShare();
   return (
     <section className={styles.end} aria-labelledby="article-end">
@@ -132,7 +135,6 @@ function ArticleEnd({ onAccessEnded }: { readonly onAccessEnded: () => void }) {
           <ShareIcon />
           <span>{words.endButton}</span>
         </Button>
-        {site.download && <GuideFileButton label={site.download.label} onAccessEnded={onAccessEnded} />}
         {site.readOn && <a href={site.readOn.href}>{site.readOn.label}</a>}
       </div>
     </section>

@@ -29,7 +29,8 @@ export function GuideFileButton({
     }
   };
   return (
-    <Button onClick={() => void download()}>
+    // Few campaigns have one: its place stands here, and not in the styles of all.
+    <Button style={{ marginTop: '2.5rem' }} onClick={() => void download()}>
       <DownloadIcon />
       <span>{label}</span>
     </Button>
