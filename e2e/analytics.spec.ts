@@ -249,3 +249,23 @@ test('a counter that does not load, breaks or throws changes nothing', async ({ 
     });
   });
 });
+
+test('without a counter the page asks no other host, and no byte of it speaks of one', async ({
+  page,
+  visitor,
+  site,
+}) => {
+  const texts: Promise<string>[] = [];
+  const hosts = new Set<string>();
+  page.on('response', (response) => {
+    const { host, protocol, pathname } = new URL(response.url());
+    if (protocol.startsWith('http')) hosts.add(host);
+    if (pathname === '/' || pathname.endsWith('.js')) texts.push(response.text());
+  });
+  await page.goto('/');
+  await visitor.readArticle();
+  expect([...hosts]).toEqual([new URL(site.url).host]);
+  const all = (await Promise.all(texts)).join('\n');
+  expect(texts.length).toBeGreaterThanOrEqual(3);
+  expect(all).not.toMatch(/data-counter|stepsToCount|plausible|umami|matomo|analytics/);
+});

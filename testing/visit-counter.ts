@@ -1,5 +1,6 @@
 // The host of a visit counter: over https, on another origin than the page. It serves one script and keeps every request.
 import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -23,18 +24,21 @@ export async function startVisitCounter(): Promise<VisitCounter> {
   const asked: string[] = [];
   const sent: string[] = [];
   let script: string | null = null;
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const body = await text(request);
+    const { method, url = '', headers } = request;
+    asked.push(`${method} ${url} ${JSON.stringify(headers)} ${body}`);
+    if (method === 'POST') sent.push(body);
+    const allowed = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' };
+    if (method === 'GET' && url.endsWith('.js'))
+      response
+        .writeHead(script === null ? 404 : 200, { 'content-type': 'text/javascript', ...allowed })
+        .end(script ?? '');
+    else response.writeHead(method === 'POST' ? 202 : 204, allowed).end();
+  };
   const server = createServer({ key: TEST_KEY, cert: TEST_CERTIFICATE }, (request, response) => {
-    void text(request).then((body) => {
-      const { method, url = '', headers } = request;
-      asked.push(`${method} ${url} ${JSON.stringify(headers)} ${body}`);
-      if (method === 'POST') sent.push(body);
-      const allowed = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' };
-      if (method === 'GET' && url.endsWith('.js'))
-        response
-          .writeHead(script === null ? 404 : 200, { 'content-type': 'text/javascript', ...allowed })
-          .end(script ?? '');
-      else response.writeHead(method === 'POST' ? 202 : 204, allowed).end();
-    });
+    // The browser went away in the middle.
+    answer(request, response).catch(() => response.destroy());
   });
   server.listen(0, 'localhost');
   await once(server, 'listening');
