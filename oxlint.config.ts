@@ -27,7 +27,7 @@ const FLOORS: readonly Readonly<Record<string, readonly string[]>>[] = [
     // What the operator set, the files it is read from, and the numbers that nobody sets.
     settings: ['settings.ts', 'env-file.ts', 'tries-and-rates.ts'],
     secrets: ['*'],
-    campaign: ['campaign.ts', 'campaign-warnings.ts'],
+    campaign: ['campaign.ts', 'campaign-warnings.ts', 'sample-on-page.ts'],
     db: [
       'schema.ts',
       'engine/connect.ts',

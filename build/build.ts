@@ -18,13 +18,14 @@ import {
   type ReleaseFacts,
 } from '#server/http/releases.ts';
 import { campaignComplaints } from '#server/campaign/campaign.ts';
-import { campaignWarnings } from '#server/campaign/campaign-warnings.ts';
+import { campaignWarnings, unlistedPage } from '#server/campaign/campaign-warnings.ts';
+import { sampleOnPage } from '#server/campaign/sample-on-page.ts';
 import { endWithSentence } from '#server/platform/machine-failures.ts';
 import { makeHeadlineFont } from '#build/headline-font.ts';
 import { CAMPAIGN_FOLDER, PROJECT_FOLDER, viteConfig } from '#build/vite-config.ts';
 import { readPageWords } from '#build/vite-campaign.ts';
 import { colourStyles } from '#shared/colours.ts';
-import { renderDocument, renderManifest, ROBOTS_TXT, SITEMAP_XML } from '#web/document.ts';
+import { renderDocument, renderManifest, robotsTxt, SITEMAP_XML } from '#web/document.ts';
 
 endWithSentence();
 // The complaints alone: a stack trace is of no use to the person who wrote the words.
@@ -35,7 +36,12 @@ if (complaints.length > 0) {
   );
   process.exit(1);
 }
-for (const warning of campaignWarnings(CAMPAIGN_FOLDER)) process.stdout.write(`Warning: ${warning}\n`);
+for (const warning of [
+  ...campaignWarnings(CAMPAIGN_FOLDER),
+  ...sampleOnPage(CAMPAIGN_FOLDER),
+  ...unlistedPage(CAMPAIGN_FOLDER),
+])
+  process.stdout.write(`Warning: ${warning}\n`);
 
 const DIST = distFolder(PROJECT_FOLDER, CAMPAIGN_FOLDER);
 const WEB = path.join(PROJECT_FOLDER, 'web');
@@ -203,6 +209,23 @@ async function buildProofOfWork(): Promise<void> {
   });
 }
 
+/** The file that tells the operator's visit counter of the page. Built only where the campaign has one. */
+async function buildCounter(): Promise<string> {
+  const [{ fileName }] = await run({
+    publicDir: false,
+    build: {
+      outDir: FILES,
+      emptyOutDir: false,
+      modulePreload: false,
+      rolldownOptions: {
+        input: path.join(WEB, 'analytics', 'analytics.ts'),
+        output: { entryFileNames: 'analytics-[hash].js' },
+      },
+    },
+  });
+  return `/${fileName}`;
+}
+
 /** What web/entry-prerender.tsx exports. */
 type Prerenderer = { readonly prerender: (path: string) => Promise<string> };
 
@@ -269,6 +292,7 @@ const { hero, figures = [] } = landing;
 const { appUrl, secondFileUrl } = await buildApp();
 takeCampaignFiles();
 await buildProofOfWork();
+const counterUrl = site.analytics ? await buildCounter() : null;
 const critical = (await buildCriticalStyles('critical.ts')) + (site.colors ? colourStyles(site.colors) : '');
 const { prerender } = await buildPrerenderer();
 const markup = await prerender('/');
@@ -299,6 +323,7 @@ const pages = [
       bootScript,
       appUrl,
       secondFileUrl,
+      counterUrl,
       icon,
       page: 'home',
       hasPicture,
@@ -314,13 +339,14 @@ const pages = [
       bootScript,
       appUrl,
       secondFileUrl,
+      counterUrl: null,
       icon,
       page: '404',
       hasPicture,
     }),
   ],
-  ['robots.txt', ROBOTS_TXT],
-  ['sitemap.xml', SITEMAP_XML],
+  ['robots.txt', robotsTxt(site)],
+  ...(site.noindex ? [] : ([['sitemap.xml', SITEMAP_XML]] as const)),
   ['site.webmanifest', renderManifest(site)],
 ] as const;
 for (const [name, text] of pages) writeFileSync(path.join(PAGES, name), text);

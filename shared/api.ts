@@ -12,6 +12,7 @@ export const API = {
   proofOfWork: '/api/proof-of-work',
   unsubscribe: '/api/unsubscribe',
   guide: '/api/guide',
+  guideFile: '/api/guide-file',
   funnel: '/api/funnel',
   live: '/api/live',
   health: '/api/health',

@@ -88,6 +88,59 @@ function isLanguage(tag: string): boolean {
   }
 }
 
+/**
+ * The address of a visit counter's script. Its host is the only other one that the page asks for anything; it goes into the
+ * Content-Security-Policy as it is, so it has no sign that would begin another line there.
+ * @param file a pattern
+ */
+const scriptOf = (file: string, cure: string) => {
+  const error = `must be an address: ${cure}`;
+  return z
+    .string({ error })
+    .check(z.regex(new RegExp(String.raw`^https://[\w.-]+(?::\d+)?/(?:[\w./~-]+/)?${file}$`), { error }));
+};
+const siteId = (form: RegExp, error: string) => z.string({ error }).check(z.regex(form, error));
+
+/** The visit counters that set no cookie. Each names the file of its script, so that a slip is found before a visitor finds it. */
+const analytics = z.discriminatedUnion(
+  'tool',
+  [
+    z.strictObject({
+      tool: z.literal('plausible'),
+      script: scriptOf(
+        String.raw`pa-[\w-]+\.js`,
+        'https://, and a file such as pa-XXXX.js, as Plausible shows it under Site installation',
+      ),
+    }),
+    z.strictObject({
+      tool: z.literal('umami'),
+      script: scriptOf(
+        String.raw`[\w.-]+\.js`,
+        'https:// and the file of the script, as in https://cloud.umami.is/script.js',
+      ),
+      site: siteId(
+        /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i,
+        'must be the Website ID that Umami shows, such as b59e9c65-ae32-47f1-8400-119fcf4861c4',
+      ),
+    }),
+    z.strictObject({
+      tool: z.literal('matomo'),
+      script: scriptOf(
+        String.raw`(?:matomo|piwik)\.js`,
+        'https:// and the file matomo.js of your Matomo, as in https://stats.example.com/matomo.js',
+      ),
+      site: siteId(/^[1-9]\d*$/, "must be the number that Matomo gave to the site, such as '1'"),
+    }),
+  ],
+  { error: 'must be one of plausible, umami, matomo' },
+);
+export type Analytics = z.infer<typeof analytics>;
+
+/** A file that lies in article/, which no address of the page leads to. */
+const fileInArticle = z
+  .string({ error: 'must be the name of a file in article/' })
+  .check(z.regex(/^[\w .-]+\.\w+$/, 'must be the name of a file in article/'));
+
 /** campaign/site.yaml */
 export const Site = z.strictObject({
   title: words,
@@ -101,6 +154,12 @@ export const Site = z.strictObject({
   footerLinks: z.array(link),
   shareText: words,
   readOn: z.optional(link),
+  // The guide as a file, for a button under the article. Without it there is no such button.
+  download: z.optional(z.strictObject({ label: words, file: fileInArticle })),
+  // Keeps the page out of search engines until the line is taken out.
+  noindex: z.optional(z.boolean({ error: 'must be true or false, without quotes' })),
+  // Without it the page asks no other host for anything.
+  analytics: z.optional(analytics),
   colors: z.optional(colours),
   logo: z.optional(svg),
 });
@@ -520,9 +579,7 @@ export const GuideEmail = z.strictObject({
   linkNote: bodyOfGuideEmail,
   attached: bodyOfGuideEmail,
   /** The file that GUIDE_EMAIL=attachment sends: its name in article/. */
-  attachment: z.optional(
-    z.string().check(z.regex(/^[\w .-]+\.\w+$/, 'must be the name of a file in article/')),
-  ),
+  attachment: z.optional(fileInArticle),
   why: bodyOfGuideEmail,
   unsubscribe: bodyOfGuideEmail.check(oneLine),
   signature: bodyOfGuideEmail,

@@ -12,8 +12,10 @@ import {
 import path from 'node:path';
 
 import sharp, { type Sharp } from 'sharp';
+import { isScalar, parseDocument, visit } from 'yaml';
 
 import { endWithSentence, explainWriting } from '#server/platform/machine-failures.ts';
+import { nearestName } from '#server/platform/nearest-name.ts';
 import { readCampaignFolder } from '#server/settings/env-file.ts';
 
 type Size = readonly [width: number, height: number];
@@ -40,6 +42,7 @@ const OPEN_PAGES: readonly Size[] = [
   [960, 660],
 ];
 const PERSON: Size = [160, 160];
+const LARGEST_ICON: Size = [512, 512];
 const LINK_PREVIEW: Size = [1200, 630];
 const USAGE = `Usage: npm run picture -- PLACE FILE
 PLACE is one of
@@ -59,10 +62,49 @@ if (place === undefined || file === undefined || !/^[\w-]+$/.test(place)) {
   process.exit(1);
 }
 const campaign = readCampaignFolder();
+refuseUnknown(place);
+
+/** Refuses a place that the page does not have, before a picture is made that nothing shows. */
+function refuseUnknown(where: string): void {
+  const people = namesOfPeople();
+  if (/^(?:inside-[1-9]\d*|avatar-.+)$/.test(where) || people.includes(where)) return;
+  const places = [...Object.keys(PICTURES), 'inside-1', 'og', 'icons'];
+  if (places.includes(where)) return;
+  const all = [...places, ...people];
+  const name =
+    all.find((one) => one.startsWith(where) || one.endsWith(`-${where}`)) ?? nearestName(where, all).name;
+  end(
+    `There is no place called ${where}; did you mean ${name}? A person is called what "image" in landing.yaml says, or avatar- and a name.`,
+  );
+}
+
+/** What landing.yaml calls the pictures of people; none while it cannot be read. */
+function namesOfPeople(): string[] {
+  const text = path.join(campaign, 'landing.yaml');
+  if (!existsSync(text)) return [];
+  const found: string[] = [];
+  visit(parseDocument(readFileSync(text, 'utf8')), {
+    Pair: (_key, { key, value }) => {
+      if (isScalar(key) && key.value === 'image' && isScalar(value)) found.push(String(value.value));
+    },
+  });
+  return found;
+}
+
+/** Refuses a picture that would have to be enlarged, and look coarse. A drawing has no size. */
+async function refuseSmall(source: string, [width, height]: Size): Promise<void> {
+  const { format, autoOrient } = await sharp(source).metadata();
+  if (format === 'svg' || (autoOrient.width >= width && autoOrient.height >= height)) return;
+  end(
+    `${source} is too small: it has ${autoOrient.width} × ${autoOrient.height} pixels, and ${place} needs at least ${width} × ${height}.`,
+  );
+}
+
 async function make(where: string, source: string): Promise<void> {
   if (where === 'icons') return makeIcons(source);
+  const sizes = where === 'og' ? [LINK_PREVIEW] : where.startsWith('inside-') ? OPEN_PAGES : PICTURES[where];
+  await refuseSmall(source, sizes?.at(-1) ?? PERSON);
   if (where === 'og') return write('media/og.png', fit(source, LINK_PREVIEW).png({ palette: true }));
-  const sizes = /^inside-\d+$/.test(where) ? OPEN_PAGES : PICTURES[where];
   const named = sizes?.map((size) => ({ name: `${where}-${size[0]}`, size })) ?? [
     { name: where, size: PERSON },
   ];
@@ -73,6 +115,7 @@ async function make(where: string, source: string): Promise<void> {
 }
 
 async function makeIcons(source: string): Promise<void> {
+  await refuseSmall(source, LARGEST_ICON);
   const square = (edge: number) =>
     sharp(source, { density: 600 }).resize(edge, edge, { fit: 'contain', background: '#0000' });
   // Home screens show no see-through icons; a mask takes a fifth of each edge away.
@@ -154,6 +197,7 @@ function end(sentence: string): never {
 
 try {
   await make(place, file);
+  process.stdout.write(`Written to ${campaign}\n`);
 } catch (error) {
   // As sharp says what is wrong with a picture; anything else has a class or a code.
   if (!(error instanceof Error) || error.constructor !== Error || 'code' in error) throw error;

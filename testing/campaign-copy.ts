@@ -19,6 +19,17 @@ export function withCampaignCopy<Result>(test: (folder: string) => Result): Resu
   }
 }
 
+/** The same, for a test that takes its time. */
+export async function withLastingCampaignCopy(test: (folder: string) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'campaign-'));
+  try {
+    cpSync(TEST_CAMPAIGN, folder, { recursive: true });
+    await test(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
 /** Sentences in which the copy has a short name. */
 export const called = (folder: string, sentences: readonly string[]): string[] =>
   sentences.map((sentence) => sentence.replace(folder, FOLDER_NAME));

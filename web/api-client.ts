@@ -174,6 +174,9 @@ export async function fetchByKey({ queryKey }: { readonly queryKey: readonly unk
   return JSON.parse((await call(queryKey.join('/'))).text);
 }
 
+/** Asks whether the guide can be downloaded. Throws when not: a session that is over, or a server that does not answer. */
+export const isGuideFileThere = (): Promise<unknown> => call(API.guideFile, { method: 'HEAD' });
+
 /** The key under which the article is fetched and kept. */
 export const ARTICLE_KEY = ['', ...API.article.split('/').filter(Boolean)] as const;
 

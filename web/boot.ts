@@ -1,12 +1,14 @@
 // The only script that runs before a visitor does anything; it stands inline in the page's head. It sets the theme before
 // the first paint, and loads the application at the first sign of intent. That first click or key is kept and given
 // to the application once it is there, so it is never lost. Every byte counts here: it delays the first paint.
+import { analytics } from '#campaign/site.yaml';
 import { readTheme, showTheme, toggleTheme } from '#web/theme/theme.ts';
 
 type AppModule = { readonly start: (pressed?: HTMLButtonElement) => Promise<boolean> };
 
 const root = document.documentElement;
 const { app: appUrl = '', later: secondFileUrl = '' } = (document.currentScript as HTMLElement).dataset;
+const counterUrl = analytics ? (document.currentScript as HTMLElement).dataset['counter'] : '';
 showTheme(
   root,
   readTheme(() => localStorage),
@@ -88,6 +90,9 @@ const addLink = (rel: string, href: string): HTMLLinkElement => {
   return document.head.appendChild(link);
 };
 
+/** Each face, once it has come or failed; kept only where something waits for the fonts. */
+const faces: Promise<unknown>[] | null = analytics ? [] : null;
+
 const loadFonts = () => {
   addLink('manifest', '/site.webmanifest');
   for (const [family, file] of [
@@ -96,11 +101,17 @@ const loadFonts = () => {
   ] as const) {
     const font = new FontFace(family, `url(/fonts/${file}.woff2)`, { weight: '400 600' });
     // Where one does not come, its stand-in is a good face too (styles/tokens.css).
-    font.load().then(
+    const loaded = font.load().then(
       () => document.fonts.add(font),
       () => {},
     );
+    if (analytics) faces?.push(loaded);
   }
+  // The operator's visit counter (analytics/analytics.ts), of the page alone and not of the 404 page: when nothing else is to come.
+  if (analytics && counterUrl)
+    void Promise.all(faces ?? [])
+      .then(() => import(/* @vite-ignore */ counterUrl))
+      .catch(() => {});
 };
 
 // What the first view does not need must not delay it: the headline may be painted a frame after the first words. The

@@ -18,6 +18,8 @@ export type DocumentParts = {
   readonly appUrl: string;
   /** Its second file. */
   readonly secondFileUrl: string;
+  /** What tells the operator's visit counter of the page; null without one. */
+  readonly counterUrl: string | null;
   /** The icon's SVG; it stands in the page, so that no browser has to fetch it. */
   readonly icon: string;
   readonly page: 'home' | '404';
@@ -27,7 +29,8 @@ export type DocumentParts = {
 
 /** The whole page. */
 export function renderDocument(parts: DocumentParts): string {
-  const { site, words, markup, css, bootScript, appUrl, secondFileUrl, icon, page, hasPicture } = parts;
+  const { site, words, markup, css, bootScript, appUrl, secondFileUrl, counterUrl, icon, page, hasPicture } =
+    parts;
   const title = page === 'home' ? site.pageTitle : fill(words.notFound.pageTitle, { title: site.title });
   const { text, link } = words.loadFailure;
   const failure = fill(escape(text), { link: `<a href="">${escape(link)}</a>` });
@@ -38,9 +41,9 @@ export function renderDocument(parts: DocumentParts): string {
 <meta name="viewport" content="width=device-width, initial-scale=1,viewport-fit=cover">
 <meta name="theme-color">
 <title>${escape(title)}</title>
-${page === 'home' ? homeMeta(site, hasPicture) : '<meta name="robots" content="noindex">'}
+${[...(page === 'home' ? [homeMeta(site, hasPicture)] : []), ...(page === '404' || site.noindex ? [NOINDEX] : [])].join('\n')}
 <link rel="icon" href="data:image/svg+xml,${icon.replaceAll('#', '%23').replaceAll('"', "'")}">
-<script data-app="${escape(appUrl)}" data-later="${escape(secondFileUrl)}">${bootScript}</script>
+<script data-app="${escape(appUrl)}" data-later="${escape(secondFileUrl)}"${counterUrl === null ? '' : ` data-counter="${escape(counterUrl)}"`}>${bootScript}</script>
 <style>${css}</style>
 </head>
 <body>
@@ -50,6 +53,8 @@ ${page === 'home' ? homeMeta(site, hasPicture) : '<meta name="robots" content="n
 </html>
 `;
 }
+
+const NOINDEX = '<meta name="robots" content="noindex">';
 
 function homeMeta(site: Site, hasPicture: boolean): string {
   const properties: readonly (readonly [string, string, string])[] = [
@@ -91,7 +96,12 @@ const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '
 const escape = (text: string): string =>
   text.replace(/[&<>"]/g, (character) => ESCAPES[character] ?? character);
 
-export const ROBOTS_TXT = `User-agent: *\nDisallow: /api/\n\nSitemap: ${ORIGIN}/sitemap.xml\n`;
+/**
+ * What robots may ask for. The page itself is open to them in any case: those that may not read it would never see that it is not to
+ * be listed, and would list its bare address where other pages link to it.
+ */
+export const robotsTxt = ({ noindex }: Pick<Site, 'noindex'>): string =>
+  `User-agent: *\nDisallow: /api/\n${noindex ? '' : `\nSitemap: ${ORIGIN}/sitemap.xml\n`}`;
 
 export const SITEMAP_XML = `<?xml version="1.0" encoding="UTF-8"?>
 <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">

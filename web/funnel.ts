@@ -3,16 +3,13 @@
 import { API } from '#shared/api.ts';
 import type { ReportedStep } from '#shared/funnel.ts';
 import { visitHeader } from '#web/attribution.ts';
+import { asksNotToBeCounted } from '#web/wishes.ts';
 
 const reported = new Set<ReportedStep>();
 
-/** Global Privacy Control, which the types do not know, and Do Not Track. */
-type Wishes = { readonly globalPrivacyControl?: boolean; readonly doNotTrack: string | null };
-
 /** Reports a step, unless it was reported before or the visitor asked not to be counted. */
 export function reportStep(step: ReportedStep): void {
-  const wishes: Wishes = navigator;
-  if (reported.has(step) || wishes.globalPrivacyControl || wishes.doNotTrack === '1') return;
+  if (reported.has(step) || asksNotToBeCounted()) return;
   reported.add(step);
   fetch(API.funnel, {
     method: 'POST',

@@ -7,6 +7,7 @@ import * as site from '#campaign/site.yaml';
 import type { CodeRequested } from '#shared/api.ts';
 import type { Lead } from '#shared/lead.ts';
 import { fill } from '#shared/words.ts';
+import { countStep } from '#web/analytics/steps.ts';
 import { FormStage } from '#web/form/form-stage.tsx';
 import { useDraft } from '#web/form/use-draft.ts';
 import { LandingStage } from '#web/landing/landing.tsx';
@@ -52,7 +53,10 @@ export function Home({ initial }: { readonly initial: StageState }) {
         <FormStage
           draft={draft.draft}
           onDraftChange={draft.change}
-          onCodeRequested={(...taken) => send({ type: 'code requested', waiting: waitingFor(...taken) })}
+          onCodeRequested={(...taken) => {
+            countStep('asked');
+            send({ type: 'code requested', waiting: waitingFor(...taken) });
+          }}
           onHome={onHome}
           correctsAddress={() => {
             const corrects = correctsAddress.current;
@@ -86,6 +90,7 @@ export function Home({ initial }: { readonly initial: StageState }) {
                   send({ type: 'address to be corrected' });
                 }}
                 onVerified={() => {
+                  countStep('entered');
                   draft.forget();
                   setJustVerified(true);
                   send({ type: 'code verified' });

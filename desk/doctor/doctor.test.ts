@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import os from 'node:os';
@@ -12,6 +12,7 @@ import { describe, it } from 'node:test';
 
 import type { Finding } from '#desk/doctor/finding.ts';
 import { TEST_CAMPAIGN } from '#testing/built-site.ts';
+import { withLastingCampaignCopy } from '#testing/campaign-copy.ts';
 import { behindPgBouncer, ENGINES, freshDatabase } from '#testing/databases.ts';
 import { KEPT_COMPILED } from '#testing/environment.ts';
 import { startDnsServer } from '#testing/dns-server.ts';
@@ -126,6 +127,17 @@ describe('the doctor', () => {
       assert.deepEqual(others, []);
     }));
 
+  it('says what of the sample is still on the page, and that search engines are not to list it', () =>
+    withInstance({ engine: 'sqlite' }, (instance) =>
+      withLastingCampaignCopy(async (folder) => {
+        appendFileSync(path.join(folder, 'site.yaml'), '\nnoindex: true\n');
+        const { out, exitCode } = await doctor(patientOf(instance, instance.env, folder), []);
+        assert.equal(exitCode, 0);
+        for (const said of ['people are', 'figures are', 'publisher: is still', 'noindex: search engines'])
+          assert.match(out.replaceAll(/\s+/g, ' '), new RegExp(said.replaceAll(' ', ' (?:.{0,40} )?')), said);
+      }),
+    ));
+
   it('looks at everything else when the words are wrong, and says so when the settings are', () =>
     withInstance({ engine: 'sqlite' }, async (instance) => {
       const words = path.join(instance.folder, 'words');
@@ -152,6 +164,10 @@ describe('the doctor', () => {
           'problem settings',
           'problem settings',
           'ok words',
+          // The links at the foot, and the sample's people, figures and publisher.
+          'note words',
+          'note words',
+          'note words',
           'note words',
           'note all the rest',
           'problem sample',

@@ -4,7 +4,8 @@ import path from 'node:path';
 import { isIP } from 'node:net';
 
 import { campaignComplaints, readCampaign, type CampaignResult } from '#server/campaign/campaign.ts';
-import { campaignWarnings } from '#server/campaign/campaign-warnings.ts';
+import { campaignWarnings, unlistedPage } from '#server/campaign/campaign-warnings.ts';
+import { sampleOnPage } from '#server/campaign/sample-on-page.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { examineClock, viewDatabase } from '#desk/doctor/database.ts';
 import { examineDisk } from '#desk/doctor/disk.ts';
@@ -138,6 +139,7 @@ function judgeWords(words: CampaignResult, folder: string): Finding[] {
   return [
     ok(`The words in ${folder} are complete.`),
     ...campaignWarnings(folder).map((sentence) => warning(sentence)),
+    ...[...sampleOnPage(folder), ...unlistedPage(folder)].map((sentence) => note(sentence)),
     ...(nowhere.length > 0
       ? [
           note(

@@ -1,14 +1,16 @@
 // The files of a campaign: their names, their formats, pictures in every size, and what is worth a warning.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { cpSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+
+import sharp from 'sharp';
 
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 import { campaignWarnings } from '#server/campaign/campaign-warnings.ts';
 import { campaignComplaints } from '#server/campaign/campaign.ts';
-import { called, withCampaignCopy } from '#testing/campaign-copy.ts';
+import { called, withCampaignCopy, withLastingCampaignCopy } from '#testing/campaign-copy.ts';
 
 const MAKE_MEDIA = path.join(PROJECT_FOLDER, 'studio', 'make-media.ts');
 
@@ -58,21 +60,78 @@ describe('files of words', () => {
     }));
 });
 
+/** A picture of one colour. */
+const drawPicture = (file: string, width: number, height: number) =>
+  sharp({ create: { width, height, channels: 3, background: '#0e5a43' } }).toFile(file);
+
+/** Runs `npm run picture`. */
+function makePicture(folder: string, ...typed: readonly string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [MAKE_MEDIA, ...typed], {
+    env: { ...process.env, CAMPAIGN_FOLDER: folder },
+    encoding: 'utf8',
+  });
+  return { status, stdout, stderr };
+}
+
 describe('pictures', () => {
   it('come in every size and format that the page takes from one command for each place', () =>
-    withCampaignCopy((folder) => {
+    withLastingCampaignCopy(async (folder) => {
       const picture = path.join(folder, 'own.png');
-      cpSync(path.join(folder, 'media/og.png'), picture);
+      await drawPicture(picture, 1280, 1024);
       for (const name of readdirSync(path.join(folder, 'media')))
         if (/^(?:hero|og|avatar-sarah)/.test(name)) rmSync(path.join(folder, 'media', name));
       for (const place of ['hero', 'og', 'avatar-sarah-lindqvist', 'icons'])
-        execFileSync(process.execPath, [MAKE_MEDIA, place, picture], {
-          env: { ...process.env, CAMPAIGN_FOLDER: folder },
-        });
+        assert.match(makePicture(folder, place, picture).stdout, new RegExp(`\\nWritten to ${folder}\\n$`));
       rmSync(picture);
       assert.deepEqual(campaignComplaints(folder), []);
       assert.deepEqual(campaignWarnings(folder), []);
       assert.equal(readdirSync(path.join(folder, 'icons')).length, 6);
+    }));
+
+  it('are refused when they are too small, with the size that is needed, and nothing is written', () =>
+    withLastingCampaignCopy(async (folder) => {
+      const picture = path.join(folder, 'small.png');
+      await drawPicture(picture, 1279, 2000);
+      rmSync(path.join(folder, 'media'), { recursive: true });
+      assert.deepEqual(makePicture(folder, 'hero', picture), {
+        status: 1,
+        stdout: '',
+        stderr: `${picture} is too small: it has 1279 × 2000 pixels, and hero needs at least 1280 × 1024.\n`,
+      });
+      assert.ok(!existsSync(path.join(folder, 'media')));
+      await drawPicture(picture, 511, 600);
+      assert.match(makePicture(folder, 'icons', picture).stderr, /icons needs at least 512 × 512/);
+      assert.ok(!existsSync(path.join(folder, 'icons')));
+      await drawPicture(picture, 160, 159);
+      assert.match(makePicture(folder, 'avatar-jane-doe', picture).stderr, /needs at least 160 × 160/);
+      // A drawing is as large as it has to be.
+      const drawing = path.join(folder, 'sign.svg');
+      writeFileSync(
+        drawing,
+        '<svg xmlns="http://www.w3.org/2000/svg" width="5" height="4"><path d="M0 0h5v4z"/></svg>',
+      );
+      assert.equal(makePicture(folder, 'hero', drawing).status, 0);
+    }));
+
+  it('of a place that the page does not have are refused with the nearest one', () =>
+    withLastingCampaignCopy(async (folder) => {
+      const picture = path.join(folder, 'own.png');
+      await drawPicture(picture, 1280, 1024);
+      for (const [typed, meant] of [
+        ['heros', 'hero'],
+        ['inside', 'inside-1'],
+        ['inside-0', 'inside-1'],
+        ['icon', 'icons'],
+        ['avatar', 'avatar-sarah-lindqvist'],
+        ['sarah-lindqvist', 'avatar-sarah-lindqvist'],
+      ] as const) {
+        const { status, stdout, stderr } = makePicture(folder, typed, picture);
+        assert.deepEqual([status, stdout], [1, '']);
+        assert.ok(
+          stderr.startsWith(`There is no place called ${typed}; did you mean ${meant}? A person`),
+          stderr,
+        );
+      }
     }));
 });
 

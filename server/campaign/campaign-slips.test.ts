@@ -385,6 +385,57 @@ const IN_YAML: readonly Slip[] = [
     complaints: [`@+2: readOn.href: ${complaint}.`],
   })),
   {
+    it: 'a visit counter that is none of the three',
+    file: 'site.yaml',
+    write: 'analytics:\n  tool: google\n  script: https://www.example.com/gtag.js',
+    complaints: ['@+1: analytics.tool: must be one of plausible, umami, matomo.'],
+  },
+  {
+    it: 'a visit counter with an address that is none, without its site, and with an entry of another one',
+    file: 'site.yaml',
+    write: 'analytics:\n  tool: umami\n  script: cloud.umami.is/script.js\n  domain: example.com',
+    complaints: [
+      '@: analytics.site: is missing.',
+      '@+2: analytics.script: must be an address: https:// and the file of the script, as in https://cloud.umami.is/script.js.',
+      '@+3: analytics.domain: unknown entry; the entries here are tool, script, site.',
+    ],
+  },
+  {
+    it: 'the script of an older Plausible, which would count by itself',
+    file: 'site.yaml',
+    write: 'analytics:\n  tool: plausible\n  script: https://plausible.io/js/script.js',
+    complaints: [
+      '@+2: analytics.script: must be an address: https://, and a file such as pa-XXXX.js, as Plausible shows it under Site installation.',
+    ],
+  },
+  {
+    it: 'an address that would write into the Content-Security-Policy',
+    file: 'site.yaml',
+    write: "analytics:\n  tool: matomo\n  script: 'https://a.example;img-src */matomo.js'\n  site: 7",
+    complaints: [
+      '@+2: analytics.script: must be an address: https:// and the file matomo.js of your Matomo, as in https://stats.example.com/matomo.js.',
+      "@+3: analytics.site: must be the number that Matomo gave to the site, such as '1'; put it in quotes: '7'.",
+    ],
+  },
+  {
+    it: 'a page out of search engines, with a word',
+    file: 'site.yaml',
+    write: "noindex: 'yes'",
+    complaints: ['@: noindex: must be true or false, without quotes.'],
+  },
+  {
+    it: 'a file to download that is not there',
+    file: 'site.yaml',
+    write: 'download:\n  label: Download as PDF\n  file: guide.pdf',
+    complaints: ['@+2: download.file: needs article/guide.pdf; put it there, or take the entry out.'],
+  },
+  {
+    it: 'a file to download that lies elsewhere',
+    file: 'site.yaml',
+    write: 'download:\n  label: Download as PDF\n  file: ../media/og.png',
+    complaints: ['@+2: download.file: must be the name of a file in article/.'],
+  },
+  {
     it: 'a picture with its ending',
     file: 'landing.yaml',
     at: '      image: avatar-sarah',

@@ -59,7 +59,9 @@ export function campaignWarnings(folder: string): string[] {
     ...READ_ALWAYS,
     ...mediaOf(site, landing.words).map((name) => `media/${name}`),
     ...Array.from(inArticle.matchAll(/\bmedia\/[\w.-]+/g), ([name]) => name),
-    ...(guideEmail.attachment === undefined ? [] : [`article/${guideEmail.attachment}`]),
+    ...[guideEmail.attachment, site.download?.file]
+      .filter((name) => name !== undefined)
+      .map((name) => `article/${name}`),
   ]);
   const files = filesIn(folder);
   return [
@@ -74,6 +76,21 @@ export function campaignWarnings(folder: string): string[] {
         const warning = weightWarning(path.join(folder, file));
         return warning === null ? [] : [`${nameOf(folder, file)}: ${warning}.`];
       }),
+  ];
+}
+
+/**
+ * Whether search engines are asked not to list the page.
+ * @param folder the campaign folder
+ * @returns one sentence, or none
+ */
+export function unlistedPage(folder: string): string[] {
+  const words = readCampaign(folder);
+  if (words.type === 'complaints' || !words.campaign.site.noindex) return [];
+  const read = readText(folder, 'site.yaml');
+  const line = read?.type === 'text' ? lineOfEntry(read.text, ['noindex']) : 1;
+  return [
+    `${nameOf(folder, 'site.yaml')}:${line}: noindex: search engines are asked not to list the page. Take the line out when it is to be found.`,
   ];
 }
 

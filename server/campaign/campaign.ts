@@ -46,6 +46,8 @@ export type Campaign = {
   readonly guideEmail: GuideEmail;
   /** The guide as a file, in full; null when there is none. */
   readonly guideFile: string | null;
+  /** The file behind the button under the article, in full; null when there is no such button. */
+  readonly downloadFile: string | null;
   readonly breakerEmail: BreakerEmail;
   readonly newLeadEmail: NewLeadEmail;
   readonly errors: Errors;
@@ -118,6 +120,7 @@ export function readCampaign(folder: string): CampaignResult {
       codeEmail,
       guideEmail,
       guideFile: guideEmail.attachment === undefined ? null : guideFileIn(folder, guideEmail.attachment),
+      downloadFile: site.download === undefined ? null : guideFileIn(folder, site.download.file),
       breakerEmail,
       newLeadEmail,
       errors,
@@ -252,10 +255,10 @@ function placesOf(folder: string): string[] {
   ];
 }
 
-/** The words of site.yaml, the places and the logo they speak of. */
+/** The words of site.yaml, and the places and the files they speak of. */
 export const siteOf = (folder: string) =>
   Site.check(
-    z.superRefine(({ footerLinks, readOn, logo }, context) => {
+    z.superRefine(({ footerLinks, readOn, logo, download }, context) => {
       const links = [
         ...footerLinks.map(({ href }, at) => ({ path: ['footerLinks', at, 'href'], href })),
         ...(readOn === undefined ? [] : [{ path: ['readOn', 'href'], href: readOn.href }]),
@@ -265,6 +268,15 @@ export const siteOf = (folder: string) =>
         const message = linkComplaint(href, places);
         if (message !== null) context.addIssue({ code: 'custom', path: entry, message });
       }
+      if (
+        download !== undefined &&
+        !statSync(guideFileIn(folder, download.file), { throwIfNoEntry: false })?.isFile()
+      )
+        context.addIssue({
+          code: 'custom',
+          path: ['download', 'file'],
+          message: `needs article/${download.file}; put it there, or take the entry out`,
+        });
       if (logo === undefined) return;
       const complain = (message: string) => context.addIssue({ code: 'custom', path: ['logo'], message });
       const slips = mediaComplaints(folder, [logo]);

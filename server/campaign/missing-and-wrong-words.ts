@@ -297,8 +297,8 @@ function suggest(key: string, known: readonly string[]): string {
 function entriesAt(schema: z.core.$ZodType, path: Path): string[] {
   const [step, ...rest] = path;
   if (schema instanceof z.ZodMiniOptional) return entriesAt(schema.def.innerType, path);
-  if (schema instanceof z.ZodMiniUnion)
-    return schema.def.options.flatMap((option) => entriesAt(option, path));
+  if (schema instanceof z.ZodMiniUnion || schema instanceof z.ZodMiniDiscriminatedUnion)
+    return [...new Set(schema.def.options.flatMap((option) => entriesAt(option, path)))];
   if (schema instanceof z.ZodMiniArray) return entriesAt(schema.def.element, rest);
   if (!(schema instanceof z.ZodMiniObject)) return [];
   const shape = schema.def.shape as Readonly<Record<string, z.core.$ZodType>>;

@@ -17,6 +17,7 @@ const ROUTES: Readonly<Record<string, readonly string[]>> = {
   [API.proofOfWork]: ['GET', 'HEAD'],
   [API.unsubscribe]: ['GET', 'HEAD', 'POST'],
   [API.guide]: ['GET', 'HEAD'],
+  [API.guideFile]: ['GET', 'HEAD'],
   [API.funnel]: ['POST'],
   [API.live]: ['GET', 'HEAD'],
   [API.health]: ['GET', 'HEAD'],

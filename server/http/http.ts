@@ -122,7 +122,8 @@ export async function createHttp(service: HttpService, options: HttpOptions): Pr
       const isLeaving = () => isStopping() && !isReplaced();
       addHealthRoute(app, { ...service, mailBacklog, sendError, isLeaving });
       refuseOtherMethods(app, sendError, otherUrls);
-      const site = release && serveSite(app, { ...config, release, sitePath, sendError });
+      const site =
+        release && serveSite(app, { ...config, release, words: campaign.site, sitePath, sendError });
       const noteOutside = createStrippedPathWarning(sitePath, site?.resources);
       app.setNotFoundHandler((request, reply) => {
         const home = homeFor(request, sitePath);

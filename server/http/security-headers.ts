@@ -17,17 +17,19 @@ const YEAR_SECONDS = 31_536_000;
 /**
  * The Content-Security-Policy of our pages, line by line.
  * @param hashes of what the build put inline; nothing else inline runs
+ * @param counter the origin of the operator's visit counter (`analytics` in site.yaml), the one other host that the page may ask
  */
-export function contentSecurityPolicy(hashes: InlineHashes, secure: boolean): string {
+export function contentSecurityPolicy(hashes: InlineHashes, secure: boolean, counter?: string): string {
+  const also = counter === undefined ? [] : [counter];
   return [
     "default-src 'none'",
-    `script-src 'self' ${hashes.scripts.join(' ')}`.trimEnd(),
+    ["script-src 'self'", ...hashes.scripts, ...also].join(' '),
     `style-src 'self' ${hashes.styles.join(' ')}`.trimEnd(),
     "img-src 'self' data:",
     // The letters of the headline stand in the page (build/build.ts).
     "font-src 'self' data:",
     "media-src 'self'",
-    "connect-src 'self'",
+    ["connect-src 'self'", ...also].join(' '),
     "manifest-src 'self'",
     "base-uri 'none'",
     "form-action 'self'",

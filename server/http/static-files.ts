@@ -1,12 +1,13 @@
 // Serves the built site from memory: until it ends, a server serves the release it started with, whatever a build does meanwhile.
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import mime from 'mime';
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import type { SendError } from '#server/http/errors.ts';
 import type { HeaderList } from '#server/http/header-list.ts';
 import { filesFolder, releaseNames, type Release } from '#server/http/releases.ts';
+import type { Site as SiteWords } from '#shared/campaign-schema.ts';
 import {
   contentSecurityPolicy,
   hashOf,
@@ -142,6 +143,7 @@ const PATTERN = /[:*?]/;
 
 /**
  * Serves a release of the site.
+ * @param words of the campaign: whether search engines may list the page, and which visit counter it asks
  * @param publicUrl address, to be filled into its pages
  * @param secure whether visitors come over https
  */
@@ -149,20 +151,32 @@ export function serveSite(
   app: FastifyInstance,
   {
     release,
+    words: { noindex, analytics },
     publicUrl,
     sitePath,
     secure,
     sendError,
-  }: { release: Release; publicUrl: string; sitePath: SitePath; secure: boolean; sendError: SendError },
+  }: {
+    release: Release;
+    words: Pick<SiteWords, 'noindex' | 'analytics'>;
+    publicUrl: string;
+    sitePath: SitePath;
+    secure: boolean;
+    sendError: SendError;
+  },
 ): Site {
-  const always = securityHeaders(secure);
+  // Pictures and scripts too: a search engine lists them beside pages.
+  const unlisted = noindex ? ['x-robots-tag', 'noindex'] : [];
+  const always = [...securityHeaders(secure), ...unlisted];
   const read = (name: string): string =>
     readPage(path.join(release.folder, 'pages', name), { publicUrl, sitePath });
   const hashes =
     sitePath.path === ''
       ? release.inlineHashes
       : hashesIn(globSync('*.html', { cwd: path.join(release.folder, 'pages') }).map(read));
-  const pageAlways = securityHeaders(secure, contentSecurityPolicy(hashes, secure));
+  const counter = analytics && new URL(analytics.script).origin;
+  const policy = contentSecurityPolicy(hashes, secure, counter);
+  const pageAlways = [...securityHeaders(secure, policy), ...unlisted];
   const page = (name: string, type: string): Resource =>
     textResource(read(name), {
       type,
@@ -176,7 +190,10 @@ export function serveSite(
     ...readFiles(filesFolder(release.dist, release.name), { always, sitePath }),
     ['', page('index.html', HTML)],
     ['robots.txt', page('robots.txt', 'text/plain; charset=utf-8')],
-    ['sitemap.xml', page('sitemap.xml', 'application/xml; charset=utf-8')],
+    // There is none of a page that search engines are not to list.
+    ...(existsSync(path.join(release.folder, 'pages', 'sitemap.xml'))
+      ? ([['sitemap.xml', page('sitemap.xml', 'application/xml; charset=utf-8')]] as const)
+      : []),
     ['site.webmanifest', page('site.webmanifest', 'application/manifest+json')],
   ]);
   // What got the path is compressed here, for half a second, and not while the first visitor waits for it.

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 
 import { addGuideLinkRoute } from '#server/visitors/article/guide-link.ts';
+import { addGuideFileRoute } from '#server/visitors/article/guide-file.ts';
 import { addArticleRoutes } from '#server/visitors/article/routes.ts';
 import { addFunnelRoute } from '#server/visitors/funnel/routes.ts';
 import { addLeadRoutes } from '#server/visitors/leads/routes.ts';
@@ -13,6 +14,7 @@ export async function addVisitorRoutes(app: FastifyInstance, context: VisitorCon
   addLeadRoutes(app, context);
   addArticleRoutes(app, context);
   addGuideLinkRoute(app, context);
+  addGuideFileRoute(app, context);
   await addUnsubscribeRoutes(app, context);
   addFunnelRoute(app, context);
 }

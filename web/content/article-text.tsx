@@ -7,6 +7,7 @@ import * as site from '#campaign/site.yaml';
 import { fill, pluralForm, type Counted } from '#shared/words.ts';
 import { ARTICLE_KEY, failedWith, parseArticle } from '#web/api-client.ts';
 import styles from '#web/content/content-stage.module.css';
+import { GuideFileButton } from '#web/content/guide-file-button.tsx';
 import { labelPrompts } from '#web/content/prompt-blocks.ts';
 import { partsRead } from '#web/content/reading-progress.ts';
 import { readingMinutes } from '#web/content/reading-time.ts';
@@ -30,7 +31,8 @@ export function ArticleText({ heading, justVerified, onStartAgain }: ArticleText
   const toasts = useToasts();
   const article = useQuery({ queryKey: ARTICLE_KEY, select: parseArticle });
   const locked = failedWith(article.error, 'no-session');
-  const cookiesRefused = locked && justVerified;
+  // A session that ends while the article is open was there before.
+  const cookiesRefused = locked && justVerified && article.data === undefined;
   useEffect(() => {
     if (!cookiesRefused) return;
     // "Access granted" is not so.
@@ -50,7 +52,7 @@ export function ArticleText({ heading, justVerified, onStartAgain }: ArticleText
     );
   }
   if (article.isError) {
-    const ended = justVerified ? words.cookiesRefused : words.accessEnded;
+    const ended = cookiesRefused ? words.cookiesRefused : words.accessEnded;
     return (
       <div className={styles.notice} role="alert">
         <p>{locked ? ended : words.notLoaded}</p>
@@ -72,6 +74,9 @@ export function ArticleText({ heading, justVerified, onStartAgain }: ArticleText
       {words.readingTime && <ReadingTime words={words.readingTime} html={article.data.html} />}
       {/* A new one for another text: its prompts are to be labelled again. */}
       <ArticleBody key={article.data.html} html={article.data.html} />
+      {site.download && (
+        <GuideFileButton label={site.download.label} onAccessEnded={() => void article.refetch()} />
+      )}
       <ArticleEnd />
     </>
   );

@@ -2,6 +2,7 @@
 import { useEffect, useRef } from 'react';
 
 import { form as words } from '#campaign/interface.yaml';
+import { countStep } from '#web/analytics/steps.ts';
 import styles from '#web/form/form-stage.module.css';
 import { LeadForm, type LeadFormProps } from '#web/form/lead-form.tsx';
 import { reportStep } from '#web/funnel.ts';
@@ -32,6 +33,7 @@ export function FormStage({
 
   useEffect(() => {
     reportStep('opened');
+    countStep('opened');
     const email = correctsAddress() ? section.current?.querySelector<HTMLInputElement>('[name=email]') : null;
     email?.focus({ preventScroll: true });
     // Styles do not slow a scroll that a script asks for, so reduced motion is asked for here.

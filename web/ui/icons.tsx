@@ -21,6 +21,7 @@ const icon = (path: string, weight = 1.75) =>
 
 export const ArrowLeftIcon = icon('M20 12H4m6-6-6 6 6 6');
 export const ArrowRightIcon = icon('M4 12h16m-6-6 6 6-6 6');
+export const DownloadIcon = /* @__PURE__ */ icon('M12 4v11m-5-5 5 5 5-5M5 20h14');
 export const CloseIcon = icon('m6 6 12 12m0-12L6 18');
 export const MoonIcon = icon('M20.5 14.3A8.7 8.7 0 0 1 9.7 3.5a8.7 8.7 0 1 0 10.8 10.8z');
 export const PlayIcon = icon('M8 5v14l11-7z', 2);

@@ -1,0 +1,271 @@
+// The operator's visit counter, in a real browser against a host of its own: what it is told and when, what it is never told, and that
+// the page works whatever its script does. The scripts here do what the documents of each tool say theirs do; each would count by
+// itself, and keep something, unless it is told not to.
+import { appendFileSync } from 'node:fs';
+import path from 'node:path';
+
+import type { Browser, BrowserContext } from '@playwright/test';
+
+import { withOwnCampaign } from '#testing/own-campaign-site.ts';
+import type { Site } from '#testing/start-site.ts';
+import { startVisitCounter, type VisitCounter } from '#testing/visit-counter.ts';
+import { createVisitor, expect, test } from './fixtures.ts';
+
+const UMAMI_SITE = 'b59e9c65-ae32-47f1-8400-119fcf4861c4';
+
+type Tool = {
+  readonly words: (origin: string) => string;
+  readonly script: string;
+  /** What one request says: the step, and the page's address as it was told. */
+  readonly read: (body: string) => { readonly step: string; readonly address: string };
+};
+
+const TOOLS: Readonly<Record<string, Tool>> = {
+  plausible: {
+    words: (origin) => `  script: ${origin}/js/pa-abc_123.js`,
+    script: `{
+      const { origin } = new URL(document.currentScript.src);
+      const { o: options, q: waiting = [] } = window.plausible;
+      const track = (n) => {
+        const request = options.transformRequest({ n, u: location.href, r: document.referrer || null });
+        fetch(origin + '/api/event', { method: 'POST', keepalive: true, body: JSON.stringify(request) });
+      };
+      if (options.autoCapturePageviews !== false) track('pageview');
+      for (const call of waiting) track(...call);
+      window.plausible = track;
+    }`,
+    read: (body) => {
+      const { n, u } = JSON.parse(body) as { n: string; u: string };
+      return { step: n, address: u };
+    },
+  },
+  umami: {
+    words: (origin) => `  script: ${origin}/script.js\n  site: ${UMAMI_SITE}`,
+    script: `{
+      const of = (name) => document.currentScript.getAttribute('data-' + name);
+      const [host, website] = [of('host-url'), of('website-id')];
+      if (of('identity-stitching') !== 'false') localStorage.setItem('umami.visitor', 'someone');
+      const send = async (payload) => {
+        const answer = await fetch(host + '/api/send', {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ type: 'event', payload }),
+        });
+        // Its answer is no JSON here: a promise that fails.
+        return answer.json();
+      };
+      const all = { website, url: location.href, referrer: document.referrer, title: document.title };
+      window.umami = { track: (fill) => send(fill(all)) };
+      if (of('auto-track') !== 'false') send(all);
+    }`,
+    read: (body) => {
+      const { payload } = JSON.parse(body) as { payload: { url: string; name?: string; website: string } };
+      expect(payload.website).toBe(UMAMI_SITE);
+      return { step: payload.name ?? 'pageview', address: payload.url };
+    },
+  },
+  matomo: {
+    words: (origin) => `  script: ${origin}/matomo.js\n  site: '7'`,
+    script: `{
+      const set = { method: 'GET', url: location.href, cookies: true };
+      const send = (request) => {
+        const text = new URLSearchParams({ ...request, idsite: set.site, url: set.url, urlref: set.referrer });
+        if (set.method === 'POST') fetch(set.tracker, { method: 'POST', keepalive: true, body: text });
+        else new Image().src = set.tracker + '?' + text;
+        if (set.cookies) document.cookie = '_pk_id=someone';
+      };
+      const calls = {
+        disableCookies: () => (set.cookies = false),
+        disableBrowserFeatureDetection: () => {},
+        setRequestMethod: (method) => (set.method = method),
+        setTrackerUrl: (url) => (set.tracker = url),
+        setSiteId: (site) => (set.site = site),
+        setCustomUrl: (url) => (set.url = url),
+        setReferrerUrl: (url) => (set.referrer = url),
+        trackPageView: () => send({ action_name: document.title }),
+        trackEvent: (e_c, e_a) => send({ e_c, e_a }),
+      };
+      const push = (...each) => each.forEach(([name, ...values]) => calls[name](...values));
+      push(...window._paq);
+      window._paq = { push };
+    }`,
+    read: (body) => {
+      const sent = new URLSearchParams(body);
+      expect(sent.get('idsite')).toBe('7');
+      return { step: sent.get('e_a') ?? 'pageview', address: sent.get('url') ?? '' };
+    },
+  },
+};
+
+const STEPS = ['pageview', 'Form opened', 'Asked for a code', 'Entered it'];
+
+/** Runs a test on a site whose campaign has a counter. */
+async function withCounter(
+  tool: string,
+  check: (site: Site, counter: VisitCounter) => Promise<void>,
+): Promise<void> {
+  const counter = await startVisitCounter();
+  counter.serve(TOOLS[tool]?.script ?? null);
+  const words = TOOLS[tool]?.words(counter.origin) ?? '';
+  try {
+    await withOwnCampaign(
+      (folder) => appendFileSync(path.join(folder, 'site.yaml'), `\nanalytics:\n  tool: ${tool}\n${words}\n`),
+      (site) => check(site, counter),
+    );
+  } finally {
+    await counter.close();
+  }
+}
+
+/** Runs a visit in a browser of its own, which accepts the counter's certificate. */
+async function visit(browser: Browser, go: (context: BrowserContext) => Promise<void>): Promise<void> {
+  const context = await browser.newContext({ ignoreHTTPSErrors: true });
+  try {
+    await go(context);
+  } finally {
+    await context.close();
+  }
+}
+
+// A build, and a visit or several.
+test.setTimeout(180_000);
+
+for (const [name, tool] of Object.entries(TOOLS)) {
+  test(`${name} is told four steps, after the page, and nothing about the person`, async ({ browser }) => {
+    await withCounter(name, async (site, counter) => {
+      await visit(browser, async (context) => {
+        const complaints: string[] = [];
+        context.on('console', (line) => void (line.type() === 'error' && complaints.push(line.text())));
+        context.on('weberror', (error) => complaints.push(error.error().message));
+        const page = await context.newPage();
+        const visitor = createVisitor(page, site);
+        const answer = await page.goto(
+          `${site.url}/?utm_source=newsletter&email=${encodeURIComponent(visitor.email)}&gclid=a-click`,
+        );
+        // Without a touch: the landing page alone counts as seen.
+        await expect.poll(() => counter.sent.length).toBe(1);
+        const policy = answer?.headers()['content-security-policy']?.split('; ') ?? [];
+        expect(
+          policy.filter((line) => line.includes(counter.origin)).map((line) => line.split(' ')[0]),
+        ).toEqual(['script-src', 'connect-src']);
+        const order = await page.evaluate((origin) => {
+          const resources = performance.getEntriesByType('resource') as PerformanceResourceTiming[];
+          return {
+            painted: performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? Infinity,
+            fonts: resources.filter((one) => one.name.endsWith('.woff2')).map((one) => one.responseEnd),
+            counter: resources.find((one) => one.name.startsWith(origin))?.startTime ?? -1,
+          };
+        }, counter.origin);
+        expect(order.fonts).toHaveLength(2);
+        expect(order.counter).toBeGreaterThan(Math.max(order.painted, ...order.fonts));
+
+        await visitor.askForCode();
+        const challengeId = await page.evaluate(() => (history.state as { challengeId: string }).challengeId);
+        const code = await visitor.mailedCode();
+        await visitor.enterCode(code);
+        await expect(page.getByRole('article')).toBeVisible();
+        await expect.poll(() => counter.sent.length).toBe(STEPS.length);
+        // Opened again in the same visit.
+        await page.getByRole('button', { name: 'Back' }).click();
+        await visitor.openForm();
+        expect(counter.sent.map(tool.read)).toEqual(
+          STEPS.map((step) => ({ step, address: `${site.url}/?utm_source=newsletter` })),
+        );
+
+        const everything =
+          decodeURIComponent(counter.asked.join('\n').replaceAll('%', '%25')) + counter.asked.join();
+        expect(challengeId).toMatch(/.{10}/);
+        for (const personal of [
+          visitor.email,
+          encodeURIComponent(visitor.email),
+          'Ada',
+          'Lovelace',
+          'Analytical',
+          challengeId,
+          code,
+          'a-click',
+        ])
+          expect(everything).not.toContain(personal);
+        expect(everything).not.toContain('"cookie"');
+        expect((await context.cookies()).map((cookie) => cookie.name)).toEqual(['session']);
+        expect(await page.evaluate(() => Object.keys(localStorage))).toEqual([]);
+        expect(complaints).toEqual([]);
+      });
+
+      const told = counter.asked.length;
+      for (const wish of [
+        () => Object.defineProperty(navigator, 'globalPrivacyControl', { value: true }),
+        () => Object.defineProperty(navigator, 'doNotTrack', { value: '1' }),
+      ])
+        await visit(browser, async (context) => {
+          await context.addInitScript(wish);
+          const page = await context.newPage();
+          const fetched = page.waitForResponse(/\/analytics-[\w-]+\.js$/);
+          await page.goto(site.url);
+          await (await fetched).finished();
+          await createVisitor(page, site).readArticle();
+        });
+      // Nor is a page that does not exist a page that was seen.
+      await visit(browser, async (context) => {
+        const page = await context.newPage();
+        await page.goto(`${site.url}/no-such-page`);
+        await expect(page.getByText('404 Page Not Found')).toBeVisible();
+        await page.evaluate(() => document.fonts.ready);
+      });
+      expect(counter.asked.slice(told)).toEqual([]);
+    });
+  });
+}
+
+test('a counter that does not load, breaks or throws changes nothing', async ({ browser }) => {
+  await withCounter('plausible', async (site, counter) => {
+    for (const script of [
+      null,
+      'this is no script',
+      'throw new Error("The counter broke.");',
+      'window.plausible = () => { throw new Error("The counter throws."); };',
+      'window.plausible = null;',
+    ]) {
+      counter.serve(script);
+      const asked = counter.asked.length;
+      await visit(browser, async (context) => {
+        const page = await context.newPage();
+        const errors: string[] = [];
+        page.on('pageerror', ({ message }) => errors.push(message));
+        await page.goto(site.url);
+        await expect.poll(() => counter.asked.length).toBeGreaterThan(asked);
+        await createVisitor(page, site).readArticle();
+        // What its own script throws, and nothing of ours.
+        expect(errors.filter((message) => !/broke|Unexpected identifier/.test(message))).toEqual([]);
+      });
+    }
+    expect(counter.sent).toEqual([]);
+    await visit(browser, async (context) => {
+      // As a blocker does it.
+      await context.route(`${counter.origin}/**`, (route) => route.abort());
+      const page = await context.newPage();
+      await page.goto(site.url);
+      await createVisitor(page, site).readArticle();
+    });
+  });
+});
+
+test('without a counter the page asks no other host, and no byte of it speaks of one', async ({
+  page,
+  visitor,
+  site,
+}) => {
+  const texts: Promise<string>[] = [];
+  const hosts = new Set<string>();
+  page.on('response', (response) => {
+    const { host, protocol, pathname } = new URL(response.url());
+    if (protocol.startsWith('http')) hosts.add(host);
+    if (pathname === '/' || pathname.endsWith('.js')) texts.push(response.text());
+  });
+  await page.goto('/');
+  await visitor.readArticle();
+  expect([...hosts]).toEqual([new URL(site.url).host]);
+  const all = (await Promise.all(texts)).join('\n');
+  expect(texts.length).toBeGreaterThanOrEqual(3);
+  expect(all).not.toMatch(/data-counter|stepsToCount|plausible|umami|matomo|analytics/);
+});

@@ -1,0 +1,81 @@
+// docs/privacy.md says what is kept on a visitor's device. Here is what a real browser holds, looked at on every screen of the whole way.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import type { Page } from '@playwright/test';
+
+import { expect, test } from './fixtures.ts';
+
+const DOCUMENT = path.resolve(import.meta.dirname, '..', 'docs', 'privacy.md');
+
+/** What the document names, as `where name`. */
+function named(): string[] {
+  const [, table = ''] = readFileSync(DOCUMENT, 'utf8').split('<!-- kept on the device -->');
+  const [rows = ''] = table.trim().split('\n\n', 1);
+  return Array.from(rows.matchAll(/^\| (\S.*?) +\| `([\w-]+)` /gm), ([, where, name]) => `${where} ${name}`);
+}
+
+/** What the browser holds for the page now, by the same names. */
+async function held(page: Page): Promise<string[]> {
+  const cookies = await page.context().cookies();
+  const inPage = await page.evaluate(async () => {
+    const storages = Object.entries({ 'local storage': localStorage, 'session storage': sessionStorage });
+    return [
+      ...storages.flatMap(([where, storage]) => Object.keys(storage).map((name) => `${where} ${name}`)),
+      ...Object.keys((history.state ?? {}) as object).map((name) => `history ${name}`),
+      ...(await indexedDB.databases()).map(({ name }) => `IndexedDB ${name}`),
+      // Where the page is served over http from a name that is none of this machine, there is no cache storage.
+      ...(typeof caches === 'undefined' ? [] : (await caches.keys()).map((name) => `cache storage ${name}`)),
+      ...(await navigator.serviceWorker.getRegistrations()).map(({ scope }) => `service worker ${scope}`),
+      ...document.cookie
+        .split(';')
+        .filter(Boolean)
+        .map((cookie) => `cookie for scripts ${cookie}`),
+    ];
+  });
+  return [...cookies.map(({ name }) => `cookie ${name}`), ...inPage];
+}
+
+test('what is kept on the device is what docs/privacy.md names, to the last key', async ({
+  page,
+  visitor,
+  site,
+}) => {
+  const seen = new Set<string>();
+  const look = async () => {
+    for (const one of await held(page)) seen.add(one);
+  };
+  await page.goto('/?utm_source=newsletter&gclid=a-click');
+  // Only looking keeps nothing.
+  expect(await held(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Toggle theme' }).click();
+  await look();
+  await visitor.openForm();
+  await look();
+  await page.goBack();
+  await expect(
+    page.getByRole('heading', { level: 1, name: 'Master AI-Powered Cold Outreach' }),
+  ).toBeVisible();
+  await look();
+  await page.goForward();
+  await visitor.fillForm();
+  await look();
+  await visitor.sendForm();
+  await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+  await look();
+  const code = await visitor.mailedCode();
+  await page.reload();
+  await expect(visitor.box(1)).toBeVisible();
+  await look();
+  await visitor.enterCode(code);
+  await expect(page.getByRole('article')).toBeVisible();
+  await look();
+  expect([...seen].toSorted()).toEqual(named().toSorted());
+
+  // And for as long as the document says.
+  const atTheEnd = await held(page);
+  expect(atTheEnd).not.toContain('cookie challenge');
+  expect(atTheEnd).not.toContain('session storage lead-draft');
+  for (const cookie of await page.context().cookies(site.url))
+    expect(cookie).toMatchObject({ name: 'session', expires: -1, httpOnly: true, sameSite: 'Lax' });
+});

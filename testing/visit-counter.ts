@@ -1,0 +1,59 @@
+// The host of a visit counter: over https, on another origin than the page. It serves one script and keeps every request.
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+import { TEST_CERTIFICATE, TEST_KEY } from '#testing/certificate.ts';
+
+export type VisitCounter = {
+  /** A browser has to be told to accept its certificate. */
+  readonly origin: string;
+  /** The whole of each request, its headers included, as one text; preflights too. */
+  readonly asked: readonly string[];
+  /** The bodies of what its script sent. */
+  readonly sent: readonly string[];
+  /** What the script is from now on; null: there is none (404). */
+  readonly serve: (script: string | null) => void;
+  readonly close: () => Promise<void>;
+};
+
+/** Starts it on a free port. */
+export async function startVisitCounter(): Promise<VisitCounter> {
+  const asked: string[] = [];
+  const sent: string[] = [];
+  let script: string | null = null;
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const body = await text(request);
+    const { method, url = '', headers } = request;
+    asked.push(`${method} ${url} ${JSON.stringify(headers)} ${body}`);
+    if (method === 'POST') sent.push(body);
+    const allowed = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' };
+    if (method === 'GET' && url.endsWith('.js'))
+      response
+        .writeHead(script === null ? 404 : 200, { 'content-type': 'text/javascript', ...allowed })
+        .end(script ?? '');
+    else response.writeHead(method === 'POST' ? 202 : 204, allowed).end();
+  };
+  const server = createServer({ key: TEST_KEY, cert: TEST_CERTIFICATE }, (request, response) => {
+    // The browser went away in the middle.
+    answer(request, response).catch(() => response.destroy());
+  });
+  server.listen(0, 'localhost');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    origin: `https://localhost:${port}`,
+    asked,
+    sent,
+    serve: (next) => {
+      script = next;
+    },
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
