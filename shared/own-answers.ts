@@ -50,11 +50,15 @@ export function answersByLabel(text: string | null): Readonly<Record<string, str
   return named;
 }
 
+/** A label and its answer in one text. A question has its own mark. */
+export const labelAndAnswer = (label: string, answer: string): string =>
+  `${label}${/[?:!.]$/.test(label) ? '' : ':'} ${answer}`;
+
 /** Answers to questions that are no longer in the list: "Label: answer; …" */
 export const formerAnswers = (fields: readonly OwnField[], answers: OwnAnswers): string =>
   Object.entries(answers)
     .filter(([id]) => !fields.some((field) => field.id === id))
-    .map(([, { label, answer }]) => `${label}: ${answerText(answer)}`)
+    .map(([, { label, answer }]) => labelAndAnswer(label, answerText(answer)))
     .join('; ');
 
 const SAMPLES: Readonly<Record<OwnField['kind'], string>> = {

@@ -1,6 +1,6 @@
 // An event as a message to people, for Slack's incoming webhooks: facts by name, in no language.
 import type { LeadEventBody } from '#server/webhooks/webhook-events.ts';
-import { answerText } from '#shared/own-answers.ts';
+import { answerText, labelAndAnswer } from '#shared/own-answers.ts';
 
 /** The characters that Slack does not read as text (https://docs.slack.dev/messaging/formatting-message-text). */
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
@@ -21,7 +21,7 @@ export function slackMessage({ type, data: { lead } }: LeadEventBody): string {
       : [['id', lead.id]];
   const lines = facts
     .filter(([, value]) => value !== '')
-    .map(([name, value]) => `${plain(name)}: ${plain(value)}`);
+    .map(([name, value]) => labelAndAnswer(plain(name), plain(value)));
   return JSON.stringify({
     text: [type, ...lines].join('\n'),
     mrkdwn: false,

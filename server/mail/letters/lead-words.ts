@@ -13,7 +13,7 @@ import {
 import { footnote, letterHtml, paragraph } from '#server/mail/letters/letter-html.ts';
 import type { Letter } from '#server/mail/letters/letter-kind.ts';
 import type { NewLeadEmail } from '#shared/campaign-schema.ts';
-import { answersByLabel } from '#shared/own-answers.ts';
+import { answersByLabel, labelAndAnswer } from '#shared/own-answers.ts';
 import { fill, pluralForm } from '#shared/words.ts';
 
 /** A paragraph or a table, as plain text and as HTML. */
@@ -65,8 +65,8 @@ export function listOf(
         remarksOf(words, lead),
       ].filter((fact) => fact !== '');
       const line = facts.join(' · ');
-      const answers = Object.entries(answersByLabel(lead.answers)).map(
-        ([label, answer]) => `${label}: ${answer.replaceAll('\n', ' ')}`,
+      const answers = Object.entries(answersByLabel(lead.answers)).map(([label, answer]) =>
+        labelAndAnswer(label, answer.replaceAll('\n', ' ')),
       );
       return {
         text: [`${name}, ${company}`, email, ...answers, line].join('\n'),

@@ -9,7 +9,9 @@ import { createNewLeadNews } from '#server/upkeep/new-lead-news.ts';
 import { API, VISIT_HEADER } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES } from '#testing/databases.ts';
+import { inFolder } from '#testing/folder.ts';
 import { codeIn } from '#testing/inbox.ts';
+import { campaignAsking } from '#testing/own-form.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 
@@ -81,6 +83,37 @@ for (const engine of ENGINES) {
         await server.advance(3_600);
         await becomeLead(server, email, 2);
         assert.equal((await rowsOf(server, 'new-lead')).length, 1, 'who comes again is not new');
+      }));
+
+    it('gets the answers to the campaign’s own questions, long ones too, as text', () =>
+      inFolder((folder) => {
+        const campaign = campaignAsking(
+          folder,
+          'fields:\n  - { id: size, label: How many of you write cold emails?, kind: number }\n  - { id: goal, label: Goal, kind: long text }\n',
+        );
+        return withServer({ engine, env: { ...EACH, CAMPAIGN_FOLDER: campaign } }, async (server) => {
+          const email = 'ada@example.com';
+          const visitor = createVisitor(server);
+          const answers = { size: '5', goal: 'More <b>answers</b>\nLess work' };
+          await visitor.post(API.leads, filledForm({ email, answers }));
+          const code = codeIn(await server.inbox.waitForMail(email));
+          assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
+          const { text = '', html = '' } = (await server.inbox.waitForMail(OPERATOR)).parsed;
+          assert.ok(
+            text.includes(
+              [
+                'Email     ada@example.com',
+                'How many of you write cold emails?',
+                '          5',
+                'Goal      More <b>answers</b>',
+                '          Less work',
+                'Source    direct',
+              ].join('\n'),
+            ),
+            text,
+          );
+          assert.match(html || '', />More &lt;b&gt;answers&lt;\/b&gt;<br>Less work</);
+        });
       }));
 
     it('gets no mail about a lead who was erased before it was sent', () =>

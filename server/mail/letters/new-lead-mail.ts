@@ -47,7 +47,7 @@ const HOURS_BACK = 3;
 const OfLead = z.object({ leadId: z.string() });
 const OfHour = z.object({ from: z.number() });
 
-/** Characters of the column of labels in a plain text. A longer label pushes its answer aside. */
+/** Characters of the column of labels in a plain text. The answer to a longer question stands below it. */
 const LABEL_MAX_WIDTH = 24;
 
 const hourOf = (now: number) => now - (now % HOUR_MS);
@@ -135,13 +135,15 @@ export function composeNewLeadEmail(
     [labels.verified, momentIn(language, at), escapeHtml(momentIn(language, at))],
     ...(remarks === '' ? [] : [[labels.remarks, remarks, escapeHtml(remarks)] as const]),
   ];
-  const width = Math.min(LABEL_MAX_WIDTH, Math.max(...rows.map(([label]) => label.length)));
+  const isShort = (label: string) => label.length <= LABEL_MAX_WIDTH;
+  const width = Math.max(...rows.map(([label]) => (isShort(label) ? label.length : 0)));
+  const indent = `\n${' '.repeat(width + 2)}`;
   const table: Block = {
     text: rows
-      // The further lines of a long answer stand below its first.
-      .map(
-        ([label, value]) => `${label.padEnd(width)}  ${value.replaceAll('\n', `\n${' '.repeat(width + 2)}`)}`,
-      )
+      .map(([label, value]) => {
+        const answer = value.replaceAll('\n', indent);
+        return isShort(label) ? `${label.padEnd(width)}  ${answer}` : `${label}${indent}${answer}`;
+      })
       .join('\n'),
     html: `<table style="border-collapse:collapse;margin:0 0 16px;font:inherit">${rows
       .map(
