@@ -209,7 +209,7 @@ async function buildProofOfWork(): Promise<void> {
   });
 }
 
-/** The file that tells the operator's visit counter of the page. Built only where the campaign has one. */
+/** The file that reports to the operator's visit counter. Built only where the campaign has one. */
 async function buildCounter(): Promise<string> {
   const [{ fileName }] = await run({
     publicDir: false,

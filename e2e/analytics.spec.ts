@@ -1,6 +1,6 @@
-// The operator's visit counter, in a real browser against a host of its own: what it is told and when, what it is never told, and that
+// The operator's visit counter, in a real browser against a second host: what it receives and when, what it never receives, and that
 // the page works whatever its script does. The scripts here do what the documents of each tool say theirs do; each would count by
-// itself, and keep something, unless it is told not to.
+// itself, and keep something, unless the page asks it not to.
 import { appendFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -16,7 +16,7 @@ const UMAMI_SITE = 'b59e9c65-ae32-47f1-8400-119fcf4861c4';
 type Tool = {
   readonly words: (origin: string) => string;
   readonly script: string;
-  /** What one request says: the step, and the page's address as it was told. */
+  /** What one request says: the step, and the page's address as the counter receives it. */
   readonly read: (body: string) => { readonly step: string; readonly address: string };
 };
 
@@ -117,7 +117,7 @@ async function withCounter(
   }
 }
 
-/** Runs a visit in a browser of its own, which accepts the counter's certificate. */
+/** Runs a visit in a fresh browser, which accepts the counter's certificate. */
 async function visit(browser: Browser, go: (context: BrowserContext) => Promise<void>): Promise<void> {
   const context = await browser.newContext({ ignoreHTTPSErrors: true });
   try {
@@ -131,7 +131,7 @@ async function visit(browser: Browser, go: (context: BrowserContext) => Promise<
 test.setTimeout(180_000);
 
 for (const [name, tool] of Object.entries(TOOLS)) {
-  test(`${name} is told four steps, after the page, and nothing about the person`, async ({ browser }) => {
+  test(`${name} receives four steps, after the page, and nothing about the person`, async ({ browser }) => {
     await withCounter(name, async (site, counter) => {
       await visit(browser, async (context) => {
         const complaints: string[] = [];
@@ -192,7 +192,7 @@ for (const [name, tool] of Object.entries(TOOLS)) {
         expect(complaints).toEqual([]);
       });
 
-      const told = counter.asked.length;
+      const before = counter.asked.length;
       for (const wish of [
         () => Object.defineProperty(navigator, 'globalPrivacyControl', { value: true }),
         () => Object.defineProperty(navigator, 'doNotTrack', { value: '1' }),
@@ -212,7 +212,7 @@ for (const [name, tool] of Object.entries(TOOLS)) {
         await expect(page.getByText('404 Page Not Found')).toBeVisible();
         await page.evaluate(() => document.fonts.ready);
       });
-      expect(counter.asked.slice(told)).toEqual([]);
+      expect(counter.asked.slice(before)).toEqual([]);
     });
   });
 }

@@ -12,5 +12,5 @@ export type ReportedStep = (typeof REPORTED_STEPS)[number];
 /** `seen`: the page was asked for. */
 export type FunnelStep = 'seen' | ReportedStep;
 
-/** The steps that a visit counter is told, if the campaign has one: the page was seen, the form opened, a code asked for, a code entered. */
+/** The steps that a visit counter receives, if the campaign has one: the page was seen, the form opened, a code asked for, a code entered. */
 export type CountedStep = 'seen' | 'opened' | 'asked' | 'entered';

@@ -1,4 +1,4 @@
-// A site with words of its own: a copy of the tests' campaign, changed, built, served, and removed with its build.
+// A site with other words: a copy of the tests' campaign, changed, built, served, and removed with its build.
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';

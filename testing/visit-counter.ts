@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { TEST_CERTIFICATE, TEST_KEY } from '#testing/certificate.ts';
 
 export type VisitCounter = {
-  /** A browser has to be told to accept its certificate. */
+  /** A browser accepts its certificate only with `ignoreHTTPSErrors`. */
   readonly origin: string;
   /** The whole of each request, its headers included, as one text; preflights too. */
   readonly asked: readonly string[];

@@ -18,7 +18,7 @@ export type DocumentParts = {
   readonly appUrl: string;
   /** Its second file. */
   readonly secondFileUrl: string;
-  /** What tells the operator's visit counter of the page; null without one. */
+  /** The file that reports to the operator's visit counter; null without one. */
   readonly counterUrl: string | null;
   /** The icon's SVG; it stands in the page, so that no browser has to fetch it. */
   readonly icon: string;

@@ -54,10 +54,10 @@ describe('the sample', () => {
 
   it('is reported with the places where it stands', () =>
     withCampaignCopy((folder) => {
-      const told = called(folder, sampleOnPage(folder)).map((sentence) =>
+      const warnings = called(folder, sampleOnPage(folder)).map((sentence) =>
         sentence.replaceAll(/(?<=yaml:|line )\d+/g, 'N'),
       );
-      assert.deepEqual(told, [
+      assert.deepEqual(warnings, [
         'campaign/landing.yaml:N: the sample’s invented people are still on the page: Sarah Lindqvist (line N), Marcus Adeyemi (line N). Put your own customers there, with their permission.',
         'campaign/landing.yaml:N: the sample’s invented figures are still on the page: 11.4% (line N), 3.2% (line N), 9.7:1 (line N), 10.2x (line N), >10 X average ROI (line N), 3.5x improvement in 60 days (line N). Put figures there that you can prove.',
         'campaign/site.yaml:N: publisher: is still the sample’s, Master AI-Powered Outreach. Write who publishes the page.',

@@ -1,4 +1,4 @@
-// Tells the operator's visit counter (`analytics` in site.yaml) that the page was seen, and which steps were taken. A file of its own,
+// Reports to the operator's visit counter (`analytics` in site.yaml) that the page was seen, and which steps were taken. A separate file,
 // which the boot script fetches when the page and its fonts are there, and only where a campaign has a counter. Whatever goes wrong
 // here is the counter's loss: the page neither waits nor notices.
 import { analytics } from '#campaign/site.yaml';
@@ -8,7 +8,7 @@ import { COUNTERS } from '#web/analytics/counters.ts';
 import { asksNotToBeCounted } from '#web/wishes.ts';
 
 /**
- * The address of the page as the counter is told: without a name or an address that the link in a newsletter may have brought along.
+ * The address of the page for the counter: without a name or an address that the link in a newsletter may have brought along.
  * Click identifiers stay here; they name one person's click.
  */
 function ownAddress(): string {
@@ -31,21 +31,21 @@ function start(): void {
   const script = document.createElement('script');
   script.src = analytics.script;
   for (const [name, value] of Object.entries(counter.attributes)) script.setAttribute(name, value);
-  const told = new Set<CountedStep>();
-  const tell = (step: CountedStep) => {
-    if (told.has(step)) return;
-    told.add(step);
+  const reported = new Set<CountedStep>();
+  const report = (step: CountedStep) => {
+    if (reported.has(step)) return;
+    reported.add(step);
     try {
-      counter.tell(step);
+      counter.report(step);
     } catch {
       // A counter that another script broke, or that is not what it was said to be.
     }
   };
   script.addEventListener('load', () => {
     const waiting = globalThis.stepsToCount;
-    globalThis.stepsToCount = { push: tell };
-    tell('seen');
-    if (Array.isArray(waiting)) (waiting as CountedStep[]).forEach(tell);
+    globalThis.stepsToCount = { push: report };
+    report('seen');
+    if (Array.isArray(waiting)) (waiting as CountedStep[]).forEach(report);
   });
   document.head.append(script);
 }

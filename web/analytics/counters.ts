@@ -1,16 +1,16 @@
-// How each visit counter is set up so that it keeps nothing on the visitor's device, and how it is told a step. Each is told the page's
+// How each visit counter is set up so that it keeps nothing on the visitor's device, and how it receives a step. Each receives the page's
 // address and nothing that a visitor typed.
 import type { Analytics } from '#shared/campaign-schema.ts';
 import type { CountedStep } from '#shared/funnel.ts';
 
-/** What every counter is told about a visit. */
+/** What every counter receives about a visit. */
 type Visit = { readonly address: string; readonly referrer: string };
 
 type Counter = {
   /** Of the element that loads its script. */
   readonly attributes: Readonly<Record<string, string>>;
   /** Called once its script has run. May throw. */
-  readonly tell: (step: CountedStep) => void;
+  readonly report: (step: CountedStep) => void;
 };
 
 type Tool = Analytics['tool'];
@@ -42,7 +42,7 @@ export const COUNTERS: Counters = {
   plausible: (_words, { address, referrer }) => {
     const scripts = globalThis as Scripts;
     const options = {
-      // We tell it when; and what it could find out beside that holds addresses of links.
+      // We say when; and what it could find out besides holds addresses of links.
       autoCapturePageviews: false,
       outboundLinks: false,
       fileDownloads: false,
@@ -59,7 +59,7 @@ export const COUNTERS: Counters = {
     });
     return {
       attributes: {},
-      tell: (step) => scripts.plausible?.(step === 'seen' ? 'pageview' : EVENTS[step]),
+      report: (step) => scripts.plausible?.(step === 'seen' ? 'pageview' : EVENTS[step]),
     };
   },
   umami: ({ script, site }, { address, referrer }) => ({
@@ -71,7 +71,7 @@ export const COUNTERS: Counters = {
       // Umami's cloud would send to another host than its script's.
       'data-host-url': script.slice(0, script.lastIndexOf('/')),
     },
-    tell: (step) => {
+    report: (step) => {
       const { umami } = globalThis as Scripts;
       const event = step === 'seen' ? {} : { name: EVENTS[step] };
       // It answers with a promise, whose failure would be reported as an error of the page.
@@ -82,7 +82,7 @@ export const COUNTERS: Counters = {
     const scripts = globalThis as Scripts;
     scripts._paq = [
       ['disableCookies'],
-      // What the browser can do would tell visitors apart.
+      // What the browser can do would distinguish visitors.
       ['disableBrowserFeatureDetection'],
       // Pictures of another host may not be asked for (img-src).
       ['setRequestMethod', 'POST'],
@@ -93,7 +93,7 @@ export const COUNTERS: Counters = {
     ];
     return {
       attributes: {},
-      tell: (step) =>
+      report: (step) =>
         scripts._paq?.push(step === 'seen' ? ['trackPageView'] : ['trackEvent', 'Funnel', EVENTS[step]]),
     };
   },

@@ -4,7 +4,7 @@ import { analytics } from '#campaign/site.yaml';
 import type { CountedStep } from '#shared/funnel.ts';
 
 declare global {
-  /** Steps that the counter has not been told yet; it takes this list's place when it comes, after the page. */
+  /** Steps that the counter has not received yet; it takes this list's place when it comes, after the page. */
   var stepsToCount: { readonly push: (step: CountedStep) => unknown } | undefined;
 }
 
