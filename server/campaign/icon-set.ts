@@ -1,5 +1,5 @@
 // The icons that a campaign may name beside those that the page draws itself: Tabler's, drawn like ours on a grid of 24 with one
-// line (docs/decisions/0031). The package belongs to the build: an image that holds a built site does without it.
+// line (docs/decisions/0032). The package belongs to the build: an image that holds a built site does without it.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
