@@ -208,6 +208,7 @@ for (const name of ['nginx', 'caddy'] as const) {
     });
 
     test('while the page is stopped, a form is answered with a sentence', async ({ page, site }) => {
+      expect((await page.request.get(`${site.url}/guide/`)).status()).toBe(200);
       await site.stop();
       const answer = await page.request.post(`${site.url}/guide/api/leads`, { data: {} });
       expect(answer.status()).toBe(503);

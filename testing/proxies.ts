@@ -179,14 +179,9 @@ function configureCaddyPath(folder: string, ports: ProxyPorts): string[] {
   writeFileSync(
     snippet,
     readDeployed('path.caddy', [
-      [
-        'reverse_proxy 127.0.0.1:3000',
-        `reverse_proxy 127.0.0.1:${
-          (ports.pages[0],
-          // As long as a test can wait.
-          ['lb_try_duration 20s', 'lb_try_duration 1s'])
-        }`,
-      ],
+      ['reverse_proxy 127.0.0.1:3000', `reverse_proxy 127.0.0.1:${ports.pages[0]}`],
+      // As long as a test can wait.
+      ['lb_try_duration 20s', 'lb_try_duration 1s'],
     ]),
   );
   writeFileSync(path.join(folder, 'index.html'), MAIN_SITE);
