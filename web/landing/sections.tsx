@@ -159,7 +159,7 @@ function Inside({ title, pictures }: Pages) {
 
 const pagesSet = (number: number, type: string): string =>
   [480, 960].map((width) => `/media/inside-${number}-${width}.${type} ${width}w`).join(', ');
-const PAGES_SIZES = '(min-width: 768px) 30rem, 90vw';
+const PAGES_SIZES = '(min-width: 1024px) 30rem, 90vw';
 
 function OpenPages({ pictures }: Pick<Pages, 'pictures'>) {
   return pictures.map((alt, index) => (
