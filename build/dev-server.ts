@@ -8,7 +8,7 @@ import { createServer, type Plugin, type ViteDevServer } from 'vite';
 
 import type { Api } from '#build/dev-api-process.ts';
 import { createInbox } from '#build/dev-inbox.ts';
-import { readPageWords } from '#build/vite-campaign.ts';
+import { IMPORTED_FROM, readPageWords } from '#build/vite-campaign.ts';
 import { CAMPAIGN_FOLDER, PROJECT_FOLDER, viteConfig } from '#build/vite-config.ts';
 import { campaignComplaints } from '#server/campaign/campaign.ts';
 import { campaignWarnings } from '#server/campaign/campaign-warnings.ts';
@@ -158,6 +158,7 @@ function watch(server: ViteDevServer, api: Api, onWords: () => void): void {
         hot.send({ type: 'error', err: { message: sayComplaints(complaints), stack: '' } });
         return;
       }
+      forgetWords(server, words);
       sayWarnings();
       hot.send({ type: 'full-reload' });
     }
@@ -174,6 +175,16 @@ function watch(server: ViteDevServer, api: Api, onWords: () => void): void {
     clearTimeout(timer);
     timer = setTimeout(look, SETTLE_MS);
   });
+}
+
+/** Lets the next request read words anew, also of a file that was not there before. */
+function forgetWords(server: ViteDevServer, files: readonly string[]): void {
+  for (const { moduleGraph } of Object.values(server.environments))
+    for (const file of files)
+      for (const module of moduleGraph.getModulesByFile(
+        path.join(IMPORTED_FROM, path.relative(CAMPAIGN_FOLDER, file)),
+      ) ?? [])
+        moduleGraph.invalidateModule(module);
 }
 
 const say = (line: string) => process.stdout.write(`${line}\n`);

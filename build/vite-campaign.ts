@@ -1,4 +1,5 @@
 // Lets the page import the operator's words: checked at build time, so that the page carries data and no schema.
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 
 import type { Plugin } from 'vite';
@@ -28,7 +29,7 @@ const ENTRIES = {
 type WordFile = keyof typeof ENTRIES;
 
 /** What '#campaign/…' in the page's code means; the words come from the folder that is chosen. */
-const IMPORTED_FROM = path.resolve(import.meta.dirname, '..', 'campaign');
+export const IMPORTED_FROM = path.resolve(import.meta.dirname, '..', 'campaign');
 
 const isWordFile = (name: string): name is WordFile => name in ENTRIES;
 
@@ -146,7 +147,9 @@ export function campaignPlugin(folder: string): Plugin {
       const [place = '', section] = id.split('?');
       const file = path.basename(place);
       if (path.dirname(place) !== IMPORTED_FROM || !isWordFile(file)) return null;
-      this.addWatchFile(path.join(folder, file));
+      // What is not there cannot be watched; the development server notices when it comes (forgetWords).
+      const source = path.join(folder, file);
+      if (existsSync(source)) this.addWatchFile(source);
       // Fills in what an operator should not have to change each January.
       const year = yearIn(readWordsOrThrow(folder, 'site.yaml', Site).language);
       const declare = (names: readonly string[], entries: Readonly<Record<string, unknown>>) =>

@@ -229,3 +229,31 @@ test('a taken port is reported in a sentence, and nothing stays behind', async (
   );
   taken.close();
 });
+
+test('a question of one’s own appears when it is saved, in a campaign that had none, and can be answered', async ({
+  page,
+  site,
+  expectedComplaints,
+}) => {
+  expectedComplaints.push(/\[vite\]|500|WebSocket/);
+  await withDev(async ({ url, campaign, output }) => {
+    await page.goto(url);
+    const visitor = createVisitor(page, site);
+    await visitor.openForm();
+    const form = path.join(campaign, 'form.yaml');
+    writeFileSync(form, 'fields:\n  - { id: phone, label: Phone, kind: telefone }\n');
+    await expect(page.locator('vite-error-overlay')).toContainText(
+      /form\.yaml:2: fields\.0\.kind: must be one of/,
+    );
+    writeFileSync(form, 'fields:\n  - { id: phone, label: Phone, kind: telephone, required: true }\n');
+    await expect(page.getByLabel('Phone *')).toBeVisible();
+    await visitor.fillForm();
+    await page.getByLabel('Phone *').fill('+44 20 7946 0018');
+    // The API starts anew with the list.
+    await expect(async () => {
+      await visitor.sendForm();
+      await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible({ timeout: 1_000 });
+    }).toPass();
+    expect(output()).not.toContain('Error');
+  });
+});

@@ -9,7 +9,8 @@ import { QUICK, startPostgres } from '#testing/postgres-server.ts';
 import { missingPrograms } from '#testing/programs.ts';
 
 export default async function globalSetup(): Promise<() => Promise<void>> {
-  for (const campaign of [TEST_CAMPAIGN, DEFAULT_CAMPAIGN, GERMAN_CAMPAIGN, ownFieldsCampaign()]) ensureBuilt(campaign);
+  for (const campaign of [TEST_CAMPAIGN, DEFAULT_CAMPAIGN, GERMAN_CAMPAIGN, ownFieldsCampaign()])
+    ensureBuilt(campaign);
   keepCompiled();
   await makeFonts();
   // Every browser that is started from here on sees it, of whatever engine.

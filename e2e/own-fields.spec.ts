@@ -148,3 +148,15 @@ test('the form with questions of its own passes axe, and nothing stands out at 3
     }
   });
 });
+
+test('a page without questions of its own has nothing of them in its files', async ({ page, site }) => {
+  const files: Promise<string>[] = [];
+  page.on('response', (response) => {
+    if (response.url().endsWith('.js')) files.push(response.text());
+  });
+  await page.goto('/');
+  await createVisitor(page, site).openForm();
+  const code = (await Promise.all(files)).join('\n');
+  expect(code).toContain('lead-draft');
+  for (const trace of ['own-answers', 'fieldset', 'answers.']) expect(code).not.toContain(trace);
+});
