@@ -90,7 +90,12 @@ const BUDGET: readonly (readonly [
   code: { readonly bytes: number; readonly limitKb: number } | null,
 ])[] = [
   [HTML, home, HTML_LIMIT_KB, { bytes: brotliOfCode(page), limitKb: 7.1 }],
-  ['application, first file', chunk, 105, { bytes: brotliOfCode(path.join(FILES, app)), limitKb: APP_LIMIT_KB }],
+  [
+    'application, first file',
+    chunk,
+    105,
+    { bytes: brotliOfCode(path.join(FILES, app)), limitKb: APP_LIMIT_KB },
+  ],
   [
     'application, second file',
     brotli(path.join(FILES, second)),
