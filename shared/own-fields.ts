@@ -10,17 +10,20 @@ import { isSingleLine } from '#shared/single-line.ts';
 import { fill } from '#shared/words.ts';
 
 /** Browsers and Node have it alike; the types here are of neither. */
-declare const URL: {
-  readonly parse: (url: string) => { readonly protocol: string; readonly hostname: string } | null;
-};
+declare const URL: new (url: string) => { readonly protocol: string; readonly hostname: string };
 
 const TELEPHONE = /^(?=(?:\D*\d){5})[+\d\s()./*#-]+(?:(?:ext\.?|x)\s*\d+)?$/i;
 // Not 1,000 or 1.000: which of the two is a thousand depends on the country.
 const NUMBER = /^[+-]?\d+(?:[.,]\d{1,2})?$/;
 
 function isWebAddress(text: string): boolean {
-  const url = /\s/.test(text) ? null : URL.parse(text);
-  return url !== null && /^https?:$/.test(url.protocol) && /[^.]\.[^.]/.test(url.hostname);
+  if (/\s/.test(text)) return false;
+  try {
+    const { protocol, hostname } = new URL(text);
+    return /^https?:$/.test(protocol) && /[^.]\.[^.]/.test(hostname);
+  } catch {
+    return false;
+  }
 }
 
 type TextRule = {

@@ -11,6 +11,9 @@ const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 const NO_WORDS: Readonly<Record<string, string>> = {
   Newsreader: 'the name of a font, in web/boot.ts',
   'Hanken Grotesk': 'the name of a font, in web/boot.ts',
+  'long text': 'a kind of answer, in form.yaml',
+  Sample: 'an invented answer, for the operator to look at a mail or a webhook',
+  'A first line. A second line.': 'the same',
   'User-agent: * Disallow: /api/ Sitemap: {}/sitemap.xml': 'robots.txt, in web/document.ts',
 };
 

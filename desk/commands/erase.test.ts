@@ -70,7 +70,10 @@ async function fill(server: ServerUnderTest): Promise<string> {
   await desk(server.service, [
     'correct',
     EMAIL,
-    ...['--company', 'Quillfeather & Daughters', '--answer', `motto=${NEW_MOTTO}`],
+    '--company',
+    'Quillfeather & Daughters',
+    '--answer',
+    `motto=${NEW_MOTTO}`,
   ]);
   await desk(server.service, ['export', '--since-last', 'crm']);
   await sealConsents(server.service, { whole: true });

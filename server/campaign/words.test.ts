@@ -41,6 +41,9 @@ const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/platform/public-addresses.ts': 'why a webhook is not called',
   'server/webhooks/webhook-sender.ts': 'why a webhook failed',
   'server/campaign/missing-and-wrong-words.ts': 'slips in campaign/',
+  'server/campaign/own-form.ts': 'slips in campaign/',
+  // For visitors, all the same: form.yaml replaces each of them, and another language must.
+  'server/campaign/own-form-words.ts': 'sentences to begin with, in English and German',
 };
 
 /** Rooms of the server that work for the desk, whose words are for the operator at a terminal and for the files written there. */
