@@ -97,7 +97,7 @@ describe('form.yaml', () => {
       it: 'an unknown kind',
       form: 'fields:\n  - id: phone\n    label: Phone\n    kind: telefone\n',
       complaints: [
-        ':4: fields.0.kind: must be one of text, telephone, number, url, choice, choices, long text (did you mean telephone?).',
+        ':4:11: fields.0.kind: must be one of text, telephone, number, url, choice, choices, long text (did you mean telephone?).',
       ],
     },
     {
