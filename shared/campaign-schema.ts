@@ -128,6 +128,12 @@ const analytics = z.discriminatedUnion(
       script: scriptOf(
         String.raw`(?:matomo|piwik)\.js`,
         'https:// and the file matomo.js of your Matomo, as in https://stats.example.com/matomo.js',
+      ).check(
+        // Its snippet loads the script from there and names the counting host beside it, which is not asked for here.
+        z.refine(
+          (address) => !address.startsWith('https://cdn.matomo.cloud/'),
+          'must be the one of your own Matomo, such as https://acme.matomo.cloud/matomo.js; its CDN counts nothing',
+        ),
       ),
       site: siteId(/^[1-9]\d*$/, "must be the number that Matomo gave to the site, such as '1'"),
     }),

@@ -409,6 +409,15 @@ const IN_YAML: readonly Slip[] = [
     ],
   },
   {
+    it: 'the script of Matomo Cloud as its snippet names it, beside another host that counts',
+    file: 'site.yaml',
+    write:
+      'analytics:\n  tool: matomo\n  script: https://cdn.matomo.cloud/acme.matomo.cloud/matomo.js\n  site: "7"',
+    complaints: [
+      '@+2: analytics.script: must be the one of your own Matomo, such as https://acme.matomo.cloud/matomo.js; its CDN counts nothing.',
+    ],
+  },
+  {
     it: 'an address that would write into the Content-Security-Policy',
     file: 'site.yaml',
     write: "analytics:\n  tool: matomo\n  script: 'https://a.example;img-src */matomo.js'\n  site: 7",

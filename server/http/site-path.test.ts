@@ -63,6 +63,10 @@ describe('the addresses of a built site', () => {
       '<a href="/apis">',
       'pictures and/or media',
       'see /media and /api',
+      'Put the file under /media/ of your shop',
+      '<p>see /assets/x</p>',
+      'title:`R&D, /api/ access`',
+      '<p>from,/fonts/ to</p>',
       'e.join(`/`)',
       't.split("/")',
     ])

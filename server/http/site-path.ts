@@ -26,8 +26,8 @@ const asPattern = (name: string): string =>
 /** The slash with which an address of ours begins, in HTML, CSS, JSON, and in scripts as the bundler writes them. */
 const FIRST_SLASH = new RegExp(
   [
-    // "/media/hero-640.webp 640w, /media/…", url(/fonts/…)
-    String.raw`(?<=["'\`(,\s])/(?=${OWN_NAMES.map(asPattern).join('|')})`,
+    // "/media/hero-640.webp 640w, /media/…", url(/fonts/…); not in a sentence
+    String.raw`(?<=["'\`]|url\(|\d[wx],\s?)/(?=${OWN_NAMES.map(asPattern).join('|')})`,
     // The page itself and its places: href="/", href="/#benefits", "start_url":"/"
     String.raw`(?<=(?:href|start_url)["']?\s*[:=]\s*["'\`])/(?=["'\`#])`,
     // Of the application: web/app.tsx, web/content/use-share.ts, web/boot.ts and shared/links.ts

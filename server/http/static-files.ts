@@ -175,14 +175,20 @@ export function serveSite(
       ? release.inlineHashes
       : hashesIn(globSync('*.html', { cwd: path.join(release.folder, 'pages') }).map(read));
   const counter = analytics && new URL(analytics.script).origin;
-  const policy = contentSecurityPolicy(hashes, secure, counter);
-  const pageAlways = [...securityHeaders(secure, policy), ...unlisted];
+  // The 404 page asks no counter.
+  const headersOf = (name: string): string[] => [
+    ...securityHeaders(
+      secure,
+      contentSecurityPolicy(hashes, secure, name === 'index.html' ? counter : undefined),
+    ),
+    ...unlisted,
+  ];
   const page = (name: string, type: string): Resource =>
     textResource(read(name), {
       type,
       // Always revalidated: a new build shows at once, an unchanged one costs a 304.
       cacheControl: 'no-cache',
-      always: type === HTML ? pageAlways : always,
+      always: type === HTML ? headersOf(name) : always,
     });
 
   const notFound = page('404.html', HTML);

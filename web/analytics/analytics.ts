@@ -20,8 +20,9 @@ function ownAddress(): string {
 
 /** The site that linked here, without the page; empty when the browser does not say. */
 function referringSite(): string {
-  const referrer = URL.parse(document.referrer);
-  return referrer === null || referrer.host === location.host ? '' : `${referrer.origin}/`;
+  if (document.referrer === '') return '';
+  const { host, origin } = new URL(document.referrer);
+  return host === location.host ? '' : `${origin}/`;
 }
 
 function start(): void {
