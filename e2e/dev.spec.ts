@@ -243,7 +243,7 @@ test('a question of one’s own appears when it is saved, in a campaign that had
     const form = path.join(campaign, 'form.yaml');
     writeFileSync(form, 'fields:\n  - { id: phone, label: Phone, kind: telefone }\n');
     await expect(page.locator('vite-error-overlay')).toContainText(
-      /form\.yaml:2: fields\.0\.kind: must be one of/,
+      /form\.yaml:2:\d+: fields\.0\.kind: must be one of/,
     );
     writeFileSync(form, 'fields:\n  - { id: phone, label: Phone, kind: telephone, required: true }\n');
     await expect(page.getByLabel('Phone *')).toBeVisible();
