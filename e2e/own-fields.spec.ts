@@ -156,6 +156,7 @@ test('a page without questions of its own has nothing of them in its files', asy
   });
   await page.goto('/');
   await createVisitor(page, site).openForm();
+  await page.waitForLoadState('networkidle');
   const code = (await Promise.all(files)).join('\n');
   expect(code).toContain('lead-draft');
   for (const trace of ['own-answers', 'fieldset', 'answers.']) expect(code).not.toContain(trace);

@@ -7,7 +7,7 @@ import { placeIn, type Action } from '#web/landing/return-point.ts';
 const MOVEMENTS = ['wheel', 'touchmove', 'keydown', 'pointerdown'];
 
 /** So long after the arrival a scroll that no visitor made is the browser's own. */
-const BROWSERS_OWN_MS = 1000;
+const BROWSERS_OWN_MS = 400;
 
 type Ref = RefObject<HTMLElement | null>;
 
@@ -36,16 +36,10 @@ export function useArrival(
     (holdsButton ? arrival?.querySelector('button') : arrival)?.focus({ preventScroll: true });
     // The form may have been left during a smooth scroll, whose rest is still added.
     requestAnimationFrame(() => requestAnimationFrame(settle));
-    // A busy browser restores its own place some frames after the page is there: once. What scrolls after that is the visitor's,
-    // also without a key, a wheel or a pointer, as by voice or with a screen reader.
+    // A busy browser restores its own place some frames after the page is there. What scrolls later is the visitor's, also without
+    // a key, a wheel or a pointer, as by voice or with a screen reader.
     const restoring = new AbortController();
-    const undo = () => {
-      if (left === null || arrival === null || Math.abs(arrival.getBoundingClientRect().top - left.top) < 1)
-        return;
-      restoring.abort();
-      settle();
-    };
-    addEventListener('scroll', undo, { passive: true, signal: restoring.signal });
+    addEventListener('scroll', settle, { passive: true, signal: restoring.signal });
     const timer = setTimeout(() => restoring.abort(), BROWSERS_OWN_MS);
     // After a reload the font arrives later, and must not move the page before the visitor does.
     document.fonts.addEventListener('loadingdone', settle);
