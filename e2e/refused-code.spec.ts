@@ -1,7 +1,7 @@
 // A refused code is reported beside the boxes as well as in a toast, and no toast covers what the visitor is doing.
 import type { Locator } from '@playwright/test';
 
-import { expect, test, type Visitor } from './fixtures.ts';
+import { expect, openWithFonts, test, type Visitor } from './fixtures.ts';
 
 /** Beside the boxes; the toast puts its status before it. */
 const REFUSAL =
@@ -121,7 +121,7 @@ test('at 320 x 568 the toast about a refused code covers neither heading nor sen
   visitor,
 }) => {
   await page.setViewportSize({ width: 320, height: 568 });
-  await page.goto('/');
+  await openWithFonts(page);
   await haveCodeRefused(visitor);
   await expect(async () => {
     const toast = await boxOf(visitor.toast);
