@@ -45,7 +45,7 @@ const SOURCES = [
   'web/**/*',
   'shared/**/*.ts',
   'build/{build,browsers,headline-font,vite-*}.ts',
-  'server/campaign/{campaign,icon-set,missing-and-wrong-words,pictures-and-films}.ts',
+  'server/campaign/{campaign,icon-set,missing-and-wrong-words,own-form,pictures-and-films,variants}.ts',
   'server/http/releases.ts',
   'package-lock.json',
   'tsconfig.base.json',
