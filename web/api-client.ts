@@ -14,6 +14,7 @@ import { ERROR_CODE_HEADER, type ApiErrorCode } from '#shared/errors.ts';
 import type { Lead, Verification } from '#shared/lead.ts';
 import type { ProofOfWorkModule } from '#web/proof-of-work.ts';
 import { visitHeader } from '#web/attribution.ts';
+import { ownVariant } from '#web/variant.ts';
 
 /** A separate file (build/build.ts), because hardly any visitor needs it. */
 const PROOF_OF_WORK_MODULE = '/proof-of-work.js';
@@ -107,7 +108,7 @@ export async function requestCode(
   consentVersion: string,
   trap: Record<string, string> = {},
 ): Promise<CodeRequested | null> {
-  const body = { ...lead, ...trap };
+  const body = { ...lead, ...trap, ...ownVariant() };
   const wording = consentVersion === '' ? {} : { [CONSENT_VERSION_HEADER]: consentVersion };
   const stated = { ...visitHeader(), ...wording };
   const { text } = await post(API.leads, body, stated).catch(async (error: unknown) => {

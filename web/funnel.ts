@@ -3,13 +3,14 @@
 import { API } from '#shared/api.ts';
 import type { ReportedStep } from '#shared/funnel.ts';
 import { visitHeader } from '#web/attribution.ts';
+import { isPreview, ownVariant } from '#web/variant.ts';
 import { asksNotToBeCounted } from '#web/wishes.ts';
 
 const reported = new Set<ReportedStep>();
 
 /** Reports a step, unless it was reported before or the visitor asked not to be counted. */
 export function reportStep(step: ReportedStep): void {
-  if (reported.has(step) || asksNotToBeCounted()) return;
+  if (reported.has(step) || asksNotToBeCounted() || isPreview()) return;
   reported.add(step);
   fetch(API.funnel, {
     method: 'POST',
@@ -17,6 +18,6 @@ export function reportStep(step: ReportedStep): void {
     // A reader who reached the end may close the page at once.
     keepalive: true,
     headers: { 'content-type': 'application/json', ...visitHeader() },
-    body: JSON.stringify({ step }),
+    body: JSON.stringify({ step, ...ownVariant() }),
   }).catch(() => {});
 }

@@ -5,6 +5,7 @@ import { analytics } from '#campaign/site.yaml';
 import { readTouch } from '#shared/attribution.ts';
 import type { CountedStep } from '#shared/funnel.ts';
 import { COUNTERS } from '#web/analytics/counters.ts';
+import { isPreview } from '#web/variant.ts';
 import { asksNotToBeCounted } from '#web/wishes.ts';
 
 /**
@@ -25,7 +26,7 @@ function referringSite(): string {
 }
 
 function start(): void {
-  if (!analytics || asksNotToBeCounted()) return;
+  if (!analytics || asksNotToBeCounted() || isPreview()) return;
   const visit = { address: ownAddress(), referrer: referringSite() };
   const counter = COUNTERS[analytics.tool](analytics as never, visit);
   const script = document.createElement('script');
