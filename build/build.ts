@@ -114,29 +114,32 @@ const joinFiles: Plugin = {
 
 /** The application in two files: what the form needs, and what is only needed after it. Its styles travel in them, or in the page. */
 async function buildApp(variant: string | null): Promise<{ appUrl: string; secondFileUrl: string }> {
-  const output = await run({
-    plugins: [joinFiles],
-    build: {
-      outDir: FILES,
-      // A variant's files stand beside those of the campaign's own page.
-      emptyOutDir: variant === null,
-      assetsDir: 'assets',
-      modulePreload: false,
-      cssCodeSplit: false,
-      rolldownOptions: {
-        input: path.join(WEB, 'entry-client.tsx'),
-        preserveEntrySignatures: 'allow-extension',
-        output: {
-          entryFileNames: 'assets/app-[hash].js',
-          chunkFileNames: 'assets/second-[hash].js',
-          // Chromium then compiles a file while it arrives, beside the page, and not function by function when one is called.
-          postBanner: '//# allFunctionsCalledOnLoad',
+  const output = await run(
+    {
+      plugins: [joinFiles],
+      build: {
+        outDir: FILES,
+        // A variant's files stand beside those of the campaign's own page.
+        emptyOutDir: variant === null,
+        assetsDir: 'assets',
+        modulePreload: false,
+        cssCodeSplit: false,
+        rolldownOptions: {
+          input: path.join(WEB, 'entry-client.tsx'),
+          preserveEntrySignatures: 'allow-extension',
+          output: {
+            entryFileNames: 'assets/app-[hash].js',
+            chunkFileNames: 'assets/second-[hash].js',
+            // Chromium then compiles a file while it arrives, beside the page, and not function by function when one is called.
+            postBanner: '//# allFunctionsCalledOnLoad',
+          },
+          // Words that are used once stand where they are used.
+          optimization: { inlineConst: { mode: 'all', pass: 3 } },
         },
-        // Words that are used once stand where they are used.
-        optimization: { inlineConst: { mode: 'all', pass: 3 } },
       },
     },
-  });
+    variant,
+  );
   const scripts = output.filter((file) => file.type === 'chunk');
   const app = scripts.find(({ isEntry }) => isEntry);
   const second = scripts.find(({ isDynamicEntry }) => isDynamicEntry);

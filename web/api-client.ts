@@ -13,6 +13,7 @@ import {
 import { ERROR_CODE_HEADER, type ApiErrorCode } from '#shared/errors.ts';
 import type { Lead, Verification } from '#shared/lead.ts';
 import type { ProofOfWorkModule } from '#web/proof-of-work.ts';
+import { variant } from '#campaign/site.yaml';
 import { visitHeader } from '#web/attribution.ts';
 import { ownVariant } from '#web/variant.ts';
 
@@ -108,7 +109,7 @@ export async function requestCode(
   consentVersion: string,
   trap: Record<string, string> = {},
 ): Promise<CodeRequested | null> {
-  const body = { ...lead, ...trap, ...ownVariant() };
+  const body = variant ? { ...lead, ...trap, ...ownVariant() } : { ...lead, ...trap };
   const wording = consentVersion === '' ? {} : { [CONSENT_VERSION_HEADER]: consentVersion };
   const stated = { ...visitHeader(), ...wording };
   const { text } = await post(API.leads, body, stated).catch(async (error: unknown) => {

@@ -1,7 +1,7 @@
 // Keeps a browser with the page that it was given first, of several that are compared (variants/ of the campaign). The server draws one at
 // random; this notes which, in localStorage: a few letters that half of all visitors share, so no identifier. A browser that comes by
 // another address and was given another page asks for its own. Part of the boot script, and of no page that is not compared.
-import { noteFirstTouch } from '#web/attribution.ts';
+import { noteFirstTouch } from '#web/first-touch.ts';
 
 /** Compared with `variants`: another comparison begins anew. */
 const KEY = 'page-variant';
