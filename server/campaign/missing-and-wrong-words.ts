@@ -175,6 +175,9 @@ export function lineOfEntry(text: string, path: Path): number {
   return Math.max(1, lines.linePos(place(document, path).value).line);
 }
 
+/** Whether a file that can be read has an entry. */
+export const hasEntry = (text: string, path: Path): boolean => parseDocument(text).hasIn(path);
+
 /** What YAML takes for something else than the writer meant, or for nothing. */
 function unreadableIn(document: Document, text: string): Slip[] {
   const lineAt = (offset: number) => {

@@ -11,6 +11,7 @@ import {
   readConsent,
   readWords,
 } from '#server/campaign/campaign.ts';
+import { campaignWarnings } from '#server/campaign/campaign-warnings.ts';
 import { sectionsOf } from '#shared/campaign-schema.ts';
 import { called, withCampaignCopy } from '#testing/campaign-copy.ts';
 
@@ -158,5 +159,25 @@ sections:
         complaints.join('\n'),
       );
     });
+  });
+});
+
+describe('what should be looked at in a variant', () => {
+  it('is a headline that is too long, a wording of its own, and no file that is read', () => {
+    const headline = 'A headline that says so much that nobody on a telephone will ever see the button';
+    withVariants(
+      { 'b/landing.yaml': `hero:\n  headline: ${headline}\n`, 'b/consent.yaml': 'text: Send me mail.\n' },
+      (folder) => {
+        const warnings = called(folder, campaignWarnings(folder)).filter((warning) =>
+          warning.includes('variants/'),
+        );
+        assert.equal(warnings.length, 2, warnings.join('\n'));
+        assert.match(warnings[0] ?? '', /variants\/b\/landing\.yaml:2: hero\.headline: has \d+ characters/);
+        assert.match(
+          warnings[1] ?? '',
+          /variants\/b\/consent\.yaml: visitors of variant b agree to other words than those of a\. .* version [0-9a-f]{12};/,
+        );
+      },
+    );
   });
 });
