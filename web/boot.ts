@@ -2,7 +2,7 @@
 // the first paint, and loads the application at the first sign of intent. That first click or key is kept and given
 // to the application once it is there, so it is never lost. Every byte counts here: it delays the first paint.
 import { analytics, variants } from '#campaign/site.yaml';
-import { meetVariant } from '#web/keep-variant.ts';
+import { meetVariant, type Meeting } from '#web/keep-variant.ts';
 import { readTheme, showTheme, toggleTheme } from '#web/theme/theme.ts';
 import { asksNotToBeCounted } from '#web/wishes.ts';
 
@@ -98,7 +98,7 @@ const addLink = (rel: string, href: string): HTMLLinkElement => {
 const faces: Promise<unknown>[] | null = analytics ? [] : null;
 
 /** What this page is to this browser, where several are compared. */
-let meeting = '';
+let meeting: Meeting | '' = '';
 
 /** Reports that a browser saw one of several pages for the first time, once it did: the only view that a comparison counts. */
 const reportFirstSight = () => {
@@ -150,17 +150,19 @@ const painted = new PerformanceObserver(() => {
 painted.observe({ type: 'paint', buffered: true });
 
 // A link to the page, or its address typed again, begins at the beginning; a reload and Back come back to where one was.
-if ((performance.getEntriesByType('navigation') as PerformanceNavigationTiming[])[0]?.type === 'navigate') {
+const isNew =
+  (performance.getEntriesByType('navigation') as PerformanceNavigationTiming[])[0]?.type === 'navigate';
+if (variants && variant && location.hash !== '#guide') {
+  meeting = meetVariant(variant, variants, isNew ? null : history.state);
+  // Nothing of this page is shown while the other one comes.
+  if (meeting === 'leaving') root.dataset['restoring'] = '';
+}
+if (isNew && !(variants && meeting === 'arrived')) {
   history.replaceState(null, '');
 }
 // The link in the mail with the guide leads here, past the form.
 if (location.hash === '#guide') history.replaceState({ stage: 'content' }, '', '/');
 const { stage = 'landing' } = (history.state ?? {}) as { readonly stage?: unknown };
-if (variants && variant && stage === 'landing') {
-  meeting = meetVariant(variant, variants);
-  // Nothing of this page is shown while the other one comes.
-  if (meeting === 'leaving') root.dataset['restoring'] = '';
-}
 if (stage !== 'landing') {
   // A reload of a later stage: the prerendered landing page stays hidden (base.css) until that stage is back.
   root.dataset['restoring'] = '';
