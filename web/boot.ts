@@ -150,15 +150,15 @@ const painted = new PerformanceObserver(() => {
 painted.observe({ type: 'paint', buffered: true });
 
 // A link to the page, or its address typed again, begins at the beginning; a reload and Back come back to where one was.
-const isNew =
-  (performance.getEntriesByType('navigation') as PerformanceNavigationTiming[])[0]?.type === 'navigate';
 if (variants && variant && location.hash !== '#guide') {
-  meeting = meetVariant(variant, variants, isNew ? null : history.state);
+  const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
+  meeting = meetVariant(variant, variants, navigation?.type === 'navigate' ? null : history.state);
   // Nothing of this page is shown while the other one comes.
   if (meeting === 'leaving') root.dataset['restoring'] = '';
 }
-if (isNew && !(variants && meeting === 'arrived')) {
-  history.replaceState(null, '');
+if ((performance.getEntriesByType('navigation') as PerformanceNavigationTiming[])[0]?.type === 'navigate') {
+  // Unless it continues what another page began.
+  if (!variants || meeting !== 'arrived') history.replaceState(null, '');
 }
 // The link in the mail with the guide leads here, past the form.
 if (location.hash === '#guide') history.replaceState({ stage: 'content' }, '', '/');

@@ -7,7 +7,7 @@ import { variantDays } from '#server/db/tables/variant-counts.ts';
 import { DAY_MS, isoTime } from '#server/platform/time.ts';
 import { FIRST_SEEN } from '#shared/funnel.ts';
 
-export type ComparedVariant = {
+type ComparedVariant = {
   readonly name: string;
   /** Browsers that saw a page of this comparison for the first time. */
   readonly views: number;
@@ -54,8 +54,8 @@ export async function compareVariants(
     for (const { day, variant, count } of days) if (day >= since) add(views, variant, count);
     for await (const groups of variantGroups(database, { from: since * DAY_MS, to }))
       for (const { variant, people } of groups) {
-        onCounted(Number(people));
-        add(leads, variant, Number(people));
+        onCounted(people);
+        add(leads, variant, people);
       }
   }
   const figures = (name: string) => ({ name, views: views.get(name) ?? 0, leads: leads.get(name) ?? 0 });

@@ -29,7 +29,7 @@ type Path = readonly PropertyKey[];
 type Slip = { readonly at: number; readonly sentence: string; readonly withColumn?: boolean };
 
 /** A file of words: how the operator calls it, such as `campaign/site.yaml`, and what stands in it. */
-export type WordsFile = { readonly file: string; readonly text: string };
+type WordsFile = { readonly file: string; readonly text: string };
 
 /** Words that are laid over those of another file. */
 export type WordsAbove = WordsFile & {
@@ -57,7 +57,8 @@ export function parseWords<Words>(
   if (documents.some(({ isBroken }) => isBroken)) return { type: 'complaints', complaints };
 
   const own: unknown = upper?.document.toJS();
-  const merged = upper === null ? lower.document.toJS() : layOver(lower.document.toJS(), own);
+  const below: unknown = lower.document.toJS();
+  const merged = upper === null ? below : layOver(below, own);
   const content: unknown = above?.prepare?.(merged, own) ?? merged;
   const result = z.safeParse(schema, content);
   if (result.success && complaints.length === 0) return { type: 'words', words: result.data };

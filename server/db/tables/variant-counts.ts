@@ -50,12 +50,11 @@ export async function variantDays(
   step: VariantStep,
   variants: readonly string[],
 ): Promise<readonly { readonly day: number; readonly variant: string; readonly count: number }[]> {
-  const rows = await db
+  return db
     .selectFrom('variant_counts')
     .select(['day', 'variant', 'count'])
     .where('step', '=', step)
     .where('variant', 'in', variants)
     .orderBy('day')
     .execute();
-  return rows.map((row) => ({ ...row, count: Number(row.count) }));
 }
