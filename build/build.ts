@@ -14,15 +14,17 @@ import {
   distFolder,
   publishRelease,
   readSources,
+  variantPage,
   removeOldReleases,
   type ReleaseFacts,
 } from '#server/http/releases.ts';
 import { campaignComplaints } from '#server/campaign/campaign.ts';
+import { OWN_PAGE, variantsIn } from '#server/campaign/variants.ts';
 import { campaignWarnings, unlistedPage } from '#server/campaign/campaign-warnings.ts';
 import { sampleOnPage } from '#server/campaign/sample-on-page.ts';
 import { endWithSentence } from '#server/platform/machine-failures.ts';
 import { makeHeadlineFont } from '#build/headline-font.ts';
-import { CAMPAIGN_FOLDER, PROJECT_FOLDER, viteConfig } from '#build/vite-config.ts';
+import { CAMPAIGN_FOLDER, PROJECT_FOLDER, viteConfigOf } from '#build/vite-config.ts';
 import { readPageWords } from '#build/vite-campaign.ts';
 import { colourStyles } from '#shared/colours.ts';
 import { renderDocument, renderManifest, robotsTxt, SITEMAP_XML } from '#web/document.ts';
@@ -66,9 +68,10 @@ strictLogger.warn = (message) => {
 
 type Output = Rolldown.RolldownOutput['output'];
 
-async function run(config: InlineConfig): Promise<Output> {
+/** @param variant whose words the page has; null: those of the campaign itself */
+async function run(config: InlineConfig, variant: string | null = null): Promise<Output> {
   const result = await build(
-    mergeConfig({ ...viteConfig, logLevel: 'warn', customLogger: strictLogger }, config),
+    mergeConfig({ ...viteConfigOf(variant), logLevel: 'warn', customLogger: strictLogger }, config),
   ).catch((error: unknown) => {
     throw withCode(error);
   });
@@ -110,29 +113,33 @@ const joinFiles: Plugin = {
 };
 
 /** The application in two files: what the form needs, and what is only needed after it. Its styles travel in them, or in the page. */
-async function buildApp(): Promise<{ appUrl: string; secondFileUrl: string }> {
-  const output = await run({
-    plugins: [joinFiles],
-    build: {
-      outDir: FILES,
-      emptyOutDir: true,
-      assetsDir: 'assets',
-      modulePreload: false,
-      cssCodeSplit: false,
-      rolldownOptions: {
-        input: path.join(WEB, 'entry-client.tsx'),
-        preserveEntrySignatures: 'allow-extension',
-        output: {
-          entryFileNames: 'assets/app-[hash].js',
-          chunkFileNames: 'assets/second-[hash].js',
-          // Chromium then compiles a file while it arrives, beside the page, and not function by function when one is called.
-          postBanner: '//# allFunctionsCalledOnLoad',
+async function buildApp(variant: string | null): Promise<{ appUrl: string; secondFileUrl: string }> {
+  const output = await run(
+    {
+      plugins: [joinFiles],
+      build: {
+        outDir: FILES,
+        // A variant's files stand beside those of the campaign's own page.
+        emptyOutDir: variant === null,
+        assetsDir: 'assets',
+        modulePreload: false,
+        cssCodeSplit: false,
+        rolldownOptions: {
+          input: path.join(WEB, 'entry-client.tsx'),
+          preserveEntrySignatures: 'allow-extension',
+          output: {
+            entryFileNames: 'assets/app-[hash].js',
+            chunkFileNames: 'assets/second-[hash].js',
+            // Chromium then compiles a file while it arrives, beside the page, and not function by function when one is called.
+            postBanner: '//# allFunctionsCalledOnLoad',
+          },
+          // Words that are used once stand where they are used.
+          optimization: { inlineConst: { mode: 'all', pass: 3 } },
         },
-        // Words that are used once stand where they are used.
-        optimization: { inlineConst: { mode: 'all', pass: 3 } },
       },
     },
-  });
+    variant,
+  );
   const scripts = output.filter((file) => file.type === 'chunk');
   const app = scripts.find(({ isEntry }) => isEntry);
   const second = scripts.find(({ isDynamicEntry }) => isDynamicEntry);
@@ -229,17 +236,21 @@ async function buildCounter(): Promise<string> {
 /** What web/entry-prerender.tsx exports. */
 type Prerenderer = { readonly prerender: (path: string) => Promise<string> };
 
-async function buildPrerenderer(): Promise<Prerenderer> {
-  await run({
-    publicDir: false,
-    build: {
-      ssr: path.join(WEB, 'entry-prerender.tsx'),
-      outDir: PRERENDERER,
-      emptyOutDir: true,
-      rolldownOptions: { output: { entryFileNames: 'prerender.js' } },
+async function buildPrerenderer(variant: string | null): Promise<Prerenderer> {
+  const folder = path.join(PRERENDERER, variant ?? OWN_PAGE);
+  await run(
+    {
+      publicDir: false,
+      build: {
+        ssr: path.join(WEB, 'entry-prerender.tsx'),
+        outDir: folder,
+        emptyOutDir: true,
+        rolldownOptions: { output: { entryFileNames: 'prerender.js' } },
+      },
     },
-  });
-  return (await import(pathToFileURL(path.join(PRERENDERER, 'prerender.js')).href)) as Prerenderer;
+    variant,
+  );
+  return (await import(pathToFileURL(path.join(folder, 'prerender.js')).href)) as Prerenderer;
 }
 
 const hash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
@@ -287,19 +298,29 @@ async function buildStylesWhereUsed(page: string): Promise<string> {
   return used.join('');
 }
 
-const { site, landing, interface: words } = readPageWords(CAMPAIGN_FOLDER);
-const { hero, figures = [] } = landing;
-const { appUrl, secondFileUrl } = await buildApp();
+/** The landing page in the words of one variant, with its files. */
+async function buildHome(variant: string | null) {
+  const { landing, interface: words } = readPageWords(CAMPAIGN_FOLDER, variant);
+  const { hero, figures = [] } = landing;
+  const app = await buildApp(variant);
+  const { prerender } = await buildPrerenderer(variant);
+  const markup = await prerender('/');
+  const css =
+    (await buildHeadlineFont([hero.headline, site.title, ...figures.map(({ value }) => value)])) +
+    critical +
+    (await buildStylesWhereUsed(markup));
+  return { ...app, prerender, markup, css, words };
+}
+
+const { site, interface: words } = readPageWords(CAMPAIGN_FOLDER);
+const others = variantsIn(CAMPAIGN_FOLDER);
+const critical = (await buildCriticalStyles('critical.ts')) + (site.colors ? colourStyles(site.colors) : '');
+const own = await buildHome(null);
+const homes = [{ variant: others.length === 0 ? null : OWN_PAGE, ...own }];
+for (const variant of others) homes.push({ variant, ...(await buildHome(variant)) });
 takeCampaignFiles();
 await buildProofOfWork();
 const counterUrl = site.analytics ? await buildCounter() : null;
-const critical = (await buildCriticalStyles('critical.ts')) + (site.colors ? colourStyles(site.colors) : '');
-const { prerender } = await buildPrerenderer();
-const markup = await prerender('/');
-const css =
-  (await buildHeadlineFont([hero.headline, site.title, ...figures.map(({ value }) => value)])) +
-  critical +
-  (await buildStylesWhereUsed(markup));
 const notFoundCss =
   (await buildHeadlineFont([words.notFound.title, site.title])) +
   critical +
@@ -313,11 +334,11 @@ const icon = readFileSync(path.join(FILES, 'favicon.svg'), 'utf8')
 
 mkdirSync(PAGES, { recursive: true });
 const pages = [
-  [
-    'index.html',
+  ...homes.map(({ variant, words: ownWords, markup, css, appUrl, secondFileUrl }) => [
+    variant === null || variant === OWN_PAGE ? 'index.html' : variantPage(variant),
     renderDocument({
       site,
-      words,
+      words: ownWords,
       markup,
       css,
       bootScript,
@@ -326,34 +347,39 @@ const pages = [
       counterUrl,
       icon,
       page: 'home',
+      variant,
       hasPicture,
     }),
-  ],
+  ]),
   [
     '404.html',
     renderDocument({
       site,
       words,
-      markup: await prerender('/404'),
+      markup: await own.prerender('/404'),
       css: notFoundCss,
       bootScript,
-      appUrl,
-      secondFileUrl,
+      appUrl: own.appUrl,
+      secondFileUrl: own.secondFileUrl,
       counterUrl: null,
       icon,
       page: '404',
+      variant: null,
       hasPicture,
     }),
   ],
   ['robots.txt', robotsTxt(site)],
   ...(site.noindex ? [] : ([['sitemap.xml', SITEMAP_XML]] as const)),
   ['site.webmanifest', renderManifest(site)],
-] as const;
+] as readonly (readonly [string, string])[];
 for (const [name, text] of pages) writeFileSync(path.join(PAGES, name), text);
 compressFiles();
 const facts: ReleaseFacts = {
   builtFrom,
-  inlineHashes: { scripts: [hash(bootScript)], styles: [hash(css), hash(notFoundCss)] },
+  inlineHashes: {
+    scripts: [hash(bootScript)],
+    styles: [...new Set([...homes.map(({ css }) => hash(css)), hash(notFoundCss)])],
+  },
 };
 writeFileSync(path.join(RELEASE, 'release.json'), JSON.stringify(facts));
 // A site with half of the old words and half of the new ones must not be published.

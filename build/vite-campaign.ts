@@ -15,12 +15,13 @@ import {
   svgSize,
 } from '#server/campaign/campaign.ts';
 import { iconDrawing } from '#server/campaign/icon-set.ts';
+import { OWN_PAGE, variantsIn } from '#server/campaign/variants.ts';
 import { chaptersOf, filmHasPoints, Interface, Landing, sectionsOf, Site } from '#shared/campaign-schema.ts';
 import { yearIn } from '#shared/words.ts';
 
 /** Each file that the page may import, and its entries. An optional entry that the operator left out is undefined. */
 const ENTRIES = {
-  'site.yaml': Object.keys(Site.shape),
+  'site.yaml': [...Object.keys(Site.shape), 'variant', 'variants'],
   'landing.yaml': Object.keys(Landing.shape),
   'interface.yaml': Object.keys(Interface.shape),
   'consent.yaml': [],
@@ -48,12 +49,12 @@ function wordsOrThrow<Words>(
 
 export type PageWords = { readonly site: Site; readonly landing: Landing; readonly interface: Interface };
 
-/** Reads the words of the page. Throws all complaints. */
-export function readPageWords(folder: string): PageWords {
+/** Reads the words of the page. Throws all complaints. @param variant of the page; null: the campaign's own */
+export function readPageWords(folder: string, variant: string | null = null): PageWords {
   return {
     site: readWordsOrThrow(folder, 'site.yaml', siteOf(folder)),
-    landing: readWordsOrThrow(folder, 'landing.yaml', landingOf(folder)),
-    interface: readWordsOrThrow(folder, 'interface.yaml', Interface),
+    landing: wordsOrThrow(readWords(folder, 'landing.yaml', landingOf(folder), variant)),
+    interface: wordsOrThrow(readWords(folder, 'interface.yaml', Interface, variant)),
   };
 }
 
@@ -119,9 +120,13 @@ function landingWords(folder: string, landing: Landing) {
 }
 
 /** What a file of words gives to the page. */
-function exportsOf(folder: string, file: WordFile): Readonly<Record<string, unknown>> {
-  if (file === 'consent.yaml') return wordsOrThrow(readConsent(folder));
-  const { site, landing, interface: interfaceWords } = readPageWords(folder);
+function exportsOf(
+  folder: string,
+  file: WordFile,
+  variant: string | null,
+): Readonly<Record<string, unknown>> {
+  if (file === 'consent.yaml') return wordsOrThrow(readConsent(folder, variant));
+  const { site, landing, interface: interfaceWords } = readPageWords(folder, variant);
   if (file === 'form.yaml') {
     const form = wordsOrThrow(readForm(folder, site.language));
     return { ...form, asksMore: form.fields.length > 0 };
@@ -129,14 +134,18 @@ function exportsOf(folder: string, file: WordFile): Readonly<Record<string, unkn
   if (file === 'landing.yaml') return landingWords(folder, landing);
   if (file === 'interface.yaml') return interfaceWords;
   const languageName = new Intl.DisplayNames(site.language, { type: 'language' }).of(site.language);
-  return { ...site, languageName, logo: logoOf(folder, site.logo) };
+  const others = variantsIn(folder);
+  // Constants while the page is built: one without variants has nothing of them.
+  const compared =
+    others.length === 0 ? {} : { variant: variant ?? OWN_PAGE, variants: [OWN_PAGE, ...others].join() };
+  return { ...site, languageName, logo: logoOf(folder, site.logo), ...compared };
 }
 
 /** The largest file of words: each of its sections is a module, so that the bundler leaves out unused entries. */
 const SECTIONED = 'interface.yaml';
 
-/** A Vite plugin for `import * as words from '#campaign/….yaml'`: one export for each entry. */
-export function campaignPlugin(folder: string): Plugin {
+/** A Vite plugin for `import * as words from '#campaign/….yaml'`: one export for each entry. @param variant of the page; null: the campaign's own */
+export function campaignPlugin(folder: string, variant: string | null = null): Plugin {
   return {
     name: 'campaign',
     enforce: 'pre',
@@ -157,7 +166,7 @@ export function campaignPlugin(folder: string): Plugin {
           const value = JSON.stringify(entries[name])?.replaceAll('{year}', year);
           return `export const ${name} = ${value};`;
         });
-      const words = exportsOf(folder, file);
+      const words = exportsOf(folder, file, variant);
       const names = [...new Set([...ENTRIES[file], ...Object.keys(words)])];
       const code =
         file !== SECTIONED

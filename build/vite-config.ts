@@ -38,12 +38,12 @@ function shortClassName(name: string, file: string): string {
 /** `Features.LightDark` of Vite's lightningcss: nothing here uses light-dark(), and what would stand in for it has a weight. */
 const LIGHT_DARK = 1_048_576;
 
-/** What every use of Vite here has in common. */
-export const viteConfig: InlineConfig = {
+/** What every use of Vite here has in common. @param variant whose words the page has; null: those of the campaign itself */
+export const viteConfigOf = (variant: string | null): InlineConfig => ({
   configFile: false,
   root: path.join(PROJECT_FOLDER, 'web'),
   publicDir: path.join(PROJECT_FOLDER, 'web', 'public'),
-  plugins: [campaignPlugin(CAMPAIGN_FOLDER), react()],
+  plugins: [campaignPlugin(CAMPAIGN_FOLDER, variant), react()],
   build: {
     target: [...BUILD_TARGET],
     cssTarget: [...BUILD_TARGET],
@@ -54,4 +54,7 @@ export const viteConfig: InlineConfig = {
     modules: { generateScopedName: shortClassName },
     lightningcss: { exclude: LIGHT_DARK },
   },
-};
+});
+
+/** Of the campaign's own page. */
+export const viteConfig: InlineConfig = viteConfigOf(null);

@@ -12,5 +12,9 @@ export type ReportedStep = (typeof REPORTED_STEPS)[number];
 /** `seen`: the page was asked for. */
 export type FunnelStep = 'seen' | ReportedStep;
 
+/** A browser saw one of several pages, and no other of them before. The page reports it, because only the browser knows. */
+export const FIRST_SEEN = 'first-seen';
+export type VariantStep = typeof FIRST_SEEN;
+
 /** The steps that a visit counter receives, if the campaign has one: the page was seen, the form opened, a code asked for, a code entered. */
 export type CountedStep = 'seen' | 'opened' | 'asked' | 'entered';

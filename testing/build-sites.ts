@@ -2,6 +2,7 @@
 import { ensureBuilt, GERMAN_CAMPAIGN, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { bareCampaign, rearrangedCampaign, reversedCampaign } from '#testing/other-campaigns.ts';
 import { ownFieldsCampaign } from '#testing/own-fields-campaign.ts';
+import { variantsCampaign } from '#testing/variants-campaign.ts';
 
 for (const campaign of [
   TEST_CAMPAIGN,
@@ -10,5 +11,6 @@ for (const campaign of [
   reversedCampaign(),
   bareCampaign(),
   ownFieldsCampaign(),
+  variantsCampaign(),
 ])
   ensureBuilt(campaign);

@@ -99,15 +99,15 @@ const post = (url: string, body: object, headers: Record<string, string> = {}): 
 /**
  * Asks for a code. Where the server wants a proof of work first, it is done, and the visitor notices a second or two.
  * @param consentVersion the wording that stood beside the box when it was ticked; empty when none was stated
- * @param trap what a robot wrote into the hidden field; sent only when there is something
+ * @param more what else the body says: what a robot wrote into the hidden field; which of several pages this is
  * @returns what the server said, or null when a success had no readable body
  */
 export async function requestCode(
   lead: Lead,
   consentVersion: string,
-  trap: Record<string, string> = {},
+  more: Readonly<Record<string, string>> = {},
 ): Promise<CodeRequested | null> {
-  const body = { ...lead, ...trap };
+  const body = { ...lead, ...more };
   const wording = consentVersion === '' ? {} : { [CONSENT_VERSION_HEADER]: consentVersion };
   const stated = { ...visitHeader(), ...wording };
   const { text } = await post(API.leads, body, stated).catch(async (error: unknown) => {

@@ -4,7 +4,8 @@ import { it } from 'node:test';
 
 import { attributionOf } from '#server/attribution/attribution.ts';
 import { VISIT_HEADER } from '#shared/api.ts';
-import { noteFirstTouch, visitHeader } from '#web/attribution.ts';
+import { visitHeader } from '#web/attribution.ts';
+import { noteFirstTouch } from '#web/first-touch.ts';
 
 function tab() {
   const kept = new Map<string, string>();

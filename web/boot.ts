@@ -1,13 +1,17 @@
 // The only script that runs before a visitor does anything; it stands inline in the page's head. It sets the theme before
 // the first paint, and loads the application at the first sign of intent. That first click or key is kept and given
 // to the application once it is there, so it is never lost. Every byte counts here: it delays the first paint.
-import { analytics } from '#campaign/site.yaml';
+import { analytics, variants } from '#campaign/site.yaml';
+import { meetVariant, type Meeting } from '#web/keep-variant.ts';
 import { readTheme, showTheme, toggleTheme } from '#web/theme/theme.ts';
+import { asksNotToBeCounted } from '#web/wishes.ts';
 
 type AppModule = { readonly start: (pressed?: HTMLButtonElement) => Promise<boolean> };
 
 const root = document.documentElement;
 const { app: appUrl = '', later: secondFileUrl = '' } = (document.currentScript as HTMLElement).dataset;
+/** Which of several pages that are compared this one is; none on the 404 page. */
+const variant = variants ? (document.currentScript as HTMLElement).dataset['variant'] : '';
 const counterUrl = analytics ? (document.currentScript as HTMLElement).dataset['counter'] : '';
 showTheme(
   root,
@@ -93,7 +97,23 @@ const addLink = (rel: string, href: string): HTMLLinkElement => {
 /** Each face, once it has come or failed; kept only where something waits for the fonts. */
 const faces: Promise<unknown>[] | null = analytics ? [] : null;
 
+/** What this page is to this browser, where several are compared. */
+let meeting: Meeting | '' = '';
+
+/** Reports that a browser saw one of several pages for the first time, once it did: the only view that a comparison counts. */
+const reportFirstSight = () => {
+  if (meeting === 'new' && !asksNotToBeCounted())
+    fetch('/api/funnel', {
+      method: 'POST',
+      credentials: 'omit',
+      keepalive: true,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ step: 'first-seen', variant }),
+    }).catch(() => {});
+};
+
 const loadFonts = () => {
+  if (variants) reportFirstSight();
   addLink('manifest', '/site.webmanifest');
   for (const [family, file] of [
     ['Newsreader', 'newsreader'],
@@ -130,8 +150,15 @@ const painted = new PerformanceObserver(() => {
 painted.observe({ type: 'paint', buffered: true });
 
 // A link to the page, or its address typed again, begins at the beginning; a reload and Back come back to where one was.
+if (variants && variant && location.hash !== '#guide') {
+  const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
+  meeting = meetVariant(variant, variants, navigation?.type === 'navigate' ? null : history.state);
+  // Nothing of this page is shown while the other one comes.
+  if (meeting === 'leaving') root.dataset['restoring'] = '';
+}
 if ((performance.getEntriesByType('navigation') as PerformanceNavigationTiming[])[0]?.type === 'navigate') {
-  history.replaceState(null, '');
+  // Unless it continues what another page began.
+  if (!variants || meeting !== 'arrived') history.replaceState(null, '');
 }
 // The link in the mail with the guide leads here, past the form.
 if (location.hash === '#guide') history.replaceState({ stage: 'content' }, '', '/');

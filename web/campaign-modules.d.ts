@@ -7,6 +7,10 @@ declare module '#campaign/site.yaml' {
     readonly languageName: string;
     /** The logo, as high as the mark it replaces; sizes in CSS pixels. */
     readonly logo: { readonly src: string; readonly width: number; readonly height: number } | undefined;
+    /** Which of the pages that are compared this one is; undefined in a campaign without variants. */
+    readonly variant: string | undefined;
+    /** The names of all of them, with commas. */
+    readonly variants: string | undefined;
   };
   export = site;
 }

@@ -23,14 +23,16 @@ export type DocumentParts = {
   /** The icon's SVG; it stands in the page, so that no browser has to fetch it. */
   readonly icon: string;
   readonly page: 'home' | '404';
+  /** Which of the pages that are compared it is; null where none are. */
+  readonly variant: string | null;
   /** Whether there is a picture for link previews. */
   readonly hasPicture: boolean;
 };
 
 /** The whole page. */
 export function renderDocument(parts: DocumentParts): string {
-  const { site, words, markup, css, bootScript, appUrl, secondFileUrl, counterUrl, icon, page, hasPicture } =
-    parts;
+  const { site, words, markup, css, bootScript, appUrl, secondFileUrl, counterUrl } = parts;
+  const { icon, page, variant, hasPicture } = parts;
   const title = page === 'home' ? site.pageTitle : fill(words.notFound.pageTitle, { title: site.title });
   const { text, link } = words.loadFailure;
   const failure = fill(escape(text), { link: `<a href="">${escape(link)}</a>` });
@@ -43,7 +45,7 @@ export function renderDocument(parts: DocumentParts): string {
 <title>${escape(title)}</title>
 ${[...(page === 'home' ? [homeMeta(site, hasPicture)] : []), ...(page === '404' || site.noindex ? [NOINDEX] : [])].join('\n')}
 <link rel="icon" href="data:image/svg+xml,${icon.replaceAll('#', '%23').replaceAll('"', "'")}">
-<script data-app="${escape(appUrl)}" data-later="${escape(secondFileUrl)}"${counterUrl === null ? '' : ` data-counter="${escape(counterUrl)}"`}>${bootScript}</script>
+<script data-app="${escape(appUrl)}" data-later="${escape(secondFileUrl)}"${counterUrl === null ? '' : ` data-counter="${escape(counterUrl)}"`}${variant === null ? '' : ` data-variant="${escape(variant)}"`}>${bootScript}</script>
 <style>${css}</style>
 </head>
 <body>

@@ -11,7 +11,7 @@ import { adoptStyles } from '#web/styles/adopt-styles.ts';
 import { appStyles } from '#web/styles/app-styles.ts';
 import { createToastStore } from '#web/ui/toast-store.ts';
 import { formStageState, initialStageState } from '#web/use-stage.ts';
-import { noteFirstTouch } from '#web/attribution.ts';
+import { noteFirstTouch } from '#web/first-touch.ts';
 
 /** A press that started the application has opened the form by then. */
 const SETTLED_MS = 50;

@@ -50,6 +50,7 @@ Examples:
       const report = await gatherReport(database, period, {
         title,
         fields: campaign.form.fields,
+        variants: campaign.variants.map(({ name, consent }) => ({ name, consentVersion: consent.version })),
         retention: config.retention,
         now,
         platformsOf: lookup.platformsOf,

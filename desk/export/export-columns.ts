@@ -36,6 +36,8 @@ export type ExportedLead = Omit<LeadAnswers, 'answers'> & {
   /** For the mail of other programs; empty for people who are no leads. */
   readonly unsubscribe_url: string;
   readonly attribution: KeptAttribution;
+  /** Which of several pages had the form; not there where there was one. */
+  readonly variant?: string;
 };
 
 /** Makes the link with which a lead withdraws the consent; empty where the format has no column for it. */
@@ -56,7 +58,7 @@ export type CsvFormat = {
 };
 type JsonLinesFormat = { readonly kind: 'jsonl'; readonly about: string };
 
-const own = (name: Exclude<keyof ExportedLead, 'attribution' | 'answers'>): Column => [
+const own = (name: Exclude<keyof ExportedLead, 'attribution' | 'answers' | 'variant'>): Column => [
   name,
   (lead) => lead[name],
 ];
@@ -204,12 +206,23 @@ const isProgram = (name: string): name is Program => PROGRAMS.includes(name);
 /**
  * The columns for the campaign's own questions, which stand behind the others. In our CSV each has its id, and the last one holds
  * answers to questions that are no longer asked; a program gets those that have a property of its own.
- * @param own hasAnswers: whether anyone was ever asked
+ * @param own hasAnswers: whether anyone was ever asked; hasVariants: whether anyone was given one of several pages
  */
 export function ownColumns(
   format: FormatName,
-  { fields, hasAnswers }: { readonly fields: readonly OwnField[]; readonly hasAnswers: boolean },
+  {
+    fields,
+    hasAnswers,
+    hasVariants,
+  }: {
+    readonly fields: readonly OwnField[];
+    readonly hasAnswers: boolean;
+    readonly hasVariants: boolean;
+  },
 ): readonly Column[] {
+  const variant: Column = ['variant', (lead) => lead.variant ?? ''];
+  if (format === 'csv' && hasVariants)
+    return [variant, ...ownColumns(format, { fields, hasAnswers, hasVariants: false })];
   if (format === 'csv' && hasAnswers)
     return [
       ...fields.map(({ id }): Column => [id, ({ answers }) => answerText(answers?.[id]?.answer)]),
@@ -258,6 +271,7 @@ export function exportedLead(record: LeadRecord, unsubscribeUrl: UnsubscribeUrl)
     // Only a lead has a consent to withdraw.
     unsubscribe_url: record.first_verified_at === null ? '' : unsubscribeUrl(record.id),
     attribution,
+    ...(record.variant !== null && { variant: record.variant }),
   };
 }
 

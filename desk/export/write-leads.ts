@@ -1,7 +1,13 @@
 // Writes leads as text, a page at a time.
 import { createCollector } from '#server/platform/collect-garbage.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { hasOwnAnswers, leadPages, type LeadFilter, type LeadState } from '#server/db/across/lead-pages.ts';
+import {
+  hasOwnAnswers,
+  hasVariants,
+  leadPages,
+  type LeadFilter,
+  type LeadState,
+} from '#server/db/across/lead-pages.ts';
 import { csv } from '#desk/export/csv.ts';
 import {
   exportedLead,
@@ -61,9 +67,13 @@ export async function* writeLeads(
 ): AsyncGenerator<Written, void, void> {
   const known: CsvFormat | (typeof FORMATS)['jsonl'] = FORMATS[name];
   const hasAnswers = fields.length > 0 || (name === 'csv' && (await hasOwnAnswers(db, selection.state)));
+  const isCompared = name === 'csv' && (await hasVariants(db, selection.state));
   const format =
     known.kind === 'csv'
-      ? { ...known, columns: [...known.columns, ...ownColumns(name, { fields, hasAnswers })] }
+      ? {
+          ...known,
+          columns: [...known.columns, ...ownColumns(name, { fields, hasAnswers, hasVariants: isCompared })],
+        }
       : known;
   if (format.kind === 'csv') yield { text: headOf(format, byteOrderMark), leadIds: [] };
   const collect = createCollector();

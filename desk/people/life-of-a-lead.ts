@@ -34,6 +34,7 @@ export function storyOf(data: PersonalData): readonly StoryEntry[] {
         'consent wording': form.consent_version,
         source: sourceOf(readAttribution(form.attribution)),
         flags: form.flags,
+        variant: form.variant,
         from: form.client_address,
         browser: form.user_agent,
       },

@@ -139,7 +139,7 @@ ${notes(report)
 /** The sources stand on the left; the two sections after them on the right, one below the other. Answers follow, two in a row. */
 function inColumns(sections: readonly Section[], report: Report): string {
   const at = sections.findIndex(({ chart }) => chart === 'source') + 1;
-  const answersAt = sections.filter(({ chart }) => chart !== 'answer').length;
+  const answersAt = sections.filter(({ chart }) => chart !== 'answer' && chart !== 'variant').length;
   const html = sections.map((section) => sectionAsHtml(section, report));
   return [
     ...html.slice(0, at),

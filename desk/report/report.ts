@@ -3,6 +3,7 @@ import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { countLeads } from '#server/db/across/report-figures.ts';
 import { gatherFigures, knownSince, type Figures, type FiguresOptions } from '#server/figures/figures.ts';
 import { countAnswers, type AnswerCounts } from '#desk/report/answers.ts';
+import { compareVariants, type Comparison } from '#desk/report/variants.ts';
 import type { Period } from '#desk/report/period.ts';
 import { isoTime } from '#server/platform/time.ts';
 import type { OwnField } from '#shared/campaign-schema.ts';
@@ -18,6 +19,8 @@ export type Report = {
   >;
   /** By the answers to each question with choices; not there when the campaign asks none. */
   readonly byAnswer?: readonly AnswerCounts[];
+  /** Not there when the campaign has one page. */
+  readonly byVariant?: Comparison;
 } & Figures;
 
 /**
@@ -30,12 +33,15 @@ export async function gatherReport(
   {
     title,
     fields,
+    variants,
     onProgress,
     ...options
   }: Pick<FiguresOptions, 'retention' | 'now' | 'platformsOf'> & {
     readonly title: string;
     /** The campaign's own questions. */
     readonly fields: readonly OwnField[];
+    /** The pages that are compared, the campaign's own first. */
+    readonly variants: Parameters<typeof compareVariants>[2];
     readonly onProgress: (people: number) => void;
   },
 ): Promise<Report> {
@@ -45,6 +51,7 @@ export async function gatherReport(
   const since = knownSince(options.retention, options.now);
   const figures = await gatherFigures(database, period, { ...options, withViews: true, onCounted });
   const byAnswer = await countAnswers(database, period, { fields, onCounted: () => onProgress(counted) });
+  const byVariant = await compareVariants(database, to, variants, () => onProgress(counted));
   // A part of the period before would be compared with the whole of this one.
   const { leads, funnel, timeToEnter } =
     since.codes <= before.from
@@ -56,6 +63,7 @@ export async function gatherReport(
     period: { name: period.name, from: isoTime(from), to: isoTime(to) },
     ...figures,
     ...(byAnswer.length > 0 && { byAnswer }),
+    ...(byVariant !== null && { byVariant }),
     before: {
       name: period.beforeName,
       from: isoTime(before.from),

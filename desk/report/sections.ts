@@ -3,6 +3,7 @@
 import type { Row } from '#server/figures/figures.ts';
 import type { AnswerCounts } from '#desk/report/answers.ts';
 import type { Report } from '#desk/report/report.ts';
+import type { Comparison } from '#desk/report/variants.ts';
 import {
   FATES,
   areCodesKnown,
@@ -18,11 +19,14 @@ import {
   shownSteps,
   sourceSentence,
   timeGroupName,
+  interval,
+  tenths,
   timeSentence,
+  variantSentence,
 } from '#desk/report/sentences.ts';
 
 export type Section = {
-  readonly chart: 'funnel' | 'fate' | 'day' | 'source' | 'platform' | 'time' | 'answer';
+  readonly chart: 'funnel' | 'fate' | 'day' | 'source' | 'platform' | 'time' | 'answer' | 'variant';
   readonly title: string;
   readonly sentence: string;
   /** Headings of the table. The first column names a row, the others count. */
@@ -49,6 +53,7 @@ export const sectionsOf = (report: Report): readonly Section[] => [
   platformSection(report),
   timeSection(report),
   ...(report.byAnswer ?? []).map((answers) => answerSection(report, answers)),
+  ...(report.byVariant === undefined ? [] : [variantSection(report.byVariant)]),
 ];
 
 function funnelSection(report: Report): Section {
@@ -160,6 +165,32 @@ function answerSection({ leads: all }: Report, answers: AnswerCounts): Section {
       rest: 0,
       label: leads === 0 ? '0' : `${number(leads)} · ${share}`,
     })),
+  };
+}
+
+function variantSection(comparison: Comparison): Section {
+  const rows = comparison.variants.map(({ name, views, leads, share }) => ({
+    name,
+    cells: [
+      number(views),
+      number(leads),
+      ...(share === null ? ['–', '–'] : [tenths(share.share), interval(share)]),
+    ],
+    bar: {
+      name,
+      value: share?.share ?? 0,
+      rest: 0,
+      label:
+        share === null ? 'no views yet' : `${tenths(share.share)} · ${number(leads)} of ${number(views)}`,
+    },
+  }));
+  return {
+    chart: 'variant',
+    title: 'Variants of the page',
+    sentence: variantSentence(comparison),
+    columns: ['Variant', 'First views', 'New leads', 'Share', '95% interval'],
+    rows: rows.map(({ name, cells }) => [name, ...cells]),
+    bars: rows.map(({ bar }) => bar),
   };
 }
 

@@ -3,7 +3,9 @@ import { NO_ANSWER, OTHER_ANSWERS, type AnswerCounts } from '#desk/report/answer
 import type { CodeFate } from '#server/db/across/code-fates.ts';
 import { OTHERS } from '#server/attribution/source.ts';
 import { countOf, type CodeStep, type Figures, type Row, type Step } from '#server/figures/figures.ts';
+import type { Share as ShareOfViews } from '#desk/report/compare-variants.ts';
 import type { Report } from '#desk/report/report.ts';
+import type { Comparison } from '#desk/report/variants.ts';
 import { isoTime } from '#server/platform/time.ts';
 
 const STEPS: Readonly<Record<Step['step'], string>> = {
@@ -294,8 +296,54 @@ const FATES_IN_A_SENTENCE: typeof FATES = {
   unknown: 'have mail that is no longer kept',
 };
 
+/** 3.1%; for shares of which most are small. @param share from 0 to 1 */
+export const tenths = (share: number): string => `${(100 * share).toFixed(1)}%`;
+
+/** 2.4 to 4.0% */
+export const interval = ({ low, high }: ShareOfViews): string =>
+  `${(100 * low).toFixed(1)} to ${tenths(high)}`;
+
+/** Whether the difference between the variants can be believed, and what it would take. */
+export function variantSentence({ since, variants, verdicts }: Comparison): string {
+  const [own] = variants;
+  if (since === null || own === undefined) {
+    const unseen = variants.filter(({ views }) => views === 0).map(({ name }) => name);
+    return `Nothing to compare yet: ${unseen.join(' and ')} ${unseen.length === 1 ? 'was' : 'were'} not seen so far.`;
+  }
+  const shareOf = (name: string) => {
+    const found = variants.find((variant) => variant.name === name)?.share;
+    return found ? tenths(found.share) : '–';
+  };
+  return verdicts
+    .map((verdict) => {
+      const { variant } = verdict;
+      const both = `${own.name} ${shareOf(own.name)}, ${variant} ${shareOf(variant)}`;
+      switch (verdict.type) {
+        case 'nothing yet':
+          return `Neither ${own.name} nor ${variant} has brought a lead yet.`;
+        case 'uneven':
+          return `${own.name} and ${variant} cannot be compared: visitors were not shared out evenly, which chance does not explain. Look for a cache in front of the page.`;
+        case 'differ':
+          return `${verdict.better} brings more leads than ${verdict.worse} (${both}), and that can be believed.`;
+        case 'open':
+          return verdict.leading === null
+            ? `So far ${own.name} and ${variant} bring equally many leads (${both}).`
+            : `It cannot be said yet which of ${own.name} and ${variant} is better (${both}). ${waitingFor(verdict.moreViews)}`;
+      }
+    })
+    .join(' ');
+}
+
+const waitingFor = (moreViews: number | null): string =>
+  moreViews === null
+    ? 'A difference this small is not worth waiting for.'
+    : `If the shares stay so, about ${number(roughly(moreViews))} more first views would show it.`;
+
+/** To two digits: it is an estimate from few leads. */
+const roughly = (count: number): number => (count < 10 ? 10 : Number(count.toPrecision(2)));
+
 /** What a reader has to know to understand the figures. */
-export function notes({ codesFrom, mailFrom, viewsFrom, funnel }: Report): readonly string[] {
+export function notes({ codesFrom, mailFrom, viewsFrom, funnel, byVariant }: Report): readonly string[] {
   return [
     'Days are those of UTC. A visitor who asked for codes is counted once, on the first day, by the address; a lead on the day its address was first verified.',
     ...(!areCodesKnown(funnel)
@@ -318,7 +366,21 @@ export function notes({ codesFrom, mailFrom, viewsFrom, funnel }: Report): reado
     ...(viewsFrom === null
       ? []
       : [`Views are known from ${longDay(viewsFrom)} on: they were not counted before.`]),
+    ...(byVariant === undefined ? [] : variantNotes(byVariant)),
     'A mail platform is recognised by the domain of the address, that of a company by the mail servers which DNS names for it. “Other” run their own mail server, or are not known.',
+  ];
+}
+
+function variantNotes({ since, variants }: Comparison): string[] {
+  const from = since === null ? '' : `, since ${longDay(since)}, whatever the period of the report`;
+  const wordings = new Set(variants.map(({ consentVersion }) => consentVersion));
+  return [
+    `Variants are compared as a whole${from}. A first view is that of a browser that saw none of them before; browsers without scripts, robots, previews, and visitors who ask not to be counted are missing. The judgement holds however often you look: where there is no difference, the chance to be shown one is 5% at most (mixture test, Robbins 1970). The intervals are Wilson’s of 1927, and hold for a single look.`,
+    ...(wordings.size === 1
+      ? []
+      : [
+          `The variants ask for the consent in different words (${variants.map(({ name, consentVersion }) => `${name}: ${consentVersion}`).join(', ')}): a difference may come from these.`,
+        ]),
   ];
 }
 

@@ -15,8 +15,9 @@ import {
   type Campaign,
 } from '#server/campaign/campaign.ts';
 import { nearestName } from '#server/platform/nearest-name.ts';
-import { lineOfEntry } from '#server/campaign/missing-and-wrong-words.ts';
-import type { Landing, Site } from '#shared/campaign-schema.ts';
+import { hasEntry, lineOfEntry } from '#server/campaign/missing-and-wrong-words.ts';
+import { inVariant, OWN_PAGE, VARIANT_FILES, variantsIn } from '#server/campaign/variants.ts';
+import { Interface, type Landing, type Site } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
 
 const READ_ALWAYS = [
@@ -53,11 +54,22 @@ export function campaignWarnings(folder: string): string[] {
   const landing = readWords(folder, 'landing.yaml', landingOf(folder));
   if (words.type === 'complaints' || landing.type === 'complaints') return [];
   const { site, guideEmail } = words.campaign;
+  const ofVariants = variantsIn(folder).flatMap((name) => {
+    const own = readWords(folder, 'landing.yaml', landingOf(folder), name);
+    const ownInterface = readWords(folder, 'interface.yaml', Interface, name);
+    return own.type === 'words' && ownInterface.type === 'words'
+      ? [{ name, landing: own.words, interface: ownInterface.words }]
+      : [];
+  });
   const article = readText(folder, 'article/article.md');
   const inArticle = article?.type === 'text' ? article.text : '';
   const read = new Set([
     ...READ_ALWAYS,
     ...mediaOf(site, landing.words).map((name) => `media/${name}`),
+    ...ofVariants.flatMap(({ name, landing: own }) => [
+      ...VARIANT_FILES.map((file) => inVariant(name, file)),
+      ...mediaOf(site, own).map((file) => `media/${file}`),
+    ]),
     ...Array.from(inArticle.matchAll(/\bmedia\/[\w.-]+/g), ([name]) => name),
     ...[guideEmail.attachment, site.download?.file]
       .filter((name) => name !== undefined)
@@ -67,6 +79,8 @@ export function campaignWarnings(folder: string): string[] {
   return [
     ...readArticle(folder).slips.map(({ sentence }) => sentence),
     ...tooLong(folder, { ...words.campaign, landing: landing.words }),
+    ...ofVariants.flatMap(({ name, ...own }) => tooLong(folder, { ...words.campaign, ...own }, name)),
+    ...otherConsents(folder, words.campaign),
     ...files
       .filter((file) => !read.has(file))
       .map((file) => `${nameOf(folder, file)}: nothing reads this file${meantBy(file, [...read])}.`),
@@ -93,6 +107,16 @@ export function unlistedPage(folder: string): string[] {
     `${nameOf(folder, 'site.yaml')}:${line}: noindex: search engines are asked not to list the page. Take the line out when it is to be found.`,
   ];
 }
+
+/** Variants whose visitors agree to other words: nothing is wrong with it, but it must not happen unseen. */
+const otherConsents = (folder: string, { consent, variants }: Campaign): string[] =>
+  variants
+    .filter((variant) => variant.consent.version !== consent.version)
+    .map(
+      ({ name, consent: own }) =>
+        `${nameOf(folder, inVariant(name, 'consent.yaml'))}: visitors of variant ${name} agree to other words than those of ${OWN_PAGE}. ` +
+        `Each lead keeps the wording it saw, here version ${own.version}; a difference between the variants may come from these words.`,
+    );
 
 /** The files of media/ that the words speak of. */
 function mediaOf({ logo }: Site, { hero, video, inside, promise, testimonials, logos }: Landing): string[] {
@@ -146,6 +170,7 @@ type Rule = readonly [
 function tooLong(
   folder: string,
   { site, landing, codeEmail, guideEmail, interface: words }: Campaign & { readonly landing: Landing },
+  variant: string | null = null,
 ): string[] {
   const { header, badge, headline, button, subject, pageTitle, description } = MOST_CHARACTERS;
   const twoLines = 'on a telephone it takes two lines';
@@ -175,10 +200,13 @@ function tooLong(
   return rules.flatMap(([file, entry, text = '', most, why]) => {
     const length = Array.from(text).length;
     if (length <= most) return [];
-    const read = readText(folder, file);
+    const place = variant === null ? file : inVariant(variant, file);
+    const read = readText(folder, place);
+    // What a variant does not have is not its own.
+    if (variant !== null && !(read?.type === 'text' && hasEntry(read.text, entry))) return [];
     const line = read?.type === 'text' ? lineOfEntry(read.text, entry) : 1;
     return [
-      `${nameOf(folder, file)}:${line}: ${entry.join('.')}: has ${length} characters, and ${most} fit: ${why}.`,
+      `${nameOf(folder, place)}:${line}: ${entry.join('.')}: has ${length} characters, and ${most} fit: ${why}.`,
     ];
   });
 }

@@ -15,8 +15,9 @@ import {
   readText,
 } from '#server/campaign/pictures-and-films.ts';
 import { iconComplaint } from '#server/campaign/icon-set.ts';
-import { parseWords, type ParsedWords } from '#server/campaign/missing-and-wrong-words.ts';
+import { parseWords, type ParsedWords, type WordsAbove } from '#server/campaign/missing-and-wrong-words.ts';
 import { readOwnForm, saysNothing } from '#server/campaign/own-form.ts';
+import { inVariant, variantComplaints, variantsIn, OWN_PAGE } from '#server/campaign/variants.ts';
 import type { Article } from '#shared/api.ts';
 import {
   BreakerEmail,
@@ -56,7 +57,12 @@ export type Campaign = {
   readonly form: OwnForm;
   readonly article: Article;
   readonly freeMailDomains: ReadonlySet<string>;
+  /** The variants of the page, the campaign's own first; empty where it has no others. */
+  readonly variants: readonly Variant[];
 };
+
+/** One of the pages that are compared. Its consent wording is that of the campaign unless it has its own. */
+export type Variant = { readonly name: string; readonly consent: ConsentWording };
 
 export type CampaignResult =
   | { readonly type: 'campaign'; readonly campaign: Campaign }
@@ -97,6 +103,9 @@ export function readCampaign(folder: string): CampaignResult {
   complaints.push(...slips.filter(({ isComplaint }) => isComplaint).map(({ sentence }) => sentence));
   const freeMail = readFreeMailDomains(folder);
   complaints.push(...freeMail.complaints);
+  const variants = readVariants(folder);
+  if (variants.type === 'complaints')
+    complaints.push(...variants.complaints.filter((complaint) => !complaints.includes(complaint)));
 
   if (
     !site ||
@@ -109,6 +118,7 @@ export function readCampaign(folder: string): CampaignResult {
     consent.type === 'complaints' ||
     form.type === 'complaints' ||
     !article ||
+    variants.type === 'complaints' ||
     complaints.length > 0
   )
     return { type: 'complaints', complaints };
@@ -128,8 +138,24 @@ export function readCampaign(folder: string): CampaignResult {
       freeMailDomains: freeMail.domains,
       consent: consent.words,
       form: form.words,
+      variants: variants.words,
     },
   };
+}
+
+/** Reads what the server needs of the variants: their names, and the words of their consents. The words of the server cannot differ. */
+function readVariants(folder: string): ParsedWords<readonly Variant[]> {
+  const names = variantsIn(folder);
+  const complaints = variantComplaints(folder);
+  const variants: Variant[] = [];
+  for (const name of names.length === 0 ? [] : [null, ...names]) {
+    const consent = readConsent(folder, name);
+    const words = readWords(folder, 'interface.yaml', Interface, name);
+    for (const result of [consent, words])
+      if (result.type === 'complaints') complaints.push(...result.complaints);
+    if (consent.type === 'words') variants.push({ name: name ?? OWN_PAGE, consent: consent.words });
+  }
+  return complaints.length > 0 ? { type: 'complaints', complaints } : { type: 'words', words: variants };
 }
 
 /**
@@ -138,8 +164,19 @@ export function readCampaign(folder: string): CampaignResult {
  * @returns one sentence for each complaint
  */
 export function pageComplaints(folder: string): string[] {
-  const landing = readWords(folder, 'landing.yaml', landingOf(folder));
-  return landing.type === 'complaints' ? landing.complaints : [];
+  const isSiteRight = readWords(folder, 'site.yaml', siteOf(folder)).type === 'words';
+  const complaints = [null, ...variantsIn(folder)].flatMap((variant) => {
+    const landing = readWords(folder, 'landing.yaml', landingOf(folder), variant);
+    if (landing.type === 'complaints') return landing.complaints;
+    if (variant === null || !isSiteRight) return [];
+    // A link may lead to a section that this variant leaves out.
+    const site = readWords(folder, 'site.yaml', siteOf(folder, variant));
+    return site.type === 'words'
+      ? []
+      : site.complaints.map((complaint) => `${complaint} (Variant ${variant}.)`);
+  });
+  // A slip of the campaign's own words is on every page.
+  return [...new Set(complaints)];
 }
 
 /**
@@ -157,11 +194,13 @@ export function campaignComplaints(folder: string): readonly string[] {
  * Reads the words of the consent. The build and the server both ask here, so a page and its server cannot disagree about
  * the version of the same words.
  * @param folder the campaign folder
+ * @param variant whose words; null: those of the campaign itself
  */
 export function readConsent(
   folder: string,
+  variant: string | null = null,
 ): { type: 'words'; words: ConsentWording } | { type: 'complaints'; complaints: string[] } {
-  const result = readWords(folder, 'consent.yaml', Consent);
+  const result = readWords(folder, 'consent.yaml', Consent, variant);
   if (result.type === 'complaints') return result;
   const { text } = result.words;
   return { type: 'words', words: { text, version: consentVersion(text) } };
@@ -243,8 +282,8 @@ function readFreeMailDomains(folder: string): { domains: ReadonlySet<string>; co
 export const both = (names: readonly string[]) => names.flatMap((name) => [`${name}.avif`, `${name}.webp`]);
 
 /** The places of the landing page that a link may lead to. */
-function placesOf(folder: string): string[] {
-  const landing = readWords(folder, 'landing.yaml', landingOf(folder));
+function placesOf(folder: string, variant: string | null): string[] {
+  const landing = readWords(folder, 'landing.yaml', landingOf(folder), variant);
   // What is wrong there is reported there.
   const sections = landing.type === 'words' ? sectionsOf(landing.words) : [...SECTIONS];
   return [
@@ -256,14 +295,14 @@ function placesOf(folder: string): string[] {
 }
 
 /** The words of site.yaml, and the places and the files they speak of. */
-export const siteOf = (folder: string) =>
+export const siteOf = (folder: string, variant: string | null = null) =>
   Site.check(
     z.superRefine(({ footerLinks, readOn, logo, download }, context) => {
       const links = [
         ...footerLinks.map(({ href }, at) => ({ path: ['footerLinks', at, 'href'], href })),
         ...(readOn === undefined ? [] : [{ path: ['readOn', 'href'], href: readOn.href }]),
       ].filter(({ href }) => /^#./.test(href));
-      const places = links.length === 0 ? [] : placesOf(folder);
+      const places = links.length === 0 ? [] : placesOf(folder, variant);
       for (const { path: entry, href } of links) {
         const message = linkComplaint(href, places);
         if (message !== null) context.addIssue({ code: 'custom', path: entry, message });
@@ -416,17 +455,47 @@ export function svgSize(folder: string, file: string): { width: number; height: 
  * Reads one YAML file of words and checks it.
  * @param folder the campaign folder
  * @param file its path within that folder
+ * @param variant whose file of that name is laid over it, if there is one; null: none
  */
 export function readWords<Words>(
   folder: string,
   file: string,
   schema: z.ZodMiniType<Words>,
+  variant: string | null = null,
 ): ParsedWords<Words> {
   const read = readText(folder, file);
   if (read === null) return { type: 'complaints', complaints: [missingComplaint(folder, file)] };
   if (read.type === 'complaint') return { type: 'complaints', complaints: [read.complaint] };
-  return parseWords(nameOf(folder, file), read.text, schema);
+  const own = variant === null ? null : inVariant(variant, file);
+  const above = own === null ? null : readText(folder, own);
+  if (above?.type === 'complaint') return { type: 'complaints', complaints: [above.complaint] };
+  return parseWords(
+    nameOf(folder, file),
+    read.text,
+    schema,
+    own === null || above === null
+      ? null
+      : {
+          file: nameOf(folder, own),
+          text: above.text,
+          prepare: file === 'landing.yaml' ? leaveOut : undefined,
+        },
+  );
 }
+
+/** A variant that lists its sections leaves out the others. */
+const leaveOut: WordsAbove['prepare'] = (all, own) => {
+  const { sections } = Object(own) as { readonly sections?: unknown };
+  if (!Array.isArray(sections)) return all;
+  const unwanted: string[] = SECTIONS.filter(
+    (name) => !sections.includes(name) && !Object.hasOwn(Object(own) as object, name),
+  );
+  // Its pictures stand at the end of that section.
+  if (unwanted.includes('benefits')) unwanted.push('inside');
+  return Object.fromEntries(
+    Object.entries(Object(all) as object).filter(([name]) => !unwanted.includes(name)),
+  );
+};
 
 /** The version of a consent wording: made from the words themselves, so it cannot be forgotten. */
 export const consentVersion = (text: string): string =>

@@ -10,6 +10,7 @@ import {
   visit,
   type Document,
   type Node,
+  type YAMLMap,
 } from 'yaml';
 import * as z from 'zod/mini';
 
@@ -27,20 +28,92 @@ type Path = readonly PropertyKey[];
  */
 type Slip = { readonly at: number; readonly sentence: string; readonly withColumn?: boolean };
 
+/** A file of words: how the operator calls it, such as `campaign/site.yaml`, and what stands in it. */
+type WordsFile = { readonly file: string; readonly text: string };
+
+/** Words that are laid over those of another file. */
+export type WordsAbove = WordsFile & {
+  /** Takes out of the words below what they may no longer say. @param own what stands in the upper file alone */
+  readonly prepare?: ((all: unknown, own: unknown) => unknown) | undefined;
+};
+
 /**
  * Reads words and checks them.
  * @param file how the operator calls it, such as `campaign/site.yaml`
  * @param text what stands in it
+ * @param above words of a variant, laid over these: groups entry by entry; a list or a text takes the place of the other
  * @returns the words, or one sentence for each complaint: `campaign/site.yaml:12: titel: unknown entry; did you mean title?`
  */
 export function parseWords<Words>(
   file: string,
   text: string,
   schema: z.ZodMiniType<Words>,
+  above: WordsAbove | null = null,
 ): ParsedWords<Words> {
+  const lower = readDocument({ file, text });
+  const upper = above === null ? null : readDocument(above);
+  const documents = upper === null ? [lower] : [lower, upper];
+  const complaints = documents.flatMap((one) => one.unreadable);
+  if (documents.some(({ isBroken }) => isBroken)) return { type: 'complaints', complaints };
+
+  const own: unknown = upper?.document.toJS();
+  const below: unknown = lower.document.toJS();
+  const merged = upper === null ? below : layOver(below, own);
+  const content: unknown = above?.prepare?.(merged, own) ?? merged;
+  const result = z.safeParse(schema, content);
+  if (result.success && complaints.length === 0) return { type: 'words', words: result.data };
+  const entry = (path: Path) => (path.length === 0 ? 'the file' : path.join('.'));
+  const slips = (result.error?.issues ?? []).flatMap((issue): (Slip & { of: ReadDocument })[] =>
+    issue.code === 'unrecognized_keys'
+      ? issue.keys.map((key) => {
+          const path = [...issue.path, key];
+          const of = writtenIn(path, lower, upper);
+          const advice = suggest(key, entriesAt(schema, issue.path));
+          return {
+            of,
+            at: place(of.document, path).name,
+            sentence: `${entry(path)}: unknown entry; ${advice}`,
+          };
+        })
+      : [slipOfIssue(content, issue, writtenIn(issue.path, lower, upper))],
+  );
+  return {
+    type: 'complaints',
+    complaints: [
+      ...complaints,
+      ...documents.flatMap((one) => one.tell(slips.filter(({ of }) => of === one))),
+    ],
+  };
+
+  function slipOfIssue(
+    words: unknown,
+    issue: z.core.$ZodIssue,
+    of: ReadDocument,
+  ): Slip & { of: ReadDocument } {
+    const comment = commentAt(of.document, of.text, issue.path);
+    return {
+      of,
+      at: placeOfIssue(of.document, of.text, issue),
+      sentence: `${entry(issue.path)}: ${explain(words, issue, comment)}.`,
+      // One word of a list of words, of which several may stand in one line.
+      withColumn:
+        issue.code === 'invalid_value' || (issue.code === 'custom' && issue.params?.['isWord'] === true),
+    };
+  }
+}
+
+type ReadDocument = {
+  readonly document: Document;
+  readonly text: string;
+  /** Whether what it says cannot be told at all. */
+  readonly isBroken: boolean;
+  readonly unreadable: readonly string[];
+  readonly tell: (slips: readonly Slip[]) => string[];
+};
+
+function readDocument({ file, text }: WordsFile): ReadDocument {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const unreadable = unreadableIn(document, text);
   const tell = (slips: readonly Slip[]) =>
     slips
       .toSorted((one, other) => one.at - other.at)
@@ -48,35 +121,49 @@ export function parseWords<Words>(
         const { line, col } = lines.linePos(at);
         return `${file}:${Math.max(1, line)}${withColumn ? `:${Math.max(1, col)}` : ''}: ${sentence}`;
       });
-  const complaints = tell(unreadable.map((slip) => ({ ...slip, withColumn: true })));
-  // What stands there twice can be read all the same, and may hold other slips.
-  if (document.errors.some(({ code }) => code !== 'DUPLICATE_KEY') || hasBrokenAlias(document))
-    return { type: 'complaints', complaints };
-
-  const content: unknown = document.toJS();
-  const result = z.safeParse(schema, content);
-  if (result.success && complaints.length === 0) return { type: 'words', words: result.data };
-  const entry = (path: Path) => (path.length === 0 ? 'the file' : path.join('.'));
-  const slips = (result.error?.issues ?? []).flatMap((issue): Slip[] =>
-    issue.code === 'unrecognized_keys'
-      ? issue.keys.map((key) => {
-          const path = [...issue.path, key];
-          const advice = suggest(key, entriesAt(schema, issue.path));
-          return { at: place(document, path).name, sentence: `${entry(path)}: unknown entry; ${advice}` };
-        })
-      : [
-          {
-            at: placeOfIssue(document, text, issue),
-            sentence: `${entry(issue.path)}: ${explain(content, issue, commentAt(document, text, issue.path))}.`,
-            // One word of a list of words, of which several may stand in one line.
-            withColumn:
-              issue.code === 'invalid_value' ||
-              (issue.code === 'custom' && issue.params?.['isWord'] === true),
-          },
-        ],
-  );
-  return { type: 'complaints', complaints: [...complaints, ...tell(slips)] };
+  return {
+    document,
+    text,
+    // What stands there twice can be read all the same, and may hold other slips.
+    isBroken: document.errors.some(({ code }) => code !== 'DUPLICATE_KEY') || hasBrokenAlias(document),
+    unreadable: tell(unreadableIn(document, text).map((slip) => ({ ...slip, withColumn: true }))),
+    tell,
+  };
 }
+
+const isGroup = (words: unknown): words is Record<string, unknown> =>
+  typeof words === 'object' && words !== null && !Array.isArray(words);
+
+/** Groups entry by entry; a list or a text takes the place of the other. An empty file changes nothing. */
+function layOver(lower: unknown, upper: unknown): unknown {
+  if (upper === null || upper === undefined) return lower;
+  if (!isGroup(lower) || !isGroup(upper)) return upper;
+  const changed = Object.entries(upper).map(([name, words]) => [
+    name,
+    // An entry that was left empty is a slip, as everywhere.
+    words === null ? null : layOver(lower[name], words),
+  ]);
+  return { ...lower, ...Object.fromEntries(changed) };
+}
+
+/** Which of two files an entry comes from, or, when it is missing, in which it is missed. */
+function writtenIn(path: Path, lower: ReadDocument, upper: ReadDocument | null): ReadDocument {
+  if (upper === null) return lower;
+  let [below, above] = [lower, upper].map(({ document }) => follow(document, document.contents));
+  for (const step of path) {
+    // Whole in the upper file: the lower one has no part in it.
+    if (!isMap(above)) return above === undefined ? lower : upper;
+    const next = entryOf(upper.document, above, step);
+    const nextBelow = isMap(below) ? entryOf(lower.document, below, step) : undefined;
+    if (next === undefined) return isMap(below) ? lower : upper;
+    above = next;
+    below = nextBelow;
+  }
+  return path.length === 0 ? lower : upper;
+}
+
+const entryOf = (document: Document, group: YAMLMap, step: PropertyKey): Node | undefined =>
+  follow(document, group.items.find(({ key }) => isScalar(key) && String(key.value) === String(step))?.value);
 
 /**
  * The line of an entry in a file that can be read.
@@ -88,6 +175,9 @@ export function lineOfEntry(text: string, path: Path): number {
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   return Math.max(1, lines.linePos(place(document, path).value).line);
 }
+
+/** Whether a file that can be read has an entry. */
+export const hasEntry = (text: string, path: Path): boolean => parseDocument(text).hasIn(path);
 
 /** What YAML takes for something else than the writer meant, or for nothing. */
 function unreadableIn(document: Document, text: string): Slip[] {

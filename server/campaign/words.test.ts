@@ -19,6 +19,7 @@ const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/campaign/pictures-and-films.ts': 'slips in campaign/',
   'server/campaign/campaign-warnings.ts': 'slips in campaign/',
   'server/campaign/sample-on-page.ts': 'what of the sample is still in campaign/',
+  'server/campaign/variants.ts': 'slips in campaign/',
   'server/settings/database-setting.ts': 'settings',
   'server/settings/setting-rules.ts': 'settings',
   'server/settings/settings.ts': 'settings',

@@ -24,6 +24,8 @@ export const COLUMNS: Classification = {
     user_agent: 'personal',
     attribution: 'personal',
     flags: 'personal',
+    // A page, which half of all visitors were given.
+    variant: 'not',
     created_at: 'not',
   },
   challenges: {
@@ -76,6 +78,7 @@ export const COLUMNS: Classification = {
     last_verified_at: 'not',
     attribution: 'personal',
     flags: 'personal',
+    variant: 'not',
     first_read_at: 'not',
   },
   consent_receipts: {
@@ -182,6 +185,7 @@ export const COLUMNS: Classification = {
   known_secrets: { id: 'not', first_used_at: 'not' },
   // A source is a word or a host, never an address (server/attribution/source.ts).
   funnel_counts: { day: 'not', step: 'not', source: 'not', count: 'not' },
+  variant_counts: { day: 'not', step: 'not', variant: 'not', count: 'not' },
 };
 
 /**

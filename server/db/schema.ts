@@ -35,6 +35,8 @@ type Submissions = FixedAnswers & {
   attribution: Fixed<string>;
   /** What is noteworthy about the address: any of `free-mail`, `disposable`, separated by spaces. */
   flags: Fixed<string>;
+  /** Which of several pages had the form; null where there was one, or it was not said. */
+  variant: Fixed<string | null>;
   created_at: Fixed<number>;
 };
 
@@ -114,6 +116,8 @@ type Leads = LeadAnswers & {
   last_verified_at: number;
   attribution: Fixed<string>;
   flags: Fixed<string>;
+  /** That of the form with which the address was first verified. */
+  variant: Fixed<string | null>;
   /** When the lead was first given the article; null: not yet, or not recorded because there were no webhooks. */
   first_read_at: Generated<number | null>;
 };
@@ -287,6 +291,16 @@ type FunnelCounts = {
   count: number;
 };
 
+/** How often a step was taken on a day, on the pages of a variant. Nothing personal. */
+type VariantCounts = {
+  /** Days since 1970, in UTC. */
+  day: Fixed<number>;
+  /** One of shared/funnel.ts. */
+  step: Fixed<string>;
+  variant: Fixed<string>;
+  count: number;
+};
+
 export type Schema = {
   consent_wordings: ConsentWordings;
   submissions: Submissions;
@@ -308,4 +322,5 @@ export type Schema = {
   limit_windows: LimitWindows;
   known_secrets: KnownSecrets;
   funnel_counts: FunnelCounts;
+  variant_counts: VariantCounts;
 };

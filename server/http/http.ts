@@ -58,6 +58,8 @@ export type HttpOptions = {
   readonly isStopping: () => boolean;
   /** True once another process serves at this address: no visitor needs to be sent elsewhere. */
   readonly isReplaced?: () => boolean;
+  /** For tests: from 0 up to 1, which draws a variant of the page. */
+  readonly random?: () => number;
   /** For tests: where load shedding begins. */
   readonly loadLimits?: LoadLimits;
   /** For tests: how many connections there may be. */
@@ -83,7 +85,7 @@ export type Http = {
 /** Makes the application without routes: limits, headers, log, load shedding, and the refusal of requests that no route may see. */
 export async function createHttp(service: HttpService, options: HttpOptions): Promise<Http> {
   const { config, campaign, secrets, funnel, metrics, clock, logger } = service;
-  const { release, isStopping, isReplaced = () => false } = options;
+  const { release, isStopping, isReplaced = () => false, random = () => Math.random() } = options;
   const isProxy = createIsProxy(config.trustProxy);
   const visitorAddress = createVisitorAddress(isProxy);
   const sendError = createSendError(campaign);
@@ -123,7 +125,16 @@ export async function createHttp(service: HttpService, options: HttpOptions): Pr
       addHealthRoute(app, { ...service, mailBacklog, sendError, isLeaving });
       refuseOtherMethods(app, sendError, otherUrls);
       const site =
-        release && serveSite(app, { ...config, release, words: campaign.site, sitePath, sendError });
+        release &&
+        serveSite(app, {
+          ...config,
+          release,
+          words: campaign.site,
+          variants: campaign.variants.map(({ name }) => name),
+          random,
+          sitePath,
+          sendError,
+        });
       const noteOutside = createStrippedPathWarning(sitePath, site?.resources);
       app.setNotFoundHandler((request, reply) => {
         const home = homeFor(request, sitePath);
@@ -136,6 +147,7 @@ export async function createHttp(service: HttpService, options: HttpOptions): Pr
       if (site !== null)
         addSiteFastPath(app, {
           resources: site.resources,
+          choosePage: site.choosePage,
           path: sitePath.path,
           urlMaxLength: URL_MAX_LENGTH,
           ownHeaders,

@@ -24,6 +24,9 @@ import path from 'node:path';
 import type { InlineHashes } from '#server/http/security-headers.ts';
 import { DAY_MS, HOUR_MS } from '#server/platform/time.ts';
 
+/** The file of pages/ with the page of a variant; the campaign's own is index.html. */
+export const variantPage = (variant: string): string => `variant-${variant}.html`;
+
 /** The digest of each source by its path in the project. The campaign counts as campaign/, wherever it is. */
 export type Sources = Readonly<Record<string, string>>;
 /** What release.json holds. */
@@ -45,7 +48,7 @@ const SOURCES = [
   'web/**/*',
   'shared/**/*.ts',
   'build/{build,browsers,headline-font,vite-*}.ts',
-  'server/campaign/{campaign,icon-set,missing-and-wrong-words,own-form,own-form-words,pictures-and-films}.ts',
+  'server/campaign/{campaign,icon-set,missing-and-wrong-words,own-form,own-form-words,pictures-and-films,variants}.ts',
   'server/http/releases.ts',
   'package-lock.json',
   'tsconfig.base.json',

@@ -48,7 +48,10 @@ export function createResource({
   cacheControl,
   bodies,
   always,
+  mark = '',
 }: {
+  /** Begins the entity tags. */
+  mark?: string | undefined;
   type: string;
   cacheControl: string;
   bodies: Bodies;
@@ -57,7 +60,7 @@ export function createResource({
   const available = ENCODINGS.filter((encoding) => bodies[encoding] !== undefined);
   const vary = available.length > 1 ? ['vary', 'accept-encoding'] : [];
   const represent = (encoding: Encoding, body: Buffer): Representation => {
-    const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+    const etag = `"${mark}${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
     const encoded = encoding === 'identity' ? [] : ['content-encoding', encoding];
     const kept = [...always, ...vary, 'cache-control', cacheControl];
     const bare = [...kept, ...encoded, 'content-type', type];

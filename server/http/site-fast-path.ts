@@ -20,6 +20,7 @@ export function addSiteFastPath(
   app: FastifyInstance,
   {
     resources,
+    choosePage,
     path,
     urlMaxLength,
     ownHeaders,
@@ -28,6 +29,8 @@ export function addSiteFastPath(
     onPageSeen,
   }: {
     readonly resources: ReadonlyMap<string, Resource>;
+    /** The page for a request; null where there is one page for all. */
+    readonly choosePage: ((request: IncomingMessage) => Resource) | null;
     /** Of the page on its host (site-path.ts); only what is under it is answered here. */
     readonly path: string;
     /** A longer address is left to Fastify. */
@@ -56,7 +59,7 @@ export function addSiteFastPath(
     const address = query === -1 ? url : url.slice(0, query);
     if (!address.startsWith(path)) return false;
     const route = address.slice(path.length);
-    const resource = resources.get(route);
+    const resource = choosePage !== null && route === '/' ? choosePage(request) : resources.get(route);
     if (resource === undefined) return false;
     if (!namesItsHost(request)) return false;
     const found = answerFor(request, resource);

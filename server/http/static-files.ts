@@ -2,11 +2,13 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import mime from 'mime';
 import { existsSync, globSync, readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
 import path from 'node:path';
 
 import type { SendError } from '#server/http/errors.ts';
 import type { HeaderList } from '#server/http/header-list.ts';
-import { filesFolder, releaseNames, type Release } from '#server/http/releases.ts';
+import { createChoosePage, VARIANT_CACHE_CONTROL } from '#server/http/page-variants.ts';
+import { filesFolder, releaseNames, variantPage, type Release } from '#server/http/releases.ts';
 import type { Site as SiteWords } from '#shared/campaign-schema.ts';
 import {
   contentSecurityPolicy,
@@ -133,6 +135,8 @@ function createOthers(
 export type Site = {
   /** The pages and files of the release, by their addresses. */
   readonly resources: ReadonlyMap<string, Resource>;
+  /** The page for a request; null where there is one page for all. */
+  readonly choosePage: ((request: IncomingMessage) => Resource) | null;
   /** Answers a request that no route takes: with a file of another release, 405, or the 404 page. */
   readonly answerUnknown: (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 };
@@ -144,6 +148,7 @@ const PATTERN = /[:*?]/;
 /**
  * Serves a release of the site.
  * @param words of the campaign: whether search engines may list the page, and which visit counter it asks
+ * @param variants names of the pages that are compared, the campaign's own first; none: there is one page
  * @param publicUrl address, to be filled into its pages
  * @param secure whether visitors come over https
  */
@@ -152,6 +157,8 @@ export function serveSite(
   {
     release,
     words: { noindex, analytics },
+    variants,
+    random,
     publicUrl,
     sitePath,
     secure,
@@ -159,6 +166,9 @@ export function serveSite(
   }: {
     release: Release;
     words: Pick<SiteWords, 'noindex' | 'analytics'>;
+    variants: readonly string[];
+    /** From 0 up to 1. */
+    random: () => number;
     publicUrl: string;
     sitePath: SitePath;
     secure: boolean;
@@ -179,22 +189,28 @@ export function serveSite(
   const headersOf = (name: string): string[] => [
     ...securityHeaders(
       secure,
-      contentSecurityPolicy(hashes, secure, name === 'index.html' ? counter : undefined),
+      contentSecurityPolicy(hashes, secure, name === '404.html' ? undefined : counter),
     ),
     ...unlisted,
   ];
-  const page = (name: string, type: string): Resource =>
+  const page = (name: string, type: string, variant?: string): Resource =>
     textResource(read(name), {
       type,
       // Always revalidated: a new build shows at once, an unchanged one costs a 304.
-      cacheControl: 'no-cache',
+      cacheControl: variant === undefined ? 'no-cache' : VARIANT_CACHE_CONTROL,
+      mark: variant === undefined ? '' : `${variant}.`,
       always: type === HTML ? headersOf(name) : always,
     });
 
   const notFound = page('404.html', HTML);
+  const [ownPage, ...others] = variants;
+  const home = page('index.html', HTML, ownPage);
+  const pages = others.map((name) => [name, page(variantPage(name), HTML, name)] as const);
+  const choosePage =
+    ownPage === undefined ? null : createChoosePage(new Map([[ownPage, home], ...pages]), random);
   const files: Files = new Map([
     ...readFiles(filesFolder(release.dist, release.name), { always, sitePath }),
-    ['', page('index.html', HTML)],
+    ['', home],
     ['robots.txt', page('robots.txt', 'text/plain; charset=utf-8')],
     // There is none of a page that search engines are not to list.
     ...(existsSync(path.join(release.folder, 'pages', 'sitemap.xml'))
@@ -204,7 +220,7 @@ export function serveSite(
   ]);
   // What got the path is compressed here, for half a second, and not while the first visitor waits for it.
   if (sitePath.path !== '')
-    for (const file of files.values())
+    for (const file of [...files.values(), ...pages.map(([, file]) => file)])
       for (const encoding of ['br', 'gzip']) file.representationFor(encoding);
   for (const [name, file] of files) {
     if (PATTERN.test(name)) continue;
@@ -212,13 +228,15 @@ export function serveSite(
     app.route({
       method: ['GET', 'HEAD'],
       url: `/${name}`,
-      handler: (request, reply) => sendResource(request, reply, file, sendError),
+      handler: (request, reply) =>
+        sendResource(request, reply, name === '' ? (choosePage?.(request) ?? file) : file, sendError),
     });
   }
 
   const findOther = createOthers(release, files, { always, sitePath });
   return {
     resources: new Map(Array.from(files, ([name, file]) => [`/${name}`, file])),
+    choosePage,
     answerUnknown: (request, reply) => {
       const name = nameIn(request.url);
       if (name === null) return sendNotFound(request, reply);

@@ -142,7 +142,8 @@ async function openParts(
   makePrivate(dataFolder);
   const { database, newer } = await openMigrated(config.database, { ...replacements, clock, opened });
   const { db } = database;
-  await keepConsentWording(db, { ...campaign.consent, now: clock() });
+  for (const { consent } of [campaign, ...campaign.variants])
+    await keepConsentWording(db, { ...consent, now: clock() });
 
   const secretFolder = secretFolderOf(config.database, dataFolder);
   const { secrets, warning } = await openSecrets(db, { config, folder: secretFolder, now: clock() });
@@ -199,7 +200,12 @@ async function openParts(
     database,
     secrets,
     limits: createLimits({ ...given, db, onBreakerOpened: announceBreaker }),
-    funnel: createFunnelCounter({ database, clock, config }),
+    funnel: createFunnelCounter({
+      database,
+      clock,
+      config,
+      variants: campaign.variants.map(({ name }) => name),
+    }),
     mail,
     webhooks,
     metrics,

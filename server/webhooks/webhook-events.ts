@@ -37,6 +37,8 @@ type LeadInEvent = Omit<LeadAnswers, 'answers'> & {
   readonly source: string;
   readonly attribution: KeptAttribution;
   readonly flags: readonly string[];
+  /** Which of several pages had the form; not there where there was one. */
+  readonly variant?: string;
   /** For the mail that the receiving program sends to this lead. */
   readonly unsubscribe_url: string;
 };
@@ -168,6 +170,7 @@ function leadInEvent(record: HeldLead, unsubscribeUrl: EventParts['unsubscribeUr
     source: sourceOf(attribution),
     attribution,
     flags: flags.split(' ').filter((flag) => flag !== ''),
+    ...(record.variant !== null && { variant: record.variant }),
     unsubscribe_url: unsubscribeUrl(id),
   };
 }

@@ -1,10 +1,11 @@
 // Reports to the operator's visit counter (`analytics` in site.yaml) that the page was seen, and which steps were taken. A separate file,
 // which the boot script fetches when the page and its fonts are there, and only where a campaign has a counter. Whatever goes wrong
 // here is the counter's loss: the page neither waits nor notices.
-import { analytics } from '#campaign/site.yaml';
+import { analytics, variant } from '#campaign/site.yaml';
 import { readTouch } from '#shared/attribution.ts';
 import type { CountedStep } from '#shared/funnel.ts';
 import { COUNTERS } from '#web/analytics/counters.ts';
+import { isPreview } from '#web/variant.ts';
 import { asksNotToBeCounted } from '#web/wishes.ts';
 
 /**
@@ -27,6 +28,7 @@ function referringSite(): string {
 
 function start(): void {
   if (!analytics || asksNotToBeCounted()) return;
+  if (variant && isPreview()) return;
   const visit = { address: ownAddress(), referrer: referringSite() };
   const counter = COUNTERS[analytics.tool](analytics as never, visit);
   const script = document.createElement('script');

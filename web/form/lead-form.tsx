@@ -9,7 +9,9 @@ import { form as words, toasts as toastWords, validation } from '#campaign/inter
 import type { CodeRequested } from '#shared/api.ts';
 import { HONEYPOT_FIELD, Lead } from '#shared/lead.ts';
 import { fill } from '#shared/words.ts';
+import { variant } from '#campaign/site.yaml';
 import { requestCode } from '#web/api-client.ts';
+import { ownVariant } from '#web/variant.ts';
 import styles from '#web/form/form-stage.module.css';
 import { suggestEmail } from '#web/form/email-suggestion.ts';
 import {
@@ -145,7 +147,10 @@ function useSubmission(onCodeRequested: LeadFormProps['onCodeRequested']) {
   const toasts = useToasts();
   const submission = useMutation({
     mutationFn: ({ lead, trapped }: { lead: Lead; trapped: string }) =>
-      requestCode(lead, consent.version, trapped ? { [HONEYPOT_FIELD]: trapped } : {}),
+      requestCode(lead, consent.version, {
+        ...(trapped ? { [HONEYPOT_FIELD]: trapped } : {}),
+        ...(variant ? ownVariant() : {}),
+      }),
   });
   return {
     isPending: submission.isPending,

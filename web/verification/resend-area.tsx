@@ -6,7 +6,9 @@ import { toasts as toastWords, verification as words } from '#campaign/interface
 import { language } from '#campaign/site.yaml';
 import type { CodeRequested } from '#shared/api.ts';
 import type { Lead } from '#shared/lead.ts';
+import { variant } from '#campaign/site.yaml';
 import { requestCode } from '#web/api-client.ts';
+import { ownVariant } from '#web/variant.ts';
 import { failureToast } from '#web/messages.ts';
 import { resendAt, type Waiting } from '#web/stage.ts';
 import { Button } from '#web/ui/button.tsx';
@@ -40,7 +42,7 @@ export function ResendArea({ lead, challenge, mayStillCome, onPressed, onCodeSen
   const toasts = useToasts();
   const now = useNow();
   const resend = useMutation({
-    mutationFn: () => requestCode(lead, challenge.consentVersion),
+    mutationFn: () => requestCode(lead, challenge.consentVersion, variant ? ownVariant() : undefined),
     // Also when the visitor has left the stage: coming back, they find the newest mail's reference.
     onSuccess: (answer) => onCodeSentAgain(lead, challenge.consentVersion, answer),
   });

@@ -5,6 +5,7 @@ import { sql, type RawBuilder } from 'kysely';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
 import { deleteFunnelCounts } from '#server/db/tables/funnel-counts.ts';
+import { deleteVariantCounts } from '#server/db/tables/variant-counts.ts';
 import { deleteEndedWindows } from '#server/db/tables/limit-windows.ts';
 import { domainOf } from '#server/platform/domain-of.ts';
 import { DAY_MS } from '#server/platform/time.ts';
@@ -55,7 +56,8 @@ export type ExpiringTable =
   | 'suppressions'
   | 'limit_windows'
   | 'mail_domains'
-  | 'funnel_counts';
+  | 'funnel_counts'
+  | 'variant_counts';
 
 type Outcome = { readonly deleted: number; readonly done: boolean };
 
@@ -74,6 +76,9 @@ export function expirySteps(
     simpleStep('limit_windows', (tx, most) => deleteEndedWindows(tx, { most, now: windows })),
     simpleStep('funnel_counts', (tx, most) =>
       deleteFunnelCounts(tx, { before: Math.floor(funnel / DAY_MS), most }),
+    ),
+    simpleStep('variant_counts', (tx, most) =>
+      deleteVariantCounts(tx, { before: Math.floor(funnel / DAY_MS), most }),
     ),
     ...(mail === null ? [] : [messagesStep('outbox', mail), messagesStep('webhook_events', mail)]),
     ...(unverified === null

@@ -36,6 +36,8 @@ export type LeadRecord = LeadAnswers & {
   readonly attribution: string | null;
   /** Separated by spaces. */
   readonly flags: string;
+  /** Which of several pages had the form; null where there was one. */
+  readonly variant: string | null;
   readonly consent_given_at: number | null;
   readonly consent_version: string | null;
   readonly consent_text: string | null;
@@ -81,6 +83,7 @@ const leadRecords = (db: Db) =>
       'l.last_verified_at',
       'l.attribution',
       'l.flags',
+      'l.variant',
       'r.given_at as consent_given_at',
       'r.consent_version',
       'w.text as consent_text',
@@ -155,6 +158,14 @@ export async function hasOwnAnswers(db: Db, state: LeadState): Promise<boolean> 
   return rows.length > 0;
 }
 
+/** Whether anyone in a state was given one of several pages. */
+export async function hasVariants(db: Db, state: LeadState): Promise<boolean> {
+  if (state === 'imported') return false;
+  const table = state === 'unverified' ? 'submissions' : 'leads';
+  const { rows } = await sql`select 1 from ${sql.table(table)} where variant is not null limit 1`.execute(db);
+  return rows.length > 0;
+}
+
 /** The owner of the address has not shown up yet, so there is no consent to report. */
 async function* unverifiedPages(
   db: Db,
@@ -168,9 +179,12 @@ async function* unverifiedPages(
     { begin, end: null },
   )) {
     const { rows } = await sql<
-      Pick<LeadRecord, keyof LeadAnswers | 'id' | 'email' | 'state_since' | 'attribution' | 'flags'>
+      Pick<
+        LeadRecord,
+        keyof LeadAnswers | 'id' | 'email' | 'state_since' | 'attribution' | 'flags' | 'variant'
+      >
     >`
-      select s.id, s.email, s.name, s.company, s.answers, s.created_at as state_since, s.attribution, s.flags
+      select s.id, s.email, s.name, s.company, s.answers, s.created_at as state_since, s.attribution, s.flags, s.variant
       from submissions s
       where s.id > ${after} and s.id <= ${last}
       and not exists (select 1 from leads l where l.email = s.email)
@@ -225,6 +239,7 @@ async function* importedPages(
         state_since: row.imported_at,
         attribution: null,
         flags: '',
+        variant: null,
         consent_given_at: row.consent_given_at,
         consent_source: row.consent_source,
       }));

@@ -147,6 +147,26 @@ export async function* answerGroups(
   }
 }
 
+/** New leads by the variant of the page that had their form; without those of no variant. Groups are to be added up. */
+export async function* variantGroups(
+  { db }: Pick<OpenDatabase, 'db'>,
+  { from, to }: Span,
+): AsyncGenerator<readonly { readonly variant: string; readonly people: number }[], void, void> {
+  for await (const { after, last } of slicesOf(
+    db,
+    { table: 'leads', column: 'id', size: ROWS_AT_ONCE },
+    EVERYTHING,
+  )) {
+    const { rows } = await sql<{ variant: string; people: number }>`
+      select variant, count(*) as people
+      from leads where id > ${after} and id <= ${last} and variant is not null
+      and first_verified_at >= ${from} and first_verified_at < ${to}
+      group by variant
+    `.execute(db);
+    yield rows;
+  }
+}
+
 /** Counts new leads of a span. */
 export async function countLeads(db: Db, { from, to }: Span): Promise<number> {
   const row = await db

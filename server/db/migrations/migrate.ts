@@ -21,6 +21,7 @@ import * as suppression from '#server/db/migrations/2026-11-28-suppression.ts';
 import * as webhooks from '#server/db/migrations/2026-11-29-webhooks.ts';
 import * as signedChain from '#server/db/migrations/2026-11-30-signed-chain.ts';
 import * as ownAnswers from '#server/db/migrations/2026-12-01-own-answers.ts';
+import * as variants from '#server/db/migrations/2026-12-02-variants.ts';
 
 /**
  * In the order in which they run. A new one goes to the end, and takes or narrows nothing that the release before reads or writes:
@@ -43,6 +44,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '2026-11-29-webhooks': webhooks,
   '2026-11-30-signed-chain': signedChain,
   '2026-12-01-own-answers': ownAnswers,
+  '2026-12-02-variants': variants,
 };
 
 /**

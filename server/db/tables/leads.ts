@@ -31,6 +31,7 @@ const merge = (db: Db, value: Value<NewLead>, answers?: NewAnswers) =>
         'last_verified_at',
         'attribution',
         'flags',
+        'variant',
       ]),
     )
     .onConflict((conflict) =>
@@ -100,6 +101,7 @@ export async function mergeLead(
     last_verified_at: now,
     attribution: submission.attribution,
     flags: submission.flags,
+    variant: submission.variant,
   });
   const [lead] = rows;
   if (lead === undefined) throw new Error('A lead that was merged is not there.');

@@ -34,6 +34,7 @@ const TABLES: readonly (readonly [Table, key: readonly string[]])[] = [
   ['webhook_events', ['id']],
   ['limit_windows', ['key']],
   ['funnel_counts', ['day', 'step', 'source']],
+  ['variant_counts', ['day', 'step', 'variant']],
 ];
 const WRITTEN_BY_A_START: ReadonlySet<Table> = new Set([
   'consent_wordings',

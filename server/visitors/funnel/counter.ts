@@ -10,10 +10,12 @@ import { DAY_MS } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { addFunnelCounts, type FunnelCount } from '#server/db/tables/funnel-counts.ts';
+import { addVariantCounts, type VariantCount } from '#server/db/tables/variant-counts.ts';
 import { attributionOf } from '#server/attribution/attribution.ts';
 import { OTHERS, shownSource, sourceOf } from '#server/attribution/source.ts';
 import { VISIT_HEADER } from '#shared/api.ts';
-import type { FunnelStep, ReportedStep } from '#shared/funnel.ts';
+import { FIRST_SEEN, type FunnelStep, type ReportedStep, type VariantStep } from '#shared/funnel.ts';
+import { variantAskedFor } from '#shared/variants.ts';
 import { readTouch } from '#shared/attribution.ts';
 
 export type FunnelCounter = {
@@ -22,8 +24,12 @@ export type FunnelCounter = {
     readonly url?: string | undefined;
     readonly headers: IncomingHttpHeaders;
   }) => void;
-  /** Counts a step that a browser reported. */
-  readonly stepReported: (step: ReportedStep, headers: IncomingHttpHeaders) => void;
+  /** Counts a step that a browser reported. @param variant of the page, if it is compared with others */
+  readonly stepReported: (
+    step: ReportedStep | VariantStep,
+    headers: IncomingHttpHeaders,
+    variant?: string,
+  ) => void;
   /** Writes what was counted. Throws what the database said; the counts are kept for the next time. */
   readonly write: () => Promise<void>;
 };
@@ -54,16 +60,21 @@ export function createFunnelCounter({
   database,
   clock,
   config: { publicUrl, funnelCounting },
+  variants = [],
 }: {
   readonly database: OpenDatabase;
   readonly clock: () => number;
   readonly config: Pick<Config, 'publicUrl' | 'funnelCounting'>;
+  /** Names of the pages that are compared; none: there is one. */
+  readonly variants?: readonly string[];
 }): FunnelCounter {
   const ownHost = new URL(publicUrl).host;
   /** Visits by all that is known of them, and how many there were of each: most are alike. */
   const waiting = new Map<string, number>();
   /** What was looked at and is not written yet. */
   const counts = new Map<string, FunnelCount>();
+  /** The same, by variant: a few rows a day. */
+  const variantCounts = new Map<string, VariantCount>();
   let newest: Promise<void> = Promise.resolve();
   /** A write that has not begun. */
   let next: Promise<void> | null = null;
@@ -84,6 +95,14 @@ export function createFunnelCounter({
     counts.set(keyOf(name), { day, step, source: name, count: before + times });
   };
 
+  const countVariant = (step: VariantCount['step'], variant: string, times: number): void => {
+    if (!variants.includes(variant)) return;
+    const day = Math.floor(clock() / DAY_MS);
+    const key = [day, step, variant].join();
+    const before = variantCounts.get(key)?.count ?? 0;
+    variantCounts.set(key, { day, step, variant, count: before + times });
+  };
+
   /** Looks at what waits by now, a little at a time. */
   async function workOff(): Promise<void> {
     const last = waiting.size;
@@ -95,7 +114,8 @@ export function createFunnelCounter({
       if (!isbot(browser)) {
         const [address = '', host = '', link = ''] = rest;
         const source = step === 'seen' ? sourceOf(touchOf(address, link, [ownHost, host])) : address;
-        count(step as FunnelStep, shownSource(source), times);
+        if (step !== FIRST_SEEN) count(step as FunnelStep, shownSource(source), times);
+        if (step !== 'seen') countVariant(step as ReportedStep | VariantStep, host, times);
       }
       done += 1;
       if (done % AT_ONCE === 0) await setImmediate();
@@ -104,27 +124,31 @@ export function createFunnelCounter({
 
   async function writeCounts(): Promise<void> {
     await workOff();
-    if (counts.size === 0) return;
-    await addFunnelCounts(database, [...counts.values()], { mostSources: MOST_SOURCES, others: OTHERS });
+    if (counts.size > 0)
+      await addFunnelCounts(database, [...counts.values()], { mostSources: MOST_SOURCES, others: OTHERS });
     // Not before: what could not be written is written the next time.
     counts.clear();
+    await addVariantCounts(database.db, [...variantCounts.values()]);
+    variantCounts.clear();
   }
 
   return {
     pageSeen: ({ url = '', headers }) => {
       const browser = browserIn(headers);
       if (browser === null || isAhead(headers)) return;
+      // A look at a variant, or the second request of one visit.
+      if (variants.length > 0 && variantAskedFor(url) !== null) return;
       const address = url.slice(0, ADDRESS_MAX_LENGTH);
       const host = headers.host?.slice(0, HOST_MAX_LENGTH) ?? '';
       const link = headers.referer?.slice(0, LINK_MAX_LENGTH) ?? '';
       // No line of a request holds a line feed.
       note(`seen\n${browser}\n${address}\n${host}\n${link}`);
     },
-    stepReported: (step, headers) => {
+    stepReported: (step, headers, variant = '') => {
       const browser = browserIn(headers);
       if (browser === null) return;
       const attribution = attributionOf({ visit: headers[VISIT_HEADER], referer: headers.referer });
-      note(`${step}\n${browser}\n${sourceOf(attribution)}`);
+      note(`${step}\n${browser}\n${sourceOf(attribution)}\n${variants.includes(variant) ? variant : ''}`);
     },
     write: () => {
       // One after the other, and one that waits: a stop waits for a write that is under way, and writes what came after it.

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import * as z from 'zod/mini';
 
+import type { Campaign } from '#server/campaign/campaign.ts';
 import type { Http } from '#server/http/http.ts';
 import type { Metrics } from '#server/observability/metrics.ts';
 import { createNetworkLimit } from '#server/platform/network-limit.ts';
@@ -9,16 +10,22 @@ import { REPORTS_FROM_NETWORK } from '#server/settings/tries-and-rates.ts';
 import { dropRequest } from '#server/visitors/drop-request.ts';
 import type { FunnelCounter } from '#server/visitors/funnel/counter.ts';
 import { API } from '#shared/api.ts';
-import { REPORTED_STEPS } from '#shared/funnel.ts';
+import { FIRST_SEEN, REPORTED_STEPS } from '#shared/funnel.ts';
 
 /** A reported step. It has no other field, so it cannot name a person. */
 const Report = z.strictObject({ step: z.enum(REPORTED_STEPS) });
+/** The same from a page that is compared with others. A variant that is not there any more is not counted. */
+const VariantReport = z.strictObject({
+  step: z.enum([FIRST_SEEN, ...REPORTED_STEPS]),
+  variant: z.optional(z.string()),
+});
 /** Ten times the longest valid body. */
 const BODY_LIMIT_BYTES = 256;
 
 /** The slice of what visitors' calls work with (server/visitors/visitor-context.ts) that this one needs. */
 type FunnelRouteParts = Pick<Http, 'visitorAddress' | 'sendError'> & {
   readonly funnel: Pick<FunnelCounter, 'stepReported'>;
+  readonly campaign: Pick<Campaign, 'variants'>;
   readonly clock: () => number;
   readonly metrics: Pick<Metrics, 'limitHit'>;
 };
@@ -26,11 +33,13 @@ type FunnelRouteParts = Pick<Http, 'visitorAddress' | 'sendError'> & {
 /** Adds the route of the funnel. 204 whether it is counted or not; errors: 400 `invalid-input`, 429 `too-many-requests`. */
 export function addFunnelRoute(
   app: FastifyInstance,
-  { funnel, visitorAddress, clock, metrics, sendError }: FunnelRouteParts,
+  { funnel, campaign, visitorAddress, clock, metrics, sendError }: FunnelRouteParts,
 ): void {
+  const Taken: z.ZodMiniType<z.infer<typeof VariantReport>> =
+    campaign.variants.length === 0 ? Report : VariantReport;
   const countUpTo = createNetworkLimit(REPORTS_FROM_NETWORK);
   app.post(API.funnel, { bodyLimit: BODY_LIMIT_BYTES }, async (request, reply) => {
-    const report = Report.safeParse(request.body);
+    const report = Taken.safeParse(request.body);
     if (!report.success) return sendError(reply, 'invalid-input');
     const clientAddress = visitorAddress(request);
     if (clientAddress === null) return dropRequest(reply);
@@ -39,7 +48,8 @@ export function addFunnelRoute(
       metrics.limitHit('too-many-requests');
       return sendError(reply, 'too-many-requests', outcome);
     }
-    funnel.stepReported(report.data.step, request.headers);
+    const { step, variant } = report.data;
+    funnel.stepReported(step, request.headers, variant);
     return reply.code(204).header('cache-control', 'no-store').send();
   });
 }

@@ -47,6 +47,8 @@ export type Visitor = {
   readonly consentVersion: string;
   /** Campaign parameters of the page's address. */
   readonly attribution: Attribution;
+  /** Which of several pages had the form; null where it was not said. */
+  readonly variant: string | null;
   /** Marks of the address (email-domain.ts). */
   readonly flags: readonly string[];
 };
@@ -220,6 +222,7 @@ async function storeSubmission(
     user_agent: visitor.userAgent,
     attribution: JSON.stringify(visitor.attribution),
     flags: visitor.flags.join(' '),
+    variant: visitor.variant,
     created_at: ask.now,
   });
 }

@@ -9,6 +9,7 @@ import { JSON_TYPE, sendWhole, textResource } from '#server/http/send-resource.t
 import { dropRequest } from '#server/visitors/drop-request.ts';
 import { findChallengeInProgress, isWaiting } from '#server/visitors/leads/challenge-in-progress.ts';
 import { attributionOf } from '#server/attribution/attribution.ts';
+import type { Variant } from '#server/campaign/campaign.ts';
 import { judgeWording } from '#server/visitors/leads/consent-wording.ts';
 import { judgeDomain } from '#server/visitors/leads/email-domain.ts';
 import { pretendToRequestCode, requestCode } from '#server/visitors/leads/request-code.ts';
@@ -87,6 +88,7 @@ function addFormRoute(app: FastifyInstance, context: VisitorContext, proofOfWork
             visit: request.headers[VISIT_HEADER],
             referer: request.headers.referer,
           }),
+          variant: variantIn(request.body, campaign.variants),
           flags: verdict.flags,
         });
     if (outcome.type === 'refused') {
@@ -213,6 +215,12 @@ function sendInvalidInput(
       : fill(otherInput.checkField, { message, field: String(field) });
   return sendError(reply, 'invalid-input', sentence === null ? {} : { sentence });
 }
+
+/** The variant that a form names, if it is one of ours: a page from before a change may have another, and is not counted for any. */
+const variantIn = (body: unknown, variants: readonly Variant[]): string | null => {
+  const { variant } = Object(body) as { readonly variant?: unknown };
+  return variants.find(({ name }) => name === variant)?.name ?? null;
+};
 
 const isRobot = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && HONEYPOT_FIELD in body && body[HONEYPOT_FIELD] !== '';

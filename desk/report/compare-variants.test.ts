@@ -1,0 +1,118 @@
+// The judgement about variants: right however often one looks, and able to see a difference that is there. Simulated with a generator that
+// makes the same visitors each time.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { compareTwo, shareOf, type VariantFigures } from '#desk/report/compare-variants.ts';
+import { createRandom } from '#testing/random.ts';
+
+const LOOKS = 200;
+
+/** Lets visitors come and looks on the way. @returns the winner that was declared first, and after how many views; null: none was */
+function run(
+  rates: readonly [number, number],
+  { views, random, onAlarm = () => {} }: { views: number; random: () => number; onAlarm?: () => void },
+): { readonly better: string; readonly views: number } | null {
+  const figures = [
+    { name: 'a', views: 0, leads: 0 },
+    { name: 'b', views: 0, leads: 0 },
+  ] satisfies { -readonly [Name in keyof VariantFigures]: VariantFigures[Name] }[];
+  const [a, b] = figures as [(typeof figures)[number], (typeof figures)[number]];
+  for (let seen = 1; seen <= views; seen += 1) {
+    const at = random() < 0.5 ? 0 : 1;
+    const given = at === 0 ? a : b;
+    given.views += 1;
+    if (random() < rates[at]) given.leads += 1;
+    if (seen % (views / LOOKS) !== 0) continue;
+    const verdict = compareTwo(a, b);
+    if (verdict.type === 'uneven') {
+      onAlarm();
+      return null;
+    }
+    if (verdict.type === 'differ') return { better: verdict.better, views: seen };
+  }
+  return null;
+}
+
+const several = <Result>(times: number, one: () => Result): Result[] => Array.from({ length: times }, one);
+
+describe('the comparison of two variants', () => {
+  it('of which none is better declares a winner in less than 5 % of runs, though it is looked at 200 times', () => {
+    const random = createRandom(20_261_123);
+    let alarms = 0;
+    const onAlarm = () => (alarms += 1);
+    for (const rate of [0.04, 0.3]) {
+      const winners = several(500, () => run([rate, rate], { views: 10_000, random, onAlarm })).filter(
+        (found) => found !== null,
+      );
+      assert.ok(winners.length < 25, `${winners.length} of 500 at ${rate}`);
+    }
+    // One in a thousand is what that alarm may cost.
+    assert.ok(alarms <= 4, `${alarms} of 1000`);
+  });
+
+  it('finds that 5 % is more than 3 %, and names no other', () => {
+    const random = createRandom(7);
+    const found = several(200, () => run([0.03, 0.05], { views: 20_000, random }));
+    assert.ok(found.filter((one) => one !== null).length >= 196, `${found.filter(Boolean).length} of 200`);
+    assert.deepEqual([...new Set(found.flatMap((one) => one?.better ?? []))], ['b']);
+    const median = found
+      .map((one) => one?.views ?? Infinity)
+      .toSorted((one, other) => one - other)
+      .at(100)!;
+    assert.ok(median < 6_000, `half after ${median} views`);
+  });
+
+  it('says how many more views it would take, and that is about what it takes', () => {
+    const now = compareTwo({ name: 'a', views: 1_000, leads: 30 }, { name: 'b', views: 1_000, leads: 45 });
+    assert.ok(now.type === 'open' && now.leading === 'b' && now.moreViews !== null);
+    const times = 1 + now.moreViews / 2_000;
+    const after = (factor: number): VariantFigures[] => [
+      { name: 'a', views: 1_000 * factor, leads: 30 * factor },
+      { name: 'b', views: 1_000 * factor, leads: 45 * factor },
+    ];
+    const [a, b] = after(times * 1.01);
+    assert.equal(compareTwo(a!, b!).type, 'differ');
+    const [earlierA, earlierB] = after(times * 0.98);
+    assert.equal(compareTwo(earlierA!, earlierB!).type, 'open');
+  });
+
+  it('asks for more evidence where more pairs are told, and for none where there is nothing', () => {
+    const figures = [
+      { name: 'a', views: 2_000, leads: 40 },
+      { name: 'b', views: 2_000, leads: 80 },
+    ] as const;
+    assert.equal(compareTwo(...figures).type, 'differ');
+    assert.equal(compareTwo(...figures, 1_000).type, 'open');
+    const nothing = { views: 10, leads: 0 };
+    assert.deepEqual(compareTwo({ name: 'a', ...nothing }, { name: 'b', ...nothing }), {
+      type: 'nothing yet',
+    });
+    const alike = { views: 100, leads: 4 };
+    assert.deepEqual(compareTwo({ name: 'a', ...alike }, { name: 'b', ...alike }), {
+      type: 'open',
+      leading: null,
+      moreViews: null,
+    });
+  });
+
+  it('refuses to judge where visitors were not shared out evenly', () => {
+    assert.deepEqual(
+      compareTwo({ name: 'a', views: 2_000, leads: 90 }, { name: 'b', views: 800, leads: 20 }),
+      { type: 'uneven' },
+    );
+  });
+});
+
+describe('the interval of a share', () => {
+  it('is that of Wilson', () => {
+    // Of R: prop.test(15, 148, correct = FALSE).
+    const found = shareOf({ views: 148, leads: 15 });
+    assert.deepEqual(
+      [found?.low, found?.high].map((value) => value?.toFixed(4)),
+      ['0.0624', '0.1605'],
+    );
+    assert.equal(shareOf({ views: 0, leads: 0 }), null);
+    assert.equal(shareOf({ views: 50, leads: 0 })?.low, 0);
+  });
+});

@@ -1,0 +1,74 @@
+// Variants of the page by first views and verified leads, over the whole comparison: since the day on which the newest of them was first
+// seen, whatever the period of the report. A window that moves along would be another sample with each look.
+import { compareTwo, shareOf, type Share, type Verdict } from '#desk/report/compare-variants.ts';
+import { variantGroups } from '#server/db/across/report-figures.ts';
+import type { OpenDatabase } from '#server/db/engine/connect.ts';
+import { variantDays } from '#server/db/tables/variant-counts.ts';
+import { DAY_MS, isoTime } from '#server/platform/time.ts';
+import { FIRST_SEEN } from '#shared/funnel.ts';
+
+type ComparedVariant = {
+  readonly name: string;
+  /** Browsers that saw a page of this comparison for the first time. */
+  readonly views: number;
+  /** Addresses verified for the first time, by a form of this variant. */
+  readonly leads: number;
+  /** Leads of first views, from 0 to 1, with the 95 % interval; null without views. */
+  readonly share: Share | null;
+  /** Version of the wording that its visitors agree to. */
+  readonly consentVersion: string;
+};
+
+export type Comparison = {
+  /** Day on which it began; null while one of them was not seen at all. ISO 8601, UTC. */
+  readonly since: string | null;
+  /** The campaign's own page first. */
+  readonly variants: readonly ComparedVariant[];
+  /** Of each other variant against the campaign's own page. */
+  readonly verdicts: readonly (Verdict & { readonly variant: string })[];
+};
+
+/**
+ * Compares the variants.
+ * @param to milliseconds since 1970, excluded
+ * @param onCounted called with the number of leads counted since the last call; may throw to stop the count
+ * @returns null for a campaign with one page
+ */
+export async function compareVariants(
+  database: Pick<OpenDatabase, 'db'>,
+  to: number,
+  variants: readonly { readonly name: string; readonly consentVersion: string }[],
+  onCounted: (people: number) => void,
+): Promise<Comparison | null> {
+  const [own, ...others] = variants;
+  if (own === undefined || others.length === 0) return null;
+  const names = variants.map(({ name }) => name);
+  const days = (await variantDays(database.db, FIRST_SEEN, names)).filter(({ day }) => day * DAY_MS < to);
+  const firstDays = names.map((name) => days.find(({ variant }) => variant === name)?.day);
+  const since = firstDays.includes(undefined) ? null : Math.max(...firstDays.map((day) => day ?? 0));
+  const views = new Map<string, number>();
+  const leads = new Map<string, number>();
+  const add = (sums: Map<string, number>, name: string, count: number) =>
+    sums.set(name, (sums.get(name) ?? 0) + count);
+  if (since !== null) {
+    for (const { day, variant, count } of days) if (day >= since) add(views, variant, count);
+    for await (const groups of variantGroups(database, { from: since * DAY_MS, to }))
+      for (const { variant, people } of groups) {
+        onCounted(people);
+        add(leads, variant, people);
+      }
+  }
+  const figures = (name: string) => ({ name, views: views.get(name) ?? 0, leads: leads.get(name) ?? 0 });
+  return {
+    since: since === null ? null : isoTime(since * DAY_MS),
+    variants: variants.map(({ name, consentVersion }) => ({
+      ...figures(name),
+      share: shareOf(figures(name)),
+      consentVersion,
+    })),
+    verdicts: others.map(({ name }) => ({
+      variant: name,
+      ...compareTwo(figures(own.name), figures(name), others.length),
+    })),
+  };
+}

@@ -1,0 +1,183 @@
+// Variants of the page: what their words are laid over, and where a slip in them is reported.
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+import {
+  campaignComplaints,
+  landingOf,
+  readCampaign,
+  readConsent,
+  readWords,
+} from '#server/campaign/campaign.ts';
+import { campaignWarnings } from '#server/campaign/campaign-warnings.ts';
+import { sectionsOf } from '#shared/campaign-schema.ts';
+import { called, withCampaignCopy } from '#testing/campaign-copy.ts';
+
+type Files = Readonly<Record<string, string>>;
+
+/** Runs a test on a campaign with these files in variants/. */
+const withVariants = <Result>(files: Files, test: (folder: string) => Result): Result =>
+  withCampaignCopy((folder) => {
+    for (const [name, text] of Object.entries(files)) {
+      const place = path.join(folder, 'variants', name);
+      mkdirSync(path.dirname(place), { recursive: true });
+      writeFileSync(place, text);
+    }
+    return test(folder);
+  });
+
+const complaintsAbout = (files: Files): string[] =>
+  withVariants(files, (folder) => called(folder, campaignComplaints(folder)));
+
+const landing = (folder: string, variant: string | null) => {
+  const result = readWords(folder, 'landing.yaml', landingOf(folder), variant);
+  assert.ok(result.type === 'words', JSON.stringify(result));
+  return result.words;
+};
+
+describe('a variant', () => {
+  it('changes the entries that it has; a list takes the place of the other', () => {
+    const file = `hero:
+  headline: Write Emails That Get Answers
+benefits:
+  cards:
+    - icon: target
+      title: One
+      description: The only one.
+sections: [testimonials, benefits]
+`;
+    withVariants({ 'b/landing.yaml': file }, (folder) => {
+      assert.deepEqual(campaignComplaints(folder), []);
+      const [own, b] = [landing(folder, null), landing(folder, 'b')];
+      assert.deepEqual(b.hero, { ...own.hero, headline: 'Write Emails That Get Answers' });
+      assert.deepEqual(b.benefits?.cards, [{ icon: 'target', title: 'One', description: 'The only one.' }]);
+      assert.equal(b.benefits?.title, own.benefits?.title);
+      assert.deepEqual(sectionsOf(b), ['testimonials', 'benefits']);
+      assert.deepEqual(b.closing, own.closing);
+    });
+  });
+
+  it('has the version of its own consent wording, or that of the campaign', () => {
+    withVariants(
+      { 'b/consent.yaml': 'text: Send me the guide and what is like it.', 'c/landing.yaml': '# nothing yet' },
+      (folder) => {
+        const result = readCampaign(folder);
+        assert.ok(result.type === 'campaign', JSON.stringify(result));
+        const { consent, variants } = result.campaign;
+        assert.deepEqual(
+          variants.map(({ name }) => name),
+          ['a', 'b', 'c'],
+        );
+        const [a, b, c] = variants;
+        assert.deepEqual(a?.consent, consent);
+        assert.deepEqual(c?.consent, consent);
+        assert.equal(b?.consent.text, 'Send me the guide and what is like it.');
+        assert.notEqual(b?.consent.version, consent.version);
+        assert.deepEqual(readConsent(folder, 'b'), { type: 'words', words: b?.consent });
+      },
+    );
+  });
+
+  it('is reported by file, line and cure, where its slip is', () => {
+    const file = `hero:
+  headlin: Nearly
+benefits:
+  cards:
+    - icon: target
+      title: One
+sections:
+  - benefits
+  - testimonial
+`;
+    assert.deepEqual(complaintsAbout({ 'b/landing.yaml': file }), [
+      'campaign/variants/b/landing.yaml:2: hero.headlin: unknown entry; did you mean headline?',
+      'campaign/variants/b/landing.yaml:5: benefits.cards.0.description: is missing.',
+      'campaign/variants/b/landing.yaml:9:5: sections.1: must be one of logos, benefits, howItWorks, video, problems, solution, testimonials, questions (did you mean testimonials?).',
+    ]);
+    assert.deepEqual(complaintsAbout({ 'b/interface.yaml': 'form:\n  title: Get it: now\n' }), [
+      'campaign/variants/b/interface.yaml:2:10: cannot be read: a text with a colon must stand in quotes; put the whole text in quotes.',
+    ]);
+    assert.deepEqual(complaintsAbout({ 'b/consent.yaml': 'text:\n' }), [
+      'campaign/variants/b/consent.yaml:1: text: must not be empty.',
+    ]);
+    // A section that the campaign does not have is the variant's to write whole.
+    assert.deepEqual(
+      complaintsAbout({ 'b/landing.yaml': 'questions:\n  title: Questions\n' }).map((complaint) =>
+        complaint.replace(/:\d.*/, ''),
+      ),
+      ['campaign/variants/b/landing.yaml'],
+    );
+  });
+
+  it('that leaves out what a link of the footer leads to is reported', () => {
+    withVariants({ 'b/landing.yaml': 'sections: [testimonials]' }, (folder) => {
+      const site = path.join(folder, 'site.yaml');
+      const text = readFileSync(site, 'utf8');
+      writeFileSync(site, text.replace(/href: .*/, "href: '#benefits'"));
+      const [complaint = '', ...others] = called(folder, campaignComplaints(folder));
+      assert.match(
+        complaint,
+        /^campaign\/site\.yaml:\d+: footerLinks\.0\.href: leads to no place of the page; there are #testimonials, #closing\. \(Variant b\.\)$/,
+      );
+      assert.deepEqual(others, []);
+    });
+  });
+
+  it('has a short name, and no files but those of the page', () => {
+    const cure =
+      'a variant may have landing.yaml, interface.yaml, consent.yaml; all others are the same for every variant.';
+    assert.deepEqual(
+      complaintsAbout({
+        'a/landing.yaml': '# nothing',
+        'b/lending.yaml': '# nothing',
+        'b/site.yaml': 'title: Another',
+        'b/media/hero.png': '',
+        'The second/landing.yaml': '# nothing',
+        'landing.yaml': '# nothing',
+      }),
+      [
+        'campaign/variants/landing.yaml: is in no variant; put it into a folder, such as variants/b/landing.yaml.',
+        'campaign/variants/The second: a variant has a short name of small letters, digits and hyphens, such as b; call the folder so.',
+        'campaign/variants/a: a is the page of the campaign itself; call this folder b.',
+        'campaign/variants/b/lending.yaml: cannot differ in a variant; did you mean landing.yaml?',
+        `campaign/variants/b/media: cannot differ in a variant; ${cure}`,
+        `campaign/variants/b/site.yaml: cannot differ in a variant; ${cure}`,
+      ],
+    );
+  });
+
+  it('repeats no slip of the words below it', () => {
+    withVariants({ 'b/landing.yaml': 'hero:\n  headline: Another\n' }, (folder) => {
+      const file = path.join(folder, 'landing.yaml');
+      writeFileSync(file, readFileSync(file, 'utf8').replace(/^closing:/m, 'closin:'));
+      const complaints = called(folder, campaignComplaints(folder));
+      assert.equal(new Set(complaints).size, complaints.length);
+      assert.ok(
+        complaints.every((complaint) => complaint.startsWith('campaign/landing.yaml:')),
+        complaints.join('\n'),
+      );
+    });
+  });
+});
+
+describe('what should be looked at in a variant', () => {
+  it('is a headline that is too long, a wording of its own, and no file that is read', () => {
+    const headline = 'A headline that says so much that nobody on a telephone will ever see the button';
+    withVariants(
+      { 'b/landing.yaml': `hero:\n  headline: ${headline}\n`, 'b/consent.yaml': 'text: Send me mail.\n' },
+      (folder) => {
+        const warnings = called(folder, campaignWarnings(folder)).filter((warning) =>
+          warning.includes('variants/'),
+        );
+        assert.equal(warnings.length, 2, warnings.join('\n'));
+        assert.match(warnings[0] ?? '', /variants\/b\/landing\.yaml:2: hero\.headline: has \d+ characters/);
+        assert.match(
+          warnings[1] ?? '',
+          /variants\/b\/consent\.yaml: visitors of variant b agree to other words than those of a\. .* version [0-9a-f]{12};/,
+        );
+      },
+    );
+  });
+});
