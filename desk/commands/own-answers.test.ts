@@ -102,6 +102,39 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('corrections'), 1);
       }));
 
+    it('corrects and takes away an answer to a question that is no longer asked', () =>
+      withDesk(async (server) => {
+        await become(server, 'ada@example.com', { job_title: 'Countess', topics: ['Prompts'] });
+        await server.database.db
+          .updateTable('leads')
+          .set({
+            answers: JSON.stringify({
+              phone: { label: 'Phone', answer: '1' },
+              fax: { label: 'Fax', answer: '+44 1' },
+              days: { label: 'Days', answer: ['Monday', 'Friday'] },
+            }),
+          })
+          .execute();
+        const correct = (...changes: readonly string[]) =>
+          desk(server.service, [
+            'correct',
+            'ada@example.com',
+            ...changes.flatMap((one) => ['--answer', one]),
+          ]);
+        const done = await correct('phone=', 'fax=+44 2', 'days=Friday', 'team=Only me');
+        assert.equal(done.exitCode, 0, done.notes);
+        const lead = await server.database.db.selectFrom('leads').select('answers').executeTakeFirstOrThrow();
+        assert.deepEqual(JSON.parse(lead.answers ?? ''), {
+          fax: { label: 'Fax', answer: '+44 2' },
+          days: { label: 'Days', answer: ['Friday'] },
+          team: { label: 'Team <size> & more', answer: 'Only me' },
+        });
+        const refused = await correct('phone=2');
+        assert.equal(refused.exitCode, 2);
+        assert.match(refused.notes, /The ids are job_title, team, topics, goal, fax, days\.$/m);
+        assert.equal((await correct('toString=2')).exitCode, 2);
+      }));
+
     it('hands several choices to a CRM as it separates them, and writes what visitors typed as text', () =>
       withDesk(async (server, folder) => {
         await become(server, 'ada@example.com', {
