@@ -1,6 +1,7 @@
 // A campaign with questions of its own, one of each kind, from the form to the desk's export. That a campaign without any sends what the
 // specification says is in form.spec.ts.
 import AxeBuilder from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
 
 import { ownFieldsCampaign } from '#testing/own-fields-campaign.ts';
 import { startSite, type Site } from '#testing/start-site.ts';
@@ -24,6 +25,8 @@ const withSite = async (work: (site: Site) => Promise<void>) => {
     await site.close();
   }
 };
+
+const keysOfTab = (page: Page) => page.evaluate(() => Object.keys(sessionStorage));
 
 test('questions of each kind are asked, kept over reloads, sent once more, and verified', async ({
   page,
@@ -75,6 +78,8 @@ test('questions of each kind are asked, kept over reloads, sent once more, and v
     await topics.getByLabel('Prompts').check();
     await page.getByLabel('What would you like to achieve?').fill('More answers.\nLess work.');
 
+    // The place that a site under a path keeps apart from others (server/http/site-path.ts).
+    expect(await keysOfTab(page)).toEqual(['lead-draft']);
     await page.reload();
     await expect(page.getByLabel('Job title *')).toHaveValue('Countess');
     await expect(page.getByLabel(TEAM)).toHaveValue('2 to 5');
@@ -114,7 +119,7 @@ test('questions of each kind are asked, kept over reloads, sent once more, and v
 
     await visitor.enterCode(await visitor.mailedCode());
     await expect(page.getByRole('article')).toBeVisible();
-    expect(await page.evaluate(() => Object.keys(sessionStorage))).not.toContain('own-answers');
+    expect(await keysOfTab(page)).toEqual([]);
   });
 });
 
@@ -159,5 +164,5 @@ test('a page without questions of its own has nothing of them in its files', asy
   await page.waitForLoadState('networkidle');
   const code = (await Promise.all(files)).join('\n');
   expect(code).toContain('lead-draft');
-  for (const trace of ['own-answers', 'fieldset', 'answers.']) expect(code).not.toContain(trace);
+  for (const trace of ['long text', 'fieldset', 'answers.']) expect(code).not.toContain(trace);
 });

@@ -25,11 +25,23 @@ export const readAnswers = (text: string | null): OwnAnswers =>
   text === null ? {} : (JSON.parse(text) as OwnAnswers);
 
 /**
- * The newer answers, and the older ones to what was not answered anew.
+ * The answers of a lead that sent the form again. The newest form is what she says now: where it leaves a question empty, her older
+ * answer goes. An answer to a question that is no longer asked stays.
  * @param before, after columns
+ * @param asked the ids of the questions that are asked
  */
-export const mergedAnswers = (before: string | null, after: string | null): string | null =>
-  answersText({ ...readAnswers(before), ...readAnswers(after) });
+export function mergedAnswers(
+  before: string | null,
+  after: string | null,
+  asked: readonly string[],
+): string | null {
+  const former = Object.entries(readAnswers(before)).filter(([id]) => !asked.includes(id));
+  return answersText({ ...Object.fromEntries(former), ...readAnswers(after) });
+}
+
+/** The answers of a new lead, and to what it left empty those that an import brought. @param imported, answers columns */
+export const withImportedAnswers = (imported: string | null, answers: string | null): string | null =>
+  mergedAnswers(imported, answers, []);
 
 /** An answer as one text. @param between several choices */
 export const answerText = (answer: OwnAnswer['answer'] | undefined, between = '; '): string =>

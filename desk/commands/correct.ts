@@ -10,8 +10,18 @@ import { printable } from '#desk/printable.ts';
 import { correctLead } from '#server/db/tables/corrections.ts';
 import type { OwnField, OwnForm } from '#shared/campaign-schema.ts';
 import { complaintIn, Lead, type LeadAnswers } from '#shared/lead.ts';
-import { answersText, answerText, readAnswers, splitChoices, type OwnAnswer } from '#shared/own-answers.ts';
+import {
+  answersText,
+  answerText,
+  readAnswers,
+  splitChoices,
+  type OwnAnswer,
+  type OwnAnswers,
+} from '#shared/own-answers.ts';
 import { answerSchema } from '#shared/own-fields.ts';
+
+/** The longest answer that form.yaml can ask for, in characters. */
+const LONGEST = 2000;
 
 export function addCorrect(program: Command, desk: Desk): void {
   program
@@ -46,13 +56,15 @@ export function addCorrect(program: Command, desk: Desk): void {
         }
         checked[field] = result.data;
       }
-      const answers = ownChanges.map((change) => readAnswer(change, campaign.form));
       const now = clock();
       const result = await correctLead(database, {
         email,
         id: randomUUIDv7(),
         now,
-        changes: (before) => ({ ...checked, answers: changedAnswers(before.answers, answers) }),
+        changes: (before) => ({
+          ...checked,
+          answers: changedAnswers(before.answers, ownChanges, campaign.form),
+        }),
         onCorrected: (tx, leadId) => webhooks.queue(tx, { type: 'lead.updated', leadId, now }),
       });
       webhooks.wake();
@@ -64,39 +76,51 @@ export function addCorrect(program: Command, desk: Desk): void {
 
 /**
  * Reads a change such as `phone=+44 20 7946 0018`.
+ * @param held the person's answers: one to a question that is no longer asked can be changed as well
  * @throws {CommandFailure} when there is no such question, or the answer does not fit
  */
 function readAnswer(
   change: string,
   { fields, messages }: OwnForm,
-): readonly [OwnField, string | readonly string[]] {
+  held: OwnAnswers,
+): readonly [id: string, OwnAnswer] {
   const at = change.indexOf('=');
   const id = change.slice(0, Math.max(0, at)).trim();
   const text = change.slice(at + 1).trim();
-  const field = fields.find((one) => one.id === id);
-  if (at < 0 || field === undefined)
+  const field = fields.find((one) => one.id === id) ?? fieldOf(id, held);
+  if (at < 0 || field === undefined) {
+    const ids = [...new Set([...fields.map((one) => one.id), ...Object.keys(held)])];
     throw new CommandFailure(
-      fields.length === 0
+      ids.length === 0
         ? 'This campaign has no questions of its own (form.yaml).'
-        : `Write --answer id=text. The ids are ${fields.map((one) => one.id).join(', ')}.`,
+        : `Write --answer id=text. The ids are ${ids.join(', ')}.`,
       2,
     );
+  }
   const result = answerSchema({ ...field, required: false }, messages).safeParse(
     field.kind === 'choices' ? splitChoices(text) : text,
   );
   if (!result.success) throw new CommandFailure(`${field.label}: ${result.error.issues[0]!.message}`, 2);
-  return [field, result.data];
+  return [id, { label: field.label, answer: result.data }];
 }
 
-function changedAnswers(
-  before: string | null,
-  changes: readonly (readonly [field: OwnField, answer: string | readonly string[]])[],
-): string | null {
+/** A question that was taken away, as far as its answer shows what it was: its kind is not known any more. */
+function fieldOf(id: string, held: OwnAnswers): OwnField | undefined {
+  if (!Object.hasOwn(held, id)) return undefined;
+  const { label, answer } = held[id]!;
+  return typeof answer === 'string'
+    ? { id, label, kind: 'long text', maxLength: LONGEST }
+    : { id, label, kind: 'choices', options: [...answer] };
+}
+
+/** @throws {CommandFailure} as readAnswer */
+function changedAnswers(before: string | null, changes: readonly string[], form: OwnForm): string | null {
   if (changes.length === 0) return before;
-  const after: Record<string, OwnAnswer> = { ...readAnswers(before) };
-  for (const [{ id, label }, answer] of changes) {
-    if (answer.length === 0) delete after[id];
-    else after[id] = { label, answer };
+  const held = readAnswers(before);
+  const after: Record<string, OwnAnswer> = { ...held };
+  for (const [id, changed] of changes.map((change) => readAnswer(change, form, held))) {
+    if (changed.answer.length === 0) delete after[id];
+    else after[id] = changed;
   }
   return answersText(after);
 }

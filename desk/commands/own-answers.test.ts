@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
-import { FORMATS } from '#desk/export/export-columns.ts';
+import { FORMATS, type ExportedLead } from '#desk/export/export-columns.ts';
 import type { Report } from '#desk/report/report.ts';
 import { sealConsents } from '#server/upkeep/consent-sealer.ts';
 import { API } from '#shared/api.ts';
@@ -102,6 +102,39 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('corrections'), 1);
       }));
 
+    it('corrects and takes away an answer to a question that is no longer asked', () =>
+      withDesk(async (server) => {
+        await become(server, 'ada@example.com', { job_title: 'Countess', topics: ['Prompts'] });
+        await server.database.db
+          .updateTable('leads')
+          .set({
+            answers: JSON.stringify({
+              phone: { label: 'Phone', answer: '1' },
+              fax: { label: 'Fax', answer: '+44 1' },
+              days: { label: 'Days', answer: ['Monday', 'Friday'] },
+            }),
+          })
+          .execute();
+        const correct = (...changes: readonly string[]) =>
+          desk(server.service, [
+            'correct',
+            'ada@example.com',
+            ...changes.flatMap((one) => ['--answer', one]),
+          ]);
+        const done = await correct('phone=', 'fax=+44 2', 'days=Friday', 'team=Only me');
+        assert.equal(done.exitCode, 0, done.notes);
+        const lead = await server.database.db.selectFrom('leads').select('answers').executeTakeFirstOrThrow();
+        assert.deepEqual(JSON.parse(lead.answers ?? ''), {
+          fax: { label: 'Fax', answer: '+44 2' },
+          days: { label: 'Days', answer: ['Friday'] },
+          team: { label: 'Team <size> & more', answer: 'Only me' },
+        });
+        const refused = await correct('phone=2');
+        assert.equal(refused.exitCode, 2);
+        assert.match(refused.notes, /The ids are job_title, team, topics, goal, fax, days\.$/m);
+        assert.equal((await correct('toString=2')).exitCode, 2);
+      }));
+
     it('hands several choices to a CRM as it separates them, and writes what visitors typed as text', () =>
       withDesk(async (server, folder) => {
         await become(server, 'ada@example.com', {
@@ -137,6 +170,62 @@ for (const engine of ENGINES) {
           .execute();
         const forged = await desk(server.service, ['consent', 'verify']);
         assert.notEqual(forged.exitCode, 0, 'a proof whose answers were taken from its row does not verify');
+      }));
+
+    it('writes telephone numbers as they are dialled, and its own files come back by an import', () =>
+      inFolder(async (folder) => {
+        const named = (name: string) =>
+          `{ hubspot: ${name}, salesforce: ${name}, mailchimp: ${name}, pipedrive: ${name} }`;
+        const form = `fields:
+  - { id: phone, label: Phone, kind: telephone, properties: ${named('Phone')} }
+  - { id: change, label: Change, kind: number, properties: ${named('Change')} }
+  - { id: motto, label: Motto, kind: text, properties: ${named('Motto')} }
+`;
+        const people = {
+          'a@example.com': { phone: '+44 (0)20 7946-0018', change: '-2.5', motto: '+44 20' },
+          'bb@example.com': { phone: '+1 202 555 0143 ext. 12', change: '-2', motto: '=cmd|1' },
+        };
+        const env = { CAMPAIGN_FOLDER: campaignAsking(folder, form) };
+        const files = new Map<string, string>();
+        await withServer({ engine, env }, async (server) => {
+          for (const [email, answers] of Object.entries(people)) await become(server, email, answers);
+          for (const format of ['csv', 'hubspot', 'salesforce', 'mailchimp', 'pipedrive']) {
+            const { out } = await desk(server.service, ['export', '--format', format]);
+            files.set(format, out);
+            assert.match(out, /,\+44 \(0\)20 7946-0018,-2\.5,'\+44 20(?:,|\r\n)/, format);
+            assert.match(out, /,'\+1 202 555 0143 ext\. 12,-2,'=cmd\|1(?:,|\r\n)/, format);
+          }
+        });
+        for (const [format, text] of files)
+          await withServer({ engine, env }, async (server) => {
+            const file = path.join(folder, `${format}.csv`);
+            writeFileSync(file, text);
+            const { exitCode, notes } = await desk(server.service, [
+              'import',
+              file,
+              '--consent-source',
+              'This page',
+            ]);
+            assert.equal(exitCode, 0, `${format}: ${notes}`);
+            const { out } = await desk(server.service, [
+              'export',
+              '--state',
+              'imported',
+              '--format',
+              'jsonl',
+            ]);
+            for (const [index, line] of out.trim().split('\n').entries()) {
+              const { email, name, answers } = JSON.parse(line) as ExportedLead;
+              const [address, typed] = Object.entries(people)[index]!;
+              assert.equal(email, address);
+              assert.equal(name, 'Ada Lovelace');
+              assert.deepEqual(
+                Object.fromEntries(Object.entries(answers ?? {}).map(([id, { answer }]) => [id, answer])),
+                typed,
+                format,
+              );
+            }
+          });
       }));
 
     it('reports new leads by their answers, and never an answer that was typed', () =>

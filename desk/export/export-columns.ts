@@ -2,6 +2,7 @@
 // a column for the state of a person; the others have no place for it, and hold verified leads alone.
 import { createHash } from 'node:crypto';
 
+import type { Cell } from '#desk/export/csv.ts';
 import { secondOf } from '#desk/shown-time.ts';
 import { splitName } from '#server/platform/split-name.ts';
 import type { LeadRecord, LeadState } from '#server/db/across/lead-pages.ts';
@@ -46,7 +47,7 @@ export type UnsubscribeUrl = (leadId: string) => string;
 /** What an advertiser's file says about a conversion. */
 export type Conversion = { readonly name: string };
 
-type Column = readonly [heading: string, value: (lead: ExportedLead, conversion: Conversion) => string];
+type Column = readonly [heading: string, value: (lead: ExportedLead, conversion: Conversion) => Cell];
 
 export type CsvFormat = {
   readonly kind: 'csv';
@@ -225,17 +226,20 @@ export function ownColumns(
     return [variant, ...ownColumns(format, { fields, hasAnswers, hasVariants: false })];
   if (format === 'csv' && hasAnswers)
     return [
-      ...fields.map(({ id }): Column => [id, ({ answers }) => answerText(answers?.[id]?.answer)]),
+      ...fields.map((field): Column => [field.id, ({ answers }) => answerCell(field, answers)]),
       ['earlier_answers', ({ answers = {} }) => formerAnswers(fields, answers)],
     ];
   if (!isProgram(format)) return [];
-  return fields.flatMap(({ id, properties }): Column[] => {
-    const property = properties?.[format];
+  return fields.flatMap((field): Column[] => {
+    const property = field.properties?.[format];
     // As these programs separate several choices.
-    return property === undefined
-      ? []
-      : [[property, ({ answers }) => answerText(answers?.[id]?.answer, ';')]];
+    return property === undefined ? [] : [[property, ({ answers }) => answerCell(field, answers, ';')]];
   });
+}
+
+function answerCell({ id, kind }: OwnField, answers: OwnAnswers = {}, between?: string): Cell {
+  const text = answerText(answers[id]?.answer, between);
+  return kind === 'telephone' || kind === 'number' ? { figure: text } : text;
 }
 
 /** Formats with a column for the state. */

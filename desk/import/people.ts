@@ -1,4 +1,5 @@
 // Finds people in the rows of a previous tool's CSV, by the headings that common tools write.
+import { withoutApostrophe } from '#desk/export/csv.ts';
 import type { OwnForm } from '#shared/campaign-schema.ts';
 import { asciiAddress, normaliseEmail, type LeadAnswers, type TypedAnswers } from '#shared/lead.ts';
 import { EMAIL_MAX_LENGTH, NAME_MAX_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
@@ -137,7 +138,7 @@ export function readPerson(
   | { readonly type: 'unsubscribed' }
   | { readonly type: 'bad'; readonly reason: string } {
   const bad = (reason: string) => ({ type: 'bad', reason }) as const;
-  const cell = (field: Field): string => cells[columns[field] ?? -1] ?? '';
+  const cell = (field: Field): string => withoutApostrophe(cells[columns[field] ?? -1] ?? '');
   if (cells.length > columns.count)
     return bad(`has ${cells.length} columns, and there are ${columns.count} headings`);
   const address = cell('email').trim();
@@ -178,7 +179,7 @@ function ownAnswers(
   | { readonly type: 'bad'; readonly reason: string } {
   const answers: Record<string, TypedAnswers[string]> = {};
   for (const field of fields) {
-    const text = (cells[own[field.id] ?? -1] ?? '').trim();
+    const text = withoutApostrophe((cells[own[field.id] ?? -1] ?? '').trim());
     const checked = answerSchema({ ...field, required: false }, messages).safeParse(
       field.kind === 'choices' ? splitChoices(text) : text,
     );

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { forgetDraft, keepDraft, readDraft } from '#web/form/kept-draft.ts';
+import * as z from 'zod/mini';
+
+import { forgetDraft, keepDraft, KeptText, readDraft } from '#web/form/kept-draft.ts';
 import { EMPTY_DRAFT } from '#web/form/lead-draft.ts';
 
 const ADA = { name: 'Ada Lovelace', company: 'Engines', email: 'ada@example.com', consent: true };
@@ -25,20 +27,30 @@ describe('the draft of the form', () => {
   it('comes back as it was typed, but for the tick, which is given anew', () => {
     const { storage, kept } = createStorage();
     keepDraft(storage, ADA);
-    assert.deepEqual(readDraft(storage), { ...ADA, consent: false });
+    assert.deepEqual(readDraft(storage, KeptText), { ...ADA, consent: false });
     assert.doesNotMatch([...kept.values()].join(), /consent|true/);
     keepDraft(storage, { ...EMPTY_DRAFT, name: ' A' });
-    assert.deepEqual(readDraft(storage), { ...EMPTY_DRAFT, name: ' A' });
+    assert.deepEqual(readDraft(storage, KeptText), { ...EMPTY_DRAFT, name: ' A' });
   });
 
   it('is gone when it was forgotten, or emptied', () => {
     const { storage, kept } = createStorage();
     keepDraft(storage, ADA);
     forgetDraft(storage);
-    assert.equal(readDraft(storage), null);
+    assert.equal(readDraft(storage, KeptText), null);
     keepDraft(storage, ADA);
     keepDraft(storage, { ...EMPTY_DRAFT, consent: true });
     assert.equal(kept.size, 0);
+  });
+
+  it('has the answers to questions of the campaign’s own, and is kept for one of them alone', () => {
+    const { storage, kept } = createStorage();
+    const schema = z.extend(KeptText, { answers: z.record(z.string(), z.string()) });
+    const draft = { ...EMPTY_DRAFT, answers: { phone: '+44' } };
+    keepDraft(storage, draft);
+    assert.equal(kept.size, 1);
+    assert.deepEqual(readDraft(storage, schema), draft);
+    assert.deepEqual(readDraft(storage, KeptText), EMPTY_DRAFT);
   });
 
   it('is read only from what it wrote itself', () => {
@@ -55,14 +67,14 @@ describe('the draft of the form', () => {
       '{"name":1,"company":"","email":""}',
     ]) {
       kept.set(key, other);
-      assert.equal(readDraft(storage), null, other);
+      assert.equal(readDraft(storage, KeptText), null, other);
     }
     kept.set(key, JSON.stringify({ ...ADA, isAdmin: true }));
-    assert.deepEqual(readDraft(storage), { ...ADA, consent: false });
+    assert.deepEqual(readDraft(storage, KeptText), { ...ADA, consent: false });
   });
 
   it('needs no storage', () => {
-    assert.equal(readDraft(forbidden), null);
+    assert.equal(readDraft(forbidden, KeptText), null);
     assert.doesNotThrow(() => keepDraft(forbidden, ADA));
     assert.doesNotThrow(() => forgetDraft(forbidden));
   });

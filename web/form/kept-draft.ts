@@ -6,25 +6,31 @@ import type { LeadDraft } from '#web/form/lead-draft.ts';
 
 const KEY = 'lead-draft';
 
-const KeptText = z.object({ name: z.string(), company: z.string(), email: z.string() });
+/** What is kept of a form that asks nothing more. */
+export const KeptText = z.object({ name: z.string(), company: z.string(), email: z.string() });
 
 /** Every use may throw: browsers can forbid storage, and then the draft lives as long as the page. */
 type DraftStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 
-/** The kept draft, its box not ticked; null when there is none. */
-export function readDraft(storage: () => DraftStorage): LeadDraft | null {
+/**
+ * The kept draft, its box not ticked; null when there is none.
+ * @param schema what is taken of it
+ */
+export function readDraft(
+  storage: () => DraftStorage,
+  schema: z.ZodMiniType<Omit<LeadDraft, 'consent'>>,
+): LeadDraft | null {
   try {
-    const kept = KeptText.safeParse(JSON.parse(storage().getItem(KEY) ?? 'null'));
+    const kept = schema.safeParse(JSON.parse(storage().getItem(KEY) ?? 'null'));
     return kept.success ? { ...kept.data, consent: false } : null;
   } catch {
     return null;
   }
 }
 
-/** Keeps a draft; forgets an empty one. */
+/** Keeps a draft; forgets an empty one. @param draft without `answers` where none is given */
 export function keepDraft(storage: () => DraftStorage, draft: LeadDraft): void {
-  const { name, company, email } = draft;
-  const text = { name, company, email };
+  const { consent: _, ...text } = draft;
   if (Object.values(text).join('') === '') {
     forgetDraft(storage);
     return;

@@ -3,9 +3,9 @@ import { useState } from 'react';
 
 import { asksMore } from '#campaign/form.yaml';
 import type { Lead } from '#shared/lead.ts';
-import { forgetDraft, keepDraft, readDraft } from '#web/form/kept-draft.ts';
+import { forgetDraft, keepDraft, KeptText, readDraft } from '#web/form/kept-draft.ts';
 import { EMPTY_DRAFT, type LeadDraft } from '#web/form/lead-draft.ts';
-import { keepAnswers, readAnswers } from '#web/form/own-form.ts';
+import { keptOwnDraft, KeptOwnText } from '#web/form/own-form.ts';
 
 /** Only in this tab, and gone with it: a name and an address are personal data. */
 const tabStorage = () => sessionStorage;
@@ -20,26 +20,17 @@ export type DraftControl = {
   readonly clear: () => void;
 };
 
-function readKept(): LeadDraft {
-  const draft = readDraft(tabStorage) ?? EMPTY_DRAFT;
-  if (!asksMore) return draft;
-  const answers = readAnswers(tabStorage);
-  return answers ? { ...draft, answers } : draft;
-}
-
 /** The draft of this page. */
 export function useDraft(): DraftControl {
-  const [draft, setDraft] = useState<LeadDraft>(readKept);
-  const forget = () => {
-    forgetDraft(tabStorage);
-    if (asksMore) keepAnswers(tabStorage);
-  };
+  const [draft, setDraft] = useState<LeadDraft>(
+    () => readDraft(tabStorage, asksMore ? KeptOwnText : KeptText) ?? EMPTY_DRAFT,
+  );
+  const forget = () => forgetDraft(tabStorage);
   return {
     draft,
     change: (changed) => {
       setDraft(changed);
-      keepDraft(tabStorage, changed);
-      if (asksMore) keepAnswers(tabStorage, changed.answers);
+      keepDraft(tabStorage, asksMore ? keptOwnDraft(changed) : changed);
     },
     restore: (lead) =>
       setDraft((current) => (current === EMPTY_DRAFT ? { ...lead, consent: false } : current)),

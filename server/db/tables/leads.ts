@@ -1,12 +1,12 @@
 // Verified addresses, and the proof of consent for each.
-import { sql, type RawBuilder, type Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
 import { statement, valuesOf, type Value } from '#server/db/engine/statement.ts';
 import type { Submission } from '#server/db/tables/submissions.ts';
 import { answersOf } from '#shared/lead.ts';
-import { mergedAnswers } from '#shared/own-answers.ts';
+import { mergedAnswers, withImportedAnswers } from '#shared/own-answers.ts';
 
 type NewLead = Omit<Selectable<Schema['leads']>, 'first_read_at'>;
 type Receipt = Selectable<Schema['consent_receipts']>;
@@ -14,7 +14,7 @@ type Receipt = Selectable<Schema['consent_receipts']>;
 type NewAnswers = {
   readonly name: string;
   readonly company: string;
-  readonly answers: RawBuilder<string | null>;
+  readonly answers?: string | null;
 };
 
 const merge = (db: Db, value: Value<NewLead>, answers?: NewAnswers) =>
@@ -40,11 +40,11 @@ const merge = (db: Db, value: Value<NewLead>, answers?: NewAnswers) =>
     .returning('id');
 
 const mergeWithAnswers = statement((db, value: Value<NewLead>) =>
-  merge(db, value, {
-    name: value('name'),
-    company: value('company'),
-    answers: sql`coalesce(excluded.answers, leads.answers)`,
-  }),
+  merge(db, value, valuesOf(value, ['name', 'company', 'answers'])),
+);
+/** Where the campaign asks nothing more, what was answered before stays, and nothing has to be looked up. */
+const mergeWithNames = statement((db, value: Value<NewLead>) =>
+  merge(db, value, valuesOf(value, ['name', 'company'])),
 );
 /** A code entered in another browser proves the address, but not that its owner filled in the form. */
 const mergeWithoutAnswers = statement((db, value: Value<NewLead>) => merge(db, value));
@@ -70,7 +70,7 @@ const insertReceipt = statement((db, value: Value<Receipt>) =>
 
 /**
  * Merges a verified submission into the lead of its address, and appends the consent receipt.
- * @param proof sameBrowser: whether the code was entered in the browser that sent the form
+ * @param proof sameBrowser: whether the code was entered in the browser that sent the form; asked: the ids of the campaign's own questions
  * @returns the lead's id: a new one, or the one this address already had
  */
 export async function mergeLead(
@@ -81,22 +81,24 @@ export async function mergeLead(
     receiptId,
     verifiedFromAddress,
     sameBrowser,
+    asked,
     now,
   }: {
     leadId: string;
     receiptId: string;
     verifiedFromAddress: string;
     sameBrowser: boolean;
+    asked: readonly string[];
     now: number;
   },
 ): Promise<string> {
-  const { answers } = submission;
-  const { rows } = await (sameBrowser ? mergeWithAnswers : mergeWithoutAnswers)(tx, {
+  const asksMore = asked.length > 0 || submission.answers !== null;
+  const mergeNamed = asksMore ? mergeWithAnswers : mergeWithNames;
+  const { rows } = await (sameBrowser ? mergeNamed : mergeWithoutAnswers)(tx, {
     id: leadId,
     email: submission.email,
     ...answersOf(submission),
-    // An answer to a question that is no longer asked stays. Where nothing was asked, nothing is looked up.
-    answers: answers === null ? null : mergedAnswers(await answersOfLead(tx, submission.email), answers),
+    answers: asksMore ? await allAnswers(tx, submission, asked) : null,
     first_verified_at: now,
     last_verified_at: now,
     attribution: submission.attribution,
@@ -120,9 +122,17 @@ export async function mergeLead(
   return lead.id;
 }
 
-async function answersOfLead(db: Db, email: string): Promise<string | null> {
-  const row = await db.selectFrom('leads').select('answers').where('email', '=', email).executeTakeFirst();
-  return row?.answers ?? null;
+async function allAnswers(
+  db: Db,
+  { email, answers }: Pick<Submission, 'email' | 'answers'>,
+  asked: readonly string[],
+): Promise<string | null> {
+  const answersIn = (table: 'leads' | 'imported_leads') =>
+    db.selectFrom(table).select('answers').where('email', '=', email).executeTakeFirst();
+  const lead = await answersIn('leads');
+  return lead === undefined
+    ? withImportedAnswers((await answersIn('imported_leads'))?.answers ?? null, answers)
+    : mergedAnswers(lead.answers, answers, asked);
 }
 
 /** The id of the lead with a (normalised) address. */

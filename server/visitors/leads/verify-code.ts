@@ -282,7 +282,7 @@ async function enterMeanwhile(
  */
 async function openLead(
   tx: Db,
-  { config, secrets, webhooks }: VisitorContext,
+  { campaign, config, secrets, webhooks }: VisitorContext,
   {
     challenge,
     own,
@@ -307,6 +307,7 @@ async function openLead(
       receiptId: uuid({ msecs: now }),
       verifiedFromAddress: clientAddress,
       sameBrowser: challenge !== undefined,
+      asked: campaign.form.fields.map(({ id }) => id),
       now,
     });
     // A new consent, and an address that works.
