@@ -220,8 +220,8 @@ export function serveSite(
   ]);
   // What got the path is compressed here, for half a second, and not while the first visitor waits for it.
   if (sitePath.path !== '')
-    for (const file of [...files.values(), ...pages.map(([, file]) => file)])
-      for (const encoding of ['br', 'gzip']) file.representationFor(encoding);
+    for (const resource of [...files.values(), ...pages.map(([, variant]) => variant)])
+      for (const encoding of ['br', 'gzip']) resource.representationFor(encoding);
   for (const [name, file] of files) {
     if (PATTERN.test(name)) continue;
     // Not Fastify's own HEAD, which gives a 304 the length 0.
