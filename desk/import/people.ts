@@ -1,72 +1,15 @@
 // Finds people in the rows of a previous tool's CSV, by the headings that common tools write.
 import { withoutApostrophe } from '#desk/export/csv.ts';
 import type { OwnForm } from '#shared/campaign-schema.ts';
+import { IMPORT_HEADINGS, plainHeading } from '#shared/import-headings.ts';
 import { asciiAddress, normaliseEmail, type LeadAnswers, type TypedAnswers } from '#shared/lead.ts';
 import { EMAIL_MAX_LENGTH, NAME_MAX_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
 import { answersText, labelledAnswers, splitChoices } from '#shared/own-answers.ts';
 import { answerSchema } from '#shared/own-fields.ts';
 import { isSingleLine } from '#shared/single-line.ts';
 
-/** In lower case, words separated by one space. The first heading that the file has counts. */
-const HEADINGS = {
-  email: [
-    'email',
-    'e mail',
-    'email address',
-    'e mail address',
-    'work email',
-    'person email',
-    'contact email',
-    'subscriber email',
-    'e mail adresse',
-    'email adresse',
-    'mail',
-  ],
-  name: ['name', 'full name', 'fullname', 'person name', 'contact name', 'subscriber name'],
-  firstName: ['first name', 'firstname', 'fname', 'given name', 'vorname'],
-  lastName: ['last name', 'lastname', 'lname', 'surname', 'family name', 'nachname'],
-  company: [
-    'company',
-    'company name',
-    'organization',
-    'organisation',
-    'organization name',
-    'organisation name',
-    'account name',
-    'firma',
-    'unternehmen',
-  ],
-  // Not "created at": an entry in a tool is no consent.
-  consentGivenAt: [
-    'consent given at',
-    'consent date',
-    'consent time',
-    'consent timestamp',
-    'opt in time',
-    'opt in date',
-    'optin time',
-    'optin date',
-    'confirmation time',
-    'confirm time',
-    'subscribed at',
-    'subscribed on',
-    'subscription date',
-    'date subscribed',
-    'signup date',
-    'sign up date',
-    'einwilligung am',
-  ],
-  status: [
-    'status',
-    'subscription status',
-    'email status',
-    'email marketing status',
-    'subscriber status',
-    'marketing status',
-  ],
-} as const;
-type Field = keyof typeof HEADINGS;
-const FIELDS = Object.keys(HEADINGS) as Field[];
+type Field = keyof typeof IMPORT_HEADINGS;
+const FIELDS = Object.keys(IMPORT_HEADINGS) as Field[];
 
 /** The column of each field. */
 export type Columns = Readonly<Partial<Record<Field, number>>> & {
@@ -97,7 +40,7 @@ export function findColumns(
 ): { readonly columns: Columns; readonly used: readonly string[] } | null {
   const plain = headings.map(plainHeading);
   const places = FIELDS.flatMap((field) => {
-    const heading = HEADINGS[field].find((name) => plain.includes(name));
+    const heading = IMPORT_HEADINGS[field].find((name) => plain.includes(name));
     return heading === undefined ? [] : [[field, plain.indexOf(heading)] as const];
   });
   const { email, ...others } = Object.fromEntries(places) as Partial<Record<Field, number>>;
@@ -112,13 +55,6 @@ export function findColumns(
   const used = [...taken, ...own.map(([, place]) => place)].map((place) => headings[place] ?? '');
   return { columns: { email, ...others, count: headings.length, own: Object.fromEntries(own) }, used };
 }
-
-const plainHeading = (heading: string): string =>
-  heading
-    .normalize('NFKC')
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
-    .trim();
 
 /** The status that tools give to people who must not be mailed. */
 const NOT_TO_BE_WRITTEN_TO =
