@@ -5,6 +5,7 @@ import * as z from 'zod/mini';
 import { TOUCH_NAMES } from '#shared/attribution.ts';
 import { colourComplaints, type Colours } from '#shared/colours.ts';
 import { API_ERRORS, type ApiErrorCode } from '#shared/errors.ts';
+import { isImportHeading } from '#shared/import-headings.ts';
 import { longestAnswer } from '#shared/lengths-and-resend-seconds.ts';
 import { linkComplaint } from '#shared/links.ts';
 import { isSingleLine } from '#shared/single-line.ts';
@@ -443,9 +444,18 @@ const ownField = z
         /^[a-z][a-z0-9_]{0,39}$/,
         'must begin with a small letter and have small letters, digits and _ alone, such as job_title',
       ),
-      z.refine((id) => !TAKEN_IDS.has(id), 'is the name of something else; choose another one'),
+      z.refine(
+        (id) => !TAKEN_IDS.has(id) && !isImportHeading(id),
+        'is the name of something else; choose another one',
+      ),
     ),
-    label: lineOfWords.check(z.maxLength(100, 'must have 100 characters at most')),
+    label: lineOfWords.check(
+      z.maxLength(100, 'must have 100 characters at most'),
+      z.refine(
+        (label) => !isImportHeading(label),
+        'is a column that an import takes for something else; choose another one',
+      ),
+    ),
     kind: z.enum(FIELD_KINDS),
     required: z.optional(z.boolean({ error: 'must be true or false' })),
     hint: z.optional(words),

@@ -16,7 +16,7 @@ export const RESEND_COUNTDOWN_SECONDS = 60;
 /** Longest answer to a question of campaign/form.yaml in characters, where it does not say. By the kind of its field. */
 const ANSWER_MAX_LENGTH = { text: 200, telephone: 40, number: 15, url: 300, 'long text': 1000 } as const;
 
-/** Characters that an answer to a field of campaign/form.yaml may have; of choices, all of them together. */
+/** Characters that an answer to a field of campaign/form.yaml may have: of a choice, the longest option; of choices, all of them. */
 export const longestAnswer = ({
   kind,
   maxLength,
@@ -25,7 +25,7 @@ export const longestAnswer = ({
   readonly kind: keyof typeof ANSWER_MAX_LENGTH | 'choice' | 'choices';
   readonly maxLength?: number | undefined;
   readonly options?: readonly string[] | undefined;
-}): number =>
-  kind === 'choice' || kind === 'choices'
-    ? options.join('; ').length
-    : (maxLength ?? ANSWER_MAX_LENGTH[kind]);
+}): number => {
+  if (kind === 'choice') return Math.max(0, ...options.map((option) => option.length));
+  return kind === 'choices' ? options.join('; ').length : (maxLength ?? ANSWER_MAX_LENGTH[kind]);
+};

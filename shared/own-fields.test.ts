@@ -81,7 +81,10 @@ describe('an answer', () => {
           ['example.com/team', { answer: 'https://example.com/team' }],
           ['http://example.com', { answer: 'http://example.com' }],
           ['https://bücher.example', { answer: 'https://bücher.example' }],
+          ['example.com:8080/x', { answer: 'https://example.com:8080/x' }],
           ['javascript:alert(1)', 'url'],
+          ['javascript://example.com/%0Aalert(1)', 'url'],
+          ['mailto:ada@example.com', 'url'],
           ['ftp://example.com', 'url'],
           ['example', 'url'],
           ['my site.com', 'url'],
@@ -180,13 +183,18 @@ describe('answers that are kept', () => {
     });
   });
 
-  it('outlive their question, and give way to newer ones', () => {
+  it('outlive their question, and give way to the newest form while it is asked', () => {
     const before = answersText(labelledAnswers(fields, { role: 'Countess', topics: ['A'] }));
     const after = answersText(
       labelledAnswers([field('text', { id: 'role', label: 'Position' })], { role: 'Lady' }),
     );
-    assert.deepEqual(answersByLabel(mergedAnswers(before, after)), { Position: 'Lady', Topics: 'A' });
-    assert.deepEqual(answersByLabel(mergedAnswers(before, null)), { Role: 'Countess', Topics: 'A' });
+    assert.deepEqual(answersByLabel(mergedAnswers(before, after, ['role'])), {
+      Position: 'Lady',
+      Topics: 'A',
+    });
+    assert.deepEqual(answersByLabel(mergedAnswers(before, after, ['role', 'topics'])), { Position: 'Lady' });
+    assert.deepEqual(answersByLabel(mergedAnswers(before, null, [])), { Role: 'Countess', Topics: 'A' });
+    assert.equal(mergedAnswers(before, null, ['role', 'topics']), null);
   });
 
   it('are sent once more only as far as they are still asked', () => {

@@ -10,17 +10,25 @@ import { isSingleLine } from '#shared/single-line.ts';
 import { fill } from '#shared/words.ts';
 
 /** Browsers and Node have it alike; the types here are of neither. */
-declare const URL: new (url: string) => { readonly protocol: string; readonly hostname: string };
+declare const URL: new (url: string) => {
+  readonly protocol: string;
+  readonly hostname: string;
+  readonly username: string;
+};
 
 const TELEPHONE = /^(?=(?:\D*\d){5})[+\d\s()./*#-]+(?:(?:ext\.?|x)\s*\d+)?$/i;
 // Not 1,000 or 1.000: which of the two is a thousand depends on the country.
 const NUMBER = /^[+-]?\d+(?:[.,]\d{1,2})?$/;
 
+/** Not a host with its port: example.com:8080 */
+const SCHEME = /^[a-z][a-z\d+.-]*:\/\//i;
+
 function isWebAddress(text: string): boolean {
   if (/\s/.test(text)) return false;
   try {
-    const { protocol, hostname } = new URL(text);
-    return /^https?:$/.test(protocol) && /[^.]\.[^.]/.test(hostname);
+    const { protocol, hostname, username } = new URL(text);
+    // A mail address would be read as a user at a host.
+    return /^https?:$/.test(protocol) && username === '' && /[^.]\.[^.]/.test(hostname);
   } catch {
     return false;
   }
@@ -46,7 +54,7 @@ const TEXT_RULES: Readonly<Record<Exclude<OwnField['kind'], 'choice' | 'choices'
   url: {
     fits: isWebAddress,
     complaint: 'url',
-    tidy: (text) => (/^[a-z][a-z\d+.-]*:/i.test(text) ? text : `https://${text}`),
+    tidy: (text) => (SCHEME.test(text) ? text : `https://${text}`),
   },
   'long text': {
     fits: (text) => text.split('\n').every(isSingleLine),

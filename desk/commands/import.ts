@@ -10,7 +10,7 @@ import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { openInput } from '#desk/commands/input-file.ts';
 import { importPeople, type ImportCounts } from '#server/db/tables/imported-leads.ts';
-import type { FoundPerson } from '#desk/import/people.ts';
+import type { FoundPerson, LeftOut } from '#desk/import/people.ts';
 import { readPeople, sayHeadings, type PeopleFile } from '#desk/import/read-people.ts';
 import { NAME_MAX_LENGTH, NAME_MIN_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
 import { isSingleLine } from '#shared/single-line.ts';
@@ -29,7 +29,17 @@ type Outcome = ImportCounts & {
   /** People who had unsubscribed from the previous tool, or whose mail came back there. */
   readonly unsubscribed: number;
   readonly badLines: readonly BadLine[];
+  /** Answers that fit no question as it is asked now; their people are imported without them. */
+  readonly answersLeftOut: readonly LeftOutAnswers[];
 };
+/** Alike ones of a column. */
+type LeftOutAnswers = LeftOut & {
+  readonly count: number;
+  /** The first of them. */
+  readonly line: number;
+};
+/** What reading the file shows, before anything is written. */
+type Checked = Pick<Outcome, 'rows' | 'badLines' | 'answersLeftOut'>;
 
 export function addImport(program: Command, desk: Desk): void {
   program
@@ -63,7 +73,8 @@ Examples:
       const { form } = campaign;
       const source = { file, handle, dateOrder, now: clock(), signal: desk.signal, form };
       // All of it is read before anything is written.
-      const { rows, badLines } = await checkRows(desk, source);
+      const checked = await checkRows(desk, source);
+      const { rows, badLines } = checked;
       if (badLines.length > 0 && !skipBad) {
         noteBadLines(desk, badLines);
         throw new CommandFailure(
@@ -85,7 +96,7 @@ Examples:
             { consentSource, fileName: path.basename(file), now: source.now, dryRun },
           ),
       });
-      const outcome: Outcome = { rows, ...counts, badLines };
+      const outcome: Outcome = { ...checked, ...counts };
       if (json) await desk.print(jsonText({ file, dryRun, consentSource, ...outcome }));
       noteOutcome(desk, { file, dryRun, outcome });
     });
@@ -102,15 +113,21 @@ function readConsentSource(typed: string): string {
 }
 
 /** Reads all rows, and changes nothing. */
-async function checkRows(desk: Desk, source: PeopleFile): Promise<Pick<Outcome, 'rows' | 'badLines'>> {
+async function checkRows(desk: Desk, source: PeopleFile): Promise<Checked> {
   const badLines: BadLine[] = [];
+  const leftOut = new Map<string, LeftOutAnswers>();
   let rows = 0;
   for await (const row of readPeople(source, (used) => desk.note(`Columns used: ${sayHeadings(used)}.`))) {
     rows += 1;
     if (row.type === 'bad') badLines.push({ line: row.line, reason: row.reason });
+    for (const answer of row.type === 'person' ? row.leftOut : []) {
+      const key = `${answer.id} ${answer.reason}`;
+      const { count, line } = leftOut.get(key) ?? { count: 0, line: row.line };
+      leftOut.set(key, { ...answer, count: count + 1, line });
+    }
     if (rows % AT_ONCE === 0) desk.progress(`${rows} lines read …`);
   }
-  return { rows, badLines };
+  return { rows, badLines, answersLeftOut: [...leftOut.values()] };
 }
 
 /** Reads the rows again, and writes the people in them. */
@@ -125,7 +142,7 @@ async function importRows(
     write: (people: readonly FoundPerson[]) => Promise<ImportCounts>;
     onRead: (rows: number) => void;
   },
-): Promise<Omit<Outcome, 'rows' | 'badLines'>> {
+): Promise<Omit<Outcome, keyof Checked>> {
   const counts = { imported: 0, alreadyImported: 0, verified: 0, erased: 0, suppressed: 0 };
   let [repeated, unsubscribed, read] = [0, 0, 0];
   const seen = new Set<string>();
@@ -187,4 +204,8 @@ function noteOutcome(
     [badLines.length, 'in a bad line, left out'],
   ] as const)
     if (count > 0) desk.note(`  ${String(count).padStart(String(outcome.rows).length)}  ${what}`);
+  for (const { label, reason, count, line } of outcome.answersLeftOut)
+    desk.note(
+      `${label}: ${reason}. ${count === 1 ? `The answer in line ${line} is` : `${count} answers, the first in line ${line}, are`} left out.`,
+    );
 }

@@ -19,8 +19,9 @@ import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#te
 const FORM = `fields:
   - { id: job_title, label: Job title, kind: text, required: true, maxLength: 20 }
   - { id: team, label: "Team <size> & more", kind: choice, options: [Only me, 2 to 5] }
-  - { id: topics, label: Topics, kind: choices, options: [Prompts, Personas], properties: { hubspot: Topics, salesforce: Interests__c } }
+  - { id: topics, label: Topics, kind: choices, options: [Prompts, Personas, Résumés], properties: { hubspot: Topics, salesforce: Interests__c } }
   - { id: goal, label: Goal, kind: long text }
+  - { id: phone, label: Phone, kind: telephone }
 `;
 
 async function become(server: ServerUnderTest, email: string, answers: object): Promise<void> {
@@ -49,29 +50,50 @@ for (const engine of ENGINES) {
     );
 
   describe(`the desk and own questions on ${engine}`, () => {
-    it('imports answers by the id or the label of the question, and names the lines that do not fit', () =>
+    it('imports answers by the id or the label of the question, and leaves out what does not fit', () =>
       withDesk(async (server, folder) => {
         const file = path.join(folder, 'list.csv');
         const load = (text: string, ...more: readonly string[]) => {
           writeFileSync(file, text);
           return desk(server.service, ['import', file, '--consent-source', 'A previous tool', ...more]);
         };
-        const bad = await load(
-          'Email,Job Title,topics\nada@example.com,Countess,Prompts;Film\ngus@example.com,A title that is far too long,\n',
-        );
-        assert.equal(bad.exitCode, 1);
-        assert.match(bad.notes, /Line 2 has no fitting answer to Topics \(Please choose from the list\)\./);
+        const list =
+          'Email,Job Title,Phone,topics\n' +
+          'ada@example.com,Countess,n/a,Prompts;Film\n' +
+          'gus@example.com,A title that is far too long,call me,\n' +
+          'eve@example.com,,+44 20 7946 0018,Re\u0301sume\u0301s\n';
+        const tried = await load(list, '--dry-run', '--json');
+        assert.equal(tried.exitCode, 0, tried.notes);
+        const left = (id: string, label: string, reason: string, count: number, line: number) => ({
+          id,
+          label,
+          reason,
+          count,
+          line,
+        });
+        assert.deepEqual((JSON.parse(tried.out) as { answersLeftOut: unknown }).answersLeftOut, [
+          left('topics', 'Topics', 'not one of the options', 1, 2),
+          left('phone', 'Phone', 'not a valid telephone number', 2, 2),
+          left('job_title', 'Job title', 'more than 20 characters', 1, 3),
+        ]);
+        const rough = await load(list);
+        assert.match(rough.notes, /^3 people imported from /m);
         assert.match(
-          bad.notes,
-          /Line 3 has no fitting answer to Job title \(Please use at most 20 characters\)\./,
+          rough.notes,
+          /^Phone: not a valid telephone number\. 2 answers, the first in line 2, are left out\.$/m,
         );
+        assert.match(rough.notes, /^Topics: not one of the options\. The answer in line 2 is left out\.$/m);
+        const all = await desk(server.service, ['export', '--state', 'imported']);
+        assert.match(all.out, /^ada@example\.com,.*,Countess,,,,,\r?$/m);
+        assert.match(all.out, /^gus@example\.com,.*,,,,,,\r?$/m);
+        assert.match(all.out, /^eve@example\.com,.*,,,Résumés,,\+44 20 7946 0018,\r?$/m);
         const good = await load(
-          'Email,Job Title,topics,Something else\nada@example.com,Countess,"Prompts; Personas",x\ngus@example.com,,,\n',
+          'Email,Job Title,topics,Something else\nlin@example.com,Countess,"Prompts; Personas",x\njo@example.com,,,\n',
         );
         assert.equal(good.exitCode, 0, good.notes);
         assert.match(good.notes, /Columns used: "Email", "Job Title", "topics"\./);
         const { out } = await desk(server.service, ['export', '--state', 'imported']);
-        assert.match(out, /^ada@example\.com,.*,Countess,,Prompts; Personas,,\r?$/m);
+        assert.match(out, /^lin@example\.com,.*,Countess,,Prompts; Personas,,,\r?$/m);
       }));
 
     it('corrects, adds and takes away an answer, and refuses what the form would refuse', () =>
@@ -91,7 +113,7 @@ for (const engine of ENGINES) {
         assert.match(story, /Team <size> & more: – → 2 to 5\n/);
         assert.match(story, /Topics: Prompts → –\n/);
         for (const [change, sentence] of [
-          ['fax=1', /^Write --answer id=text\. The ids are job_title, team, topics, goal\.$/m],
+          ['fax=1', /^Write --answer id=text\. The ids are job_title, team, topics, goal, phone\.$/m],
           ['job_title', /^Write --answer id=text\./m],
           ['team=Many', /^Team <size> & more: Please choose from the list$/m],
         ] as const) {
@@ -109,7 +131,7 @@ for (const engine of ENGINES) {
           .updateTable('leads')
           .set({
             answers: JSON.stringify({
-              phone: { label: 'Phone', answer: '1' },
+              pager: { label: 'Pager', answer: '1' },
               fax: { label: 'Fax', answer: '+44 1' },
               days: { label: 'Days', answer: ['Monday', 'Friday'] },
             }),
@@ -121,7 +143,7 @@ for (const engine of ENGINES) {
             'ada@example.com',
             ...changes.flatMap((one) => ['--answer', one]),
           ]);
-        const done = await correct('phone=', 'fax=+44 2', 'days=Friday', 'team=Only me');
+        const done = await correct('pager=', 'fax=+44 2', 'days=Friday', 'team=Only me');
         assert.equal(done.exitCode, 0, done.notes);
         const lead = await server.database.db.selectFrom('leads').select('answers').executeTakeFirstOrThrow();
         assert.deepEqual(JSON.parse(lead.answers ?? ''), {
@@ -129,9 +151,9 @@ for (const engine of ENGINES) {
           days: { label: 'Days', answer: ['Friday'] },
           team: { label: 'Team <size> & more', answer: 'Only me' },
         });
-        const refused = await correct('phone=2');
+        const refused = await correct('pager=2');
         assert.equal(refused.exitCode, 2);
-        assert.match(refused.notes, /The ids are job_title, team, topics, goal, fax, days\.$/m);
+        assert.match(refused.notes, /The ids are job_title, team, topics, goal, phone, fax, days\.$/m);
         assert.equal((await correct('toString=2')).exitCode, 2);
       }));
 
@@ -153,7 +175,7 @@ for (const engine of ENGINES) {
         assert.match((await desk(server.service, ['export'])).out, /,'=cmd\|1,Only me,/);
 
         const table = (await desk(server.service, ['leads'])).out;
-        assert.match(table, /^.*flags +job_title +team +topics +goal\n/);
+        assert.match(table, /^.*flags +job_title +team +topics +goal +phone\n/);
         assert.match(table, /First second <b>/);
 
         await server.advance(120);
@@ -262,6 +284,7 @@ for (const engine of ENGINES) {
             rows: [
               { name: 'Prompts', leads: 2 },
               { name: 'Personas', leads: 1 },
+              { name: 'Résumés', leads: 0 },
               { name: 'no answer', leads: 1 },
             ],
           },

@@ -1,72 +1,15 @@
 // Finds people in the rows of a previous tool's CSV, by the headings that common tools write.
 import { withoutApostrophe } from '#desk/export/csv.ts';
-import type { OwnForm } from '#shared/campaign-schema.ts';
+import type { FormMessages, OwnForm } from '#shared/campaign-schema.ts';
+import { IMPORT_HEADINGS, plainHeading } from '#shared/import-headings.ts';
 import { asciiAddress, normaliseEmail, type LeadAnswers, type TypedAnswers } from '#shared/lead.ts';
 import { EMAIL_MAX_LENGTH, NAME_MAX_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
 import { answersText, labelledAnswers, splitChoices } from '#shared/own-answers.ts';
 import { answerSchema } from '#shared/own-fields.ts';
 import { isSingleLine } from '#shared/single-line.ts';
 
-/** In lower case, words separated by one space. The first heading that the file has counts. */
-const HEADINGS = {
-  email: [
-    'email',
-    'e mail',
-    'email address',
-    'e mail address',
-    'work email',
-    'person email',
-    'contact email',
-    'subscriber email',
-    'e mail adresse',
-    'email adresse',
-    'mail',
-  ],
-  name: ['name', 'full name', 'fullname', 'person name', 'contact name', 'subscriber name'],
-  firstName: ['first name', 'firstname', 'fname', 'given name', 'vorname'],
-  lastName: ['last name', 'lastname', 'lname', 'surname', 'family name', 'nachname'],
-  company: [
-    'company',
-    'company name',
-    'organization',
-    'organisation',
-    'organization name',
-    'organisation name',
-    'account name',
-    'firma',
-    'unternehmen',
-  ],
-  // Not "created at": an entry in a tool is no consent.
-  consentGivenAt: [
-    'consent given at',
-    'consent date',
-    'consent time',
-    'consent timestamp',
-    'opt in time',
-    'opt in date',
-    'optin time',
-    'optin date',
-    'confirmation time',
-    'confirm time',
-    'subscribed at',
-    'subscribed on',
-    'subscription date',
-    'date subscribed',
-    'signup date',
-    'sign up date',
-    'einwilligung am',
-  ],
-  status: [
-    'status',
-    'subscription status',
-    'email status',
-    'email marketing status',
-    'subscriber status',
-    'marketing status',
-  ],
-} as const;
-type Field = keyof typeof HEADINGS;
-const FIELDS = Object.keys(HEADINGS) as Field[];
+type Field = keyof typeof IMPORT_HEADINGS;
+const FIELDS = Object.keys(IMPORT_HEADINGS) as Field[];
 
 /** The column of each field. */
 export type Columns = Readonly<Partial<Record<Field, number>>> & {
@@ -97,7 +40,7 @@ export function findColumns(
 ): { readonly columns: Columns; readonly used: readonly string[] } | null {
   const plain = headings.map(plainHeading);
   const places = FIELDS.flatMap((field) => {
-    const heading = HEADINGS[field].find((name) => plain.includes(name));
+    const heading = IMPORT_HEADINGS[field].find((name) => plain.includes(name));
     return heading === undefined ? [] : [[field, plain.indexOf(heading)] as const];
   });
   const { email, ...others } = Object.fromEntries(places) as Partial<Record<Field, number>>;
@@ -113,16 +56,32 @@ export function findColumns(
   return { columns: { email, ...others, count: headings.length, own: Object.fromEntries(own) }, used };
 }
 
-const plainHeading = (heading: string): string =>
-  heading
-    .normalize('NFKC')
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
-    .trim();
-
 /** The status that tools give to people who must not be mailed. */
 const NOT_TO_BE_WRITTEN_TO =
   /unsubscri|non.?subscri|not subscri|opt(ed)?.?out|pending|unconfirmed|bounced|cleaned|complain|spam|junk|suppress|block|blacklist|abgemeldet|inactive|deleted|archived/i;
+
+/** An answer that fits no question as it is asked now: the person is imported without it. */
+export type LeftOut = {
+  /** Of the question. */
+  readonly id: string;
+  readonly label: string;
+  /** What it is not, to follow the label. */
+  readonly reason: string;
+};
+
+/** What an import says of answers that do not fit: the desk's words, which follow the question. */
+const REASONS: FormMessages = {
+  tooLong: 'more than {maximum} characters',
+  notPlain: 'not plain text',
+  telephone: 'not a valid telephone number',
+  number: 'not a valid number, such as 1500',
+  url: 'not a valid web address',
+  choice: 'not one of the options',
+  // None of these can happen here.
+  choose: '',
+  required: '',
+  changed: '',
+};
 
 /**
  * Reads one row.
@@ -134,7 +93,7 @@ export function readPerson(
   columns: Columns,
   { dateOrder, now, form }: { dateOrder: DateOrder | undefined; now: number; form: OwnForm },
 ):
-  | { readonly type: 'person'; readonly person: FoundPerson }
+  | { readonly type: 'person'; readonly person: FoundPerson; readonly leftOut: readonly LeftOut[] }
   | { readonly type: 'unsubscribed' }
   | { readonly type: 'bad'; readonly reason: string } {
   const bad = (reason: string) => ({ type: 'bad', reason }) as const;
@@ -154,8 +113,6 @@ export function readPerson(
     if (text.length > NAME_MAX_LENGTH) return bad(`has a ${what} of more than ${NAME_MAX_LENGTH} characters`);
     if (!isSingleLine(text)) return bad(`has a ${what} of more than one line`);
   }
-  const typed = ownAnswers(cells, columns, form);
-  if (typed.type === 'bad') return typed;
   const date = cell('consentGivenAt');
   const consentGivenAt = date === '' ? null : readDate(date, dateOrder);
   if (consentGivenAt === 'ambiguous')
@@ -163,9 +120,11 @@ export function readPerson(
   if (consentGivenAt === 'none') return bad('has a date of consent that is none');
   if (consentGivenAt !== null && consentGivenAt > now)
     return bad('has a date of consent that is yet to come');
+  const own = ownAnswers(cells, columns, form);
   return {
     type: 'person',
-    person: { email: normaliseEmail(address), ...answers, answers: typed.answers, consentGivenAt },
+    person: { email: normaliseEmail(address), ...answers, answers: own.answers, consentGivenAt },
+    leftOut: own.leftOut,
   };
 }
 
@@ -173,24 +132,21 @@ export function readPerson(
 function ownAnswers(
   cells: readonly string[],
   { own }: Columns,
-  { fields, messages }: OwnForm,
-):
-  | { readonly type: 'answers'; readonly answers: string | null }
-  | { readonly type: 'bad'; readonly reason: string } {
+  { fields }: OwnForm,
+): { readonly answers: string | null; readonly leftOut: readonly LeftOut[] } {
   const answers: Record<string, TypedAnswers[string]> = {};
+  const leftOut: LeftOut[] = [];
   for (const field of fields) {
-    const text = withoutApostrophe((cells[own[field.id] ?? -1] ?? '').trim());
-    const checked = answerSchema({ ...field, required: false }, messages).safeParse(
-      field.kind === 'choices' ? splitChoices(text) : text,
+    const { id, label, kind } = field;
+    // Files from a Mac may have an accent behind its letter: an option would not be found.
+    const text = withoutApostrophe((cells[own[id] ?? -1] ?? '').trim()).normalize('NFC');
+    const checked = answerSchema({ ...field, required: false }, REASONS).safeParse(
+      kind === 'choices' ? splitChoices(text) : text,
     );
-    if (!checked.success)
-      return {
-        type: 'bad',
-        reason: `has no fitting answer to ${field.label} (${checked.error.issues[0]?.message})`,
-      };
-    answers[field.id] = checked.data;
+    if (checked.success) answers[id] = checked.data;
+    else leftOut.push({ id, label, reason: checked.error.issues[0]!.message });
   }
-  return { type: 'answers', answers: answersText(labelledAnswers(fields, answers)) };
+  return { answers: answersText(labelledAnswers(fields, answers)), leftOut };
 }
 
 const TIME = String.raw`(?:,?[ T]+(?<hour>\d{1,2}):(?<minute>\d{2})(?::(?<second>\d{2})(?:\.\d+)?)?(?: ?(?<half>[AP]M))?)?`;

@@ -92,6 +92,28 @@ describe('form.yaml', () => {
     assert.deepEqual(complaintsAbout('# fields:\n', 'fr'), []);
   });
 
+  it('may offer a choice of all countries, of which an answer has one', () => {
+    const countries = Array.from({ length: 249 }, (_, at) => `A country of some length, number ${at}`);
+    const form = (kind: string) =>
+      `fields:\n  - { id: land, label: Land, kind: ${kind}, options: ${JSON.stringify(countries)} }\n`;
+    assert.deepEqual(complaintsAbout(form('choice')), []);
+    assert.match(complaintsAbout(form('choices')).join('\n'), /and a form takes 3000/);
+  });
+
+  it('cannot ask for what an import takes for another column', () => {
+    const ask = (id: string, label: string) =>
+      complaintsAbout(`fields:\n  - { id: ${id}, label: ${label}, kind: text }\n`);
+    for (const id of ['mail', 'organization', 'nachname', 'opt_in_date'])
+      assert.deepEqual(ask(id, 'A'), [
+        'campaign/form.yaml:2: fields.0.id: is the name of something else; choose another one.',
+      ]);
+    for (const label of ['E-Mail', 'Work email', 'Organisation', 'Status', 'First_Name', 'Opt-in time'])
+      assert.deepEqual(ask('a', label), [
+        'campaign/form.yaml:2: fields.0.label: is a column that an import takes for something else; choose another one.',
+      ]);
+    assert.deepEqual(ask('work_place', 'Mail provider'), []);
+  });
+
   for (const { it: name, form, complaints } of [
     {
       it: 'an unknown kind',
