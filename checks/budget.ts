@@ -42,8 +42,12 @@ function brotliOfCode(file: string): number {
   return brotliCompressSync(code).length;
 }
 
-const [app, second, ...others] = globSync('assets/*.js', { cwd: FILES }).toSorted();
-if (app === undefined || second === undefined || others.length > 0)
+// Variants have files of their own beside these.
+const own = readFileSync(path.join(release.folder, 'pages', 'index.html'), 'utf8');
+const [app, second] = ['app', 'later'].map((name) => new RegExp(`data-${name}="/([^"]+)"`).exec(own)?.[1]);
+const variants = globSync('variant-*.html', { cwd: path.join(release.folder, 'pages') }).length;
+const scripts = globSync('assets/*.js', { cwd: FILES }).length;
+if (app === undefined || second === undefined || scripts > 2 + 2 * variants)
   throw new Error('The application must be two files.');
 const home = brotli(path.join(release.folder, 'pages', 'index.html'));
 const chunk = brotli(path.join(FILES, app));

@@ -1,0 +1,132 @@
+// A campaign with two pages, on a server: which page is sent to whom, and what is stored of the variant. The browser's part: variants.spec.ts.
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { before, describe, it } from 'node:test';
+
+import { distFolder } from '#server/http/releases.ts';
+import { API, CONSENT_VERSION_HEADER } from '#shared/api.ts';
+import { ensureBuilt } from '#testing/built-site.ts';
+import { ENGINES, type Engine } from '#testing/databases.ts';
+import { desk } from '#testing/desk.ts';
+import { codeIn } from '#testing/inbox.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { variantsCampaign } from '#testing/variants-campaign.ts';
+
+const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..', '..', '..');
+const EMAIL = 'ada@example.com';
+const B = 'Write Emails That Get Answers';
+
+/** SQLite's rows have no prototype. */
+const plain = <Row extends object>(rows: readonly Row[]): Row[] => rows.map((row) => ({ ...row }));
+
+before(() => ensureBuilt(variantsCampaign()));
+
+const withVariants = (engine: Engine, work: (server: ServerUnderTest) => Promise<void>) =>
+  withServer(
+    {
+      engine,
+      env: { CAMPAIGN_FOLDER: variantsCampaign() },
+      siteFolder: distFolder(PROJECT_FOLDER, variantsCampaign()),
+    },
+    work,
+  );
+
+it('a browser that has a copy of a variant gets that one, also after another build; no cache may share it', async () => {
+  await withVariants('sqlite', async ({ app }) => {
+    const get = (url: string, tag?: string) =>
+      app.inject({ url, ...(tag !== undefined && { headers: { 'if-none-match': tag } }) });
+    const preview = await get('/?variant=b');
+    assert.ok(preview.body.includes(B));
+    assert.equal(preview.headers['cache-control'], 'private, no-cache');
+    const tag = String(preview.headers.etag);
+    assert.match(tag, /^"b\.[\w-]{22}"$/);
+    for (let times = 0; times < 20; times += 1) {
+      assert.equal((await get('/', tag)).statusCode, 304);
+      assert.equal((await get('/', `W/${tag}`)).statusCode, 304);
+      const renewed = await get('/?utm_source=x', '"b.of-an-earlier-build-00"');
+      assert.equal(renewed.statusCode, 200);
+      assert.ok(renewed.body.includes(B));
+      assert.ok(!(await get('/', '"a.of-an-earlier-build-00"')).body.includes(B));
+    }
+    const drawn = await Promise.all(Array.from({ length: 60 }, () => get('/')));
+    // One run in 2 to the power of 59 would see one page alone.
+    assert.equal(new Set(drawn.map(({ body }) => body.includes(B))).size, 2);
+    assert.equal((await get('/favicon.svg')).headers['cache-control'], 'public, max-age=3600');
+  });
+});
+
+for (const engine of ENGINES) {
+  describe(`the variant of a form on ${engine}`, () => {
+    it('is kept with form, lead and export, and its consent with the version of its wording', async () => {
+      await withVariants(engine, async (server) => {
+        const { database, campaign, inbox, service } = server;
+        const own = campaign.variants.find(({ name }) => name === 'b');
+        assert.ok(own !== undefined && own.consent.version !== campaign.consent.version);
+        const visitor = createVisitor(server);
+        const headers = { [CONSENT_VERSION_HEADER]: own.consent.version };
+        const asked = await visitor.post(API.leads, filledForm({ email: EMAIL, variant: 'b' }), { headers });
+        assert.equal(asked.statusCode, 202, asked.body);
+        const code = codeIn(await inbox.waitForMail(EMAIL));
+        assert.equal((await visitor.post(API.verify, { email: EMAIL, code })).statusCode, 200);
+        const stranger = createVisitor(server);
+        await stranger.post(API.leads, filledForm({ email: 'eve@example.com', variant: "x' or 1" }));
+
+        const forms = await database.db.selectFrom('submissions').select(['email', 'variant']).execute();
+        assert.deepEqual(
+          plain(forms).toSorted((one, other) => (one.email < other.email ? -1 : 1)),
+          [
+            { email: EMAIL, variant: 'b' },
+            { email: 'eve@example.com', variant: null },
+          ],
+        );
+        const leads = await database.db.selectFrom('leads').select('variant').execute();
+        assert.deepEqual(plain(leads), [{ variant: 'b' }]);
+        const receipt = await database.db
+          .selectFrom('consent_receipts as r')
+          .innerJoin('consent_wordings as w', 'w.version', 'r.consent_version')
+          .select(['w.version', 'w.text'])
+          .executeTakeFirstOrThrow();
+        assert.deepEqual({ ...receipt }, own.consent);
+        const csv = await desk(service, ['export', '--format', 'csv']);
+        const [head = '', row = ''] = csv.out.split(/\r?\n/);
+        assert.ok(head.endsWith(',variant'), head);
+        assert.ok(row.endsWith(',b'), row);
+      });
+    });
+
+    it('is counted by step, and only for variants that are there', async () => {
+      await withVariants(engine, async ({ app, database, service }) => {
+        const browser = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
+        const report = (body: object, agent = browser) =>
+          app.inject({
+            method: 'POST',
+            url: API.funnel,
+            headers: { 'content-type': 'application/json', 'user-agent': agent },
+            payload: body,
+          });
+        for (const body of [
+          { step: 'first-seen', variant: 'b' },
+          { step: 'first-seen', variant: 'b' },
+          { step: 'opened', variant: 'b' },
+          { step: 'first-seen', variant: 'zz' },
+          { step: 'first-seen' },
+        ])
+          assert.equal((await report(body)).statusCode, 204);
+        await report({ step: 'first-seen', variant: 'a' }, 'curl/8.14.1');
+        assert.equal((await report({ step: 'first-seen', variant: 'a', name: 'Ada' })).statusCode, 400);
+        await service.funnel.write();
+        const counts = await database.db
+          .selectFrom('variant_counts')
+          .select(['step', 'variant', 'count'])
+          .orderBy('step')
+          .execute();
+        assert.deepEqual(plain(counts), [
+          { step: 'first-seen', variant: 'b', count: 2 },
+          { step: 'opened', variant: 'b', count: 1 },
+        ]);
+        const funnel = await database.db.selectFrom('funnel_counts').select(['step', 'count']).execute();
+        assert.deepEqual(plain(funnel), [{ step: 'opened', count: 1 }]);
+      });
+    });
+  });
+}
