@@ -214,7 +214,7 @@ export function serveSite(
   ]);
   // What got the path is compressed here, for half a second, and not while the first visitor waits for it.
   if (sitePath.path !== '')
-    for (const file of [...files.values(), ...pages.map(([, file]) => file)])
+    for (const file of [...files.values(), ...pages.map(([, other]) => other)])
       for (const encoding of ['br', 'gzip']) file.representationFor(encoding);
   for (const [name, file] of files) {
     if (PATTERN.test(name)) continue;
