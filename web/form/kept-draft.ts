@@ -31,7 +31,7 @@ export function readDraft(
 /** Keeps a draft; forgets an empty one. @param draft without `answers` where none is given */
 export function keepDraft(storage: () => DraftStorage, draft: LeadDraft): void {
   const { consent: _, ...text } = draft;
-  if (Object.values(text).join('') === '') {
+  if (!Object.values(text).some(Boolean)) {
     forgetDraft(storage);
     return;
   }

@@ -19,7 +19,7 @@ const fits = ({ kind, options = [] }: OwnField, answer: unknown): answer is Type
 
 const keptText = () =>
   z.extend(KeptText, {
-    answers: z.catch(
+    answers: z.prefault(
       z.pipe(
         z.record(z.string(), z.unknown()),
         z.transform((kept) =>
