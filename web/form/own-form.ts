@@ -19,8 +19,7 @@ const fits = ({ kind, options = [] }: OwnField, answer: unknown): answer is Type
 
 const keptText = () =>
   z.extend(KeptText, {
-    // oxlint-disable-next-line promise/valid-params -- no promise: what stands in for an answer that does not fit
-    answers: z.catch(
+    answers: z.prefault(
       z.pipe(
         z.record(z.string(), z.unknown()),
         z.transform((kept) =>
