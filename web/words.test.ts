@@ -27,6 +27,7 @@ describe('the words of the page', () => {
         // These speak to the operator.
         'shared/campaign-schema.ts',
         'shared/colours.ts',
+        'shared/import-headings.ts',
         'shared/links.ts',
         // The steps as a visit counter lists them for the operator.
         'web/analytics/counters.ts',
