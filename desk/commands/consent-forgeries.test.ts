@@ -163,9 +163,15 @@ const FORGERIES: readonly Forgery[] = [
         .executeTakeFirst();
       assert.ok(row);
       const submission = { id: 'forged', email: 'ada@example.com' };
-      await sql`insert into submissions select 'forged', challenge_id, name, company, email_typed, email, consent_version, client_address, user_agent, attribution, flags, created_at, answers from submissions where id = ${row.submission_id}`.execute(
-        db,
-      );
+      const copied = await db
+        .selectFrom('submissions')
+        .selectAll()
+        .where('id', '=', row.submission_id)
+        .executeTakeFirstOrThrow();
+      await db
+        .insertInto('submissions')
+        .values({ ...copied, id: 'forged' })
+        .execute();
       await db
         .insertInto('consent_receipts')
         .values({ ...row, id: 'forged', submission_id: 'forged' })
