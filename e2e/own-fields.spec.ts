@@ -104,7 +104,7 @@ test('questions of each kind are asked, kept over reloads, sent once more, and v
     };
     expect(bodies).toEqual([sent]);
 
-    // A tab that kept nothing is told by the server, and its resend sends the same again.
+    // A tab that kept nothing asks the server, and its resend sends the same again.
     await page.evaluate(() => sessionStorage.clear());
     await page.reload();
     await expect(page.getByText(visitor.email)).toBeVisible();

@@ -77,7 +77,7 @@ describe('the comparison of two variants', () => {
     assert.equal(compareTwo(earlierA!, earlierB!).type, 'open');
   });
 
-  it('asks for more evidence where more pairs are told, and for none where there is nothing', () => {
+  it('asks for more evidence where more pairs are compared, and for none where there is nothing', () => {
     const figures = [
       { name: 'a', views: 2_000, leads: 40 },
       { name: 'b', views: 2_000, leads: 80 },

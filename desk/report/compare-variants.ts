@@ -51,7 +51,7 @@ export function shareOf({ views, leads }: Omit<VariantFigures, 'name'>): Share |
 
 /**
  * Judges whether two variants differ.
- * @param comparisons of how many such pairs the operator is told; each gets its part of the chance of a false winner
+ * @param comparisons how many such pairs the report compares; each gets its part of the chance of a false winner
  */
 export function compareTwo(one: VariantFigures, other: VariantFigures, comparisons = 1): Verdict {
   if (one.leads + other.leads === 0) return { type: 'nothing yet' };
