@@ -8,8 +8,10 @@ import { TypeOverrides, types } from 'pg';
 
 import type { DatabaseAddress } from '#server/platform/database-url.ts';
 import { createLastWrites, type LastWrites } from '#server/db/engine/last-writes.ts';
+import { createPostgresDriver } from '#server/db/engine/postgres-driver.ts';
 import { openPostgresPool } from '#server/db/engine/postgres-pool.ts';
 import type { Schema } from '#server/db/schema.ts';
+import { sendAtOnce } from '#server/db/engine/send-at-once.ts';
 import { createSqliteDialect } from '#server/db/engine/sqlite-dialect.ts';
 import { makePrivate, makePrivateFolder, touchPrivateFile } from '#server/platform/private-files.ts';
 
@@ -78,6 +80,7 @@ export function openDatabase(
     writes,
   });
   const dialect = Object.assign(new PostgresDialect({ pool }), {
+    createDriver: () => createPostgresDriver(pool),
     // migrate.ts takes its own lock.
     createAdapter: () =>
       Object.assign(new PostgresAdapter(), {
@@ -85,7 +88,7 @@ export function openDatabase(
         releaseMigrationLock: async () => {},
       }),
   });
-  const db: Db = new Kysely({ dialect, ...logTo(options) });
+  const db: Db = sendAtOnce(new Kysely<Schema>({ dialect, ...logTo(options) }));
   return {
     db,
     engine: 'postgres',
@@ -119,15 +122,17 @@ function openSqlite(file: string, options: DatabaseOptions): OpenDatabase {
   }
   const isFileOurs = file === ':memory:' ? () => true : watchFiles(path.resolve(file));
   const writes = createLastWrites(options.clock ?? Date.now);
-  const db: Db = new Kysely({
-    dialect: createSqliteDialect({
-      sqlite,
-      patienceMs: options.patienceMs ?? PATIENCE_MS,
-      isFileOurs,
-      writes,
+  const db: Db = sendAtOnce(
+    new Kysely<Schema>({
+      dialect: createSqliteDialect({
+        sqlite,
+        patienceMs: options.patienceMs ?? PATIENCE_MS,
+        isFileOurs,
+        writes,
+      }),
+      ...logTo(options),
     }),
-    ...logTo(options),
-  });
+  );
   return {
     db,
     engine: 'sqlite',

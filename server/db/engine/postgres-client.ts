@@ -10,6 +10,9 @@ import { errorCode } from '#server/platform/error-code.ts';
 /** PostgreSQL ends a statement in time, except a commit that waits for its standby; a caller waits for that much longer. */
 const GRACE_MS = 2_000;
 
+/** PostgreSQL's code for a statement behind one that failed, in the same transaction. */
+const IN_FAILED_TRANSACTION = '25P02';
+
 /** Run inside a transaction, lifts the time limit of its statements. */
 export const WITHOUT_TIME_LIMIT = "select set_config('statement_timeout', '0', true)";
 
@@ -31,7 +34,9 @@ export function wrapClient(client: PoolClient, options: ClientOptions): Postgres
   const { statementTimeoutMs, setsTimeoutItself, nameOf, writes } = options;
   const transaction = followTransaction();
   const replication = watchReplication(client);
-  let unanswered: Promise<unknown> | null = null;
+  /** Sent, and not answered yet. */
+  const inHand = new Set<Promise<unknown>>();
+  let isStalled = false;
   let isSpent = false;
 
   const send = (text: string, values: readonly unknown[]) => {
@@ -43,19 +48,23 @@ export function wrapClient(client: PoolClient, options: ClientOptions): Postgres
   };
 
   const query = async (text: string, values: readonly unknown[]) => {
-    if (unanswered !== null) throw notInTime();
+    if (isStalled) throw notInTime();
     transaction.onSend(text);
     const answer = send(text, values);
+    inHand.add(answer);
     try {
       const result = await (statementTimeoutMs > 0 && !transaction.isUnlimited()
         ? within(answer, statementTimeoutMs + GRACE_MS, () => {
-            unanswered = answer;
+            isStalled = true;
           })
         : answer);
+      inHand.delete(answer);
       replication.check();
       if (transaction.hasCommitted(text, result)) writes.succeeded();
       return result;
-    } catch (error) {
+    } catch (thrown) {
+      if (!isStalled) inHand.delete(answer);
+      const error = transaction.causeOf(thrown);
       // A read that takes too long says nothing about writing.
       if (text === 'commit' || !isRead(text)) writes.failed(error);
       const code = errorCode(error) ?? '';
@@ -66,36 +75,55 @@ export function wrapClient(client: PoolClient, options: ClientOptions): Postgres
   };
 
   const release = (discard?: Error | boolean) => {
-    if (unanswered === null) client.release(discard || isSpent);
-    else options.onStalled(unanswered);
+    if (isStalled) options.onStalled(Promise.allSettled(inHand));
+    else client.release(discard || isSpent);
   };
   return Object.assign(Object.create(client) as PostgresPoolClient, { query, release });
 }
 
 type Result = { readonly command?: string; readonly rowCount?: number | null };
 
-/** Follows the statements of a connection: whether a transaction is open, has written, and has lifted its time limit. */
+/**
+ * Follows the statements of a connection: whether a transaction is open, has written, has failed, and has lifted its time limit.
+ * Statements are sent before those in front of them are answered; the answers come in the same order.
+ */
 function followTransaction(): {
   readonly onSend: (text: string) => void;
   readonly isUnlimited: () => boolean;
-  /** Whether a statement that succeeded has committed a change. */
+  /**
+   * To be called with each answer. Throws what failed first in a transaction whose commit rolled it back.
+   * @returns whether the statement has committed a change
+   */
   readonly hasCommitted: (text: string, result: Result) => boolean;
+  /** Returns what failed first in a transaction; PostgreSQL only says of the statements behind it that they came to nothing. */
+  readonly causeOf: (thrown: unknown) => unknown;
 } {
   let isOpen = false;
   let isUnlimited = false;
   let hasWritten = false;
+  let failure: { readonly cause: unknown } | null = null;
   return {
     onSend: (text) => {
       if (text === WITHOUT_TIME_LIMIT) isUnlimited = true;
       if (isEnd(text)) isUnlimited = false;
-      if (isBeginning(text) || isEnd(text)) isOpen = isBeginning(text);
     },
     isUnlimited: () => isUnlimited,
     hasCommitted: (text, result) => {
+      const failed = failure;
+      if (isBeginning(text) || isEnd(text)) {
+        isOpen = isBeginning(text);
+        failure = null;
+      }
+      if (text === 'commit' && failed !== null) throw failed.cause;
       hasWritten ||= isWrite(result);
       const isCommitted = hasWritten && !isOpen && text !== 'rollback';
       if (!isOpen) hasWritten = false;
       return isCommitted;
+    },
+    causeOf: (thrown) => {
+      if (errorCode(thrown) === IN_FAILED_TRANSACTION && failure !== null) return failure.cause;
+      if (isOpen) failure ??= { cause: thrown };
+      return thrown;
     },
   };
 }

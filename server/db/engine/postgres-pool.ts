@@ -55,6 +55,8 @@ export function openPostgresPool({
     clientSettings: (host) => ({
       connectionString: host,
       types,
+      // Statements that are begun together are sent together.
+      pipeline: true,
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEPALIVE_AFTER_MS,
       ...(takesTimeoutAtStart && { statement_timeout: statementTimeoutMs }),

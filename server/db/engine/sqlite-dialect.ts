@@ -59,6 +59,8 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
   const handle = createHandle(sqlite);
   /** Whose transaction is under way; no other connection may use the handle meanwhile. */
   let owner: DatabaseConnection | null = null;
+  /** What failed first in it. The transaction cannot be committed any more, as on PostgreSQL. */
+  let failure: { readonly cause: unknown } | null = null;
   let onIdle: (() => void) | null = null;
 
   const commits = createSharedCommit({
@@ -120,6 +122,7 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
     try {
       return handle.run(statement);
     } catch (error) {
+      failure ??= { cause: error };
       commits.noteFailure(error);
       throw error;
     }
@@ -127,6 +130,7 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
 
   const release = (): void => {
     owner = null;
+    failure = null;
     if (!commits.commitIfDue()) turns.give();
   };
 
@@ -152,6 +156,7 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
     },
     commitTransaction: (connection) =>
       new Promise((resolve, reject) => {
+        if (failure !== null) throw failure.cause;
         if (owner !== connection) throw givenUp();
         commits.endMember({ resolve, reject });
         release();
