@@ -40,20 +40,19 @@ export const isLive = (code: Code, now: number): boolean => code.expires_at > no
 /** A challenge, if there is one, and the e-mail address it is for. */
 type Claim = { readonly challenge: Challenge | undefined; readonly email: string };
 
-/**
- * The one code that answers a challenge: its own newest, live or not; without one, the newest live code that a visitor at the same
- * network address requested for the same e-mail address.
- */
-export async function codeThatAnswers(
+/** The newest code that was mailed for a challenge, live or not. */
+export async function newestCodeOf(db: Db, { id }: Challenge, now: number): Promise<Code | undefined> {
+  const { rows } = await codesOfChallenge(db, { challengeId: id });
+  return newestFirst(rows, now)[0];
+}
+
+/** The newest live code of an e-mail address that a visitor at this network address asked for. */
+export async function liveCodeFromAddress(
   db: Db,
-  { challenge, email, clientAddress }: Claim & { readonly clientAddress: string },
+  from: { readonly email: string; readonly clientAddress: string },
   now: number,
 ): Promise<Code | undefined> {
-  if (hasCodeOfItsOwn(challenge)) {
-    const { rows } = await codesOfChallenge(db, { challengeId: challenge.id });
-    return newestFirst(rows, now)[0];
-  }
-  const { rows } = await liveCodesFromAddress(db, { email, clientAddress, now });
+  const { rows } = await liveCodesFromAddress(db, { ...from, now });
   return newestFirst(rows, now)[0];
 }
 

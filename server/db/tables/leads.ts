@@ -3,6 +3,7 @@ import type { Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
+import { withCommit } from '#server/db/engine/send-at-once.ts';
 import { statement, valuesOf, type Value } from '#server/db/engine/statement.ts';
 import type { Submission } from '#server/db/tables/submissions.ts';
 import { answersOf } from '#shared/lead.ts';
@@ -107,18 +108,20 @@ export async function mergeLead(
   });
   const [lead] = rows;
   if (lead === undefined) throw new Error('A lead that was merged is not there.');
-  await insertReceipt(tx, {
-    id: receiptId,
-    lead_id: lead.id,
-    submission_id: submission.id,
-    consent_version: submission.consent_version,
-    given_at: submission.created_at,
-    verified_at: now,
-    client_address: submission.client_address,
-    verified_from_address: verifiedFromAddress,
-    user_agent: submission.user_agent,
-    same_browser: sameBrowser ? 1 : 0,
-  });
+  withCommit(
+    insertReceipt(tx, {
+      id: receiptId,
+      lead_id: lead.id,
+      submission_id: submission.id,
+      consent_version: submission.consent_version,
+      given_at: submission.created_at,
+      verified_at: now,
+      client_address: submission.client_address,
+      verified_from_address: verifiedFromAddress,
+      user_agent: submission.user_agent,
+      same_browser: sameBrowser ? 1 : 0,
+    }),
+  );
   return lead.id;
 }
 

@@ -86,7 +86,7 @@ const lift = statement((db, value: Value<Lift>) =>
 
 /** Takes an address that was verified anew off the list, unless the operator put it there. */
 export async function liftSuppressions(tx: Db, { keys, email }: ListedAddress): Promise<void> {
-  for (const key of keys) await lift(tx, { key, email, kept: 'by-hand' });
+  await Promise.all(keys.map((key) => lift(tx, { key, email, kept: 'by-hand' })));
 }
 
 /** Removes an address's entries for these reasons. @returns how many were removed */

@@ -2,16 +2,11 @@
 // mail is composed. The mail holds no link, no picture and nothing a visitor typed: it never carries a stranger's words, and gives
 // filters nothing to object to.
 import { codeDigits, codeReference } from '#server/secrets/one-time-code.ts';
-import { findCodeById, isLive, prolongCode } from '#server/db/tables/codes.ts';
+import { findCodeById, isLive, prolongCode, type Code } from '#server/db/tables/codes.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import {
-  queueMessage,
-  type FirstLease,
-  type OutboxRow,
-  type PlaceInQueue,
-} from '#server/db/tables/outbox.ts';
+import { queueMessage, type FirstLease, type PlaceInQueue } from '#server/db/tables/outbox.ts';
 import { letterhead, letterHtml, paragraph } from '#server/mail/letters/letter-html.ts';
-import type { Letter, LetterKind } from '#server/mail/letters/letter-kind.ts';
+import type { Letter, LetterKind, MailInHand } from '#server/mail/letters/letter-kind.ts';
 import type { CodeEmail } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
 
@@ -21,24 +16,27 @@ const LATE_MS = 1_000;
 /** Queues the e-mail that carries a code. */
 export async function queueCodeMail(
   tx: Db,
-  mail: {
-    id: string;
-    codeId: string;
-    recipient: string;
-    place: PlaceInQueue;
-    lease: FirstLease | undefined;
-    now: number;
+  {
+    code,
+    ...mail
+  }: {
+    readonly id: string;
+    readonly code: Code;
+    readonly recipient: string;
+    readonly place: PlaceInQueue;
+    readonly lease: FirstLease | undefined;
+    readonly now: number;
   },
-): Promise<OutboxRow> {
-  return queueMessage(tx, { ...mail, kind: 'code', payload: {} });
+): Promise<MailInHand> {
+  return { ...(await queueMessage(tx, { ...mail, codeId: code.id, kind: 'code', payload: {} })), code };
 }
 
 export const codeKind: LetterKind = {
   mayWaitMs: ({ codeTtlSeconds }) => codeTtlSeconds * 1000,
   respectsSuppression: false,
 
-  compose: async ({ db, secrets, codeEmail, title, language, codeTtlSeconds }, row, now) => {
-    const code = row.code_id === null ? undefined : await findCodeById(db, row.code_id);
+  compose: async ({ db, secrets, codeEmail, title, language, codeTtlSeconds }, mail, now) => {
+    const code = await codeOf(db, mail, now);
     if (code === undefined || !isLive(code, now)) return null;
     const lifeMs = codeTtlSeconds * 1000;
     const lateMs = now - code.created_at;
@@ -54,6 +52,12 @@ export const codeKind: LetterKind = {
     return composeCodeEmail(codeEmail, { digits, reference, validForMs, title, language });
   },
 };
+
+/** The code of a mail, read again unless it was made a moment ago: it may have been entered or ended since. */
+async function codeOf(db: Db, { code, code_id: id }: MailInHand, now: number): Promise<Code | undefined> {
+  if (code !== undefined && Math.abs(now - code.created_at) < LATE_MS) return code;
+  return id === null ? undefined : findCodeById(db, id);
+}
 
 type Facts = {
   readonly digits: string;

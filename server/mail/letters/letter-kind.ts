@@ -1,5 +1,6 @@
 // What every kind of letter has: how long it may wait, whom it may go to, and how it is composed.
 import type { Db } from '#server/db/engine/connect.ts';
+import type { Code } from '#server/db/tables/codes.ts';
 import type { OutboxRow } from '#server/db/tables/outbox.ts';
 import type { Mail } from '#server/mail/mailer.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
@@ -35,6 +36,12 @@ export type GuideMail = {
   readonly attachment: string | null;
 };
 
+/** A mail that this process has leased. */
+export type MailInHand = OutboxRow & {
+  /** The code that it carries, as it was stored, where this process queued it. */
+  readonly code?: Code;
+};
+
 export type LetterKind = {
   /** How long it is worth sending, in milliseconds from its queuing. */
   readonly mayWaitMs: (parts: LetterParts) => number;
@@ -45,5 +52,5 @@ export type LetterKind = {
    * @param now milliseconds since 1970
    * @returns null when it is no longer relevant, and will not be again
    */
-  readonly compose: (parts: LetterParts, row: OutboxRow, now: number) => Promise<Letter | null>;
+  readonly compose: (parts: LetterParts, mail: MailInHand, now: number) => Promise<Letter | null>;
 };

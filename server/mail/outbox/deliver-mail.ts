@@ -3,11 +3,10 @@
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import { lockAddress } from '#server/db/tables/challenges.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import type { OutboxRow } from '#server/db/tables/outbox.ts';
 import { finishMail, keptReply, releaseMail } from '#server/db/tables/outbox-leases.ts';
 import { suppress, suppressionsOf } from '#server/db/tables/suppressions.ts';
 import type { Mailer } from '#server/mail/mailer.ts';
-import type { LetterParts } from '#server/mail/letters/letter-kind.ts';
+import type { LetterParts, MailInHand } from '#server/mail/letters/letter-kind.ts';
 import type { MailLanes } from '#server/mail/outbox/connection-shares.ts';
 import { findLetterKind } from '#server/mail/outbox/letter-kinds.ts';
 import { mailRetryMs } from '#server/mail/outbox/mail-retries.ts';
@@ -47,7 +46,7 @@ export type DeliveryParts = Omit<LetterParts, 'db'> & {
 export function createDelivery(
   parts: DeliveryParts,
   { leaseId, cutOff }: { leaseId: string; cutOff: AbortSignal },
-): (mail: OutboxRow) => Promise<void> {
+): (mail: MailInHand) => Promise<void> {
   const { database, mailer, clock, onEvent } = parts;
   const { db, engine } = database;
   const letterParts: LetterParts = { ...parts, db };

@@ -1,13 +1,14 @@
 // Decides which mail of the outbox this process sends next, and when. The request path wakes it and never waits for SMTP.
 // deliver-mail.ts sends one mail, mail-retries.ts says when it is tried again, connection-shares.ts keeps connections for others.
 import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
-import type { FirstLease, Lane, OutboxRow } from '#server/db/tables/outbox.ts';
+import type { FirstLease, Lane } from '#server/db/tables/outbox.ts';
 import {
   dropFutureTimes,
   giveMailBack,
   leaseDueMail,
   type FullLanes,
 } from '#server/db/tables/outbox-leases.ts';
+import type { MailInHand } from '#server/mail/letters/letter-kind.ts';
 import { SMTP_CONNECTIONS } from '#server/mail/mailer.ts';
 import { createConnectionShares } from '#server/mail/outbox/connection-shares.ts';
 import { createDelivery, type DeliveryParts } from '#server/mail/outbox/deliver-mail.ts';
@@ -31,7 +32,7 @@ type Reservation = Disposable & {
   /** The lease with which the row is inserted. If this process dies, another one takes the mail up when it has run out. */
   readonly lease: FirstLease;
   /** Sends the mail. Call it once, after the commit. */
-  readonly deliver: (mail: OutboxRow) => void;
+  readonly deliver: (mail: MailInHand) => void;
 };
 
 export type MailWorker = {
@@ -79,7 +80,7 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
   /** How many more mails may be leased now. */
   const room = (ahead: number): number => SMTP_CONNECTIONS + ahead - sending - ready.size() - reserved;
 
-  const begin = (mail: OutboxRow): void => {
+  const begin = (mail: MailInHand): void => {
     const ends = [shares.begin(mail), lookAhead.begin()];
     sending += 1;
     worker.track(deliver(mail), () => {
@@ -99,12 +100,12 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
     }
   };
 
-  const makeReady = (mails: readonly OutboxRow[]): void => {
+  const makeReady = (mails: readonly MailInHand[]): void => {
     ready.add(mails);
     beginReady();
   };
 
-  const giveBack = async (mails: readonly OutboxRow[]): Promise<void> => {
+  const giveBack = async (mails: readonly MailInHand[]): Promise<void> => {
     for (const { id } of mails) await giveMailBack(database.db, { id, leaseId });
   };
 
@@ -159,22 +160,22 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
 
 /** Mail that is leased and waits for a connection, in the order of turns. */
 function createReadyMail() {
-  let waiting: { readonly mail: OutboxRow; readonly since: number }[] = [];
+  let waiting: { readonly mail: MailInHand; readonly since: number }[] = [];
   return {
     size: (): number => waiting.length,
-    add: (mails: readonly OutboxRow[]): void => {
+    add: (mails: readonly MailInHand[]): void => {
       const since = performance.now();
       waiting = [...waiting, ...mails.map((mail) => ({ mail, since }))].toSorted(
         ({ mail: a }, { mail: b }) => a.turn_at - b.turn_at || (a.id < b.id ? -1 : 1),
       );
     },
     /** Takes the first mail that may begin. */
-    takeFirst: (mayBegin: (mail: OutboxRow) => boolean): OutboxRow | undefined => {
+    takeFirst: (mayBegin: (mail: MailInHand) => boolean): MailInHand | undefined => {
       const index = waiting.findIndex(({ mail }) => mayBegin(mail));
       return index < 0 ? undefined : waiting.splice(index, 1)[0]?.mail;
     },
     /** Takes all mail that has waited for so long. @param ms 0: all mail */
-    takeWaitingFor: (ms: number): OutboxRow[] => {
+    takeWaitingFor: (ms: number): MailInHand[] => {
       const latest = performance.now() - ms;
       const leaving = waiting.filter(({ since }) => since <= latest);
       waiting = waiting.filter(({ since }) => since > latest);

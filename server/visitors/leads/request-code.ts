@@ -15,15 +15,17 @@ import {
   type Challenge,
 } from '#server/db/tables/challenges.ts';
 import { isRecent } from '#server/db/engine/clocks.ts';
-import { codeThatAnswers, endCodes, insertCode, isLive, type Code } from '#server/db/tables/codes.ts';
-import type { Db } from '#server/db/engine/connect.ts';
 import {
-  findPlaceInQueue,
-  laneOf,
-  type FirstLease,
-  type Lane,
-  type OutboxRow,
-} from '#server/db/tables/outbox.ts';
+  endCodes,
+  insertCode,
+  isLive,
+  liveCodeFromAddress,
+  newestCodeOf,
+  type Code,
+} from '#server/db/tables/codes.ts';
+import type { Db } from '#server/db/engine/connect.ts';
+import { withCommit } from '#server/db/engine/send-at-once.ts';
+import { findPlaceInQueue, laneOf, type FirstLease, type Lane } from '#server/db/tables/outbox.ts';
 import { insertSubmission } from '#server/db/tables/submissions.ts';
 import type { Attribution } from '#server/attribution/attribution.ts';
 import { mailingTime } from '#server/visitors/leads/mailing-time.ts';
@@ -96,14 +98,14 @@ export async function requestCode(
     .transaction()
     .execute((tx) => answer(tx, context, ask, reservation?.lease));
   if (mail !== undefined) {
-    if (reservation) reservation.deliver(mail);
+    if (reservation) reservation.deliver(await mail);
     else context.mail.wake();
   }
   return outcome;
 }
 
 /** The outcome, and the mail that was queued for it. */
-type Answer = RequestCodeOutcome & { readonly mail?: OutboxRow };
+type Answer = RequestCodeOutcome & { readonly mail?: ReturnType<typeof queueCodeMail> };
 
 async function answer(
   tx: Db,
@@ -117,17 +119,24 @@ async function answer(
   const asks = await limits.askFromNetwork(tx, visitor.clientAddress, now);
   if (asks.type === 'exceeded') return { ...asks, type: 'refused', error: 'too-many-requests' };
 
-  await lockAddress(tx, context.database.engine, email);
+  // What is read behind the lock sees what its last holder committed.
+  withCommit(lockAddress(tx, context.database.engine, email));
   const { browserId, isNewBrowser } = visitor;
-  const open = isNewBrowser ? undefined : await findOpenChallengeFor(tx, { browserId, email, now });
+  const [open, fromSameAddress, sends] = await Promise.all([
+    isNewBrowser ? undefined : findOpenChallengeFor(tx, { browserId, email, now }),
+    liveCodeFromAddress(tx, { email, clientAddress: visitor.clientAddress }, now),
+    limits.sendToAddress(tx, email, now),
+  ]);
   const exhausted = open !== undefined && limits.isExhausted(open);
   const challenge = exhausted ? undefined : open;
 
-  const recent = exhausted ? undefined : await findRecentCode(tx, limits, challenge, ask);
+  const recent = exhausted
+    ? undefined
+    : await findRecentCode(tx, limits, { challenge, fromSameAddress }, ask);
   if (recent) {
     const challengeId =
-      challenge?.id ?? (await openChallenge(tx, ask, { codesSent: 0, expiresAt: recent.expires_at }));
-    await storeSubmission(tx, context, ask, challengeId);
+      challenge?.id ?? openChallenge(tx, ask, { codesSent: 0, expiresAt: recent.expires_at });
+    storeSubmission(tx, context, ask, challengeId);
     return requested(
       context,
       challengeId,
@@ -138,46 +147,44 @@ async function answer(
 
   const verdict = await context.mail.backlog.admit(tx, ask.lane, now);
   if (verdict.type === 'too late') return { ...verdict, type: 'refused', error: 'mail-backlog' };
-
-  const sends = await limits.sendToAddress(tx, email, now);
   if (sends.type === 'exceeded') return { ...sends, type: 'refused', error: 'too-many-codes' };
 
-  if (exhausted) {
-    await endCodes(tx, open.id, now);
-    await endChallenge(tx, open.id, now);
-  }
+  if (exhausted) withCommit(endCodes(tx, open.id, now), endChallenge(tx, open.id, now));
   const expiresAt = now + context.config.codeTtlSeconds * 1000;
-  if (challenge) await addCodeToChallenge(tx, challenge.id, expiresAt);
-  const challengeId = challenge?.id ?? (await openChallenge(tx, ask, { codesSent: 1, expiresAt }));
-  await storeSubmission(tx, context, ask, challengeId);
+  if (challenge) withCommit(addCodeToChallenge(tx, challenge.id, expiresAt));
+  const challengeId = challenge?.id ?? openChallenge(tx, ask, { codesSent: 1, expiresAt });
+  storeSubmission(tx, context, ask, challengeId);
   // The id holds the time, by which codes are counted (codeStatistics).
-  const code = { id: uuid({ msecs: now }), secretId: context.secrets[0].id };
-  await insertCode(tx, {
-    id: code.id,
+  const code: Code = {
+    id: uuid({ msecs: now }),
     challenge_id: challengeId,
     email,
     client_address: visitor.clientAddress,
-    secret_id: code.secretId,
+    secret_id: context.secrets[0].id,
     created_at: now,
     expires_at: expiresAt,
-  });
+    used_at: null,
+  };
+  withCommit(insertCode(tx, code));
   const place =
     lease === undefined
       ? await findPlaceInQueue(tx, lane, { now, mostBehindMs: context.mail.backlog.mostBehindMs })
       : { ...lane, turnAt: now };
   const id = uuid({ msecs: now });
-  const mail = await queueCodeMail(tx, { id, codeId: code.id, recipient, place, lease, now });
-  return { ...requested(context, challengeId, code, context.config.resendSeconds), mail };
+  const mail = queueCodeMail(tx, { id, code, recipient, place, lease, now });
+  withCommit(mail);
+  const codeKey = { id: code.id, secretId: code.secret_id };
+  return { ...requested(context, challengeId, codeKey, context.config.resendSeconds), mail };
 }
 
 /** The code that was mailed a moment ago, or is about to be, and that answers this request as well. */
 async function findRecentCode(
   tx: Db,
   limits: Limits,
-  challenge: Challenge | undefined,
-  { email, visitor, now }: Ask,
+  { challenge, fromSameAddress }: { challenge: Challenge | undefined; fromSameAddress: Code | undefined },
+  { email, now }: Ask,
 ): Promise<Code | undefined> {
-  const code = await codeThatAnswers(tx, { challenge, email, clientAddress: visitor.clientAddress }, now);
+  const code = hasCodeOfItsOwn(challenge) ? await newestCodeOf(tx, challenge, now) : fromSameAddress;
   if (code === undefined || !isLive(code, now)) return undefined;
   if (!isRecent(await mailingTime(tx, code, now), limits.resendQuietMs, now)) return undefined;
   // Another browser's code is entered on the shared budget. If that is being used up, only a new code helps.
@@ -185,46 +192,51 @@ async function findRecentCode(
   return mayEnterIt ? code : undefined;
 }
 
-async function openChallenge(
+/** @returns its id */
+function openChallenge(
   tx: Db,
   { email, visitor, now }: Ask,
   { codesSent, expiresAt }: { codesSent: 0 | 1; expiresAt: number },
-): Promise<string> {
+): string {
   const id = randomUUIDv7();
-  await insertChallenge(tx, {
-    id,
-    browser_id: visitor.browserId,
-    email,
-    codes_sent: codesSent,
-    created_at: now,
-    expires_at: expiresAt,
-  });
+  withCommit(
+    insertChallenge(tx, {
+      id,
+      browser_id: visitor.browserId,
+      email,
+      codes_sent: codesSent,
+      created_at: now,
+      expires_at: expiresAt,
+    }),
+  );
   return id;
 }
 
-async function storeSubmission(
+function storeSubmission(
   tx: Db,
   { campaign: { form } }: VisitorContext,
   ask: Ask,
   challengeId: string,
-): Promise<void> {
+): void {
   const { lead, visitor } = ask;
-  await insertSubmission(tx, {
-    id: randomUUIDv7(),
-    challenge_id: challengeId,
-    name: lead.name,
-    company: lead.company,
-    answers: answersText(labelledAnswers(form.fields, lead.answers)),
-    email_typed: lead.email,
-    email: ask.email,
-    consent_version: visitor.consentVersion,
-    client_address: visitor.clientAddress,
-    user_agent: visitor.userAgent,
-    attribution: JSON.stringify(visitor.attribution),
-    flags: visitor.flags.join(' '),
-    variant: visitor.variant,
-    created_at: ask.now,
-  });
+  withCommit(
+    insertSubmission(tx, {
+      id: randomUUIDv7(),
+      challenge_id: challengeId,
+      name: lead.name,
+      company: lead.company,
+      answers: answersText(labelledAnswers(form.fields, lead.answers)),
+      email_typed: lead.email,
+      email: ask.email,
+      consent_version: visitor.consentVersion,
+      client_address: visitor.clientAddress,
+      user_agent: visitor.userAgent,
+      attribution: JSON.stringify(visitor.attribution),
+      flags: visitor.flags.join(' '),
+      variant: visitor.variant,
+      created_at: ask.now,
+    }),
+  );
 }
 
 /**

@@ -24,6 +24,7 @@ import {
   type Code,
 } from '#server/db/tables/codes.ts';
 import type { Db } from '#server/db/engine/connect.ts';
+import { withCommit } from '#server/db/engine/send-at-once.ts';
 import { findLeadId, mergeLead } from '#server/db/tables/leads.ts';
 import { liftSuppressions } from '#server/db/tables/suppressions.ts';
 import { firstLikeNewestSubmission } from '#server/db/tables/submissions.ts';
@@ -117,7 +118,8 @@ export async function verifyCode(
   }
 
   return db.transaction().execute(async (tx) => {
-    await lockAddress(tx, context.database.engine, email);
+    // What is read behind the lock sees what its last holder committed.
+    withCommit(lockAddress(tx, context.database.engine, email));
     const outcome = await openLead(tx, context, { challenge: open ?? verified?.challenge, own, code, entry });
     if (outcome.type === 'verified' && !own) await limits.forgiveTry(tx, email, now);
     return outcome;
@@ -143,10 +145,12 @@ async function countEntry(
   { entry, browserId }: { entry: Entry; browserId: string | null },
 ): Promise<CountedEntry> {
   const { email, clientAddress, now } = entry;
-  const asks = await context.limits.verifyFromNetwork(tx, clientAddress, now);
+  const [asks, open] = await Promise.all([
+    context.limits.verifyFromNetwork(tx, clientAddress, now),
+    browserId === null ? undefined : findOpenChallengeFor(tx, { browserId, email, now }),
+  ]);
   if (asks.type === 'exceeded') return { ...asks, type: 'refused', error: 'too-many-requests' };
 
-  const open = browserId === null ? undefined : await findOpenChallengeFor(tx, { browserId, email, now });
   const verified =
     open === undefined && browserId !== null
       ? await countTryAgain(tx, context, { browserId, entry })
@@ -173,12 +177,10 @@ async function countOwnTry(
   { limits }: VisitorContext,
   { challenge, now }: { challenge: Challenge; now: number },
 ): Promise<CountedTry> {
-  const compareWith = await acceptedCodes(
-    tx,
-    { challenge, email: challenge.email, most: ACCEPTED_CODES },
-    now,
-  );
-  const tries = await burnTry(tx, challenge.id, limits.triesPerChallenge);
+  const [compareWith, tries] = await Promise.all([
+    acceptedCodes(tx, { challenge, email: challenge.email, most: ACCEPTED_CODES }, now),
+    burnTry(tx, challenge.id, limits.triesPerChallenge),
+  ]);
   if (tries !== null) return { compareWith, ifWrong: WRONG_CODE, last: tries === limits.triesPerChallenge };
   // This challenge accepts no code any more: only a new code helps, as soon as one may be sent.
   const sends = await limits.sendToAddress(tx, challenge.email, now);
@@ -292,13 +294,16 @@ async function openLead(
 ): Promise<VerifyCodeOutcome> {
   const { email, clientAddress, now } = entry;
   const challengeId = challenge?.id ?? code.challenge_id;
-  const entered = await enterCode(tx, code, now);
+  const [entered, newest] = await Promise.all([
+    enterCode(tx, code, now),
+    firstLikeNewestSubmission(tx, challengeId),
+  ]);
   const afterMs = entered ? now - code.created_at : null;
   // Stored together with the challenge. If there is none, the address was erased a moment ago.
-  const submission = entered ? await firstLikeNewestSubmission(tx, challengeId) : undefined;
+  const submission = entered ? newest : undefined;
   const codesSent = submission === undefined ? null : await closeChallenge(tx, challengeId, own ? 1 : 0, now);
   const isOnlyCode = codesSent === 1 && challengeId === code.challenge_id;
-  if (entered && !isOnlyCode) await endCodes(tx, code.challenge_id, now);
+  if (entered && !isOnlyCode) withCommit(endCodes(tx, code.challenge_id, now));
   if (submission !== undefined && codesSent !== null) {
     const newId = randomUUIDv7();
     const leadId = await mergeLead(tx, submission, {
@@ -311,16 +316,16 @@ async function openLead(
       now,
     });
     // A new consent, and an address that works.
-    await liftSuppressions(tx, { keys: pseudonymsOf(secrets, email), email });
+    withCommit(liftSuppressions(tx, { keys: pseudonymsOf(secrets, email), email }));
     if (config.guideEmail !== 'off') {
       const recipient = asciiAddress(submission.email_typed) ?? email;
-      await queueGuideMail(tx, { id: uuid({ msecs: now }), leadId, recipient, now });
+      withCommit(queueGuideMail(tx, { id: uuid({ msecs: now }), leadId, recipient, now }));
     }
     const type = leadId === newId ? 'lead.verified' : 'lead.updated';
     await webhooks.queue(tx, { type, leadId, now });
     const { operatorEmail } = config;
     if (config.newLeadEmail === 'each' && operatorEmail !== null && leadId === newId)
-      await queueNewLeadMail(tx, { id: uuid({ msecs: now }), leadId, recipient: operatorEmail, now });
+      withCommit(queueNewLeadMail(tx, { id: uuid({ msecs: now }), leadId, recipient: operatorEmail, now }));
     return { type: 'verified', leadId, afterMs };
   }
 
