@@ -4,7 +4,9 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { createTransport, type NodemailerError } from 'nodemailer';
+import { encodeWord } from 'nodemailer/lib/mime-funcs';
 
+import { composeMessage } from '#server/mail/compose-message.ts';
 import { domainOf } from '#server/platform/domain-of.ts';
 import type { Config, DkimConfig } from '#server/settings/settings.ts';
 import { needsTls } from '#server/platform/smtp-url.ts';
@@ -108,11 +110,13 @@ export function createSmtpMailer({
     send: async (mail, signal) => {
       try {
         const info = await transport.sendMail({
-          ...envelopeOf(mail, from),
-          // The sender to which mail servers return reports. Readers see `from`.
-          ...(returnPathOf && {
-            envelope: { from: returnPathOf(mail.id), to: { name: '', address: mail.to } },
-          }),
+          raw: bytesOf(mail, from),
+          envelope: {
+            // The address to which mail servers return reports. Readers see `from`.
+            from: returnPathOf?.(mail.id) ?? addressIn(from),
+            // An object, so that no address can be read as a list of several.
+            to: { name: '', address: mail.to },
+          },
           signal,
         });
         return { type: 'sent', reply: info.response };
@@ -143,15 +147,12 @@ function createFileMailer(
   announce: (mail: Mail, file: string) => void,
 ): Mailer {
   makeWholeFolderPrivate(folder);
-  const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
   return {
     send: async (mail) => {
       try {
-        const { message } = await transport.sendMail(envelopeOf(mail, from));
-        if (!Buffer.isBuffer(message)) throw new TypeError('The composed message is not a buffer.');
         const file = path.join(folder, `${mail.id}.eml`);
         // These files hold codes; other users of the machine must not read them.
-        await writeFile(file, message, { mode: 0o600 });
+        await writeFile(file, bytesOf(mail, from), { mode: 0o600 });
         announce(mail, file);
         return { type: 'sent', reply: `written to ${file}` };
       } catch (error) {
@@ -160,7 +161,7 @@ function createFileMailer(
     },
     tryAccount: async () => null,
     messageIdOf: (mailId) => messageIdOf(mailId, from),
-    close: () => transport.close(),
+    close: () => {},
   };
 }
 
@@ -176,33 +177,28 @@ const feedbackIdOf = (kind: string, from: string): string => {
   return `${kind}:mail:lead-page:${sender.slice(0, 15).padEnd(5, '0')}`;
 };
 
-function envelopeOf(mail: Mail, from: string) {
-  const list = mail.list && listParts(mail.list);
-  return {
-    from,
-    // An object, so that no address can be read as a list of several.
-    to: { name: '', address: mail.to },
-    subject: mail.subject,
-    text: mail.text,
-    html: mail.html,
-    messageId: messageIdOf(mail.id, from),
-    xMailer: false as const,
-    ...(mail.attachment && { attachments: [mail.attachment] }),
-    ...(list && { list: list.list }),
+const bytesOf = ({ id, to, subject, list, kind, ...content }: Mail, from: string): Buffer =>
+  composeMessage({
+    ...content,
     headers: {
-      ...list?.headers,
+      From: from,
+      To: { name: '', address: to },
+      Subject: subject,
+      'Message-ID': messageIdOf(id, from),
+      Date: new Date().toUTCString().replace('GMT', '+0000'),
+      ...(list && listHeaders(list)),
       // RFC 3834: asks for no vacation notices.
       'Auto-Submitted': 'auto-generated',
       'X-Auto-Response-Suppress': 'All',
-      'Feedback-ID': feedbackIdOf(mail.kind ?? 'other', from),
+      'Feedback-ID': feedbackIdOf(kind ?? 'other', from),
     },
-  };
-}
+  });
 
 /** RFC 2919 names the list, RFC 2369 has the unsubscribe link, RFC 8058 makes it work with one click (https only). */
-const listParts = ({ name, host, unsubscribe }: NonNullable<Mail['list']>) => ({
-  list: { id: { url: `guide.${host}`, comment: name }, unsubscribe: { url: unsubscribe } },
-  headers: unsubscribe.startsWith('https:') ? { 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' } : {},
+const listHeaders = ({ name, host, unsubscribe }: NonNullable<Mail['list']>) => ({
+  'List-Id': `${/^[\w ]*$/.test(name) ? name : encodeWord(name, 'B', 52)} <guide.${host}>`,
+  'List-Unsubscribe': `<${unsubscribe}>`,
+  ...(unsubscribe.startsWith('https:') && { 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }),
 });
 
 /** The headers that DKIM signs: those nodemailer signs by default, and those of the unsubscribe link, which must not change. */
@@ -265,9 +261,12 @@ export function explainAccount(error: unknown, url: string): string {
 const senderOf = ({ mailFrom, publicUrl }: Pick<Config, 'mailFrom' | 'publicUrl'>, title: string): string =>
   mailFrom ?? `${title} <guide@${new URL(publicUrl).hostname}>`;
 
-/** The address alone. MAIL_FROM is one, or ends with one in angle brackets. */
+/** The address alone: a sender is one, or ends with one in angle brackets. */
+const addressIn = (from: string): string => /[^\s<>]+(?=>?$)/.exec(from)?.[0] ?? '';
+
+/** The address that our mail comes from. */
 export const senderAddress = (config: Pick<Config, 'mailFrom' | 'publicUrl'>): string =>
-  /[^\s<>]+(?=>?$)/.exec(senderOf(config, ''))?.[0] ?? '';
+  addressIn(senderOf(config, ''));
 
 /** Makes the Mailer that the settings ask for. */
 export function createMailer(

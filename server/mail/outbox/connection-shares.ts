@@ -46,8 +46,7 @@ export function createConnectionShares(connections: number, clock: () => number)
     },
     full: () => ({ networks: networks.full(), domains: domains.full() }),
     isFull: ({ network, recipient_domain: domain }) =>
-      (network !== null && networks.full().includes(network)) ||
-      (domain !== null && domains.full().includes(domain)),
+      (network !== null && networks.isFull(network)) || (domain !== null && domains.isFull(domain)),
     anySlow: () => networks.anySlow() || domains.anySlow(),
   };
 }
@@ -66,6 +65,12 @@ function createLanes(connections: number, clock: () => number) {
     );
   };
 
+  const isFull = (lane: string): boolean => {
+    const most = connections - LEFT_TO_OTHERS;
+    const held = underWay.get(lane)?.size ?? 0;
+    return held >= most || (held >= MAX_WHEN_SLOW && isSlow(lane));
+  };
+
   return {
     begin: (lane: string) => {
       const delivery = { since: clock() };
@@ -80,10 +85,7 @@ function createLanes(connections: number, clock: () => number) {
       };
     },
     anySlow: (): boolean => [...slowUntil.keys(), ...underWay.keys()].some(isSlow),
-    full: (): string[] =>
-      [...underWay].flatMap(([lane, deliveries]) => {
-        const most = connections - LEFT_TO_OTHERS;
-        return deliveries.size >= (isSlow(lane) ? Math.min(MAX_WHEN_SLOW, most) : most) ? [lane] : [];
-      }),
+    isFull,
+    full: (): string[] => [...underWay.keys()].filter(isFull),
   };
 }

@@ -243,7 +243,8 @@ for (const engine of ENGINES) {
         const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
         await server.advance(30);
         // What the mail server said to the code's mail is not noted yet: the consent waits for it, and so does what follows it.
-        await db.updateTable('outbox').set({ state: 'queued' }).execute();
+        const dueAt = server.now() + 3_600_000;
+        await db.updateTable('outbox').set({ state: 'queued', due_at: dueAt }).execute();
         await press(server, url);
         assert.equal(await sealConsents(server.service, { whole: false }), 0);
         await db.updateTable('outbox').set({ state: 'sent' }).execute();
