@@ -4,7 +4,7 @@ import type { PostgresPoolClient } from 'kysely';
 import type { PoolClient } from 'pg';
 
 import type { LastWrites } from '#server/db/engine/last-writes.ts';
-import { notInTime, READ_ONLY, within } from '#server/db/engine/postgres-server.ts';
+import { notInTime, READ_ONLY, socketOf, within } from '#server/db/engine/postgres-server.ts';
 import { errorCode } from '#server/platform/error-code.ts';
 
 /** PostgreSQL ends a statement in time, except a commit that waits for its standby; a caller waits for that much longer. */
@@ -39,7 +39,21 @@ export function wrapClient(client: PoolClient, options: ClientOptions): Postgres
   let isStalled = false;
   let isSpent = false;
 
+  let isGathering = false;
+  /** Statements that are begun in one turn of the event loop leave in one packet: a third of the time was in writing each. */
+  const gather = () => {
+    if (isGathering) return;
+    isGathering = true;
+    const socket = socketOf(client);
+    socket.cork();
+    process.nextTick(() => {
+      isGathering = false;
+      socket.uncork();
+    });
+  };
+
   const send = (text: string, values: readonly unknown[]) => {
+    gather();
     if (setsTimeoutItself && statementTimeoutMs > 0 && isBeginning(text))
       return client.query({ text: `${text}; set local statement_timeout = ${statementTimeoutMs}` });
     // A statement without values needs no plan: begin, commit, or what a migration does once.
