@@ -1,6 +1,6 @@
 // The calls of a lead: ask for a code, verify it, and, after a reload, ask which code this browser is waiting for.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { randomBytes } from 'node:crypto';
+import { randomUUIDv7 } from 'node:crypto';
 
 import { NIL, validate as isUuid } from 'uuid';
 import type * as z from 'zod/mini';
@@ -32,9 +32,6 @@ const USER_AGENT_MAX_LENGTH = 500;
 /** The nil UUID (RFC 9562, section 5.9): nothing has it. */
 const NO_CHALLENGE = NIL;
 
-/** 128 random bits. */
-const newBrowserId = (): string => randomBytes(16).toString('base64url');
-
 /** Adds the routes of the leads feature. */
 export function addLeadRoutes(app: FastifyInstance, context: VisitorContext): void {
   const { database, secrets, clock } = context;
@@ -57,7 +54,8 @@ function addFormRoute(app: FastifyInstance, context: VisitorContext, proofOfWork
     const verdict = judgeDomain(parsed.data.email, config, campaign.freeMailDomains);
     if (verdict.type === 'refused') return sendError(reply, 'email-domain-refused');
     const knownBrowserId = cookies.readBrowserId(request);
-    const browserId = knownBrowserId ?? newBrowserId();
+    // Ids that begin with their time are stored beside each other. That none can be guessed, the cookie's signature sees to.
+    const browserId = knownBrowserId ?? randomUUIDv7();
 
     const robot = isRobot(request.body);
     // Checked before a proof of work, which would be in vain. The wording that a robot states does not matter.
