@@ -1,5 +1,5 @@
-// Starts the server (run/main.ts). With `--check` it only checks settings, words and ports, before the site is built. After the start it
-// collects the garbage that starting left (docs/decisions/0019-what-starting-leaves.md).
+// Starts the server (run/main.ts). With `--check` it only checks settings, words and ports, before the site is built. A second after the
+// start it collects the garbage that starting left (docs/decisions/0019-what-starting-leaves.md).
 import { setFlagsFromString } from 'node:v8';
 
 import { startChecked } from './platform/checked-start.js';
@@ -23,8 +23,16 @@ await startChecked({
   },
 });
 
-// A server that takes the place of another has collected before it served (main.ts).
-if (!process.argv.includes('--beside')) collectGarbage();
+/** The first visitors, who may have waited for the start, are answered before the garbage is collected, which takes some 0.1 s. */
+const COLLECT_AFTER_MS = 1_000;
+
 // From here V8 collects its old space when it has grown by 75 %. Each collection also drops compiled code that is unused at the moment, so
 // no collection runs merely because the process is idle (--no-memory-reducer, which primary.js gives to the worker).
-setFlagsFromString('--heap-growing-percent=75');
+const startIsOver = () => setFlagsFromString('--heap-growing-percent=75');
+// A server that takes the place of another has collected before it served (main.ts).
+if (process.argv.includes('--beside')) startIsOver();
+else
+  setTimeout(() => {
+    collectGarbage();
+    startIsOver();
+  }, COLLECT_AFTER_MS).unref();

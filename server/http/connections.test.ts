@@ -189,6 +189,21 @@ describe('a connection', () => {
       assert.ok(kept.every(({ destroyed }) => !destroyed));
     }));
 
+  it('that reads slowly has its answers counted once they are on their way, not before', () =>
+    withPort({ siteFolder: TEST_DIST }, async (server) => {
+      const answered = async () => {
+        const { body } = await server.metrics.render();
+        return Number(/^lead_page_request_seconds_count\{.*film\.mp4.* (\d+)$/m.exec(body)?.[1] ?? 0);
+      };
+      const socket = connect({ port: server.port, host: '127.0.0.1', localAddress: VISITOR });
+      socket.pause().write(FILMS);
+      while (!server.sockets.some(({ writableLength }) => writableLength > 0)) await setTimeout(2);
+      assert.ok((await answered()) < 30);
+      socket.resume();
+      while ((await answered()) < 30) await setTimeout(5);
+      socket.destroy();
+    }));
+
   it('is counted while it is open', () =>
     withPort({}, async (server) => {
       const open = async () =>

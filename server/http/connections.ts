@@ -28,6 +28,8 @@ type Connection = {
   requestsInHand: number;
   /** Which change of any connection, counted, made this one idle or busy. The lowest has waited longest. */
   since: number;
+  /** Hears the end of each answer to a whole request. A function made anew for each took a twentieth of a page's processor time. */
+  readonly noteAnswered: () => void;
 };
 
 type ConnectionParts = {
@@ -60,7 +62,16 @@ export function boundConnections(
   server.once('close', minuteLog.close);
 
   const enter = (socket: Socket, network: string | null): void => {
-    const connection: Connection = { socket, network, requestsInHand: 0, since: (changes += 1) };
+    const connection: Connection = {
+      socket,
+      network,
+      requestsInHand: 0,
+      since: (changes += 1),
+      noteAnswered: () => {
+        connection.requestsInHand -= 1;
+        if (connection.requestsInHand === 0) connection.since = changes += 1;
+      },
+    };
     connections.set(socket, connection);
     if (network !== null) networks.set(network, (networks.get(network) ?? new Set()).add(connection));
     socket.once('close', () => leave(connection));
@@ -123,20 +134,22 @@ export function boundConnections(
   server.prependListener('request', (request, response) => {
     const connection = connections.get(request.socket);
     if (connection === undefined) return;
-    let isInHand = false;
     const takeInHand = () => {
+      // Refused before its body had arrived.
       if (response.closed) return;
-      isInHand = true;
       connection.requestsInHand += 1;
       connection.since = changes += 1;
+      // Not "once": it comes once in any case, and taking a listener away again costs more than adding it.
+      response.on('close', connection.noteAnswered);
     };
-    if (hasBody(request)) request.once('end', takeInHand);
-    else takeInHand();
-    // Not "once": it comes once in any case, and taking a listener away again costs more than adding it.
-    response.on('close', () => {
-      if (isInHand) connection.requestsInHand -= 1;
-      if (connection.requestsInHand === 0) connection.since = changes += 1;
-    });
+    if (!hasBody(request)) takeInHand();
+    else {
+      request.once('end', takeInHand);
+      // An answer that comes before the body ends nothing that was in hand, but the connection has begun to wait anew.
+      response.on('close', () => {
+        if (connection.requestsInHand === 0) connection.since = changes += 1;
+      });
+    }
   });
 }
 

@@ -67,10 +67,13 @@ export function addSiteFastPath(
     const { status, headers, body } = found;
     const begun = performance.now();
     onRequest(request.headers);
-    response.on('finish', () => onAnswered({ method, route, status, ms: performance.now() - begun }));
     response
       .writeHead(status, [...headers, ...ownHeaders(randomUUID())])
       .end(method === 'GET' ? body : undefined);
+    const noteAnswered = () => onAnswered({ method, route, status, ms: performance.now() - begun });
+    // Nearly always: the system has taken the whole answer. To listen for that cost a twentieth of an answer's processor time.
+    if (response.writableLength === 0) noteAnswered();
+    else response.on('finish', noteAnswered);
     if (isPage({ method, route, status })) onPageSeen(request);
     return true;
   }

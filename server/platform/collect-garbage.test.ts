@@ -1,0 +1,44 @@
+// What a collection takes away beside garbage: V8 also forgets what it has learned about objects of which none is alive at that moment.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+const COLLECT = path.join(import.meta.dirname, 'collect-garbage.ts');
+/** Each tick is over before the next begins, so none waits while the garbage is collected. */
+const PROGRAM = `
+  const { collectGarbage } = await import(${JSON.stringify(COLLECT)});
+  const tick = async () => {
+    for (let count = 0; count < 3000; count += 1) {
+      process.nextTick(() => {});
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  await tick();
+  collectGarbage();
+  await tick();
+`;
+
+describe('a collection of garbage', () => {
+  it('leaves V8 what it knows of ticks, of which each answer makes several', () => {
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'collect-garbage-'));
+    try {
+      const log = path.join(folder, 'v8.log');
+      const flags = ['--log-ic', `--logfile=${log}`, '--no-logfile-per-isolate', '--input-type=module'];
+      const { status, stderr } = spawnSync(process.execPath, [...flags, '--eval', PROGRAM], {
+        encoding: 'utf8',
+      });
+      assert.equal(status, 0, stderr);
+      // Such as KeyedLoadIC,0x75…,8561,79,27,0,1,0x12…,symbol("async_id_symbol" …: from knowing nothing (0) to knowing one shape (1).
+      const learned = Array.from(
+        readFileSync(log, 'utf8').matchAll(/^\w+IC,.*,(\w),(\w),\w+,symbol\("async_id_symbol"/gm),
+        ([, from, to]) => `${from} to ${to}`,
+      );
+      assert.deepEqual(learned, ['0 to 1']);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
