@@ -1,6 +1,4 @@
 // Brings the page to life. Loaded by the boot script (boot.ts) at the visitor's first sign of intent.
-import { noteStacks } from '#web/without-stacks.ts';
-// The others come after it.
 import { flushSync } from 'react-dom';
 import { createRoot, hydrateRoot } from 'react-dom/client';
 
@@ -14,8 +12,6 @@ import { appStyles } from '#web/styles/app-styles.ts';
 import { createToastStore } from '#web/ui/toast-store.ts';
 import { formStageState, initialStageState } from '#web/use-stage.ts';
 import { noteFirstTouch } from '#web/first-touch.ts';
-
-noteStacks();
 
 /** A press that started the application has opened the form by then. */
 const SETTLED_MS = 50;
