@@ -13,8 +13,8 @@ import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 const REACHES_OUT = ['SMTP_URL', 'WEBHOOK_URLS', 'DATABASE_URL'] as const;
 /** So that every kind of mail can be seen. */
 const EVERY_MAIL = { GUIDE_EMAIL: 'link', NEW_LEAD_EMAIL: 'each', OPERATOR_EMAIL: 'you@example.com' };
-/** Then it is killed. */
-const STOP_WITHIN_MS = 3_000;
+/** Then it is killed. It has answered by then what came before (dev-api.ts). */
+const STOP_WITHIN_MS = 8_000;
 
 export type Api = {
   readonly origin: string;

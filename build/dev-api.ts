@@ -4,6 +4,9 @@ import { buildApp } from '#server/run/app.ts';
 import { createLogger } from '#server/observability/logger.ts';
 import { openService, readInstance } from '#server/run/service.ts';
 
+/** After that, what hangs is cut off. */
+const ANSWER_WITHIN_MS = 5_000;
+
 // Ctrl-C goes to every process of the terminal; the parent says when to end.
 for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
 
@@ -27,7 +30,8 @@ await app.listen({ port: service.config.port, host: service.config.host });
 
 process.once('disconnect', () => {
   stopping = true;
-  app.server.closeAllConnections();
+  // A form that came before is still answered: the person who sent it knows nothing of the words that were saved meanwhile.
+  setTimeout(() => app.server.closeAllConnections(), ANSWER_WITHIN_MS).unref();
   void app
     .close()
     .then(() => service.close())

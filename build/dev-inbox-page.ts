@@ -92,7 +92,12 @@ document.addEventListener('click', async ({ target }) => {
     target.textContent = 'Copied';
   }
 });
-new EventSource('/inbox/events').onmessage = async () => {
+let looking;
+// One after the other: an older answer never takes the place of a newer one.
+new EventSource('/inbox/events').onmessage = () => {
+  looking = Promise.resolve(looking).then(look);
+};
+async function look() {
   // The development server ends, or starts anew; the next event brings what is missed.
   const text = await fetch(location.href).then((answer) => answer.text()).catch(() => null);
   if (text === null) return;
@@ -103,7 +108,7 @@ new EventSource('/inbox/events').onmessage = async () => {
     if (now.innerHTML !== then.innerHTML) then.innerHTML = now.innerHTML;
   }
   document.querySelectorAll('details').forEach((details, at) => { if (open[at]) details.open = true; });
-};
+}
 `;
 
 /**

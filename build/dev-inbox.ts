@@ -16,6 +16,9 @@ import { readCampaign } from '#server/campaign/campaign.ts';
 const MOST_SHOWN = 50;
 const CODE = /(?<!\d)\d{6}(?!\d)/;
 
+/** Makes an open page look again. */
+const CHANGED = 'data: changed\n\n';
+
 type Inbox = {
   readonly plugin: Plugin;
   /** To be called when words were saved. */
@@ -30,7 +33,7 @@ export function createInbox({ api, campaign }: { api: Pick<Api, 'mailFolder'>; c
   const listeners = new Set<ServerResponse>();
   let watcher: FSWatcher | undefined;
   const tell = () => {
-    for (const listener of listeners) listener.write('data: changed\n\n');
+    for (const listener of listeners) listener.write(CHANGED);
   };
   const serve = async (url: URL): Promise<string> => {
     const mails = [...(await received(mailFolder)), ...samples(campaign)];
@@ -53,8 +56,9 @@ export function createInbox({ api, campaign }: { api: Pick<Api, 'mailFolder'>; c
           const url = new URL(request.url ?? '/', 'http://localhost');
           if (url.pathname === '/events') {
             response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
-            response.write('\n');
             listeners.add(response);
+            // What came after the page was written and before it was connected would never be shown.
+            response.write(CHANGED);
             response.once('close', () => listeners.delete(response));
             return;
           }
