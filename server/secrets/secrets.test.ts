@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { createHmac, hkdfSync } from 'node:crypto';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -7,12 +8,27 @@ import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 
 import { codeDigits, codeReference, findCode } from '#server/secrets/one-time-code.ts';
-import { deriveSecrets, makeSecretFile, readSecretFile, sign, unsign } from '#server/secrets/secrets.ts';
+import {
+  deriveSecrets,
+  hmac,
+  makeSecretFile,
+  readSecretFile,
+  sign,
+  unsign,
+} from '#server/secrets/secrets.ts';
 
 const OLD = 'old-secret-0123456789-0123456789-0123456789';
 const NEW = 'new-secret-0123456789-0123456789-0123456789';
 
 describe('secrets', () => {
+  it('sign with the HMAC of RFC 2104, each purpose under a key of its own', () => {
+    const key = hkdfSync('sha256', OLD, '', 'verified-lead-page cookie', 32);
+    for (const text of ['', 'value', 'Zoë 🙂', 'x'.repeat(1_000)]) {
+      const expected = createHmac('sha256', Buffer.from(key)).update(text).digest();
+      assert.deepEqual(hmac(deriveSecrets([OLD])[0].keys.cookie, text), expected);
+    }
+  });
+
   it('sign what only they can verify', () => {
     const secrets = deriveSecrets([OLD]);
     const signed = sign(secrets, 'value.with.dots');

@@ -100,7 +100,7 @@ export async function verifyChain(
     const before = entries;
     const readAfter = (position: number) => entriesAfter(db, position);
     for await (const page of pagesAfter(after, readAfter, ({ entry }) => entry.position)) {
-      collect(page.length);
+      collect();
       const emptied: number[] = [];
       for (const row of page) {
         const { entry } = row;
@@ -244,7 +244,7 @@ const hashAt = async (db: Db, position: number): Promise<string | undefined> =>
 async function findForgotten(db: Db, now: number, report: (fault: ChainFault) => void): Promise<void> {
   const collect = createCollector();
   for await (const ids of unsealedPages(db, '')) {
-    collect(ids.length);
+    collect();
     if (ids.length === 0) continue;
     const isRecent = (column: 'verified_at' | 'withdrawn_at') =>
       sql<boolean>`${sql.ref(column)} between ${now - OVERLAP_MS} and ${now + OVERLAP_MS}`;

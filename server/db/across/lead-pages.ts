@@ -111,7 +111,7 @@ export async function holdLeadRecord(
 }
 
 /** Pages this small die in V8's young generation. */
-const PAGE_SIZE = 100;
+const PAGE_SIZE = 200;
 /** Rows looked at in one statement where few of them are wanted. */
 const SLICE_SIZE = 5_000;
 

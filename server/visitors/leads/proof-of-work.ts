@@ -65,7 +65,7 @@ type ProofOfWorkParts = {
 /** Makes challenges, and checks solutions. */
 export function createProofOfWork({ db, secrets, clock }: ProofOfWorkParts): ProofOfWork {
   const signing = ({ keys }: Secrets[0]) => {
-    const secret = keys['proof of work'].export().toString('base64url');
+    const secret = keys['proof of work'].bytes.toString('base64url');
     return {
       hmacSignatureSecret: `challenge ${secret}`,
       hmacKeySignatureSecret: `solution ${secret}`,
