@@ -99,17 +99,17 @@ export async function verifyChain(
   const checkRest = async (): Promise<boolean> => {
     const before = entries;
     const readAfter = (position: number) => entriesAfter(db, position);
-    for await (const page of pagesAfter(after, readAfter, ({ entry }) => entry.position)) {
+    for await (const page of pagesAfter(after, readAfter, ({ position }) => position)) {
       collect();
       const emptied: number[] = [];
       for (const row of page) {
-        const { entry } = row;
+        const checked = checkEntry(row);
+        const { entry, sealed } = checked;
         entries += 1;
         after = entry.position;
-        const checked = checkEntry(row);
         if (checked.isErased) erased += 1;
-        if (checked.sealed !== null && 'erasure' in checked.sealed) emptied.push(...checked.sealed.positions);
-        onEntry({ entry, sealed: checked.sealed, standingEmail: row.standing?.email ?? null });
+        if (sealed !== null && 'erasure' in sealed) emptied.push(...sealed.positions);
+        onEntry(checked);
         const place = placeFault(head, entry);
         if (place !== null) report(place);
         for (const fault of checked.faults) report(fault);
