@@ -1,5 +1,5 @@
 // Writes leads as text, a page at a time.
-import { createCollector } from '#server/platform/collect-garbage.ts';
+import { collectGarbage, createCollector } from '#server/platform/collect-garbage.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import {
   hasOwnAnswers,
@@ -39,6 +39,8 @@ export async function* selectLeads(
   { state, source, ...filter }: LeadSelection,
   unsubscribeUrl: UnsubscribeUrl,
 ): AsyncGenerator<Iterable<{ readonly id: string; readonly lead: ExportedLead }>, void, void> {
+  // What starting left: the peak is 10 MB lower.
+  collectGarbage();
   const collect = createCollector();
   for await (const page of leadPages(db, state, filter)) {
     collect();

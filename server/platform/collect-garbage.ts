@@ -25,7 +25,6 @@ const MOST_GARBAGE_BYTES = 20e6;
  * V8 itself lets the heap of a short program grow to a multiple of its need.
  */
 export function createCollector(): () => void {
-  collectGarbage();
   let needed = usedBytes();
   return () => {
     if (usedBytes() < needed + MOST_GARBAGE_BYTES) return;

@@ -1,6 +1,6 @@
 // The chain of consent proofs: its entries, their hashes and the signature of the newest, made with a key that the database does not
 // hold. One process at a time appends. across/consent-sealing.ts seals consents, across/consent-check.ts checks the whole chain.
-import { hash, randomBytes, randomUUIDv7 } from 'node:crypto';
+import { hash as hashOf, randomBytes, randomUUIDv7 } from 'node:crypto';
 
 import { sql, type RawBuilder, type Selectable } from 'kysely';
 
@@ -80,7 +80,7 @@ export type AcceptanceNote = {
 /** Where a chain begins. */
 export const GENESIS = '0'.repeat(64);
 const SALT_BYTES = 16;
-export const sha256 = (text: string): string => hash('sha256', text);
+export const sha256 = (text: string): string => hashOf('sha256', text);
 
 /** The salt goes with the content when a person is erased; without it, the content cannot be guessed from its hash. */
 export const hashOfContent = (salt: string, content: string): string => sha256(`${salt}\n${content}`);
