@@ -62,5 +62,5 @@ Examples:
 async function* leadsOf(
   ...selection: Parameters<typeof selectLeads>
 ): AsyncGenerator<readonly ExportedLead[], void, void> {
-  for await (const page of selectLeads(...selection)) yield page.map(({ lead }) => lead);
+  for await (const page of selectLeads(...selection)) yield Array.from(page, ({ lead }) => lead);
 }

@@ -18,7 +18,7 @@ import {
   suppressionPages,
   type Suppression,
 } from '#server/db/tables/suppressions.ts';
-import { csv } from '#desk/export/csv.ts';
+import { csvLine } from '#desk/export/csv.ts';
 import { findColumns } from '#desk/import/people.ts';
 import { readCsv } from '#desk/import/read-csv.ts';
 import type { Service } from '#server/run/service.ts';
@@ -119,9 +119,11 @@ function addExportList(list: Command, desk: Desk): void {
       const { database } = await desk.service();
       let count = 0;
       const write = async (append: (text: string) => Promise<void>) => {
-        await append(csv([HEADINGS]));
+        await append(csvLine(HEADINGS));
         for await (const entries of shownPages(database.db)) {
-          await append(csv(entries.map(({ email, reason, since, note }) => [email, reason, since, note])));
+          await append(
+            entries.map(({ email, reason, since, note }) => csvLine([email, reason, since, note])).join(''),
+          );
           count += entries.length;
         }
       };

@@ -21,7 +21,7 @@ import { TOUCH_NAMES } from '#shared/attribution.ts';
 /** A lead as it goes out. Times are ISO 8601 in UTC; what is not known is empty. */
 export type ExportedLead = Omit<LeadAnswers, 'answers'> & {
   /** To the questions of the campaign's own, by id; not there without any. */
-  readonly answers?: OwnAnswers;
+  readonly answers: OwnAnswers | undefined;
   readonly email: string;
   readonly first_verified_at: string;
   readonly last_verified_at: string;
@@ -38,7 +38,7 @@ export type ExportedLead = Omit<LeadAnswers, 'answers'> & {
   readonly unsubscribe_url: string;
   readonly attribution: KeptAttribution;
   /** Which of several pages had the form; not there where there was one. */
-  readonly variant?: string;
+  readonly variant: string | undefined;
 };
 
 /** Makes the link with which a lead withdraws the consent; empty where the format has no column for it. */
@@ -255,7 +255,7 @@ export function exportedLead(record: LeadRecord, unsubscribeUrl: UnsubscribeUrl)
     email,
     name: record.name,
     company: record.company,
-    ...(record.answers !== null && { answers: readAnswers(record.answers) }),
+    answers: record.answers === null ? undefined : readAnswers(record.answers),
     first_verified_at: firstVerifiedAt,
     // Usually the same time: writing it once is faster for a million leads.
     last_verified_at:
@@ -275,7 +275,7 @@ export function exportedLead(record: LeadRecord, unsubscribeUrl: UnsubscribeUrl)
     // Only a lead has a consent to withdraw.
     unsubscribe_url: record.first_verified_at === null ? '' : unsubscribeUrl(record.id),
     attribution,
-    ...(record.variant !== null && { variant: record.variant }),
+    variant: record.variant ?? undefined,
   };
 }
 

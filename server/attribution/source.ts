@@ -24,12 +24,12 @@ export const readAttribution = (json: string): KeptAttribution => JSON.parse(jso
  * What the operator named the link (`utm_source`), else whose advertisement it was, else the site it was on, else `direct`. Of
  * the last touch that says something.
  */
-export const sourceOf = ({ first, ...last }: KeptAttribution): string =>
-  sourceOfTouch(last) ?? (first && sourceOfTouch(first)) ?? DIRECT;
+export const sourceOf = (last: KeptAttribution): string =>
+  sourceOfTouch(last) ?? (last.first && sourceOfTouch(last.first)) ?? DIRECT;
 
 /** Of the first touch. */
-export const firstSourceOf = ({ first, ...last }: KeptAttribution): string =>
-  (first && sourceOfTouch(first)) ?? sourceOfTouch(last) ?? DIRECT;
+export const firstSourceOf = (last: KeptAttribution): string =>
+  (last.first && sourceOfTouch(last.first)) ?? sourceOfTouch(last) ?? DIRECT;
 
 function sourceOfTouch(touch: Touch): string | undefined {
   if (touch.utm_source !== undefined) return touch.utm_source;

@@ -1,9 +1,17 @@
 // Collects garbage at moments that we choose: after the start, and during work on many rows. V8 itself collects when the heap has grown,
 // so a quiet process would keep the memory of its start (docs/decisions/0019-what-starting-leaves.md).
-import { setFlagsFromString } from 'node:v8';
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-let collect: NodeJS.GCFunction | undefined;
+let found: NodeJS.GCFunction | undefined;
+
+function collector(): NodeJS.GCFunction {
+  if (found === undefined) {
+    setFlagsFromString('--expose-gc');
+    found = runInNewContext('globalThis.gc') as NodeJS.GCFunction;
+  }
+  return found;
+}
 
 /**
  * Collects everything, and blocks the process for some ten milliseconds.
@@ -12,27 +20,25 @@ let collect: NodeJS.GCFunction | undefined;
  * slower code for good. Each answer makes some ten ticks: without this one, an answer with the page takes a sixth more processor time.
  */
 export function collectGarbage(): void {
-  if (collect === undefined) {
-    setFlagsFromString('--expose-gc');
-    collect = runInNewContext('globalThis.gc') as NodeJS.GCFunction;
-  }
+  const collect = collector();
   process.nextTick(() => {});
   collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }
 
-/** Their texts take some 15 MB. */
-const ROWS_BETWEEN_COLLECTIONS = 20_000;
+/** Beyond what starting needs, some 120 MB. */
+const MOST_GARBAGE_BYTES = 20e6;
 
 /**
- * Makes a collector for work on more rows than memory should hold. Call it with the number of rows of each page; it collects now and
- * then. Otherwise V8 lets the heap of a short program grow to a multiple of its need.
+ * Makes a collector for work on more rows than memory should hold. Call it now and then, as with each page: it collects when the heap has grown by 20 MB.
+ * V8 itself lets the heap of a short program grow to a multiple of its need.
  */
-export function createCollector(): (rows: number) => void {
-  let since = 0;
-  return (rows) => {
-    since += rows;
-    if (since < ROWS_BETWEEN_COLLECTIONS) return;
-    collectGarbage();
-    since = 0;
+export function createCollector(): () => void {
+  let needed = usedBytes();
+  return () => {
+    if (usedBytes() < needed + MOST_GARBAGE_BYTES) return;
+    collector()({ type: 'major', execution: 'sync' });
+    needed = usedBytes();
   };
 }
+
+const usedBytes = (): number => getHeapStatistics().used_heap_size;

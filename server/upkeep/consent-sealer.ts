@@ -46,7 +46,7 @@ export async function sealConsents(
       const page = config.publicUrl;
       sealed += await sealRows(database, { ids, signer, now: clock(), page, messageIdOf });
       onSealed(sealed);
-      collect(ids.length);
+      collect();
       // Requests have their turn.
       await setImmediate();
     }

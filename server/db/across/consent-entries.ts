@@ -70,7 +70,7 @@ export type ChainFault = {
 /** What the content of an entry can be. */
 export type Sealed = ConsentProof | WithdrawalProof | ErasureNote | AcceptanceNote;
 
-const PAGE_SIZE = 500;
+const PAGE_SIZE = 200;
 
 /** Hash of what is wrong, for {@link ChainFault}. */
 export const stateOf = (...what: readonly unknown[]): string => sha256(JSON.stringify(what)).slice(0, 32);
@@ -102,11 +102,17 @@ const idIn = (sealed: Sealed): string => {
 type Row = Awaited<ReturnType<typeof entriesAfter>>[number];
 
 /** Checks an entry by itself, and against its row. */
-export function checkEntry({ entry, standing, erasure }: Row): {
+export function checkEntry(row: Row): {
+  readonly entry: ChainEntry;
   readonly sealed: Sealed | null;
+  /** The address that its row belongs to now. */
+  readonly standingEmail: string | null;
   readonly isErased: boolean;
   readonly faults: readonly ChainFault[];
 } {
+  const entry = entryOf(row);
+  const standing = standingOf(row);
+  const standingEmail = standing?.email ?? null;
   const { position, content, salt } = entry;
   const faultOf = (kind: FaultKind, fields?: readonly string[]): ChainFault => ({
     kind,
@@ -116,16 +122,16 @@ export function checkEntry({ entry, standing, erasure }: Row): {
     state: stateOf(salt, content, entry.receipt_id, standing),
   });
   if (content === null || salt === null) {
-    const note = erasure === null ? null : readSealed(erasure);
+    const note = erasureOf(row);
     const isNamed = note !== null && 'erasure' in note && note.positions.includes(position);
     const faults = isNamed && standing === null ? [] : [faultOf('emptied')];
-    return { sealed: null, isErased: true, faults };
+    return { entry, sealed: null, standingEmail, isErased: true, faults };
   }
   const sealed = readSealed(entry);
   const faults: ChainFault[] = [];
   if (sealed === null) {
     const kind = hashOfContent(salt, content) === entry.content_hash ? 'foreign' : 'content';
-    return { sealed, isErased: false, faults: [faultOf(kind)] };
+    return { entry, sealed, standingEmail, isErased: false, faults: [faultOf(kind)] };
   }
   if (idIn(sealed) !== entry.receipt_id) faults.push(faultOf('receipt'));
   else if ('receipt' in sealed || 'withdrawal' in sealed) {
@@ -135,7 +141,7 @@ export function checkEntry({ entry, standing, erasure }: Row): {
       if (fields.length > 0) faults.push(faultOf('differs', fields));
     }
   }
-  return { sealed, isErased: false, faults };
+  return { entry, sealed, standingEmail, isErased: false, faults };
 }
 
 /**
@@ -149,93 +155,94 @@ const differences = (
   Object.entries(sealed)
     .filter(
       ([field, value]) =>
-        (field in standing || field === 'answers') && !isDeepStrictEqual(value, standing[field]),
+        value !== standing[field] &&
+        (field in standing || field === 'answers') &&
+        !isDeepStrictEqual(value, standing[field]),
     )
     .map(([field]) => field);
 
 /** A page of entries, each with what its row says now, and the entry of the erasure that emptied it. */
 export async function entriesAfter(db: Db, after: number) {
-  const rows = await db
-    // The page first: either database then looks up the few rows that belong to it by their keys.
-    .selectFrom((eb) =>
-      eb
-        .selectFrom('consent_chain')
-        .selectAll()
-        .where('position', '>', after)
-        .orderBy('position')
-        .limit(PAGE_SIZE)
-        .as('k'),
-    )
-    .leftJoin('consent_receipts as r', 'r.id', 'k.receipt_id')
-    .leftJoin('withdrawals as t', 't.id', 'k.receipt_id')
-    .leftJoin('leads as l', (join) => join.on('l.id', '=', sql<string>`coalesce(r.lead_id, t.lead_id)`))
-    .leftJoin('submissions as s', 's.id', 'r.submission_id')
-    .leftJoin('consent_wordings as w', 'w.version', 'r.consent_version')
-    .leftJoin('consent_chain as e', 'e.position', 'k.erased_by')
-    .selectAll('k')
-    .select([
-      'r.id as consent_id',
-      't.id as withdrawal_id',
-      'l.email',
-      ...ANSWERS,
-      'r.consent_version',
-      'w.text',
-      'r.verified_from_address',
-      'r.same_browser',
-      't.way',
-      'e.content as erasure_content',
-      'e.salt as erasure_salt',
-      'e.content_hash as erasure_hash',
-    ])
-    .select((eb) => [
-      eb.fn.coalesce('r.client_address', 't.client_address').as('client_address'),
-      eb.fn.coalesce('r.user_agent', 't.user_agent').as('user_agent'),
-      // As text: a stranger may have put a number there that is too large to be read as one.
-      eb.cast<string | null>('r.given_at', 'text').as('given_at'),
-      eb.cast<string | null>('r.verified_at', 'text').as('verified_at'),
-      eb.cast<string | null>('t.withdrawn_at', 'text').as('withdrawn_at'),
-    ])
-    .orderBy('k.position')
-    .execute();
-  return rows.map((row) => {
-    const { position, receipt_id, content, salt, content_hash, hash, sealed_at, erased_by } = row;
-    const entry: ChainEntry = {
-      position,
-      receipt_id,
-      content,
-      salt,
-      content_hash,
-      hash,
-      sealed_at,
-      erased_by,
-    };
-    return {
-      entry,
-      standing: standingOf({
-        ...row,
-        given_at: Number(row.given_at),
-        verified_at: Number(row.verified_at),
-        withdrawn_at: Number(row.withdrawn_at),
-      }),
-      erasure:
-        row.erasure_hash === null
-          ? null
-          : { content: row.erasure_content, salt: row.erasure_salt, content_hash: row.erasure_hash },
-    };
-  });
+  return (
+    db
+      // The page first: either database then looks up the few rows that belong to it by their keys.
+      .selectFrom((eb) =>
+        eb
+          .selectFrom('consent_chain')
+          .selectAll()
+          .where('position', '>', after)
+          .orderBy('position')
+          .limit(PAGE_SIZE)
+          .as('k'),
+      )
+      .leftJoin('consent_receipts as r', 'r.id', 'k.receipt_id')
+      .leftJoin('withdrawals as t', 't.id', 'k.receipt_id')
+      .leftJoin('leads as l', (join) => join.on('l.id', '=', sql<string>`coalesce(r.lead_id, t.lead_id)`))
+      .leftJoin('submissions as s', 's.id', 'r.submission_id')
+      .leftJoin('consent_wordings as w', 'w.version', 'r.consent_version')
+      .leftJoin('consent_chain as e', 'e.position', 'k.erased_by')
+      .selectAll('k')
+      .select([
+        'r.id as consent_id',
+        't.id as withdrawal_id',
+        'l.email',
+        ...ANSWERS,
+        'r.consent_version',
+        'w.text',
+        'r.verified_from_address',
+        'r.same_browser',
+        't.way',
+        'e.content as erasure_content',
+        'e.salt as erasure_salt',
+        'e.content_hash as erasure_hash',
+      ])
+      .select((eb) => [
+        eb.fn.coalesce('r.client_address', 't.client_address').as('client_address'),
+        eb.fn.coalesce('r.user_agent', 't.user_agent').as('user_agent'),
+        // As text: a stranger may have put a number there that is too large to be read as one.
+        eb.cast<string | null>('r.given_at', 'text').as('given_at'),
+        eb.cast<string | null>('r.verified_at', 'text').as('verified_at'),
+        eb.cast<string | null>('t.withdrawn_at', 'text').as('withdrawn_at'),
+      ])
+      .orderBy('k.position')
+      .execute()
+  );
+}
+
+function entryOf({
+  position,
+  receipt_id,
+  content,
+  salt,
+  content_hash,
+  hash,
+  sealed_at,
+  erased_by,
+}: Row): ChainEntry {
+  return { position, receipt_id, content, salt, content_hash, hash, sealed_at, erased_by };
 }
 
 /** What a proof made now would say. Rows that it should refer to may be gone: their fields are null then, and differ. */
-function standingOf(
-  row: { readonly consent_id: string | null; readonly withdrawal_id: string | null } & Readonly<
-    Record<string, unknown>
-  >,
-): Partial<ConsentProof & WithdrawalProof> | null {
+function standingOf(row: Row): Partial<ConsentProof & WithdrawalProof> | null {
   if (row.consent_id !== null)
-    return standingProofOf({ ...row, id: row.consent_id } as unknown as StandingConsent);
+    return standingProofOf({
+      ...row,
+      id: row.consent_id,
+      given_at: Number(row.given_at),
+      verified_at: Number(row.verified_at),
+    } as unknown as StandingConsent);
   if (row.withdrawal_id !== null)
-    return withdrawalProofOf({ ...row, id: row.withdrawal_id } as unknown as StandingWithdrawal);
+    return withdrawalProofOf({
+      ...row,
+      id: row.withdrawal_id,
+      withdrawn_at: Number(row.withdrawn_at),
+    } as unknown as StandingWithdrawal);
   return null;
+}
+
+function erasureOf({ erasure_content, erasure_salt, erasure_hash }: Row): Sealed | null {
+  if (erasure_hash === null) return null;
+  return readSealed({ content: erasure_content, salt: erasure_salt, content_hash: erasure_hash });
 }
 
 /** Entries that an erasure names, and whose content is there. */

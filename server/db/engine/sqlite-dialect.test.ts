@@ -249,6 +249,22 @@ describe('transactions on SQLite that come together', () => {
 });
 
 describe('a statement on SQLite', () => {
+  it('for all columns has each value under its name after a later release added one', () =>
+    withDatabase(async ({ db, file }) => {
+      await db.insertInto('parents').values({ id: 1 }).execute();
+      const read = () =>
+        db
+          .selectFrom('parents')
+          .selectAll()
+          .select(sql<string>`'last'`.as('end'))
+          .execute();
+      assert.deepEqual(await read(), [{ id: 1, end: 'last' }]);
+      const later = new DatabaseSync(file);
+      later.exec("alter table parents add column added text default 'new'");
+      later.close();
+      assert.deepEqual(await read(), [{ id: 1, added: 'new', end: 'last' }]);
+    }));
+
   it('with a limit is planned once, however often it is run', async () => {
     const sqlite = new DatabaseSync(':memory:');
     sqlite.exec('create table parents (id integer primary key)');

@@ -1,6 +1,6 @@
 // The chain of consent proofs: its entries, their hashes and the signature of the newest, made with a key that the database does not
 // hold. One process at a time appends. across/consent-sealing.ts seals consents, across/consent-check.ts checks the whole chain.
-import { createHash, randomBytes, randomUUIDv7 } from 'node:crypto';
+import { hash as hashOf, randomBytes, randomUUIDv7 } from 'node:crypto';
 
 import { sql, type RawBuilder, type Selectable } from 'kysely';
 
@@ -80,16 +80,12 @@ export type AcceptanceNote = {
 /** Where a chain begins. */
 export const GENESIS = '0'.repeat(64);
 const SALT_BYTES = 16;
-export const sha256 = (...parts: readonly string[]): string => {
-  const hash = createHash('sha256');
-  for (const part of parts) hash.update(part);
-  return hash.digest('hex');
-};
+export const sha256 = (text: string): string => hashOf('sha256', text);
 
 /** The salt goes with the content when a person is erased; without it, the content cannot be guessed from its hash. */
-export const hashOfContent = (salt: string, content: string): string => sha256(salt, '\n', content);
+export const hashOfContent = (salt: string, content: string): string => sha256(`${salt}\n${content}`);
 export const hashOfEntry = (previous: string, position: number, contentHash: string): string =>
-  sha256(previous, '\n', String(position), '\n', contentHash);
+  sha256(`${previous}\n${position}\n${contentHash}`);
 
 export type ChainHead = { readonly position: number; readonly hash: string };
 
