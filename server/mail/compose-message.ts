@@ -8,13 +8,13 @@ import { buildHeaderValue, detectMimeType, foldLines } from 'nodemailer/lib/mime
 import MimeNode, { type MimeNodeHeaderValue } from 'nodemailer/lib/mime-node';
 import { encode as encodeQuotedPrintable, wrap as wrapQuotedPrintable } from 'nodemailer/lib/qp';
 
-/** RFC 5322, section 2.1.1. */
+/** The longest line that either encoding may write (RFC 2045, sections 6.7 and 6.8). */
 const LINE_LENGTH = 76;
 const NEW_LINE = '\r\n';
 
 /** What a message consists of. */
 export type Message = {
-  /** Values in clear, in the order in which they are written. */
+  /** Words and addresses as readers see them, in the order in which they are written. */
   readonly headers: Readonly<Record<string, MimeNodeHeaderValue>>;
   readonly text: string;
   readonly html: string;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 
 import { SMTPServer } from 'smtp-server';
@@ -79,6 +80,36 @@ describe('a login', () => {
       wrong.close();
     } finally {
       await server.close();
+    }
+  });
+});
+
+describe('a mail', () => {
+  it('comes from an address in ASCII, whatever letters its domain and its sender’s name have', async () => {
+    // A mail server that shows what came over the line; smtp-server would make letters of "xn--" again.
+    let said = '';
+    const server = createServer((socket) => {
+      socket.write('220 ready\r\n');
+      socket.on('data', (chunk) => {
+        said += chunk.toString('latin1');
+        if (said.endsWith('\r\n')) socket.write(said.endsWith('DATA\r\n') ? '354 go on\r\n' : '250 yes\r\n');
+      });
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const mailer = createSmtpMailer({
+      url: `smtp://127.0.0.1:${port}`,
+      dkim: null,
+      from: '"Übermut: ein Leitfaden" <guide@exämple.com>',
+    });
+    try {
+      const outcome = await mailer.send(MAIL, new AbortController().signal);
+      assert.equal(outcome.type, 'sent');
+      assert.match(said, /^MAIL FROM:<guide@xn--exmple-cua\.com>\r\n/m);
+      assert.match(said, /^[\t\r\n\x20-\x7E]*$/);
+    } finally {
+      mailer.close();
+      server.close();
     }
   });
 });

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { domainToASCII } from 'node:url';
 
 import { createTransport, type NodemailerError } from 'nodemailer';
 import { encodeWord } from 'nodemailer/lib/mime-funcs';
@@ -12,6 +13,7 @@ import type { Config, DkimConfig } from '#server/settings/settings.ts';
 import { needsTls } from '#server/platform/smtp-url.ts';
 import { meaningOf, type AnswerMeaning } from '#server/platform/mail-server-answers.ts';
 import { makeWholeFolderPrivate } from '#server/platform/private-files.ts';
+import { asciiAddress } from '#shared/lead.ts';
 
 export type Mail = {
   /** Becomes the Message-ID, so that mail delivered twice shows as one. */
@@ -113,7 +115,7 @@ export function createSmtpMailer({
           raw: bytesOf(mail, from),
           envelope: {
             // The address to which mail servers return reports. Readers see `from`.
-            from: returnPathOf?.(mail.id) ?? addressIn(from),
+            from: returnPathOf?.(mail.id) ?? envelopeAddressOf(from),
             // An object, so that no address can be read as a list of several.
             to: { name: '', address: mail.to },
           },
@@ -165,7 +167,7 @@ function createFileMailer(
   };
 }
 
-const senderDomainOf = (from: string): string => domainOf(from).replace(/>$/, '');
+const senderDomainOf = (from: string): string => domainToASCII(domainOf(from).replace(/>$/, ''));
 
 const messageIdOf = (mailId: string, from: string): string => `<${mailId}@${senderDomainOf(from)}>`;
 
@@ -259,10 +261,14 @@ export function explainAccount(error: unknown, url: string): string {
 
 /** The From header of our mail. */
 const senderOf = ({ mailFrom, publicUrl }: Pick<Config, 'mailFrom' | 'publicUrl'>, title: string): string =>
-  mailFrom ?? `${title} <guide@${new URL(publicUrl).hostname}>`;
+  // Quoted, because a title may hold a colon, a comma or a bracket.
+  mailFrom ?? `${JSON.stringify(title)} <guide@${new URL(publicUrl).hostname}>`;
 
 /** The address alone: a sender is one, or ends with one in angle brackets. */
 const addressIn = (from: string): string => /[^\s<>]+(?=>?$)/.exec(from)?.[0] ?? '';
+
+/** The sender's address as mail servers are given it, with its domain in ASCII: not every one takes other letters. */
+const envelopeAddressOf = (from: string): string => asciiAddress(addressIn(from)) ?? addressIn(from);
 
 /** The address that our mail comes from. */
 export const senderAddress = (config: Pick<Config, 'mailFrom' | 'publicUrl'>): string =>

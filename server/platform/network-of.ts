@@ -10,7 +10,7 @@ import ipaddr from 'ipaddr.js';
  */
 export function networkOf(clientAddress: string): string {
   // Rows of older versions may hold any text that a proxy sent.
-  if (!isIPv6(clientAddress)) return clientAddress;
+  if (!isIPv6(clientAddress) || !ipaddr.isValid(clientAddress)) return clientAddress;
   const address = ipaddr.process(clientAddress);
   if (address.kind() === 'ipv4') return address.toString();
   const [network] = ipaddr.IPv6.networkAddressFromCIDR(`${address.toNormalizedString()}/64`)

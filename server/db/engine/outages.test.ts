@@ -13,6 +13,7 @@ describe('an outage of the database', () => {
       failure('sorry, too many clients already', { code: '53300' }),
       failure('deadlock detected', { code: '40P01' }),
       failure('canceling statement due to conflict with recovery', { code: '40001' }),
+      failure('server conn crashed?', { code: '08P01' }),
       failure('connect ECONNREFUSED 127.0.0.1:5432', { code: 'ECONNREFUSED' }),
       failure('Connection terminated unexpectedly'),
       failure('timeout exceeded when trying to connect'),

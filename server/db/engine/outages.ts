@@ -3,7 +3,7 @@ import { errorCode } from '#server/platform/error-code.ts';
 
 // PostgreSQL's classes for "not now" (57P0x: shutting down or starting, 53xxx: no room, 08xxx: connection lost,
 // 55P03 and 57014: a wait was cut short, 40xxx: given up for another), the ways a socket fails, and SQLite's busy, full, read-only and I/O errors.
-const POSTGRES_OUTAGE = /^(57P0\d|53\d{3}|08\d{3}|55P03|57014|25006|40001|40P01)$/;
+const POSTGRES_OUTAGE = /^(57P0\d|53\d{3}|08\w{3}|55P03|57014|25006|40001|40P01)$/;
 const SOCKET_OUTAGE = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/;
 const CONNECTION_OUTAGE =
   /connection (terminated|timeout)|timeout exceeded when trying to connect|timeout expired|client has encountered a connection error/i;

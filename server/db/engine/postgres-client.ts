@@ -13,6 +13,9 @@ const GRACE_MS = 2_000;
 /** PostgreSQL's code for a statement behind one that failed, in the same transaction. */
 const IN_FAILED_TRANSACTION = '25P02';
 
+/** A connection is not used again that a shutdown has reached, whose server takes no writes, or that lost a prepared statement. */
+const SPENT = /^(57P\d\d|25006|26000)$/;
+
 /** Run inside a transaction, lifts the time limit of its statements. */
 export const WITHOUT_TIME_LIMIT = "select set_config('statement_timeout', '0', true)";
 
@@ -36,11 +39,13 @@ export function wrapClient(client: PoolClient, options: ClientOptions): Postgres
   const replication = watchReplication(client);
   /** Sent, and not answered yet. */
   const inHand = new Set<Promise<unknown>>();
+  /** The statement that was sent last; fulfilled when it is over, however it ended. */
+  let inFront: Promise<unknown> = Promise.resolve();
   let isStalled = false;
   let isSpent = false;
 
   let isGathering = false;
-  /** Statements that are begun in one turn of the event loop leave in one packet: a third of the time was in writing each. */
+  /** Statements that are begun in one turn of the event loop leave in one packet. Writing each on its own took a third of the time. */
   const gather = () => {
     if (isGathering) return;
     isGathering = true;
@@ -63,29 +68,39 @@ export function wrapClient(client: PoolClient, options: ClientOptions): Postgres
 
   const query = async (text: string, values: readonly unknown[]) => {
     if (isStalled) throw notInTime();
-    transaction.onSend(text);
+    transaction.send(text);
     const answer = send(text, values);
     inHand.add(answer);
+    const timed = inTime(answer);
+    inFront = timed.catch(() => {});
     try {
-      const result = await (statementTimeoutMs > 0 && !transaction.isUnlimited()
-        ? within(answer, statementTimeoutMs + GRACE_MS, () => {
-            isStalled = true;
-          })
-        : answer);
+      const result = await timed;
       inHand.delete(answer);
-      replication.check();
-      if (transaction.hasCommitted(text, result)) writes.succeeded();
+      // What it was sent together with was replicated with the commit.
+      if (transaction.isOverAfter(text)) replication.check();
+      if (transaction.answered(text, result)) writes.succeeded();
       return result;
     } catch (thrown) {
       if (!isStalled) inHand.delete(answer);
-      const error = transaction.causeOf(thrown);
-      // A read that takes too long says nothing about writing.
-      if (text === 'commit' || !isRead(text)) writes.failed(error);
-      const code = errorCode(error) ?? '';
-      isSpent ||= code === READ_ONLY || code.startsWith('57P');
+      const code = errorCode(thrown) ?? '';
+      // A read that takes too long says nothing about writing, and neither does what came to nothing behind it.
+      if (code !== IN_FAILED_TRANSACTION && !(thrown instanceof RolledBack) && !isRead(text))
+        writes.failed(thrown);
+      isSpent ||= SPENT.test(code);
       if (code === READ_ONLY) options.onStandby();
-      throw error;
+      throw transaction.failed(text, thrown);
     }
+  };
+
+  /** The answer to a statement, in time from when the one in front of it was answered, as PostgreSQL counts. */
+  const inTime = async <Answer>(answer: Promise<Answer>): Promise<Answer> => {
+    if (statementTimeoutMs === 0 || transaction.isUnlimited()) return answer;
+    answer.catch(() => {});
+    await inFront;
+    if (isStalled) throw notInTime();
+    return within(answer, statementTimeoutMs + GRACE_MS, () => {
+      isStalled = true;
+    });
   };
 
   const release = (discard?: Error | boolean) => {
@@ -97,46 +112,64 @@ export function wrapClient(client: PoolClient, options: ClientOptions): Postgres
 
 type Result = { readonly command?: string; readonly rowCount?: number | null };
 
+/** What a commit throws that rolled back. */
+class RolledBack extends Error {}
+
 /**
  * Follows the statements of a connection: whether a transaction is open, has written, has failed, and has lifted its time limit.
  * Statements are sent before those in front of them are answered; the answers come in the same order.
  */
 function followTransaction(): {
-  readonly onSend: (text: string) => void;
+  /** To be called before a statement is sent. Throws when its transaction's commit was. */
+  readonly send: (text: string) => void;
   readonly isUnlimited: () => boolean;
+  /** Whether no transaction is open once this statement is answered. */
+  readonly isOverAfter: (text: string) => boolean;
   /**
-   * To be called with each answer. Throws what failed first in a transaction whose commit rolled it back.
-   * @returns whether the statement has committed a change
+   * Takes the answer to a statement. Throws when it is a commit that rolled back.
+   * @returns whether it has committed a change
    */
-  readonly hasCommitted: (text: string, result: Result) => boolean;
-  /** Returns what failed first in a transaction; PostgreSQL only says of the statements behind it that they came to nothing. */
-  readonly causeOf: (thrown: unknown) => unknown;
+  readonly answered: (text: string, result: Result) => boolean;
+  /** Takes what a statement threw. @returns what failed first, of which PostgreSQL says nothing to the statements behind it */
+  readonly failed: (text: string, thrown: unknown) => unknown;
 } {
+  let isEnding = false;
   let isOpen = false;
   let isUnlimited = false;
   let hasWritten = false;
   let failure: { readonly cause: unknown } | null = null;
   return {
-    onSend: (text) => {
+    send: (text) => {
+      if (isEnding) throw new Error(`A statement came after the commit of its transaction: ${text}`);
       if (text === WITHOUT_TIME_LIMIT) isUnlimited = true;
-      if (isEnd(text)) isUnlimited = false;
+      if (isEnd(text)) {
+        isUnlimited = false;
+        isEnding = true;
+      }
     },
     isUnlimited: () => isUnlimited,
-    hasCommitted: (text, result) => {
-      const failed = failure;
-      if (isBeginning(text) || isEnd(text)) {
-        isOpen = isBeginning(text);
+    isOverAfter: (text) => isEnd(text) || (!isOpen && !isBeginning(text)),
+    answered: (text, result) => {
+      if (text === 'commit' && result.command === 'ROLLBACK') throw new RolledBack();
+      if (isBeginning(text)) {
+        isOpen = true;
+        failure = null;
+      } else if (isEnd(text)) {
+        isEnding = false;
+        isOpen = false;
         failure = null;
       }
-      if (text === 'commit' && failed !== null) throw failed.cause;
       hasWritten ||= isWrite(result);
       const isCommitted = hasWritten && !isOpen && text !== 'rollback';
       if (!isOpen) hasWritten = false;
       return isCommitted;
     },
-    causeOf: (thrown) => {
-      if (errorCode(thrown) === IN_FAILED_TRANSACTION && failure !== null) return failure.cause;
-      if (isOpen) failure ??= { cause: thrown };
+    failed: (text, thrown) => {
+      if (isEnd(text)) isEnding = false;
+      const isBehind = thrown instanceof RolledBack || errorCode(thrown) === IN_FAILED_TRANSACTION;
+      if (isBehind && failure !== null) return failure.cause;
+      // A beginning that fails leaves the statements behind it without a transaction.
+      if (isOpen || isBeginning(text)) failure ??= { cause: thrown };
       return thrown;
     },
   };

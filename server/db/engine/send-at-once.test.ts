@@ -4,8 +4,8 @@ import { setTimeout } from 'node:timers/promises';
 
 import { sql } from 'kysely';
 
-import { openDatabase } from '#server/db/engine/connect.ts';
-import { withCommit } from '#server/db/engine/send-at-once.ts';
+import { openDatabase, type Db } from '#server/db/engine/connect.ts';
+import { leaveToCommit, transaction } from '#server/db/engine/send-at-once.ts';
 import { migrate } from '#server/db/migrations/migrate.ts';
 import { API } from '#shared/api.ts';
 import { behindPgBouncer, createPostgresDatabase, ENGINES, freshDatabase } from '#testing/databases.ts';
@@ -39,12 +39,13 @@ for (const engine of ENGINES)
       }
     });
 
-    it('that go with the commit fail it with their own error, and nothing is kept', async () => {
+    it('that are left to the commit fail it with their own error, and nothing is kept', async () => {
       const { db, close, writes } = await freshDatabase(engine);
       try {
         await assert.rejects(
-          db.transaction().execute(async (tx) => {
-            withCommit(
+          transaction(db, async (tx) => {
+            leaveToCommit(
+              tx,
               tx.insertInto('limit_windows').values(window('a')).execute(),
               tx.insertInto('limit_windows').values(window('a')).execute(),
               tx.insertInto('limit_windows').values(window('b')).execute(),
@@ -54,8 +55,8 @@ for (const engine of ENGINES)
         );
         assert.deepEqual(await db.selectFrom('limit_windows').selectAll().execute(), []);
         // The next transaction on this connection knows nothing of it.
-        await db.transaction().execute(async (tx) => {
-          withCommit(tx.insertInto('limit_windows').values(window('c')).execute());
+        await transaction(db, async (tx) => {
+          leaveToCommit(tx, tx.insertInto('limit_windows').values(window('c')).execute());
         });
         assert.equal((await db.selectFrom('limit_windows').selectAll().execute()).length, 1);
         assert.equal(writes.fault(), null);
@@ -68,11 +69,43 @@ for (const engine of ENGINES)
       const { db, close } = await freshDatabase(engine);
       try {
         await assert.rejects(
-          db.transaction().execute(async (tx) => {
-            withCommit(sql`select no_such_column from limit_windows`.execute(tx));
+          transaction(db, async (tx) => {
+            leaveToCommit(tx, sql`select no_such_column from limit_windows`.execute(tx));
             await tx.selectFrom('limit_windows').selectAll().execute();
           }),
           /no_such_column/,
+        );
+      } finally {
+        await close();
+      }
+    });
+
+    it('are not left to a commit in vain: what comes late, or never, fails the transaction', async () => {
+      const { db, close } = await freshDatabase(engine);
+      const late = async (tx: Db) => {
+        await tx.insertInto('limit_windows').values(window('in time')).execute();
+        await tx.insertInto('limit_windows').values(window('late')).execute();
+      };
+      const never = async () => {
+        throw new TypeError('a slip of ours');
+      };
+      try {
+        await assert.rejects(
+          transaction(db, async (tx) => leaveToCommit(tx, late(tx))),
+          /after the commit/,
+        );
+        await assert.rejects(
+          transaction(db, async (tx) => leaveToCommit(tx, never())),
+          /a slip of ours/,
+        );
+        const kept = await db.selectFrom('limit_windows').select('key').execute();
+        assert.deepEqual(
+          kept.map(({ key }) => key),
+          ['in time'],
+        );
+        await assert.rejects(
+          db.transaction().execute(async (tx) => leaveToCommit(tx, Promise.resolve())),
+          /Only transaction\(\)/,
         );
       } finally {
         await close();

@@ -1,6 +1,6 @@
-// Has a transaction send each statement when it is begun, behind those begun before it. Kysely would hold it back until the one before is
-// answered; on PostgreSQL, that is a round trip for each. Statements that need nothing from each other are begun together and awaited
-// together; the database runs them in the order in which they were begun (31 round trips a flow became 11, docs/decisions/0035-sent-together.md).
+// Sends each statement of a transaction as soon as it is begun. Kysely would wait for the answer to the one before: on PostgreSQL, one
+// round trip each (31 a flow became 11, docs/decisions/0035-sent-together.md). Statements that need nothing from each other are begun
+// together and awaited together; the database runs them in the order in which they were begun.
 import type { ConnectionProvider, DatabaseConnection, Kysely, QueryExecutor } from 'kysely';
 
 /** Changes an open database. To be called once, before its first transaction. */
@@ -30,11 +30,38 @@ function connectionOf(provider: ConnectionProvider): DatabaseConnection {
   return connection;
 }
 
+/** What each transaction has left to its commit. */
+const left = new WeakMap<object, Promise<unknown>[]>();
+
 /**
- * Sends statements with the commit of their transaction, whose answer says whether they succeeded: to be used where no row of theirs is
- * needed. They must have been begun, not only be about to.
- * @param statements of the transaction that is about to end
+ * Runs a transaction that may leave statements to its commit.
+ * @param work rolled back when it throws, or when any of its statements fails
+ * @returns what `work` returns, once the commit and everything left to it has succeeded
  */
-export function withCommit(...statements: readonly Promise<unknown>[]): void {
-  for (const statement of statements) statement.catch(() => {});
+export async function transaction<Tables, Result>(
+  db: Kysely<Tables>,
+  work: (tx: Kysely<Tables>) => Promise<Result>,
+): Promise<Result> {
+  const statements: Promise<unknown>[] = [];
+  const result = await db.transaction().execute((tx) => {
+    left.set(tx, statements);
+    return work(tx);
+  });
+  // Answered before the commit was.
+  await Promise.all(statements);
+  return result;
+}
+
+/**
+ * Leaves statements of which no row is needed to the commit, which fails when one of them does.
+ * @param tx of {@link transaction}
+ * @param statements single ones, already begun: what a function begins after an `await` would come after the commit, and is refused
+ */
+export function leaveToCommit(tx: object, ...statements: readonly Promise<unknown>[]): void {
+  const own = left.get(tx);
+  if (own === undefined) throw new Error('Only transaction() waits for what is left to the commit.');
+  for (const statement of statements) {
+    statement.catch(() => {});
+    own.push(statement);
+  }
 }

@@ -61,6 +61,8 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
   let owner: DatabaseConnection | null = null;
   /** What failed first in it. The transaction cannot be committed any more, as on PostgreSQL. */
   let failure: { readonly cause: unknown } | null = null;
+  /** Their transaction waits for its commit: no statement may follow. */
+  const ending = new WeakSet<DatabaseConnection>();
   let onIdle: (() => void) | null = null;
 
   const commits = createSharedCommit({
@@ -115,6 +117,8 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
     connection: DatabaseConnection,
     statement: Statement,
   ): Promise<QueryResult<unknown>> => {
+    if (ending.has(connection))
+      throw new Error(`A statement came after the commit of its transaction: ${statement.sql}`);
     if (owner !== connection)
       return turns.ask(connection, isRead(statement.sql) ? 'read' : 'write', statement);
     // Without a group, it would be committed on its own.
@@ -156,9 +160,17 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
     },
     commitTransaction: (connection) =>
       new Promise((resolve, reject) => {
-        if (failure !== null) throw failure.cause;
         if (owner !== connection) throw givenUp();
-        commits.endMember({ resolve, reject });
+        if (failure !== null) throw failure.cause;
+        ending.add(connection);
+        const settle = (how: () => void) => {
+          ending.delete(connection);
+          how();
+        };
+        commits.endMember({
+          resolve: () => settle(resolve),
+          reject: (error) => settle(() => reject(error)),
+        });
         release();
       }),
     rollbackTransaction: async (connection) => rollBack(connection),

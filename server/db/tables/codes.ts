@@ -40,9 +40,19 @@ export const isLive = (code: Code, now: number): boolean => code.expires_at > no
 /** A challenge, if there is one, and the e-mail address it is for. */
 type Claim = { readonly challenge: Challenge | undefined; readonly email: string };
 
-/** The newest code that was mailed for a challenge, live or not. */
-export async function newestCodeOf(db: Db, { id }: Challenge, now: number): Promise<Code | undefined> {
-  const { rows } = await codesOfChallenge(db, { challengeId: id });
+/**
+ * The one code that answers a challenge: its own newest, live or not; without one of its own, what a visitor at the same network
+ * address asked for.
+ * @param fromSameAddress {@link liveCodeFromAddress}
+ */
+export async function codeThatAnswers(
+  db: Db,
+  challenge: Challenge | undefined,
+  fromSameAddress: Code | undefined,
+  now: number,
+): Promise<Code | undefined> {
+  if (!hasCodeOfItsOwn(challenge)) return fromSameAddress;
+  const { rows } = await codesOfChallenge(db, { challengeId: challenge.id });
   return newestFirst(rows, now)[0];
 }
 

@@ -3,7 +3,7 @@ import type { Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
-import { withCommit } from '#server/db/engine/send-at-once.ts';
+import { leaveToCommit } from '#server/db/engine/send-at-once.ts';
 import { statement, valuesOf, type Value } from '#server/db/engine/statement.ts';
 import type { Submission } from '#server/db/tables/submissions.ts';
 import { answersOf } from '#shared/lead.ts';
@@ -108,7 +108,8 @@ export async function mergeLead(
   });
   const [lead] = rows;
   if (lead === undefined) throw new Error('A lead that was merged is not there.');
-  withCommit(
+  leaveToCommit(
+    tx,
     insertReceipt(tx, {
       id: receiptId,
       lead_id: lead.id,

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
+import { sql } from 'kysely';
+
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import { chainSignerOf } from '#server/secrets/secrets.ts';
 import { erasePersonalData } from '#server/db/across/personal-data.ts';
@@ -114,6 +116,26 @@ for (const engine of ENGINES) {
           );
           assert.match(html || '', />More &lt;b&gt;answers&lt;\/b&gt;<br>Less work</);
         });
+      }));
+
+    it('gets the mail with the lead or not at all: without its row there is no lead', () =>
+      withServer({ engine, env: EACH }, async (server) => {
+        const { db } = server.database;
+        if (engine === 'sqlite') {
+          await sql`create trigger refuses before insert on outbox when new.kind = 'new-lead'
+            begin select raise(abort, 'refused'); end`.execute(db);
+        } else {
+          await sql`create function refuse() returns trigger language plpgsql as
+            $$ begin raise exception 'refused'; end $$`.execute(db);
+          await sql`create trigger refuses before insert on outbox for each row
+            when (new.kind = 'new-lead') execute function refuse()`.execute(db);
+        }
+        const email = 'ada@example.com';
+        const visitor = createVisitor(server);
+        await visitor.post(API.leads, filledForm({ email }));
+        const code = codeIn(await server.inbox.waitForMail(email));
+        assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 500);
+        assert.equal(await server.countRows('leads'), 0);
       }));
 
     it('gets no mail about a lead who was erased before it was sent', () =>

@@ -155,7 +155,7 @@ for (const engine of ENGINES) {
     });
 
     it('looks into the outbox for few of many codes that go to one domain at once', async (t) => {
-      // What is quick does not depend on what else this machine does.
+      // Slows the worker's clock, so that deliveries count as quick on a busy machine too.
       const now = performance.now.bind(performance);
       t.mock.method(performance, 'now', () => now() / 20);
       let looks = 0;

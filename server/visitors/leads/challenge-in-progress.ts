@@ -1,7 +1,7 @@
 // The challenge a browser waits in, so that a reload of the code screen restores it and sends nothing.
 import { codeReference } from '#server/secrets/one-time-code.ts';
 import { findOpenChallenge, findOpenChallengeFor, hasCodeOfItsOwn } from '#server/db/tables/challenges.ts';
-import { liveCodeFromAddress, newestCodeOf } from '#server/db/tables/codes.ts';
+import { codeThatAnswers, liveCodeFromAddress } from '#server/db/tables/codes.ts';
 import { newestSubmission, NOT_STATED } from '#server/db/tables/submissions.ts';
 import { mailFate } from '#server/visitors/leads/mailing-time.ts';
 import { resendInSeconds } from '#server/visitors/leads/request-code.ts';
@@ -27,9 +27,8 @@ export async function findChallengeInProgress(
   const submission = await newestSubmission(db, challenge.id);
   if (submission === undefined) return null;
   const { email } = challenge;
-  const code = hasCodeOfItsOwn(challenge)
-    ? await newestCodeOf(db, challenge, now)
-    : await liveCodeFromAddress(db, { email, clientAddress: submission.client_address }, now);
+  const elsewhere = await liveCodeFromAddress(db, { email, clientAddress: submission.client_address }, now);
+  const code = await codeThatAnswers(db, challenge, elsewhere, now);
   if (code === undefined) return null;
   return {
     name: submission.name,

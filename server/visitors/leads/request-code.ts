@@ -16,15 +16,15 @@ import {
 } from '#server/db/tables/challenges.ts';
 import { isRecent } from '#server/db/engine/clocks.ts';
 import {
+  codeThatAnswers,
   endCodes,
   insertCode,
   isLive,
   liveCodeFromAddress,
-  newestCodeOf,
   type Code,
 } from '#server/db/tables/codes.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { withCommit } from '#server/db/engine/send-at-once.ts';
+import { leaveToCommit, transaction } from '#server/db/engine/send-at-once.ts';
 import { findPlaceInQueue, laneOf, type FirstLease, type Lane } from '#server/db/tables/outbox.ts';
 import { insertSubmission } from '#server/db/tables/submissions.ts';
 import type { Attribution } from '#server/attribution/attribution.ts';
@@ -94,9 +94,9 @@ export async function requestCode(
   const lane = laneOf(networkOf(visitor.clientAddress), recipient);
   const ask: Ask = { lead, email, recipient, lane, visitor, now: context.clock() };
   using reservation = context.mail.reserve(lane);
-  const { mail, ...outcome } = await context.database.db
-    .transaction()
-    .execute((tx) => answer(tx, context, ask, reservation?.lease));
+  const { mail, ...outcome } = await transaction(context.database.db, (tx) =>
+    answer(tx, context, ask, reservation?.lease),
+  );
   if (mail !== undefined) {
     if (reservation) reservation.deliver(await mail);
     else context.mail.wake();
@@ -120,7 +120,7 @@ async function answer(
   if (asks.type === 'exceeded') return { ...asks, type: 'refused', error: 'too-many-requests' };
 
   // What is read behind the lock sees what its last holder committed.
-  withCommit(lockAddress(tx, context.database.engine, email));
+  leaveToCommit(tx, lockAddress(tx, context.database.engine, email));
   const { browserId, isNewBrowser } = visitor;
   const [open, fromSameAddress, sends] = await Promise.all([
     isNewBrowser ? undefined : findOpenChallengeFor(tx, { browserId, email, now }),
@@ -149,9 +149,9 @@ async function answer(
   if (verdict.type === 'too late') return { ...verdict, type: 'refused', error: 'mail-backlog' };
   if (sends.type === 'exceeded') return { ...sends, type: 'refused', error: 'too-many-codes' };
 
-  if (exhausted) withCommit(endCodes(tx, open.id, now), endChallenge(tx, open.id, now));
+  if (exhausted) leaveToCommit(tx, endCodes(tx, open.id, now), endChallenge(tx, open.id, now));
   const expiresAt = now + context.config.codeTtlSeconds * 1000;
-  if (challenge) withCommit(addCodeToChallenge(tx, challenge.id, expiresAt));
+  if (challenge) leaveToCommit(tx, addCodeToChallenge(tx, challenge.id, expiresAt));
   const challengeId = challenge?.id ?? openChallenge(tx, ask, { codesSent: 1, expiresAt });
   storeSubmission(tx, context, ask, challengeId);
   // The id holds the time, by which codes are counted (codeStatistics).
@@ -165,14 +165,14 @@ async function answer(
     expires_at: expiresAt,
     used_at: null,
   };
-  withCommit(insertCode(tx, code));
+  leaveToCommit(tx, insertCode(tx, code));
   const place =
     lease === undefined
       ? await findPlaceInQueue(tx, lane, { now, mostBehindMs: context.mail.backlog.mostBehindMs })
       : { ...lane, turnAt: now };
   const id = uuid({ msecs: now });
   const mail = queueCodeMail(tx, { id, code, recipient, place, lease, now });
-  withCommit(mail);
+  leaveToCommit(tx, mail);
   const codeKey = { id: code.id, secretId: code.secret_id };
   return { ...requested(context, challengeId, codeKey, context.config.resendSeconds), mail };
 }
@@ -184,7 +184,7 @@ async function findRecentCode(
   { challenge, fromSameAddress }: { challenge: Challenge | undefined; fromSameAddress: Code | undefined },
   { email, now }: Ask,
 ): Promise<Code | undefined> {
-  const code = hasCodeOfItsOwn(challenge) ? await newestCodeOf(tx, challenge, now) : fromSameAddress;
+  const code = await codeThatAnswers(tx, challenge, fromSameAddress, now);
   if (code === undefined || !isLive(code, now)) return undefined;
   if (!isRecent(await mailingTime(tx, code, now), limits.resendQuietMs, now)) return undefined;
   // Another browser's code is entered on the shared budget. If that is being used up, only a new code helps.
@@ -192,14 +192,15 @@ async function findRecentCode(
   return mayEnterIt ? code : undefined;
 }
 
-/** @returns its id */
+/** Begins to store a challenge; the commit reports a failure. @returns its id */
 function openChallenge(
   tx: Db,
   { email, visitor, now }: Ask,
   { codesSent, expiresAt }: { codesSent: 0 | 1; expiresAt: number },
 ): string {
   const id = randomUUIDv7();
-  withCommit(
+  leaveToCommit(
+    tx,
     insertChallenge(tx, {
       id,
       browser_id: visitor.browserId,
@@ -212,6 +213,7 @@ function openChallenge(
   return id;
 }
 
+/** Begins to store what was typed; the commit reports a failure. */
 function storeSubmission(
   tx: Db,
   { campaign: { form } }: VisitorContext,
@@ -219,7 +221,8 @@ function storeSubmission(
   challengeId: string,
 ): void {
   const { lead, visitor } = ask;
-  withCommit(
+  leaveToCommit(
+    tx,
     insertSubmission(tx, {
       id: randomUUIDv7(),
       challenge_id: challengeId,

@@ -54,7 +54,7 @@ function addFormRoute(app: FastifyInstance, context: VisitorContext, proofOfWork
     const verdict = judgeDomain(parsed.data.email, config, campaign.freeMailDomains);
     if (verdict.type === 'refused') return sendError(reply, 'email-domain-refused');
     const knownBrowserId = cookies.readBrowserId(request);
-    // Ids that begin with their time are stored beside each other. That none can be guessed, the cookie's signature sees to.
+    // Ids that begin with their time are stored beside each other. The cookie's signature, not the id, keeps strangers from using one.
     const browserId = knownBrowserId ?? randomUUIDv7();
 
     const robot = isRobot(request.body);

@@ -24,7 +24,7 @@ import {
   type Code,
 } from '#server/db/tables/codes.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { withCommit } from '#server/db/engine/send-at-once.ts';
+import { leaveToCommit, transaction } from '#server/db/engine/send-at-once.ts';
 import { findLeadId, mergeLead } from '#server/db/tables/leads.ts';
 import { liftSuppressions } from '#server/db/tables/suppressions.ts';
 import { firstLikeNewestSubmission } from '#server/db/tables/submissions.ts';
@@ -117,9 +117,9 @@ export async function verifyCode(
     return counted.ifWrong;
   }
 
-  return db.transaction().execute(async (tx) => {
+  return transaction(db, async (tx) => {
     // What is read behind the lock sees what its last holder committed.
-    withCommit(lockAddress(tx, context.database.engine, email));
+    leaveToCommit(tx, lockAddress(tx, context.database.engine, email));
     const outcome = await openLead(tx, context, { challenge: open ?? verified?.challenge, own, code, entry });
     if (outcome.type === 'verified' && !own) await limits.forgiveTry(tx, email, now);
     return outcome;
@@ -303,7 +303,7 @@ async function openLead(
   const submission = entered ? newest : undefined;
   const codesSent = submission === undefined ? null : await closeChallenge(tx, challengeId, own ? 1 : 0, now);
   const isOnlyCode = codesSent === 1 && challengeId === code.challenge_id;
-  if (entered && !isOnlyCode) withCommit(endCodes(tx, code.challenge_id, now));
+  if (entered && !isOnlyCode) leaveToCommit(tx, endCodes(tx, code.challenge_id, now));
   if (submission !== undefined && codesSent !== null) {
     const newId = randomUUIDv7();
     const leadId = await mergeLead(tx, submission, {
@@ -316,16 +316,16 @@ async function openLead(
       now,
     });
     // A new consent, and an address that works.
-    withCommit(liftSuppressions(tx, { keys: pseudonymsOf(secrets, email), email }));
+    leaveToCommit(tx, liftSuppressions(tx, { keys: pseudonymsOf(secrets, email), email }));
     if (config.guideEmail !== 'off') {
       const recipient = asciiAddress(submission.email_typed) ?? email;
-      withCommit(queueGuideMail(tx, { id: uuid({ msecs: now }), leadId, recipient, now }));
+      leaveToCommit(tx, queueGuideMail(tx, { id: uuid({ msecs: now }), leadId, recipient, now }));
     }
     const type = leadId === newId ? 'lead.verified' : 'lead.updated';
     await webhooks.queue(tx, { type, leadId, now });
     const { operatorEmail } = config;
     if (config.newLeadEmail === 'each' && operatorEmail !== null && leadId === newId)
-      withCommit(queueNewLeadMail(tx, { id: uuid({ msecs: now }), leadId, recipient: operatorEmail, now }));
+      await queueNewLeadMail(tx, { id: uuid({ msecs: now }), leadId, recipient: operatorEmail, now });
     return { type: 'verified', leadId, afterMs };
   }
 
