@@ -17,13 +17,16 @@ export const hasCodeOfItsOwn = (challenge: Challenge | undefined): challenge is 
 /** The same in SQL, and the other way round. */
 const ridesOnAnother = (eb: ExpressionBuilder<Schema, 'challenges'>) => eb('codes_sent', '=', 0);
 
+const lock = statement((db, value: Value<{ readonly email: string }>) => ({
+  compile: () => sql`select pg_advisory_xact_lock(hashtextextended(${value('email')}, 0))`.compile(db),
+}));
+
 /**
  * Makes others who ask for the same address wait until this transaction ends, so that counting and then sending
  * is one step. SQLite has one writer at a time anyway.
  */
 export async function lockAddress(tx: Db, engine: OpenDatabase['engine'], email: string): Promise<void> {
-  if (engine === 'postgres')
-    await sql`select pg_advisory_xact_lock(hashtextextended(${email}, 0))`.execute(tx);
+  if (engine === 'postgres') await lock(tx, { email });
 }
 
 /** The same for several addresses, locked in one order so that two transactions cannot deadlock. */
