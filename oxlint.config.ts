@@ -33,7 +33,6 @@ const FLOORS: readonly Readonly<Record<string, readonly string[]>>[] = [
       'engine/connect.ts',
       'engine/clocks.ts',
       'engine/outages.ts',
-      'engine/send-at-once.ts',
       'migrations/migrate.ts',
       'tables/*',
       'across/*',

@@ -1,5 +1,5 @@
 // Composes a mail into the bytes that a mail server is handed, with nodemailer's encoders. nodemailer would compose it through a chain of
-// streams: 0.69 ms of processor time a mail, sending included, and 0.33 this way. It still sends the bytes, and signs them.
+// streams: 0.69 ms of processor time a mail, sending included, and 0.33 this way. nodemailer still sends the bytes, and signs them.
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 
@@ -49,14 +49,14 @@ function multipart(kind: 'alternative' | 'mixed', parts: readonly string[]): str
 function textPart(type: string, text: string): string {
   const canonical = text.replaceAll(/\r?\n/g, NEW_LINE);
   const bytes = Buffer.from(canonical);
-  // Written in quoted-printable, a byte beyond ASCII takes three; in base64, any three take four.
-  const isMostlyAscii = bytes.length < 1.5 * canonical.length;
+  const quoted = encodeQuotedPrintable(bytes);
+  const isQuotedShorter = quoted.length <= (4 / 3) * bytes.length;
   return [
     `Content-Type: ${type}; charset=utf-8`,
-    `Content-Transfer-Encoding: ${isMostlyAscii ? 'quoted-printable' : 'base64'}`,
+    `Content-Transfer-Encoding: ${isQuotedShorter ? 'quoted-printable' : 'base64'}`,
     '',
-    isMostlyAscii
-      ? wrapQuotedPrintable(encodeQuotedPrintable(bytes), LINE_LENGTH)
+    isQuotedShorter
+      ? wrapQuotedPrintable(quoted, LINE_LENGTH)
       : wrapBase64(bytes.toString('base64'), LINE_LENGTH),
   ].join(NEW_LINE);
 }

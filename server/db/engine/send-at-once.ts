@@ -29,39 +29,3 @@ function connectionOf(provider: ConnectionProvider): DatabaseConnection {
   if (connection === undefined) throw new Error('The connection of a new transaction is in use.');
   return connection;
 }
-
-/** What each transaction has left to its commit. */
-const left = new WeakMap<object, Promise<unknown>[]>();
-
-/**
- * Runs a transaction that may leave statements to its commit.
- * @param work rolled back when it throws, or when any of its statements fails
- * @returns what `work` returns, once the commit and everything left to it has succeeded
- */
-export async function transaction<Tables, Result>(
-  db: Kysely<Tables>,
-  work: (tx: Kysely<Tables>) => Promise<Result>,
-): Promise<Result> {
-  const statements: Promise<unknown>[] = [];
-  const result = await db.transaction().execute((tx) => {
-    left.set(tx, statements);
-    return work(tx);
-  });
-  // Answered before the commit was.
-  await Promise.all(statements);
-  return result;
-}
-
-/**
- * Leaves statements of which no row is needed to the commit, which fails when one of them does.
- * @param tx of {@link transaction}
- * @param statements single ones, already begun: what a function begins after an `await` would come after the commit, and is refused
- */
-export function leaveToCommit(tx: object, ...statements: readonly Promise<unknown>[]): void {
-  const own = left.get(tx);
-  if (own === undefined) throw new Error('Only transaction() waits for what is left to the commit.');
-  for (const statement of statements) {
-    statement.catch(() => {});
-    own.push(statement);
-  }
-}

@@ -46,3 +46,20 @@ export function statement<Values, Row>(
     return db.executeQuery({ ...query, parameters });
   };
 }
+
+/**
+ * Makes a {@link statement} whose result is not needed, such as an insert. In a transaction, its call returns as soon as it is sent, and it
+ * fails the statements behind it and the commit when it fails; outside, its call returns when it is done.
+ * @param compose as of {@link statement}
+ */
+export function command<Values>(
+  compose: (db: Db, value: Value<Values>) => { readonly compile: () => CompiledQuery<unknown> },
+): (db: Db, values: Values) => Promise<void> {
+  const run = statement(compose);
+  return async (db, values) => {
+    const done = run(db, values);
+    if (!db.isTransaction) await done;
+    // Both drivers remember what failed first in a transaction.
+    else done.catch(() => {});
+  };
+}

@@ -4,7 +4,7 @@ import { sql, type ExpressionBuilder, type Selectable } from 'kysely';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { columnsOf } from '#server/db/personal-columns.ts';
 import type { Schema } from '#server/db/schema.ts';
-import { statement, valuesOf, type Value } from '#server/db/engine/statement.ts';
+import { command, statement, valuesOf, type Value } from '#server/db/engine/statement.ts';
 
 export type Challenge = Selectable<Schema['challenges']>;
 
@@ -17,7 +17,7 @@ export const hasCodeOfItsOwn = (challenge: Challenge | undefined): challenge is 
 /** The same in SQL, and the other way round. */
 const ridesOnAnother = (eb: ExpressionBuilder<Schema, 'challenges'>) => eb('codes_sent', '=', 0);
 
-const lock = statement((db, value: Value<{ readonly email: string }>) => ({
+const lock = command((db, value: Value<{ readonly email: string }>) => ({
   compile: () => sql`select pg_advisory_xact_lock(hashtextextended(${value('email')}, 0))`.compile(db),
 }));
 
@@ -113,7 +113,7 @@ type NewChallenge = Pick<
   'id' | 'browser_id' | 'email' | 'codes_sent' | 'created_at' | 'expires_at'
 >;
 
-const insertOne = statement((db, value: Value<NewChallenge>) =>
+const insertOne = command((db, value: Value<NewChallenge>) =>
   db
     .insertInto('challenges')
     .values(valuesOf(value, ['id', 'browser_id', 'email', 'codes_sent', 'created_at', 'expires_at'])),

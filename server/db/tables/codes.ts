@@ -8,13 +8,13 @@ import type { Db } from '#server/db/engine/connect.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
 import { columnsOf } from '#server/db/personal-columns.ts';
 import type { Schema } from '#server/db/schema.ts';
-import { statement, valuesOf, type Value } from '#server/db/engine/statement.ts';
+import { command, statement, valuesOf, type Value } from '#server/db/engine/statement.ts';
 
 export type Code = Selectable<Schema['codes']>;
 
 type NewCode = Omit<Code, 'used_at'>;
 
-const insertOne = statement((db, value: Value<NewCode>) =>
+const insertOne = command((db, value: Value<NewCode>) =>
   db
     .insertInto('codes')
     .values(
@@ -193,7 +193,7 @@ export async function enterCode(tx: Db, code: Code, now: number): Promise<boolea
   return numAffectedRows !== 0n;
 }
 
-const end = statement((db, value: Value<{ readonly challengeId: string; readonly now: number }>) =>
+const end = command((db, value: Value<{ readonly challengeId: string; readonly now: number }>) =>
   db
     .updateTable('codes')
     .set({ expires_at: value('now') })

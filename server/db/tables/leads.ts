@@ -3,8 +3,7 @@ import type { Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
-import { leaveToCommit } from '#server/db/engine/send-at-once.ts';
-import { statement, valuesOf, type Value } from '#server/db/engine/statement.ts';
+import { command, statement, valuesOf, type Value } from '#server/db/engine/statement.ts';
 import type { Submission } from '#server/db/tables/submissions.ts';
 import { answersOf } from '#shared/lead.ts';
 import { mergedAnswers, withImportedAnswers } from '#shared/own-answers.ts';
@@ -50,7 +49,7 @@ const mergeWithNames = statement((db, value: Value<NewLead>) =>
 /** A code entered in another browser proves the address, but not that its owner filled in the form. */
 const mergeWithoutAnswers = statement((db, value: Value<NewLead>) => merge(db, value));
 
-const insertReceipt = statement((db, value: Value<Receipt>) =>
+const insertReceipt = command((db, value: Value<Receipt>) =>
   db
     .insertInto('consent_receipts')
     .values(
@@ -108,21 +107,18 @@ export async function mergeLead(
   });
   const [lead] = rows;
   if (lead === undefined) throw new Error('A lead that was merged is not there.');
-  leaveToCommit(
-    tx,
-    insertReceipt(tx, {
-      id: receiptId,
-      lead_id: lead.id,
-      submission_id: submission.id,
-      consent_version: submission.consent_version,
-      given_at: submission.created_at,
-      verified_at: now,
-      client_address: submission.client_address,
-      verified_from_address: verifiedFromAddress,
-      user_agent: submission.user_agent,
-      same_browser: sameBrowser ? 1 : 0,
-    }),
-  );
+  await insertReceipt(tx, {
+    id: receiptId,
+    lead_id: lead.id,
+    submission_id: submission.id,
+    consent_version: submission.consent_version,
+    given_at: submission.created_at,
+    verified_at: now,
+    client_address: submission.client_address,
+    verified_from_address: verifiedFromAddress,
+    user_agent: submission.user_agent,
+    same_browser: sameBrowser ? 1 : 0,
+  });
   return lead.id;
 }
 

@@ -6,7 +6,7 @@ import { sql, type Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
 import type { Schema } from '#server/db/schema.ts';
-import { statement, valuesOf, type Value } from '#server/db/engine/statement.ts';
+import { command, statement, valuesOf, type Value } from '#server/db/engine/statement.ts';
 import { domainOf } from '#server/platform/domain-of.ts';
 
 export type OutboxRow = Selectable<Schema['outbox']>;
@@ -68,7 +68,7 @@ export async function findPlaceInQueue(
   };
 }
 
-const insertOne = statement((db, value: Value<OutboxRow>) =>
+const insertOne = command((db, value: Value<OutboxRow>) =>
   db
     .insertInto('outbox')
     .values(

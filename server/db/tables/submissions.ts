@@ -4,7 +4,7 @@ import type { Selectable } from 'kysely';
 import type { Db } from '#server/db/engine/connect.ts';
 import { columnsOf } from '#server/db/personal-columns.ts';
 import type { Schema } from '#server/db/schema.ts';
-import { statement, valuesOf, type Value } from '#server/db/engine/statement.ts';
+import { command, statement, valuesOf, type Value } from '#server/db/engine/statement.ts';
 import { answersOf } from '#shared/lead.ts';
 
 export type Submission = Selectable<Schema['submissions']>;
@@ -34,7 +34,7 @@ export async function isKnownConsentWording(db: Db, version: string): Promise<bo
   return rows.length > 0;
 }
 
-const insertOne = statement((db, value: Value<Submission>) =>
+const insertOne = command((db, value: Value<Submission>) =>
   db.insertInto('submissions').values(valuesOf(value, columnsOf('submissions'))),
 );
 

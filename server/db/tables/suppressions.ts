@@ -5,7 +5,7 @@ import type { Selectable } from 'kysely';
 import type { Db } from '#server/db/engine/connect.ts';
 import { pagesAfter } from '#server/db/engine/page-through-table.ts';
 import type { Schema, SuppressionReason } from '#server/db/schema.ts';
-import { statement, type Value } from '#server/db/engine/statement.ts';
+import { command, type Value } from '#server/db/engine/statement.ts';
 
 export type Suppression = Selectable<Schema['suppressions']>;
 export type Withdrawal = Selectable<Schema['withdrawals']>;
@@ -77,7 +77,7 @@ export async function suppressionReasons(
 
 type Lift = { readonly key: string; readonly email: string; readonly kept: SuppressionReason };
 
-const lift = statement((db, value: Value<Lift>) =>
+const lift = command((db, value: Value<Lift>) =>
   db
     .deleteFrom('suppressions')
     .where((eb) => eb.or([eb('address_key', '=', value('key')), eb('email', '=', value('email'))]))
@@ -86,7 +86,7 @@ const lift = statement((db, value: Value<Lift>) =>
 
 /** Takes an address that was verified anew off the list, unless the operator put it there. */
 export async function liftSuppressions(tx: Db, { keys, email }: ListedAddress): Promise<void> {
-  await Promise.all(keys.map((key) => lift(tx, { key, email, kept: 'by-hand' })));
+  for (const key of keys) await lift(tx, { key, email, kept: 'by-hand' });
 }
 
 /** Removes an address's entries for these reasons. @returns how many were removed */

@@ -24,7 +24,6 @@ import {
   type Code,
 } from '#server/db/tables/codes.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { leaveToCommit, transaction } from '#server/db/engine/send-at-once.ts';
 import { findPlaceInQueue, laneOf, type FirstLease, type Lane } from '#server/db/tables/outbox.ts';
 import { insertSubmission } from '#server/db/tables/submissions.ts';
 import type { Attribution } from '#server/attribution/attribution.ts';
@@ -94,18 +93,18 @@ export async function requestCode(
   const lane = laneOf(networkOf(visitor.clientAddress), recipient);
   const ask: Ask = { lead, email, recipient, lane, visitor, now: context.clock() };
   using reservation = context.mail.reserve(lane);
-  const { mail, ...outcome } = await transaction(context.database.db, (tx) =>
-    answer(tx, context, ask, reservation?.lease),
-  );
+  const { mail, ...outcome } = await context.database.db
+    .transaction()
+    .execute((tx) => answer(tx, context, ask, reservation?.lease));
   if (mail !== undefined) {
-    if (reservation) reservation.deliver(await mail);
+    if (reservation) reservation.deliver(mail);
     else context.mail.wake();
   }
   return outcome;
 }
 
 /** The outcome, and the mail that was queued for it. */
-type Answer = RequestCodeOutcome & { readonly mail?: ReturnType<typeof queueCodeMail> };
+type Answer = RequestCodeOutcome & { readonly mail?: Awaited<ReturnType<typeof queueCodeMail>> };
 
 async function answer(
   tx: Db,
@@ -119,12 +118,12 @@ async function answer(
   const asks = await limits.askFromNetwork(tx, visitor.clientAddress, now);
   if (asks.type === 'exceeded') return { ...asks, type: 'refused', error: 'too-many-requests' };
 
-  // What is read behind the lock sees what its last holder committed.
-  leaveToCommit(tx, lockAddress(tx, context.database.engine, email));
+  await lockAddress(tx, context.database.engine, email);
   const { browserId, isNewBrowser } = visitor;
+  const { clientAddress } = visitor;
   const [open, fromSameAddress, sends] = await Promise.all([
     isNewBrowser ? undefined : findOpenChallengeFor(tx, { browserId, email, now }),
-    liveCodeFromAddress(tx, { email, clientAddress: visitor.clientAddress }, now),
+    liveCodeFromAddress(tx, { email, clientAddress }, now),
     limits.sendToAddress(tx, email, now),
   ]);
   const exhausted = open !== undefined && limits.isExhausted(open);
@@ -135,46 +134,43 @@ async function answer(
     : await findRecentCode(tx, limits, { challenge, fromSameAddress }, ask);
   if (recent) {
     const challengeId =
-      challenge?.id ?? openChallenge(tx, ask, { codesSent: 0, expiresAt: recent.expires_at });
-    storeSubmission(tx, context, ask, challengeId);
-    return requested(
-      context,
-      challengeId,
-      { id: recent.id, secretId: recent.secret_id },
-      await resendInSeconds(tx, context, recent, now),
-    );
+      challenge?.id ?? (await openChallenge(tx, ask, { codesSent: 0, expiresAt: recent.expires_at }));
+    await storeSubmission(tx, context, ask, challengeId);
+    return requested(context, challengeId, keyOf(recent), await resendInSeconds(tx, context, recent, now));
   }
 
   const verdict = await context.mail.backlog.admit(tx, ask.lane, now);
   if (verdict.type === 'too late') return { ...verdict, type: 'refused', error: 'mail-backlog' };
+
   if (sends.type === 'exceeded') return { ...sends, type: 'refused', error: 'too-many-codes' };
 
-  if (exhausted) leaveToCommit(tx, endCodes(tx, open.id, now), endChallenge(tx, open.id, now));
+  if (exhausted) {
+    await endCodes(tx, open.id, now);
+    await endChallenge(tx, open.id, now);
+  }
   const expiresAt = now + context.config.codeTtlSeconds * 1000;
-  if (challenge) leaveToCommit(tx, addCodeToChallenge(tx, challenge.id, expiresAt));
-  const challengeId = challenge?.id ?? openChallenge(tx, ask, { codesSent: 1, expiresAt });
-  storeSubmission(tx, context, ask, challengeId);
+  if (challenge) await addCodeToChallenge(tx, challenge.id, expiresAt);
+  const challengeId = challenge?.id ?? (await openChallenge(tx, ask, { codesSent: 1, expiresAt }));
+  await storeSubmission(tx, context, ask, challengeId);
   // The id holds the time, by which codes are counted (codeStatistics).
   const code: Code = {
     id: uuid({ msecs: now }),
     challenge_id: challengeId,
     email,
-    client_address: visitor.clientAddress,
+    client_address: clientAddress,
     secret_id: context.secrets[0].id,
     created_at: now,
     expires_at: expiresAt,
     used_at: null,
   };
-  leaveToCommit(tx, insertCode(tx, code));
+  await insertCode(tx, code);
   const place =
     lease === undefined
       ? await findPlaceInQueue(tx, lane, { now, mostBehindMs: context.mail.backlog.mostBehindMs })
       : { ...lane, turnAt: now };
   const id = uuid({ msecs: now });
-  const mail = queueCodeMail(tx, { id, code, recipient, place, lease, now });
-  leaveToCommit(tx, mail);
-  const codeKey = { id: code.id, secretId: code.secret_id };
-  return { ...requested(context, challengeId, codeKey, context.config.resendSeconds), mail };
+  const mail = await queueCodeMail(tx, { id, code, recipient, place, lease, now });
+  return { ...requested(context, challengeId, keyOf(code), context.config.resendSeconds), mail };
 }
 
 /** The code that was mailed a moment ago, or is about to be, and that answers this request as well. */
@@ -192,54 +188,48 @@ async function findRecentCode(
   return mayEnterIt ? code : undefined;
 }
 
-/** Begins to store a challenge; the commit reports a failure. @returns its id */
-function openChallenge(
+const keyOf = ({ id, secret_id: secretId }: Code): CodeKey => ({ id, secretId });
+
+async function openChallenge(
   tx: Db,
   { email, visitor, now }: Ask,
   { codesSent, expiresAt }: { codesSent: 0 | 1; expiresAt: number },
-): string {
+): Promise<string> {
   const id = randomUUIDv7();
-  leaveToCommit(
-    tx,
-    insertChallenge(tx, {
-      id,
-      browser_id: visitor.browserId,
-      email,
-      codes_sent: codesSent,
-      created_at: now,
-      expires_at: expiresAt,
-    }),
-  );
+  await insertChallenge(tx, {
+    id,
+    browser_id: visitor.browserId,
+    email,
+    codes_sent: codesSent,
+    created_at: now,
+    expires_at: expiresAt,
+  });
   return id;
 }
 
-/** Begins to store what was typed; the commit reports a failure. */
-function storeSubmission(
+async function storeSubmission(
   tx: Db,
   { campaign: { form } }: VisitorContext,
   ask: Ask,
   challengeId: string,
-): void {
+): Promise<void> {
   const { lead, visitor } = ask;
-  leaveToCommit(
-    tx,
-    insertSubmission(tx, {
-      id: randomUUIDv7(),
-      challenge_id: challengeId,
-      name: lead.name,
-      company: lead.company,
-      answers: answersText(labelledAnswers(form.fields, lead.answers)),
-      email_typed: lead.email,
-      email: ask.email,
-      consent_version: visitor.consentVersion,
-      client_address: visitor.clientAddress,
-      user_agent: visitor.userAgent,
-      attribution: JSON.stringify(visitor.attribution),
-      flags: visitor.flags.join(' '),
-      variant: visitor.variant,
-      created_at: ask.now,
-    }),
-  );
+  await insertSubmission(tx, {
+    id: randomUUIDv7(),
+    challenge_id: challengeId,
+    name: lead.name,
+    company: lead.company,
+    answers: answersText(labelledAnswers(form.fields, lead.answers)),
+    email_typed: lead.email,
+    email: ask.email,
+    consent_version: visitor.consentVersion,
+    client_address: visitor.clientAddress,
+    user_agent: visitor.userAgent,
+    attribution: JSON.stringify(visitor.attribution),
+    flags: visitor.flags.join(' '),
+    variant: visitor.variant,
+    created_at: ask.now,
+  });
 }
 
 /**

@@ -24,7 +24,6 @@ import {
   type Code,
 } from '#server/db/tables/codes.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { leaveToCommit, transaction } from '#server/db/engine/send-at-once.ts';
 import { findLeadId, mergeLead } from '#server/db/tables/leads.ts';
 import { liftSuppressions } from '#server/db/tables/suppressions.ts';
 import { firstLikeNewestSubmission } from '#server/db/tables/submissions.ts';
@@ -117,9 +116,8 @@ export async function verifyCode(
     return counted.ifWrong;
   }
 
-  return transaction(db, async (tx) => {
-    // What is read behind the lock sees what its last holder committed.
-    leaveToCommit(tx, lockAddress(tx, context.database.engine, email));
+  return db.transaction().execute(async (tx) => {
+    await lockAddress(tx, context.database.engine, email);
     const outcome = await openLead(tx, context, { challenge: open ?? verified?.challenge, own, code, entry });
     if (outcome.type === 'verified' && !own) await limits.forgiveTry(tx, email, now);
     return outcome;
@@ -177,6 +175,7 @@ async function countOwnTry(
   { limits }: VisitorContext,
   { challenge, now }: { challenge: Challenge; now: number },
 ): Promise<CountedTry> {
+  // In this order: the codes are read before the try is counted.
   const [compareWith, tries] = await Promise.all([
     acceptedCodes(tx, { challenge, email: challenge.email, most: ACCEPTED_CODES }, now),
     burnTry(tx, challenge.id, limits.triesPerChallenge),
@@ -294,16 +293,16 @@ async function openLead(
 ): Promise<VerifyCodeOutcome> {
   const { email, clientAddress, now } = entry;
   const challengeId = challenge?.id ?? code.challenge_id;
-  const [entered, newest] = await Promise.all([
+  const [entered, stored] = await Promise.all([
     enterCode(tx, code, now),
     firstLikeNewestSubmission(tx, challengeId),
   ]);
   const afterMs = entered ? now - code.created_at : null;
   // Stored together with the challenge. If there is none, the address was erased a moment ago.
-  const submission = entered ? newest : undefined;
+  const submission = entered ? stored : undefined;
   const codesSent = submission === undefined ? null : await closeChallenge(tx, challengeId, own ? 1 : 0, now);
   const isOnlyCode = codesSent === 1 && challengeId === code.challenge_id;
-  if (entered && !isOnlyCode) leaveToCommit(tx, endCodes(tx, code.challenge_id, now));
+  if (entered && !isOnlyCode) await endCodes(tx, code.challenge_id, now);
   if (submission !== undefined && codesSent !== null) {
     const newId = randomUUIDv7();
     const leadId = await mergeLead(tx, submission, {
@@ -316,10 +315,10 @@ async function openLead(
       now,
     });
     // A new consent, and an address that works.
-    leaveToCommit(tx, liftSuppressions(tx, { keys: pseudonymsOf(secrets, email), email }));
+    await liftSuppressions(tx, { keys: pseudonymsOf(secrets, email), email });
     if (config.guideEmail !== 'off') {
       const recipient = asciiAddress(submission.email_typed) ?? email;
-      leaveToCommit(tx, queueGuideMail(tx, { id: uuid({ msecs: now }), leadId, recipient, now }));
+      await queueGuideMail(tx, { id: uuid({ msecs: now }), leadId, recipient, now });
     }
     const type = leadId === newId ? 'lead.verified' : 'lead.updated';
     await webhooks.queue(tx, { type, leadId, now });
