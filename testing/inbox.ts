@@ -60,7 +60,7 @@ export async function startInbox(behaviour: InboxBehaviour = {}, port = 0): Prom
     const raw = Buffer.concat(chunks).toString('utf8');
     const refusal = (await behaviour.onMessage?.()) ?? null;
     if (refusal instanceof Error) throw refusal;
-    const mail = { to, from, raw, parsed: await PostalMime.parse(raw) };
+    const mail = { to, from, raw, parsed: await parse(raw) };
     mails.push(mail);
     byRecipient.set(to.toLowerCase(), [...mailsTo(to), mail]);
     if (refusal === 'cut off') cutOff();
@@ -150,6 +150,17 @@ export async function startInbox(behaviour: InboxBehaviour = {}, port = 0): Prom
 export function createGate(): { readonly opened: Promise<null>; readonly open: () => void } {
   const { promise, resolve } = Promise.withResolvers<null>();
   return { opened: promise, open: () => resolve(null) };
+}
+
+/** Parses a mail. The parser leaves the line ends of a part in base64 as they came (RFC 2045 wants CRLF). */
+async function parse(raw: string): Promise<Email> {
+  const { text, html, ...mail } = await PostalMime.parse(raw);
+  const lines = (part: string) => part.replaceAll('\r\n', '\n');
+  return {
+    ...mail,
+    ...(text !== undefined && { text: lines(text) }),
+    ...(html !== undefined && { html: lines(html) }),
+  };
 }
 
 /** The digits in a code e-mail, as a reader finds them: alone on a line of the text. */
