@@ -4,7 +4,6 @@ import { v7 as uuid } from 'uuid';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { holdLeadRecord, type HeldLead } from '#server/db/across/lead-pages.ts';
-import { isUnread, noteRead } from '#server/db/tables/leads.ts';
 import type { LeadEventType } from '#server/db/schema.ts';
 import { insertLeadEvent } from '#server/db/tables/webhook-events.ts';
 import { splitName } from '#server/platform/split-name.ts';
@@ -126,26 +125,6 @@ async function queue(
     notBefore,
     now,
   });
-}
-
-/** Queues the event that a lead read the article for the first time (webhooks.ts). */
-export async function queueFirstRead(
-  { db, wake, clock, ...parts }: EventParts & { db: Db; wake: () => void; clock: () => number },
-  leadId: string,
-  log: { readonly warn: (details: { err: unknown }, message: string) => void },
-): Promise<void> {
-  if (parts.endpoints.length === 0) return;
-  try {
-    if (!(await isUnread(db, leadId))) return;
-    const now = clock();
-    await db.transaction().execute(async (tx) => {
-      if (!(await noteRead(tx, { id: leadId, now }))) return;
-      await queueLeadEvent(tx, parts, { type: 'lead.read', leadId, now });
-    });
-    wake();
-  } catch (error) {
-    log.warn({ err: error }, 'That an article was read could not be noted; the next reading is.');
-  }
 }
 
 /** Makes the lead of an event from its row. */
