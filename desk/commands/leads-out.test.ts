@@ -17,7 +17,7 @@ const REFERER = 'http://localhost/?utm_source=newsletter&utm_campaign=spring&gcl
 async function becomeLead(
   server: ServerUnderTest,
   form: Record<string, unknown>,
-  { referer = 'http://localhost/', mail = 1 } = {},
+  { referer = 'http://localhost/', mail = 1, reads = false } = {},
 ): Promise<void> {
   const visitor = createVisitor(server);
   const email = String(form['email']);
@@ -25,6 +25,7 @@ async function becomeLead(
   assert.equal((await visitor.post('/api/leads', filledForm(form), { headers })).statusCode, 202);
   const code = codeIn(await server.inbox.waitForMail(email, mail));
   assert.equal((await visitor.post('/api/verify', { email, code })).statusCode, 200);
+  if (reads) assert.equal((await visitor.get('/api/article')).statusCode, 200);
 }
 
 /** Reads CSV (RFC 4180) independently of the code under test. */
@@ -46,7 +47,7 @@ for (const engine of ENGINES) {
   describe(`leads out on ${engine}`, () => {
     it('are listed and exported with their consent, and unverified people are not', () =>
       withServer({ engine, env: { FREE_MAIL: 'flag' } }, async (server) => {
-        await becomeLead(server, { email: 'ada@example.com' }, { referer: REFERER });
+        await becomeLead(server, { email: 'ada@example.com' }, { referer: REFERER, reads: true });
         await server.advance(86_400);
         await becomeLead(server, { email: 'Gus.Grissom@gmail.com', name: 'Gus' });
         const stranger = createVisitor(server);
@@ -81,6 +82,8 @@ for (const engine of ENGINES) {
           '',
         ]);
         assert.equal(ada?.[headings?.indexOf('gclid') ?? -1], 'abc-123');
+        const readAt = headings?.indexOf('first_read_at') ?? -1;
+        assert.deepEqual([ada?.[readAt], gus?.[readAt]], [times[0], '']);
         assert.deepEqual([gus?.[0], gus?.[8], gus?.[9]], ['gus.grissom@gmail.com', 'direct', 'free-mail']);
 
         const lines = (await desk(server.service, ['export', '--format', 'jsonl'])).out.trimEnd().split('\n');
@@ -92,7 +95,7 @@ for (const engine of ENGINES) {
         assert.equal((JSON.parse(listed.out) as unknown[]).length, 2);
         assert.match(
           (await desk(server.service, ['leads'])).out,
-          /^2026-11-20 12:00 +ada@example\.com +Ada/m,
+          /^first verified +first read +email.*\n2026-11-20 12:00  2026-11-20 12:00  ada@example\.com +Ada.*\n2026-11-21 12:00 +gus\./m,
         );
 
         for (const [option, value, email] of [

@@ -17,8 +17,10 @@ import { selectLeads } from '#desk/export/write-leads.ts';
 import { answerText } from '#shared/own-answers.ts';
 
 const HEADINGS = ['email', 'name', 'company', 'source', 'flags'] as const;
-/** Wide enough for most. */
+/** Of the time that began the state and of each heading but the last: wide enough for most. */
 const WIDTHS = [16, 32, 22, 24, 14] as const;
+/** Of the time of the first reading, which stands behind the first column for those who may read. */
+const READ_WIDTH = 16;
 
 /** Of the flags, which are last without questions of the campaign's own; and of an answer to one. */
 const FURTHER_WIDTHS = [9];
@@ -40,13 +42,22 @@ Examples:
       const { state } = selection;
       const { database, campaign, ...service } = await desk.service();
       const { fields } = campaign.form;
+      const mayRead = state === 'verified' || state === 'suppressed';
+      const [sinceWidth, ...otherWidths] = WIDTHS;
+      const widths = [sinceWidth, ...(mayRead ? [READ_WIDTH] : []), ...otherWidths];
       const count = await printList(desk, leadsOf(database.db, selection, unsubscribeUrlOf(service)), {
         json: json === true,
-        headings: [STATE_WORDS[state].since, ...HEADINGS, ...fields.map(({ id }) => id)],
+        headings: [
+          STATE_WORDS[state].since,
+          ...(mayRead ? ['first read'] : []),
+          ...HEADINGS,
+          ...fields.map(({ id }) => id),
+        ],
         widths:
-          fields.length === 0 ? WIDTHS : [...WIDTHS, ...FURTHER_WIDTHS, ...fields.map(() => ANSWER_WIDTH)],
-        cells: ({ state_since: at, email, name, company, source, flags, answers }) => [
+          fields.length === 0 ? widths : [...widths, ...FURTHER_WIDTHS, ...fields.map(() => ANSWER_WIDTH)],
+        cells: ({ state_since: at, first_read_at: readAt, email, name, company, source, flags, answers }) => [
           minuteOf(at),
+          ...(mayRead ? [readAt === '' ? '' : minuteOf(readAt)] : []),
           email,
           name,
           company,

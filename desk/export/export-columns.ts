@@ -25,6 +25,8 @@ export type ExportedLead = Omit<LeadAnswers, 'answers'> & {
   readonly email: string;
   readonly first_verified_at: string;
   readonly last_verified_at: string;
+  /** When the lead was first given the article. */
+  readonly first_read_at: string;
   readonly consent_given_at: string;
   readonly consent_version: string;
   readonly consent_text: string;
@@ -99,6 +101,7 @@ export const FORMATS = {
       ...TOUCH_NAMES.map((name) => touched(name, name)),
       ['first_source', (lead) => (lead.state === 'imported' ? IMPORTED : firstSourceOf(lead.attribution))],
       own('unsubscribe_url'),
+      own('first_read_at'),
     ],
   },
   jsonl: { kind: 'jsonl', about: 'one JSON object a line' },
@@ -262,6 +265,7 @@ export function exportedLead(record: LeadRecord, unsubscribeUrl: UnsubscribeUrl)
       record.last_verified_at === record.first_verified_at
         ? firstVerifiedAt
         : timeOrNothing(record.last_verified_at),
+    first_read_at: timeOrNothing(record.first_read_at),
     consent_given_at: timeOrNothing(record.consent_given_at),
     consent_version: record.consent_version ?? '',
     consent_text:

@@ -25,6 +25,8 @@ type LeadInEvent = Omit<LeadAnswers, 'answers'> & {
   readonly answers?: OwnAnswers;
   readonly first_verified_at: string;
   readonly last_verified_at: string;
+  /** When the lead was first given the article; null: not yet. */
+  readonly first_read_at: string | null;
   /** The newest; null when there is no receipt. */
   readonly consent: {
     readonly given_at: string;
@@ -142,6 +144,7 @@ function leadInEvent(record: HeldLead, unsubscribeUrl: EventParts['unsubscribeUr
     ...(record.answers !== null && { answers: readAnswers(record.answers) }),
     first_verified_at: isoTime(record.first_verified_at),
     last_verified_at: isoTime(record.last_verified_at),
+    first_read_at: record.first_read_at === null ? null : isoTime(record.first_read_at),
     consent:
       consent_given_at === null || consent_version === null
         ? null
@@ -171,6 +174,7 @@ export function testEvent(
     ...(fields.length > 0 && { answers: sampleAnswers(fields) }),
     first_verified_at: at,
     last_verified_at: at,
+    first_read_at: null,
     consent: { given_at: at, version: 'test', text: 'I agree.' },
     source: 'newsletter',
     attribution: { utm_source: 'newsletter', utm_medium: 'email', utm_campaign: 'test' },
