@@ -263,6 +263,7 @@ export const LEAD_EVENT_TYPES = [
   'lead.updated',
   'lead.read',
   'lead.unsubscribed',
+  'lead.bounced',
   'lead.erased',
 ] as const;
 export type LeadEventType = (typeof LEAD_EVENT_TYPES)[number];
