@@ -1,6 +1,8 @@
 // desk leads: lists leads, or people in another state.
 import type { Command } from '@commander-js/extra-typings';
 
+import type { LeadRecord } from '#server/db/across/lead-pages.ts';
+import type { Db } from '#server/db/engine/connect.ts';
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
 import { printList } from '#desk/commands/answer.ts';
 import type { Desk } from '#desk/commands/command.ts';
@@ -12,8 +14,8 @@ import {
   withSelection,
   withState,
 } from '#desk/commands/lead-selection.ts';
-import type { ExportedLead } from '#desk/export/export-columns.ts';
-import { selectLeads } from '#desk/export/write-leads.ts';
+import { personAsJson, type PersonAsJson, type UnsubscribeUrl } from '#desk/export/export-columns.ts';
+import { selectLeads, type LeadSelection } from '#desk/export/write-leads.ts';
 import { answerText } from '#shared/own-answers.ts';
 
 const HEADINGS = ['email', 'name', 'company', 'source', 'flags'] as const;
@@ -57,12 +59,12 @@ Examples:
           fields.length === 0 ? widths : [...widths, ...FURTHER_WIDTHS, ...fields.map(() => ANSWER_WIDTH)],
         cells: ({ state_since: at, first_read_at: readAt, email, name, company, source, flags, answers }) => [
           minuteOf(at),
-          ...(mayRead ? [readAt === '' ? '' : minuteOf(readAt)] : []),
+          ...(mayRead ? [readAt === null ? '' : minuteOf(readAt)] : []),
           email,
           name,
           company,
           source,
-          flags,
+          flags.join(' '),
           ...fields.map(({ id }) => answerText(answers?.[id]?.answer).replaceAll('\n', ' ')),
         ],
       });
@@ -71,7 +73,10 @@ Examples:
 }
 
 async function* leadsOf(
-  ...selection: Parameters<typeof selectLeads>
-): AsyncGenerator<readonly ExportedLead[], void, void> {
-  for await (const page of selectLeads(...selection)) yield page.map(({ lead }) => lead);
+  db: Db,
+  selection: LeadSelection,
+  unsubscribeUrl: UnsubscribeUrl,
+): AsyncGenerator<readonly PersonAsJson[], void, void> {
+  const make = (record: LeadRecord) => personAsJson(record, unsubscribeUrl);
+  for await (const page of selectLeads(db, selection, make)) yield page.map(({ lead }) => lead);
 }

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
-import { FORMATS, type ExportedLead } from '#desk/export/export-columns.ts';
+import { FORMATS, type PersonAsJson } from '#desk/export/export-columns.ts';
 import type { Report } from '#desk/report/report.ts';
 import { sealConsents } from '#server/upkeep/consent-sealer.ts';
 import { API } from '#shared/api.ts';
@@ -237,7 +237,7 @@ for (const engine of ENGINES) {
               'jsonl',
             ]);
             for (const [index, line] of out.trim().split('\n').entries()) {
-              const { email, name, answers } = JSON.parse(line) as ExportedLead;
+              const { email, name, answers } = JSON.parse(line) as PersonAsJson;
               const [address, typed] = Object.entries(people)[index]!;
               assert.equal(email, address);
               assert.equal(name, 'Ada Lovelace');

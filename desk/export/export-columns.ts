@@ -13,12 +13,13 @@ import {
   type KeptAttribution,
 } from '#server/attribution/source.ts';
 import { isoTime } from '#server/platform/time.ts';
+import { IMPORTED, importedConsentText, leadAsJson, type LeadAsJson } from '#server/webhooks/lead-as-json.ts';
 import type { OwnField } from '#shared/campaign-schema.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
 import { answerText, formerAnswers, readAnswers, type OwnAnswers } from '#shared/own-answers.ts';
 import { TOUCH_NAMES } from '#shared/attribution.ts';
 
-/** A lead as it goes out. Times are ISO 8601 in UTC; what is not known is empty. */
+/** A lead as columns take it. Times are ISO 8601 in UTC; what is not known is empty. */
 export type ExportedLead = Omit<LeadAnswers, 'answers'> & {
   /** To the questions of the campaign's own, by id; not there without any. */
   readonly answers?: OwnAnswers;
@@ -104,7 +105,7 @@ export const FORMATS = {
       own('first_read_at'),
     ],
   },
-  jsonl: { kind: 'jsonl', about: 'one JSON object a line' },
+  jsonl: { kind: 'jsonl', about: 'one JSON object a line, as webhooks have it' },
   hubspot: {
     kind: 'csv',
     about: 'contacts, for the import of HubSpot',
@@ -249,6 +250,20 @@ function answerCell({ id, kind }: OwnField, answers: OwnAnswers = {}, between?: 
 export const FORMATS_WITH_STATE: readonly FormatName[] = ['csv', 'jsonl'];
 export const FORMAT_NAMES = Object.keys(FORMATS) as FormatName[];
 
+/** A person as JSON: as in events (docs/webhooks.md), with the state. */
+export type PersonAsJson = LeadAsJson & {
+  readonly state: LeadState;
+  /** First verified; or asked for the newest code; or imported. ISO 8601, UTC. */
+  readonly state_since: string;
+};
+
+/** Makes the JSON of a row. */
+export const personAsJson = (record: LeadRecord, unsubscribeUrl: UnsubscribeUrl): PersonAsJson => ({
+  ...leadAsJson(record, unsubscribeUrl),
+  state: record.state,
+  state_since: isoTime(record.state_since),
+});
+
 /** Makes an exported lead of a row. */
 export function exportedLead(record: LeadRecord, unsubscribeUrl: UnsubscribeUrl): ExportedLead {
   const { email, flags, state } = record;
@@ -271,7 +286,7 @@ export function exportedLead(record: LeadRecord, unsubscribeUrl: UnsubscribeUrl)
     consent_text:
       record.consent_source === null
         ? (record.consent_text ?? '')
-        : `Not given here. Imported: ${record.consent_source}`,
+        : importedConsentText(record.consent_source),
     source: state === 'imported' ? IMPORTED : sourceOf(attribution),
     flags,
     state,
@@ -282,9 +297,6 @@ export function exportedLead(record: LeadRecord, unsubscribeUrl: UnsubscribeUrl)
     ...(record.variant !== null && { variant: record.variant }),
   };
 }
-
-/** The source of imported people. */
-const IMPORTED = 'import';
 
 const timeOrNothing = (ms: number | null): string => (ms === null ? '' : isoTime(ms));
 

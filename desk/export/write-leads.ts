@@ -6,6 +6,7 @@ import {
   hasVariants,
   leadPages,
   type LeadFilter,
+  type LeadRecord,
   type LeadState,
 } from '#server/db/across/lead-pages.ts';
 import { csv } from '#desk/export/csv.ts';
@@ -13,9 +14,9 @@ import {
   exportedLead,
   FORMATS,
   ownColumns,
+  personAsJson,
   type Conversion,
   type CsvFormat,
-  type ExportedLead,
   type FormatName,
   type UnsubscribeUrl,
 } from '#desk/export/export-columns.ts';
@@ -31,15 +32,16 @@ export type LeadSelection = LeadFilter & {
 
 /**
  * Reads the people of a selection.
+ * @param make makes of a row what goes out
  * @returns pages of leads with their ids, as they go out; a page can be empty
  */
-export async function* selectLeads(
+export async function* selectLeads<Lead extends { readonly source: string }>(
   db: Db,
   { state, source, ...filter }: LeadSelection,
-  unsubscribeUrl: UnsubscribeUrl,
-): AsyncGenerator<readonly { readonly id: string; readonly lead: ExportedLead }[], void, void> {
+  make: (record: LeadRecord) => Lead,
+): AsyncGenerator<readonly { readonly id: string; readonly lead: Lead }[], void, void> {
   for await (const page of leadPages(db, state, filter)) {
-    const leads = page.map((record) => ({ id: record.id, lead: exportedLead(record, unsubscribeUrl) }));
+    const leads = page.map((record) => ({ id: record.id, lead: make(record) }));
     yield source === undefined ? leads : leads.filter(({ lead }) => lead.source === source);
   }
 }
@@ -76,19 +78,29 @@ export async function* writeLeads(
         }
       : known;
   if (format.kind === 'csv') yield { text: headOf(format, byteOrderMark), leadIds: [] };
-  const collect = createCollector();
   // A million signatures take seconds: formats without the link do without them.
-  const link = name === 'csv' || name === 'jsonl' ? unsubscribeUrl : () => '';
-  for await (const page of selectLeads(db, selection, link)) {
+  const link = name === 'csv' ? unsubscribeUrl : () => '';
+  yield* format.kind === 'csv'
+    ? writePages(db, selection, {
+        make: (record) => exportedLead(record, link),
+        textOf: (leads) =>
+          csv(leads.map((lead) => format.columns.map(([, value]) => value(lead, conversion)))),
+      })
+    : writePages(db, selection, {
+        make: (record) => personAsJson(record, unsubscribeUrl),
+        textOf: (leads) => leads.map((lead) => `${JSON.stringify(lead)}\n`).join(''),
+      });
+}
+
+async function* writePages<Lead extends { readonly source: string }>(
+  db: Db,
+  selection: LeadSelection,
+  { make, textOf }: { make: (record: LeadRecord) => Lead; textOf: (leads: readonly Lead[]) => string },
+): AsyncGenerator<Written, void, void> {
+  const collect = createCollector();
+  for await (const page of selectLeads(db, selection, make)) {
     collect(page.length);
-    const leads = page.map(({ lead }) => lead);
-    yield {
-      text:
-        format.kind === 'csv'
-          ? csv(leads.map((lead) => format.columns.map(([, value]) => value(lead, conversion))))
-          : leads.map((lead) => `${JSON.stringify(lead)}\n`).join(''),
-      leadIds: page.map(({ id }) => id),
-    };
+    yield { text: textOf(page.map(({ lead }) => lead)), leadIds: page.map(({ id }) => id) };
   }
 }
 
