@@ -364,6 +364,8 @@ const TAKEN_PROPERTIES = {
     'Lead Source',
     'Consent Given At',
     'Consent Text',
+    'Unsubscribe URL',
+    'UTM Campaign',
   ],
   salesforce: [
     'First Name',
@@ -373,6 +375,8 @@ const TAKEN_PROPERTIES = {
     'Lead Source',
     'Consent Given At',
     'Consent Text',
+    'Unsubscribe URL',
+    'UTM Campaign',
   ],
   mailchimp: [
     'Email Address',
@@ -382,6 +386,8 @@ const TAKEN_PROPERTIES = {
     'Tags',
     'Opt-in Time',
     'Confirmation Time',
+    'Unsubscribe URL',
+    'UTM Campaign',
   ],
   pipedrive: [
     'Lead - Title',
@@ -391,6 +397,8 @@ const TAKEN_PROPERTIES = {
     'Lead - Source',
     'Person - Consent given at',
     'Person - Consent text',
+    'Person - Unsubscribe URL',
+    'Lead - UTM Campaign',
   ],
 } as const;
 

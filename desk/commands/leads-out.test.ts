@@ -5,6 +5,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
+import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
 import { inFolder } from '#testing/folder.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
@@ -254,6 +255,34 @@ for (const engine of ENGINES) {
         }),
       ));
 
+    it('go to a CRM with their own unsubscribe link and the campaign they came from', () =>
+      withServer({ engine }, async (server) => {
+        await becomeLead(server, { email: 'ada@example.com' }, { referer: REFERER });
+        await server.advance(1);
+        await becomeLead(server, { email: 'gus@example.com' });
+        const linkOf = unsubscribeUrlOf(server.service);
+        const { db } = server.database;
+        const leads = await db.selectFrom('leads').select('id').orderBy('id').execute();
+        const links = leads.map(({ id }) => linkOf(id));
+        for (const [format, link, campaign] of [
+          ['hubspot', 'Unsubscribe URL', 'UTM Campaign'],
+          ['salesforce', 'Unsubscribe URL', 'UTM Campaign'],
+          ['mailchimp', 'Unsubscribe URL', 'UTM Campaign'],
+          ['pipedrive', 'Person - Unsubscribe URL', 'Lead - UTM Campaign'],
+        ] as const) {
+          const { out } = await desk(server.service, ['export', '--format', format]);
+          const [headings = [], ...rows] = rowsOf(out);
+          assert.deepEqual(headings.slice(-2), [link, campaign], format);
+          assert.deepEqual(
+            rows.map((row) => row.slice(-2)),
+            [
+              [links[0], 'spring'],
+              [links[1], ''],
+            ],
+          );
+        }
+      }));
+
     it('go to advertisers with hashed addresses only', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, { email: 'Gus.Grissom@gmail.com' }, { referer: REFERER });
@@ -282,7 +311,7 @@ for (const engine of ENGINES) {
           [sha256('gus.grissom@gmail.com'), sha256('ada'), sha256('lovelace'), 'Guide'],
         );
         for (const format of ['google-ads', 'microsoft-ads', 'meta'])
-          assert.doesNotMatch(await file(format), /@/, format);
+          assert.doesNotMatch(await file(format), /@|unsubscribe|spring/i, format);
       }));
   });
 }

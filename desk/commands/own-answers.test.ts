@@ -168,10 +168,10 @@ for (const engine of ENGINES) {
         const lines = async (format: string) =>
           (await desk(server.service, ['export', '--format', format])).out.split('\r\n');
         const [hubspot = '', contact = ''] = await lines('hubspot');
-        assert.ok(hubspot.endsWith(',Consent Text,Topics') && contact.endsWith(',Prompts;Personas'), contact);
+        assert.ok(hubspot.endsWith(',UTM Campaign,Topics') && contact.endsWith(',Prompts;Personas'), contact);
         const [salesforce = ''] = await lines('salesforce');
         assert.ok(salesforce.endsWith(',Interests__c'));
-        assert.ok((await lines('pipedrive'))[0]?.endsWith(',Person - Consent text'));
+        assert.ok((await lines('pipedrive'))[0]?.endsWith(',Person - Unsubscribe URL,Lead - UTM Campaign'));
         assert.match((await desk(server.service, ['export'])).out, /,'=cmd\|1,Only me,/);
 
         const table = (await desk(server.service, ['leads'])).out;

@@ -56,6 +56,8 @@ export type CsvFormat = {
   readonly kind: 'csv';
   /** One sentence for --help. */
   readonly about: string;
+  /** Whether a column has the unsubscribe link: a million signatures take seconds. */
+  readonly hasLink?: true;
   /** A line before the headings. */
   readonly preamble?: string;
   readonly columns: readonly Column[];
@@ -82,10 +84,17 @@ const CONSENT_COLUMNS: readonly Column[] = [
   ['Consent Text', (lead) => lead.consent_text],
 ];
 
+/** Behind the others, where programs that read columns by place find those before them unchanged. A CRM has such fields once you add them. */
+const LAST_COLUMNS: readonly Column[] = [
+  ['Unsubscribe URL', (lead) => lead.unsubscribe_url],
+  touched('UTM Campaign', 'utm_campaign'),
+];
+
 export const FORMATS = {
   csv: {
     kind: 'csv',
     about: 'every column, for spreadsheets and scripts',
+    hasLink: true,
     columns: [
       own('email'),
       own('name'),
@@ -109,6 +118,7 @@ export const FORMATS = {
   hubspot: {
     kind: 'csv',
     about: 'contacts, for the import of HubSpot',
+    hasLink: true,
     columns: [
       ['Email', (lead) => lead.email],
       firstName,
@@ -117,11 +127,13 @@ export const FORMATS = {
       ["Legal basis for processing contact's data", () => 'Freely given consent from contact'],
       ['Lead Source', (lead) => lead.source],
       ...CONSENT_COLUMNS,
+      ...LAST_COLUMNS,
     ],
   },
   salesforce: {
     kind: 'csv',
     about: 'leads, for the data import wizard of Salesforce',
+    hasLink: true,
     columns: [
       firstName,
       // Salesforce takes no lead without one.
@@ -130,11 +142,13 @@ export const FORMATS = {
       ['Email', (lead) => lead.email],
       ['Lead Source', (lead) => lead.source],
       ...CONSENT_COLUMNS,
+      ...LAST_COLUMNS,
     ],
   },
   mailchimp: {
     kind: 'csv',
     about: 'subscribed contacts, for the import of Mailchimp',
+    hasLink: true,
     columns: [
       ['Email Address', (lead) => lead.email],
       firstName,
@@ -143,11 +157,13 @@ export const FORMATS = {
       ['Tags', (lead) => lead.source],
       ['Opt-in Time', (lead) => lead.consent_given_at],
       ['Confirmation Time', (lead) => lead.last_verified_at],
+      ...LAST_COLUMNS,
     ],
   },
   pipedrive: {
     kind: 'csv',
     about: 'persons, organisations and leads, for the import of Pipedrive',
+    hasLink: true,
     columns: [
       ['Lead - Title', (lead) => `${lead.company}: ${lead.name}`],
       ['Person - Name', (lead) => lead.name],
@@ -156,6 +172,8 @@ export const FORMATS = {
       ['Lead - Source', (lead) => lead.source],
       ['Person - Consent given at', (lead) => lead.consent_given_at],
       ['Person - Consent text', (lead) => lead.consent_text],
+      ['Person - Unsubscribe URL', (lead) => lead.unsubscribe_url],
+      touched('Lead - UTM Campaign', 'utm_campaign'),
     ],
   },
   'google-ads': {

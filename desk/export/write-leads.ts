@@ -79,7 +79,7 @@ export async function* writeLeads(
       : known;
   if (format.kind === 'csv') yield { text: headOf(format, byteOrderMark), leadIds: [] };
   // A million signatures take seconds: formats without the link do without them.
-  const link = name === 'csv' ? unsubscribeUrl : () => '';
+  const link = format.kind === 'csv' && format.hasLink ? unsubscribeUrl : () => '';
   yield* format.kind === 'csv'
     ? writePages(db, selection, {
         make: (record) => exportedLead(record, link),
