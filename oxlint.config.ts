@@ -45,7 +45,8 @@ const FLOORS: readonly Readonly<Record<string, readonly string[]>>[] = [
     http: ['http.ts', 'letter-page.ts', 'send-resource.ts', 'releases.ts'],
     // Two subjects: the desk has a log and no metrics.
     observability: ['logger.ts', 'metrics.ts'],
-    webhooks: ['webhooks.ts'],
+    // The desk writes leads in the shape of events.
+    webhooks: ['webhooks.ts', 'lead-as-json.ts'],
     // The desk opens the lookup, because it asks DNS; "desk lost" needs no figures.
     figures: ['figures.ts', 'mail-platform-lookup.ts'],
     mail: [

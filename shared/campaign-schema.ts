@@ -348,7 +348,7 @@ const lineOfWords = words.check(z.refine((text) => isSingleLine(text), 'must be 
 /** Names that the form, the columns of our CSV or an import have for something else. */
 const TAKEN_IDS: ReadonlySet<string> = new Set(
   `name company email consent website answers id status first_name last_name first_verified_at last_verified_at consent_given_at
-   consent_version consent_text source flags state state_since first_source unsubscribe_url earlier_answers ${TOUCH_NAMES.join(' ')}`.split(
+   consent_version consent_text source flags state state_since first_source unsubscribe_url first_read_at earlier_answers ${TOUCH_NAMES.join(' ')}`.split(
     /\s+/,
   ),
 );
@@ -364,6 +364,8 @@ const TAKEN_PROPERTIES = {
     'Lead Source',
     'Consent Given At',
     'Consent Text',
+    'Unsubscribe URL',
+    'UTM Campaign',
   ],
   salesforce: [
     'First Name',
@@ -373,6 +375,8 @@ const TAKEN_PROPERTIES = {
     'Lead Source',
     'Consent Given At',
     'Consent Text',
+    'Unsubscribe URL',
+    'UTM Campaign',
   ],
   mailchimp: [
     'Email Address',
@@ -382,6 +386,8 @@ const TAKEN_PROPERTIES = {
     'Tags',
     'Opt-in Time',
     'Confirmation Time',
+    'Unsubscribe URL',
+    'UTM Campaign',
   ],
   pipedrive: [
     'Lead - Title',
@@ -391,6 +397,8 @@ const TAKEN_PROPERTIES = {
     'Lead - Source',
     'Person - Consent given at',
     'Person - Consent text',
+    'Person - Unsubscribe URL',
+    'Lead - UTM Campaign',
   ],
 } as const;
 

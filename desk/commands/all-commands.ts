@@ -24,6 +24,7 @@ import { printableLines, withoutC1 } from '#desk/printable.ts';
 import { addRestore } from '#desk/commands/restore.ts';
 import { addLost } from '#desk/commands/lost.ts';
 import { addReport } from '#desk/commands/report.ts';
+import { addSendGuide } from '#desk/commands/send-guide.ts';
 import { addShow } from '#desk/commands/show.ts';
 import { addSuppress } from '#desk/commands/suppress.ts';
 import { addWebhooks } from '#desk/commands/webhooks.ts';
@@ -98,6 +99,7 @@ async function runCommand(desk: Desk, args: readonly string[]): Promise<void> {
     addShow,
     addPerson,
     addCorrect,
+    addSendGuide,
     addErase,
     addCompact,
     addConsent,

@@ -51,7 +51,8 @@ Examples:
             ? await Promise.all(files.map(async (file) => fileSource(file, await mustBeFile(file))))
             : [standardInput(desk)];
       const { database, secrets, webhooks, clock } = await desk.service();
-      const parts = { database, secrets, complaints: complaintsTo({ database, secrets, webhooks }) };
+      const complaints = complaintsTo({ database, secrets, webhooks });
+      const parts = { database, secrets, webhooks, complaints };
       const messages: ({ readonly message: string } & MessageOutcome)[] = [];
       for (const { name, read, putAway } of sources) {
         desk.signal.throwIfAborted();

@@ -5,6 +5,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
+import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
 import { inFolder } from '#testing/folder.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
@@ -17,7 +18,7 @@ const REFERER = 'http://localhost/?utm_source=newsletter&utm_campaign=spring&gcl
 async function becomeLead(
   server: ServerUnderTest,
   form: Record<string, unknown>,
-  { referer = 'http://localhost/', mail = 1 } = {},
+  { referer = 'http://localhost/', mail = 1, reads = false } = {},
 ): Promise<void> {
   const visitor = createVisitor(server);
   const email = String(form['email']);
@@ -25,6 +26,7 @@ async function becomeLead(
   assert.equal((await visitor.post('/api/leads', filledForm(form), { headers })).statusCode, 202);
   const code = codeIn(await server.inbox.waitForMail(email, mail));
   assert.equal((await visitor.post('/api/verify', { email, code })).statusCode, 200);
+  if (reads) assert.equal((await visitor.get('/api/article')).statusCode, 200);
 }
 
 /** Reads CSV (RFC 4180) independently of the code under test. */
@@ -46,7 +48,7 @@ for (const engine of ENGINES) {
   describe(`leads out on ${engine}`, () => {
     it('are listed and exported with their consent, and unverified people are not', () =>
       withServer({ engine, env: { FREE_MAIL: 'flag' } }, async (server) => {
-        await becomeLead(server, { email: 'ada@example.com' }, { referer: REFERER });
+        await becomeLead(server, { email: 'ada@example.com' }, { referer: REFERER, reads: true });
         await server.advance(86_400);
         await becomeLead(server, { email: 'Gus.Grissom@gmail.com', name: 'Gus' });
         const stranger = createVisitor(server);
@@ -81,6 +83,8 @@ for (const engine of ENGINES) {
           '',
         ]);
         assert.equal(ada?.[headings?.indexOf('gclid') ?? -1], 'abc-123');
+        const readAt = headings?.indexOf('first_read_at') ?? -1;
+        assert.deepEqual([ada?.[readAt], gus?.[readAt]], [times[0], '']);
         assert.deepEqual([gus?.[0], gus?.[8], gus?.[9]], ['gus.grissom@gmail.com', 'direct', 'free-mail']);
 
         const lines = (await desk(server.service, ['export', '--format', 'jsonl'])).out.trimEnd().split('\n');
@@ -92,7 +96,7 @@ for (const engine of ENGINES) {
         assert.equal((JSON.parse(listed.out) as unknown[]).length, 2);
         assert.match(
           (await desk(server.service, ['leads'])).out,
-          /^2026-11-20 12:00 +ada@example\.com +Ada/m,
+          /^first verified +first read +email.*\n2026-11-20 12:00  2026-11-20 12:00  ada@example\.com +Ada.*\n2026-11-21 12:00 +gus\./m,
         );
 
         for (const [option, value, email] of [
@@ -251,6 +255,34 @@ for (const engine of ENGINES) {
         }),
       ));
 
+    it('go to a CRM with their own unsubscribe link and the campaign they came from', () =>
+      withServer({ engine }, async (server) => {
+        await becomeLead(server, { email: 'ada@example.com' }, { referer: REFERER });
+        await server.advance(1);
+        await becomeLead(server, { email: 'gus@example.com' });
+        const linkOf = unsubscribeUrlOf(server.service);
+        const { db } = server.database;
+        const leads = await db.selectFrom('leads').select('id').orderBy('id').execute();
+        const links = leads.map(({ id }) => linkOf(id));
+        for (const [format, link, campaign] of [
+          ['hubspot', 'Unsubscribe URL', 'UTM Campaign'],
+          ['salesforce', 'Unsubscribe URL', 'UTM Campaign'],
+          ['mailchimp', 'Unsubscribe URL', 'UTM Campaign'],
+          ['pipedrive', 'Person - Unsubscribe URL', 'Lead - UTM Campaign'],
+        ] as const) {
+          const { out } = await desk(server.service, ['export', '--format', format]);
+          const [headings = [], ...rows] = rowsOf(out);
+          assert.deepEqual(headings.slice(-2), [link, campaign], format);
+          assert.deepEqual(
+            rows.map((row) => row.slice(-2)),
+            [
+              [links[0], 'spring'],
+              [links[1], ''],
+            ],
+          );
+        }
+      }));
+
     it('go to advertisers with hashed addresses only', () =>
       withServer({ engine }, async (server) => {
         await becomeLead(server, { email: 'Gus.Grissom@gmail.com' }, { referer: REFERER });
@@ -279,7 +311,7 @@ for (const engine of ENGINES) {
           [sha256('gus.grissom@gmail.com'), sha256('ada'), sha256('lovelace'), 'Guide'],
         );
         for (const format of ['google-ads', 'microsoft-ads', 'meta'])
-          assert.doesNotMatch(await file(format), /@/, format);
+          assert.doesNotMatch(await file(format), /@|unsubscribe|spring/i, format);
       }));
   });
 }

@@ -1,6 +1,8 @@
 // desk leads: lists leads, or people in another state.
 import type { Command } from '@commander-js/extra-typings';
 
+import type { LeadRecord } from '#server/db/across/lead-pages.ts';
+import type { Db } from '#server/db/engine/connect.ts';
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
 import { printList } from '#desk/commands/answer.ts';
 import type { Desk } from '#desk/commands/command.ts';
@@ -12,13 +14,15 @@ import {
   withSelection,
   withState,
 } from '#desk/commands/lead-selection.ts';
-import type { ExportedLead } from '#desk/export/export-columns.ts';
-import { selectLeads } from '#desk/export/write-leads.ts';
+import { personAsJson, type PersonAsJson, type UnsubscribeUrl } from '#desk/export/export-columns.ts';
+import { selectLeads, type LeadSelection } from '#desk/export/write-leads.ts';
 import { answerText } from '#shared/own-answers.ts';
 
 const HEADINGS = ['email', 'name', 'company', 'source', 'flags'] as const;
-/** Wide enough for most. */
+/** Of the time that began the state and of each heading but the last: wide enough for most. */
 const WIDTHS = [16, 32, 22, 24, 14] as const;
+/** Of the time of the first reading, which stands behind the first column for those who may read. */
+const READ_WIDTH = 16;
 
 /** Of the flags, which are last without questions of the campaign's own; and of an answer to one. */
 const FURTHER_WIDTHS = [9];
@@ -40,18 +44,27 @@ Examples:
       const { state } = selection;
       const { database, campaign, ...service } = await desk.service();
       const { fields } = campaign.form;
+      const mayRead = state === 'verified' || state === 'suppressed';
+      const [sinceWidth, ...otherWidths] = WIDTHS;
+      const widths = [sinceWidth, ...(mayRead ? [READ_WIDTH] : []), ...otherWidths];
       const count = await printList(desk, leadsOf(database.db, selection, unsubscribeUrlOf(service)), {
         json: json === true,
-        headings: [STATE_WORDS[state].since, ...HEADINGS, ...fields.map(({ id }) => id)],
+        headings: [
+          STATE_WORDS[state].since,
+          ...(mayRead ? ['first read'] : []),
+          ...HEADINGS,
+          ...fields.map(({ id }) => id),
+        ],
         widths:
-          fields.length === 0 ? WIDTHS : [...WIDTHS, ...FURTHER_WIDTHS, ...fields.map(() => ANSWER_WIDTH)],
-        cells: ({ state_since: at, email, name, company, source, flags, answers }) => [
+          fields.length === 0 ? widths : [...widths, ...FURTHER_WIDTHS, ...fields.map(() => ANSWER_WIDTH)],
+        cells: ({ state_since: at, first_read_at: readAt, email, name, company, source, flags, answers }) => [
           minuteOf(at),
+          ...(mayRead ? [readAt === null ? '' : minuteOf(readAt)] : []),
           email,
           name,
           company,
           source,
-          flags,
+          flags.join(' '),
           ...fields.map(({ id }) => answerText(answers?.[id]?.answer).replaceAll('\n', ' ')),
         ],
       });
@@ -60,7 +73,10 @@ Examples:
 }
 
 async function* leadsOf(
-  ...selection: Parameters<typeof selectLeads>
-): AsyncGenerator<readonly ExportedLead[], void, void> {
-  for await (const page of selectLeads(...selection)) yield Array.from(page, ({ lead }) => lead);
+  db: Db,
+  selection: LeadSelection,
+  unsubscribeUrl: UnsubscribeUrl,
+): AsyncGenerator<readonly PersonAsJson[], void, void> {
+  const make = (record: LeadRecord) => personAsJson(record, unsubscribeUrl);
+  for await (const page of selectLeads(db, selection, make)) yield Array.from(page, ({ lead }) => lead);
 }

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
-import { FORMATS, type ExportedLead } from '#desk/export/export-columns.ts';
+import { FORMATS, type PersonAsJson } from '#desk/export/export-columns.ts';
 import type { Report } from '#desk/report/report.ts';
 import { sealConsents } from '#server/upkeep/consent-sealer.ts';
 import { API } from '#shared/api.ts';
@@ -168,10 +168,10 @@ for (const engine of ENGINES) {
         const lines = async (format: string) =>
           (await desk(server.service, ['export', '--format', format])).out.split('\r\n');
         const [hubspot = '', contact = ''] = await lines('hubspot');
-        assert.ok(hubspot.endsWith(',Consent Text,Topics') && contact.endsWith(',Prompts;Personas'), contact);
+        assert.ok(hubspot.endsWith(',UTM Campaign,Topics') && contact.endsWith(',Prompts;Personas'), contact);
         const [salesforce = ''] = await lines('salesforce');
         assert.ok(salesforce.endsWith(',Interests__c'));
-        assert.ok((await lines('pipedrive'))[0]?.endsWith(',Person - Consent text'));
+        assert.ok((await lines('pipedrive'))[0]?.endsWith(',Person - Unsubscribe URL,Lead - UTM Campaign'));
         assert.match((await desk(server.service, ['export'])).out, /,'=cmd\|1,Only me,/);
 
         const table = (await desk(server.service, ['leads'])).out;
@@ -237,7 +237,7 @@ for (const engine of ENGINES) {
               'jsonl',
             ]);
             for (const [index, line] of out.trim().split('\n').entries()) {
-              const { email, name, answers } = JSON.parse(line) as ExportedLead;
+              const { email, name, answers } = JSON.parse(line) as PersonAsJson;
               const [address, typed] = Object.entries(people)[index]!;
               assert.equal(email, address);
               assert.equal(name, 'Ada Lovelace');

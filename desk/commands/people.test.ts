@@ -17,7 +17,7 @@ const EMAIL = 'ada@example.com';
 /** What a stranger who has read about injection may type. */
 const NASTY = 'Ada <img src=x onerror=alert(1)>';
 
-async function becomeLead(server: ServerUnderTest, email: string, name = 'Ada Lovelace'): Promise<void> {
+async function becomeLead(server: ServerUnderTest, email: string, name = 'Ada Lovelace'): Promise<Visitor> {
   const visitor = createVisitor(server, '198.51.100.7');
   assert.equal((await visitor.post('/api/leads', filledForm({ email, name }))).statusCode, 202);
   const code = codeIn(await server.inbox.waitForMail(email));
@@ -25,7 +25,9 @@ async function becomeLead(server: ServerUnderTest, email: string, name = 'Ada Lo
   assert.equal((await visitor.post('/api/verify', { email, code: wrong })).statusCode, 400);
   await server.advance(30);
   assert.equal((await visitor.post('/api/verify', { email, code })).statusCode, 200);
+  return visitor;
 }
+type Visitor = ReturnType<typeof createVisitor>;
 
 async function storyOf(server: ServerUnderTest, email: string): Promise<readonly StoryEntry[]> {
   const { exitCode, out, notes } = await desk(server.service, ['show', email, '--json']);
@@ -43,10 +45,13 @@ async function everything({ database: { db } }: ServerUnderTest): Promise<string
 
 for (const engine of ENGINES) {
   describe(`one person on ${engine}`, () => {
-    it('has a story: what was asked, mailed, tried, entered, agreed to, corrected and exported, in order', () =>
+    it('has a story: what was asked, mailed, tried, entered, agreed to, read, corrected and exported, in order', () =>
       withServer({ engine }, async (server) => {
-        await becomeLead(server, EMAIL);
+        const visitor = await becomeLead(server, EMAIL);
         await server.advance(60);
+        await visitor.get('/api/article');
+        await server.advance(60);
+        await visitor.get('/api/article');
         const corrected = await desk(server.service, ['correct', EMAIL, '--company', ' Engines & Co ']);
         assert.match(corrected.out, /Analytical Engines → Ada Lovelace, Engines & Co$/m);
         await server.advance(60);
@@ -62,6 +67,7 @@ for (const engine of ENGINES) {
             'entered the code',
             'became a lead',
             'agreed to receive emails, and proved the address',
+            'read the article for the first time',
             'was corrected by the operator',
             'was exported',
           ],

@@ -198,10 +198,9 @@ async function put(
 ): Promise<boolean> {
   const { db } = database;
   const now = clock();
+  const leadId = reason === 'by-hand' ? undefined : await findLeadId(db, email);
   // A lead's consent is withdrawn, too.
-  const leadId =
-    reason === 'unsubscribed' || reason === 'complained' ? await findLeadId(db, email) : undefined;
-  if (leadId !== undefined) {
+  if (leadId !== undefined && reason !== 'bounced') {
     const way = reason === 'complained' ? 'complaint' : 'by-hand';
     const outcome = await withdrawConsent(
       { database, secrets, webhooks },
@@ -209,9 +208,13 @@ async function put(
     );
     return outcome === 'withdrawn';
   }
-  return db
-    .transaction()
-    .execute((tx) => suppress(tx, { keys: pseudonymsOf(secrets, email), reason, email, note, now }));
+  const isNew = await db.transaction().execute(async (tx) => {
+    if (!(await suppress(tx, { keys: pseudonymsOf(secrets, email), reason, email, note, now }))) return false;
+    if (leadId !== undefined) await webhooks.queue(tx, { type: 'lead.bounced', leadId, now });
+    return true;
+  });
+  webhooks.wake();
+  return isNew;
 }
 
 type Shown = { readonly [Name in (typeof HEADINGS)[number]]: string };

@@ -13,18 +13,21 @@ import {
   type KeptAttribution,
 } from '#server/attribution/source.ts';
 import { isoTime } from '#server/platform/time.ts';
+import { IMPORTED, importedConsentText, leadAsJson, type LeadAsJson } from '#server/webhooks/lead-as-json.ts';
 import type { OwnField } from '#shared/campaign-schema.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
 import { answerText, formerAnswers, readAnswers, type OwnAnswers } from '#shared/own-answers.ts';
 import { TOUCH_NAMES } from '#shared/attribution.ts';
 
-/** A lead as it goes out. Times are ISO 8601 in UTC; what is not known is empty. */
+/** A lead as columns take it. Times are ISO 8601 in UTC; what is not known is empty. */
 export type ExportedLead = Omit<LeadAnswers, 'answers'> & {
   /** To the questions of the campaign's own, by id; not there without any. */
   readonly answers: OwnAnswers | undefined;
   readonly email: string;
   readonly first_verified_at: string;
   readonly last_verified_at: string;
+  /** When the lead was first given the article. */
+  readonly first_read_at: string;
   readonly consent_given_at: string;
   readonly consent_version: string;
   readonly consent_text: string;
@@ -53,6 +56,8 @@ export type CsvFormat = {
   readonly kind: 'csv';
   /** One sentence for --help. */
   readonly about: string;
+  /** Whether a column has the unsubscribe link: a million signatures take seconds. */
+  readonly hasLink?: true;
   /** A line before the headings. */
   readonly preamble?: string;
   readonly columns: readonly Column[];
@@ -79,10 +84,17 @@ const CONSENT_COLUMNS: readonly Column[] = [
   ['Consent Text', (lead) => lead.consent_text],
 ];
 
+/** Behind the others, where programs that read columns by place find those before them unchanged. A CRM has such fields once you add them. */
+const LAST_COLUMNS: readonly Column[] = [
+  ['Unsubscribe URL', (lead) => lead.unsubscribe_url],
+  touched('UTM Campaign', 'utm_campaign'),
+];
+
 export const FORMATS = {
   csv: {
     kind: 'csv',
     about: 'every column, for spreadsheets and scripts',
+    hasLink: true,
     columns: [
       own('email'),
       own('name'),
@@ -99,12 +111,14 @@ export const FORMATS = {
       ...TOUCH_NAMES.map((name) => touched(name, name)),
       ['first_source', (lead) => (lead.state === 'imported' ? IMPORTED : firstSourceOf(lead.attribution))],
       own('unsubscribe_url'),
+      own('first_read_at'),
     ],
   },
-  jsonl: { kind: 'jsonl', about: 'one JSON object a line' },
+  jsonl: { kind: 'jsonl', about: 'one JSON object a line, as webhooks have it' },
   hubspot: {
     kind: 'csv',
     about: 'contacts, for the import of HubSpot',
+    hasLink: true,
     columns: [
       ['Email', (lead) => lead.email],
       firstName,
@@ -113,11 +127,13 @@ export const FORMATS = {
       ["Legal basis for processing contact's data", () => 'Freely given consent from contact'],
       ['Lead Source', (lead) => lead.source],
       ...CONSENT_COLUMNS,
+      ...LAST_COLUMNS,
     ],
   },
   salesforce: {
     kind: 'csv',
     about: 'leads, for the data import wizard of Salesforce',
+    hasLink: true,
     columns: [
       firstName,
       // Salesforce takes no lead without one.
@@ -126,11 +142,13 @@ export const FORMATS = {
       ['Email', (lead) => lead.email],
       ['Lead Source', (lead) => lead.source],
       ...CONSENT_COLUMNS,
+      ...LAST_COLUMNS,
     ],
   },
   mailchimp: {
     kind: 'csv',
     about: 'subscribed contacts, for the import of Mailchimp',
+    hasLink: true,
     columns: [
       ['Email Address', (lead) => lead.email],
       firstName,
@@ -139,11 +157,13 @@ export const FORMATS = {
       ['Tags', (lead) => lead.source],
       ['Opt-in Time', (lead) => lead.consent_given_at],
       ['Confirmation Time', (lead) => lead.last_verified_at],
+      ...LAST_COLUMNS,
     ],
   },
   pipedrive: {
     kind: 'csv',
     about: 'persons, organisations and leads, for the import of Pipedrive',
+    hasLink: true,
     columns: [
       ['Lead - Title', (lead) => `${lead.company}: ${lead.name}`],
       ['Person - Name', (lead) => lead.name],
@@ -152,6 +172,8 @@ export const FORMATS = {
       ['Lead - Source', (lead) => lead.source],
       ['Person - Consent given at', (lead) => lead.consent_given_at],
       ['Person - Consent text', (lead) => lead.consent_text],
+      ['Person - Unsubscribe URL', (lead) => lead.unsubscribe_url],
+      touched('Lead - UTM Campaign', 'utm_campaign'),
     ],
   },
   'google-ads': {
@@ -246,6 +268,20 @@ function answerCell({ id, kind }: OwnField, answers: OwnAnswers = {}, between?: 
 export const FORMATS_WITH_STATE: readonly FormatName[] = ['csv', 'jsonl'];
 export const FORMAT_NAMES = Object.keys(FORMATS) as FormatName[];
 
+/** A person as JSON: as in events (docs/webhooks.md), with the state. */
+export type PersonAsJson = LeadAsJson & {
+  readonly state: LeadState;
+  /** First verified; or asked for the newest code; or imported. ISO 8601, UTC. */
+  readonly state_since: string;
+};
+
+/** Makes the JSON of a row. */
+export const personAsJson = (record: LeadRecord, unsubscribeUrl: UnsubscribeUrl): PersonAsJson => ({
+  ...leadAsJson(record, unsubscribeUrl),
+  state: record.state,
+  state_since: isoTime(record.state_since),
+});
+
 /** Makes an exported lead of a row. */
 export function exportedLead(record: LeadRecord, unsubscribeUrl: UnsubscribeUrl): ExportedLead {
   const { email, flags, state } = record;
@@ -262,12 +298,13 @@ export function exportedLead(record: LeadRecord, unsubscribeUrl: UnsubscribeUrl)
       record.last_verified_at === record.first_verified_at
         ? firstVerifiedAt
         : timeOrNothing(record.last_verified_at),
+    first_read_at: timeOrNothing(record.first_read_at),
     consent_given_at: timeOrNothing(record.consent_given_at),
     consent_version: record.consent_version ?? '',
     consent_text:
       record.consent_source === null
         ? (record.consent_text ?? '')
-        : `Not given here. Imported: ${record.consent_source}`,
+        : importedConsentText(record.consent_source),
     source: state === 'imported' ? IMPORTED : sourceOf(attribution),
     flags,
     state,
@@ -278,9 +315,6 @@ export function exportedLead(record: LeadRecord, unsubscribeUrl: UnsubscribeUrl)
     variant: record.variant ?? undefined,
   };
 }
-
-/** The source of imported people. */
-const IMPORTED = 'import';
 
 const timeOrNothing = (ms: number | null): string => (ms === null ? '' : isoTime(ms));
 

@@ -6,6 +6,7 @@ import {
   hasVariants,
   leadPages,
   type LeadFilter,
+  type LeadRecord,
   type LeadState,
 } from '#server/db/across/lead-pages.ts';
 import { csvLine } from '#desk/export/csv.ts';
@@ -13,9 +14,9 @@ import {
   exportedLead,
   FORMATS,
   ownColumns,
+  personAsJson,
   type Conversion,
   type CsvFormat,
-  type ExportedLead,
   type FormatName,
   type UnsubscribeUrl,
 } from '#desk/export/export-columns.ts';
@@ -31,22 +32,21 @@ export type LeadSelection = LeadFilter & {
 
 /**
  * Reads the people of a selection.
- * @returns pages of leads with their ids, as they go out; a page can be empty. Each is made when it is asked for, so that those of a
- *   page are not in memory at once
+ * @param make makes of a row what goes out
+ * @returns pages of leads with their ids; a page can be empty. Each lead is made when it is asked for, so that those of a page are not
+ *   in memory at once
  */
-export async function* selectLeads(
+export async function* selectLeads<Lead extends { readonly source: string }>(
   db: Db,
   { state, source, ...filter }: LeadSelection,
-  unsubscribeUrl: UnsubscribeUrl,
-): AsyncGenerator<Iterable<{ readonly id: string; readonly lead: ExportedLead }>, void, void> {
+  make: (record: LeadRecord) => Lead,
+): AsyncGenerator<Iterable<{ readonly id: string; readonly lead: Lead }>, void, void> {
   // What starting left: the peak is 10 MB lower.
   collectGarbage();
   const collect = createCollector();
   for await (const page of leadPages(db, state, filter)) {
     collect();
-    const leads = page
-      .values()
-      .map((record) => ({ id: record.id, lead: exportedLead(record, unsubscribeUrl) }));
+    const leads = page.values().map((record) => ({ id: record.id, lead: make(record) }));
     yield source === undefined ? leads : leads.filter(({ lead }) => lead.source === source);
   }
 }
@@ -75,19 +75,33 @@ export async function* writeLeads(
   const known: CsvFormat | (typeof FORMATS)['jsonl'] = FORMATS[name];
   const hasAnswers = fields.length > 0 || (name === 'csv' && (await hasOwnAnswers(db, selection.state)));
   const isCompared = name === 'csv' && (await hasVariants(db, selection.state));
-  const columns =
+  const format =
     known.kind === 'csv'
-      ? [...known.columns, ...ownColumns(name, { fields, hasAnswers, hasVariants: isCompared })]
-      : null;
-  const lineOf = (lead: ExportedLead): string =>
-    columns === null
-      ? `${JSON.stringify(lead)}\n`
-      : csvLine(columns.map(([, value]) => value(lead, conversion)));
-  if (known.kind === 'csv' && columns !== null)
-    yield { text: headOf({ ...known, columns }, byteOrderMark), leadIds: [] };
+      ? {
+          ...known,
+          columns: [...known.columns, ...ownColumns(name, { fields, hasAnswers, hasVariants: isCompared })],
+        }
+      : known;
+  if (format.kind === 'csv') yield { text: headOf(format, byteOrderMark), leadIds: [] };
   // A million signatures take seconds: formats without the link do without them.
-  const link = name === 'csv' || name === 'jsonl' ? unsubscribeUrl : () => '';
-  for await (const page of selectLeads(db, selection, link)) {
+  const link = format.kind === 'csv' && format.hasLink ? unsubscribeUrl : () => '';
+  yield* format.kind === 'csv'
+    ? writePages(db, selection, {
+        make: (record) => exportedLead(record, link),
+        lineOf: (lead) => csvLine(format.columns.map(([, value]) => value(lead, conversion))),
+      })
+    : writePages(db, selection, {
+        make: (record) => personAsJson(record, unsubscribeUrl),
+        lineOf: (lead) => `${JSON.stringify(lead)}\n`,
+      });
+}
+
+async function* writePages<Lead extends { readonly source: string }>(
+  db: Db,
+  selection: LeadSelection,
+  { make, lineOf }: { make: (record: LeadRecord) => Lead; lineOf: (lead: Lead) => string },
+): AsyncGenerator<Written, void, void> {
+  for await (const page of selectLeads(db, selection, make)) {
     const leadIds: string[] = [];
     let text = '';
     for (const { id, lead } of page) {

@@ -66,6 +66,9 @@ export function storyOf(data: PersonalData): readonly StoryEntry[] {
       what: 'became a lead',
       details: namedAnswers(lead),
     })),
+    ...data.leads.flatMap(({ first_read_at: ms }) =>
+      ms === null ? [] : [{ ms, what: 'read the article for the first time' }],
+    ),
     ...data.consent_receipts.map((receipt) => ({
       ms: receipt.verified_at,
       what: 'agreed to receive emails, and proved the address',

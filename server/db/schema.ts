@@ -118,8 +118,8 @@ type Leads = LeadAnswers & {
   flags: Fixed<string>;
   /** That of the form with which the address was first verified. */
   variant: Fixed<string | null>;
-  /** When the lead was first given the article; null: not yet, or not recorded because there were no webhooks. */
-  first_read_at: Generated<number | null>;
+  /** When the lead was first given the article; null: not yet, or by a release that recorded it for webhooks only. */
+  first_read_at: ColumnType<number | null, number | null | undefined, number>;
 };
 
 /** Proof of consent: one row for each verified submission, never changed. */
@@ -263,6 +263,7 @@ export const LEAD_EVENT_TYPES = [
   'lead.updated',
   'lead.read',
   'lead.unsubscribed',
+  'lead.bounced',
   'lead.erased',
 ] as const;
 export type LeadEventType = (typeof LEAD_EVENT_TYPES)[number];

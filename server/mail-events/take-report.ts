@@ -9,6 +9,7 @@ import { countInWindowUpTo } from '#server/db/tables/limit-windows.ts';
 import { keptReply } from '#server/db/tables/outbox-leases.ts';
 import { findHolder } from '#server/db/across/returned-mail.ts';
 import { suppress } from '#server/db/tables/suppressions.ts';
+import type { Webhooks } from '#server/webhooks/webhooks.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
 /** Mail to an address came back for good, or its reader called it spam. */
@@ -34,6 +35,8 @@ export type ReportParts = {
   readonly database: OpenDatabase;
   readonly secrets: Secrets;
   readonly complaints: Complaints;
+  /** They learn of a lead's bounce. */
+  readonly webhooks: Pick<Webhooks, 'queue' | 'wake'>;
 };
 
 /** Withdraws the consent of a lead who complained (server/visitors/unsubscribe/withdraw.ts). */
@@ -42,8 +45,6 @@ type Complaints = {
     tx: Db,
     complaint: { leadId: string; happenedAt: number; now: number },
   ) => Promise<'withdrawn' | 'already' | 'outdated' | 'unknown'>;
-  /** Call it after the commit. */
-  readonly committed: () => void;
 };
 
 /** A signature that counts for one call only. */
@@ -61,7 +62,7 @@ export async function takeReport(
   now: number,
 ): Promise<ReportOutcome> {
   const outcome = await parts.database.db.transaction().execute((tx) => takeIn(tx, parts, report, now));
-  parts.complaints.committed();
+  parts.webhooks.wake();
   return outcome;
 }
 
@@ -82,13 +83,13 @@ export async function takeReportsOnce(
     for (const report of reports) all.push(await takeIn(tx, parts, report, now));
     return all;
   });
-  parts.complaints.committed();
+  parts.webhooks.wake();
   return outcomes;
 }
 
 async function takeIn(
   tx: Db,
-  { database, secrets, complaints }: ReportParts,
+  { database, secrets, complaints, webhooks }: ReportParts,
   { reason, email: reported, note, happenedAt: reportedAt }: MailReport,
   now: number,
 ): Promise<ReportOutcome> {
@@ -106,5 +107,7 @@ async function takeIn(
   if (holder.lastVerifiedAt !== null && holder.lastVerifiedAt > happenedAt) return 'outdated';
   const keys = pseudonymsOf(secrets, email);
   const kept = note === null ? null : keptReply(note);
-  return (await suppress(tx, { keys, reason, email, note: kept, now })) ? 'suppressed' : 'already';
+  if (!(await suppress(tx, { keys, reason, email, note: kept, now }))) return 'already';
+  if (holder.leadId !== null) await webhooks.queue(tx, { type: 'lead.bounced', leadId: holder.leadId, now });
+  return 'suppressed';
 }

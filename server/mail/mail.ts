@@ -15,7 +15,7 @@ import {
 import type { GuideMail } from '#server/mail/letters/letter-kind.ts';
 import { createMailer, senderAddress, type Mailer } from '#server/mail/mailer.ts';
 import { createMailBacklog, type MailBacklog } from '#server/mail/outbox/backlog.ts';
-import type { MailEvent } from '#server/mail/outbox/deliver-mail.ts';
+import type { DeliveryParts, MailEvent } from '#server/mail/outbox/deliver-mail.ts';
 import { startMailWorker, type MailWorker } from '#server/mail/outbox/mail-worker.ts';
 import { bounceAddress } from '#server/secrets/bounce-address.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
@@ -64,13 +64,16 @@ export type MailParts = {
   readonly logger: Logger;
   /** Called for each mail that is written into the folder. */
   readonly onFile: (mail: { readonly subject: string }, file: string) => void;
+  /** Called in the transaction that suppresses a lead's address because it does not exist. */
+  readonly onLeadBounced: DeliveryParts['onLeadBounced'];
   /** Takes the outcome of each try to send a mail, after the log. */
   readonly onOutcome: (event: MailEvent) => void;
 };
 
 /** Opens the page's mail. Throws when the folder for it cannot be used. */
 export function openMail(parts: MailParts): OpenMail {
-  const { config, campaign, secrets, database, folder, clock, random, logger, onFile, onOutcome } = parts;
+  const { config, campaign, secrets, database, folder, clock, random, logger } = parts;
+  const { onFile, onLeadBounced, onOutcome } = parts;
   const { bounceDomain, codeTtlSeconds, publicUrl, operatorEmail } = config;
   const { codeEmail, newLeadEmail, breakerEmail } = campaign;
   const { title, language, colors, postalAddress } = campaign.site;
@@ -120,6 +123,7 @@ export function openMail(parts: MailParts): OpenMail {
         guide: guideMailOf(config, campaign),
         clock,
         random,
+        onLeadBounced,
         onEvent: (event, lanes) => {
           if (event.type !== 'failed for now') backlog.left(lanes);
           logOutcome(logger, event);

@@ -28,6 +28,7 @@ export async function buildApp(
     ...context,
     config: service.config.mailEvents,
     complaints: complaintsTo(context),
+    webhooks: context.webhooks,
     fetch: options.fetch ?? ((url, init) => fetch(url, init)),
   });
   complete(service.mail.backlog, mailEventUrls);

@@ -152,23 +152,6 @@ async function openParts(
   const metrics = createMetrics(database, clock, { ...config, logLinesLost });
   const given = { config, secrets, database, clock, random, logger };
 
-  const mailFolder = path.join(dataFolder, 'mail');
-  const mail = await orRefuse(
-    () =>
-      openMail({
-        ...given,
-        campaign,
-        folder: mailFolder,
-        onFile: ({ subject }, file) => say(`Mail: ${subject} (written to ${asSeenFromHere(file)})`),
-        onOutcome: (outcome) => {
-          metrics.mail(outcome);
-          replacements.onMailEvent?.(outcome);
-        },
-      }),
-    (error) => explainFileFailure(error, mailFolder, 'Give this user the right to, or set SMTP_URL.'),
-  );
-  opened.defer(mail.close);
-  opened.defer(mail.stop);
   const webhooks = createWebhooks({
     ...given,
     campaign,
@@ -178,6 +161,24 @@ async function openParts(
       replacements.onWebhook?.(outcome);
     },
   });
+  const mailFolder = path.join(dataFolder, 'mail');
+  const mail = await orRefuse(
+    () =>
+      openMail({
+        ...given,
+        campaign,
+        folder: mailFolder,
+        onFile: ({ subject }, file) => say(`Mail: ${subject} (written to ${asSeenFromHere(file)})`),
+        onLeadBounced: (tx, bounce) => webhooks.queue(tx, { ...bounce, type: 'lead.bounced' }),
+        onOutcome: (outcome) => {
+          metrics.mail(outcome);
+          replacements.onMailEvent?.(outcome);
+        },
+      }),
+    (error) => explainFileFailure(error, mailFolder, 'Give this user the right to, or set SMTP_URL.'),
+  );
+  opened.defer(mail.close);
+  opened.defer(mail.stop);
   opened.defer(webhooks.stop);
 
   const announceBreaker: LimitsParts['onBreakerOpened'] = (reason) => {

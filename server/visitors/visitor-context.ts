@@ -19,7 +19,7 @@ export type VisitorService = {
   readonly limits: Limits;
   readonly funnel: FunnelCounter;
   readonly mail: Pick<OpenMail, 'sender' | 'backlog' | 'reserve' | 'wake'>;
-  readonly webhooks: Pick<Webhooks, 'queue' | 'queueFirstRead' | 'wake'>;
+  readonly webhooks: Pick<Webhooks, 'endpoints' | 'queue' | 'wake'>;
   readonly metrics: Metrics;
   readonly clock: () => number;
 };

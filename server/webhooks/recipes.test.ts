@@ -10,7 +10,7 @@ import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 import { LEAD_EVENT_TYPES } from '#server/db/schema.ts';
 import { endpointsOf } from '#server/webhooks/webhook-endpoints.ts';
 import { createWebhookSender } from '#server/webhooks/webhook-sender.ts';
-import { API, VISIT_HEADER } from '#shared/api.ts';
+import { API, VISIT_HEADER, WITH_ARTICLE } from '#shared/api.ts';
 import { freePort } from '#testing/free-port.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
@@ -36,7 +36,8 @@ async function realEvent(test: (received: Received) => Promise<void> | void): Pr
       const form = filledForm({ email: EMAIL, name: 'Ada "Countess" Lovelace' });
       await visitor.post(API.leads, form, { headers });
       const code = codeIn(await server.inbox.waitForMail(EMAIL));
-      await visitor.post(API.verify, { email: EMAIL, code });
+      // As the page asks for it.
+      await visitor.post(API.verify, { email: EMAIL, code }, { headers: { prefer: WITH_ARTICLE } });
       await until(() => receiver.received.length > 0);
     });
     await test(receiver.received[0]!);

@@ -3,52 +3,21 @@
 import { v7 as uuid } from 'uuid';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
-import { holdLeadRecord, type HeldLead } from '#server/db/across/lead-pages.ts';
-import { isUnread, noteRead } from '#server/db/tables/leads.ts';
+import { holdLeadRecord } from '#server/db/across/lead-pages.ts';
 import type { LeadEventType } from '#server/db/schema.ts';
 import { insertLeadEvent } from '#server/db/tables/webhook-events.ts';
-import { splitName } from '#server/platform/split-name.ts';
-import { readAttribution, sourceOf, type KeptAttribution } from '#server/attribution/source.ts';
 import { isoTime } from '#server/platform/time.ts';
+import { leadAsJson, type LeadAsJson } from '#server/webhooks/lead-as-json.ts';
 import type { Endpoint } from '#server/webhooks/webhook-endpoints.ts';
-import type { LeadAnswers } from '#shared/lead.ts';
-import { readAnswers, sampleAnswers, type OwnAnswers } from '#shared/own-answers.ts';
+import { sampleAnswers } from '#shared/own-answers.ts';
 import type { OwnField } from '#shared/campaign-schema.ts';
-
-/** A lead as an event has it. Times are ISO 8601 in UTC. */
-type LeadInEvent = Omit<LeadAnswers, 'answers'> & {
-  readonly id: string;
-  readonly email: string;
-  /** The name in two parts, as in exports, for programs that need them. */
-  readonly first_name: string;
-  readonly last_name: string;
-  /** To the questions of the campaign's own, by id; not there without any. */
-  readonly answers?: OwnAnswers;
-  readonly first_verified_at: string;
-  readonly last_verified_at: string;
-  /** The newest; null when there is no receipt. */
-  readonly consent: {
-    readonly given_at: string;
-    readonly version: string;
-    /** The sentence beside the checkbox. */
-    readonly text: string;
-  } | null;
-  /** Where the lead came from, in one word. */
-  readonly source: string;
-  readonly attribution: KeptAttribution;
-  readonly flags: readonly string[];
-  /** Which of several pages had the form; not there where there was one. */
-  readonly variant?: string;
-  /** For the mail that the receiving program sends to this lead. */
-  readonly unsubscribe_url: string;
-};
 
 /** The body of an event, in the form of Standard Webhooks. `data.lead` of lead.erased holds the id only. */
 export type LeadEventBody = {
   readonly type: LeadEventType | 'lead.test';
   /** When it happened. ISO 8601, UTC. */
   readonly timestamp: string;
-  readonly data: { readonly lead: LeadInEvent | Pick<LeadInEvent, 'id'> };
+  readonly data: { readonly lead: LeadAsJson | Pick<LeadAsJson, 'id'> };
 };
 
 type EventParts = {
@@ -86,7 +55,7 @@ export async function queueLeadEvent(
   if (endpoints.length === 0) return;
   const record = await holdLeadRecord(tx, engine, leadId);
   if (record === undefined) return;
-  await queue(tx, endpoints, { type, lead: leadInEvent(record, unsubscribeUrl), notBefore: now, now });
+  await queue(tx, endpoints, { type, lead: leadAsJson(record, unsubscribeUrl), notBefore: now, now });
 }
 
 /** Queues the event that a lead was erased (webhooks.ts). */
@@ -128,53 +97,6 @@ async function queue(
   });
 }
 
-/** Queues the event that a lead read the article for the first time (webhooks.ts). */
-export async function queueFirstRead(
-  { db, wake, clock, ...parts }: EventParts & { db: Db; wake: () => void; clock: () => number },
-  leadId: string,
-  log: { readonly warn: (details: { err: unknown }, message: string) => void },
-): Promise<void> {
-  if (parts.endpoints.length === 0) return;
-  try {
-    if (!(await isUnread(db, leadId))) return;
-    const now = clock();
-    await db.transaction().execute(async (tx) => {
-      if (!(await noteRead(tx, { id: leadId, now }))) return;
-      await queueLeadEvent(tx, parts, { type: 'lead.read', leadId, now });
-    });
-    wake();
-  } catch (error) {
-    log.warn({ err: error }, 'That an article was read could not be noted; the next reading is.');
-  }
-}
-
-/** Makes the lead of an event from its row. */
-function leadInEvent(record: HeldLead, unsubscribeUrl: EventParts['unsubscribeUrl']): LeadInEvent {
-  const { id, email, name, company, flags, consent_given_at, consent_version, consent_text } = record;
-  const attribution = readAttribution(record.attribution);
-  const { first, last } = splitName(name);
-  return {
-    id,
-    email,
-    name,
-    first_name: first,
-    last_name: last,
-    company,
-    ...(record.answers !== null && { answers: readAnswers(record.answers) }),
-    first_verified_at: isoTime(record.first_verified_at),
-    last_verified_at: isoTime(record.last_verified_at),
-    consent:
-      consent_given_at === null || consent_version === null
-        ? null
-        : { given_at: isoTime(consent_given_at), version: consent_version, text: consent_text ?? '' },
-    source: sourceOf(attribution),
-    attribution,
-    flags: flags.split(' ').filter((flag) => flag !== ''),
-    ...(record.variant !== null && { variant: record.variant }),
-    unsubscribe_url: unsubscribeUrl(id),
-  };
-}
-
 /** The event of `desk webhooks test`: an invented lead with every field that a lead may have, so that fields can be mapped. */
 export function testEvent(
   id: string,
@@ -182,7 +104,7 @@ export function testEvent(
   { unsubscribeUrl, fields }: Pick<EventParts, 'unsubscribeUrl'> & { readonly fields: readonly OwnField[] },
 ): LeadEventBody {
   const at = isoTime(now);
-  const lead: LeadInEvent = {
+  const lead: LeadAsJson = {
     id,
     email: 'ada@example.com',
     name: 'Ada Lovelace',
@@ -192,6 +114,7 @@ export function testEvent(
     ...(fields.length > 0 && { answers: sampleAnswers(fields) }),
     first_verified_at: at,
     last_verified_at: at,
+    first_read_at: null,
     consent: { given_at: at, version: 'test', text: 'I agree.' },
     source: 'newsletter',
     attribution: { utm_source: 'newsletter', utm_medium: 'email', utm_campaign: 'test' },

@@ -11,7 +11,6 @@ import { derivedWebhookSecrets, type Secrets } from '#server/secrets/secrets.ts'
 import type { Config } from '#server/settings/settings.ts';
 import { endpointsOf, type Endpoint } from '#server/webhooks/webhook-endpoints.ts';
 import {
-  queueFirstRead,
   queueLeadErased,
   queueLeadEvent,
   testEvent,
@@ -36,11 +35,6 @@ export type Webhooks = {
   readonly queue: (tx: Db, change: LeadChange) => Promise<void>;
   /** Queues the event that a lead was erased, in the transaction that did it. It holds the lead's id only. */
   readonly queueErased: (tx: Db, erased: ErasedLead) => Promise<void>;
-  /**
-   * Queues the event that a lead read the article for the first time. Call it before the article is sent. Reads nothing without
-   * WEBHOOK_URLS. A failure is logged and does not withhold the article; the next reading queues the event.
-   */
-  readonly queueFirstRead: (leadId: string, log: Pick<Logger, 'warn'>) => Promise<void>;
   /** Sends at once what was queued and committed. Without this call it is sent within a second or so. */
   readonly wake: () => void;
   /** Sends an invented lead to each endpoint now, and returns what they answer. */
@@ -96,7 +90,6 @@ export function createWebhooks(parts: WebhooksParts): Webhooks {
     secrets,
     queue: (tx, change) => queueLeadEvent(tx, events, change),
     queueErased: (tx, erased) => queueLeadErased(tx, events, erased),
-    queueFirstRead: (leadId, log) => queueFirstRead({ ...events, db: database.db, wake, clock }, leadId, log),
     wake,
     sendTest: async (signal) => {
       const sender = await openSender();

@@ -32,6 +32,8 @@ export type LeadRecord = LeadAnswers & {
   /** Null for a person who was never verified. */
   readonly first_verified_at: number | null;
   readonly last_verified_at: number | null;
+  /** When the lead was first given the article. */
+  readonly first_read_at: number | null;
   /** JSON: where the visit came from (server/attribution/attribution.ts); null for an imported person. */
   readonly attribution: string | null;
   /** Separated by spaces. */
@@ -81,6 +83,7 @@ const leadRecords = (db: Db) =>
       'l.answers',
       'l.first_verified_at',
       'l.last_verified_at',
+      'l.first_read_at',
       'l.attribution',
       'l.flags',
       'l.variant',
@@ -203,6 +206,7 @@ async function* unverifiedPages(
 const NO_CONSENT = {
   first_verified_at: null,
   last_verified_at: null,
+  first_read_at: null,
   consent_given_at: null,
   consent_version: null,
   consent_text: null,

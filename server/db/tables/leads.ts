@@ -8,7 +8,7 @@ import type { Submission } from '#server/db/tables/submissions.ts';
 import { answersOf } from '#shared/lead.ts';
 import { mergedAnswers, withImportedAnswers } from '#shared/own-answers.ts';
 
-type NewLead = Omit<Selectable<Schema['leads']>, 'first_read_at'>;
+type NewLead = Selectable<Schema['leads']>;
 type Receipt = Selectable<Schema['consent_receipts']>;
 
 type NewAnswers = {
@@ -32,12 +32,13 @@ const merge = (db: Db, value: Value<NewLead>, answers?: NewAnswers) =>
         'attribution',
         'flags',
         'variant',
+        'first_read_at',
       ]),
     )
     .onConflict((conflict) =>
       conflict.column('email').doUpdateSet({ ...answers, last_verified_at: value('last_verified_at') }),
     )
-    .returning('id');
+    .returning(['id', 'first_read_at']);
 
 const mergeWithAnswers = statement((db, value: Value<NewLead>) =>
   merge(db, value, valuesOf(value, ['name', 'company', 'answers'])),
@@ -70,8 +71,9 @@ const insertReceipt = command((db, value: Value<Receipt>) =>
 
 /**
  * Merges a verified submission into the lead of its address, and appends the consent receipt.
- * @param proof sameBrowser: whether the code was entered in the browser that sent the form; asked: the ids of the campaign's own questions
- * @returns the lead's id: a new one, or the one this address already had
+ * @param proof sameBrowser: whether the code was entered in the browser that sent the form; asked: the ids of the campaign's own questions;
+ * firstReadAt: when a new lead is given the article, null for not yet; a lead that is there already keeps its own
+ * @returns the lead: a new one, or the one this address already had
  */
 export async function mergeLead(
   tx: Db,
@@ -82,6 +84,7 @@ export async function mergeLead(
     verifiedFromAddress,
     sameBrowser,
     asked,
+    firstReadAt,
     now,
   }: {
     leadId: string;
@@ -89,9 +92,10 @@ export async function mergeLead(
     verifiedFromAddress: string;
     sameBrowser: boolean;
     asked: readonly string[];
+    firstReadAt: number | null;
     now: number;
   },
-): Promise<string> {
+): Promise<Reader> {
   const asksMore = asked.length > 0 || submission.answers !== null;
   const mergeNamed = asksMore ? mergeWithAnswers : mergeWithNames;
   const { rows } = await (sameBrowser ? mergeNamed : mergeWithoutAnswers)(tx, {
@@ -104,6 +108,7 @@ export async function mergeLead(
     attribution: submission.attribution,
     flags: submission.flags,
     variant: submission.variant,
+    first_read_at: firstReadAt,
   });
   const [lead] = rows;
   if (lead === undefined) throw new Error('A lead that was merged is not there.');
@@ -119,7 +124,7 @@ export async function mergeLead(
     user_agent: submission.user_agent,
     same_browser: sameBrowser ? 1 : 0,
   });
-  return lead.id;
+  return lead;
 }
 
 async function allAnswers(
@@ -151,14 +156,17 @@ export async function leadExists(db: Db, id: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-const unreadWith = statement((db, value: Value<{ readonly id: string }>) =>
-  db.selectFrom('leads').select('id').where('id', '=', value('id')).where('first_read_at', 'is', null),
+/** A lead, and when it was first given the article: milliseconds since 1970, null for not yet. */
+export type Reader = Pick<NewLead, 'id' | 'first_read_at'>;
+
+const readerWith = statement((db, value: Value<{ readonly id: string }>) =>
+  db.selectFrom('leads').select(['id', 'first_read_at']).where('id', '=', value('id')),
 );
 
-/** Whether it is not yet recorded that a lead was given the article. */
-export async function isUnread(db: Db, id: string): Promise<boolean> {
-  const { rows } = await unreadWith(db, { id });
-  return rows.length > 0;
+/** Finds a lead that wants to read; undefined when it was erased. */
+export async function findReader(db: Db, id: string): Promise<Reader | undefined> {
+  const { rows } = await readerWith(db, { id });
+  return rows[0];
 }
 
 const read = statement((db, value: Value<{ readonly id: string; readonly now: number }>) =>

@@ -146,3 +146,19 @@ export async function findStandstill(
     domains,
   };
 }
+
+/** Whether a message of a kind waits, or is being sent. @param message payload: as it was queued */
+export async function isWaiting(
+  db: Db,
+  { kind, payload }: { readonly kind: string; readonly payload: Readonly<Record<string, unknown>> },
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('outbox')
+    .select('id')
+    .where(isQueued)
+    .where('kind', '=', kind)
+    .where('payload', '=', JSON.stringify(payload))
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}

@@ -7,13 +7,21 @@ import path from 'node:path';
 import * as z from 'zod/mini';
 
 import { GUIDE_LINK_DAYS, guideUrl, unsubscribeUrl } from '#server/secrets/mail-links.ts';
-import type { Db } from '#server/db/engine/connect.ts';
-import { leadExists } from '#server/db/tables/leads.ts';
+import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import type { Secrets } from '#server/secrets/secrets.ts';
+import type { Config } from '#server/settings/settings.ts';
+import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import type { SuppressionReason } from '#server/db/schema.ts';
+import { lockAddress } from '#server/db/tables/challenges.ts';
+import { findLeadId, leadExists } from '#server/db/tables/leads.ts';
 import { laneOf, queueMessage } from '#server/db/tables/outbox.ts';
+import { isWaiting } from '#server/db/tables/outbox-waiting.ts';
+import { suppressionsOf } from '#server/db/tables/suppressions.ts';
 import { footnote, letterhead, letterHtml, paragraph } from '#server/mail/letters/letter-html.ts';
 import type { Letter, LetterKind, LetterParts } from '#server/mail/letters/letter-kind.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import type { GuideEmail } from '#shared/campaign-schema.ts';
+import { asciiAddress } from '#shared/lead.ts';
 import { fill } from '#shared/words.ts';
 
 /** A guide that arrives days later is a surprise. */
@@ -22,6 +30,7 @@ const WORTH_SENDING_MS = 24 * 3_600_000;
 /** How long a guide lets codes go first: a visitor waits for each code. */
 const GIVES_WAY_MS = 10 * 60_000;
 
+const KIND = 'guide';
 const Payload = z.object({ leadId: z.string() });
 
 /** Queues the guide for a visitor who entered the code a moment ago. */
@@ -31,7 +40,51 @@ export async function queueGuideMail(
 ): Promise<void> {
   // All guides are one lane, so they delay each other and no code.
   const place = { ...laneOf('', recipient), turnAt: now + GIVES_WAY_MS };
-  await queueMessage(tx, { id, recipient, place, now, kind: 'guide', payload: { leadId } });
+  await queueMessage(tx, { id, recipient, place, now, kind: KIND, payload: { leadId } });
+}
+
+export type GuideAgain =
+  | { readonly type: 'queued' }
+  /** One is on its way already; no second one is queued. */
+  | { readonly type: 'waiting' }
+  /** `off`: GUIDE_EMAIL sends none. `no lead`: the address was never verified here. */
+  | { readonly type: 'refused'; readonly why: 'off' | 'no lead' | 'erased' }
+  | {
+      readonly type: 'refused';
+      readonly why: 'suppressed';
+      readonly reasons: readonly SuppressionReason[];
+    };
+
+/**
+ * Queues the guide once more for a lead. The caller wakes the worker, if it has one.
+ * @param request email: as stored; id: of the mail, a UUID of version 7; now: milliseconds since 1970
+ */
+export async function sendGuideAgain(
+  {
+    config,
+    database: { db, engine },
+    secrets,
+  }: {
+    readonly config: Pick<Config, 'guideEmail'>;
+    readonly database: Pick<OpenDatabase, 'db' | 'engine'>;
+    readonly secrets: Secrets;
+  },
+  { email, id, now }: { email: string; id: string; now: number },
+): Promise<GuideAgain> {
+  if (config.guideEmail === 'off') return { type: 'refused', why: 'off' };
+  return db.transaction().execute(async (tx): Promise<GuideAgain> => {
+    // The address may be erased or suppressed at this moment, or the guide be asked for twice.
+    await lockAddress(tx, engine, email);
+    const listed = await suppressionsOf(tx, { keys: pseudonymsOf(secrets, email), email });
+    const reasons = listed.map(({ reason }) => reason);
+    const leadId = await findLeadId(tx, email);
+    if (leadId === undefined)
+      return { type: 'refused', why: reasons.includes('erased') ? 'erased' : 'no lead' };
+    if (reasons.length > 0) return { type: 'refused', why: 'suppressed', reasons };
+    if (await isWaiting(tx, { kind: KIND, payload: { leadId } })) return { type: 'waiting' };
+    await queueGuideMail(tx, { id, leadId, recipient: asciiAddress(email) ?? email, now });
+    return { type: 'queued' };
+  });
 }
 
 export const guideKind: LetterKind = {

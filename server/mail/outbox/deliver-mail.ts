@@ -2,8 +2,9 @@
 // later. It does not choose the mail; mail-worker.ts does.
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import { lockAddress } from '#server/db/tables/challenges.ts';
-import type { OpenDatabase } from '#server/db/engine/connect.ts';
+import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { finishMail, keptReply, releaseMail } from '#server/db/tables/outbox-leases.ts';
+import { findLeadId } from '#server/db/tables/leads.ts';
 import { suppress, suppressionsOf } from '#server/db/tables/suppressions.ts';
 import type { Mailer } from '#server/mail/mailer.ts';
 import type { LetterParts, MailInHand } from '#server/mail/letters/letter-kind.ts';
@@ -35,6 +36,11 @@ export type DeliveryParts = Omit<LetterParts, 'db'> & {
   readonly clock: () => number;
   /** From 0 up to 1, for jitter. */
   readonly random: () => number;
+  /** Called in the transaction that suppresses a lead's address because it does not exist. now: milliseconds since 1970 */
+  readonly onLeadBounced: (
+    tx: Db,
+    bounce: { readonly leadId: string; readonly now: number },
+  ) => Promise<void>;
   /** Reports the result of each try, and in which lanes the mail was, without the recipient. */
   readonly onEvent: (event: MailEvent, lanes: MailLanes) => void;
 };
@@ -64,7 +70,10 @@ export function createDelivery(
       await lockAddress(tx, engine, email);
       if (!(await finishMail(tx, failed))) return;
       const keys = pseudonymsOf(parts.secrets, email);
-      await suppress(tx, { keys, reason: 'bounced', email, note: keptReply(failed.reply), now: failed.now });
+      const { reply, now } = failed;
+      if (!(await suppress(tx, { keys, reason: 'bounced', email, note: keptReply(reply), now }))) return;
+      const leadId = await findLeadId(tx, email);
+      if (leadId !== undefined) await parts.onLeadBounced(tx, { leadId, now });
     });
   };
 

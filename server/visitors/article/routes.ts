@@ -2,14 +2,15 @@
 // (server/visitors/leads/routes.ts) are the only ways to its text.
 import type { FastifyInstance } from 'fastify';
 
-import { leadExists } from '#server/db/tables/leads.ts';
+import { findReader } from '#server/db/tables/leads.ts';
 import { JSON_TYPE, sendWhole, textResource } from '#server/http/send-resource.ts';
+import { noteFirstReading } from '#server/visitors/article/first-reading.ts';
 import type { VisitorContext } from '#server/visitors/visitor-context.ts';
 import { API } from '#shared/api.ts';
 
 /** Adds the route of the article feature. */
 export function addArticleRoutes(app: FastifyInstance, context: VisitorContext): void {
-  const { campaign, database, webhooks, cookies, clock, sendError } = context;
+  const { campaign, database, cookies, clock, sendError } = context;
   const resource = textResource(JSON.stringify(campaign.article), {
     type: JSON_TYPE,
     cacheControl: 'private, no-store',
@@ -17,9 +18,10 @@ export function addArticleRoutes(app: FastifyInstance, context: VisitorContext):
   });
   app.get(API.article, async (request, reply) => {
     const leadId = cookies.readSession(request, clock());
+    const reader = leadId === null ? undefined : await findReader(database.db, leadId);
     // An erased lead has no access any more, whatever its cookie says.
-    if (leadId === null || !(await leadExists(database.db, leadId))) return sendError(reply, 'no-session');
-    await webhooks.queueFirstRead(leadId, request.log);
+    if (reader === undefined) return sendError(reply, 'no-session');
+    if (reader.first_read_at === null) await noteFirstReading(context, reader.id, request.log);
     return sendWhole(request, reply, resource);
   });
 }

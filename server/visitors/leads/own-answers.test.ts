@@ -115,7 +115,7 @@ for (const engine of ENGINES) {
         assert.equal('answers' in open, false);
         await enterNewest(server, visitor, 1);
         const { out } = await desk(server.service, ['export']);
-        assert.match(out.split('\r\n')[0] ?? '', /,first_source,unsubscribe_url$/);
+        assert.match(out.split('\r\n')[0] ?? '', /,first_source,unsubscribe_url,first_read_at$/);
         assert.doesNotMatch((await desk(server.service, ['export', '--format', 'jsonl'])).out, /answers/);
       }));
 
@@ -141,7 +141,7 @@ for (const engine of ENGINES) {
         await withServer({ engine, env: later }, async (server) => {
           const run = async (...args: readonly string[]) => (await desk(server.service, args)).out;
           const [headings = '', line = ''] = (await run('export')).split('\r\n');
-          assert.ok(headings.endsWith(',unsubscribe_url,job_title,topics,team,earlier_answers'), headings);
+          assert.ok(headings.endsWith(',first_read_at,job_title,topics,team,earlier_answers'), headings);
           assert.ok(line.endsWith(',Countess,Prompts; Personas,,Phone: +44 20 7946 0018'), line);
           const shown = await run('show', EMAIL);
           assert.match(
@@ -162,7 +162,7 @@ for (const engine of ENGINES) {
         await withServer({ engine, env }, async (server) => {
           const { out } = await desk(server.service, ['export']);
           const [headings = '', line = ''] = out.split('\r\n');
-          assert.ok(headings.endsWith(',unsubscribe_url,earlier_answers'), headings);
+          assert.ok(headings.endsWith(',first_read_at,earlier_answers'), headings);
           assert.match(line, /Phone: \+44 20 7946 0018; Topics: Deliverability; Team: Small"?$/);
         });
       }));

@@ -6,6 +6,7 @@ import { NIL, validate as isUuid } from 'uuid';
 import type * as z from 'zod/mini';
 
 import { JSON_TYPE, sendWhole, textResource } from '#server/http/send-resource.ts';
+import { noteFirstReading } from '#server/visitors/article/first-reading.ts';
 import { dropRequest } from '#server/visitors/drop-request.ts';
 import { findChallengeInProgress, isWaiting } from '#server/visitors/leads/challenge-in-progress.ts';
 import { attributionOf } from '#server/attribution/attribution.ts';
@@ -114,7 +115,9 @@ function addVerifyRoute(app: FastifyInstance, context: VisitorContext): void {
     const clientAddress = visitorAddress(request);
     if (clientAddress === null) return dropRequest(reply);
     const browserId = cookies.readBrowserId(request);
-    const outcome = await verifyCode(context, parsed.data, { browserId, clientAddress });
+    // A browser that keeps no cookie would lose the article with the next reload. It learns that at once, from the article's 401.
+    const sendsArticle = browserId !== null && prefersArticle(request);
+    const outcome = await verifyCode(context, parsed.data, { browserId, clientAddress, sendsArticle });
     if (outcome.type === 'refused') {
       if ('retryAfterSeconds' in outcome) metrics.limitHit(outcome.error);
       return sendError(reply, outcome.error, 'retryAfterSeconds' in outcome ? outcome : {});
@@ -122,9 +125,8 @@ function addVerifyRoute(app: FastifyInstance, context: VisitorContext): void {
     if (outcome.afterMs !== null) metrics.codeEntered(outcome.afterMs);
     context.webhooks.wake();
     cookies.openSession(reply, outcome.leadId, clock());
-    // A browser that keeps no cookie would lose the article with the next reload. It learns that at once, from the article's 401.
-    if (browserId === null || !prefersArticle(request)) return sendJson(reply, { verified: true });
-    await context.webhooks.queueFirstRead(outcome.leadId, request.log);
+    if (!sendsArticle) return sendJson(reply, { verified: true });
+    if (!outcome.isReadingNoted) await noteFirstReading(context, outcome.leadId, request.log);
     return sendWhole(request, reply.header('preference-applied', WITH_ARTICLE), verifiedWithArticle);
   });
 }

@@ -40,6 +40,8 @@ export type VerifyCodeOutcome =
       readonly leadId: string;
       /** From the mailing of the code to its entry; null when it had been entered before. */
       readonly afterMs: number | null;
+      /** Whether it is recorded that this lead was given the article, now or before. */
+      readonly isReadingNoted: boolean;
     }
   | { readonly type: 'refused'; readonly error: Extract<ApiErrorCode, 'wrong-code'> }
   | {
@@ -65,6 +67,8 @@ type Entry = {
   readonly clientAddress: string;
   /** Whether the browser sent our cookie. Without one, a new code has no separate tries. */
   readonly hasCookie: boolean;
+  /** Whether the article goes with the answer. */
+  readonly sendsArticle: boolean;
   readonly now: number;
 };
 
@@ -85,18 +89,23 @@ type CountedTry = {
  * newest live codes mailed for it. Everything else (no cookie, or a challenge that rides on another one's code)
  * shares one small budget for the address (settings/tries-and-rates.ts).
  *
- * @param browserId from the challenge cookie; null without one
+ * @param call browserId: from the challenge cookie, null without one; sendsArticle: whether the article goes with the answer
  */
 export async function verifyCode(
   context: VisitorContext,
   { email: typedEmail, code: typedCode }: Verification,
-  { browserId, clientAddress }: { browserId: string | null; clientAddress: string },
+  {
+    browserId,
+    clientAddress,
+    sendsArticle,
+  }: { browserId: string | null; clientAddress: string; sendsArticle: boolean },
 ): Promise<VerifyCodeOutcome> {
   const { db } = context.database;
   const { limits } = context;
   const now = context.clock();
   const email = normaliseEmail(typedEmail);
-  const entry: Entry = { email, typedCode, clientAddress, hasCookie: browserId !== null, now };
+  const hasCookie = browserId !== null;
+  const entry: Entry = { email, typedCode, clientAddress, hasCookie, sendsArticle, now };
 
   // One transaction for all that is counted; nothing is compared before it is committed.
   const begun = await db.transaction().execute((tx) => countEntry(tx, context, { entry, browserId }));
@@ -261,7 +270,7 @@ async function enterAgain(
   if (compare(context, code === null ? [] : [code], typedCode) === null) return null;
   await unburnTry(db, challenge.id);
   const leadId = await findLeadId(db, email);
-  return leadId === undefined ? null : { type: 'verified', leadId, afterMs: null };
+  return leadId === undefined ? null : { type: 'verified', leadId, afterMs: null, isReadingNoted: false };
 }
 
 /** {@link enterAgain} for a challenge that has been verified since it was found open; null when it has not. */
@@ -291,7 +300,7 @@ async function openLead(
     entry,
   }: { challenge: Challenge | undefined; own: boolean; code: Code; entry: Entry },
 ): Promise<VerifyCodeOutcome> {
-  const { email, clientAddress, now } = entry;
+  const { email, clientAddress, sendsArticle, now } = entry;
   const challengeId = challenge?.id ?? code.challenge_id;
   const [entered, stored] = await Promise.all([
     enterCode(tx, code, now),
@@ -305,13 +314,14 @@ async function openLead(
   if (entered && !isOnlyCode) await endCodes(tx, code.challenge_id, now);
   if (submission !== undefined && codesSent !== null) {
     const newId = randomUUIDv7();
-    const leadId = await mergeLead(tx, submission, {
+    const { id: leadId, first_read_at: firstReadAt } = await mergeLead(tx, submission, {
       leadId: newId,
       // The sealer finds new receipts by their ids.
       receiptId: uuid({ msecs: now }),
       verifiedFromAddress: clientAddress,
       sameBrowser: challenge !== undefined,
       asked: campaign.form.fields.map(({ id }) => id),
+      firstReadAt: sendsArticle ? now : null,
       now,
     });
     // A new consent, and an address that works.
@@ -320,12 +330,13 @@ async function openLead(
       const recipient = asciiAddress(submission.email_typed) ?? email;
       await queueGuideMail(tx, { id: uuid({ msecs: now }), leadId, recipient, now });
     }
-    const type = leadId === newId ? 'lead.verified' : 'lead.updated';
-    await webhooks.queue(tx, { type, leadId, now });
+    const isNew = leadId === newId;
+    await webhooks.queue(tx, { type: isNew ? 'lead.verified' : 'lead.updated', leadId, now });
+    if (isNew && firstReadAt !== null) await webhooks.queue(tx, { type: 'lead.read', leadId, now });
     const { operatorEmail } = config;
-    if (config.newLeadEmail === 'each' && operatorEmail !== null && leadId === newId)
+    if (config.newLeadEmail === 'each' && operatorEmail !== null && isNew)
       await queueNewLeadMail(tx, { id: uuid({ msecs: now }), leadId, recipient: operatorEmail, now });
-    return { type: 'verified', leadId, afterMs };
+    return { type: 'verified', leadId, afterMs, isReadingNoted: firstReadAt !== null };
   }
 
   const current = await findChallengeById(tx, challengeId);
@@ -334,5 +345,5 @@ async function openLead(
   const leadId = entered || challenge !== undefined ? await findLeadId(tx, email) : undefined;
   if (leadId === undefined) return WRONG_CODE;
   if (own) await unburnTry(tx, challengeId);
-  return { type: 'verified', leadId, afterMs };
+  return { type: 'verified', leadId, afterMs, isReadingNoted: false };
 }

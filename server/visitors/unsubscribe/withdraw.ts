@@ -20,7 +20,6 @@ type WithdrawalParts = {
 export const complaintsTo = (parts: WithdrawalParts) => ({
   withdraw: (tx: Db, complaint: { leadId: string; happenedAt: number; now: number }) =>
     withdrawIn(tx, parts, { ...complaint, way: 'complaint', clientAddress: null, userAgent: null }),
-  committed: () => parts.webhooks.wake(),
 });
 
 type Withdrawal = {

@@ -1,0 +1,98 @@
+// desk send-guide: a lead gets the guide once more, and nobody who must not be mailed does.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { API } from '#shared/api.ts';
+import { becomeLead } from '#testing/become-lead.ts';
+import { ENGINES } from '#testing/databases.ts';
+import { desk } from '#testing/desk.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
+
+const EMAIL = 'ada@example.com';
+const env = { GUIDE_EMAIL: 'link', PUBLIC_URL: 'https://guide.example.com' };
+
+const sendGuide = (server: ServerUnderTest, email = EMAIL) => desk(server.service, ['send-guide', email]);
+
+async function guides({ database: { db } }: ServerUnderTest) {
+  const query = db.selectFrom('outbox').select(['recipient', 'state']).where('kind', '=', 'guide');
+  return (await query.orderBy('id').execute()).map(({ recipient, state }) => `${recipient} ${state}`);
+}
+
+for (const engine of ENGINES)
+  describe(`desk send-guide on ${engine}`, () => {
+    it('mails a lead the same guide again, with a link that opens it', () =>
+      withServer({ engine, env }, async (server) => {
+        await becomeLead(server, EMAIL);
+        // The code, then the guide.
+        const first = await server.inbox.waitForMail(EMAIL, 2);
+        await until(() => server.mailEvents.length === 2);
+        await server.advance(3_600);
+        const answer = await sendGuide(server, ' ADA@example.com');
+        assert.equal(answer.exitCode, 0, answer.notes);
+        assert.match(answer.notes, /^The guide for ada@example\.com is queued\./);
+        assert.equal(answer.out, '');
+        const again = await server.inbox.waitForMail(EMAIL, 3);
+        assert.equal(again.parsed.subject, first.parsed.subject);
+        const [, path = ''] =
+          /https:\/\/guide\.example\.com(\/api\/guide\?t=\S+)/.exec(again.parsed.text ?? '') ?? [];
+        const device = createVisitor(server, '203.0.113.9');
+        assert.equal((await device.get(path)).statusCode, 303);
+        assert.equal((await device.get(API.article)).statusCode, 200);
+      }));
+
+    it('queues none beside one that waits', async () => {
+      const later = () => Object.assign(new Error('Later'), { responseCode: 451 });
+      let isBusy = false;
+      const onRecipient = () => (isBusy ? later() : null);
+      await withServer({ engine, env, inbox: { onRecipient } }, async (server) => {
+        await becomeLead(server, EMAIL);
+        await until(() => server.mailEvents.length === 2);
+        isBusy = true;
+        const answers = await Promise.all([sendGuide(server), sendGuide(server)]);
+        assert.deepEqual(
+          answers.map(({ exitCode }) => exitCode),
+          [0, 0],
+        );
+        const notes = answers.map((answer) => answer.notes).toSorted();
+        assert.match(notes[0]!, /is queued/);
+        assert.match(notes[1]!, /waits to be sent already/);
+        assert.equal((await guides(server)).length, 2);
+      });
+    });
+
+    it('refuses who is no lead, was erased, or is not to be mailed, each in its words', () =>
+      withServer({ engine, env }, async (server) => {
+        const refused = async (email: string, sentence: RegExp) => {
+          const before = await guides(server);
+          const { exitCode, out, notes } = await sendGuide(server, email);
+          assert.deepEqual([exitCode, out], [1, ''], notes);
+          assert.match(notes, sentence);
+          assert.deepEqual(await guides(server), before);
+        };
+        await createVisitor(server).post(API.leads, filledForm({ email: 'never@example.com' }));
+        await refused('never@example.com', /^Nothing was queued: never@example\.com is no lead, /);
+        await refused('unknown@example.com', /is no lead, because the address was never verified here\./);
+
+        await becomeLead(server, EMAIL);
+        await desk(server.service, ['suppress', 'add', EMAIL]);
+        await refused(
+          EMAIL,
+          /is not to be mailed \(by-hand\)\. Take it off the list first: suppress remove ada@/,
+        );
+        await desk(server.service, ['suppress', 'add', EMAIL, '--reason', 'unsubscribed']);
+        await refused(EMAIL, /\(by-hand, unsubscribed\)\. Only its owner can come back/);
+        await desk(server.service, ['erase', EMAIL, '--yes']);
+        await refused(EMAIL, /^Nothing was queued: ada@example\.com was erased\./);
+        assert.equal((await sendGuide(server, 'ada')).exitCode, 2);
+      }));
+
+    it('says so where no guide is mailed at all', () =>
+      withServer({ engine }, async (server) => {
+        await becomeLead(server, EMAIL);
+        const { exitCode, notes } = await sendGuide(server);
+        assert.equal(exitCode, 1);
+        assert.match(notes, /^Nothing was queued: GUIDE_EMAIL is off, .* Set it to link or attachment/);
+        assert.deepEqual(await guides(server), []);
+      }));
+  });

@@ -1,0 +1,118 @@
+// That a lead was first given the article is recorded, with webhooks or without, at no cost where it is known.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { sql } from 'kysely';
+
+import type { OpenDatabase } from '#server/db/engine/connect.ts';
+import { API, WITH_ARTICLE } from '#shared/api.ts';
+import { ENGINES, freshDatabase } from '#testing/databases.ts';
+import { codeIn } from '#testing/inbox.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { EMAIL } from '#testing/webhook-leads.ts';
+
+const withArticle = { headers: { prefer: WITH_ARTICLE } };
+
+async function askForCode(server: ServerUnderTest, email = EMAIL) {
+  const visitor = createVisitor(server);
+  const before = server.inbox.mailsTo(email).length;
+  await visitor.post(API.leads, filledForm({ email }));
+  const code = codeIn(await server.inbox.waitForMail(email, before + 1));
+  return { visitor, entry: { email, code } };
+}
+
+async function firstReadAt({ database: { db } }: ServerUnderTest, email = EMAIL): Promise<number | null> {
+  const query = db.selectFrom('leads').select('first_read_at').where('email', '=', email);
+  return (await query.executeTakeFirstOrThrow()).first_read_at;
+}
+
+/** Has the database refuse to note a reading, until the returned function is called. */
+async function refuseToNote({ db, engine }: OpenDatabase): Promise<() => Promise<void>> {
+  const run = async (text: string) => void (await sql.raw(text).execute(db));
+  if (engine === 'sqlite') {
+    await run(
+      `create trigger refuse before update of first_read_at on leads begin select raise(abort, 'refused'); end`,
+    );
+    return () => run('drop trigger refuse');
+  }
+  await run(
+    `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$`,
+  );
+  await run(
+    'create trigger refuse before update of first_read_at on leads for each row execute function refuse()',
+  );
+  return () => run('drop trigger refuse on leads');
+}
+
+for (const engine of ENGINES)
+  describe(`the first reading, on ${engine}, without webhooks`, () => {
+    it('is stored with the lead when the article comes with the answer to the code, by no further statement', async () => {
+      const asked: string[] = [];
+      const database = await freshDatabase(engine, { onStatement: (text) => asked.push(text) });
+      await withServer({ engine, database }, async (server) => {
+        const statementsOf = async (email: string, options: object) => {
+          const { visitor, entry } = await askForCode(server, email);
+          asked.length = 0;
+          assert.equal((await visitor.post(API.verify, entry, options)).statusCode, 200);
+          // The worker looks for mail and events in its own time.
+          return asked.filter((text) => !/"outbox"|"webhook_events"/.test(text)).length;
+        };
+        const without = await statementsOf('grace@example.com', {});
+        assert.equal(await firstReadAt(server, 'grace@example.com'), null);
+        assert.equal(await statementsOf(EMAIL, withArticle), without);
+        assert.ok(without > 5, 'they are counted');
+        assert.equal(await firstReadAt(server), server.now());
+      });
+    });
+
+    it('is noted when the article is fetched; later readings ask only whether the lead is there', async () => {
+      const asked: string[] = [];
+      const database = await freshDatabase(engine, { onStatement: (text) => asked.push(text) });
+      await withServer({ engine, database }, async (server) => {
+        const { visitor, entry } = await askForCode(server);
+        await visitor.post(API.verify, entry);
+        const readings: string[][] = [];
+        const first = server.now();
+        for (let count = 0; count < 2; count += 1) {
+          asked.length = 0;
+          assert.equal((await visitor.get(API.article)).statusCode, 200);
+          readings.push(asked.filter((text) => text.includes('"leads"')));
+          await server.advance(61);
+        }
+        assert.match(readings[0]!.join('\n'), /update "leads" set "first_read_at"/);
+        assert.equal(readings[0]!.length, 2);
+        assert.equal(readings[1]!.length, 1);
+        // Another code of the same lead, too.
+        const again = await askForCode(server);
+        assert.equal((await again.visitor.post(API.verify, again.entry, withArticle)).statusCode, 200);
+        assert.equal(await firstReadAt(server), first);
+      });
+    });
+
+    it('is noted for a lead from before who reads with a new code', () =>
+      withServer({ engine }, async (server) => {
+        const { visitor, entry } = await askForCode(server);
+        await visitor.post(API.verify, entry);
+        await server.advance(61);
+        const again = await askForCode(server);
+        assert.equal((await again.visitor.post(API.verify, again.entry, withArticle)).statusCode, 200);
+        assert.equal(await firstReadAt(server), server.now());
+      }));
+
+    it('that cannot be noted withholds no article, and the next one is noted', () =>
+      withServer({ engine }, async (server) => {
+        const { visitor, entry } = await askForCode(server);
+        await visitor.post(API.verify, entry);
+        const allow = await refuseToNote(server.database);
+        assert.equal((await visitor.get(API.article)).statusCode, 200);
+        assert.match(server.logLines.join(''), /That an article was read could not be noted/);
+        await server.advance(61);
+        const again = await askForCode(server);
+        const answer = await again.visitor.post(API.verify, again.entry, withArticle);
+        assert.equal(answer.headers['preference-applied'], WITH_ARTICLE);
+        assert.equal(await firstReadAt(server), null);
+        await allow();
+        assert.equal((await visitor.get(API.article)).statusCode, 200);
+        assert.equal(await firstReadAt(server), server.now());
+      }));
+  });
