@@ -5,7 +5,14 @@ import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { writeWhole } from '#desk/commands/output-file.ts';
-import { checkSelection, sayPeople, withSelection, withState } from '#desk/commands/lead-selection.ts';
+import {
+  checkSelection,
+  sayPeople,
+  withSearch,
+  withSelection,
+  withState,
+} from '#desk/commands/lead-selection.ts';
+import { complainOfSource } from '#desk/export/known-sources.ts';
 import { rememberExported, type LeadState } from '#server/db/across/lead-pages.ts';
 import { FORMAT_NAMES, FORMATS, FORMATS_WITH_STATE, type FormatName } from '#desk/export/export-columns.ts';
 import { writeLeads } from '#desk/export/write-leads.ts';
@@ -13,7 +20,10 @@ import { writeLeads } from '#desk/export/write-leads.ts';
 const WIDEST_NAME = Math.max(...FORMAT_NAMES.map((name) => name.length));
 
 export function addExport(program: Command, desk: Desk): void {
-  withSelection(withState(program.command('export').description('write leads for another program')), desk)
+  withSelection(
+    withState(withSearch(program.command('export').description('write leads for another program'))),
+    desk,
+  )
     .addOption(new Option('--format <format>', 'what for').choices(FORMAT_NAMES).default('csv' as const))
     .option('--out <file>', 'into this file, which only you can read; otherwise to standard output')
     .option('--since-last <name>', 'only those that no export of this name has had, and remember them')
@@ -36,10 +46,14 @@ Examples:
   $ npm run -s desk -- export --state imported --out imported.csv`,
     )
     .action(async ({ format, out, sinceLast, bom, conversionName, ...selection }) => {
-      const { state } = selection;
+      const { state, source } = selection;
       checkSelection(selection);
       refuseUnproven({ state, format, sinceLast });
       const { database, campaign, clock, ...service } = await desk.service();
+      // Noted, not refused: a nightly job may begin before the first visitor comes from there.
+      const complaint =
+        source === undefined || state === 'imported' ? null : await complainOfSource(database.db, source);
+      if (complaint !== null) desk.note(complaint);
       const exported: string[] = [];
       let count = 0;
       const write = async (append: (text: string) => Promise<void>) => {

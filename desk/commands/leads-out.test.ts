@@ -110,6 +110,93 @@ for (const engine of ENGINES) {
         }
       }));
 
+    it('are found by address, name and company, the newest first, and no more than asked for', () =>
+      withServer({ engine }, async (server) => {
+        const people = [
+          { email: 'ada@example.com', name: 'Ada Lovelace', company: 'Analytical Engines' },
+          { email: 'zoe@example.com', name: 'Zoë MÜLLER', company: 'Rabatt 50%' },
+          { email: 'm.ueller@example.com', name: 'Max', company: 'müller_& Söhne' },
+          { email: 'li@example.com', name: '李明', company: 'Rabatt 50 Euro' },
+        ];
+        for (const [at, person] of people.entries()) {
+          if (at === 2)
+            await createVisitor(server).post(
+              '/api/leads',
+              filledForm({ ...person, email: 'asks@example.com' }),
+            );
+          await becomeLead(server, person, { referer: at === 0 ? REFERER : 'http://localhost/' });
+          await server.advance(60);
+        }
+        const found = async (...args: string[]) => {
+          const { out, notes, exitCode } = await desk(server.service, ['leads', '--json', ...args]);
+          assert.equal(exitCode, 0, notes);
+          return (JSON.parse(out) as { email: string }[]).map(({ email }) => email.split('@')[0]);
+        };
+        assert.deepEqual(await found('--newest'), ['li', 'm.ueller', 'zoe', 'ada']);
+        assert.deepEqual(await found('--newest', '--limit', '2'), ['li', 'm.ueller']);
+        assert.deepEqual(await found('--limit', '1'), ['ada']);
+        assert.deepEqual(await found('--limit', '1', '--newest', '--source', 'newsletter'), ['ada']);
+        for (const [text, ...expected] of [
+          ['ADA@', 'ada'],
+          ['lovelace', 'ada'],
+          [' ENGINES ', 'ada'],
+          ['Müller', 'zoe', 'm.ueller'],
+          ['müLLER', 'zoe', 'm.ueller'],
+          // As some keyboards write it: a letter, and its dots after it.
+          ['Mu\u0308ller', 'zoe', 'm.ueller'],
+          ['50%', 'zoe'],
+          ['müller_', 'm.ueller'],
+          ['李', 'li'],
+          ['rabatt', 'zoe', 'li'],
+          ['nothing'],
+        ] as const)
+          assert.deepEqual(await found('--search', text), expected, text);
+        assert.deepEqual(await found('--search', 'MÜLLER', '--newest', '--limit', '1'), ['m.ueller']);
+        assert.deepEqual(await found('--state', 'unverified', '--search', 'SÖHNE', '--newest'), ['asks']);
+        assert.deepEqual(await found('--state', 'imported', '--search', 'söhne', '--newest'), []);
+        const exported = await desk(server.service, ['export', '--search', 'lovelace']);
+        assert.deepEqual(
+          rowsOf(exported.out).map(([email]) => email),
+          ['email', 'ada@example.com'],
+        );
+        for (const wrong of [
+          ['--limit', '0'],
+          ['--limit', '-1'],
+          ['--limit', 'two'],
+          ['--search', ' '],
+        ])
+          assert.equal((await desk(server.service, ['leads', ...wrong])).exitCode, 2, wrong.join(' '));
+      }));
+
+    it('of an unknown source are refused with the sources there are, the nearest name first', () =>
+      withServer({ engine }, async (server) => {
+        const leads = (source: string, ...args: string[]) =>
+          desk(server.service, ['leads', '--source', source, ...args]);
+        assert.equal((await leads('newsletter')).notes, '0 leads.', 'of none at all, none is unknown');
+        const from = (source: string) => ({ referer: `http://localhost/?utm_source=${source}` });
+        await becomeLead(server, { email: 'ada@example.com' }, from('newsletter'));
+        await becomeLead(server, { email: 'gus@example.com' }, from('gus%40example.com'));
+        await becomeLead(server, { email: 'eve@example.com' });
+        await createVisitor(server).post('/api/leads', filledForm({ email: 'new@example.com' }), {
+          headers: from('webinar'),
+        });
+        const refused = await leads('newsleter');
+        assert.equal(refused.exitCode, 2);
+        assert.equal(refused.out, '');
+        assert.equal(
+          refused.notes,
+          'No one came from “newsleter”. These sources are known: newsletter, webinar, direct.',
+        );
+        // Known, though it has brought no lead yet.
+        assert.equal((await leads('webinar')).notes, '0 leads.');
+        assert.equal((await leads('direct', '--since', '2030-01-01')).notes, '0 leads.');
+        assert.match((await leads('direct', '--state', 'imported')).notes, /leave out --source/);
+        const exported = await desk(server.service, ['export', '--source', 'newsleter']);
+        assert.equal(exported.exitCode, 0, 'a nightly job goes on');
+        assert.equal(rowsOf(exported.out).length, 1);
+        assert.match(exported.notes, /^No one came from “newsleter”.*\n0 leads\.$/);
+      }));
+
     it('of a nightly job come once each, even after failures in between', () =>
       withServer({ engine }, (server) =>
         inFolder(async (folder) => {

@@ -2,17 +2,21 @@
 import type { Command } from '@commander-js/extra-typings';
 
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
+import { CommandFailure } from '#desk/command-failure.ts';
 import { printList } from '#desk/commands/answer.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import {
   checkSelection,
+  countOption,
   sayPeople,
   STATE_WORDS,
+  withSearch,
   withSelection,
   withState,
 } from '#desk/commands/lead-selection.ts';
 import type { ExportedLead } from '#desk/export/export-columns.ts';
+import { complainOfSource } from '#desk/export/known-sources.ts';
 import { selectLeads } from '#desk/export/write-leads.ts';
 import { answerText } from '#shared/own-answers.ts';
 
@@ -25,20 +29,33 @@ const FURTHER_WIDTHS = [9];
 const ANSWER_WIDTH = 20;
 
 export function addLeads(program: Command, desk: Desk): void {
-  withSelection(withState(program.command('leads').description('list leads, the oldest first')), desk)
+  withSelection(
+    withState(
+      withSearch(program.command('leads').description('list leads, the oldest first if not asked otherwise')),
+    ),
+    desk,
+  )
+    .option('--newest', 'the newest first')
+    .option('--limit <count>', 'no more than these', countOption)
     .option('--json', 'one JSON document')
     .addHelpText(
       'after',
       `
 Examples:
   $ npm run -s desk -- leads --since 7d
+  $ npm run -s desk -- leads --newest --limit 20
+  $ npm run -s desk -- leads --search "analytical engines"
   $ npm run -s desk -- leads --source newsletter --json
   $ npm run -s desk -- leads --state unverified --since 7d`,
     )
-    .action(async ({ json, ...selection }) => {
+    .action(async ({ json, newest: newestFirst, ...options }) => {
+      const selection = { ...options, newestFirst };
       checkSelection(selection);
-      const { state } = selection;
+      const { state, source } = selection;
       const { database, campaign, ...service } = await desk.service();
+      const complaint =
+        source === undefined || state === 'imported' ? null : await complainOfSource(database.db, source);
+      if (complaint !== null) throw new CommandFailure(complaint, 2);
       const { fields } = campaign.form;
       const count = await printList(desk, leadsOf(database.db, selection, unsubscribeUrlOf(service)), {
         json: json === true,

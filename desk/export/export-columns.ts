@@ -280,7 +280,7 @@ export function exportedLead(record: LeadRecord, unsubscribeUrl: UnsubscribeUrl)
 }
 
 /** The source of imported people. */
-const IMPORTED = 'import';
+export const IMPORTED = 'import';
 
 const timeOrNothing = (ms: number | null): string => (ms === null ? '' : isoTime(ms));
 

@@ -27,6 +27,8 @@ export type Written = { readonly text: string; readonly leadIds: readonly string
 export type LeadSelection = LeadFilter & {
   readonly state: LeadState;
   readonly source?: string | undefined;
+  /** Maximum number of people to read. */
+  readonly limit?: number | undefined;
 };
 
 /**
@@ -35,12 +37,19 @@ export type LeadSelection = LeadFilter & {
  */
 export async function* selectLeads(
   db: Db,
-  { state, source, ...filter }: LeadSelection,
+  { state, source, limit = Infinity, ...filter }: LeadSelection,
   unsubscribeUrl: UnsubscribeUrl,
 ): AsyncGenerator<readonly { readonly id: string; readonly lead: ExportedLead }[], void, void> {
+  let left = limit;
   for await (const page of leadPages(db, state, filter)) {
     const leads = page.map((record) => ({ id: record.id, lead: exportedLead(record, unsubscribeUrl) }));
-    yield source === undefined ? leads : leads.filter(({ lead }) => lead.source === source);
+    const chosen = (source === undefined ? leads : leads.filter(({ lead }) => lead.source === source)).slice(
+      0,
+      left,
+    );
+    yield chosen;
+    left -= chosen.length;
+    if (left <= 0) return;
   }
 }
 
