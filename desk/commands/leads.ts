@@ -62,12 +62,12 @@ Examples:
         headings: [STATE_WORDS[state].since, ...HEADINGS, ...fields.map(({ id }) => id)],
         widths:
           fields.length === 0 ? WIDTHS : [...WIDTHS, ...FURTHER_WIDTHS, ...fields.map(() => ANSWER_WIDTH)],
-        cells: ({ state_since: at, email, name, company, source, flags, answers }) => [
+        cells: ({ state_since: at, email, name, company, source: cameFrom, flags, answers }) => [
           minuteOf(at),
           email,
           name,
           company,
-          source,
+          cameFrom,
           flags,
           ...fields.map(({ id }) => answerText(answers?.[id]?.answer).replaceAll('\n', ' ')),
         ],
