@@ -12,7 +12,7 @@ import {
   withSelection,
   withState,
 } from '#desk/commands/lead-selection.ts';
-import { complainOfSource } from '#desk/export/known-sources.ts';
+import { complainOfOrigin } from '#desk/export/known-sources.ts';
 import { rememberExported, type LeadState } from '#server/db/across/lead-pages.ts';
 import { FORMAT_NAMES, FORMATS, FORMATS_WITH_STATE, type FormatName } from '#desk/export/export-columns.ts';
 import { writeLeads } from '#desk/export/write-leads.ts';
@@ -52,7 +52,9 @@ Examples:
       const { database, campaign, clock, ...service } = await desk.service();
       // Noted, not refused: a nightly job may begin before the first visitor comes from there.
       const complaint =
-        source === undefined || state === 'imported' ? null : await complainOfSource(database.db, source);
+        source === undefined || state === 'imported'
+          ? null
+          : await complainOfOrigin(database.db, 'source', source);
       if (complaint !== null) desk.note(complaint);
       const exported: string[] = [];
       let count = 0;

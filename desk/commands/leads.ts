@@ -16,7 +16,7 @@ import {
   withState,
 } from '#desk/commands/lead-selection.ts';
 import type { ExportedLead } from '#desk/export/export-columns.ts';
-import { complainOfSource } from '#desk/export/known-sources.ts';
+import { complainOfOrigin } from '#desk/export/known-sources.ts';
 import { selectLeads } from '#desk/export/write-leads.ts';
 import { answerText } from '#shared/own-answers.ts';
 
@@ -54,7 +54,9 @@ Examples:
       const { state, source } = selection;
       const { database, campaign, ...service } = await desk.service();
       const complaint =
-        source === undefined || state === 'imported' ? null : await complainOfSource(database.db, source);
+        source === undefined || state === 'imported'
+          ? null
+          : await complainOfOrigin(database.db, 'source', source);
       if (complaint !== null) throw new CommandFailure(complaint, 2);
       const { fields } = campaign.form;
       const count = await printList(desk, leadsOf(database.db, selection, unsubscribeUrlOf(service)), {

@@ -1,28 +1,42 @@
-// Which sources people came from: a misspelt one would choose nobody, and look like a campaign that failed.
-import { readAttribution, shownSource, sourceOf } from '#server/attribution/source.ts';
+// Which sources and campaigns people came from: a misspelt one would choose no one, and look like a campaign that failed.
+import { campaignOf, readAttribution, shownSource, sourceOf } from '#server/attribution/source.ts';
 import { attributionPages } from '#server/db/across/lead-pages.ts';
 import type { Db } from '#server/db/engine/connect.ts';
+import { isSourceCounted } from '#server/db/tables/funnel-counts.ts';
 import { byNearness } from '#server/platform/nearest-name.ts';
 
-/** Strangers can invent sources, so there is a bound. */
-const SOURCES_KEPT = 10_000;
-const SOURCES_NAMED = 12;
+/** Strangers can invent names, so there is a bound. */
+const NAMES_KEPT = 10_000;
+const NAMES_LISTED = 12;
+
+const KINDS = {
+  source: { nameOf: sourceOf, are: 'These sources are known' },
+  campaign: { nameOf: campaignOf, are: 'These campaigns are known' },
+} as const;
 
 /**
- * Looks for a source among leads and people who asked for a code.
- * @returns null when anyone came from it, or when there is no source at all; else a sentence with those there are, the nearest name first
+ * Looks for a source or campaign among leads, people who asked for a code, and views.
+ * @returns null when anyone came from it, or when there is none at all; else a sentence with those there are, the nearest name first
  */
-export async function complainOfSource(db: Db, source: string): Promise<string | null> {
+export async function complainOfOrigin(
+  db: Db,
+  kind: keyof typeof KINDS,
+  wanted: string,
+): Promise<string | null> {
+  const { nameOf, are } = KINDS[kind];
+  if (kind === 'source' && (await isSourceCounted(db, shownSource(wanted)))) return null;
   const names = new Set<string>();
   for await (const attributions of attributionPages(db))
     for (const json of attributions) {
-      const name = sourceOf(readAttribution(json));
-      if (name === source) return null;
+      const name = nameOf(readAttribution(json));
+      if (name === undefined) continue;
+      const shown = shownSource(name);
+      if (name === wanted || shown === wanted) return null;
       // A link can hold an address, and this sentence may be passed on.
-      if (shownSource(name) === name && names.size < SOURCES_KEPT) names.add(name);
+      if (shown === name && names.size < NAMES_KEPT) names.add(name);
     }
   if (names.size === 0) return null;
-  const ordered = byNearness(source, names);
-  const further = ordered.length - SOURCES_NAMED;
-  return `No one came from “${source}”. These sources are known: ${ordered.slice(0, SOURCES_NAMED).join(', ')}${further > 0 ? ` and ${further} more` : ''}.`;
+  const ordered = byNearness(wanted, names);
+  const further = ordered.length - NAMES_LISTED;
+  return `No one came from “${wanted}”. ${are}: ${ordered.slice(0, NAMES_LISTED).join(', ')}${further > 0 ? ` and ${further} more` : ''}.`;
 }
