@@ -227,6 +227,72 @@ for (const engine of ENGINES) {
         }),
       ));
 
+    it('are listed by the names of exports, and the last of a name is written again', () =>
+      withServer({ engine }, async (server) => {
+        const run = (...args: string[]) => desk(server.service, ['export', ...args]);
+        const emails = ({ out, exitCode, notes }: Awaited<ReturnType<typeof run>>) => {
+          assert.equal(exitCode, 0, notes);
+          return rowsOf(out)
+            .slice(1)
+            .map(([email]) => email);
+        };
+        assert.equal((await run('--list')).notes, '0 names.');
+        assert.match((await run('--again', 'crm')).notes, /No export has remembered/);
+        const [ada, eve, gus] = ['ada@example.com', 'eve@example.com', 'gus@example.com'];
+        await becomeLead(server, { email: ada });
+        await run('--since-last', 'crm');
+        await server.advance(3_600);
+        await becomeLead(server, { email: eve });
+        await becomeLead(server, { email: gus });
+        assert.deepEqual(emails(await run('--since-last', 'crm')), [eve, gus]);
+        await server.advance(3_600);
+        // A night without new leads takes nothing away.
+        assert.deepEqual(emails(await run('--since-last', 'crm')), []);
+        await run('--since-last', 'ads', '--format', 'meta');
+
+        const before = await server.countRows('exported_leads');
+        assert.deepEqual(emails(await run('--again', 'crm')), [eve, gus]);
+        assert.deepEqual(emails(await run('--again', 'ads')), [ada, eve, gus]);
+        assert.equal(await server.countRows('exported_leads'), before);
+        assert.deepEqual(JSON.parse((await run('--list', '--json')).out), [
+          { name: 'ads', last_at: '2026-11-20T14:00:00.000Z', last_leads: 3, leads: 3 },
+          { name: 'crm', last_at: '2026-11-20T13:00:00.000Z', last_leads: 2, leads: 3 },
+        ]);
+        const listed = await run('--list');
+        assert.match(
+          listed.out,
+          /^name +last export +with leads +leads in all\nads .*\ncrm +2026-11-20 13:00 +2 +3\n$/,
+        );
+        assert.equal(listed.notes, '2 names.');
+
+        // A lead who is not to be mailed any more stays away.
+        await desk(server.service, ['suppress', 'add', eve]);
+        const fewer = await run('--again', 'crm');
+        assert.deepEqual(emails(fewer), [gus]);
+        assert.match(fewer.notes, /^1 of the 2 that it had are missing: .*\n1 lead\.$/);
+        for (const [sentence, ...args] of [
+          [/No export is called “crn”\. These are: crm, ads\./, '--again', 'crn'],
+          [/Say --since-last .* or --again/, '--again', 'crm', '--since-last', 'crm'],
+          [/--format jsonl/, '--json'],
+          [/Use --since/, '--again', 'crm', '--state', 'suppressed'],
+        ] as const) {
+          const refused = await run(...args);
+          assert.deepEqual([refused.exitCode, refused.out], [2, '']);
+          assert.match(refused.notes, sentence);
+        }
+
+        // As earlier builds noted it: page by page, each with its time.
+        const { db } = server.database;
+        const [first, second] = await db.selectFrom('leads').select('id').orderBy('id').execute();
+        for (const [at, lead] of [first, second].entries())
+          await db
+            .insertInto('exported_leads')
+            .values({ export_name: 'old', lead_id: lead?.id ?? '', exported_at: 1_000_000 + at * 900 })
+            .execute();
+        const [, , old] = JSON.parse((await run('--list', '--json')).out) as { last_leads: number }[];
+        assert.equal(old?.last_leads, 2);
+      }));
+
     it('stopped in the middle leave no half file, and the one before stays', () =>
       withServer({ engine }, (server) =>
         inFolder(async (folder) => {

@@ -44,13 +44,20 @@ Examples:
   $ npm run -s desk -- report --period 7d --json | jq .leads`,
     )
     .action(
-      async ({ period = readPeriod('30d', desk.clock())!, source, campaign: name, out, text, json }) => {
+      async ({
+        period = readPeriod('30d', desk.clock())!,
+        source,
+        campaign: campaignName,
+        out,
+        text,
+        json,
+      }) => {
         if (out === undefined && !text && !json)
           throw new CommandFailure('Say where it goes: --out report.html, --text or --json.', 2);
         if (text && json)
           throw new CommandFailure('Both would go to standard output: say --text or --json.', 2);
         const { database, campaign, config, clock } = await desk.service();
-        const only = await readOrigin(database.db, { source, campaign: name });
+        const only = await readOrigin(database.db, { source, campaign: campaignName });
         const { title, colors } = campaign.site;
         const { dnsServers, signal } = desk;
         const now = clock();

@@ -110,7 +110,7 @@ export const shortDay = (iso: string): string =>
   new Date(iso).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
 /** 23 October to 21 November 2026 */
-export function spanInWords({ from, to }: { readonly from: string; readonly to: string }): string {
+function spanInWords({ from, to }: { readonly from: string; readonly to: string }): string {
   const last = isoTime(Date.parse(to) - 1);
   if (from.slice(0, 10) === last.slice(0, 10)) return longDay(from);
   const year = ` ${from.slice(0, 4)}`;

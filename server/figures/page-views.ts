@@ -39,7 +39,7 @@ export async function readPageViews(
     if (step === 'seen') byDay.set(day, count);
     bySteps.set(step, (bySteps.get(step) ?? 0) + count);
   }
-  const bySource = new Map(sources.map(({ source, count }) => [source, count]));
+  const bySource = new Map(sources.map((row) => [row.source, row.count]));
   const named = sources.reduce((sum, { count }) => sum + count, 0);
   bySource.set(OTHERS, (bySource.get(OTHERS) ?? 0) + (bySteps.get('seen') ?? 0) - named);
   return { firstDay, byDay, bySource, bySteps };

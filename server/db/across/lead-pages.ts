@@ -2,6 +2,7 @@
 import { sql, type RawBuilder } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import type { ExportRun } from '#server/db/across/export-history.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
 import { pagesAfter, slicesOf } from '#server/db/engine/page-through-table.ts';
 import { statement, type Value } from '#server/db/engine/statement.ts';
@@ -53,6 +54,8 @@ export type LeadFilter = {
   readonly flag?: string | undefined;
   /** Only leads that no export of this name has had. */
   readonly missingIn?: string | undefined;
+  /** Only leads that went out in this export. */
+  readonly exportedIn?: ExportRun | undefined;
   /** Only people with this text in address, name or company, in capital or small letters. */
   readonly search?: string | undefined;
   /** Those who have been in the state longest come last. */
@@ -135,8 +138,8 @@ export async function* leadPages(
 }
 
 /**
- * Reads a table in the order of its ids, a page at a time. A search wants few rows of many, so it goes by slices of ids: no
- * statement looks at all of a long table.
+ * Reads a table in the order of its ids, a page at a time. A search wants few rows of many, and so does an export that is read again:
+ * these go by slices of ids, so that no statement looks at all of a long table.
  * @param read reads the rows whose ids are in a range, in an order; null: no limit but the range
  */
 async function* pagesById<Row extends { readonly id: string }>(
@@ -144,10 +147,10 @@ async function* pagesById<Row extends { readonly id: string }>(
   { table, id, filter }: { table: 'leads' | 'imported_leads'; id: 'l.id' | 'i.id'; filter: LeadFilter },
   read: (range: RawBuilder<boolean>, order: 'asc' | 'desc', limit: number | null) => Promise<readonly Row[]>,
 ): AsyncGenerator<readonly Row[], void, void> {
-  const { search, newestFirst = false } = filter;
+  const { search, exportedIn, newestFirst = false } = filter;
   const [order, beyond] = newestFirst ? (['desc', sql`<`] as const) : (['asc', sql`>`] as const);
   const column = sql.ref(id);
-  if (search === undefined) {
+  if (search === undefined && exportedIn === undefined) {
     const readAfter = (after: string | null) =>
       read(after === null ? sql`true` : sql`${column} ${beyond} ${after}`, order, PAGE_SIZE);
     return yield* pagesAfter<Row, string | null>(null, readAfter, (row) => row.id);
@@ -164,7 +167,7 @@ async function* verifiedPages(
   filter: LeadFilter,
   { areSuppressed }: { areSuppressed: boolean },
 ): AsyncGenerator<readonly LeadRecord[], void, void> {
-  const { since, until, flag, missingIn, search } = filter;
+  const { since, until, flag, missingIn, exportedIn, search } = filter;
   const pages = pagesById(db, { table: 'leads', id: 'l.id', filter }, (range, order, limit) =>
     leadRecords(db)
       .where(range)
@@ -173,6 +176,7 @@ async function* verifiedPages(
       .$if(until !== undefined, (query) => query.where('l.first_verified_at', '<', until!))
       .$if(flag !== undefined, (query) => query.where(hasFlag('l.flags', flag!)))
       .$if(missingIn !== undefined, (query) => query.where(isMissingIn(missingIn!)))
+      .$if(exportedIn !== undefined, (query) => query.where(isExportedIn(exportedIn!)))
       .$if(search !== undefined, (query) => query.where(mayHoldText('l', search!)))
       .orderBy('l.id', order)
       .$if(limit !== null, (query) => query.limit(limit!))
@@ -292,6 +296,11 @@ const isSuppressed = (email: 'l.email' | 'i.email') =>
 /** Whether no export of this name has had a lead. */
 const isMissingIn = (name: string) =>
   sql<boolean>`(select 1 from exported_leads e where e.lead_id = l.id and e.export_name = ${name}) is null`;
+
+/** Whether a lead went out in an export. */
+const isExportedIn = ({ name, from, to }: ExportRun) =>
+  sql<boolean>`(select 1 from exported_leads e where e.lead_id = l.id and e.export_name = ${name}
+    and e.exported_at >= ${from} and e.exported_at <= ${to}) is not null`;
 
 /** One of the words of a list that is separated by spaces. */
 const hasFlag = (column: string, flag: string) =>
