@@ -12,7 +12,7 @@ export const jsonText = (document: unknown): string => `${JSON.stringify(documen
  */
 export async function printList<Row>(
   desk: Pick<Desk, 'print' | 'paint'>,
-  pages: AsyncIterable<readonly Row[]>,
+  pages: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
   {
     json,
     headings,

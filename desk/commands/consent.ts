@@ -111,10 +111,10 @@ function addExport(consent: Command, desk: Desk): void {
       const service = await sealed(desk);
       const { database, campaign, clock } = service;
       const checked = await checkedProofsOf(database.db, email, checking(desk, service));
-      const { consents: proofs, withdrawals, faults: found } = checked;
-      if (proofs.length + withdrawals.length + found.length === 0) throw nothingHeld(email);
+      const { consents: proofs, withdrawals, removals, faults: found } = checked;
+      if (proofs.length + withdrawals.length + removals.length + found.length === 0) throw nothingHeld(email);
       const faults = found.map((fault) => `${fault.isAccepted ? 'Accepted: ' : ''}${sayChainFault(fault)}`);
-      const document = { email, faults, proofs, withdrawals };
+      const document = { email, faults, proofs, withdrawals, removals };
       const page = consentPage({ ...document, title: campaign.site.title, writtenAt: new Date(clock()) });
       const files = await writeJsonAndPage(out, document, page);
       if (found.some(({ isAccepted }) => !isAccepted))

@@ -62,6 +62,7 @@ const WORDS: Readonly<Record<Erased, readonly [one: string, several: string]>> =
   consent_receipts: ['consent', 'consents'],
   consent_chain: ['proof of consent', 'proofs of consent'],
   withdrawals: ['withdrawal', 'withdrawals'],
+  suppression_removals: ['note of a removal', 'notes of removals'],
   corrections: ['correction', 'corrections'],
   imported_corrections: ['correction of an imported person', 'corrections of an imported person'],
   exported_leads: ['note of an export', 'notes of exports'],

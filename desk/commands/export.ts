@@ -2,10 +2,23 @@
 import { type Command, Option } from '@commander-js/extra-typings';
 
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
+import { byNearness } from '#server/platform/nearest-name.ts';
+import { isoTime } from '#server/platform/time.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
+import { printList } from '#desk/commands/answer.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { writeWhole } from '#desk/commands/output-file.ts';
-import { checkSelection, sayPeople, withSelection, withState } from '#desk/commands/lead-selection.ts';
+import {
+  checkSelection,
+  sayPeople,
+  withSearch,
+  withSelection,
+  withState,
+} from '#desk/commands/lead-selection.ts';
+import { complainOfOrigin } from '#desk/export/known-sources.ts';
+import { minuteOf } from '#desk/shown-time.ts';
+import { listExports, type NamedExport } from '#server/db/across/export-history.ts';
+import type { Db } from '#server/db/engine/connect.ts';
 import { rememberExported, type LeadState } from '#server/db/across/lead-pages.ts';
 import { FORMAT_NAMES, FORMATS, FORMATS_WITH_STATE, type FormatName } from '#desk/export/export-columns.ts';
 import { writeLeads } from '#desk/export/write-leads.ts';
@@ -13,10 +26,16 @@ import { writeLeads } from '#desk/export/write-leads.ts';
 const WIDEST_NAME = Math.max(...FORMAT_NAMES.map((name) => name.length));
 
 export function addExport(program: Command, desk: Desk): void {
-  withSelection(withState(program.command('export').description('write leads for another program')), desk)
+  withSelection(
+    withState(withSearch(program.command('export').description('write leads for another program'))),
+    desk,
+  )
     .addOption(new Option('--format <format>', 'what for').choices(FORMAT_NAMES).default('csv' as const))
     .option('--out <file>', 'into this file, which only you can read; otherwise to standard output')
     .option('--since-last <name>', 'only those that no export of this name has had, and remember them')
+    .option('--again <name>', 'the leads of the last export of this name once more')
+    .option('--list', 'the names of exports so far, and what the last of each had; writes no lead')
+    .option('--json', 'with --list: one JSON document')
     .option('--bom', 'begin with a byte order mark, for a spreadsheet that shows é as Ã©')
     .option(
       '--conversion-name <name>',
@@ -32,14 +51,27 @@ ${FORMAT_NAMES.map((name) => `  ${name.padEnd(WIDEST_NAME)}  ${FORMATS[name].abo
 Examples:
   $ npm run -s desk -- export --out leads.csv
   $ npm run -s desk -- export --format hubspot --since-last hubspot --out new-leads.csv
+  $ npm run -s desk -- export --format hubspot --again hubspot --out new-leads.csv
+  $ npm run -s desk -- export --list
   $ npm run -s desk -- export --format jsonl --since 7d | jq .email
   $ npm run -s desk -- export --state imported --out imported.csv`,
     )
-    .action(async ({ format, out, sinceLast, bom, conversionName, ...selection }) => {
-      const { state } = selection;
+    .action(async ({ format, out, sinceLast, again, list, json, bom, conversionName, ...selection }) => {
+      if (list) return printExports(desk, json === true);
+      if (json) throw new CommandFailure('--json goes with --list. Leads as JSON: --format jsonl.', 2);
+      if (again !== undefined && sinceLast !== undefined)
+        throw new CommandFailure('Say --since-last for what is new, or --again for what went out last.', 2);
+      const { state, source } = selection;
       checkSelection(selection);
-      refuseUnproven({ state, format, sinceLast });
+      refuseUnproven({ state, format, name: sinceLast ?? again });
       const { database, campaign, clock, ...service } = await desk.service();
+      const exportedIn = again === undefined ? undefined : await lastExport(database.db, again);
+      // Noted, not refused: a nightly job may begin before the first visitor comes from there.
+      const complaint =
+        source === undefined || state === 'imported'
+          ? null
+          : await complainOfOrigin(database.db, 'source', source);
+      if (complaint !== null) desk.note(complaint);
       const exported: string[] = [];
       let count = 0;
       const write = async (append: (text: string) => Promise<void>) => {
@@ -50,7 +82,7 @@ Examples:
           unsubscribeUrl: unsubscribeUrlOf(service),
           fields: campaign.form.fields,
         };
-        const pages = writeLeads(database.db, { ...selection, missingIn: sinceLast }, options);
+        const pages = writeLeads(database.db, { ...selection, missingIn: sinceLast, exportedIn }, options);
         for await (const { text, leadIds } of pages) {
           desk.signal.throwIfAborted();
           await append(text);
@@ -64,6 +96,10 @@ Examples:
       else await writeWhole(out, write);
       // Only now: after a failure before this line, the next export writes them again, and none is missed.
       if (sinceLast !== undefined) await rememberAll(exported, sinceLast);
+      if (exportedIn !== undefined && count < exportedIn.leads)
+        desk.note(
+          `${exportedIn.leads - count} of the ${exportedIn.leads} that it had are missing: they are not to be mailed any more, or you chose some of them.`,
+        );
       if (state === 'unverified')
         desk.note(
           'None of them has proved an address or a consent: this list is not there to write to them.',
@@ -71,9 +107,11 @@ Examples:
       desk.note(`${sayPeople(count, state)}${out === undefined ? '' : ` in ${out}`}.`);
 
       async function rememberAll(pages: readonly string[], name: string): Promise<void> {
+        // One time for all of them: by it they are found again.
+        const now = clock();
         for (const page of pages) {
           const leadIds = page.split(' ').filter(Boolean);
-          await rememberExported(database.db, { name, leadIds, now: clock() });
+          await rememberExported(database.db, { name, leadIds, now });
         }
       }
     });
@@ -86,11 +124,11 @@ Examples:
 function refuseUnproven({
   state,
   format,
-  sinceLast,
+  name,
 }: {
   state: LeadState;
   format: FormatName;
-  sinceLast: string | undefined;
+  name: string | undefined;
 }): void {
   if (state === 'verified') return;
   if (!FORMATS_WITH_STATE.includes(format))
@@ -98,6 +136,51 @@ function refuseUnproven({
       `A file for ${format} cannot say that a person is not verified here, so it holds verified leads only. Use --format ${FORMATS_WITH_STATE.join(' or ')}, which have a column for it.`,
       2,
     );
-  if (sinceLast !== undefined)
-    throw new CommandFailure('--since-last remembers verified leads only. Use --since.', 2);
+  if (name !== undefined)
+    throw new CommandFailure(
+      '--since-last remembers verified leads only, so --again knows no others. Use --since.',
+      2,
+    );
+}
+
+/** @throws {CommandFailure} when there was none */
+async function lastExport(db: Db, name: string): Promise<NamedExport['last']> {
+  const exports = await listExports(db);
+  const found = exports.find((one) => one.name === name);
+  if (found !== undefined) return found.last;
+  const names = byNearness(
+    name,
+    exports.map((one) => one.name),
+  );
+  throw new CommandFailure(
+    names.length === 0
+      ? 'No export has remembered its leads yet: --since-last NAME does.'
+      : `No export is called “${name}”. These are: ${names.join(', ')}.`,
+    2,
+  );
+}
+
+const WIDTHS = [24, 16, 10] as const;
+
+async function printExports(desk: Desk, json: boolean): Promise<void> {
+  const { database } = await desk.service();
+  const exports = await listExports(database.db);
+  const rows = exports.map(({ name, last, leads }) => ({
+    name,
+    last_at: isoTime(last.to),
+    last_leads: last.leads,
+    leads,
+  }));
+  const count = await printList(desk, [rows], {
+    json,
+    headings: ['name', 'last export', 'with leads', 'leads in all'],
+    widths: WIDTHS,
+    cells: ({ name, last_at: at, last_leads: inLast, leads }) => [
+      name,
+      minuteOf(at),
+      String(inLast),
+      String(leads),
+    ],
+  });
+  desk.note(`${count} ${count === 1 ? 'name' : 'names'}.`);
 }

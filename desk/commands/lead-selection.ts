@@ -4,6 +4,7 @@ import { type Command, InvalidArgumentError, Option } from '@commander-js/extra-
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { readWhen } from '#desk/commands/typed-times.ts';
+import { IMPORTED } from '#server/webhooks/lead-as-json.ts';
 import { LEAD_STATES, type LeadState } from '#server/db/across/lead-pages.ts';
 import { DOMAIN_FLAGS } from '#server/visitors/leads/email-domain.ts';
 
@@ -31,9 +32,20 @@ export const sayPeople = (count: number, state: LeadState): string =>
   `${count} ${count === 1 ? STATE_WORDS[state].one : STATE_WORDS[state].many}`;
 
 /** @throws {CommandFailure} when the options exclude each other */
-export function checkSelection({ state, flag }: { state: LeadState; flag?: string | undefined }): void {
-  if (state === 'imported' && flag !== undefined)
+export function checkSelection({
+  state,
+  flag,
+  source,
+}: {
+  state: LeadState;
+  flag?: string | undefined;
+  source?: string | undefined;
+}): void {
+  if (state !== 'imported') return;
+  if (flag !== undefined)
     throw new CommandFailure('What --flag chooses is noted at the form: who was imported has none.', 2);
+  if (source !== undefined && source !== IMPORTED)
+    throw new CommandFailure(`The source of imported people is “${IMPORTED}”: leave out --source.`, 2);
 }
 
 /** Adds --state. */
@@ -48,6 +60,24 @@ export const withState = <Args extends unknown[], Options extends Record<string,
       .choices(LEAD_STATES)
       .default('verified' as const),
   );
+
+const searchOption = (text: string): string => {
+  const wanted = text.trim();
+  if (wanted === '') throw new InvalidArgumentError('Say a part of an address, a name or a company.');
+  return wanted;
+};
+
+/** Reads how many; an integer from 1. */
+export const countOption = (text: string): number => {
+  const count = Number(text);
+  if (!/^\d{1,9}$/.test(text) || count === 0) throw new InvalidArgumentError('Say how many: 1 or more.');
+  return count;
+};
+
+/** Adds --search. */
+export const withSearch = <Args extends unknown[], Options extends Record<string, unknown>>(
+  command: Command<Args, Options>,
+) => command.option('--search <text>', 'with this text in address, name or company', searchOption);
 
 /** Adds --since, --until, --source and --flag. */
 export const withSelection = <Args extends unknown[], Options extends Record<string, unknown>>(

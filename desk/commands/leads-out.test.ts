@@ -114,6 +114,93 @@ for (const engine of ENGINES) {
         }
       }));
 
+    it('are found by address, name and company, the newest first, and no more than asked for', () =>
+      withServer({ engine }, async (server) => {
+        const people = [
+          { email: 'ada@example.com', name: 'Ada Lovelace', company: 'Analytical Engines' },
+          { email: 'zoe@example.com', name: 'Zoë MÜLLER', company: 'Rabatt 50%' },
+          { email: 'm.ueller@example.com', name: 'Max', company: 'müller_& Söhne' },
+          { email: 'li@example.com', name: '李明', company: 'Rabatt 50 Euro' },
+        ];
+        for (const [at, person] of people.entries()) {
+          if (at === 2)
+            await createVisitor(server).post(
+              '/api/leads',
+              filledForm({ ...person, email: 'asks@example.com' }),
+            );
+          await becomeLead(server, person, { referer: at === 0 ? REFERER : 'http://localhost/' });
+          await server.advance(60);
+        }
+        const found = async (...args: string[]) => {
+          const { out, notes, exitCode } = await desk(server.service, ['leads', '--json', ...args]);
+          assert.equal(exitCode, 0, notes);
+          return (JSON.parse(out) as { email: string }[]).map(({ email }) => email.split('@')[0]);
+        };
+        assert.deepEqual(await found('--newest'), ['li', 'm.ueller', 'zoe', 'ada']);
+        assert.deepEqual(await found('--newest', '--limit', '2'), ['li', 'm.ueller']);
+        assert.deepEqual(await found('--limit', '1'), ['ada']);
+        assert.deepEqual(await found('--limit', '1', '--newest', '--source', 'newsletter'), ['ada']);
+        for (const [text, ...expected] of [
+          ['ADA@', 'ada'],
+          ['lovelace', 'ada'],
+          [' ENGINES ', 'ada'],
+          ['Müller', 'zoe', 'm.ueller'],
+          ['müLLER', 'zoe', 'm.ueller'],
+          // As some keyboards write it: a letter, and its dots after it.
+          ['Mu\u0308ller', 'zoe', 'm.ueller'],
+          ['50%', 'zoe'],
+          ['müller_', 'm.ueller'],
+          ['李', 'li'],
+          ['rabatt', 'zoe', 'li'],
+          ['nothing'],
+        ] as const)
+          assert.deepEqual(await found('--search', text), expected, text);
+        assert.deepEqual(await found('--search', 'MÜLLER', '--newest', '--limit', '1'), ['m.ueller']);
+        assert.deepEqual(await found('--state', 'unverified', '--search', 'SÖHNE', '--newest'), ['asks']);
+        assert.deepEqual(await found('--state', 'imported', '--search', 'söhne', '--newest'), []);
+        const exported = await desk(server.service, ['export', '--search', 'lovelace']);
+        assert.deepEqual(
+          rowsOf(exported.out).map(([email]) => email),
+          ['email', 'ada@example.com'],
+        );
+        for (const wrong of [
+          ['--limit', '0'],
+          ['--limit', '-1'],
+          ['--limit', 'two'],
+          ['--search', ' '],
+        ])
+          assert.equal((await desk(server.service, ['leads', ...wrong])).exitCode, 2, wrong.join(' '));
+      }));
+
+    it('of an unknown source are refused with the sources there are, the nearest name first', () =>
+      withServer({ engine }, async (server) => {
+        const leads = (source: string, ...args: string[]) =>
+          desk(server.service, ['leads', '--source', source, ...args]);
+        assert.equal((await leads('newsletter')).notes, '0 leads.', 'of none at all, none is unknown');
+        const from = (source: string) => ({ referer: `http://localhost/?utm_source=${source}` });
+        await becomeLead(server, { email: 'ada@example.com' }, from('newsletter'));
+        await becomeLead(server, { email: 'gus@example.com' }, from('gus%40example.com'));
+        await becomeLead(server, { email: 'eve@example.com' });
+        await createVisitor(server).post('/api/leads', filledForm({ email: 'new@example.com' }), {
+          headers: from('webinar'),
+        });
+        const refused = await leads('newsleter');
+        assert.equal(refused.exitCode, 2);
+        assert.equal(refused.out, '');
+        assert.equal(
+          refused.notes,
+          'No one came from “newsleter”. These sources are known: newsletter, webinar, direct.',
+        );
+        // Known, though it has brought no lead yet.
+        assert.equal((await leads('webinar')).notes, '0 leads.');
+        assert.equal((await leads('direct', '--since', '2030-01-01')).notes, '0 leads.');
+        assert.match((await leads('direct', '--state', 'imported')).notes, /leave out --source/);
+        const exported = await desk(server.service, ['export', '--source', 'newsleter']);
+        assert.equal(exported.exitCode, 0, 'a nightly job goes on');
+        assert.equal(rowsOf(exported.out).length, 1);
+        assert.match(exported.notes, /^No one came from “newsleter”.*\n0 leads\.$/);
+      }));
+
     it('of a nightly job come once each, even after failures in between', () =>
       withServer({ engine }, (server) =>
         inFolder(async (folder) => {
@@ -143,6 +230,72 @@ for (const engine of ENGINES) {
           assert.equal(rowsOf(other.out).length, 3);
         }),
       ));
+
+    it('are listed by the names of exports, and the last of a name is written again', () =>
+      withServer({ engine }, async (server) => {
+        const run = (...args: string[]) => desk(server.service, ['export', ...args]);
+        const emails = ({ out, exitCode, notes }: Awaited<ReturnType<typeof run>>) => {
+          assert.equal(exitCode, 0, notes);
+          return rowsOf(out)
+            .slice(1)
+            .map(([email]) => email);
+        };
+        assert.equal((await run('--list')).notes, '0 names.');
+        assert.match((await run('--again', 'crm')).notes, /No export has remembered/);
+        const [ada, eve, gus] = ['ada@example.com', 'eve@example.com', 'gus@example.com'];
+        await becomeLead(server, { email: ada });
+        await run('--since-last', 'crm');
+        await server.advance(3_600);
+        await becomeLead(server, { email: eve });
+        await becomeLead(server, { email: gus });
+        assert.deepEqual(emails(await run('--since-last', 'crm')), [eve, gus]);
+        await server.advance(3_600);
+        // A night without new leads takes nothing away.
+        assert.deepEqual(emails(await run('--since-last', 'crm')), []);
+        await run('--since-last', 'ads', '--format', 'meta');
+
+        const before = await server.countRows('exported_leads');
+        assert.deepEqual(emails(await run('--again', 'crm')), [eve, gus]);
+        assert.deepEqual(emails(await run('--again', 'ads')), [ada, eve, gus]);
+        assert.equal(await server.countRows('exported_leads'), before);
+        assert.deepEqual(JSON.parse((await run('--list', '--json')).out), [
+          { name: 'ads', last_at: '2026-11-20T14:00:00.000Z', last_leads: 3, leads: 3 },
+          { name: 'crm', last_at: '2026-11-20T13:00:00.000Z', last_leads: 2, leads: 3 },
+        ]);
+        const listed = await run('--list');
+        assert.match(
+          listed.out,
+          /^name +last export +with leads +leads in all\nads .*\ncrm +2026-11-20 13:00 +2 +3\n$/,
+        );
+        assert.equal(listed.notes, '2 names.');
+
+        // A lead who is not to be mailed any more stays away.
+        await desk(server.service, ['suppress', 'add', eve]);
+        const fewer = await run('--again', 'crm');
+        assert.deepEqual(emails(fewer), [gus]);
+        assert.match(fewer.notes, /^1 of the 2 that it had are missing: .*\n1 lead\.$/);
+        for (const [sentence, ...args] of [
+          [/No export is called “crn”\. These are: crm, ads\./, '--again', 'crn'],
+          [/Say --since-last .* or --again/, '--again', 'crm', '--since-last', 'crm'],
+          [/--format jsonl/, '--json'],
+          [/Use --since/, '--again', 'crm', '--state', 'suppressed'],
+        ] as const) {
+          const refused = await run(...args);
+          assert.deepEqual([refused.exitCode, refused.out], [2, '']);
+          assert.match(refused.notes, sentence);
+        }
+
+        // As earlier builds noted it: page by page, each with its time.
+        const { db } = server.database;
+        const [first, second] = await db.selectFrom('leads').select('id').orderBy('id').execute();
+        for (const [at, lead] of [first, second].entries())
+          await db
+            .insertInto('exported_leads')
+            .values({ export_name: 'old', lead_id: lead?.id ?? '', exported_at: 1_000_000 + at * 900 })
+            .execute();
+        const [, , old] = JSON.parse((await run('--list', '--json')).out) as { last_leads: number }[];
+        assert.equal(old?.last_leads, 2);
+      }));
 
     it('stopped in the middle leave no half file, and the one before stays', () =>
       withServer({ engine }, (server) =>

@@ -4,17 +4,21 @@ import type { Command } from '@commander-js/extra-typings';
 import type { LeadRecord } from '#server/db/across/lead-pages.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
+import { CommandFailure } from '#desk/command-failure.ts';
 import { printList } from '#desk/commands/answer.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import {
   checkSelection,
+  countOption,
   sayPeople,
   STATE_WORDS,
+  withSearch,
   withSelection,
   withState,
 } from '#desk/commands/lead-selection.ts';
 import { personAsJson, type PersonAsJson, type UnsubscribeUrl } from '#desk/export/export-columns.ts';
+import { complainOfOrigin } from '#desk/export/known-sources.ts';
 import { selectLeads, type LeadSelection } from '#desk/export/write-leads.ts';
 import { answerText } from '#shared/own-answers.ts';
 
@@ -29,20 +33,35 @@ const FURTHER_WIDTHS = [9];
 const ANSWER_WIDTH = 20;
 
 export function addLeads(program: Command, desk: Desk): void {
-  withSelection(withState(program.command('leads').description('list leads, the oldest first')), desk)
+  withSelection(
+    withState(
+      withSearch(program.command('leads').description('list leads, the oldest first if not asked otherwise')),
+    ),
+    desk,
+  )
+    .option('--newest', 'the newest first')
+    .option('--limit <count>', 'no more than these', countOption)
     .option('--json', 'one JSON document')
     .addHelpText(
       'after',
       `
 Examples:
   $ npm run -s desk -- leads --since 7d
+  $ npm run -s desk -- leads --newest --limit 20
+  $ npm run -s desk -- leads --search "analytical engines"
   $ npm run -s desk -- leads --source newsletter --json
   $ npm run -s desk -- leads --state unverified --since 7d`,
     )
-    .action(async ({ json, ...selection }) => {
+    .action(async ({ json, newest: newestFirst, ...options }) => {
+      const selection = { ...options, newestFirst };
       checkSelection(selection);
-      const { state } = selection;
+      const { state, source } = selection;
       const { database, campaign, ...service } = await desk.service();
+      const complaint =
+        source === undefined || state === 'imported'
+          ? null
+          : await complainOfOrigin(database.db, 'source', source);
+      if (complaint !== null) throw new CommandFailure(complaint, 2);
       const { fields } = campaign.form;
       const mayRead = state === 'verified' || state === 'suppressed';
       const [sinceWidth, ...otherWidths] = WIDTHS;
@@ -57,13 +76,22 @@ Examples:
         ],
         widths:
           fields.length === 0 ? widths : [...widths, ...FURTHER_WIDTHS, ...fields.map(() => ANSWER_WIDTH)],
-        cells: ({ state_since: at, first_read_at: readAt, email, name, company, source, flags, answers }) => [
+        cells: ({
+          state_since: at,
+          first_read_at: readAt,
+          email,
+          name,
+          company,
+          source: cameFrom,
+          flags,
+          answers,
+        }) => [
           minuteOf(at),
           ...(mayRead ? [readAt === null ? '' : minuteOf(readAt)] : []),
           email,
           name,
           company,
-          source,
+          cameFrom,
           flags.join(' '),
           ...fields.map(({ id }) => answerText(answers?.[id]?.answer).replaceAll('\n', ' ')),
         ],

@@ -311,6 +311,73 @@ for (const engine of ENGINES) {
         }
       }));
 
+    it('the report counts a source or campaign alone, and refuses one that no one came from', () =>
+      withServer({ engine, inbox }, async (server) => {
+        await walkFlows(server);
+        const visitor = createVisitor(server, '10.250.0.1');
+        const referer = 'http://localhost/?utm_source=newsletter&utm_campaign=spring';
+        await visitor.post('/api/leads', filledForm({ email: 'may@gmail.com' }), { headers: { referer } });
+        await see(server, 'newsletter', ['opened'], 4);
+        await see(server, 'banner', [], 7);
+        await enter(server, visitor, 'may@gmail.com');
+
+        const newsletter = await reportOf(server, '--period', '7d', '--source', 'newsletter');
+        assert.deepEqual(newsletter.only, { source: 'newsletter' });
+        assert.deepEqual(newsletter.funnel?.slice(0, 5), [
+          { step: 'seen', times: 4 },
+          { step: 'opened', times: 1 },
+          { step: 'asked', people: 4 },
+          { step: 'mailed', people: 4 },
+          { step: 'entered', people: 4 },
+        ]);
+        assert.deepEqual([newsletter.leads, newsletter.notEntered], [3, []]);
+        assert.deepEqual(
+          newsletter.bySource.map(({ name }) => name),
+          ['newsletter'],
+        );
+        assert.equal(peopleOf(newsletter.before.funnel)[0], 1);
+        const direct = await reportOf(server, '--period', '7d', '--source', 'direct');
+        assert.deepEqual([direct.leads, peopleOf(direct.before.funnel)[0]], [0, 0]);
+        const spring = await reportOf(
+          server,
+          '--period',
+          '7d',
+          '--source',
+          'newsletter',
+          '--campaign',
+          'spring',
+        );
+        assert.deepEqual(spring.funnel, [
+          { step: 'asked', people: 1 },
+          { step: 'mailed', people: 1 },
+          { step: 'entered', people: 1 },
+        ]);
+        const { out } = await desk(server.service, [
+          'report',
+          '--period',
+          '7d',
+          '--campaign',
+          'spring',
+          '--text',
+        ]);
+        assert.match(out, /November 2026, campaign spring$/m);
+        assert.match(out, /left out/);
+        // Six days without anything are one line.
+        assert.match(out, /^ {2}2026-11-23 to 2026-11-28: nothing in these 6 days\.$/m);
+        assert.doesNotMatch(out, /^ {2}2026-11-2[3-8] +0/m);
+        // Seen, though nobody asked for a code.
+        assert.equal((await reportOf(server, '--source', 'banner')).leads, 0);
+        for (const [option, name, sentence] of [
+          ['--source', 'newsleter', /No one came from “newsleter”\. These sources are known: newsletter, /],
+          ['--campaign', 'sprng', /No one came from “sprng”\. These campaigns are known: spring\./],
+        ] as const) {
+          const refused = await desk(server.service, ['report', '--json', option, name]);
+          assert.deepEqual([refused.exitCode, refused.out], [2, '']);
+          assert.match(refused.notes, sentence);
+          assert.doesNotMatch(refused.notes, /@/);
+        }
+      }));
+
     it('lost leads are listed once each, with what their mail server said', () =>
       withServer({ engine, inbox }, async (server) => {
         await walkFlows(server);

@@ -8,6 +8,7 @@ import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
+import { withdrawConsent } from '#server/visitors/unsubscribe/withdraw.ts';
 import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
 const ADA = 'ada@example.com';
@@ -49,6 +50,102 @@ for (const engine of ENGINES) {
         assert.deepEqual(await listed(server), [`${ADA} unsubscribed`]);
         for (const wrong of [['add', 'ada'], ['add', ADA, '--reason', 'mood'], ['remove', ''], []])
           assert.equal((await suppress(server, ...wrong)).exitCode, 2, wrong.join(' '));
+      }));
+
+    it('gives back an address that was put there by a slip, with the reason in the chain', () =>
+      withServer({ engine }, async (server) => {
+        await becomeLead(server, ADA);
+        await server.advance(600);
+        await suppress(server, 'add', ADA, '--reason', 'unsubscribed', '--note', 'telephone');
+        await server.advance(600);
+        const slip = ['remove', ADA, '--reason', 'meant ada@example.org'];
+        const asked = await suppress(server, ...slip);
+        assert.equal(asked.exitCode, 1);
+        assert.match(
+          asked.notes,
+          /Nothing was changed.*unsubscribed since 2026-11-20 12:10, “telephone”.*--yes/,
+        );
+        assert.deepEqual(await listed(server), [`${ADA} unsubscribed`]);
+
+        const removed = await suppress(server, ...slip, '--yes');
+        assert.equal(removed.exitCode, 0, removed.notes);
+        assert.match(removed.notes, /is off the list \(unsubscribed since.*entry 3 of the chain/s);
+        assert.match(removed.notes, /lead\.unsubscribed/);
+        assert.deepEqual(await listed(server), []);
+        const verified = await desk(server.service, ['consent', 'verify']);
+        assert.equal(verified.exitCode, 0, verified.out);
+        assert.match(verified.out, /^3 entries/);
+        await inFolder(async (folder) => {
+          const file = path.join(folder, 'ada');
+          assert.equal((await desk(server.service, ['consent', 'export', ADA, '--out', file])).exitCode, 0);
+          const { removals } = JSON.parse(readFileSync(`${file}.json`, 'utf8')) as {
+            removals: { position: number; proof: Record<string, unknown> }[];
+          };
+          const [{ position, proof } = { position: 0, proof: {} }, ...others] = removals;
+          assert.deepEqual(others, []);
+          assert.equal(position, 3);
+          const { removal, ...said } = proof;
+          assert.ok(removal);
+          assert.deepEqual(said, {
+            email: ADA,
+            reasons: ['unsubscribed'],
+            note: 'meant ada@example.org',
+            removedAt: '2026-11-20T12:20:00.000Z',
+          });
+          assert.match(readFileSync(`${file}.html`, 'utf8'), /meant ada@example\.org/);
+        });
+        assert.match((await desk(server.service, ['show', ADA])).out, /meant ada@example\.org/);
+
+        // What was sealed and what stands are compared, as of any other proof.
+        await server.database.db
+          .updateTable('suppression_removals')
+          .set({ note: 'never mind' } as never)
+          .execute();
+        assert.match((await desk(server.service, ['consent', 'verify'])).out, /Entry 3:.*\(note\)/);
+
+        const erased = await desk(server.service, ['erase', ADA, '--yes', '--json']);
+        assert.equal(await server.countRows('suppression_removals'), 0);
+        assert.doesNotMatch(erased.out, /"suppression_removals": 0/);
+        const entries = await server.database.db.selectFrom('consent_chain').select('content').execute();
+        assert.ok(entries.every(({ content }) => content === null || !content.includes('example.org')));
+      }));
+
+    it('keeps what a person decided, whatever the operator noted before', () =>
+      withServer({ engine }, async (server) => {
+        const { leadId } = await becomeLead(server, ADA);
+        await suppress(server, 'add', ADA, '--reason', 'unsubscribed');
+        await suppress(server, 'add', ADA);
+        await server.advance(60);
+        const press = () =>
+          withdrawConsent(server.service, {
+            leadId,
+            way: 'one-click',
+            clientAddress: '198.51.100.7',
+            userAgent: null,
+            now: server.service.clock(),
+          });
+        assert.equal(await press(), 'already');
+        assert.equal(await press(), 'already');
+        assert.equal(await server.countRows('withdrawals'), 2, "the operator's and the person's");
+        const slip = ['remove', ADA, '--reason', 'a slip', '--yes'];
+        const removed = await suppress(server, ...slip);
+        assert.equal(removed.exitCode, 0);
+        assert.match(removed.notes, /stays on the list \(unsubscribed since.*Taken off it: by-hand/);
+        const refused = await suppress(server, ...slip);
+        assert.equal(refused.exitCode, 1);
+        assert.match(refused.notes, /decided that themselves, so a new verified consent/);
+        assert.deepEqual(await listed(server), [`${ADA} unsubscribed`]);
+        // A complaint is never the operator's to undo; and of no lead, no reason is kept.
+        await suppress(server, 'add', EVE, '--reason', 'complained');
+        await suppress(server, 'add', EVE, '--reason', 'unsubscribed');
+        const eve = await suppress(server, 'remove', EVE, '--reason', 'a slip', '--yes');
+        assert.match(eve.notes, /stays on the list \(complained.*Your reason is not kept/s);
+        assert.equal(
+          (await suppress(server, 'remove', 'new@example.com')).notes,
+          'new@example.com is not on the list.',
+        );
+        assert.equal((await suppress(server, 'remove', EVE, '--reason', ' ')).exitCode, 2);
+        assert.equal((await desk(server.service, ['consent', 'verify'])).exitCode, 0);
       }));
 
     it('goes out as CSV and comes in from one; a line without an address changes nothing', () =>

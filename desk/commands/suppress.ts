@@ -3,6 +3,7 @@ import { Option, type Command } from '@commander-js/extra-typings';
 
 import { isoTime } from '#server/platform/time.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
+import { chainSignerOf } from '#server/secrets/secrets.ts';
 import { printList } from '#desk/commands/answer.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
@@ -11,25 +12,19 @@ import { writeWhole } from '#desk/commands/output-file.ts';
 import { readAddress } from '#desk/commands/held-data.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import { findLeadId } from '#server/db/tables/leads.ts';
-import type { SuppressionReason } from '#server/db/schema.ts';
-import {
-  removeSuppressions,
-  suppress,
-  suppressionPages,
-  type Suppression,
-} from '#server/db/tables/suppressions.ts';
+import { listEntries, removeSlips, type ListEntry } from '#server/db/across/suppression-removal.ts';
+import { suppress, suppressionPages, type Suppression } from '#server/db/tables/suppressions.ts';
 import { csvLine } from '#desk/export/csv.ts';
 import { findColumns } from '#desk/import/people.ts';
 import { readCsv } from '#desk/import/read-csv.ts';
 import type { Service } from '#server/run/service.ts';
+import { sealConsents } from '#server/upkeep/consent-sealer.ts';
 import { withdrawConsent } from '#server/visitors/unsubscribe/withdraw.ts';
 import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
 
 /** Reasons that the operator can give. `erased` is not among them: an erasure adds it. */
 const GIVEN_REASONS = ['by-hand', 'unsubscribed', 'complained', 'bounced'] as const;
 type GivenReason = (typeof GIVEN_REASONS)[number];
-/** Entries that the operator can remove. Only a new verified consent removes the others. */
-const TAKEN_BACK = ['by-hand', 'bounced'] as const satisfies readonly SuppressionReason[];
 
 const WIDTHS = [16, 32, 14] as const;
 const HEADINGS = ['email', 'reason', 'since', 'note'] as const;
@@ -77,18 +72,74 @@ function addRemove(list: Command, desk: Desk): void {
     .command('remove')
     .description('take an address off that you put there, or that bounced')
     .argument('<email>')
-    .addHelpText('after', '\nExample:\n  $ npm run -s desk -- suppress remove ada@example.com')
-    .action(async (typed) => {
+    .option('--reason <text>', 'why it was a slip: kept in the chain of consents')
+    .option('--yes', 'do not ask first where you had noted that the person unsubscribed')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ npm run -s desk -- suppress remove ada@example.com\n  $ npm run -s desk -- suppress remove ada@example.com --reason "meant ada@example.org"',
+    )
+    .action(async (typed, { reason, yes }) => {
       const email = readAddress(typed);
-      const { database, secrets } = await desk.service();
-      const keys = pseudonymsOf(secrets, email);
-      const removed = await removeSuppressions(database.db, { keys, email, reasons: TAKEN_BACK });
-      if (removed === 0)
+      const note = reason?.trim() ?? null;
+      if (note === '') throw new CommandFailure('Say why it was a slip: --reason "…".', 2);
+      const service = await desk.service();
+      const { database, secrets, clock } = service;
+      const address = { keys: pseudonymsOf(secrets, email), email };
+      const entries = await listEntries(database.db, address);
+      const going = entries.filter(
+        ({ owner }) => owner === 'operator' || (owner === 'noted' && note !== null),
+      );
+      if (going.length === 0) throw nothingToRemove(email, entries);
+      const noted = going.find(({ owner }) => owner === 'noted');
+      const agreed =
+        noted === undefined ||
+        yes === true ||
+        (await desk.confirm(
+          `You noted that ${email} unsubscribed (${sayEntry(noted)}). Undo this as a slip, and mail to the address again? (y/N) `,
+        ));
+      if (!agreed)
         throw new CommandFailure(
-          `${email} is not on the list by hand, nor for a bounce. Who unsubscribed or complained comes back with a new verified consent alone.`,
+          `Nothing was changed. You noted that ${email} unsubscribed (${sayEntry(noted)}): to undo this, say "y" when you are asked, or call it with --yes.`,
         );
-      desk.note(`${email} is off the list.`);
+      // What the removal undoes stands before it in the chain.
+      if (note !== null) await sealConsents(service, { whole: true, shouldStop: () => desk.signal.aborted });
+      const { removed, left, position } = await removeSlips(database, {
+        address,
+        reasons: going.map((entry) => entry.reason),
+        note,
+        signer: chainSignerOf(secrets),
+        now: clock(),
+      });
+      if (removed.length === 0) throw nothingToRemove(email, left);
+      const undone = removed.map(sayEntry).join('; ');
+      desk.note(
+        left.length === 0
+          ? `${email} is off the list (${undone}).`
+          : `${email} stays on the list (${left.map(sayEntry).join('; ')}). Taken off it: ${undone}.`,
+      );
+      if (position !== null) desk.note(`Your reason is entry ${position} of the chain of consents.`);
+      else if (note !== null)
+        desk.note('Your reason is not kept: the address is no lead, so the chain has no consent of it.');
+      if (removed.some(({ owner }) => owner === 'noted'))
+        desk.note(
+          'Programs that got lead.unsubscribed, or the list, know nothing of this: undo it there, too.',
+        );
     });
+}
+
+/** unsubscribed since 2026-11-20 12:00, “asked by telephone” */
+const sayEntry = ({ reason, since, note }: ListEntry): string =>
+  `${reason} since ${minuteOf(isoTime(since))}${note === null ? '' : `, “${note}”`}`;
+
+function nothingToRemove(email: string, entries: readonly ListEntry[]): CommandFailure {
+  if (entries.length === 0) return new CommandFailure(`${email} is not on the list.`);
+  const noted = entries.find(({ owner }) => owner === 'noted');
+  const stands = `${email} is on the list: ${entries.map(sayEntry).join('; ')}.`;
+  return new CommandFailure(
+    noted === undefined
+      ? `${stands} The person decided that themselves, so a new verified consent alone ends it.`
+      : `${stands} You noted that the person unsubscribed: they come back with a new verified consent. If your note was a slip, say why: --reason "…".`,
+  );
 }
 
 function addList(list: Command, desk: Desk): void {

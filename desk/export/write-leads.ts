@@ -28,6 +28,8 @@ export type Written = { readonly text: string; readonly leadIds: readonly string
 export type LeadSelection = LeadFilter & {
   readonly state: LeadState;
   readonly source?: string | undefined;
+  /** Maximum number of people to read. */
+  readonly limit?: number | undefined;
 };
 
 /**
@@ -38,16 +40,22 @@ export type LeadSelection = LeadFilter & {
  */
 export async function* selectLeads<Lead extends { readonly source: string }>(
   db: Db,
-  { state, source, ...filter }: LeadSelection,
+  { state, source, limit = Infinity, ...filter }: LeadSelection,
   make: (record: LeadRecord) => Lead,
 ): AsyncGenerator<Iterable<{ readonly id: string; readonly lead: Lead }>, void, void> {
   // What starting left: the peak is 10 MB lower.
   collectGarbage();
   const collect = createCollector();
+  let left = limit;
   for await (const page of leadPages(db, state, filter)) {
     collect();
     const leads = page.values().map((record) => ({ id: record.id, lead: make(record) }));
-    yield source === undefined ? leads : leads.filter(({ lead }) => lead.source === source);
+    const chosen = source === undefined ? leads : leads.filter(({ lead }) => lead.source === source);
+    yield chosen.take(left).map((one) => {
+      left -= 1;
+      return one;
+    });
+    if (left <= 0) return;
   }
 }
 

@@ -1,18 +1,19 @@
 // The proofs of a person's consent, as a page to print.
-import type { PlacedConsent, PlacedWithdrawal } from '#server/db/across/consent-check.ts';
+import type { PlacedConsent, PlacedRemoval, PlacedWithdrawal } from '#server/db/across/consent-check.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import { secondOf } from '#desk/shown-time.ts';
 import { paperPage } from '#desk/people/paper-page.ts';
 import { answerText } from '#shared/own-answers.ts';
 
 /**
- * @param page proofs and withdrawals, as they were sealed; faults: a sentence for each reason why they are not proved
+ * @param page proofs, withdrawals and removals, as they were sealed; faults: a sentence for each reason why they are not proved
  * @returns one document that needs no other file
  */
 export function consentPage({
   email,
   proofs,
   withdrawals,
+  removals,
   faults,
   title,
   writtenAt,
@@ -20,6 +21,7 @@ export function consentPage({
   email: string;
   proofs: readonly PlacedConsent[];
   withdrawals: readonly PlacedWithdrawal[];
+  removals: readonly PlacedRemoval[];
   faults: readonly string[];
   title: string;
   writtenAt: Date;
@@ -32,6 +34,7 @@ export function consentPage({
       ...[
         ...proofs.map((entry) => ({ at: entry.proof.givenAt, section: proofSection(entry) })),
         ...withdrawals.map((entry) => ({ at: entry.proof.withdrawnAt, section: withdrawalSection(entry) })),
+        ...removals.map((entry) => ({ at: entry.proof.removedAt, section: removalSection(entry) })),
       ]
         .toSorted((a, b) => (a.at < b.at ? -1 : 1))
         .map(({ section }) => section),
@@ -89,6 +92,15 @@ ${facts([
   ['By way of', WAYS[proof.way]],
   ['From', proof.withdrawnFrom],
   ['Browser', proof.browser],
+  ...placeFacts(place),
+])}`;
+}
+
+function removalSection({ proof, ...place }: PlacedRemoval): string {
+  return `<h2>Taken off the list of addresses that get no mail on ${secondOf(proof.removedAt)}</h2>
+${facts([
+  ['It stood there as', proof.reasons.join(', ')],
+  ['The operator says', proof.note],
   ...placeFacts(place),
 ])}`;
 }

@@ -107,6 +107,15 @@ export function storyOf(data: PersonalData): readonly StoryEntry[] {
         reference: withdrawal.id,
       },
     })),
+    ...data.suppression_removals.map((removal) => ({
+      ms: removal.removed_at,
+      what: 'was taken off the list of addresses that get no mail by the operator',
+      details: {
+        'stood there as': removal.reasons,
+        'the operator says': removal.note,
+        reference: removal.id,
+      },
+    })),
     ...data.suppressions.map((suppression) => ({
       ms: suppression.created_at,
       what: 'is not mailed any more',

@@ -2,6 +2,7 @@
 // the question may have been one for free text, and the report names nobody.
 import { answerGroups, type Span } from '#server/db/across/report-figures.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
+import { isFrom, type Origin } from '#server/attribution/source.ts';
 import type { OwnField } from '#shared/campaign-schema.ts';
 import { readAnswers } from '#shared/own-answers.ts';
 
@@ -19,7 +20,7 @@ export const NO_ANSWER = 'no answer';
 
 /**
  * Counts the new leads of a span by their answers.
- * @param fields the campaign's own questions; those without choices are left out
+ * @param fields the campaign's own questions; those without choices are left out. only: leads from there
  * @param onCounted called with the number of leads counted since the last call; may throw to stop the count
  */
 export async function countAnswers(
@@ -27,8 +28,13 @@ export async function countAnswers(
   span: Span,
   {
     fields,
+    only,
     onCounted,
-  }: { readonly fields: readonly OwnField[]; readonly onCounted: (people: number) => void },
+  }: {
+    readonly fields: readonly OwnField[];
+    readonly only?: Origin | undefined;
+    readonly onCounted: (people: number) => void;
+  },
 ): Promise<readonly AnswerCounts[]> {
   const asked = fields
     .filter(({ kind }) => kind === 'choice' || kind === 'choices')
@@ -37,9 +43,10 @@ export async function countAnswers(
       return { id, label, areSeveral: kind === 'choices', options, leads };
     });
   if (asked.length === 0) return [];
-  for await (const groups of answerGroups(database, span))
-    for (const { answers, people } of groups) {
+  for await (const groups of answerGroups(database, span, { withAttribution: only !== undefined }))
+    for (const { answers, attribution, people } of groups) {
       onCounted(people);
+      if (only !== undefined && !isFrom(attribution, only)) continue;
       const given = readAnswers(answers);
       for (const { id, options, leads } of asked) {
         const chosen = [given[id]?.answer ?? []].flat();

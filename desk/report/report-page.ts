@@ -8,7 +8,7 @@ import {
   keyFigures,
   longDay,
   notes,
-  spanInWords,
+  scopeInWords,
 } from '#desk/report/sentences.ts';
 import { sectionsOf, type Section } from '#desk/report/sections.ts';
 import { ACCENT, type ColourPair } from '#shared/colours.ts';
@@ -96,7 +96,7 @@ const styles = ({ light, dark }: ColourPair): string => `
  * @returns one document: no script, no other file
  */
 export function reportAsHtml(report: Report, accent: ColourPair = ACCENT): string {
-  const span = spanInWords(report.period);
+  const span = scopeInWords(report);
   return `<!doctype html>
 <html lang="en">
 <head>

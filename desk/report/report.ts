@@ -1,10 +1,11 @@
 // The report: the figures of a period, and the few of the period before that they are compared with.
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { countLeads } from '#server/db/across/report-figures.ts';
+import { countLeads, leadGroups, type Span } from '#server/db/across/report-figures.ts';
 import { gatherFigures, knownSince, type Figures, type FiguresOptions } from '#server/figures/figures.ts';
 import { countAnswers, type AnswerCounts } from '#desk/report/answers.ts';
 import { compareVariants, type Comparison } from '#desk/report/variants.ts';
 import type { Period } from '#desk/report/period.ts';
+import { isFrom, type Origin } from '#server/attribution/source.ts';
 import { isoTime } from '#server/platform/time.ts';
 import type { OwnField } from '#shared/campaign-schema.ts';
 
@@ -21,6 +22,8 @@ export type Report = {
   readonly byAnswer?: readonly AnswerCounts[];
   /** Not there when the campaign has one page. */
   readonly byVariant?: Comparison;
+  /** What the figures are limited to; not there when to nothing. */
+  readonly only?: Origin;
 } & Figures;
 
 /**
@@ -34,6 +37,7 @@ export async function gatherReport(
     title,
     fields,
     variants,
+    only,
     onProgress,
     ...options
   }: Pick<FiguresOptions, 'retention' | 'now' | 'platformsOf'> & {
@@ -42,6 +46,8 @@ export async function gatherReport(
     readonly fields: readonly OwnField[];
     /** The pages that are compared, the campaign's own first. */
     readonly variants: Parameters<typeof compareVariants>[2];
+    /** Only what came from there; without it, everything. */
+    readonly only?: Origin | undefined;
     readonly onProgress: (people: number) => void;
   },
 ): Promise<Report> {
@@ -49,17 +55,30 @@ export async function gatherReport(
   const onCounted = (people: number) => onProgress((counted += people));
   const { from, to, before } = period;
   const since = knownSince(options.retention, options.now);
-  const figures = await gatherFigures(database, period, { ...options, withViews: true, onCounted });
-  const byAnswer = await countAnswers(database, period, { fields, onCounted: () => onProgress(counted) });
-  const byVariant = await compareVariants(database, to, variants, () => onProgress(counted));
+  const figures = await gatherFigures(database, period, { ...options, only, withViews: true, onCounted });
+  const byAnswer = await countAnswers(database, period, {
+    fields,
+    only,
+    onCounted: () => onProgress(counted),
+  });
+  // The views of a variant have no source.
+  const byVariant =
+    only === undefined ? await compareVariants(database, to, variants, () => onProgress(counted)) : null;
   // A part of the period before would be compared with the whole of this one.
   const { leads, funnel, timeToEnter } =
     since.codes <= before.from
-      ? await gatherFigures(database, before, { ...options, withViews: false, platformsOf: null, onCounted })
-      : { leads: await countLeads(database.db, before), funnel: null, timeToEnter: null };
+      ? await gatherFigures(database, before, {
+          ...options,
+          only,
+          withViews: false,
+          platformsOf: null,
+          onCounted,
+        })
+      : { leads: await countLeadsFrom(database, before, only), funnel: null, timeToEnter: null };
   return {
     title,
     writtenAt: isoTime(options.now),
+    ...(only !== undefined && { only }),
     period: { name: period.name, from: isoTime(from), to: isoTime(to) },
     ...figures,
     ...(byAnswer.length > 0 && { byAnswer }),
@@ -73,4 +92,16 @@ export async function gatherReport(
       timeToEnter: since.mail > before.from ? null : timeToEnter,
     },
   };
+}
+
+async function countLeadsFrom(
+  database: Pick<OpenDatabase, 'db' | 'engine'>,
+  span: Span,
+  only: Origin | undefined,
+): Promise<number> {
+  if (only === undefined) return countLeads(database.db, span);
+  let leads = 0;
+  for await (const groups of leadGroups(database, span))
+    for (const { attribution, people } of groups) if (isFrom(attribution, only)) leads += people;
+  return leads;
 }

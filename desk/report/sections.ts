@@ -49,7 +49,7 @@ export const sectionsOf = (report: Report): readonly Section[] => [
   funnelSection(report),
   fateSection(report),
   daySection(report),
-  sourceSection(report),
+  ...(report.only?.source === undefined ? [sourceSection(report)] : []),
   platformSection(report),
   timeSection(report),
   ...(report.byAnswer ?? []).map((answers) => answerSection(report, answers)),

@@ -110,13 +110,21 @@ export const shortDay = (iso: string): string =>
   new Date(iso).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
 /** 23 October to 21 November 2026 */
-export function spanInWords({ from, to }: { readonly from: string; readonly to: string }): string {
+function spanInWords({ from, to }: { readonly from: string; readonly to: string }): string {
   const last = isoTime(Date.parse(to) - 1);
   if (from.slice(0, 10) === last.slice(0, 10)) return longDay(from);
   const year = ` ${from.slice(0, 4)}`;
   const first = longDay(from);
   return `${from.slice(0, 4) === last.slice(0, 4) ? first.slice(0, -year.length) : first} to ${longDay(last)}`;
 }
+
+/** 23 October to 21 November 2026, from newsletter, campaign spring */
+export const scopeInWords = ({ period, only }: Pick<Report, 'period' | 'only'>): string =>
+  [
+    spanInWords(period),
+    ...(only?.source === undefined ? [] : [`from ${only.source}`]),
+    ...(only?.campaign === undefined ? [] : [`campaign ${only.campaign}`]),
+  ].join(', ');
 
 /** Fewer people than that say little. */
 const ENOUGH_TO_JUDGE = 20;
@@ -343,7 +351,14 @@ const waitingFor = (moreViews: number | null): string =>
 const roughly = (count: number): number => (count < 10 ? 10 : Number(count.toPrecision(2)));
 
 /** What a reader has to know to understand the figures. */
-export function notes({ codesFrom, mailFrom, viewsFrom, funnel, byVariant }: Report): readonly string[] {
+export function notes({
+  codesFrom,
+  mailFrom,
+  viewsFrom,
+  funnel,
+  byVariant,
+  only,
+}: Report): readonly string[] {
   return [
     'Days are those of UTC. A visitor who asked for codes is counted once, on the first day, by the address; a lead on the day its address was first verified.',
     ...(!areCodesKnown(funnel)
@@ -367,6 +382,14 @@ export function notes({ codesFrom, mailFrom, viewsFrom, funnel, byVariant }: Rep
       ? []
       : [`Views are known from ${longDay(viewsFrom)} on: they were not counted before.`]),
     ...(byVariant === undefined ? [] : variantNotes(byVariant)),
+    ...(only?.campaign === undefined
+      ? []
+      : ['Views are counted by source, not by campaign, so they are left out.']),
+    ...(only === undefined
+      ? []
+      : [
+          'People whose form was erased or has expired are left out: where they came from is no longer known.',
+        ]),
     'A mail platform is recognised by the domain of the address, that of a company by the mail servers which DNS names for it. “Other” run their own mail server, or are not known.',
   ];
 }

@@ -1,6 +1,6 @@
 // The report in a terminal: plain tables, and bars of block characters.
 import type { Report } from '#desk/report/report.ts';
-import { keyFigures, notes, spanInWords } from '#desk/report/sentences.ts';
+import { keyFigures, notes, scopeInWords } from '#desk/report/sentences.ts';
 import { sectionsOf, type Section } from '#desk/report/sections.ts';
 import { textBar } from '#server/platform/text-bar.ts';
 
@@ -10,7 +10,7 @@ export function reportAsText(report: Report): string {
   const width = Math.max(...figures.map(({ name }) => name.length));
   const valueWidth = Math.max(...figures.map(({ value }) => value.length));
   return [
-    `${report.title}: ${spanInWords(report.period)}`,
+    `${report.title}: ${scopeInWords(report)}`,
     '',
     ...figures.map(({ name, value, change }) =>
       `  ${name.padEnd(width)}  ${value.padStart(valueWidth)}  ${change}`.trimEnd(),
@@ -22,7 +22,7 @@ export function reportAsText(report: Report): string {
   ].join('\n');
 }
 
-function sectionAsText({ title, sentence, columns, rows, bars }: Section): string[] {
+function sectionAsText({ chart, title, sentence, columns, rows, bars }: Section): string[] {
   const heading = ['', title.toUpperCase(), sentence];
   if (rows.length === 0) return heading;
   const widths = columns.map((column, at) =>
@@ -31,11 +31,24 @@ function sectionAsText({ title, sentence, columns, rows, bars }: Section): strin
   const line = (cells: readonly string[], end: string) =>
     `  ${cells.map((cell, at) => pad(cell, widths[at] ?? 0, at > 0)).join('  ')}  ${end}`.trimEnd();
   const longest = Math.max(1, ...bars.map(({ value }) => value));
-  return [
-    ...heading,
-    line(columns, ''),
-    ...rows.map((row, at) => line(row, textBar((bars[at]?.value ?? 0) / longest))),
-  ];
+  const lines: string[] = [];
+  for (let at = 0; at < rows.length; at += 1) {
+    const empty = chart === 'day' ? countEmpty(rows.slice(at)) : 0;
+    // A day for itself takes a line in any case.
+    if (empty > 1) {
+      lines.push(
+        `  ${rows[at]?.[0]} to ${rows[at + empty - 1]?.[0]}: nothing in these ${empty} ${columns[0] === 'Day' ? 'days' : 'weeks'}.`,
+      );
+      at += empty - 1;
+    } else lines.push(line(rows[at] ?? [], textBar((bars[at]?.value ?? 0) / longest)));
+  }
+  return [...heading, line(columns, ''), ...lines];
+}
+
+/** How many rows from the first on count nothing. */
+function countEmpty(rows: Section['rows']): number {
+  const first = rows.findIndex(([, ...cells]) => cells.some((cell) => cell !== '0' && cell !== '–'));
+  return first === -1 ? rows.length : first;
 }
 
 /** Columns of a terminal, nearly: characters and not code units. */

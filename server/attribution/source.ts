@@ -31,6 +31,24 @@ export const sourceOf = (last: KeptAttribution): string =>
 export const firstSourceOf = (last: KeptAttribution): string =>
   (last.first && sourceOfTouch(last.first)) ?? sourceOfTouch(last) ?? DIRECT;
 
+/** What the operator named the campaign (`utm_campaign`) of the touch that is the source. */
+export const campaignOf = ({ first, ...last }: KeptAttribution): string | undefined =>
+  last.utm_campaign ?? (sourceOfTouch(last) === undefined ? first?.utm_campaign : undefined);
+
+/** Where a visit came from, as far as it is asked for. Both as {@link shownSource} shows them. */
+export type Origin = { readonly source?: string | undefined; readonly campaign?: string | undefined };
+
+/** Whether a visit came from there. @param json as it stands in the database; null when it was erased */
+export function isFrom(json: string | null, { source, campaign }: Origin): boolean {
+  if (source === undefined && campaign === undefined) return true;
+  if (json === null) return false;
+  const attribution = readAttribution(json);
+  return (
+    (source === undefined || shownSource(sourceOf(attribution)) === source) &&
+    (campaign === undefined || shownSource(campaignOf(attribution) ?? '') === campaign)
+  );
+}
+
 function sourceOfTouch(touch: Touch): string | undefined {
   if (touch.utm_source !== undefined) return touch.utm_source;
   const click = CLICK_IDS.find(([name]) => touch[name] !== undefined);

@@ -157,6 +157,14 @@ export const COLUMNS: Classification = {
     client_address: 'personal',
     user_agent: 'personal',
   },
+  suppression_removals: {
+    id: 'key',
+    lead_id: 'key',
+    reasons: 'not',
+    // The operator may name the person.
+    note: 'personal',
+    removed_at: 'not',
+  },
   webhook_events: {
     id: 'key',
     type: 'not',

@@ -140,7 +140,7 @@ type ConsentReceipts = {
 /** Consent proofs, each holding the hash of the one before (consent-chain.ts). */
 type ConsentChain = {
   position: Fixed<number>;
-  /** Of a consent receipt or a withdrawal; an erasure and an acceptance have an id alone. */
+  /** Of a consent receipt, a withdrawal or the removal of a suppression; an erasure and an acceptance have an id alone. */
   receipt_id: Fixed<string>;
   /** JSON of the proof; null once it was erased. */
   content: Erasable<string | null>;
@@ -230,6 +230,18 @@ type Withdrawals = {
   client_address: Fixed<string | null>;
   user_agent: Fixed<string | null>;
 };
+
+/** The operator took a lead's entries off the list of addresses that get no mail: they were slips. */
+type SuppressionRemovals = {
+  id: Fixed<string>;
+  lead_id: Fixed<string>;
+  /** Those of the entries, separated by spaces. */
+  reasons: Fixed<string>;
+  /** Why they were slips, in the operator's words. */
+  note: Fixed<string>;
+  removed_at: Fixed<number>;
+};
+
 /** Events about leads for other programs: a row for each event and each address of WEBHOOK_URLS. */
 type WebhookEvents = {
   /** The receiver recognises a repeated event by it. */
@@ -319,6 +331,7 @@ export type Schema = {
   mail_domains: MailDomains;
   suppressions: Suppressions;
   withdrawals: Withdrawals;
+  suppression_removals: SuppressionRemovals;
   webhook_events: WebhookEvents;
   limit_windows: LimitWindows;
   known_secrets: KnownSecrets;

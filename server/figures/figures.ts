@@ -2,8 +2,8 @@
 // from the database a slice at a time and are added up here, in memory that does not grow with the number of people.
 import type { CodeFate } from '#server/db/across/code-fates.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { askedGroups, leadGroups, type Span } from '#server/db/across/report-figures.ts';
-import { OTHERS } from '#server/attribution/source.ts';
+import { askedGroups, leadGroups, type Group, type Span } from '#server/db/across/report-figures.ts';
+import { isFrom, OTHERS, type Origin } from '#server/attribution/source.ts';
 import {
   addAsked,
   addLeads,
@@ -69,6 +69,8 @@ export type FiguresOptions = {
   /** Milliseconds since 1970. */
   readonly now: number;
   readonly withViews: boolean;
+  /** Only what came from there. A view has no campaign: where one is asked for, views are not known. */
+  readonly only?: Origin | undefined;
   /** Finds the platforms of mail domains; null leaves out `byPlatform`. */
   readonly platformsOf: PlatformLookup['platformsOf'] | null;
   /** Called with the number of people counted since the last call. May throw to stop the count. */
@@ -88,16 +90,21 @@ export function knownSince(retention: Retention, now: number): { codes: number; 
 export async function gatherFigures(
   database: Pick<OpenDatabase, 'db' | 'engine'>,
   span: Span,
-  { retention, now, withViews, platformsOf, onCounted }: FiguresOptions,
+  { retention, now, withViews, only = {}, platformsOf, onCounted }: FiguresOptions,
 ): Promise<Figures> {
   const since = knownSince(retention, now);
   const codes = { from: Math.max(span.from, since.codes), to: span.to };
   const areCodesKept = codes.from < codes.to;
   const count = emptyCount();
+  const isWanted = ({ attribution }: Group) => isFrom(attribution, only);
   if (areCodesKept)
-    for await (const groups of askedGroups(database, codes, now)) onCounted(addAsked(count, groups));
-  for await (const groups of leadGroups(database, span)) onCounted(addLeads(count, groups));
-  const views = withViews ? await readPageViews(database.db, span, SOURCES_COUNTED) : null;
+    for await (const groups of askedGroups(database, codes, now))
+      onCounted(addAsked(count, groups.filter(isWanted)));
+  for await (const groups of leadGroups(database, span)) onCounted(addLeads(count, groups.filter(isWanted)));
+  const areViewsWanted = withViews && only.campaign === undefined;
+  const views = areViewsWanted
+    ? await readPageViews(database.db, span, { sourcesLimit: SOURCES_COUNTED, source: only.source })
+    : null;
   if (views !== null) addViews(count, views);
 
   const areViewsKnown = views !== null && views.firstDay * DAY_MS < span.to;

@@ -17,13 +17,13 @@ export type PageViews = {
 };
 
 /**
- * @param sourcesLimit maximum number of sources that keep their name; views of all others are counted under OTHERS
+ * @param options source: views from this one alone. sourcesLimit: maximum number of sources that keep their name; views of all others are counted under OTHERS
  * @returns null when nothing was ever counted
  */
 export async function readPageViews(
   db: OpenDatabase['db'],
   { from, to }: Span,
-  sourcesLimit: number,
+  { sourcesLimit, source }: { readonly sourcesLimit: number; readonly source?: string | undefined },
 ): Promise<PageViews | null> {
   const firstDay = await firstFunnelDay(db);
   if (firstDay === null) return null;
@@ -31,6 +31,7 @@ export async function readPageViews(
     from: Math.floor(from / DAY_MS),
     last: Math.floor((to - 1) / DAY_MS),
     mostSources: sourcesLimit,
+    source,
   });
   const byDay = new Map<number, number>();
   const bySteps = new Map<string, number>();
@@ -38,7 +39,7 @@ export async function readPageViews(
     if (step === 'seen') byDay.set(day, count);
     bySteps.set(step, (bySteps.get(step) ?? 0) + count);
   }
-  const bySource = new Map(sources.map(({ source, count }) => [source, count]));
+  const bySource = new Map(sources.map((row) => [row.source, row.count]));
   const named = sources.reduce((sum, { count }) => sum + count, 0);
   bySource.set(OTHERS, (bySource.get(OTHERS) ?? 0) + (bySteps.get('seen') ?? 0) - named);
   return { firstDay, byDay, bySource, bySteps };

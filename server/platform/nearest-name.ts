@@ -1,5 +1,11 @@
 // Finds the name that a misspelt one was meant to be.
 
+/** Names in the order of their distance from a written one, the nearest first. */
+export const byNearness = (written: string, names: Iterable<string>): readonly string[] =>
+  Array.from(names, (name) => ({ name, slips: countSlips(written, name) }))
+    .toSorted((one, other) => one.slips - other.slips || (one.name < other.name ? -1 : 1))
+    .map(({ name }) => name);
+
 /**
  * The name that is nearest to the written one.
  * @param names at least one

@@ -26,6 +26,7 @@ import {
   type ChainHead,
   type ChainSigner,
   type ConsentProof,
+  type RemovalProof,
   type WithdrawalProof,
 } from '#server/db/tables/consent-chain.ts';
 
@@ -171,6 +172,7 @@ type InChain<Proof> = Pick<ChainEntry, 'position' | 'receipt_id' | 'salt' | 'con
 };
 export type PlacedConsent = InChain<ConsentProof>;
 export type PlacedWithdrawal = InChain<WithdrawalProof>;
+export type PlacedRemoval = InChain<RemovalProof>;
 
 /** Whether a fault of the chain leaves unproved what stands between these places: its end vouches for all that comes before. */
 function isBreakFor({ kind, position }: ChainFault, first: number, last: number): boolean {
@@ -193,10 +195,12 @@ export async function checkedProofsOf(
 ): Promise<{
   readonly consents: readonly PlacedConsent[];
   readonly withdrawals: readonly PlacedWithdrawal[];
+  readonly removals: readonly PlacedRemoval[];
   readonly faults: readonly (ChainFault & { readonly isAccepted: boolean })[];
 }> {
   const consents: PlacedConsent[] = [];
   const withdrawals: PlacedWithdrawal[] = [];
+  const removals: PlacedRemoval[] = [];
   const own: number[] = [];
   const found: (ChainFault & { readonly isAccepted: boolean })[] = [];
   let breaks = 0;
@@ -211,6 +215,7 @@ export async function checkedProofsOf(
       if (sealedEmail !== email) return;
       if (sealed !== null && 'receipt' in sealed) consents.push({ ...place, proof: sealed });
       if (sealed !== null && 'withdrawal' in sealed) withdrawals.push({ ...place, proof: sealed });
+      if (sealed !== null && 'removal' in sealed) removals.push({ ...place, proof: sealed });
     },
     onFault: (fault, isAccepted) => {
       const [first, last] = [own[0], own.at(-1)];
@@ -220,7 +225,7 @@ export async function checkedProofsOf(
         found.push({ ...fault, isAccepted });
     },
   });
-  return { consents, withdrawals, faults: found };
+  return { consents, withdrawals, removals, faults: found };
 }
 
 /** Compares the signed head with the chain. The state of these faults is never compared: a new signature ends them. */

@@ -7,9 +7,11 @@ import { sql } from 'kysely';
 import type { Db } from '#server/db/engine/connect.ts';
 import {
   ANSWERS,
+  removalProofOf,
   standingProofOf,
   withdrawalProofOf,
   type StandingConsent,
+  type StandingRemoval,
   type StandingWithdrawal,
 } from '#server/db/across/consent-sealing.ts';
 import {
@@ -19,6 +21,7 @@ import {
   type ChainEntry,
   type ConsentProof,
   type ErasureNote,
+  type RemovalProof,
   type WithdrawalProof,
 } from '#server/db/tables/consent-chain.ts';
 
@@ -68,7 +71,7 @@ export type ChainFault = {
 };
 
 /** What the content of an entry can be. */
-export type Sealed = ConsentProof | WithdrawalProof | ErasureNote | AcceptanceNote;
+export type Sealed = ConsentProof | WithdrawalProof | RemovalProof | ErasureNote | AcceptanceNote;
 
 const PAGE_SIZE = 200;
 
@@ -84,7 +87,7 @@ export function readSealed({
   if (content === null || salt === null || hashOfContent(salt, content) !== hash) return null;
   try {
     const sealed = JSON.parse(content) as Sealed;
-    if ('receipt' in sealed || 'withdrawal' in sealed) return sealed;
+    if ('receipt' in sealed || 'withdrawal' in sealed || 'removal' in sealed) return sealed;
     if ('erasure' in sealed)
       return sealed.positions.every((position) => Number.isSafeInteger(position)) ? sealed : null;
     return 'accepted' in sealed && Array.isArray(sealed.faults) ? sealed : null;
@@ -96,6 +99,7 @@ export function readSealed({
 const idIn = (sealed: Sealed): string => {
   if ('receipt' in sealed) return sealed.receipt;
   if ('withdrawal' in sealed) return sealed.withdrawal;
+  if ('removal' in sealed) return sealed.removal;
   return 'erasure' in sealed ? sealed.erasure : sealed.accepted;
 };
 
@@ -134,7 +138,7 @@ export function checkEntry(row: Row): {
     return { entry, sealed, standingEmail, isErased: false, faults: [faultOf(kind)] };
   }
   if (idIn(sealed) !== entry.receipt_id) faults.push(faultOf('receipt'));
-  else if ('receipt' in sealed || 'withdrawal' in sealed) {
+  else if ('receipt' in sealed || 'withdrawal' in sealed || 'removal' in sealed) {
     if (standing === null) faults.push(faultOf('missing'));
     else {
       const fields = differences(sealed, standing);
@@ -149,7 +153,7 @@ export function checkEntry(row: Row): {
  * campaign's own are not in a row that has none.
  */
 const differences = (
-  sealed: ConsentProof | WithdrawalProof,
+  sealed: ConsentProof | WithdrawalProof | RemovalProof,
   standing: Readonly<Record<string, unknown>>,
 ): string[] =>
   Object.entries(sealed)
@@ -177,7 +181,10 @@ export async function entriesAfter(db: Db, after: number) {
       )
       .leftJoin('consent_receipts as r', 'r.id', 'k.receipt_id')
       .leftJoin('withdrawals as t', 't.id', 'k.receipt_id')
-      .leftJoin('leads as l', (join) => join.on('l.id', '=', sql<string>`coalesce(r.lead_id, t.lead_id)`))
+      .leftJoin('suppression_removals as x', 'x.id', 'k.receipt_id')
+      .leftJoin('leads as l', (join) =>
+        join.on('l.id', '=', sql<string>`coalesce(r.lead_id, t.lead_id, x.lead_id)`),
+      )
       .leftJoin('submissions as s', 's.id', 'r.submission_id')
       .leftJoin('consent_wordings as w', 'w.version', 'r.consent_version')
       .leftJoin('consent_chain as e', 'e.position', 'k.erased_by')
@@ -185,6 +192,9 @@ export async function entriesAfter(db: Db, after: number) {
       .select([
         'r.id as consent_id',
         't.id as withdrawal_id',
+        'x.id as removal_id',
+        'x.reasons',
+        'x.note',
         'l.email',
         ...ANSWERS,
         'r.consent_version',
@@ -203,6 +213,7 @@ export async function entriesAfter(db: Db, after: number) {
         eb.cast<string | null>('r.given_at', 'text').as('given_at'),
         eb.cast<string | null>('r.verified_at', 'text').as('verified_at'),
         eb.cast<string | null>('t.withdrawn_at', 'text').as('withdrawn_at'),
+        eb.cast<string | null>('x.removed_at', 'text').as('removed_at'),
       ])
       .orderBy('k.position')
       .execute()
@@ -223,7 +234,7 @@ function entryOf({
 }
 
 /** What a proof made now would say. Rows that it should refer to may be gone: their fields are null then, and differ. */
-function standingOf(row: Row): Partial<ConsentProof & WithdrawalProof> | null {
+function standingOf(row: Row): Partial<ConsentProof & WithdrawalProof & RemovalProof> | null {
   if (row.consent_id !== null)
     return standingProofOf({
       ...row,
@@ -237,6 +248,12 @@ function standingOf(row: Row): Partial<ConsentProof & WithdrawalProof> | null {
       id: row.withdrawal_id,
       withdrawn_at: Number(row.withdrawn_at),
     } as unknown as StandingWithdrawal);
+  if (row.removal_id !== null)
+    return removalProofOf({
+      ...row,
+      id: row.removal_id,
+      removed_at: Number(row.removed_at),
+    } as unknown as StandingRemoval);
   return null;
 }
 

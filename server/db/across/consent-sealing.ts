@@ -12,6 +12,7 @@ import {
   signedHead,
   type ChainSigner,
   type ConsentProof,
+  type RemovalProof,
   type WithdrawalProof,
 } from '#server/db/tables/consent-chain.ts';
 import { HOUR_MS, isoTime } from '#server/platform/time.ts';
@@ -222,6 +223,20 @@ export const withdrawalProofOf = (row: StandingWithdrawal): WithdrawalProof => (
   withdrawnAt: isoTime(row.withdrawn_at),
   withdrawnFrom: row.client_address,
   browser: row.user_agent,
+});
+
+/** A removal and the address of its lead, as they stand. */
+export type StandingRemoval = Omit<Selectable<Schema['suppression_removals']>, 'lead_id'> & {
+  readonly email: string;
+};
+
+/** The proof of a removal, from its row. */
+export const removalProofOf = (row: StandingRemoval): RemovalProof => ({
+  removal: row.id,
+  email: row.email,
+  reasons: row.reasons.split(' '),
+  note: row.note,
+  removedAt: isoTime(row.removed_at),
 });
 
 /** A receipt with its lead, form and wording, as they stand. */

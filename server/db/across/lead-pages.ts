@@ -1,7 +1,8 @@
 // Leads, and people who are none yet, read a page at a time, so that no writer waits for a long statement.
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import type { ExportRun } from '#server/db/across/export-history.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
 import { pagesAfter, slicesOf } from '#server/db/engine/page-through-table.ts';
 import { statement, type Value } from '#server/db/engine/statement.ts';
@@ -55,6 +56,12 @@ export type LeadFilter = {
   readonly flag?: string | undefined;
   /** Only leads that no export of this name has had. */
   readonly missingIn?: string | undefined;
+  /** Only leads that went out in this export. */
+  readonly exportedIn?: ExportRun | undefined;
+  /** Only people with this text in address, name or company, in capital or small letters. */
+  readonly search?: string | undefined;
+  /** Those who have been in the state longest come last. */
+  readonly newestFirst?: boolean | undefined;
 };
 
 /** A lead with its newest consent. Times are milliseconds since 1970. */
@@ -119,32 +126,66 @@ const PAGE_SIZE = 200;
 const SLICE_SIZE = 5_000;
 
 /**
- * Reads people in a state, those who have been in it longest first. Someone who enters it meanwhile may be read or not.
+ * Reads people in a state, those who have been in it longest first if not asked otherwise. Someone who enters it meanwhile may be
+ * read or not.
  * @returns pages, which may be empty
  */
-export const leadPages = (
+export async function* leadPages(
   db: Db,
   state: LeadState,
   filter: LeadFilter,
-): AsyncGenerator<readonly LeadRecord[], void, void> => READERS[state](db, filter);
+): AsyncGenerator<readonly LeadRecord[], void, void> {
+  const { search } = filter;
+  const isFound = search === undefined ? null : holdsText(search);
+  for await (const page of READERS[state](db, filter)) yield isFound === null ? page : page.filter(isFound);
+}
+
+/**
+ * Reads a table in the order of its ids, a page at a time. A search wants few rows of many, and so does an export that is read again:
+ * these go by slices of ids, so that no statement looks at all of a long table.
+ * @param read reads the rows whose ids are in a range, in an order; null: no limit but the range
+ */
+async function* pagesById<Row extends { readonly id: string }>(
+  db: Db,
+  { table, id, filter }: { table: 'leads' | 'imported_leads'; id: 'l.id' | 'i.id'; filter: LeadFilter },
+  read: (range: RawBuilder<boolean>, order: 'asc' | 'desc', limit: number | null) => Promise<readonly Row[]>,
+): AsyncGenerator<readonly Row[], void, void> {
+  const { search, exportedIn, newestFirst = false } = filter;
+  const [order, beyond] = newestFirst ? (['desc', sql`<`] as const) : (['asc', sql`>`] as const);
+  const column = sql.ref(id);
+  if (search === undefined && exportedIn === undefined) {
+    const readAfter = (after: string | null) =>
+      read(after === null ? sql`true` : sql`${column} ${beyond} ${after}`, order, PAGE_SIZE);
+    return yield* pagesAfter<Row, string | null>(null, readAfter, (row) => row.id);
+  }
+  const slices = slicesOf(db, { table, column: 'id', size: SLICE_SIZE, newestFirst }, EVERYTHING);
+  for await (const { after, last } of slices)
+    yield await read(sql`${column} > ${after} and ${column} <= ${last}`, order, null);
+}
+
+const EVERYTHING = { begin: '', end: null };
 
 async function* verifiedPages(
   db: Db,
-  { since, until, flag, missingIn }: LeadFilter,
+  filter: LeadFilter,
   { areSuppressed }: { areSuppressed: boolean },
 ): AsyncGenerator<readonly LeadRecord[], void, void> {
-  const readAfter = (after: string) =>
+  const { since, until, flag, missingIn, exportedIn, search } = filter;
+  const pages = pagesById(db, { table: 'leads', id: 'l.id', filter }, (range, order, limit) =>
     leadRecords(db)
-      .where('l.id', '>', after)
+      .where(range)
       .where(areSuppressed ? isSuppressed('l.email') : sql<boolean>`not (${isSuppressed('l.email')})`)
       .$if(since !== undefined, (query) => query.where('l.first_verified_at', '>=', since!))
       .$if(until !== undefined, (query) => query.where('l.first_verified_at', '<', until!))
       .$if(flag !== undefined, (query) => query.where(hasFlag('l.flags', flag!)))
       .$if(missingIn !== undefined, (query) => query.where(isMissingIn(missingIn!)))
-      .orderBy('l.id')
-      .limit(PAGE_SIZE)
-      .execute();
-  for await (const page of pagesAfter('', readAfter, ({ id }) => id))
+      .$if(exportedIn !== undefined, (query) => query.where(isExportedIn(exportedIn!)))
+      .$if(search !== undefined, (query) => query.where(mayHoldText('l', search!)))
+      .orderBy('l.id', order)
+      .$if(limit !== null, (query) => query.limit(limit!))
+      .execute(),
+  );
+  for await (const page of pages)
     yield page.map((row) =>
       Object.assign(row, {
         state: areSuppressed ? ('suppressed' as const) : ('verified' as const),
@@ -172,13 +213,13 @@ export async function hasVariants(db: Db, state: LeadState): Promise<boolean> {
 /** The owner of the address has not shown up yet, so there is no consent to report. */
 async function* unverifiedPages(
   db: Db,
-  { since, until, flag }: LeadFilter,
+  { since, until, flag, search, newestFirst = false }: LeadFilter,
 ): AsyncGenerator<readonly LeadRecord[], void, void> {
   // Few rows of a slice are wanted: most people who asked are leads. An id is made after its time was noted, never before.
   const begin = since === undefined ? '' : lowestIdAt(since);
   for await (const { after, last } of slicesOf(
     db,
-    { table: 'submissions', column: 'id', size: SLICE_SIZE },
+    { table: 'submissions', column: 'id', size: SLICE_SIZE, newestFirst },
     { begin, end: null },
   )) {
     const { rows } = await sql<
@@ -195,7 +236,8 @@ async function* unverifiedPages(
       ${since === undefined ? sql`` : sql`and s.created_at >= ${since}`}
       ${until === undefined ? sql`` : sql`and s.created_at < ${until}`}
       ${flag === undefined ? sql`` : sql`and ${hasFlag('s.flags', flag)}`}
-      order by s.id
+      ${search === undefined ? sql`` : sql`and ${mayHoldText('s', search)}`}
+      order by s.id ${newestFirst ? sql`desc` : sql`asc`}
     `.execute(db);
     yield rows.map((row) =>
       Object.assign(row, { state: 'unverified' as const, consent_source: null }, NO_CONSENT),
@@ -213,25 +255,25 @@ const NO_CONSENT = {
 } as const;
 
 /** Leaves out imported people who have become leads since. */
-async function* importedPages(
-  db: Db,
-  { since, until }: LeadFilter,
-): AsyncGenerator<readonly LeadRecord[], void, void> {
-  const readAfter = (after: string) =>
+async function* importedPages(db: Db, filter: LeadFilter): AsyncGenerator<readonly LeadRecord[], void, void> {
+  const { since, until, search } = filter;
+  const pages = pagesById(db, { table: 'imported_leads', id: 'i.id', filter }, (range, order, limit) =>
     db
       .selectFrom('imported_leads as i')
       .selectAll('i')
       .select((eb) =>
         eb.selectFrom('leads as l').select('l.id').whereRef('l.email', '=', 'i.email').as('lead_id'),
       )
-      .where('i.id', '>', after)
+      .where(range)
       .where(sql<boolean>`not (${isSuppressed('i.email')})`)
       .$if(since !== undefined, (query) => query.where('i.imported_at', '>=', since!))
       .$if(until !== undefined, (query) => query.where('i.imported_at', '<', until!))
-      .orderBy('i.id')
-      .limit(PAGE_SIZE)
-      .execute();
-  for await (const page of pagesAfter('', readAfter, ({ id }) => id))
+      .$if(search !== undefined, (query) => query.where(mayHoldText('i', search!)))
+      .orderBy('i.id', order)
+      .$if(limit !== null, (query) => query.limit(limit!))
+      .execute(),
+  );
+  for await (const page of pages)
     yield page
       .filter((row) => row.lead_id === null)
       .map((row) => ({
@@ -259,9 +301,56 @@ const isSuppressed = (email: 'l.email' | 'i.email') =>
 const isMissingIn = (name: string) =>
   sql<boolean>`(select 1 from exported_leads e where e.lead_id = l.id and e.export_name = ${name}) is null`;
 
+/** Whether a lead went out in an export. */
+const isExportedIn = ({ name, from, to }: ExportRun) =>
+  sql<boolean>`(select 1 from exported_leads e where e.lead_id = l.id and e.export_name = ${name}
+    and e.exported_at >= ${from} and e.exported_at <= ${to}) is not null`;
+
 /** One of the words of a list that is separated by spaces. */
 const hasFlag = (column: string, flag: string) =>
   sql<boolean>`' ' || ${sql.ref(column)} || ' ' like ${`% ${flag} %`}`;
+
+const folded = (text: string): string => text.normalize('NFC').toLowerCase();
+
+/** Whether address, name or company of a person hold a text, in capital or small letters. */
+function holdsText(text: string): (person: Pick<LeadRecord, 'email' | 'name' | 'company'>) => boolean {
+  const wanted = folded(text);
+  return ({ email, name, company }) => [email, name, company].some((value) => folded(value).includes(wanted));
+}
+
+/**
+ * Whether they may hold it. SQLite knows the small letters of ASCII alone, and PostgreSQL those of its locale, so any other letter
+ * that has a small or an accented form stands for anything here; holdsText then looks closely.
+ */
+function mayHoldText(table: 'l' | 's' | 'i', text: string): RawBuilder<boolean> {
+  const letters = Array.from(text.normalize('NFC'), (letter) => {
+    if (/[a-z]/i.test(letter)) return letter.toLowerCase();
+    if (/[%_\\]/.test(letter)) return `\\${letter}`;
+    const isPlain = letter.toLowerCase() === letter.toUpperCase() && letter.normalize('NFD') === letter;
+    return isPlain ? letter : '%';
+  });
+  const pattern = `%${letters.join('')}%`;
+  const fits = (column: string) => sql`lower(${sql.ref(`${table}.${column}`)}) like ${pattern} escape '\\'`;
+  return sql<boolean>`(${fits('email')} or ${fits('name')} or ${fits('company')})`;
+}
+
+/**
+ * Where the people came from of whom anything is kept: leads, and those who asked for a code.
+ * @returns pages of attributions (JSON, server/attribution/attribution.ts), each once a page
+ */
+export async function* attributionPages(db: Db): AsyncGenerator<readonly string[], void, void> {
+  for (const table of ['leads', 'submissions'] as const)
+    for await (const { after, last } of slicesOf(db, { table, column: 'id', size: SLICE_SIZE }, EVERYTHING)) {
+      const rows = await db
+        .selectFrom(table)
+        .select('attribution')
+        .distinct()
+        .where('id', '>', after)
+        .where('id', '<=', last)
+        .execute();
+      yield rows.map(({ attribution }) => attribution);
+    }
+}
 
 /** PostgreSQL takes 65,535 values in one statement. */
 const MOST_AT_ONCE = 1_000;

@@ -14,6 +14,7 @@ const ABOUT_AN_ADDRESS = [
   'consent_chain',
   'suppressions',
   'withdrawals',
+  'suppression_removals',
   'exported_leads',
   'corrections',
   'webhook_events',
@@ -38,10 +39,12 @@ const isAbout = (table: AboutAnAddress, email: string) => {
       return sql<boolean>`receipt_id in (
         select r.id from consent_receipts r join leads l on l.id = r.lead_id where l.email = ${email}
         union all select w.id from withdrawals w join leads l on l.id = w.lead_id where l.email = ${email}
+        union all select x.id from suppression_removals x join leads l on l.id = x.lead_id where l.email = ${email}
       )`;
     case 'exported_leads':
     case 'corrections':
     case 'withdrawals':
+    case 'suppression_removals':
     case 'webhook_events':
     case 'consent_receipts':
       return sql<boolean>`lead_id in (select id from leads where email = ${email})`;
@@ -78,6 +81,7 @@ export async function listPersonalData(db: Db, typedEmail: string): Promise<Pers
     consent_chain: await rowsOf('consent_chain'),
     suppressions: await rowsOf('suppressions'),
     withdrawals: await rowsOf('withdrawals'),
+    suppression_removals: await rowsOf('suppression_removals'),
     exported_leads: await rowsOf('exported_leads'),
     corrections: await rowsOf('corrections'),
     webhook_events: await rowsOf('webhook_events'),
@@ -142,6 +146,7 @@ export async function erasePersonalData(
       consent_chain: await eraseEntries(tx, { which: isAbout('consent_chain', email), signer, now }),
       suppressions: await anonymiseSuppressions(tx, email),
       withdrawals: await deleteRows(tx, 'withdrawals', email),
+      suppression_removals: await deleteRows(tx, 'suppression_removals', email),
       exported_leads: await deleteRows(tx, 'exported_leads', email),
       corrections: await deleteRows(tx, 'corrections', email),
       consent_receipts: await deleteRows(tx, 'consent_receipts', email),
@@ -166,6 +171,7 @@ async function deleteRows(
     | 'exported_leads'
     | 'corrections'
     | 'withdrawals'
+    | 'suppression_removals'
     | 'consent_receipts'
     | 'outbox'
     | 'submissions'

@@ -128,20 +128,31 @@ export async function* leadGroups(
   }
 }
 
-/** New leads by their answers to the campaign's own questions (JSON; null for none). Groups are to be added up. */
+export type AnswerGroup = {
+  readonly answers: string | null;
+  readonly attribution: string | null;
+  readonly people: number;
+};
+
+/**
+ * New leads by their answers to the campaign's own questions (JSON; null for none). Groups are to be added up.
+ * @param options withAttribution: by where they came from as well, which makes many groups; else it is null
+ */
 export async function* answerGroups(
   { db }: Pick<OpenDatabase, 'db'>,
   { from, to }: Span,
-): AsyncGenerator<readonly { readonly answers: string | null; readonly people: number }[], void, void> {
+  { withAttribution }: { readonly withAttribution: boolean },
+): AsyncGenerator<readonly AnswerGroup[], void, void> {
+  const attribution = withAttribution ? sql`attribution` : sql`null`;
   for await (const { after, last } of slicesOf(
     db,
     { table: 'leads', column: 'id', size: ROWS_AT_ONCE },
     EVERYTHING,
   )) {
-    const { rows } = await sql<{ answers: string | null; people: number }>`
-      select answers, count(*) as people
+    const { rows } = await sql<AnswerGroup>`
+      select answers, ${attribution} as attribution, count(*) as people
       from leads where id > ${after} and id <= ${last} and first_verified_at >= ${from} and first_verified_at < ${to}
-      group by answers
+      group by answers${withAttribution ? sql`, attribution` : sql``}
     `.execute(db);
     yield rows;
   }

@@ -30,11 +30,22 @@ export type Slice = { readonly after: string; readonly last: string };
 
 /**
  * Cuts an indexed column into slices of `size` rows, for statements that want few of them or count them.
+ * @param column newestFirst: from the highest key down
  * @param range begin: the key after which the first slice begins; end: the key before which the last one ends, null: none
  */
 export async function* slicesOf(
   db: Db,
-  { table, column, size }: { table: 'codes' | 'leads' | 'submissions'; column: 'id' | 'email'; size: number },
+  {
+    table,
+    column,
+    size,
+    newestFirst = false,
+  }: {
+    table: 'codes' | 'leads' | 'submissions' | 'imported_leads';
+    column: 'id' | 'email';
+    size: number;
+    newestFirst?: boolean;
+  },
   { begin, end }: { readonly begin: string; readonly end: string | null },
 ): AsyncGenerator<Slice, void, void> {
   const rest = (after: string) =>
@@ -44,14 +55,23 @@ export async function* slicesOf(
       .where(column, '>', after)
       .$if(end !== null, (query) => query.where(column, '<', end!))
       .limit(1);
+  const highest = (after: string) => rest(after).orderBy(column, 'desc');
   const readSlice = async (after: string): Promise<readonly Slice[]> => {
     const row =
       (await rest(after)
         .orderBy(column)
         .offset(size - 1)
-        .executeTakeFirst()) ?? (await rest(after).orderBy(column, 'desc').executeTakeFirst());
+        .executeTakeFirst()) ?? (await highest(after).executeTakeFirst());
     return row === undefined ? [] : [{ after, last: row[column] }];
   };
-  for await (const [slice] of pagesAfter(begin, readSlice, ({ last }) => last))
-    if (slice !== undefined) yield slice;
+  const readSliceBelow = async (upTo: string | null): Promise<readonly Slice[]> => {
+    const last = upTo ?? (await highest(begin).executeTakeFirst())?.[column];
+    if (last === undefined || last === begin) return [];
+    const below = await highest(begin).where(column, '<=', last).offset(size).executeTakeFirst();
+    return [{ after: below?.[column] ?? begin, last }];
+  };
+  const slices = newestFirst
+    ? pagesAfter<Slice, string | null>(null, readSliceBelow, ({ after }) => after)
+    : pagesAfter(begin, readSlice, ({ last }) => last);
+  for await (const [slice] of slices) if (slice !== undefined) yield slice;
 }

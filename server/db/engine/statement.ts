@@ -53,7 +53,7 @@ export function statement<Values, Row>(
  * @param compose as of {@link statement}
  */
 export function command<Values>(
-  compose: (db: Db, value: Value<Values>) => { readonly compile: () => CompiledQuery<unknown> },
+  compose: (db: Db, value: Value<Values>) => { readonly compile: () => CompiledQuery },
 ): (db: Db, values: Values) => Promise<void> {
   const run = statement(compose);
   return async (db, values) => {

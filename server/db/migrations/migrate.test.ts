@@ -62,6 +62,7 @@ for (const engine of ENGINES) {
             '2026-11-30-signed-chain',
             '2026-12-01-own-answers',
             '2026-12-02-variants',
+            '2026-12-03-suppression-removals',
           ],
         );
       } finally {

@@ -53,6 +53,17 @@ export type WithdrawalProof = {
   readonly browser: string | null;
 };
 
+/** What the chain says of entries that the operator took off the list of addresses that get no mail, as slips. */
+export type RemovalProof = {
+  readonly removal: string;
+  readonly email: string;
+  /** Why the address stood on the list. */
+  readonly reasons: readonly string[];
+  /** Why that was a slip, in the operator's words. */
+  readonly note: string;
+  readonly removedAt: string;
+};
+
 /** Says which entries an erasure emptied, and nothing about the person. */
 export type ErasureNote = {
   readonly erasure: string;
@@ -177,7 +188,7 @@ export async function isChainSigned(db: Db, signer: ChainSigner): Promise<boolea
   return signed !== null && signed.isGenuine && textOf(signed) === textOf(newest);
 }
 
-type Proof = ConsentProof | WithdrawalProof | ErasureNote | AcceptanceNote;
+type Proof = ConsentProof | WithdrawalProof | RemovalProof | ErasureNote | AcceptanceNote;
 
 /**
  * Appends entries, and signs the new head when the one before was signed. It never signs over an entry that no signature covers,

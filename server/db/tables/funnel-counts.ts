@@ -92,15 +92,41 @@ export async function firstFunnelDay(db: Db): Promise<number | null> {
   return row?.day ?? null;
 }
 
+/** Whether anything was counted of visits from a source. */
+export async function isSourceCounted(db: Db, source: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('funnel_counts')
+    .select('day')
+    .where('source', '=', source)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** Sums of some days, the last included: by day and step, and of one step by source, the largest. */
 export async function funnelSums(
   db: Db,
-  { from, last, mostSources }: { readonly from: number; readonly last: number; readonly mostSources: number },
+  {
+    from,
+    last,
+    mostSources,
+    source,
+  }: {
+    readonly from: number;
+    readonly last: number;
+    readonly mostSources: number;
+    /** Of this one alone. */
+    readonly source?: string | undefined;
+  },
 ): Promise<{
   readonly days: readonly { readonly day: number; readonly step: string; readonly count: number }[];
   readonly sources: readonly { readonly source: string; readonly count: number }[];
 }> {
-  const within = db.selectFrom('funnel_counts').where('day', '>=', from).where('day', '<=', last);
+  const within = db
+    .selectFrom('funnel_counts')
+    .where('day', '>=', from)
+    .where('day', '<=', last)
+    .$if(source !== undefined, (query) => query.where('source', '=', source!));
   const sum = sql<number>`cast(sum(count) as bigint)`;
   const days = await within
     .select(['day', 'step', sum.as('count')])

@@ -131,6 +131,26 @@ export async function noteWithdrawal(tx: Db, withdrawal: Withdrawal): Promise<vo
   await tx.insertInto('withdrawals').values(withdrawal).execute();
 }
 
+/**
+ * Whether a lead took their consent back themselves, other than by way of the operator.
+ * @param since then or later; milliseconds since 1970
+ */
+export async function ownWithdrawalSince(
+  db: Db,
+  { email, since }: { readonly email: string; readonly since: number },
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('withdrawals as w')
+    .innerJoin('leads as l', 'l.id', 'w.lead_id')
+    .select('w.id')
+    .where('l.email', '=', email)
+    .where('w.way', '<>', 'by-hand')
+    .where('w.withdrawn_at', '>=', since)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** The address of a lead; undefined when it was erased. */
 export async function addressOfLead(db: Db, leadId: string): Promise<string | undefined> {
   const row = await db.selectFrom('leads').select('email').where('id', '=', leadId).executeTakeFirst();

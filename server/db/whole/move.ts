@@ -31,6 +31,7 @@ const TABLES: readonly (readonly [Table, key: readonly string[]])[] = [
   ['mail_domains', ['domain']],
   ['suppressions', ['address_key', 'reason']],
   ['withdrawals', ['id']],
+  ['suppression_removals', ['id']],
   ['webhook_events', ['id']],
   ['limit_windows', ['key']],
   ['funnel_counts', ['day', 'step', 'source']],

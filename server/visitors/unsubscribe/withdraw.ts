@@ -6,8 +6,15 @@ import type { Secrets } from '#server/secrets/secrets.ts';
 import { lockAddress } from '#server/db/tables/challenges.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { findHolder } from '#server/db/across/returned-mail.ts';
-import type { WithdrawalWay } from '#server/db/schema.ts';
-import { addressOfLead, noteWithdrawal, suppress } from '#server/db/tables/suppressions.ts';
+import type { SuppressionReason, WithdrawalWay } from '#server/db/schema.ts';
+import {
+  addressOfLead,
+  noteWithdrawal,
+  ownWithdrawalSince,
+  suppress,
+  suppressionsOf,
+  type ListedAddress,
+} from '#server/db/tables/suppressions.ts';
 import type { Webhooks } from '#server/webhooks/webhooks.ts';
 
 type WithdrawalParts = {
@@ -66,7 +73,9 @@ async function withdrawIn(
   }
   const keys = pseudonymsOf(secrets, email);
   const reason = way === 'complaint' ? 'complained' : 'unsubscribed';
-  if (!(await suppress(tx, { keys, reason, email, note, now }))) return 'already';
+  const isNew = await suppress(tx, { keys, reason, email, note, now });
+  // What the operator noted, the operator can undo as a slip: that the person did it as well has to be known then.
+  if (!isNew && (way === 'by-hand' || (await isKnownAsTheirs(tx, { keys, email, reason })))) return 'already';
   await noteWithdrawal(tx, {
     // The sealer finds new withdrawals by their ids.
     id: uuid({ msecs: now }),
@@ -76,6 +85,15 @@ async function withdrawIn(
     client_address: clientAddress,
     user_agent: userAgent,
   });
+  if (!isNew) return 'already';
   await webhooks.queue(tx, { type: 'lead.unsubscribed', leadId, now });
   return 'withdrawn';
+}
+
+async function isKnownAsTheirs(
+  tx: Db,
+  { reason, ...address }: ListedAddress & { readonly reason: SuppressionReason },
+): Promise<boolean> {
+  const listed = (await suppressionsOf(tx, address)).find((one) => one.reason === reason);
+  return ownWithdrawalSince(tx, { email: address.email, since: listed?.created_at ?? 0 });
 }

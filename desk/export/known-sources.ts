@@ -1,0 +1,42 @@
+// Which sources and campaigns people came from: a misspelt one would choose no one, and look like a campaign that failed.
+import { campaignOf, readAttribution, shownSource, sourceOf } from '#server/attribution/source.ts';
+import { attributionPages } from '#server/db/across/lead-pages.ts';
+import type { Db } from '#server/db/engine/connect.ts';
+import { isSourceCounted } from '#server/db/tables/funnel-counts.ts';
+import { byNearness } from '#server/platform/nearest-name.ts';
+
+/** Strangers can invent names, so there is a bound. */
+const NAMES_KEPT = 10_000;
+const NAMES_LISTED = 12;
+
+const KINDS = {
+  source: { nameOf: sourceOf, are: 'These sources are known' },
+  campaign: { nameOf: campaignOf, are: 'These campaigns are known' },
+} as const;
+
+/**
+ * Looks for a source or campaign among leads, people who asked for a code, and views.
+ * @returns null when anyone came from it, or when there is none at all; else a sentence with those there are, the nearest name first
+ */
+export async function complainOfOrigin(
+  db: Db,
+  kind: keyof typeof KINDS,
+  wanted: string,
+): Promise<string | null> {
+  const { nameOf, are } = KINDS[kind];
+  if (kind === 'source' && (await isSourceCounted(db, shownSource(wanted)))) return null;
+  const names = new Set<string>();
+  for await (const attributions of attributionPages(db))
+    for (const json of attributions) {
+      const name = nameOf(readAttribution(json));
+      if (name === undefined) continue;
+      const shown = shownSource(name);
+      if (name === wanted || shown === wanted) return null;
+      // A link can hold an address, and this sentence may be passed on.
+      if (shown === name && names.size < NAMES_KEPT) names.add(name);
+    }
+  if (names.size === 0) return null;
+  const ordered = byNearness(wanted, names);
+  const further = ordered.length - NAMES_LISTED;
+  return `No one came from “${wanted}”. ${are}: ${ordered.slice(0, NAMES_LISTED).join(', ')}${further > 0 ? ` and ${further} more` : ''}.`;
+}

@@ -1,0 +1,41 @@
+// Which leads went out under which name of an export, and when.
+import type { Db } from '#server/db/engine/connect.ts';
+
+/** The leads that went out in an export: those remembered under its name at a time. Milliseconds since 1970, both included. */
+export type ExportRun = { readonly name: string; readonly from: number; readonly to: number };
+
+export type NamedExport = {
+  readonly name: string;
+  /** The newest that had any lead; of people who were erased since, nothing is known. */
+  readonly last: ExportRun & { readonly leads: number };
+  /** In all exports of this name. */
+  readonly leads: number;
+};
+
+/** Rows of earlier builds have the time of their page, and the pages of an export were noted one right after the other. */
+const SAME_RUN_MS = 2_000;
+
+/** The names of exports that remember what they had, with the newest of each, in the order of their names. */
+export async function listExports(db: Db): Promise<readonly NamedExport[]> {
+  const rows = await db
+    .selectFrom('exported_leads')
+    .select((eb) => ['export_name', 'exported_at', eb.fn.countAll().as('leads')])
+    .groupBy(['export_name', 'exported_at'])
+    .orderBy('exported_at', 'desc')
+    .execute();
+  const found = new Map<string, NamedExport>();
+  /** Names whose newest export is complete. */
+  const whole = new Set<string>();
+  for (const { export_name: name, exported_at: at, leads: count } of rows) {
+    const added = Number(count);
+    const { last, leads } = found.get(name) ?? { last: { name, from: at, to: at, leads: 0 }, leads: 0 };
+    const isSameRun = !whole.has(name) && last.from - at <= SAME_RUN_MS;
+    if (!isSameRun) whole.add(name);
+    found.set(name, {
+      name,
+      last: isSameRun ? { ...last, from: at, leads: last.leads + added } : last,
+      leads: leads + added,
+    });
+  }
+  return [...found.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1));
+}

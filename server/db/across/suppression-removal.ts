@@ -1,0 +1,102 @@
+// Takes entries off the list of addresses that get no mail, where they were slips of the operator. What a person decided stays: only a new
+// verified consent brings them back.
+import { v7 as uuid } from 'uuid';
+
+import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { removalProofOf } from '#server/db/across/consent-sealing.ts';
+import type { SuppressionReason } from '#server/db/schema.ts';
+import { lockAddress } from '#server/db/tables/challenges.ts';
+import { appendEntries, lockChain, type ChainSigner } from '#server/db/tables/consent-chain.ts';
+import { findLeadId } from '#server/db/tables/leads.ts';
+import {
+  ownWithdrawalSince,
+  removeSuppressions,
+  suppressionsOf,
+  type ListedAddress,
+  type Suppression,
+} from '#server/db/tables/suppressions.ts';
+
+/**
+ * Whose an entry is. `operator`: nothing about a consent. `noted`: the operator noted that the person unsubscribed. `person`: they
+ * unsubscribed, complained or were erased.
+ */
+type EntryOwner = 'operator' | 'noted' | 'person';
+
+export type ListEntry = {
+  readonly reason: SuppressionReason;
+  readonly owner: EntryOwner;
+  /** Milliseconds since 1970. */
+  readonly since: number;
+  readonly note: string | null;
+};
+
+/** Why an address is on the list, and whose entry each is. */
+export async function listEntries(db: Db, address: ListedAddress): Promise<readonly ListEntry[]> {
+  const entries: ListEntry[] = [];
+  for (const row of await suppressionsOf(db, address)) {
+    const { reason, note, created_at: since } = row;
+    entries.push({ reason, owner: await ownerOf(db, row), since, note });
+  }
+  return entries;
+}
+
+async function ownerOf(db: Db, { reason, email, created_at: since }: Suppression): Promise<EntryOwner> {
+  if (reason === 'by-hand' || reason === 'bounced') return 'operator';
+  // A complaint is reported; and of an erased person it is not known any more who took the consent back.
+  if (reason !== 'unsubscribed' || email === null) return 'person';
+  return (await ownWithdrawalSince(db, { email, since })) ? 'person' : 'noted';
+}
+
+/**
+ * Takes entries off the list, in one transaction. Those of the person stay.
+ * @param options reasons: of the entries; note: why they were slips, which goes into the chain of consents where the address is a
+ *   lead's, null: not said; now: milliseconds since 1970
+ * @returns what is off, what still stands there, and the place of the note in the chain, null: it has none
+ */
+export async function removeSlips(
+  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
+  {
+    address,
+    reasons,
+    note,
+    signer,
+    now,
+  }: {
+    readonly address: ListedAddress;
+    readonly reasons: readonly SuppressionReason[];
+    readonly note: string | null;
+    readonly signer: ChainSigner;
+    readonly now: number;
+  },
+): Promise<{
+  readonly removed: readonly ListEntry[];
+  readonly left: readonly ListEntry[];
+  readonly position: number | null;
+}> {
+  return db.transaction().execute(async (tx) => {
+    // The person may be unsubscribing.
+    await lockAddress(tx, engine, address.email);
+    const entries = await listEntries(tx, address);
+    const isSlip = ({ reason, owner }: ListEntry) => owner !== 'person' && reasons.includes(reason);
+    const removed = entries.filter(isSlip);
+    const left = entries.filter((entry) => !isSlip(entry));
+    if (removed.length === 0) return { removed, left, position: null };
+    await removeSuppressions(tx, { ...address, reasons: removed.map(({ reason }) => reason) });
+    const leadId = note === null ? undefined : await findLeadId(tx, address.email);
+    if (note === null || leadId === undefined) return { removed, left, position: null };
+    await lockChain(tx, engine);
+    const row = {
+      id: uuid({ msecs: now }),
+      reasons: removed.map(({ reason }) => reason).join(' '),
+      note,
+      removed_at: now,
+    };
+    await tx
+      .insertInto('suppression_removals')
+      .values({ ...row, lead_id: leadId })
+      .execute();
+    const proof = removalProofOf({ ...row, email: address.email });
+    const position = await appendEntries(tx, [{ id: row.id, proof }], { signer, now });
+    return { removed, left, position };
+  });
+}
