@@ -121,6 +121,7 @@ function createDriver({ sqlite, patienceMs, isFileOurs, writes }: SqliteParts): 
       throw new Error(`A statement came after the commit of its transaction: ${statement.sql}`);
     if (owner !== connection)
       return turns.ask(connection, isRead(statement.sql) ? 'read' : 'write', statement);
+    if (failure !== null) throw failure.cause;
     // Without a group, it would be committed on its own.
     if (!commits.isOpen()) throw givenUp();
     try {
