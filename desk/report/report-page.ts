@@ -136,11 +136,15 @@ ${notes(report)
 `;
 }
 
-/** The sources stand on the left; the two sections after them on the right, one below the other. Answers follow, two in a row. */
+/**
+ * The sources stand on the left; the two sections after them on the right, one below the other. Answers follow, two in a row. In a
+ * report on one source, the two stand side by side.
+ */
 function inColumns(sections: readonly Section[], report: Report): string {
   const at = sections.findIndex(({ chart }) => chart === 'source') + 1;
   const answersAt = sections.filter(({ chart }) => chart !== 'answer' && chart !== 'variant').length;
   const html = sections.map((section) => sectionAsHtml(section, report));
+  if (at === 0) return html.join('\n');
   return [
     ...html.slice(0, at),
     '<div class="stack">',
