@@ -365,7 +365,14 @@ for (const engine of ENGINES) {
         // Six days without anything are one line.
         assert.match(out, /^ {2}2026-11-23 to 2026-11-28: nothing in these 6 days\.$/m);
         assert.doesNotMatch(out, /^ {2}2026-11-2[3-8] +0/m);
-        // Seen, though nobody asked for a code.
+        await inFolder(async (folder) => {
+          const page = path.join(folder, 'newsletter.html');
+          const written = await desk(server.service, ['report', '--source', 'newsletter', '--out', page]);
+          assert.equal(written.exitCode, 0, written.notes);
+          assert.match(readFileSync(page, 'utf8'), /<h1>Leads, .*, from newsletter<\/h1>/);
+          assert.doesNotMatch(readFileSync(page, 'utf8'), /class="stack"/);
+        });
+        // Seen, though no one asked for a code.
         assert.equal((await reportOf(server, '--source', 'banner')).leads, 0);
         for (const [option, name, sentence] of [
           ['--source', 'newsleter', /No one came from “newsleter”\. These sources are known: newsletter, /],

@@ -3,6 +3,7 @@ import { campaignOf, readAttribution, shownSource, sourceOf } from '#server/attr
 import { attributionPages } from '#server/db/across/lead-pages.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { isSourceCounted } from '#server/db/tables/funnel-counts.ts';
+import { createCollector } from '#server/platform/collect-garbage.ts';
 import { byNearness } from '#server/platform/nearest-name.ts';
 
 /** Strangers can invent names, so there is a bound. */
@@ -26,7 +27,9 @@ export async function complainOfOrigin(
   const { nameOf, are } = KINDS[kind];
   if (kind === 'source' && (await isSourceCounted(db, shownSource(wanted)))) return null;
   const names = new Set<string>();
-  for await (const attributions of attributionPages(db))
+  const collect = createCollector();
+  for await (const attributions of attributionPages(db)) {
+    collect(attributions.length);
     for (const json of attributions) {
       const name = nameOf(readAttribution(json));
       if (name === undefined) continue;
@@ -35,6 +38,7 @@ export async function complainOfOrigin(
       // A link can hold an address, and this sentence may be passed on.
       if (shown === name && names.size < NAMES_KEPT) names.add(name);
     }
+  }
   if (names.size === 0) return null;
   const ordered = byNearness(wanted, names);
   const further = ordered.length - NAMES_LISTED;

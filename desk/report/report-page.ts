@@ -31,7 +31,7 @@ const styles = ({ light, dark }: ColourPair): string => `
   * { box-sizing: border-box; }
   body { margin: 0; background: var(--paper); color: var(--text); font: 16px/1.5 ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; font-variant-numeric: tabular-nums; -webkit-text-size-adjust: 100%; }
   main { max-width: 64rem; margin: 0 auto; padding: clamp(1.5rem, 5vw, 4rem) clamp(1.25rem, 4vw, 2.5rem) 4rem; }
-  h1 { font: 500 clamp(1.9rem, 1.4rem + 2vw, 2.75rem)/1.15 var(--serif); letter-spacing: -.01em; margin: 0; text-wrap: balance; }
+  h1 { font: 500 clamp(1.9rem, 1.4rem + 2vw, 2.75rem)/1.15 var(--serif); letter-spacing: -.01em; margin: 0; text-wrap: balance; overflow-wrap: anywhere; }
   p { margin: 0; }
   .of { color: var(--muted); margin: 0 0 .5rem; }
   .key { display: grid; grid-template-columns: repeat(4, 1fr); gap: 1.5rem 2rem; margin: 2.5rem 0 0; padding: 1.5rem 0 0; border-top: 2px solid var(--accent); }
@@ -136,11 +136,15 @@ ${notes(report)
 `;
 }
 
-/** The sources stand on the left; the two sections after them on the right, one below the other. Answers follow, two in a row. */
+/**
+ * The sources stand on the left; the two sections after them on the right, one below the other. Answers follow, two in a row. In a
+ * report on one source, the two stand side by side.
+ */
 function inColumns(sections: readonly Section[], report: Report): string {
   const at = sections.findIndex(({ chart }) => chart === 'source') + 1;
   const answersAt = sections.filter(({ chart }) => chart !== 'answer' && chart !== 'variant').length;
   const html = sections.map((section) => sectionAsHtml(section, report));
+  if (at === 0) return html.join('\n');
   return [
     ...html.slice(0, at),
     '<div class="stack">',
