@@ -29,7 +29,7 @@ export async function complainOfOrigin(
   const names = new Set<string>();
   const collect = createCollector();
   for await (const attributions of attributionPages(db)) {
-    collect(attributions.length);
+    collect();
     for (const json of attributions) {
       const name = nameOf(readAttribution(json));
       if (name === undefined) continue;
