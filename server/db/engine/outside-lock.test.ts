@@ -228,7 +228,7 @@ describe('transactions of one process', () => {
             .catch(() => {});
           await sql`insert into limit_windows values ('y', 1, 1, 1)`.execute(tx);
         }),
-        /given this transaction up/,
+        /NOT NULL constraint failed/,
       );
       assert.deepEqual(await db.selectFrom('limit_windows').selectAll().execute(), []);
       await close();
