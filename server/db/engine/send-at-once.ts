@@ -20,7 +20,7 @@ export function sendAtOnce<Tables>(db: Kysely<Tables>): Kysely<Tables> {
   return db;
 }
 
-/** The one connection of a transaction, which Kysely hands out at once when nobody uses it. */
+/** The one connection of a transaction, which Kysely hands out at once while it is not in use. */
 function connectionOf(provider: ConnectionProvider): DatabaseConnection {
   let connection: DatabaseConnection | undefined;
   void provider.provideConnection(async (one) => {
