@@ -1,0 +1,29 @@
+// What answers a call of the desk in a browser: a function of the service, the person who asks, and what is asked.
+import type { Answer, Asked, Role } from '#desk/calls/call.ts';
+import type { Deed } from '#desk/calls/door.ts';
+import type { Service } from '#server/run/service.ts';
+
+/** The person who is signed in. */
+export type SignedIn = {
+  /** Null for the person at the machine, who came by the link of `desk open`. */
+  readonly email: string | null;
+  readonly role: Role;
+};
+
+export type DeskContext = {
+  readonly service: Service;
+  readonly person: SignedIn;
+  /** Notes in the record who did what. @param about the address that it was about @param details never personal */
+  readonly note: (deed: Deed, about: string | null, details?: string) => Promise<void>;
+  /** Aborted when the browser goes away. */
+  readonly signal: AbortSignal;
+  /** DNS servers to ask; the machine's own if not given. */
+  readonly dnsServers?: readonly string[] | undefined;
+};
+
+/**
+ * Answers one call. What cannot be done is thrown as a CommandFailure: its sentence says what to do next, and becomes the answer (422);
+ * its exit code 2 means that the request itself was wrong (400).
+ * @returns null when what was asked for is not there (404)
+ */
+export type Handler<Of> = (context: DeskContext, asked: Asked<Of>) => Promise<Answer<Of> | null>;
