@@ -107,7 +107,9 @@ function deskComplaints(present: Present, env: Readonly<Record<string, string | 
   if (text === undefined) {
     const set = ['DESK_PEOPLE', 'DESK_PORT'].filter((name) => present[name] !== undefined);
     return set.length > 0
-      ? [`DESK_URL must be set too: ${set.join(' and ')} ${set.length > 1 ? 'mean' : 'means'} nothing without it.`]
+      ? [
+          `DESK_URL must be set too: ${set.join(' and ')} ${set.length > 1 ? 'mean' : 'means'} nothing without it.`,
+        ]
       : [];
   }
   const complaints: string[] = [];
@@ -138,7 +140,11 @@ function deskComplaints(present: Present, env: Readonly<Record<string, string | 
   const metricsPort = Number(present['METRICS_PORT'] ?? 0);
   if (deskPort > 0 && deskPort === port)
     complaints.push(`DESK_PORT must be another number than PORT: both would listen on ${port}.`);
-  else if (deskPort > 0 && deskPort === metricsPort && shareAddress(host, present['METRICS_HOST'] ?? DEFAULT_HOST))
+  else if (
+    deskPort > 0 &&
+    deskPort === metricsPort &&
+    shareAddress(host, present['METRICS_HOST'] ?? DEFAULT_HOST)
+  )
     complaints.push(`DESK_PORT must be another number than METRICS_PORT: both would listen on ${deskPort}.`);
   return complaints;
 }

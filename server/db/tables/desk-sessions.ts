@@ -24,10 +24,7 @@ export const findSession = (
     .executeTakeFirst();
 
 /** A person's sessions that have not ended, the newest first. */
-export const sessionsOf = (
-  db: Db,
-  { email, now }: { email: string; now: number },
-): Promise<DeskSession[]> =>
+export const sessionsOf = (db: Db, { email, now }: { email: string; now: number }): Promise<DeskSession[]> =>
   db
     .selectFrom('desk_sessions')
     .select(columnsOf('desk_sessions'))
@@ -37,10 +34,7 @@ export const sessionsOf = (
     .execute();
 
 /** Ends a session of a person. @returns false when they have no such session */
-export async function deleteSession(
-  db: Db,
-  { id, email }: { id: string; email: string },
-): Promise<boolean> {
+export async function deleteSession(db: Db, { id, email }: { id: string; email: string }): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('desk_sessions')
     .where('id', '=', id)
