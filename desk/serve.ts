@@ -1,7 +1,7 @@
 // The process of the desk in a browser (DESK_URL). The page's process starts it, and it ends with that one.
+import path from 'node:path';
 import process from 'node:process';
 
-import { deskFilesIn } from '#desk/http/app-files.ts';
 import { buildDeskApp } from '#desk/http/desk-app.ts';
 import { listenPatiently } from '#desk/http/listen.ts';
 import { findRelease } from '#server/http/releases.ts';
@@ -17,6 +17,9 @@ function refuse(complaints: readonly string[]): never {
   process.stderr.write(`The desk cannot start:\n${complaints.map((line) => `  - ${line}\n`).join('')}`);
   process.exit(1);
 }
+
+// By now every file that a start needs is loaded, and kept compiled.
+if (process.argv.includes('--check')) process.exit(0);
 
 const instance = readInstance();
 if (instance.type === 'complaints') refuse(instance.complaints);
@@ -37,7 +40,7 @@ const found = findRelease(PROJECT_FOLDER, readCampaignFolder());
 let isStopping = false;
 const app = await buildDeskApp(service, {
   door: { kind: 'people', ...desk },
-  files: found.type === 'release' ? deskFilesIn(found.release.folder) : null,
+  files: found.type === 'release' ? path.join(found.release.folder, 'desk') : null,
   isStopping: () => isStopping,
 });
 

@@ -42,21 +42,21 @@ export async function withDesk(
   }
 }
 
+type Options = Partial<Omit<InjectOptions, 'cookies'>> & {
+  readonly cookies?: Readonly<Record<string, string>>;
+};
+
 /** A browser at the desk, as far as its server sees one. */
 export type DeskBrowser = {
   readonly cookies: Map<string, string>;
-  readonly get: (url: string, options?: Partial<InjectOptions>) => Promise<LightMyRequestResponse>;
-  readonly post: (
-    url: string,
-    body?: unknown,
-    options?: Partial<InjectOptions>,
-  ) => Promise<LightMyRequestResponse>;
+  readonly get: (url: string, options?: Options) => Promise<LightMyRequestResponse>;
+  readonly post: (url: string, body?: unknown, options?: Options) => Promise<LightMyRequestResponse>;
 };
 
 /** @param address the network address that it comes from */
 export function createDeskBrowser(app: FastifyInstance, address = '127.0.0.1'): DeskBrowser {
   const cookies = new Map<string, string>();
-  const request = async (options: InjectOptions): Promise<LightMyRequestResponse> => {
+  const request = async (options: Options): Promise<LightMyRequestResponse> => {
     const response = await app.inject({
       remoteAddress: address,
       ...options,

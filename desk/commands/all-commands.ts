@@ -21,6 +21,7 @@ import { addLeads } from '#desk/commands/leads.ts';
 import { addMove } from '#desk/commands/move.ts';
 import { addOpen } from '#desk/commands/open.ts';
 import { addPerson } from '#desk/commands/person.ts';
+import { noteDone } from '#desk/record/noted-commands.ts';
 import { printableLines, withoutC1 } from '#desk/printable.ts';
 import { addRestore } from '#desk/commands/restore.ts';
 import { addLog } from '#desk/commands/log.ts';
@@ -93,7 +94,8 @@ async function runCommand(desk: Desk, args: readonly string[]): Promise<void> {
     .configureHelp({ sortSubcommands: true })
     .configureOutput({ writeOut: (text) => said.push(text), writeErr: (text) => desk.note(text.trimEnd()) })
     .showSuggestionAfterError()
-    .exitOverride();
+    .exitOverride()
+    .hook('postAction', (_program, command) => noteDone(command, () => desk.service()));
   for (const add of [
     addLeads,
     addExport,

@@ -1,13 +1,12 @@
 // desk open: the desk in a browser, for the person at this machine or at the other end of an ssh connection, until Ctrl-C.
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import path from 'node:path';
 
 import type { Command } from '@commander-js/extra-typings';
 
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
-import { deskFilesIn } from '#desk/http/app-files.ts';
-import { buildDeskApp } from '#desk/http/desk-app.ts';
 import { createLink } from '#desk/http/door/link.ts';
 import { createMemorySessions } from '#desk/http/door/sessions.ts';
 import { findRelease } from '#server/http/releases.ts';
@@ -28,6 +27,8 @@ export function addOpen(program: Command, desk: Desk): void {
     })
     .addHelpText('after', '\nExamples:\n  $ npm run -s desk -- open\n  $ npm run -s desk -- open --port 4000')
     .action(async ({ port: wanted }) => {
+      // Other commands need no HTTP.
+      const { buildDeskApp } = await import('#desk/http/desk-app.ts');
       const service = await desk.service();
       const release = findRelease(PROJECT_FOLDER, readCampaignFolder());
       if (release.type === 'complaint') throw new CommandFailure(release.complaint);
@@ -38,7 +39,7 @@ export function addOpen(program: Command, desk: Desk): void {
       let isStopping = false;
       const app = await buildDeskApp(service, {
         door: { kind: 'link', url, link, sessions },
-        files: deskFilesIn(release.release.folder),
+        files: path.join(release.release.folder, 'desk'),
         dnsServers: desk.dnsServers,
         isStopping: () => isStopping,
       });

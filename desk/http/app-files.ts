@@ -1,6 +1,5 @@
 // The files of the desk's pages, from the release's folder desk/: index.html for each page, and files with a hash in their name.
 import { existsSync } from 'node:fs';
-import path from 'node:path';
 
 import type { FastifyInstance } from 'fastify';
 
@@ -25,9 +24,6 @@ const PAGES = [
 ] as const;
 const INDEX = 'index.html';
 export const NO_STORE = 'no-store';
-
-/** Where a release has them. */
-export const deskFilesIn = (releaseFolder: string): string => path.join(releaseFolder, 'desk');
 
 /**
  * Serves them.

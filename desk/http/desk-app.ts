@@ -62,6 +62,7 @@ const SENTENCES: Partial<Errors> = {
 
 const NO_SESSION = 'You are not signed in, or your session has ended. Sign in again.';
 const MAY_NOT = 'You may look, and not do this. Ask for the role "all" in DESK_PEOPLE.';
+const ONLY_BY_LINK = 'This desk was opened with "npm run desk -- open": use the link that it printed.';
 const MAX_BROWSER_LENGTH = 200;
 
 /** Builds the application; the caller listens or injects, and closes it. */
@@ -221,7 +222,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
   };
 
   app.post(calls.askCode.path, async (request, reply) => {
-    if (signIn === null) return sendError(reply, 'not-found');
+    if (signIn === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
     const read = readAsked(calls.askCode.asked, request, reply);
     if (read === null) return reply;
     const browserId = cookies.readBrowserId(request) ?? randomUUID();
@@ -232,7 +233,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
   });
 
   app.post(calls.enterCode.path, async (request, reply) => {
-    if (signIn === null) return sendError(reply, 'not-found');
+    if (signIn === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
     const read = readAsked(calls.enterCode.asked, request, reply);
     if (read === null) return reply;
     const browserId = cookies.readBrowserId(request);

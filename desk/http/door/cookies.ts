@@ -17,7 +17,7 @@ export type DeskCookies = {
   readonly clearBrowserId: (reply: FastifyReply) => void;
 };
 
-const PURPOSE = 'desk sign-in:';
+const PURPOSE = 'desk-sign-in:';
 
 /** @param url origin of the desk. On plain http, which is on this machine, names carry the port: cookies do not keep ports apart */
 export function createDeskCookies(secrets: Secrets, url: string): DeskCookies {

@@ -1,5 +1,5 @@
 // The calls about the person who is signed in: who they are, their sessions, and the record.
-import * as calls from '#desk/calls/door.ts';
+import type * as calls from '#desk/calls/door.ts';
 import type { Answer, Asked } from '#desk/calls/call.ts';
 import type { OpenSession, Sessions } from '#desk/http/door/sessions.ts';
 import type { DeskContext } from '#desk/http/handler.ts';

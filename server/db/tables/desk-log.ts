@@ -53,7 +53,7 @@ export const deskLogPage = (db: Db, { order, after, limit }: Page): Promise<Desk
     .$if(after !== null, (query) => query.where('id', order === 'newest' ? '<' : '>', after!))
     .orderBy('id', order === 'newest' ? 'desc' : 'asc')
     .limit(limit)
-    .execute() as Promise<DeskLogRow[]>;
+    .execute();
 
 const PAGE_SIZE = 500;
 
