@@ -16,7 +16,7 @@ export type Answered = {
 export const answered = <What, Answer>(
   call: Call<What, Answer>,
   handle: (context: DoorContext, asked: What) => Promise<Answer | null>,
-): Answered => ({ call: call as Answered['call'], handle: handle as Answered['handle'] });
+): Answered => ({ call, handle: handle as Answered['handle'] });
 
 export const ANSWERED: readonly Answered[] = [
   answered(door.me, doorAnswers.me),

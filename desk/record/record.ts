@@ -45,6 +45,8 @@ export async function noteDeed(
     details,
     client_address: from,
   });
+  // An erasure leaves SQLite's log empty, and so does its line.
+  if (deed === 'erased') database.emptyLog();
 }
 
 /** Notes what a command did. */

@@ -51,6 +51,7 @@ describe('settings', () => {
       freeMail: 'off',
       disposableMail: 'off',
       webhooks: { urls: [], secrets: [], allowPrivate: false },
+      desk: null,
       metrics: null,
     });
   });
