@@ -12,7 +12,7 @@ import { people } from '#desk/http/answers/people.ts';
 import { proof } from '#desk/http/answers/proof.ts';
 import { createGather, createReport, createReportFile } from '#desk/http/answers/report.ts';
 import { story } from '#desk/http/answers/story.ts';
-import type { TextCall } from '#desk/http/answers/text-answer.ts';
+import type { FileCall } from '#desk/http/answers/files.ts';
 import { createToday } from '#desk/http/answers/today.ts';
 import type { Handler } from '#desk/http/handler.ts';
 import { createWriteCheck } from '#server/db/whole/database-health.ts';
@@ -29,7 +29,7 @@ export type Answers = HandlersOf<typeof peopleCalls> & HandlersOf<typeof figureC
 /** A call, and what answers it, as routes are made of it. */
 export type AnsweredCall = {
   readonly call: Call<unknown, unknown>;
-  readonly handler: Handler<Call<unknown, unknown>>;
+  readonly handle: Handler<Call<unknown, unknown>>;
 };
 
 /**
@@ -39,7 +39,7 @@ export type AnsweredCall = {
 export function createAnswers(service: Service): {
   readonly handlers: Answers;
   readonly calls: readonly AnsweredCall[];
-  readonly texts: readonly TextCall<unknown>[];
+  readonly files: readonly FileCall[];
 } {
   const findWriteFault = createWriteCheck(service.database, service.clock);
   const findOrigins = createFindOrigins(service);
@@ -69,11 +69,8 @@ export function createAnswers(service: Service): {
     handlers,
     calls: Object.entries(handlers).map(([name, handler]) => ({
       call: modules[name] as AnsweredCall['call'],
-      handler: handler as AnsweredCall['handler'],
+      handle: handler as AnsweredCall['handle'],
     })),
-    texts: [anyText(exported), anyText(proof), anyText(createReportFile(gather))],
+    files: [exported, proof, createReportFile(gather)],
   };
 }
-
-/** Its answer gets what its own schema made of the query. */
-const anyText = <What>(call: TextCall<What>): TextCall<unknown> => call as unknown as TextCall<unknown>;

@@ -1,13 +1,11 @@
 // The people of a filter as a file, written while it is read.
-import { Readable } from 'node:stream';
-
 import * as z from 'zod/mini';
 
 import { EXPORT_PATH, Filter, PEOPLE_HEADER } from '#desk/calls/people.ts';
 import { refuseUnproven } from '#desk/export/refuse-unproven.ts';
 import { FORMAT_NAMES, FORMATS } from '#desk/export/export-columns.ts';
 import { writeLeads } from '#desk/export/write-leads.ts';
-import { asDownload, type TextCall } from '#desk/http/answers/text-answer.ts';
+import { readQuery, type FileCall } from '#desk/http/answers/files.ts';
 import { selectionOf } from '#desk/people/selection.ts';
 import { shownSource } from '#server/attribution/source.ts';
 import { countAtMost } from '#server/db/across/lead-pages.ts';
@@ -19,13 +17,12 @@ const ExportAsked = z.extend(Filter, {
   /** What the conversion is called in Google Ads, Microsoft Ads or Meta. */
   conversion: z._default(z.string().check(z.minLength(1), z.maxLength(100)), 'Lead'),
 });
-type ExportAsked = z.infer<typeof ExportAsked>;
 
-export const exported: TextCall<ExportAsked> = {
+export const exported: FileCall = {
   path: EXPORT_PATH,
   needs: 'all',
-  asked: ExportAsked,
-  answer: async ({ service, note, signal }, { format, conversion, ...filter }) => {
+  handle: async ({ service, note, signal }, query) => {
+    const { format, conversion, ...filter } = readQuery(ExportAsked, query);
     const selection = selectionOf(filter);
     refuseUnproven({ state: selection.state, format });
     const { database, campaign, clock } = service;
@@ -47,12 +44,10 @@ export const exported: TextCall<ExportAsked> = {
     const isJson = FORMATS[format].kind === 'jsonl';
     const name = `${selection.state === 'verified' ? 'leads' : selection.state}-${format}-${isoTime(clock()).slice(0, 10)}`;
     return {
-      headers: {
-        'content-type': isJson ? 'application/x-ndjson; charset=utf-8' : 'text/csv; charset=utf-8',
-        ...asDownload(`${name}.${isJson ? 'jsonl' : 'csv'}`),
-        [PEOPLE_HEADER]: String(atMost),
-      },
-      body: Readable.from(texts(), { objectMode: true, highWaterMark: 2 }),
+      type: isJson ? 'application/x-ndjson; charset=utf-8' : 'text/csv; charset=utf-8',
+      fileName: `${name}.${isJson ? 'jsonl' : 'csv'}`,
+      headers: { [PEOPLE_HEADER]: String(atMost) },
+      body: texts(),
     };
   },
 };

@@ -2,17 +2,17 @@
 import * as z from 'zod/mini';
 
 import { PROOF_PATH } from '#desk/calls/people.ts';
-import { pageAnswer, type TextCall } from '#desk/http/answers/text-answer.ts';
+import { pageAnswer, readQuery, type FileCall } from '#desk/http/answers/files.ts';
 import { consentProofs } from '#desk/people/consent-proofs.ts';
 import { addressOfPerson } from '#server/db/across/lead-pages.ts';
 
 const ProofAsked = z.object({ id: z.string() });
 
-export const proof: TextCall<z.infer<typeof ProofAsked>> = {
+export const proof: FileCall = {
   path: PROOF_PATH,
   needs: 'read',
-  asked: ProofAsked,
-  answer: async ({ service, note, signal }, { id }) => {
+  handle: async ({ service, note, signal }, query) => {
+    const { id } = readQuery(ProofAsked, query);
     const email = await addressOfPerson(service.database.db, id);
     if (email === undefined) return null;
     const watching = { signal, onSealed: () => {}, onChecked: () => {} };

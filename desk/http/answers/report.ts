@@ -3,7 +3,7 @@ import { REPORT_FILE_PATH, ReportAsked, type report as reportCall } from '#desk/
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { FindOrigins } from '#desk/http/answers/choices.ts';
 import { createKept } from '#desk/http/answers/kept.ts';
-import { asDownload, pageAnswer, type TextCall } from '#desk/http/answers/text-answer.ts';
+import { pageAnswer, readQuery, type FileCall } from '#desk/http/answers/files.ts';
 import type { DeskContext, Handler } from '#desk/http/handler.ts';
 import { legendOf } from '#desk/report/legends.ts';
 import { readPeriod } from '#desk/report/period.ts';
@@ -54,15 +54,14 @@ export const createReport =
     };
   };
 
-export const createReportFile = (gather: Gather): TextCall<ReportAsked> => ({
+export const createReportFile = (gather: Gather): FileCall => ({
   path: REPORT_FILE_PATH,
   needs: 'read',
-  asked: ReportAsked,
-  answer: async (context, asked) => {
-    const report = await gather(context, asked);
+  handle: async (context, query) => {
+    const report = await gather(context, readQuery(ReportAsked, query));
     const { reportAsHtml } = await import('#desk/report/report-page.ts');
     await context.note('downloaded-report', null, report.period.name);
     const html = reportAsHtml(report, context.service.campaign.site.colors?.accent);
-    return pageAnswer(html, asDownload(`report-${report.period.name}.html`));
+    return pageAnswer(html, `report-${report.period.name}.html`);
   },
 });

@@ -22,7 +22,7 @@ export async function countsBetween(
     const { rows } = await sql<{ count: number }>`
       select count(*) as count from ${sql.table(timed.table)} where id >= ${place} and id < ${next}
     `.execute(db);
-    counts.push(Number(rows[0]?.count ?? 0));
+    counts.push(rows[0]?.count ?? 0);
   }
   return counts;
 }
