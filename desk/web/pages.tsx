@@ -3,8 +3,9 @@ import type { ComponentType } from 'react';
 
 import type { Role } from '#desk/calls/call.ts';
 import { Account } from '#desk/web/account/account.tsx';
+import { Leads } from '#desk/web/leads/leads.tsx';
 import { Today } from '#desk/web/today/today.tsx';
-import { AccountIcon, TodayIcon } from '#desk/web/ui/icons.tsx';
+import { AccountIcon, LeadsIcon, TodayIcon } from '#desk/web/ui/icons.tsx';
 import { pages as words } from '#desk/web/words.ts';
 
 type Icon = ComponentType<{ readonly size?: number }>;
@@ -31,6 +32,12 @@ export const PAGES: readonly DeskPage[] = [
     Page: Today,
     needs: 'read',
     inMenu: { name: words.today, icon: TodayIcon, group: 'figures' },
+  },
+  {
+    path: '/leads',
+    Page: Leads,
+    needs: 'read',
+    inMenu: { name: words.leads, icon: LeadsIcon, group: 'people' },
   },
   {
     path: '/account',

@@ -62,11 +62,12 @@ export const parts = {
   working: 'Working …',
 } as const;
 
+/** The states of people: in a sentence, and over the column of when it began. */
 export const states = {
-  verified: 'Lead',
-  suppressed: 'Suppressed',
-  unverified: 'Unverified',
-  imported: 'Imported',
+  verified: { many: 'Leads', since: 'Verified' },
+  suppressed: { many: 'Suppressed leads', since: 'Verified' },
+  unverified: { many: 'Unverified people', since: 'Asked' },
+  imported: { many: 'Imported people', since: 'Imported' },
 } as const;
 
 export const signIn = {
@@ -156,4 +157,75 @@ export const today = {
   company: 'Company',
   source: 'Source',
   since: 'Since',
+} as const;
+
+/** The filters of the list of people. */
+export const filter = {
+  search: 'Search',
+  searchHint: 'Address, name or company',
+  state: 'State',
+  source: 'Source',
+  anySource: 'Any source',
+  more: (chosen: number): string => (chosen === 0 ? 'More filters' : `More filters (${chosen})`),
+  from: 'From',
+  to: 'To',
+  domain: 'Domain of the address',
+  domainHint: 'example.com',
+  flag: 'Flag',
+  anyFlag: 'Any flag',
+  question: 'Answer to',
+  anyAnswer: 'Any question',
+  answer: 'Answer has',
+  clear: 'Clear the filters',
+  searched: (text: string): string => `with “${text}” in address, name or company`,
+  ofSource: (source: string): string => `source ${source}`,
+  flagged: (flag: string): string => `flag ${flag}`,
+  atDomain: (domain: string): string => `at ${domain}`,
+  answered: (question: string, answer: string): string => `“${answer}” in the answer to “${question}”`,
+  fromDay: (day: string): string => `from ${day}`,
+  toDay: (day: string): string => `to ${day}`,
+} as const;
+
+export const leads = {
+  name: 'Name',
+  email: 'E-mail',
+  company: 'Company',
+  read: 'First read',
+  source: 'Source',
+  campaign: 'Campaign',
+  flags: 'Flags',
+  variant: 'Variant',
+  columns: 'Columns',
+  export: 'Export',
+  shown: (count: number, hasMore: boolean): string =>
+    hasMore ? `${number(count)} shown, the newest first.` : `${counted(count, 'person', 'people')}.`,
+  looking: (time: string): string => `Looked back to ${time}, still looking …`,
+  looked: (time: string): string => `Looked back to ${time}.`,
+  stop: 'Stop looking',
+  goOn: 'Look further back',
+  refresh: 'Refresh',
+  more: 'Show more',
+  allShown: (count: number): string => (count > 20 ? 'That is everyone.' : ''),
+  nobody: 'Nobody fits this filter',
+  nobodyText: 'Look for a shorter part of the address, name or company, or take a filter away.',
+  clear: 'Clear the filters',
+  none: {
+    verified: 'The first lead will stand here as soon as a visitor has entered the code.',
+    suppressed: 'No lead is suppressed: everyone gets mail.',
+    unverified: 'Nobody has asked for a code and not entered it.',
+    imported: 'Nobody was imported. The command is: npm run desk -- import FILE',
+  },
+  exportTitle: 'Export',
+  exportText: (what: string): string => `The file holds exactly what is filtered: ${what}.`,
+  format: 'Format',
+  fewerFormats: 'Formats of other programs hold leads alone, so they are not offered for this state.',
+  exportStart: 'Export',
+  exportStop: 'Stop the export',
+  exported: (people: number): string =>
+    `${counted(people, 'person', 'people')} exported. The file is in your downloads.`,
+  progressLabel: 'People in the file so far',
+  progress: (people: number, atMost: number | null): string =>
+    atMost === null
+      ? `${counted(people, 'person', 'people')} so far`
+      : `${number(people)} of at most ${number(atMost)} people`,
 } as const;

@@ -90,14 +90,11 @@ function Span({ figures: { span, now, before } }: { readonly figures: SpanFigure
           return (
             <div key={step}>
               <dt>{words.steps[step]}</dt>
-              <dd>
-                {value === null ? <span title={words.notKnown}>{parts.none}</span> : number(value)}
-                {change !== null && change.direction !== 'same' && (
-                  <span className={styles.change} title={words.comparedWith(span)}>
-                    {words.sign(change.direction)}
-                    {number(change.by)}
-                  </span>
-                )}
+              <dd>{value === null ? <span title={words.notKnown}>{parts.none}</span> : number(value)}</dd>
+              <dd className={styles.change} title={words.comparedWith(span)}>
+                {change !== null &&
+                  change.direction !== 'same' &&
+                  `${words.sign(change.direction)}${number(change.by)}`}
               </dd>
               <dd className={styles.shareOf}>
                 {share !== null && (

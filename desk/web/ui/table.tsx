@@ -13,6 +13,8 @@ export type Column<Row> = {
   readonly isNumber?: boolean;
   /** Of a cell that is long: the width that it takes at most. */
   readonly isLong?: boolean;
+  /** Buttons of the row: the heading is read out, not shown. */
+  readonly isAction?: boolean;
   /** What the row is about: it heads the row for screen readers, and the block on a phone. One column has it. */
   readonly isMain?: boolean;
 };
@@ -105,7 +107,9 @@ export function Table<Row extends object>({
                   scope="col"
                   className={about(header.column.id)?.isNumber ? styles.number : undefined}
                 >
-                  {about(header.column.id)?.heading}
+                  <span className={about(header.column.id)?.isAction ? 'unseen' : undefined}>
+                    {about(header.column.id)?.heading}
+                  </span>
                 </th>
               ))}
             </tr>
