@@ -3,9 +3,10 @@ import type { ComponentType } from 'react';
 
 import type { Role } from '#desk/calls/call.ts';
 import { Account } from '#desk/web/account/account.tsx';
+import { Companies } from '#desk/web/companies/companies.tsx';
 import { Leads } from '#desk/web/leads/leads.tsx';
 import { Today } from '#desk/web/today/today.tsx';
-import { AccountIcon, LeadsIcon, TodayIcon } from '#desk/web/ui/icons.tsx';
+import { AccountIcon, CompaniesIcon, LeadsIcon, TodayIcon } from '#desk/web/ui/icons.tsx';
 import { pages as words } from '#desk/web/words.ts';
 
 type Icon = ComponentType<{ readonly size?: number }>;
@@ -38,6 +39,12 @@ export const PAGES: readonly DeskPage[] = [
     Page: Leads,
     needs: 'read',
     inMenu: { name: words.leads, icon: LeadsIcon, group: 'people' },
+  },
+  {
+    path: '/companies',
+    Page: Companies,
+    needs: 'read',
+    inMenu: { name: words.companies, icon: CompaniesIcon, group: 'people' },
   },
   {
     path: '/account',

@@ -229,3 +229,16 @@ export const leads = {
       ? `${counted(people, 'person', 'people')} so far`
       : `${number(people)} of at most ${number(atMost)} people`,
 } as const;
+
+export const companies = {
+  lead: 'Leads by the domain of their address. The large mail services are among them.',
+  search: 'Search a domain',
+  domain: 'Domain',
+  people: 'Leads',
+  share: 'Beside the largest',
+  counting: 'Counting …',
+  counted: (count: number): string => `${counted(count, 'domain')}.`,
+  none: 'The first lead will bring the first company.',
+  nothingFound: 'No lead has an address of such a domain.',
+  more: 'Show more',
+} as const;

@@ -44,18 +44,19 @@ export function ExportDialog({ filter, open, onOpenChange }: ExportProps) {
     running.current = run;
     setError(null);
     setProgress({ people: 0, atMost: null });
-    saveExport(format, filter, run.signal, setProgress).then(
-      (people) => {
-        if (running.current !== run) return;
-        close();
-        say(words.exported(people));
-      },
-      (failed: unknown) => {
-        if (run.signal.aborted) return;
-        stop();
-        setError(failed instanceof Error ? failed : new Error(String(failed)));
-      },
-    );
+    void save(run);
+  };
+  const save = async (run: AbortController) => {
+    try {
+      const people = await saveExport(format, filter, run.signal, setProgress);
+      if (running.current !== run) return;
+      close();
+      say(words.exported(people));
+    } catch (failed) {
+      if (run.signal.aborted) return;
+      stop();
+      setError(failed instanceof Error ? failed : new Error(String(failed)));
+    }
   };
 
   return (

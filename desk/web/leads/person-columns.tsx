@@ -8,6 +8,18 @@ import type { Column } from '#desk/web/ui/table.tsx';
 import { leads as words, parts, states } from '#desk/web/words.ts';
 import styles from '#desk/web/leads/leads.module.css';
 
+/** An address, which breaks before its domain if it must. */
+function Address({ email }: { readonly email: string }) {
+  const at = email.lastIndexOf('@');
+  return (
+    <>
+      {email.slice(0, at)}
+      <wbr />
+      {email.slice(at)}
+    </>
+  );
+}
+
 const orNone = (text: string | null | undefined): string => text || parts.none;
 
 /** @param state of the people in the list */
@@ -21,7 +33,7 @@ export const personColumns = (
     isMain: true,
     cell: ({ id, name, email }) => <Link href={`/person?id=${encodeURIComponent(id)}`}>{name || email}</Link>,
   },
-  { id: 'email', heading: words.email, cell: ({ email }) => <span className={styles.address}>{email}</span> },
+  { id: 'email', heading: words.email, cell: ({ email }) => <Address email={email} /> },
   { id: 'company', heading: words.company, cell: ({ company }) => orNone(company) },
   { id: 'since', heading: states[state].since, cell: ({ since }) => <DateTime at={since} isShort /> },
   ...(state === 'verified' || state === 'suppressed'

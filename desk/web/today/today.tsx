@@ -30,10 +30,8 @@ export function Today() {
                 <Span key={span.span} figures={span} />
               ))}
             </div>
-            <div className={styles.columns}>
-              <Days byDay={data.byDay} />
-              <Newest newest={data.newest} />
-            </div>
+            <Days byDay={data.byDay} />
+            <Newest newest={data.newest} />
           </>
         )}
       </Answered>
