@@ -1,10 +1,8 @@
-// Every call of the desk with the function that answers it.
+// Every call of the door with the function that answers it. Those about people and figures are in desk/http/answers/.
 import * as door from '#desk/calls/door.ts';
 import type { Call } from '#desk/calls/call.ts';
 import * as doorAnswers from '#desk/http/door/door-answers.ts';
 import type { DoorContext } from '#desk/http/door/door-answers.ts';
-import type { FileHandler } from '#desk/http/handler.ts';
-import type { Role } from '#desk/calls/call.ts';
 
 /** A call, and what answers it once the request was checked. */
 export type Answered = {
@@ -24,10 +22,3 @@ export const ANSWERED: readonly Answered[] = [
   answered(door.endSession, doorAnswers.endSession),
   answered(door.log, doorAnswers.log),
 ];
-
-/** Paths that answer with a file. */
-export const FILES: readonly {
-  readonly path: `/api/${string}`;
-  readonly needs: Role;
-  readonly handle: FileHandler;
-}[] = [];

@@ -10,7 +10,8 @@ import type { Needs, Role } from '#desk/calls/call.ts';
 import * as calls from '#desk/calls/door.ts';
 import { DESK_ERRORS, type DeskErrorCode } from '#desk/calls/errors.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
-import { ANSWERED, FILES } from '#desk/http/all-handlers.ts';
+import { ANSWERED, type Answered } from '#desk/http/all-handlers.ts';
+import { createAnswers } from '#desk/http/answers/all-answers.ts';
 import { NO_STORE, serveDeskFiles } from '#desk/http/app-files.ts';
 import { createDeskCookies } from '#desk/http/door/cookies.ts';
 import type { DoorContext } from '#desk/http/door/door-answers.ts';
@@ -175,7 +176,9 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
     return refuse(reply, error.exitCode === 2 ? 'invalid-input' : 'cannot-be-done', error.message);
   };
 
-  for (const { call, handle } of ANSWERED)
+  const answers = createAnswers(service);
+  const answeredCalls: readonly Answered[] = [...ANSWERED, ...answers.calls];
+  for (const { call, handle } of answeredCalls)
     app.route({
       method: call.method,
       url: call.path,
@@ -192,7 +195,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
       },
     });
 
-  for (const { path, needs, handle } of FILES)
+  for (const { path, needs, handle } of answers.files)
     app.get<{ Querystring: Record<string, unknown> }>(
       path,
       { onRequest: checkPerson(needs), exposeHeadRoute: false },
@@ -284,8 +287,8 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
   const paths = [calls.askCode, calls.enterCode, calls.enterLink, calls.signOut].map(({ path }) => path);
   http.completeWithoutPage([
     ...paths,
-    ...ANSWERED.map(({ call }) => call.path),
-    ...FILES.map(({ path }) => path),
+    ...answeredCalls.map(({ call }) => call.path),
+    ...answers.files.map(({ path }) => path),
   ]);
   return app;
 }
