@@ -3,7 +3,7 @@ import * as RadixAlert from '@radix-ui/react-alert-dialog';
 import type { ReactNode } from 'react';
 
 import { Button } from '#desk/web/ui/button.tsx';
-import { Backdrop, DialogActions } from '#desk/web/ui/dialog.tsx';
+import { Backdrop, DialogActions, useFocusBack } from '#desk/web/ui/dialog.tsx';
 import { parts as words } from '#desk/web/words.ts';
 import styles from '#desk/web/ui/dialog.module.css';
 
@@ -38,12 +38,13 @@ export function Confirm({
   error,
   children,
 }: ConfirmProps) {
+  const focusBack = useFocusBack();
   return (
     <RadixAlert.Root open={open} onOpenChange={onOpenChange}>
       <RadixAlert.Portal>
         <Backdrop />
         <div className={styles.place}>
-          <RadixAlert.Content className={styles.dialog}>
+          <RadixAlert.Content className={styles.dialog} {...focusBack}>
             <RadixAlert.Title>{title}</RadixAlert.Title>
             <RadixAlert.Description className={styles.text}>{text}</RadixAlert.Description>
             <form

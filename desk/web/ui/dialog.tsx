@@ -1,7 +1,7 @@
 // Dialogues over the page, by Radix: focus goes in, stays, and comes back. Radix's own overlay is not used: it writes styles into the
 // document, which the policy forbids.
 import * as RadixDialog from '@radix-ui/react-dialog';
-import type { ReactNode } from 'react';
+import { useRef, type ReactNode } from 'react';
 
 import { Button } from '#desk/web/ui/button.tsx';
 import { parts as words } from '#desk/web/words.ts';
@@ -10,6 +10,21 @@ import { CloseIcon } from '#web/ui/icons.tsx';
 
 /** What lies between a dialogue and the page. */
 export const Backdrop = () => <div className={styles.backdrop} aria-hidden />;
+
+/** For a dialogue that code opens: gives the focus back to what had it, or to the page's heading when that is gone. */
+export function useFocusBack() {
+  const before = useRef<Element>(null);
+  return {
+    onOpenAutoFocus: () => {
+      before.current = document.activeElement;
+    },
+    onCloseAutoFocus: (event: Event) => {
+      event.preventDefault();
+      const to = before.current?.isConnected ? before.current : document.querySelector('h1');
+      if (to instanceof HTMLElement) to.focus({ preventScroll: true });
+    },
+  };
+}
 
 type DialogProps = {
   readonly open: boolean;
@@ -22,6 +37,7 @@ type DialogProps = {
 
 /** A dialogue that Escape, its cross and a press beside it close. */
 export function Dialog({ open, onOpenChange, title, text, children }: DialogProps) {
+  const focusBack = useFocusBack();
   return (
     <RadixDialog.Root open={open} onOpenChange={onOpenChange}>
       <RadixDialog.Portal>
@@ -29,6 +45,7 @@ export function Dialog({ open, onOpenChange, title, text, children }: DialogProp
         <div className={styles.place}>
           <RadixDialog.Content
             className={styles.dialog}
+            {...focusBack}
             {...(text === undefined && { 'aria-describedby': undefined })}
           >
             <div className={styles.head}>
