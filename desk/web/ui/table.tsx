@@ -1,0 +1,169 @@
+// A table by TanStack: columns that can be left out; on a phone a list of blocks with the same cells and their headings.
+import { columnVisibilityFeature, tableFeatures, useTable, type ColumnDef } from '@tanstack/react-table';
+import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+
+import { useIsNarrow } from '#desk/web/ui/use-is-narrow.ts';
+import styles from '#desk/web/ui/table.module.css';
+
+export type Column<Row> = {
+  readonly id: string;
+  readonly heading: string;
+  readonly cell: (row: Row) => ReactNode;
+  /** Numbers stand at the end of their cell. */
+  readonly isNumber?: boolean;
+  /** Of a cell that is long: the width that it takes at most. */
+  readonly isLong?: boolean;
+  /** Buttons of the row: the heading is read out, not shown. */
+  readonly isAction?: boolean;
+  /** A drawing of what another column says; not on a phone. */
+  readonly isDecoration?: boolean;
+  /** What the row is about: it heads the row for screen readers, and the block on a phone. One column has it. */
+  readonly isMain?: boolean;
+};
+
+type TableProps<Row> = {
+  /** What the rows are; read out, not shown. */
+  readonly caption: string;
+  /** Made once, or in a memo. */
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly rowKey: (row: Row, index: number) => string;
+  /** Ids of columns that are not shown. */
+  readonly hidden?: ReadonlySet<string>;
+  /** While newer rows are asked for. */
+  readonly isStale?: boolean;
+};
+
+const features = tableFeatures({ columnVisibilityFeature });
+
+export function Table<Row extends object>({
+  caption,
+  columns,
+  rows,
+  rowKey,
+  hidden,
+  isStale = false,
+}: TableProps<Row>) {
+  const definitions = useMemo(
+    () =>
+      columns.map(({ id, heading, cell }): ColumnDef<typeof features, Row> => ({
+        id,
+        header: heading,
+        cell: ({ row }) => cell(row.original),
+      })),
+    [columns],
+  );
+  const columnVisibility = useMemo(
+    () => Object.fromEntries(Array.from(hidden ?? [], (id) => [id, false])),
+    [hidden],
+  );
+  const table = useTable({
+    features,
+    columns: definitions,
+    data: rows,
+    getRowId: (row: Row, index: number) => rowKey(row, index),
+    state: { columnVisibility },
+  });
+  const isNarrow = useIsNarrow();
+  const about = (id: string) => columns.find((column) => column.id === id);
+  const content = (id: string, row: Row): ReactNode => about(id)?.cell(row);
+  const shown = table.getRowModel().rows;
+
+  if (isNarrow)
+    return (
+      <ul className={styles.blocks} aria-label={caption} aria-busy={isStale || undefined}>
+        {shown.map((row) => {
+          const cells = row.getVisibleCells();
+          const main = cells.find((cell) => about(cell.column.id)?.isMain) ?? cells[0];
+          return (
+            <li key={row.id} className={styles.block}>
+              {main && <div className={styles.blockHead}>{content(main.column.id, row.original)}</div>}
+              <dl className={styles.pairs}>
+                {cells.map((cell) =>
+                  cell === main || about(cell.column.id)?.isDecoration ? null : (
+                    <div key={cell.id} className={styles.pair}>
+                      <dt>{about(cell.column.id)?.heading}</dt>
+                      <dd>{content(cell.column.id, row.original)}</dd>
+                    </div>
+                  ),
+                )}
+              </dl>
+            </li>
+          );
+        })}
+      </ul>
+    );
+
+  return (
+    <Scroller label={caption}>
+      <table className={styles.table} aria-busy={isStale || undefined}>
+        <caption className="unseen">{caption}</caption>
+        <thead>
+          {table.getHeaderGroups().map((group) => (
+            <tr key={group.id}>
+              {group.headers.map((header) => (
+                <th
+                  key={header.id}
+                  scope="col"
+                  className={about(header.column.id)?.isNumber ? styles.number : undefined}
+                >
+                  <span
+                    className={
+                      about(header.column.id)?.isAction || about(header.column.id)?.isDecoration
+                        ? 'unseen'
+                        : undefined
+                    }
+                  >
+                    {about(header.column.id)?.heading}
+                  </span>
+                </th>
+              ))}
+            </tr>
+          ))}
+        </thead>
+        <tbody>
+          {shown.map((row) => (
+            <tr key={row.id}>
+              {row.getVisibleCells().map((cell) => {
+                const { isMain, isNumber, isLong } = about(cell.column.id) ?? {};
+                const className = isNumber ? styles.number : isLong ? styles.long : undefined;
+                return isMain ? (
+                  <th key={cell.id} scope="row" className={className}>
+                    {content(cell.column.id, row.original)}
+                  </th>
+                ) : (
+                  <td key={cell.id} className={className}>
+                    {content(cell.column.id, row.original)}
+                  </td>
+                );
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroller>
+  );
+}
+
+/** A wide table scrolls by itself: then it can have the focus, and the arrow keys scroll it. */
+function Scroller({ label, children }: { readonly label: string; readonly children: ReactNode }) {
+  const box = useRef<HTMLDivElement>(null);
+  const [scrolls, setScrolls] = useState(false);
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return undefined;
+    const observer = new ResizeObserver(() => setScrolls(element.scrollWidth > element.clientWidth));
+    observer.observe(element);
+    for (const child of element.children) observer.observe(child);
+    return () => observer.disconnect();
+  }, []);
+  return (
+    <div
+      ref={box}
+      className={styles.scroller}
+      {...(scrolls && { tabIndex: 0, role: 'group', 'aria-label': label })}
+    >
+      {children}
+    </div>
+  );
+}
