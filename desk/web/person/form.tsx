@@ -2,12 +2,12 @@
 import type { FormEvent, ReactNode } from 'react';
 
 import styles from '#desk/web/person/form.module.css';
-import { dialogs as words } from '#desk/web/words.ts';
-import { Button } from '#web/ui/button.tsx';
+import { parts as words } from '#desk/web/words.ts';
+import { Button } from '#desk/web/ui/button.tsx';
 
 /**
  * @param error what the server refused, null for nothing
- * @param isReady false: there is nothing to send yet; `why` says so to a reader who presses anyway
+ * @param isReady false: there is nothing to send yet
  */
 export function ChangeForm({
   children,
@@ -44,8 +44,7 @@ export function ChangeForm({
         <Button onClick={onCancel}>{words.cancel}</Button>
         <Button
           type="submit"
-          look="primary"
-          className={isDangerous ? styles.danger : undefined}
+          look={isDangerous ? 'danger' : 'primary'}
           disabled={!isReady}
           aria-busy={isSending || undefined}
         >
