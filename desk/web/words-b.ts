@@ -1,6 +1,3 @@
-const plural = (count: number, one: string, several: string): string =>
-  `${count.toLocaleString('en')} ${count === 1 ? one : several}`;
-
 /** How an address came on the list of those that get no mail. */
 export const suppressionReasons: Readonly<Record<string, string>> = {
   'by-hand': 'Stopped by hand',
@@ -10,19 +7,13 @@ export const suppressionReasons: Readonly<Record<string, string>> = {
   erased: 'Erased',
 };
 
-export const person = {
+export const personPage = {
   title: 'Person',
   back: 'Leads',
   notFound: {
     title: 'This person is not here',
     text: 'They were erased, or the address of this page is incomplete. Look for them in the list of leads.',
     link: 'To the leads',
-  },
-  states: {
-    verified: 'Lead',
-    suppressed: 'Gets no mail',
-    unverified: 'Not verified',
-    imported: 'Imported',
   },
   facts: {
     heading: 'What is known',
@@ -67,60 +58,57 @@ export const person = {
     erase: 'Erase',
   },
   correct: {
-    heading: 'Correct the answers',
-    about: 'The story keeps what stood here before.',
+    title: 'Correct the answers',
+    text: 'The story keeps what stood here before.',
     name: 'Full name',
     company: 'Company',
-    now: (text: string) => (text === '' ? 'Now: no answer' : `Now: ${text}`),
-    notAsked: 'The form does not ask this any more.',
-    takeAway: 'Leave an answer empty to take it away.',
-    same: 'Nothing is different yet.',
-    save: 'Save',
+    now: (held: string) => (held === '' ? 'Now: no answer' : `Now: ${held}`),
+    notAsked: (label: string) => `${label} (not asked any more)`,
+    takeAway: 'Leave an answer empty to take it away. Write ; between several choices.',
+    action: 'Save',
     done: 'The answers are corrected.',
   },
   erase: {
-    heading: (email: string) => `Erase ${email}?`,
-    about:
-      'This removes the person from every table: answers, mail, consent and its proof, exports noted, messages to webhooks. It cannot be undone.',
+    title: (email: string) => `Erase ${email}?`,
+    text: 'This removes the person from every table: answers, mail, consent and its proof, notes of exports, messages to webhooks. It cannot be undone.',
     elsewhere: 'Files that were exported before and backups still hold the person. Erase them there as well.',
     label: (email: string) => `Type ${email} to confirm`,
     differs: 'This is not the address of this person.',
-    confirm: 'Erase for good',
+    action: 'Erase for good',
     done: (email: string, erased: string) => `${email} is erased: ${erased}.`,
   },
   suppress: {
-    heading: (email: string) => `Stop mail to ${email}?`,
-    about: 'The address gets no mail from this page, except a code that its owner asks for.',
+    title: (email: string) => `Stop mail to ${email}?`,
+    text: 'The address gets no mail from this page any more, except a code that its owner asks for.',
     reason: 'Reason',
     reasons: {
-      'by-hand': 'My decision',
+      'by-hand': 'My own decision',
       unsubscribed: 'The person unsubscribed elsewhere',
       complained: 'The person complained',
       bounced: 'Mail to the address comes back',
     },
     means: {
-      'by-hand': 'Nothing changes about the consent. You can undo this.',
-      unsubscribed: 'The consent is withdrawn. The person comes back only with a new code.',
-      complained: 'The consent is withdrawn. The person comes back only with a new code.',
-      bounced: 'Nothing changes about the consent. You can undo this.',
+      'by-hand': 'The consent stays. You can undo this.',
+      unsubscribed: 'Withdraws the consent. Undo it only if you were wrong about the person.',
+      complained: 'Withdraws the consent. Only the person can come back, with a new code.',
+      bounced: 'The consent stays. You can undo this.',
     },
-    note: 'Note (optional)',
-    noteHint: 'Why, or at whose request.',
-    confirm: 'Stop mail',
+    note: 'Note: why, or at whose request (optional)',
+    action: 'Stop mail',
     done: 'The address gets no mail any more.',
   },
   unsuppress: {
-    heading: (email: string) => `Mail ${email} again?`,
-    about: 'For a slip only. The reason is kept in the chain of consents.',
+    title: (email: string) => `Mail ${email} again?`,
+    text: 'Only for a slip. The chain of consents keeps your reason.',
     reason: 'Why it was a slip',
-    confirm: 'Undo',
+    action: 'Mail again',
     done: 'The address can be mailed again.',
   },
   sendGuide: {
-    heading: (email: string) => `Send the guide to ${email} again?`,
-    about: 'The mail leaves within a minute. The story shows what became of it.',
-    confirm: 'Send',
-    done: 'The guide is on its way.',
+    title: (email: string) => `Send the guide to ${email} again?`,
+    text: 'The mail is queued at once. The story shows whether it arrived.',
+    action: 'Send',
+    done: 'The guide is queued.',
   },
 } as const;
 
@@ -138,13 +126,16 @@ export const lost = {
   source: 'Source',
   all: 'All',
   count: (shown: number, all: number) =>
-    shown === all ? plural(all, 'person', 'people') : `${shown.toLocaleString('en')} of ${plural(all, 'person', 'people')}`,
+    shown === all ? counted(all, 'person', 'people') : `${number(shown)} of ${counted(all, 'person', 'people')}`,
   soFar: 'Still reading …',
   more: 'Read on',
-  open: (count: number) => `${plural(count, 'more person', 'more people')} can still enter a code.`,
+  showMore: 'Show more',
+  zone: 'Days of UTC, both included.',
+  caption: 'People who entered no code',
+  open: (count: number) => `${counted(count, 'more person', 'more people')} can still enter a code.`,
   columns: { asked: 'Asked', person: 'Person', platform: 'Platform', source: 'Source', why: 'Why' },
-  wrongTries: (count: number) => plural(count, 'wrong try', 'wrong tries'),
-  codes: (count: number) => plural(count, 'code', 'codes'),
+  wrongTries: (count: number) => counted(count, 'wrong try', 'wrong tries'),
+  codes: (count: number) => counted(count, 'code', 'codes'),
   empty: {
     title: 'Nobody was lost',
     text: 'Everyone who asked for a code in this time entered it, or still can.',
@@ -191,7 +182,7 @@ export const mail = {
     heading: 'Webhooks',
     off: 'No webhooks are set up. With WEBHOOK_URLS, other programs hear of each lead at once.',
     counts: (queued: number, dead: number) =>
-      `${plural(queued, 'message waits', 'messages wait')}, ${plural(dead, 'was given up', 'were given up')}.`,
+      `${counted(queued, 'message waits', 'messages wait')}, ${counted(dead, 'was given up', 'were given up')}.`,
     none: 'Every message has arrived.',
     columns: {
       made: 'Made',
@@ -207,7 +198,7 @@ export const mail = {
     retry: 'Send again',
     retryAll: 'Send all again',
     retryOf: (type: string) => `Send ${type} again`,
-    revived: (count: number) => `${plural(count, 'message is', 'messages are')} sent again.`,
+    revived: (count: number) => `${counted(count, 'message is', 'messages are')} sent again.`,
     noneRevived: 'None of them was given up any more.',
   },
 } as const;
@@ -225,8 +216,11 @@ export const doctor = {
     ok: 'In order',
   },
   healthy: 'No problem was found.',
-  summary: (problems: number, warnings: number) =>
-    `${plural(problems, 'problem', 'problems')}, ${plural(warnings, 'warning', 'warnings')}`,
+  summary: (findings: readonly { readonly state: string }[]) => {
+    const of = (state: string) => findings.filter((one) => one.state === state).length;
+    return `${counted(of('problem'), 'problem')}, ${counted(of('warning'), 'warning')}.`;
+  },
+  copyName: (part: string, check: string) => `${part} for ${check}`,
   publish: 'Publish this record where the DNS of your domain is kept',
   record: { name: 'Name', type: 'Type', value: 'Value' },
 } as const;

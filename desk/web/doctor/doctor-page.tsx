@@ -80,7 +80,7 @@ function useLookAgain() {
   return { isLooking, failure, lookAgain };
 }
 
-const TONES = { problem: 'bad', warning: 'warn', note: 'quiet', ok: 'good' } as const;
+const TONES = { problem: 'problem', warning: 'warning', note: 'plain', ok: 'good' } as const;
 
 function Found({ finding: { check, state, sentence, publish } }: { readonly finding: Finding }) {
   return (

@@ -1,4 +1,5 @@
 // The days that the list of lost leads is about, as they stand in the page's address: `days=7`, or `from` and `to`. Days are those of UTC.
+import { dayOf } from '#desk/web/ui/dates.ts';
 
 export type LostDays =
   | { readonly type: 'last'; readonly days: number }
@@ -8,17 +9,13 @@ export type LostDays =
 export const OFFERED_DAYS = [1, 7, 30, 90] as const;
 const DEFAULT_DAYS = 7;
 const DAYS_LIMIT = 3_660;
-const DAY_MS = 86_400_000;
 
 /** A day such as 2026-11-23 that is in the calendar. */
 export const isDay = (text: string | null): text is string => {
   if (text === null || !/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
   const ms = Date.parse(`${text}T00:00:00Z`);
-  return !Number.isNaN(ms) && dayOf(ms) === text;
+  return !Number.isNaN(ms) && dayOf(new Date(ms)) === text;
 };
-
-/** @param ms since 1970 */
-const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 /** The days of an address; the last seven where it says none, or what cannot be read. Days in the wrong order are turned. */
 export function readLostDays(query: URLSearchParams): LostDays {
@@ -45,5 +42,5 @@ export function lostDaysQuery(days: LostDays): Readonly<Record<string, string>> 
  */
 export function spanOfDays(days: LostDays, now: number): { readonly from: string; readonly to: string } {
   if (days.type === 'between') return { from: days.from, to: days.to };
-  return { from: dayOf(now - (days.days - 1) * DAY_MS), to: dayOf(now) };
+  return { from: dayOf(new Date(now), days.days - 1), to: dayOf(new Date(now)) };
 }

@@ -17,7 +17,8 @@ import { EmptyState } from '#desk/web/ui/empty-state.tsx';
 import { FailedState } from '#desk/web/ui/failed-state.tsx';
 import { Page } from '#desk/web/ui/page.tsx';
 import { Skeleton } from '#desk/web/ui/skeleton.tsx';
-import { lost as words } from '#desk/web/words.ts';
+import { Table, type Column } from '#desk/web/ui/table.tsx';
+import { lost as words, parts } from '#desk/web/words.ts';
 
 /** So many are read by themselves, so that the groups say something; further ones on demand. */
 const READ_LIMIT = 1_000;
@@ -132,6 +133,49 @@ function Found({
           </Button>
         )
       )}
+    </>
+  );
+}
+
+const COLUMNS: readonly Column<Lost>[] = [
+  { id: 'asked', heading: words.columns.asked, cell: ({ askedAt }) => <DateTime at={askedAt} isShort /> },
+  { id: 'person', heading: words.columns.person, isMain: true, cell: (one) => <Who lost={one} /> },
+  { id: 'why', heading: words.columns.why, isLong: true, cell: (one) => <Why lost={one} /> },
+  { id: 'platform', heading: words.columns.platform, cell: ({ platform }) => platform },
+  { id: 'source', heading: words.columns.source, cell: ({ source }) => source || parts.none },
+];
+
+const LostTable = ({ people }: { readonly people: readonly Lost[] }) => (
+  <Table
+    caption={words.caption}
+    columns={COLUMNS}
+    rows={people}
+    rowKey={({ id, email }) => id ?? email}
+  />
+);
+
+function Who({ lost: { id, email, name, company } }: { readonly lost: Lost }) {
+  const said = name || email;
+  return (
+    <>
+      {id === null ? said : <Link href={addressOf('/person', { id })}>{said}</Link>}
+      <span className={styles.under}>
+        {[name === '' ? '' : email, company].filter((text) => text !== '').join(', ')}
+      </span>
+    </>
+  );
+}
+
+function Why({ lost: { why, reply, codes, wrongTries } }: { readonly lost: Lost }) {
+  const counts = [
+    ...(codes > 1 ? [words.codes(codes)] : []),
+    ...(wrongTries > 0 ? [words.wrongTries(wrongTries)] : []),
+  ];
+  return (
+    <>
+      {why}
+      {counts.length > 0 && <span className={styles.counts}> ({counts.join(', ')})</span>}
+      {reply !== null && <q className={styles.reply}>{reply}</q>}
     </>
   );
 }

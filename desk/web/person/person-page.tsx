@@ -1,22 +1,20 @@
 // One person: who it is, what happened, and what can be done.
+import { useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 
 import { PROOF_PATH, story, type Story } from '#desk/calls/people.ts';
 import { addressOf, CallError } from '#desk/web/ask.ts';
 import { Link } from '#desk/web/link.tsx';
-import { CorrectForm } from '#desk/web/person/correct-form.tsx';
-import { EraseForm } from '#desk/web/person/erase-form.tsx';
-import { SendGuideForm } from '#desk/web/person/send-guide-form.tsx';
-import { SuppressForm, UnsuppressForm } from '#desk/web/person/suppress-form.tsx';
+import { Erase, MailAgain, SendGuide, StopMail, type ChangeProps } from '#desk/web/person/changes.tsx';
+import { Correct } from '#desk/web/person/correct.tsx';
 import { Timeline } from '#desk/web/person/timeline.tsx';
 import styles from '#desk/web/person/person-page.module.css';
 import { useMayChange } from '#desk/web/person.ts';
-import { useAsk } from '#desk/web/queries.ts';
+import { keyOf, useAsk } from '#desk/web/queries.ts';
 import { go, usePlace } from '#desk/web/router.ts';
 import { Answered } from '#desk/web/ui/answered.tsx';
 import { Button } from '#desk/web/ui/button.tsx';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
-import { Dialog } from '#desk/web/ui/dialog.tsx';
 import { EmptyState } from '#desk/web/ui/empty-state.tsx';
 import { useNotice } from '#desk/web/ui/notice.tsx';
 import { Page, Section } from '#desk/web/ui/page.tsx';
@@ -53,27 +51,35 @@ function NotHere() {
   );
 }
 
+const TONES = { verified: 'good', suppressed: 'problem', unverified: 'plain', imported: 'plain' } as const;
+
 type Change = 'correct' | 'send-guide' | 'suppress' | 'unsuppress' | 'erase';
 
 function Told({ story: told }: { readonly story: Story }) {
   const { person, happenings } = told;
   const [change, setChange] = useState<Change | null>(null);
   const { say } = useNotice();
+  const client = useQueryClient();
   const mayChange = useMayChange();
   const done = (sentence: string) => {
+    if (change === 'erase') {
+      go('/leads', { replace: true });
+      client.removeQueries({ queryKey: keyOf(story) });
+    }
     setChange(null);
     say(sentence);
   };
+  const Change = change === null ? null : DIALOGUES[change];
   return (
     <Page
       title={person.name || person.email}
       lead={
         <span className={styles.who}>
-          <Pill tone={person.state === 'verified' ? 'good' : person.state === 'suppressed' ? 'bad' : 'quiet'}>
+          <Pill tone={TONES[person.state]}>
             {states[person.state]}
           </Pill>
           {person.flags.map((flag) => (
-            <Pill key={flag} tone="warn">
+            <Pill key={flag} tone="warning">
               {flag}
             </Pill>
           ))}
@@ -92,7 +98,7 @@ function Told({ story: told }: { readonly story: Story }) {
           <Consent story={told} />
         </div>
       </div>
-      <ChangeDialog story={told} change={change} onClose={() => setChange(null)} onDone={done} />
+      {Change && <Change person={person} onClose={() => setChange(null)} onDone={done} />}
     </Page>
   );
 }
@@ -211,57 +217,11 @@ function Consent({ story: { consent, person } }: { readonly story: Story }) {
   );
 }
 
-function ChangeDialog({
-  story: { person },
-  change,
-  onClose,
-  onDone,
-}: {
-  readonly story: Story;
-  readonly change: Change | null;
-  readonly onClose: () => void;
-  readonly onDone: (sentence: string) => void;
-}) {
-  const form = { person, onDone, onCancel: onClose };
-  const { email } = person;
-  switch (change) {
-    case null:
-      return null;
-    case 'correct':
-      return (
-        <Dialog title={words.correct.heading} onClose={onClose}>
-          <CorrectForm {...form} />
-        </Dialog>
-      );
-    case 'send-guide':
-      return (
-        <Dialog title={words.sendGuide.heading(email)} onClose={onClose}>
-          <SendGuideForm {...form} />
-        </Dialog>
-      );
-    case 'suppress':
-      return (
-        <Dialog title={words.suppress.heading(email)} onClose={onClose}>
-          <SuppressForm {...form} />
-        </Dialog>
-      );
-    case 'unsuppress':
-      return (
-        <Dialog title={words.unsuppress.heading(email)} onClose={onClose}>
-          <UnsuppressForm {...form} />
-        </Dialog>
-      );
-    case 'erase':
-      return (
-        <Dialog title={words.erase.heading(email)} onClose={onClose}>
-          <EraseForm
-            {...form}
-            onDone={(sentence) => {
-              go('/leads', { replace: true });
-              onDone(sentence);
-            }}
-          />
-        </Dialog>
-      );
-  }
-}
+/** The dialogue of a change. */
+const DIALOGUES: Readonly<Record<Change, (props: ChangeProps) => ReactNode>> = {
+  correct: Correct,
+  'send-guide': SendGuide,
+  suppress: StopMail,
+  unsuppress: MailAgain,
+  erase: Erase,
+};

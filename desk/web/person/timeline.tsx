@@ -4,12 +4,16 @@ import { Sign } from '#desk/web/person/signs.tsx';
 import { detailsOf, isTime, sentenceCase, storyDays, toneOf, type Detail } from '#desk/web/person/story-look.ts';
 import styles from '#desk/web/person/timeline.module.css';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
-import { personPage } from '#desk/web/words.ts';
+import { utcTime } from '#desk/web/ui/dates.ts';
+import { parts, personPage } from '#desk/web/words.ts';
 
 const words = personPage.story;
 
 const dayOf = (at: string): string =>
   new Date(at).toLocaleDateString('en-GB', { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
+
+const clockOf = (at: string): string =>
+  new Date(at).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 
 export function Timeline({ happenings }: { readonly happenings: readonly Happening[] }) {
   if (happenings.length === 0) return <p className={styles.empty}>{words.empty}</p>;
@@ -36,7 +40,9 @@ function Entry({ happening }: { readonly happening: Happening }) {
       <div className={styles.what}>
         <p className={styles.line}>
           <span className={styles.said}>{sentenceCase(what)}</span>
-          <DateTime at={at} show="time" className={styles.time} />
+          <time className={styles.time} dateTime={at} title={parts.utc(utcTime(at))}>
+            {clockOf(at)}
+          </time>
         </p>
         {telling.length > 0 && <Details details={telling} />}
         {more.length > 0 && (
