@@ -16,6 +16,8 @@ COPY build build
 COPY server server
 COPY shared shared
 COPY web web
+COPY desk/calls desk/calls
+COPY desk/web desk/web
 ARG CAMPAIGN_FOLDER=campaign
 COPY ${CAMPAIGN_FOLDER} campaign
 COPY --from=earlier /app/dist dist

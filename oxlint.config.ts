@@ -114,7 +114,10 @@ const IMPORTS: readonly (readonly [files: string[], restrictions: Restriction[]]
     ['web/**'],
     [
       ALIASES,
-      { group: ['#server/*', ...WORKSHOP, 'node:*'], message: 'web/ imports shared/ and campaign/ only.' },
+      {
+        group: ['#server/*', '#desk/*', ...WORKSHOP, 'node:*'],
+        message: 'web/ imports shared/ and campaign/ only.',
+      },
       { group: ['#campaign/article/*'], message: 'The article is gated; no public file may hold it.' },
     ],
   ],
@@ -148,9 +151,48 @@ const IMPORTS: readonly (readonly [files: string[], restrictions: Restriction[]]
     [
       ALIASES,
       { group: ['#web/*', ...WORKSHOP], message: 'desk/ imports server/ and shared/ only.' },
+      { group: ['#desk/web/*', '#desk/web/*/*'], message: 'desk/web/ runs in a browser.' },
       REACT,
       SQL,
       ...privatePartsBut(),
+    ],
+  ],
+  [
+    ['desk/calls/**'],
+    [
+      ALIASES,
+      {
+        group: ['#*/**', '!#desk/calls/*', 'node:*'],
+        message: 'desk/calls/ is for the browser as well: it imports zod and itself only.',
+      },
+      REACT,
+    ],
+  ],
+  [
+    ['desk/web/**'],
+    [
+      ALIASES,
+      {
+        group: ['#server/**', '#campaign/**', ...WORKSHOP, 'node:*'],
+        message: 'desk/web/ runs in a browser: it imports desk/calls/, shared/, and the parts of web/ below.',
+      },
+      {
+        group: ['#desk/*/*', '#desk/*.ts', '!#desk/calls/*', '!#desk/web/*'],
+        message: 'desk/web/ knows the calls of the desk, not what answers them.',
+      },
+      {
+        group: [
+          '#web/*/*',
+          '#web/*.ts',
+          '#web/*.tsx',
+          '!#web/ui/*',
+          '!#web/styles/*',
+          '!#web/theme/*',
+          '!#web/frame/mark.tsx',
+        ],
+        message:
+          "desk/web/ has the page's parts, styles and theme; the rest of web/ has the words of a campaign.",
+      },
     ],
   ],
   [['**/*.test.ts'], [ALIASES]],

@@ -24,7 +24,13 @@ import { campaignWarnings, unlistedPage } from '#server/campaign/campaign-warnin
 import { sampleOnPage } from '#server/campaign/sample-on-page.ts';
 import { endWithSentence } from '#server/platform/machine-failures.ts';
 import { makeHeadlineFont } from '#build/headline-font.ts';
-import { CAMPAIGN_FOLDER, PROJECT_FOLDER, viteConfigOf } from '#build/vite-config.ts';
+import {
+  CAMPAIGN_FOLDER,
+  DESK_WEB,
+  deskViteConfig,
+  PROJECT_FOLDER,
+  viteConfigOf,
+} from '#build/vite-config.ts';
 import { readPageWords } from '#build/vite-campaign.ts';
 import { colourStyles } from '#shared/colours.ts';
 import { renderDocument, renderManifest, robotsTxt, SITEMAP_XML } from '#web/document.ts';
@@ -57,6 +63,8 @@ process.once('exit', () => rmSync(BUILDING, { recursive: true, force: true }));
 const RELEASE = path.join(BUILDING, 'release');
 const FILES = path.join(RELEASE, 'files');
 const PAGES = path.join(RELEASE, 'pages');
+/** The desk in a browser: never among the files of the page, whose address knows no desk. */
+const DESK = path.join(RELEASE, 'desk');
 /** The program that renders the pages; no part of the release. */
 const PRERENDERER = path.join(BUILDING, 'prerenderer');
 
@@ -69,9 +77,12 @@ strictLogger.warn = (message) => {
 type Output = Rolldown.RolldownOutput['output'];
 
 /** @param variant whose words the page has; null: those of the campaign itself */
-async function run(config: InlineConfig, variant: string | null = null): Promise<Output> {
+const run = (config: InlineConfig, variant: string | null = null): Promise<Output> =>
+  runWith(viteConfigOf(variant), config);
+
+async function runWith(common: InlineConfig, config: InlineConfig): Promise<Output> {
   const result = await build(
-    mergeConfig({ ...viteConfigOf(variant), logLevel: 'warn', customLogger: strictLogger }, config),
+    mergeConfig({ ...common, logLevel: 'warn', customLogger: strictLogger }, config),
   ).catch((error: unknown) => {
     throw withCode(error);
   });
@@ -253,13 +264,44 @@ async function buildPrerenderer(variant: string | null): Promise<Prerenderer> {
   return (await import(pathToFileURL(path.join(folder, 'prerender.js')).href)) as Prerenderer;
 }
 
+/** The desk in a browser. Its theme is set by a file of its own before the first paint: the desk's policy allows nothing inline. */
+async function buildDesk(): Promise<void> {
+  const [boot] = await runWith(deskViteConfig, {
+    build: {
+      outDir: DESK,
+      emptyOutDir: true,
+      rolldownOptions: {
+        input: path.join(DESK_WEB, 'boot.ts'),
+        output: { format: 'iife', entryFileNames: 'assets/theme-[hash].js' },
+      },
+    },
+  });
+  const theme: Plugin = {
+    name: 'theme-first',
+    // Behind the colour of the browser's frame, which it sets as well.
+    transformIndexHtml: (html) =>
+      html.replace('<title>', `<script src="/${boot.fileName}"></script>\n    <title>`),
+  };
+  await runWith(deskViteConfig, {
+    plugins: [theme],
+    build: {
+      outDir: DESK,
+      emptyOutDir: false,
+      rolldownOptions: {
+        input: path.join(DESK_WEB, 'index.html'),
+        output: { entryFileNames: 'assets/desk-[hash].js' },
+      },
+    },
+  });
+}
+
 const hash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
 const COMPRESSIBLE = '**/*.{js,css,svg,vtt,txt,ico}';
 
-function compressFiles(): void {
-  for (const name of globSync(COMPRESSIBLE, { cwd: FILES })) {
-    const file = path.join(FILES, name);
+function compressFiles(folder: string): void {
+  for (const name of globSync(COMPRESSIBLE, { cwd: folder })) {
+    const file = path.join(folder, name);
     const content = readFileSync(file);
     const quality = {
       [constants.BROTLI_PARAM_QUALITY]: 11,
@@ -320,6 +362,7 @@ const homes = [{ variant: others.length === 0 ? null : OWN_PAGE, ...own }];
 for (const variant of others) homes.push({ variant, ...(await buildHome(variant)) });
 takeCampaignFiles();
 await buildProofOfWork();
+await buildDesk();
 const counterUrl = site.analytics ? await buildCounter() : null;
 const notFoundCss =
   (await buildHeadlineFont([words.notFound.title, site.title])) +
@@ -373,7 +416,8 @@ const pages = [
   ['site.webmanifest', renderManifest(site)],
 ] as readonly (readonly [string, string])[];
 for (const [name, text] of pages) writeFileSync(path.join(PAGES, name), text);
-compressFiles();
+compressFiles(FILES);
+compressFiles(DESK);
 const facts: ReleaseFacts = {
   builtFrom,
   inlineHashes: {

@@ -13,6 +13,7 @@ export const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 export const CAMPAIGN_FOLDER = readCampaignFolder();
 
 const WEB = path.join(PROJECT_FOLDER, 'web');
+export const DESK_WEB = path.join(PROJECT_FOLDER, 'desk', 'web');
 
 /** Every class and movement of the page's modules of styles, as `place:name`, in an order that only these files decide. */
 const CLASSES = globSync('**/*.module.css', { cwd: WEB })
@@ -38,18 +39,42 @@ function shortClassName(name: string, file: string): string {
 /** `Features.LightDark` of Vite's lightningcss: nothing here uses light-dark(), and what would stand in for it has a weight. */
 const LIGHT_DARK = 1_048_576;
 
-/** What every use of Vite here has in common. @param variant whose words the page has; null: those of the campaign itself */
+/** For whom, and how strictly. */
+const BUILT = {
+  target: [...BUILD_TARGET],
+  cssTarget: [...BUILD_TARGET],
+  // A busy machine is no mistake of ours, and a warning stops the build.
+  rolldownOptions: { checks: { bundlerTimings: false } },
+} satisfies InlineConfig['build'];
+
+/** Of the desk in a browser: it knows no campaign, and has its styles and fonts in files. */
+export const deskViteConfig: InlineConfig = {
+  configFile: false,
+  root: DESK_WEB,
+  publicDir: false,
+  plugins: [react()],
+  build: { ...BUILT, assetsInlineLimit: 0, modulePreload: false },
+  css: {
+    modules: {
+      // What a class is of stays to be read in the browser, and no build differs from another.
+      generateScopedName: (name, file) =>
+        `${path
+          .relative(PROJECT_FOLDER, file)
+          .replace(/\.module\.css.*/s, '')
+          .replaceAll(/\W+/g, '-')
+          .replace('desk-web-', '')}-${name}`,
+    },
+    lightningcss: { exclude: LIGHT_DARK },
+  },
+};
+
+/** What every use of Vite for the page has in common. @param variant whose words the page has; null: those of the campaign itself */
 export const viteConfigOf = (variant: string | null): InlineConfig => ({
   configFile: false,
   root: path.join(PROJECT_FOLDER, 'web'),
   publicDir: path.join(PROJECT_FOLDER, 'web', 'public'),
   plugins: [campaignPlugin(CAMPAIGN_FOLDER, variant), react()],
-  build: {
-    target: [...BUILD_TARGET],
-    cssTarget: [...BUILD_TARGET],
-    // A busy machine is no mistake of ours, and a warning stops the build.
-    rolldownOptions: { checks: { bundlerTimings: false } },
-  },
+  build: BUILT,
   css: {
     modules: { generateScopedName: shortClassName },
     lightningcss: { exclude: LIGHT_DARK },

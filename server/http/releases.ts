@@ -5,6 +5,7 @@
 //     release.json   what it was built from, and what the Content-Security-Policy allows inline
 //     pages/         the prerendered pages, in which the server fills in the origin
 //     files/         what is served as it is, hashed names under assets/, each compressible file with its .br and .gz
+//     desk/          the desk in a browser, for an address of its own: index.html, and its files under assets/ as above
 // A name is the time of the build, so the last one in order is the one to serve.
 import { createHash, randomBytes } from 'node:crypto';
 import {
@@ -46,6 +47,7 @@ const ABANDONED_MS = HOUR_MS;
 /** The files that a built site is made from. Tests, e-mails and the article do not show in it. */
 const SOURCES = [
   'web/**/*',
+  'desk/{calls,web}/**/*',
   'shared/**/*.ts',
   'build/{build,browsers,headline-font,vite-*}.ts',
   'server/campaign/{campaign,icon-set,missing-and-wrong-words,own-form,own-form-words,pictures-and-films,variants}.ts',
@@ -53,7 +55,7 @@ const SOURCES = [
   'package-lock.json',
   'tsconfig.base.json',
 ];
-const NOT_SOURCES = ['**/*.test.ts'];
+const NOT_SOURCES = ['**/*.test.ts', 'desk/web/tsconfig.json'];
 const NOT_IN_THE_PAGE = ['{article,emails}/**', 'free-mail-domains.txt'];
 
 const digest = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('base64url');

@@ -332,7 +332,7 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       dependencies: Record<string, string>;
       buildPackages: string[];
     };
-    const imported = globSync('{build,web,shared,server/campaign}/**/*.{ts,tsx}', {
+    const imported = globSync('{build,web,desk/calls,desk/web,shared,server/campaign}/**/*.{ts,tsx}', {
       cwd: PROJECT_FOLDER,
       exclude: ['**/*.test.*'],
     })

@@ -3,7 +3,8 @@
 
 type IconProps = { readonly size?: number; readonly className?: string | undefined };
 
-const icon = (path: string, weight = 1.75) =>
+/** @param path of one line, on a grid of 24 */
+export const icon = (path: string, weight = 1.75) =>
   function Icon({ size = 20, className }: IconProps) {
     return (
       <svg className={className} width={size} height={size} viewBox="0 0 24 24" aria-hidden>

@@ -1,0 +1,77 @@
+// The browser's side of the desk's calls: asks, and makes one kind of error out of everything that can go wrong.
+import type { Call } from '#desk/calls/call.ts';
+import { failure as words } from '#desk/web/words.ts';
+import { ERROR_CODE_HEADER } from '#shared/errors.ts';
+
+/** A doctor may take half a minute; a call that takes this long gets no answer any more. */
+const CALL_LIMIT_MS = 60_000;
+
+/** A call that failed. Its message is a sentence for the reader: the server's own, or ours when no server answered. */
+export class CallError extends Error {
+  /** Of the answer; 0 when there was none. */
+  readonly status: number;
+  /** Which error it is (`x-error-code`); null when the answer did not come from our server. */
+  readonly code: string | null;
+
+  constructor(sentence: string, status = 0, code: string | null = null) {
+    super(sentence);
+    this.name = 'CallError';
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** Whether a call failed because the session is over, or never was. */
+export const isSignedOut = (error: unknown): boolean =>
+  error instanceof CallError && error.status === 401 && error.code === 'no-session';
+
+/** The address of a GET, with what is asked in its query; what is undefined is left out. */
+export function addressOf(path: string, asked: Readonly<Record<string, unknown>>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(asked))
+    if (value !== undefined && value !== null) query.set(name, String(value));
+  return query.size === 0 ? path : `${path}?${query}`;
+}
+
+/** What a failed answer says: the server's sentence, unless a proxy answered in its place. */
+export async function errorOf(response: Response): Promise<CallError> {
+  const code = response.headers.get(ERROR_CODE_HEADER);
+  const text = (await response.text().catch(() => '')).trim();
+  const isSentence = (response.headers.get('content-type') ?? '').startsWith('text/plain') && text !== '';
+  return new CallError(isSentence ? text : words.noSentence(response.status), response.status, code);
+}
+
+/** Makes a call. Throws a {@link CallError}, or what `signal` was aborted with. */
+export async function ask<What extends object, Answered>(
+  call: Call<What, Answered>,
+  asked: What,
+  signal?: AbortSignal,
+): Promise<Answered> {
+  const limit = new AbortController();
+  const giveUp = () => limit.abort(signal?.reason);
+  const timer = setTimeout(giveUp, CALL_LIMIT_MS);
+  signal?.addEventListener('abort', giveUp, { once: true });
+  try {
+    const response = await (
+      call.method === 'GET'
+        ? fetch(addressOf(call.path, asked as Readonly<Record<string, unknown>>), { signal: limit.signal })
+        : fetch(call.path, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json' },
+            body: JSON.stringify(asked),
+            signal: limit.signal,
+          })
+    ).catch(() => {
+      signal?.throwIfAborted();
+      throw new CallError(limit.signal.aborted ? words.noAnswer : words.offline);
+    });
+    if (!response.ok) throw await errorOf(response);
+    return (await response.json().catch(() => {
+      signal?.throwIfAborted();
+      throw new CallError(words.broken, response.status);
+    })) as Answered;
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', giveUp);
+  }
+}

@@ -1,0 +1,159 @@
+// What stands around each page: the navigation at the side of a wide screen, behind a button of a narrow one.
+import * as RadixDialog from '@radix-ui/react-dialog';
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState, type ReactNode } from 'react';
+
+import { signOut } from '#desk/calls/door.ts';
+import { Link } from '#desk/web/link.tsx';
+import { PAGES } from '#desk/web/pages.tsx';
+import { usePerson } from '#desk/web/person.ts';
+import { forgetPerson, useSend } from '#desk/web/queries.ts';
+import { usePlace } from '#desk/web/router.ts';
+import { Button } from '#desk/web/ui/button.tsx';
+import { Backdrop } from '#desk/web/ui/dialog.tsx';
+import { ExternalIcon, MenuIcon, SignOutIcon } from '#desk/web/ui/icons.tsx';
+import { useNotice } from '#desk/web/ui/notice.tsx';
+import { ThemeButton } from '#desk/web/ui/theme-button.tsx';
+import { frame as words } from '#desk/web/words.ts';
+import styles from '#desk/web/frame/frame.module.css';
+import { Mark } from '#web/frame/mark.tsx';
+import { CloseIcon } from '#web/ui/icons.tsx';
+
+const CONTENT = 'content';
+
+export function Frame({ children }: { readonly children: ReactNode }) {
+  return (
+    <div className={styles.frame}>
+      <a className={styles.skip} href={`#${CONTENT}`}>
+        {words.skip}
+      </a>
+      <header className={styles.bar}>
+        <Brand />
+        <Menu />
+      </header>
+      <aside className={styles.side}>
+        <Brand />
+        <Navigation />
+        <PersonPart />
+      </aside>
+      <main id={CONTENT} tabIndex={-1} className={styles.main}>
+        {children}
+      </main>
+    </div>
+  );
+}
+
+function Brand() {
+  const { title } = usePerson();
+  return (
+    <Link className={styles.brand} href="/">
+      <Mark />
+      <span className={styles.names}>
+        <span className={styles.desk}>{words.desk}</span>
+        <span className={styles.campaign}>{title}</span>
+      </span>
+    </Link>
+  );
+}
+
+function Navigation() {
+  const { path } = usePlace();
+  const { role } = usePerson();
+  const current = PAGES.find((page) => page.path === path)?.belongsTo ?? path;
+  const shown = PAGES.filter(({ needs, inMenu }) => inMenu !== null && (needs === 'read' || role === 'all'));
+  return (
+    <nav aria-label={words.navigation} className={styles.navigation}>
+      <ul>
+        {shown.map(({ path: to, inMenu }, index) => {
+          const { name, icon: Icon, group } = inMenu!;
+          const before = shown[index - 1]?.inMenu?.group;
+          return (
+            <li key={to} data-begins={before !== undefined && before !== group ? '' : undefined}>
+              <Link href={to} aria-current={to === current ? 'page' : undefined}>
+                <Icon size={18} />
+                {name}
+              </Link>
+            </li>
+          );
+        })}
+      </ul>
+    </nav>
+  );
+}
+
+function PersonPart() {
+  const { email, role, publicUrl } = usePerson();
+  const client = useQueryClient();
+  const { say } = useNotice();
+  const leave = useSend(signOut);
+  return (
+    <div className={styles.person}>
+      <p className={styles.who}>
+        <span className={styles.email} title={email ?? undefined}>
+          {email ?? words.atTheMachine}
+        </span>
+        <span className={styles.role}>{words.roles[role]}</span>
+      </p>
+      <div className={styles.tools}>
+        <ThemeButton />
+        <a className={styles.tool} href={publicUrl} target="_blank" rel="noreferrer" title={words.openPage}>
+          <ExternalIcon size={18} />
+          <span className="unseen">{words.openPage}</span>
+        </a>
+        <Button
+          look="icon"
+          title={words.signOut}
+          aria-label={words.signOut}
+          aria-busy={leave.isPending || undefined}
+          onClick={() =>
+            leave.mutate(
+              {},
+              { onSuccess: () => forgetPerson(client), onError: ({ message }) => say(message, 'problem') },
+            )
+          }
+        >
+          <SignOutIcon size={18} />
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+/** The navigation of a narrow screen: a sheet that closes when a page is chosen. */
+function Menu() {
+  const [open, setOpen] = useState(false);
+  const { path } = usePlace();
+  useEffect(() => setOpen(false), [path]);
+  // The side takes over on a screen that has grown wide.
+  useEffect(() => {
+    const wide = matchMedia('(min-width: 64rem)');
+    const close = () => setOpen(false);
+    wide.addEventListener('change', close);
+    return () => wide.removeEventListener('change', close);
+  }, []);
+  return (
+    <RadixDialog.Root open={open} onOpenChange={setOpen}>
+      <RadixDialog.Trigger asChild>
+        <Button look="plain" aria-label={words.openMenu}>
+          <MenuIcon size={18} />
+          {words.menu}
+        </Button>
+      </RadixDialog.Trigger>
+      <RadixDialog.Portal>
+        <Backdrop />
+        <RadixDialog.Content className={styles.sheet} aria-describedby={undefined}>
+          <div className={styles.sheetHead}>
+            <RadixDialog.Title className={styles.sheetTitle}>{words.menu}</RadixDialog.Title>
+            <RadixDialog.Close asChild>
+              <Button look="icon" aria-label={words.close}>
+                <CloseIcon size={18} />
+              </Button>
+            </RadixDialog.Close>
+          </div>
+          <Navigation />
+          <PersonPart />
+        </RadixDialog.Content>
+      </RadixDialog.Portal>
+    </RadixDialog.Root>
+  );
+}

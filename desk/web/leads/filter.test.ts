@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { chosenParts, filterIn, listAddress, queryOf, withPart } from '#desk/web/leads/filter.ts';
+
+const read = (query: string) => filterIn(new URLSearchParams(query));
+
+describe('the filter in the address', () => {
+  it('comes back as it was written', () => {
+    const filter = {
+      state: 'unverified',
+      search: 'müller & co',
+      source: 'news letter',
+      flag: 'free-mail',
+      field: 'team-size',
+      answer: '10+',
+      domain: 'example.com',
+      from: '2026-11-01',
+      to: '2026-11-23',
+    } as const;
+    assert.deepEqual(read(queryOf(filter)), filter);
+  });
+
+  it('is empty for all leads', () => {
+    assert.equal(queryOf({ state: 'verified' }), '');
+    assert.deepEqual(read(''), { state: 'verified' });
+    assert.equal(listAddress({}), '/leads');
+    assert.equal(listAddress({ domain: 'example.com' }), '/leads?domain=example.com');
+  });
+
+  it('loses what makes no sense', () => {
+    assert.deepEqual(read('state=nonsense&from=yesterday&search=%20%20&colour=red'), { state: 'verified' });
+    assert.deepEqual(read(`search=${'x'.repeat(201)}`), { state: 'verified' });
+    assert.deepEqual(read('field=team-size'), { state: 'verified' });
+    assert.deepEqual(read('answer=10'), { state: 'verified' });
+  });
+
+  it('changes by one part, and loses it when it is emptied', () => {
+    const filter = withPart({ state: 'verified' }, 'source', 'newsletter');
+    assert.deepEqual(filter, { state: 'verified', source: 'newsletter' });
+    assert.equal(chosenParts(filter), 1);
+    assert.deepEqual(withPart(filter, 'source', ''), { state: 'verified' });
+    assert.deepEqual(withPart(filter, 'state', ''), filter);
+  });
+});

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import type { PeoplePage, Person } from '#desk/calls/people.ts';
+import { goesOn, listedIn, STEP } from '#desk/web/leads/paging.ts';
+
+const person = (id: string): Person => ({
+  id,
+  email: `${id}@example.com`,
+  name: id,
+  company: 'Engines',
+  state: 'verified',
+  since: '2026-11-23T06:00:00.000Z',
+  firstReadAt: null,
+  source: 'newsletter',
+  campaign: null,
+  flags: [],
+  variant: null,
+  answers: {},
+});
+const page = (ids: readonly string[], next: string | null): PeoplePage => ({
+  people: ids.map(person),
+  next,
+  lookedBackTo: next === null ? null : `2026-11-2${next}T00:00:00.000Z`,
+});
+const ids = (pages: readonly PeoplePage[]) => listedIn(pages).people.map(({ id }) => id);
+
+describe('a list in pages', () => {
+  it('goes on by itself while pages are short and there is more', () => {
+    const pages = [page([], '3')];
+    assert.equal(goesOn(listedIn(pages), STEP), true);
+    assert.equal(listedIn(pages).lookedBackTo, '2026-11-23T00:00:00.000Z');
+    pages.push(page(['a', 'b'], '2'));
+    assert.equal(goesOn(listedIn(pages), STEP), true);
+    assert.equal(goesOn(listedIn(pages), 2), false);
+    pages.push(page([], null));
+    assert.equal(goesOn(listedIn(pages), STEP), false);
+    assert.deepEqual(listedIn(pages), { people: ['a', 'b'].map(person), hasMore: false, lookedBackTo: null });
+  });
+
+  it('asks for nothing before the first page', () => {
+    assert.equal(goesOn(listedIn([]), STEP), false);
+  });
+
+  it('shows a person once', () => {
+    assert.deepEqual(ids([page(['a', 'b'], '2'), page(['b', 'c'], null)]), ['a', 'b', 'c']);
+  });
+});

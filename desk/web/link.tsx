@@ -1,0 +1,21 @@
+// A link to another page of the desk: a real one, so that it opens in a new tab as any link does.
+import type { ComponentProps } from 'react';
+
+import { go } from '#desk/web/router.ts';
+
+export function Link({ href, onClick, ...props }: ComponentProps<'a'> & { readonly href: string }) {
+  return (
+    <a
+      href={href}
+      {...props}
+      onClick={(event) => {
+        onClick?.(event);
+        const isPlain =
+          event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+        if (event.defaultPrevented || !isPlain) return;
+        event.preventDefault();
+        go(href);
+      }}
+    />
+  );
+}

@@ -1,0 +1,41 @@
+// The desk's pages: the path of each, its place in the navigation, and what it shows. A new page is an entry here.
+import type { ComponentType } from 'react';
+
+import type { Role } from '#desk/calls/call.ts';
+import { Account } from '#desk/web/account/account.tsx';
+import { Today } from '#desk/web/today/today.tsx';
+import { AccountIcon, TodayIcon } from '#desk/web/ui/icons.tsx';
+import { pages as words } from '#desk/web/words.ts';
+
+type Icon = ComponentType<{ readonly size?: number }>;
+
+export type DeskPage = {
+  readonly path: `/${string}`;
+  readonly Page: ComponentType;
+  /** Who sees it. */
+  readonly needs: Role;
+  /** Its place in the navigation; null: it is reached from another page. */
+  readonly inMenu: {
+    readonly name: string;
+    readonly icon: Icon;
+    readonly group: 'people' | 'figures' | 'server';
+  } | null;
+  /** Of a page that is not in the navigation: the path whose entry is marked as current. */
+  readonly belongsTo?: `/${string}`;
+};
+
+/** In the order of the navigation. */
+export const PAGES: readonly DeskPage[] = [
+  {
+    path: '/',
+    Page: Today,
+    needs: 'read',
+    inMenu: { name: words.today, icon: TodayIcon, group: 'figures' },
+  },
+  {
+    path: '/account',
+    Page: Account,
+    needs: 'read',
+    inMenu: { name: words.account, icon: AccountIcon, group: 'server' },
+  },
+];

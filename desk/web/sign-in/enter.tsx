@@ -1,0 +1,45 @@
+// The link of `desk open`: its token stands in the fragment, which no server and no log sees, and leaves the address bar at once.
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef, useState } from 'react';
+
+import { enterLink } from '#desk/calls/door.ts';
+import { meetPerson, useSend } from '#desk/web/queries.ts';
+import { go } from '#desk/web/router.ts';
+import { Doorstep } from '#desk/web/sign-in/sign-in.tsx';
+import { enter as words } from '#desk/web/words.ts';
+import styles from '#desk/web/sign-in/sign-in.module.css';
+
+/** The token of the address, which is forgotten there. */
+function takeToken(): string {
+  const token = location.hash.slice(1);
+  if (token !== '') history.replaceState(null, '', '/enter');
+  return token;
+}
+
+export function Enter() {
+  const client = useQueryClient();
+  const [token] = useState(takeToken);
+  const { mutate, error } = useSend(enterLink);
+  // React mounts twice while it is developed, and a token works once.
+  const isUsed = useRef(false);
+  useEffect(() => {
+    if (token === '' || isUsed.current) return;
+    isUsed.current = true;
+    mutate(
+      { token },
+      {
+        onSuccess: async () => {
+          await meetPerson(client);
+          go('/', { replace: true });
+        },
+      },
+    );
+  }, [token, mutate, client]);
+
+  if (token !== '' && error === null) return <Doorstep title={words.title} text={words.working} />;
+  return (
+    <Doorstep title={words.failed} text={error?.message ?? words.noToken}>
+      <pre className={styles.command}>npm run desk -- open</pre>
+    </Doorstep>
+  );
+}

@@ -1,0 +1,237 @@
+// The way in: an address, then the code that is mailed to it. What the page says is the same whether or not the address may sign in.
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
+
+import { askCode, enterCode } from '#desk/calls/door.ts';
+import { CallError } from '#desk/web/ask.ts';
+import { meetPerson, useSend } from '#desk/web/queries.ts';
+import { secondsLeft } from '#desk/web/sign-in/countdown.ts';
+import { Button } from '#desk/web/ui/button.tsx';
+import { ThemeButton } from '#desk/web/ui/theme-button.tsx';
+import { frame, signIn as words } from '#desk/web/words.ts';
+import styles from '#desk/web/sign-in/sign-in.module.css';
+import { Mark } from '#web/frame/mark.tsx';
+import { TextField } from '#web/ui/field.tsx';
+
+type SignInProps = {
+  /** Whether a session has just ended on this screen. */
+  readonly hasEnded: boolean;
+  /** Called when the person is in again. */
+  readonly onLeave: () => void;
+};
+
+type Asked = { readonly email: string; readonly resendAt: number };
+
+export function SignIn({ hasEnded, onLeave }: SignInProps) {
+  const [asked, setAsked] = useState<Asked | null>(null);
+  return asked === null ? (
+    <AddressStep hasEnded={hasEnded} onAsked={setAsked} />
+  ) : (
+    <CodeStep asked={asked} onAsked={setAsked} onBack={() => setAsked(null)} onIn={onLeave} />
+  );
+}
+
+/** The one thing on the screen of a person who is not signed in. */
+export function Doorstep({
+  title,
+  text,
+  children,
+}: {
+  readonly title: string;
+  readonly text: ReactNode;
+  readonly children?: ReactNode;
+}) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  return (
+    <div className={styles.doorstep}>
+      <title>{frame.titleOf(title)}</title>
+      <header className={styles.head}>
+        <span className={styles.brand}>
+          <Mark />
+          {frame.desk}
+        </span>
+        <ThemeButton />
+      </header>
+      <main className={styles.main}>
+        <h1 ref={heading} className={styles.title}>
+          {title}
+        </h1>
+        <p className={styles.text}>{text}</p>
+        {children}
+      </main>
+    </div>
+  );
+}
+
+const askedNow = (email: string, resendSeconds: number): Asked => ({
+  email,
+  resendAt: Date.now() + resendSeconds * 1000,
+});
+
+function AddressStep({
+  hasEnded,
+  onAsked,
+}: {
+  readonly hasEnded: boolean;
+  readonly onAsked: (asked: Asked) => void;
+}) {
+  const [email, setEmail] = useState('');
+  const [complaint, setComplaint] = useState<string>();
+  const send = useSend(askCode);
+  return (
+    <Doorstep title={words.title} text={hasEnded ? words.ended : words.text}>
+      <form
+        className={styles.form}
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (send.isPending) return;
+          const address = email.trim();
+          if (!/^[^\s@]+@[^\s@]+$/.test(address)) {
+            setComplaint(words.noAddress);
+            return;
+          }
+          send.mutate(
+            { email: address },
+            { onSuccess: ({ resendSeconds }) => onAsked(askedNow(address, resendSeconds)) },
+          );
+        }}
+      >
+        <TextField
+          label={words.address}
+          type="email"
+          autoComplete="username"
+          inputMode="email"
+          value={email}
+          error={complaint ?? send.error?.message}
+          onChange={(event) => {
+            setEmail(event.currentTarget.value);
+            setComplaint(undefined);
+            if (send.isError) send.reset();
+          }}
+        />
+        <Button
+          look="primary"
+          type="submit"
+          className={styles.action}
+          aria-busy={send.isPending || undefined}
+        >
+          {send.isPending ? words.sending : words.send}
+        </Button>
+      </form>
+    </Doorstep>
+  );
+}
+
+type CodeStepProps = {
+  readonly asked: Asked;
+  readonly onAsked: (asked: Asked) => void;
+  readonly onBack: () => void;
+  readonly onIn: () => void;
+};
+
+const DIGITS = 6;
+
+function CodeStep({ asked, onAsked, onBack, onIn }: CodeStepProps) {
+  const client = useQueryClient();
+  const [code, setCode] = useState('');
+  const input = useRef<HTMLInputElement>(null);
+  const enter = useSend(enterCode);
+  const again = useSend(askCode);
+  const seconds = useSecondsLeft(asked.resendAt);
+  useEffect(() => input.current?.focus(), []);
+
+  const submit = (digits: string) => {
+    if (digits.length !== DIGITS || enter.isPending) return;
+    enter.mutate(
+      { code: digits },
+      {
+        onSuccess: async () => {
+          await meetPerson(client);
+          onIn();
+        },
+        onError: (error) => {
+          // The same digits would be refused again.
+          if (error instanceof CallError && error.code !== null) setCode('');
+          input.current?.focus();
+        },
+      },
+    );
+  };
+
+  return (
+    <Doorstep title={words.codeTitle} text={words.codeText(asked.email)}>
+      <form
+        className={styles.form}
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit(code);
+        }}
+      >
+        <TextField
+          ref={input}
+          label={words.code}
+          className={styles.code}
+          inputMode="numeric"
+          autoComplete="one-time-code"
+          enterKeyHint="done"
+          value={code}
+          error={enter.error?.message}
+          onChange={(event) => {
+            const digits = event.currentTarget.value.replace(/\D/g, '').slice(0, DIGITS);
+            setCode(digits);
+            if (enter.isError && digits !== '') enter.reset();
+            submit(digits);
+          }}
+        />
+        <Button
+          look="primary"
+          type="submit"
+          className={styles.action}
+          disabled={code.length !== DIGITS}
+          aria-busy={enter.isPending || undefined}
+        >
+          {enter.isPending ? words.signingIn : words.signIn}
+        </Button>
+      </form>
+      <p className={styles.more}>
+        {seconds > 0 ? (
+          <span>{words.againIn(seconds)}</span>
+        ) : (
+          <Button
+            look="text"
+            aria-busy={again.isPending || undefined}
+            onClick={() =>
+              again.mutate(
+                { email: asked.email },
+                { onSuccess: ({ resendSeconds }) => onAsked(askedNow(asked.email, resendSeconds)) },
+              )
+            }
+          >
+            {words.again}
+          </Button>
+        )}
+        <Button look="text" onClick={onBack}>
+          {words.otherAddress}
+        </Button>
+      </p>
+      {again.error && (
+        <p className={styles.problem} role="alert">
+          {again.error.message}
+        </p>
+      )}
+    </Doorstep>
+  );
+}
+
+function useSecondsLeft(until: number): number {
+  const [now, setNow] = useState(() => Date.now());
+  const left = secondsLeft(until, now);
+  useEffect(() => {
+    setNow(Date.now());
+    const timer = setInterval(() => setNow(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, [until]);
+  return left;
+}

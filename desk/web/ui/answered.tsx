@@ -1,0 +1,23 @@
+// What a call answered, or its state on the way there: one design for waiting and failing.
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+
+import { FailedState } from '#desk/web/ui/failed-state.tsx';
+import { Skeleton } from '#desk/web/ui/skeleton.tsx';
+
+type AnsweredProps<Data> = {
+  readonly of: UseQueryResult<Data>;
+  /** Lines of the skeleton: about as many as will come. */
+  readonly lines?: number;
+  readonly children: (data: Data) => ReactNode;
+};
+
+/** An older answer stays on the screen while a newer one is asked for, with a failure above it. */
+export function Answered<Data>({ of: { data, error, refetch }, lines = 4, children }: AnsweredProps<Data>) {
+  return (
+    <>
+      {error && <FailedState error={error} onRetry={() => void refetch()} />}
+      {data === undefined ? !error && <Skeleton lines={lines} /> : children(data)}
+    </>
+  );
+}

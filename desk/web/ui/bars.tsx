@@ -1,0 +1,64 @@
+// Small charts as SVG. Each says in words what it shows: colours and lengths are never the only way to know.
+import styles from '#desk/web/ui/bars.module.css';
+
+export type Bar = { readonly name: string; readonly value: number; readonly words: string };
+
+/** Of the grid that a bar stands in, in units of the drawing. */
+const WIDTH = 10;
+const GAP = 2;
+const HEIGHT = 60;
+
+/**
+ * One bar for each day or the like, from left to right; its words show on hover.
+ * @param about what a screen reader says in its place
+ */
+export function Bars({ bars, about }: { readonly bars: readonly Bar[]; readonly about: string }) {
+  const most = Math.max(1, ...bars.map(({ value }) => value));
+  const first = bars[0];
+  const last = bars.at(-1);
+  return (
+    <figure className={styles.figure}>
+      <svg
+        className={styles.bars}
+        role="img"
+        aria-label={about}
+        viewBox={`0 0 ${Math.max(1, bars.length) * WIDTH - GAP} ${HEIGHT}`}
+        preserveAspectRatio="none"
+      >
+        {bars.map(({ name, value, words }, index) => {
+          // What is there is seen, however little it is.
+          const height = value === 0 ? 1 : Math.max(3, (value / most) * HEIGHT);
+          return (
+            <g key={name} className={styles.bar}>
+              <title>{words}</title>
+              <rect className={styles.ground} x={index * WIDTH} y={0} width={WIDTH - GAP} height={HEIGHT} />
+              <rect
+                className={value === 0 ? styles.none : styles.some}
+                x={index * WIDTH}
+                y={HEIGHT - height}
+                width={WIDTH - GAP}
+                height={height}
+              />
+            </g>
+          );
+        })}
+      </svg>
+      {first && last && (
+        <figcaption className={styles.ends} aria-hidden>
+          <span>{first.name}</span>
+          <span>{last.name}</span>
+        </figcaption>
+      )}
+    </figure>
+  );
+}
+
+/** How a share is drawn beside its number: decorative. @param share from 0 to 1 */
+export function ShareBar({ share }: { readonly share: number }) {
+  return (
+    <svg className={styles.share} viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden>
+      <rect className={styles.track} width={100} height={4} />
+      <rect className={styles.some} width={Math.min(1, Math.max(0, share)) * 100} height={4} />
+    </svg>
+  );
+}

@@ -1,0 +1,65 @@
+// Dialogues over the page, by Radix: focus goes in, stays, and comes back. Radix's own overlay is not used: it writes styles into the
+// document, which the policy forbids.
+import * as RadixDialog from '@radix-ui/react-dialog';
+import { useEffect, type ReactNode } from 'react';
+
+import { Button } from '#desk/web/ui/button.tsx';
+import { parts as words } from '#desk/web/words.ts';
+import styles from '#desk/web/ui/dialog.module.css';
+import { CloseIcon } from '#web/ui/icons.tsx';
+
+/** What lies between a dialogue and the page, which does not scroll meanwhile. */
+export function Backdrop() {
+  useEffect(() => {
+    const root = document.documentElement;
+    root.dataset['dialog'] = '';
+    return () => {
+      delete root.dataset['dialog'];
+    };
+  }, []);
+  return <div className={styles.backdrop} aria-hidden />;
+}
+
+type DialogProps = {
+  readonly open: boolean;
+  readonly onOpenChange: (open: boolean) => void;
+  readonly title: string;
+  /** A sentence under the title. */
+  readonly text?: ReactNode;
+  readonly children: ReactNode;
+};
+
+/** A dialogue that Escape, its cross and a press beside it close. */
+export function Dialog({ open, onOpenChange, title, text, children }: DialogProps) {
+  return (
+    <RadixDialog.Root open={open} onOpenChange={onOpenChange}>
+      <RadixDialog.Portal>
+        <Backdrop />
+        <div className={styles.place}>
+          <RadixDialog.Content
+            className={styles.dialog}
+            {...(text === undefined && { 'aria-describedby': undefined })}
+          >
+            <div className={styles.head}>
+              <RadixDialog.Title>{title}</RadixDialog.Title>
+              <RadixDialog.Close asChild>
+                <Button look="icon" className={styles.close} aria-label={words.close}>
+                  <CloseIcon size={18} />
+                </Button>
+              </RadixDialog.Close>
+            </div>
+            {text !== undefined && (
+              <RadixDialog.Description className={styles.text}>{text}</RadixDialog.Description>
+            )}
+            {children}
+          </RadixDialog.Content>
+        </div>
+      </RadixDialog.Portal>
+    </RadixDialog.Root>
+  );
+}
+
+/** The buttons at the end of a dialogue. */
+export function DialogActions({ children }: { readonly children: ReactNode }) {
+  return <div className={styles.actions}>{children}</div>;
+}

@@ -1,0 +1,58 @@
+// Fields of a tool: a label above, one line high, an error below that screen readers read with the field.
+import { useId, type ComponentProps, type ReactNode } from 'react';
+
+import styles from '#desk/web/ui/fields.module.css';
+import { errorAttributes, FieldError } from '#web/ui/field.tsx';
+
+type Shared = { readonly label: string; readonly error?: string | undefined };
+
+type FieldProps = Shared & ComponentProps<'input'> & { readonly children?: ReactNode };
+
+/** One line of text, a day, a search: as `type` says. */
+export function Field({ label, error, className, children, ...props }: FieldProps) {
+  const id = useId();
+  return (
+    <div className={[styles.field, className].filter(Boolean).join(' ')}>
+      <label htmlFor={id}>{label}</label>
+      <input id={id} type="text" {...errorAttributes(id, error)} {...props} />
+      {children}
+      <FieldError id={id} error={error} />
+    </div>
+  );
+}
+
+type AreaProps = Shared & ComponentProps<'textarea'>;
+
+/** Several lines of text. */
+export function AreaField({ label, error, className, ...props }: AreaProps) {
+  const id = useId();
+  return (
+    <div className={[styles.field, className].filter(Boolean).join(' ')}>
+      <label htmlFor={id}>{label}</label>
+      <textarea id={id} rows={3} {...errorAttributes(id, error)} {...props} />
+      <FieldError id={id} error={error} />
+    </div>
+  );
+}
+
+export type Option = { readonly value: string; readonly name: string };
+
+type SelectProps = Shared & ComponentProps<'select'> & { readonly options: readonly Option[] };
+
+/** One of a few. */
+export function SelectField({ label, error, options, className, ...props }: SelectProps) {
+  const id = useId();
+  return (
+    <div className={[styles.field, className].filter(Boolean).join(' ')}>
+      <label htmlFor={id}>{label}</label>
+      <select id={id} {...errorAttributes(id, error)} {...props}>
+        {options.map(({ value, name }) => (
+          <option key={value} value={value}>
+            {name}
+          </option>
+        ))}
+      </select>
+      <FieldError id={id} error={error} />
+    </div>
+  );
+}

@@ -1,0 +1,62 @@
+// One sentence about what was just done, in a corner; read out, and gone after a while. A problem stays until it is dismissed.
+import { createContext, use, useEffect, useMemo, useState, type ReactNode } from 'react';
+
+import { Button } from '#desk/web/ui/button.tsx';
+import { frame as words } from '#desk/web/words.ts';
+import styles from '#desk/web/ui/notice.module.css';
+import { CloseIcon } from '#web/ui/icons.tsx';
+
+type Kind = 'done' | 'problem';
+type Notice = { readonly sentence: string; readonly kind: Kind; readonly number: number };
+type Notices = { readonly say: (sentence: string, kind?: Kind) => void };
+
+const SHOWN_MS = 8_000;
+
+const NoticeContext = createContext<Notices>({ say: () => {} });
+
+/** Shows a sentence in the corner, in place of the one before. */
+export const useNotice = (): Notices => use(NoticeContext);
+
+export function NoticeProvider({ children }: { readonly children: ReactNode }) {
+  const [notice, setNotice] = useState<Notice | null>(null);
+  const [isHeld, setHeld] = useState(false);
+  const notices = useMemo<Notices>(
+    () => ({
+      say: (sentence, kind = 'done') =>
+        setNotice((before) => ({ sentence, kind, number: (before?.number ?? 0) + 1 })),
+    }),
+    [],
+  );
+  useEffect(() => {
+    if (notice === null || notice.kind === 'problem' || isHeld) return undefined;
+    const timer = setTimeout(() => setNotice(null), SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [notice, isHeld]);
+  return (
+    <NoticeContext value={notices}>
+      {children}
+      <div className={styles.region} role="region" aria-label={words.announcements} aria-live="polite">
+        {notice && (
+          <div
+            key={notice.number}
+            className={`${styles.notice} ${notice.kind === 'problem' ? styles.problem : ''}`}
+            onPointerEnter={() => setHeld(true)}
+            onPointerLeave={() => setHeld(false)}
+          >
+            <p>{notice.sentence}</p>
+            <Button
+              look="icon"
+              aria-label={words.dismiss}
+              onClick={() => {
+                setHeld(false);
+                setNotice(null);
+              }}
+            >
+              <CloseIcon size={16} />
+            </Button>
+          </div>
+        )}
+      </div>
+    </NoticeContext>
+  );
+}

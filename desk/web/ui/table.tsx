@@ -1,0 +1,141 @@
+// A table by TanStack: columns that can be left out; on a phone a list of blocks with the same cells and their headings.
+import { columnVisibilityFeature, tableFeatures, useTable, type ColumnDef } from '@tanstack/react-table';
+import { useMemo, type ReactNode } from 'react';
+
+import { useIsNarrow } from '#desk/web/ui/use-is-narrow.ts';
+import styles from '#desk/web/ui/table.module.css';
+
+export type Column<Row> = {
+  readonly id: string;
+  readonly heading: string;
+  readonly cell: (row: Row) => ReactNode;
+  /** Numbers stand at the end of their cell. */
+  readonly isNumber?: boolean;
+  /** Of a cell that is long: the width that it takes at most. */
+  readonly isLong?: boolean;
+  /** What the row is about: it heads the row for screen readers, and the block on a phone. One column has it. */
+  readonly isMain?: boolean;
+};
+
+type TableProps<Row> = {
+  /** What the rows are; read out, not shown. */
+  readonly caption: string;
+  /** Made once, or in a memo. */
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly rowKey: (row: Row, index: number) => string;
+  /** Ids of columns that are not shown. */
+  readonly hidden?: ReadonlySet<string>;
+  /** While newer rows are asked for. */
+  readonly isStale?: boolean;
+};
+
+const features = tableFeatures({ columnVisibilityFeature });
+
+export function Table<Row extends object>({
+  caption,
+  columns,
+  rows,
+  rowKey,
+  hidden,
+  isStale = false,
+}: TableProps<Row>) {
+  const definitions = useMemo(
+    () =>
+      columns.map(({ id, heading, cell }): ColumnDef<typeof features, Row> => ({
+        id,
+        header: heading,
+        cell: ({ row }) => cell(row.original),
+      })),
+    [columns],
+  );
+  const columnVisibility = useMemo(
+    () => Object.fromEntries(Array.from(hidden ?? [], (id) => [id, false])),
+    [hidden],
+  );
+  const table = useTable({
+    features,
+    columns: definitions,
+    data: rows,
+    getRowId: (row: Row, index: number) => rowKey(row, index),
+    state: { columnVisibility },
+  });
+  const isNarrow = useIsNarrow();
+  const about = (id: string) => columns.find((column) => column.id === id);
+  const shown = table.getRowModel().rows;
+
+  if (isNarrow)
+    return (
+      <ul className={styles.blocks} aria-label={caption} aria-busy={isStale || undefined}>
+        {shown.map((row) => {
+          const cells = row.getVisibleCells();
+          const main = cells.find((cell) => about(cell.column.id)?.isMain) ?? cells[0];
+          return (
+            <li key={row.id} className={styles.block}>
+              {main && (
+                <div className={styles.blockHead}>
+                  <table.FlexRender cell={main} />
+                </div>
+              )}
+              <dl className={styles.pairs}>
+                {cells.map((cell) =>
+                  cell === main ? null : (
+                    <div key={cell.id} className={styles.pair}>
+                      <dt>{about(cell.column.id)?.heading}</dt>
+                      <dd>
+                        <table.FlexRender cell={cell} />
+                      </dd>
+                    </div>
+                  ),
+                )}
+              </dl>
+            </li>
+          );
+        })}
+      </ul>
+    );
+
+  return (
+    // A wide table scrolls by itself; the keyboard can do so because it can have the focus.
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+    <div className={styles.scroller} tabIndex={0} role="region" aria-label={caption}>
+      <table className={styles.table} aria-busy={isStale || undefined}>
+        <caption className="unseen">{caption}</caption>
+        <thead>
+          {table.getHeaderGroups().map((group) => (
+            <tr key={group.id}>
+              {group.headers.map((header) => (
+                <th
+                  key={header.id}
+                  scope="col"
+                  className={about(header.column.id)?.isNumber ? styles.number : undefined}
+                >
+                  <table.FlexRender header={header} />
+                </th>
+              ))}
+            </tr>
+          ))}
+        </thead>
+        <tbody>
+          {shown.map((row) => (
+            <tr key={row.id}>
+              {row.getVisibleCells().map((cell) => {
+                const { isMain, isNumber, isLong } = about(cell.column.id) ?? {};
+                const className = isNumber ? styles.number : isLong ? styles.long : undefined;
+                return isMain ? (
+                  <th key={cell.id} scope="row" className={className}>
+                    <table.FlexRender cell={cell} />
+                  </th>
+                ) : (
+                  <td key={cell.id} className={className}>
+                    <table.FlexRender cell={cell} />
+                  </td>
+                );
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,159 @@
+// Every word of the desk's pages, one object for each page. English only.
+import { pluralForm } from '#shared/words.ts';
+
+const NUMBERS = new Intl.NumberFormat('en-GB');
+
+/** A number as the desk writes it: 12,345. */
+export const number = (value: number): string => NUMBERS.format(value);
+
+/** A number with its noun: "1 lead", "12,345 leads". */
+export const counted = (count: number, one: string, other = `${one}s`): string =>
+  `${number(count)} ${pluralForm({ one, other }, count, 'en')}`;
+
+/** The frame around each page. */
+export const frame = {
+  desk: 'Desk',
+  titleOf: (page: string): string => `${page} – Desk`,
+  skip: 'Skip to content',
+  navigation: 'Pages of the desk',
+  menu: 'Menu',
+  openMenu: 'Open the menu',
+  close: 'Close',
+  openPage: 'Open the page',
+  theme: 'Switch between light and dark',
+  signOut: 'Sign out',
+  atTheMachine: 'At the machine',
+  roles: { read: 'May read', all: 'May read and change' },
+  notFound: {
+    title: 'There is no such page',
+    text: 'The address may be mistyped, or of another release of the desk.',
+    back: 'Go to Today',
+  },
+  announcements: 'Announcements',
+  dismiss: 'Dismiss',
+} as const;
+
+/** Names of the pages, as the navigation has them. */
+export const pages = {
+  today: 'Today',
+  leads: 'Leads',
+  companies: 'Companies',
+  account: 'Account',
+} as const;
+
+/** While something is asked for, and when it cannot be had. */
+export const failure = {
+  title: 'This could not be loaded',
+  again: 'Try again',
+  loading: 'Loading …',
+  offline: 'The server could not be reached. Check your connection, then try again.',
+  noAnswer: 'The server did not answer within a minute. Try again later.',
+  broken: 'The answer arrived incomplete. Try again.',
+  noSentence: (status: number): string =>
+    `Something between you and the desk answered with status ${status}. Check the proxy in front of the desk.`,
+} as const;
+
+/** Parts that every page uses. */
+export const parts = {
+  utc: (time: string): string => `${time} UTC`,
+  none: '–',
+  cancel: 'Cancel',
+  close: 'Close',
+  working: 'Working …',
+} as const;
+
+export const states = {
+  verified: 'Lead',
+  suppressed: 'Suppressed',
+  unverified: 'Unverified',
+  imported: 'Imported',
+} as const;
+
+export const signIn = {
+  title: 'Sign in to the desk',
+  text: 'Enter your address. If it may sign in, a code of six digits arrives there.',
+  ended: 'Your session has ended. Sign in again to go on where you were.',
+  address: 'E-mail address',
+  noAddress: 'Enter your e-mail address, such as ada@example.com.',
+  send: 'Send the code',
+  sending: 'Sending …',
+  codeTitle: 'Enter the code',
+  codeText: (email: string): string =>
+    `If ${email} may sign in, a code is on its way. It is valid in this browser only.`,
+  code: 'Code of six digits',
+  signIn: 'Sign in',
+  signingIn: 'Signing in …',
+  again: 'Send a new code',
+  againIn: (seconds: number): string => `A new code can be sent in ${counted(seconds, 'second')}`,
+  otherAddress: 'Use another address',
+} as const;
+
+export const enter = {
+  title: 'Opening the desk',
+  working: 'One moment …',
+  failed: 'This link does not open the desk',
+  noToken:
+    'A link works once and for ten minutes. Stop the command that showed it, and start it again for a new one:',
+} as const;
+
+export const account = {
+  lead: (who: string, role: string): string => `${who} · ${role}`,
+  sessions: 'Sessions',
+  sessionsLead: 'Where you are signed in. A session ends by itself after twelve hours.',
+  browser: 'Browser',
+  unknownBrowser: 'Unknown browser',
+  thisOne: 'this one',
+  from: 'From',
+  begun: 'Signed in',
+  ends: 'Ends',
+  action: 'End it',
+  end: 'End',
+  endOf: (browser: string): string => `End the session of ${browser || 'an unknown browser'}`,
+  endTitle: 'End this session?',
+  endText: 'That browser has to sign in again.',
+  endThisText: 'It is the one you are using: you will have to sign in again.',
+  endAction: 'End the session',
+  ended: 'The session has ended.',
+} as const;
+
+const SPAN_BEFORE = {
+  day: 'the 24 hours before',
+  week: 'the 7 days before',
+  month: 'the 30 days before',
+} as const;
+
+export const today = {
+  toDo: 'What needs doing',
+  nothingToDo: 'Nothing. Mail goes out, and the page is as it should be.',
+  signs: { problem: 'Problem', warning: 'Warning', note: 'Note' },
+  look: 'Look',
+  spans: { day: 'Last 24 hours', week: 'Last 7 days', month: 'Last 30 days' },
+  leadsOf: (count: number): string => (count === 1 ? 'lead' : 'leads'),
+  steps: {
+    seen: 'Saw the page',
+    opened: 'Opened the form',
+    asked: 'Asked for a code',
+    leads: 'Became leads',
+    read: 'Read the article',
+  },
+  notKnown: 'Not known for this time',
+  sign: (direction: 'more' | 'less'): string => (direction === 'more' ? '+' : '−'),
+  share: (share: number): string => `${Math.round(share * 100)} %`,
+  comparedWith: (span: keyof typeof SPAN_BEFORE): string => `Compared with ${SPAN_BEFORE[span]}`,
+  compared: (direction: 'more' | 'less' | 'same', by: number, span: keyof typeof SPAN_BEFORE): string =>
+    direction === 'same'
+      ? `as many as in ${SPAN_BEFORE[span]}`
+      : `${number(by)} ${direction === 'more' ? 'more' : 'fewer'} than in ${SPAN_BEFORE[span]}`,
+  nothingBefore: 'nothing to compare with yet',
+  days: 'Leads of the last 30 days',
+  noDays: 'No leads in the last 30 days.',
+  daysAbout: (all: number, most: number, day: string): string =>
+    `${counted(all, 'lead')} in the last 30 days, most of them on ${day}: ${number(most)}.`,
+  newest: 'Newest leads',
+  allLeads: 'All leads',
+  noLeads: 'The first lead will stand here.',
+  name: 'Name',
+  company: 'Company',
+  source: 'Source',
+  since: 'Since',
+} as const;
