@@ -41,9 +41,7 @@ export function DoctorPage() {
           {words.looking}
         </p>
       )}
-      {error !== null && data === undefined && (
-        <FailedState error={error} onRetry={() => void refetch()} />
-      )}
+      {error !== null && data === undefined && <FailedState error={error} onRetry={() => void refetch()} />}
       {failure !== null && <FailedState error={failure} onRetry={lookAgain} />}
       {isFirst && <Skeleton lines={10} />}
       {data !== undefined && (

@@ -30,7 +30,12 @@ const COLUMNS: readonly Column<LogEntry>[] = [
     heading: words.columns.about,
     cell: ({ about }) => <span className={styles.address}>{about ?? parts.none}</span>,
   },
-  { id: 'details', heading: words.columns.details, isLong: true, cell: ({ details }) => details || parts.none },
+  {
+    id: 'details',
+    heading: words.columns.details,
+    isLong: true,
+    cell: ({ details }) => details || parts.none,
+  },
   { id: 'from', heading: words.columns.from, cell: ({ from }) => from || parts.none },
 ];
 

@@ -57,11 +57,21 @@ function OtherDays({
     <form className={styles.days} onSubmit={send}>
       <label>
         {words.from}
-        <input type="date" value={from} required onChange={({ target }) => setTyped({ from: target.value, to })} />
+        <input
+          type="date"
+          value={from}
+          required
+          onChange={({ target }) => setTyped({ from: target.value, to })}
+        />
       </label>
       <label>
         {words.to}
-        <input type="date" value={to} required onChange={({ target }) => setTyped({ from, to: target.value })} />
+        <input
+          type="date"
+          value={to}
+          required
+          onChange={({ target }) => setTyped({ from, to: target.value })}
+        />
       </label>
       <Button type="submit">{words.show}</Button>
       <span className={styles.zone}>{words.zone}</span>

@@ -6,7 +6,13 @@ import { addressOf } from '#desk/web/ask.ts';
 import { Link } from '#desk/web/link.tsx';
 import { DaysChoice } from '#desk/web/lost/days-choice.tsx';
 import { lostDaysQuery, readLostDays, spanOfDays, type LostDays } from '#desk/web/lost/lost-days.ts';
-import { chosenLost, LOST_FACETS, lostGroups, readLostChoice, type LostChoice } from '#desk/web/lost/lost-groups.ts';
+import {
+  chosenLost,
+  LOST_FACETS,
+  lostGroups,
+  readLostChoice,
+  type LostChoice,
+} from '#desk/web/lost/lost-groups.ts';
 import styles from '#desk/web/lost/lost-page.module.css';
 import { usePagesOf } from '#desk/web/pages-of.ts';
 import { go, usePlace } from '#desk/web/router.ts';
@@ -46,10 +52,7 @@ export function LostPage() {
     <Page title={words.title} lead={words.about}>
       <DaysChoice days={days} span={spanOfDays(days, now)} onChange={(chosen) => move([chosen, choice])} />
       {error !== null && (
-        <FailedState
-          error={error}
-          onRetry={() => void (data === undefined ? refetch() : fetchNextPage())}
-        />
+        <FailedState error={error} onRetry={() => void (data === undefined ? refetch() : fetchNextPage())} />
       )}
       {data === undefined ? (
         error === null && <Skeleton lines={8} />
@@ -100,7 +103,10 @@ function Found({
               label={words[facet]}
               all={words.all}
               chosen={choice[facet]}
-              options={lostGroups(people, choice, facet).map(({ value, people: count }) => ({ value, count }))}
+              options={lostGroups(people, choice, facet).map(({ value, people: count }) => ({
+                value,
+                count,
+              }))}
               onChoose={(value) => {
                 const { [facet]: _, ...rest } = choice;
                 onChoose(value === undefined ? rest : { ...rest, [facet]: value });
@@ -146,12 +152,7 @@ const COLUMNS: readonly Column<Lost>[] = [
 ];
 
 const LostTable = ({ people }: { readonly people: readonly Lost[] }) => (
-  <Table
-    caption={words.caption}
-    columns={COLUMNS}
-    rows={people}
-    rowKey={({ id, email }) => id ?? email}
-  />
+  <Table caption={words.caption} columns={COLUMNS} rows={people} rowKey={({ id, email }) => id ?? email} />
 );
 
 function Who({ lost: { id, email, name, company } }: { readonly lost: Lost }) {

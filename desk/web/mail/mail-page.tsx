@@ -29,7 +29,9 @@ export function MailPage() {
         <Answered of={asked}>{({ waiting }) => <Waiting waiting={waiting} />}</Answered>
       </Section>
       <Section title={words.refused.heading}>
-        {asked.error === null && <Answered of={asked}>{({ refused }) => <Refused refused={refused} />}</Answered>}
+        {asked.error === null && (
+          <Answered of={asked}>{({ refused }) => <Refused refused={refused} />}</Answered>
+        )}
       </Section>
       <Webhooks />
       <Suppressions />
@@ -46,24 +48,28 @@ const WAITING: readonly Column<Mail['waiting'][number]>[] = [
     isNumber: true,
     cell: ({ putOff }) => (putOff === 0 ? parts.none : number(putOff)),
   },
-  { id: 'oldest', heading: words.waiting.columns.oldest, cell: ({ oldestAt }) => <DateTime at={oldestAt} isShort /> },
+  {
+    id: 'oldest',
+    heading: words.waiting.columns.oldest,
+    cell: ({ oldestAt }) => <DateTime at={oldestAt} isShort />,
+  },
 ];
 
 const Waiting = ({ waiting }: Pick<Mail, 'waiting'>) =>
   waiting.length === 0 ? (
     <EmptyState text={words.waiting.none} />
   ) : (
-    <Table
-      caption={words.waiting.heading}
-      columns={WAITING}
-      rows={waiting}
-      rowKey={({ domain }) => domain}
-    />
+    <Table caption={words.waiting.heading} columns={WAITING} rows={waiting} rowKey={({ domain }) => domain} />
   );
 
 const REFUSED: readonly Column<Mail['refused'][number]>[] = [
   { id: 'domain', heading: words.refused.columns.domain, isMain: true, cell: ({ domain }) => domain },
-  { id: 'reply', heading: words.refused.columns.reply, isLong: true, cell: ({ reply }) => reply || parts.none },
+  {
+    id: 'reply',
+    heading: words.refused.columns.reply,
+    isLong: true,
+    cell: ({ reply }) => reply || parts.none,
+  },
   { id: 'count', heading: words.refused.columns.count, isNumber: true, cell: ({ count }) => number(count) },
   { id: 'last', heading: words.refused.columns.last, cell: ({ lastAt }) => <DateTime at={lastAt} isShort /> },
 ];
@@ -92,8 +98,17 @@ const SUPPRESSED: readonly Column<Suppression>[] = [
     heading: words.suppressions.columns.reason,
     cell: ({ reason }) => suppressionReasons[reason] ?? reason,
   },
-  { id: 'since', heading: words.suppressions.columns.since, cell: ({ since }) => <DateTime at={since} isShort /> },
-  { id: 'note', heading: words.suppressions.columns.note, isLong: true, cell: ({ note }) => note ?? parts.none },
+  {
+    id: 'since',
+    heading: words.suppressions.columns.since,
+    cell: ({ since }) => <DateTime at={since} isShort />,
+  },
+  {
+    id: 'note',
+    heading: words.suppressions.columns.note,
+    isLong: true,
+    cell: ({ note }) => note ?? parts.none,
+  },
 ];
 
 function Suppressions() {

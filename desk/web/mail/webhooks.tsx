@@ -63,9 +63,7 @@ function Events() {
           ) : (
             <Table
               caption={words.heading}
-              columns={columnsOf(
-                mayChange && dead > 0 ? (id) => !isPending && retry([id]) : null,
-              )}
+              columns={columnsOf(mayChange && dead > 0 ? (id) => !isPending && retry([id]) : null)}
               rows={events}
               rowKey={({ id }) => id}
             />

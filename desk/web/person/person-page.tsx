@@ -75,9 +75,7 @@ function Told({ story: told }: { readonly story: Story }) {
       title={person.name || person.email}
       lead={
         <span className={styles.who}>
-          <Pill tone={TONES[person.state]}>
-            {states[person.state]}
-          </Pill>
+          <Pill tone={TONES[person.state]}>{states[person.state]}</Pill>
           {person.flags.map((flag) => (
             <Pill key={flag} tone="warning">
               {flag}
@@ -165,7 +163,9 @@ function Facts({ person }: { readonly person: Story['person'] }) {
           <DateTime at={since} />
         </Fact>
         {(state === 'verified' || state === 'suppressed') && (
-          <Fact name={facts.firstRead}>{firstReadAt === null ? facts.notRead : <DateTime at={firstReadAt} />}</Fact>
+          <Fact name={facts.firstRead}>
+            {firstReadAt === null ? facts.notRead : <DateTime at={firstReadAt} />}
+          </Fact>
         )}
         {source !== '' && <Fact name={facts.source}>{source}</Fact>}
         {campaign !== null && <Fact name={facts.campaign}>{campaign}</Fact>}
@@ -208,7 +208,12 @@ function Consent({ story: { consent, person } }: { readonly story: Story }) {
       </dl>
       {(person.state === 'verified' || person.state === 'suppressed') && (
         <p>
-          <a className={styles.link} href={addressOf(PROOF_PATH, { id: person.id })} target="_blank" rel="noreferrer">
+          <a
+            className={styles.link}
+            href={addressOf(PROOF_PATH, { id: person.id })}
+            target="_blank"
+            rel="noreferrer"
+          >
             {words.consent.proof}
           </a>
         </p>

@@ -34,7 +34,13 @@ const TELLING: Readonly<Partial<Record<Happening['kind'], readonly string[]>>> =
   withdrawal: ['reason', 'by way of'],
 };
 /** Shown as well when it is bad news: why. */
-const TELLING_WHEN_BAD: readonly string[] = ['the mail server said', 'it answered', 'reason', 'note', 'how often'];
+const TELLING_WHEN_BAD: readonly string[] = [
+  'the mail server said',
+  'it answered',
+  'reason',
+  'note',
+  'how often',
+];
 
 export type Detail = { readonly name: string; readonly value: string };
 

@@ -1,7 +1,14 @@
 // A person's story, the newest first: what happened under its day, with details on demand.
 import type { Happening } from '#desk/calls/people.ts';
 import { Sign } from '#desk/web/person/signs.tsx';
-import { detailsOf, isTime, sentenceCase, storyDays, toneOf, type Detail } from '#desk/web/person/story-look.ts';
+import {
+  detailsOf,
+  isTime,
+  sentenceCase,
+  storyDays,
+  toneOf,
+  type Detail,
+} from '#desk/web/person/story-look.ts';
 import styles from '#desk/web/person/timeline.module.css';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
 import { utcTime } from '#desk/web/ui/dates.ts';
@@ -10,7 +17,12 @@ import { parts, personPage } from '#desk/web/words.ts';
 const words = personPage.story;
 
 const dayOf = (at: string): string =>
-  new Date(at).toLocaleDateString('en-GB', { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
+  new Date(at).toLocaleDateString('en-GB', {
+    weekday: 'long',
+    day: 'numeric',
+    month: 'long',
+    year: 'numeric',
+  });
 
 const clockOf = (at: string): string =>
   new Date(at).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { offeredPeriods, readReportChoice, reportFileUrl, reportQuery } from '#desk/web/report/report-choice.ts';
+import {
+  offeredPeriods,
+  readReportChoice,
+  reportFileUrl,
+  reportQuery,
+} from '#desk/web/report/report-choice.ts';
 
 const NOW = Date.parse('2026-01-31T23:59:00Z');
 const read = (query: string) => readReportChoice(new URLSearchParams(query));

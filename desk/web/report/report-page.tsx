@@ -7,7 +7,12 @@ import { choices } from '#desk/calls/people.ts';
 import { addressOf, ask } from '#desk/web/ask.ts';
 import { keyOf, useAsk } from '#desk/web/queries.ts';
 import { Chart } from '#desk/web/report/chart.tsx';
-import { offeredPeriods, readReportChoice, reportFileUrl, reportQuery } from '#desk/web/report/report-choice.ts';
+import {
+  offeredPeriods,
+  readReportChoice,
+  reportFileUrl,
+  reportQuery,
+} from '#desk/web/report/report-choice.ts';
 import styles from '#desk/web/report/report-page.module.css';
 import { go, usePlace } from '#desk/web/router.ts';
 import { EmptyState } from '#desk/web/ui/empty-state.tsx';
@@ -52,7 +57,13 @@ export function ReportPage() {
   );
 }
 
-function Choice({ asked, campaigns }: { readonly asked: ReportAsked; readonly campaigns: readonly string[] }) {
+function Choice({
+  asked,
+  campaigns,
+}: {
+  readonly asked: ReportAsked;
+  readonly campaigns: readonly string[];
+}) {
   const { data } = useAsk(choices, {});
   const [now] = useState(() => Date.now());
   const move = (changed: Partial<ReportAsked>) =>
@@ -62,7 +73,10 @@ function Choice({ asked, campaigns }: { readonly asked: ReportAsked; readonly ca
       <SelectField
         label={words.period}
         value={asked.period}
-        options={offeredPeriods(now, asked.period).map(({ period, label }) => ({ value: period, name: label }))}
+        options={offeredPeriods(now, asked.period).map(({ period, label }) => ({
+          value: period,
+          name: label,
+        }))}
         onChange={({ target }) => move({ period: target.value })}
       />
       <SelectField
@@ -84,7 +98,10 @@ function Choice({ asked, campaigns }: { readonly asked: ReportAsked; readonly ca
 /** All of them, or one; what is chosen stands there though no list has it. */
 const oneOf = (all: string, values: readonly string[], chosen: string | undefined): readonly Option[] => [
   { value: '', name: all },
-  ...[...new Set([...(chosen === undefined ? [] : [chosen]), ...values])].map((value) => ({ value, name: value })),
+  ...[...new Set([...(chosen === undefined ? [] : [chosen]), ...values])].map((value) => ({
+    value,
+    name: value,
+  })),
 ];
 
 /** Says that it counts, and after a while that this is meant to take so long. */
@@ -118,7 +135,11 @@ function Sections({
   );
 }
 
-function ReportSection({ section: { heading, text, svg, table } }: { readonly section: ReportShown['sections'][number] }) {
+function ReportSection({
+  section: { heading, text, svg, table },
+}: {
+  readonly section: ReportShown['sections'][number];
+}) {
   return (
     <section className={styles.section}>
       <h2 className={styles.heading}>{heading}</h2>
