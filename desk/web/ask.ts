@@ -25,8 +25,10 @@ export class CallError extends Error {
 export const isSignedOut = (error: unknown): boolean =>
   error instanceof CallError && error.status === 401 && error.code === 'no-session';
 
+type Asked = string | number | boolean | null | undefined;
+
 /** The address of a GET, with what is asked in its query; what is undefined is left out. */
-export function addressOf(path: string, asked: Readonly<Record<string, unknown>>): string {
+export function addressOf(path: string, asked: Readonly<Record<string, Asked>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(asked))
     if (value !== undefined && value !== null) query.set(name, String(value));
@@ -54,7 +56,7 @@ export async function ask<What extends object, Answered>(
   try {
     const response = await (
       call.method === 'GET'
-        ? fetch(addressOf(call.path, asked as Readonly<Record<string, unknown>>), { signal: limit.signal })
+        ? fetch(addressOf(call.path, asked as Readonly<Record<string, Asked>>), { signal: limit.signal })
         : fetch(call.path, {
             method: 'POST',
             headers: { 'content-type': 'application/json' },

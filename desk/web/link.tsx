@@ -3,7 +3,7 @@ import type { ComponentProps } from 'react';
 
 import { go } from '#desk/web/router.ts';
 
-export function Link({ href, onClick, ...props }: ComponentProps<'a'> & { readonly href: string }) {
+export function Link({ href, onClick, children, ...props }: ComponentProps<'a'> & { readonly href: string }) {
   return (
     <a
       href={href}
@@ -16,6 +16,8 @@ export function Link({ href, onClick, ...props }: ComponentProps<'a'> & { readon
         event.preventDefault();
         go(href);
       }}
-    />
+    >
+      {children}
+    </a>
   );
 }

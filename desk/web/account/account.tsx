@@ -16,42 +16,41 @@ import { Pill } from '#desk/web/ui/pill.tsx';
 import { Table, type Column } from '#desk/web/ui/table.tsx';
 import { account as words, frame, pages } from '#desk/web/words.ts';
 
+const columnsWith = (onEnd: (session: Session) => void): readonly Column<Session>[] => [
+  {
+    id: 'browser',
+    heading: words.browser,
+    isMain: true,
+    cell: ({ browser, isThis }) => (
+      <>
+        <span title={browser}>{browserName(browser) || words.unknownBrowser}</span>{' '}
+        {isThis && <Pill tone="good">{words.thisOne}</Pill>}
+      </>
+    ),
+  },
+  { id: 'from', heading: words.from, cell: ({ from }) => from },
+  { id: 'begun', heading: words.begun, cell: ({ begunAt }) => <DateTime at={begunAt} /> },
+  { id: 'ends', heading: words.ends, cell: ({ endsAt }) => <DateTime at={endsAt} /> },
+  {
+    id: 'end',
+    heading: words.action,
+    cell: (session) => (
+      <Button
+        look="text"
+        aria-label={words.endOf(browserName(session.browser))}
+        onClick={() => onEnd(session)}
+      >
+        {words.end}
+      </Button>
+    ),
+  },
+];
+
 export function Account() {
   const { email, role } = usePerson();
   const answer = useAsk(sessions, {});
   const [ending, setEnding] = useState<Session | null>(null);
-  const columns = useMemo<readonly Column<Session>[]>(
-    () => [
-      {
-        id: 'browser',
-        heading: words.browser,
-        isMain: true,
-        cell: ({ browser, isThis }) => (
-          <>
-            <span title={browser}>{browserName(browser) || words.unknownBrowser}</span>{' '}
-            {isThis && <Pill tone="good">{words.thisOne}</Pill>}
-          </>
-        ),
-      },
-      { id: 'from', heading: words.from, cell: ({ from }) => from },
-      { id: 'begun', heading: words.begun, cell: ({ begunAt }) => <DateTime at={begunAt} /> },
-      { id: 'ends', heading: words.ends, cell: ({ endsAt }) => <DateTime at={endsAt} /> },
-      {
-        id: 'end',
-        heading: words.action,
-        cell: (session) => (
-          <Button
-            look="text"
-            aria-label={words.endOf(browserName(session.browser))}
-            onClick={() => setEnding(session)}
-          >
-            {words.end}
-          </Button>
-        ),
-      },
-    ],
-    [],
-  );
+  const columns = useMemo(() => columnsWith(setEnding), []);
   return (
     <Page title={pages.account} lead={words.lead(email ?? frame.atTheMachine, frame.roles[role])}>
       <Section title={words.sessions} lead={words.sessionsLead}>

@@ -56,7 +56,7 @@ function Brand() {
   );
 }
 
-function Navigation() {
+function Navigation({ onGo }: { readonly onGo?: () => void }) {
   const { path } = usePlace();
   const { role } = usePerson();
   const current = PAGES.find((page) => page.path === path)?.belongsTo ?? path;
@@ -69,7 +69,7 @@ function Navigation() {
           const before = shown[index - 1]?.inMenu?.group;
           return (
             <li key={to} data-begins={before !== undefined && before !== group ? '' : undefined}>
-              <Link href={to} aria-current={to === current ? 'page' : undefined}>
+              <Link href={to} aria-current={to === current ? 'page' : undefined} onClick={onGo}>
                 <Icon size={18} />
                 {name}
               </Link>
@@ -122,8 +122,6 @@ function PersonPart() {
 /** The navigation of a narrow screen: a sheet that closes when a page is chosen. */
 function Menu() {
   const [open, setOpen] = useState(false);
-  const { path } = usePlace();
-  useEffect(() => setOpen(false), [path]);
   // The side takes over on a screen that has grown wide.
   useEffect(() => {
     const wide = matchMedia('(min-width: 64rem)');
@@ -150,7 +148,7 @@ function Menu() {
               </Button>
             </RadixDialog.Close>
           </div>
-          <Navigation />
+          <Navigation onGo={() => setOpen(false)} />
           <PersonPart />
         </RadixDialog.Content>
       </RadixDialog.Portal>

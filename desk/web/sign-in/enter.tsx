@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from 'react';
 import { enterLink } from '#desk/calls/door.ts';
 import { meetPerson, useSend } from '#desk/web/queries.ts';
 import { go } from '#desk/web/router.ts';
+import { useNotice } from '#desk/web/ui/notice.tsx';
 import { Doorstep } from '#desk/web/sign-in/sign-in.tsx';
 import { enter as words } from '#desk/web/words.ts';
 import styles from '#desk/web/sign-in/sign-in.module.css';
@@ -18,6 +19,7 @@ function takeToken(): string {
 
 export function Enter() {
   const client = useQueryClient();
+  const { say } = useNotice();
   const [token] = useState(takeToken);
   const { mutate, error } = useSend(enterLink);
   // React mounts twice while it is developed, and a token works once.
@@ -28,13 +30,14 @@ export function Enter() {
     mutate(
       { token },
       {
-        onSuccess: async () => {
-          await meetPerson(client);
-          go('/', { replace: true });
-        },
+        onSuccess: () =>
+          void meetPerson(client).then(
+            () => go('/', { replace: true }),
+            ({ message }: Error) => say(message, 'problem'),
+          ),
       },
     );
-  }, [token, mutate, client]);
+  }, [token, mutate, client, say]);
 
   if (token !== '' && error === null) return <Doorstep title={words.title} text={words.working} />;
   return (

@@ -7,6 +7,7 @@ import { CallError } from '#desk/web/ask.ts';
 import { meetPerson, useSend } from '#desk/web/queries.ts';
 import { secondsLeft } from '#desk/web/sign-in/countdown.ts';
 import { Button } from '#desk/web/ui/button.tsx';
+import { useNotice } from '#desk/web/ui/notice.tsx';
 import { ThemeButton } from '#desk/web/ui/theme-button.tsx';
 import { frame, signIn as words } from '#desk/web/words.ts';
 import styles from '#desk/web/sign-in/sign-in.module.css';
@@ -134,6 +135,7 @@ const DIGITS = 6;
 
 function CodeStep({ asked, onAsked, onBack, onIn }: CodeStepProps) {
   const client = useQueryClient();
+  const { say } = useNotice();
   const [code, setCode] = useState('');
   const input = useRef<HTMLInputElement>(null);
   const enter = useSend(enterCode);
@@ -146,10 +148,7 @@ function CodeStep({ asked, onAsked, onBack, onIn }: CodeStepProps) {
     enter.mutate(
       { code: digits },
       {
-        onSuccess: async () => {
-          await meetPerson(client);
-          onIn();
-        },
+        onSuccess: () => void meetPerson(client).then(onIn, ({ message }: Error) => say(message, 'problem')),
         onError: (error) => {
           // The same digits would be refused again.
           if (error instanceof CallError && error.code !== null) setCode('');
@@ -227,11 +226,9 @@ function CodeStep({ asked, onAsked, onBack, onIn }: CodeStepProps) {
 
 function useSecondsLeft(until: number): number {
   const [now, setNow] = useState(() => Date.now());
-  const left = secondsLeft(until, now);
   useEffect(() => {
-    setNow(Date.now());
     const timer = setInterval(() => setNow(Date.now()), 1000);
     return () => clearInterval(timer);
-  }, [until]);
-  return left;
+  }, []);
+  return secondsLeft(until, now);
 }

@@ -13,7 +13,7 @@ export function DateTime({ at, isShort = false }: DateTimeProps) {
   if (at === null) return words.none;
   return (
     <time dateTime={at} title={words.utc(utcTime(at))}>
-      {isShort ? shortTime(at, new Date()) : dateTime(at)}
+      {isShort ? shortTime(at) : dateTime(at)}
     </time>
   );
 }

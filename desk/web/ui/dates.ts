@@ -20,7 +20,7 @@ export const dateTime = (iso: string, zone: Zone = {}): string =>
   format({ ...DAY, year: 'numeric', ...TIME, ...zone }).format(new Date(iso));
 
 /** As short as it can be without doubt: 07:17 today, 22 Nov, 07:17 in this year, 22 Nov 2025 before. */
-export function shortTime(iso: string, now: Date, zone: Zone = {}): string {
+export function shortTime(iso: string, now = new Date(), zone: Zone = {}): string {
   const at = new Date(iso);
   if (isSameDay(at, now, zone)) return format({ ...TIME, ...zone }).format(at);
   const year = format({ year: 'numeric', ...zone });

@@ -62,6 +62,7 @@ export function Table<Row extends object>({
   });
   const isNarrow = useIsNarrow();
   const about = (id: string) => columns.find((column) => column.id === id);
+  const content = (id: string, row: Row): ReactNode => about(id)?.cell(row);
   const shown = table.getRowModel().rows;
 
   if (isNarrow)
@@ -72,19 +73,13 @@ export function Table<Row extends object>({
           const main = cells.find((cell) => about(cell.column.id)?.isMain) ?? cells[0];
           return (
             <li key={row.id} className={styles.block}>
-              {main && (
-                <div className={styles.blockHead}>
-                  <table.FlexRender cell={main} />
-                </div>
-              )}
+              {main && <div className={styles.blockHead}>{content(main.column.id, row.original)}</div>}
               <dl className={styles.pairs}>
                 {cells.map((cell) =>
                   cell === main ? null : (
                     <div key={cell.id} className={styles.pair}>
                       <dt>{about(cell.column.id)?.heading}</dt>
-                      <dd>
-                        <table.FlexRender cell={cell} />
-                      </dd>
+                      <dd>{content(cell.column.id, row.original)}</dd>
                     </div>
                   ),
                 )}
@@ -110,7 +105,7 @@ export function Table<Row extends object>({
                   scope="col"
                   className={about(header.column.id)?.isNumber ? styles.number : undefined}
                 >
-                  <table.FlexRender header={header} />
+                  {about(header.column.id)?.heading}
                 </th>
               ))}
             </tr>
@@ -124,11 +119,11 @@ export function Table<Row extends object>({
                 const className = isNumber ? styles.number : isLong ? styles.long : undefined;
                 return isMain ? (
                   <th key={cell.id} scope="row" className={className}>
-                    <table.FlexRender cell={cell} />
+                    {content(cell.column.id, row.original)}
                   </th>
                 ) : (
                   <td key={cell.id} className={className}>
-                    <table.FlexRender cell={cell} />
+                    {content(cell.column.id, row.original)}
                   </td>
                 );
               })}
