@@ -241,7 +241,6 @@ export const personPage = {
     label: (email: string) => `Type ${email} to confirm`,
     differs: 'This is not the address of this person.',
     action: 'Erase for good',
-    done: (email: string, erased: string) => `${email} is erased: ${erased}.`,
   },
   suppress: {
     title: (email: string) => `Stop mail to ${email}?`,
@@ -323,7 +322,7 @@ export const report = {
   counting: 'Counting …',
   countingLong: 'Still counting. With a million leads this takes some seconds.',
   table: (heading: string) => `Table: ${heading}`,
-  empty: { title: 'Nothing to report', text: 'There are no figures for this period.' },
+  behindEachBar: (text: string) => `Behind each bar: ${text}`,
 } as const;
 
 export const mail = {
@@ -360,7 +359,6 @@ export const mail = {
       state: 'State',
       tries: 'Tries',
       answer: 'Last answer',
-      again: 'Send again',
     },
     states: { queued: 'Waits', dead: 'Given up' },
     nextTry: 'Next try',
@@ -374,7 +372,7 @@ export const mail = {
 
 export const doctor = {
   title: 'Doctor',
-  looked: 'Looked',
+  looked: 'Last looked',
   again: 'Look again',
   looking: 'Looking at settings, database, mail account and DNS. This takes up to half a minute.',
   states: { problem: 'Problem', warning: 'Warning', note: 'Note', ok: 'In order' },
@@ -382,9 +380,8 @@ export const doctor = {
     problem: 'Codes do not arrive, or are not safe',
     warning: 'Works, and should be mended',
     note: 'Good to know',
-    ok: 'In order',
+    ok: 'Nothing to mend',
   },
-  healthy: 'No problem was found.',
   summary: (findings: readonly { readonly state: string }[]) => {
     const of = (state: string) => findings.filter((one) => one.state === state).length;
     return `${counted(of('problem'), 'problem')}, ${counted(of('warning'), 'warning')}.`;

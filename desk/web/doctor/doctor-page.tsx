@@ -7,6 +7,7 @@ import { ask } from '#desk/web/ask.ts';
 import { findingGroups } from '#desk/web/doctor/finding-groups.ts';
 import styles from '#desk/web/doctor/doctor-page.module.css';
 import { keyOf, useAsk } from '#desk/web/queries.ts';
+import { sentenceCase } from '#desk/web/sentence-case.ts';
 import { Button } from '#desk/web/ui/button.tsx';
 import { CopyButton } from '#desk/web/ui/copy-button.tsx';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
@@ -85,7 +86,7 @@ function Found({ finding: { check, state, sentence, publish } }: { readonly find
     <li className={styles.finding} data-state={state}>
       <div className={styles.check}>
         <Pill tone={TONES[state]}>{words.states[state]}</Pill>
-        <h3>{check}</h3>
+        <h3>{sentenceCase(check)}</h3>
       </div>
       <div className={styles.said}>
         <p>{sentence}</p>
@@ -98,7 +99,9 @@ function Found({ finding: { check, state, sentence, publish } }: { readonly find
                   <dt>{words.record[part]}</dt>
                   <dd>
                     <code>{publish[part]}</code>
-                    <CopyButton text={publish[part]} name={words.copyName(words.record[part], check)} />
+                    {part !== 'type' && (
+                      <CopyButton text={publish[part]} name={words.copyName(words.record[part], check)} />
+                    )}
                   </dd>
                 </div>
               ))}

@@ -82,9 +82,19 @@ const columnsOf = (retry: ((id: string) => void) | null): readonly Column<Event>
   {
     id: 'state',
     heading: words.columns.state,
-    cell: ({ state, nextTryAt }) => (
+    cell: ({ id, type, state, nextTryAt }) => (
       <>
         <Pill tone={state === 'dead' ? 'problem' : 'plain'}>{words.states[state]}</Pill>
+        {state === 'dead' && retry !== null && (
+          <Button
+            look="text"
+            className={styles.again}
+            aria-label={words.retryOf(type)}
+            onClick={() => retry(id)}
+          >
+            {words.retry}
+          </Button>
+        )}
         {nextTryAt !== null && (
           <span className={styles.next}>
             {words.nextTry} <DateTime at={nextTryAt} isShort />
@@ -95,20 +105,4 @@ const columnsOf = (retry: ((id: string) => void) | null): readonly Column<Event>
   },
   { id: 'tries', heading: words.columns.tries, isNumber: true, cell: ({ attempts }) => number(attempts) },
   { id: 'answer', heading: words.columns.answer, isLong: true, cell: ({ answer }) => answer ?? parts.none },
-  ...(retry === null
-    ? []
-    : [
-        {
-          id: 'again',
-          heading: words.columns.again,
-          cell: ({ id, type, state }: Event) =>
-            state === 'dead' ? (
-              <Button look="text" aria-label={words.retryOf(type)} onClick={() => retry(id)}>
-                {words.retry}
-              </Button>
-            ) : (
-              parts.none
-            ),
-        },
-      ]),
 ];

@@ -141,9 +141,7 @@ export function Erase({ person: { id, email }, onClose, onDone }: ChangeProps) {
       isReady={isSame}
       isBusy={isPending}
       error={error}
-      onConfirm={() =>
-        mutate({ id, email: typed.trim() }, { onSuccess: ({ erased }) => onDone(words.done(email, erased)) })
-      }
+      onConfirm={() => mutate({ id, email: typed.trim() }, { onSuccess: ({ erased }) => onDone(erased) })}
     >
       <Field
         label={words.label(email)}

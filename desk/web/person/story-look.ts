@@ -62,9 +62,6 @@ export function detailsOf(happening: Pick<Happening, 'kind' | 'what' | 'details'
   };
 }
 
-/** "the mail server said" → "The mail server said" */
-export const sentenceCase = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
-
 /** Whether a detail is a time, which is shown in the reader's zone. */
 export const isTime = (text: string): boolean => /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text);
 

@@ -1,14 +1,8 @@
 // A person's story, the newest first: what happened under its day, with details on demand.
 import type { Happening } from '#desk/calls/people.ts';
+import { sentenceCase } from '#desk/web/sentence-case.ts';
 import { Sign } from '#desk/web/person/signs.tsx';
-import {
-  detailsOf,
-  isTime,
-  sentenceCase,
-  storyDays,
-  toneOf,
-  type Detail,
-} from '#desk/web/person/story-look.ts';
+import { detailsOf, isTime, storyDays, toneOf, type Detail } from '#desk/web/person/story-look.ts';
 import styles from '#desk/web/person/timeline.module.css';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
 import { utcTime } from '#desk/web/ui/dates.ts';
@@ -56,11 +50,11 @@ function Entry({ happening }: { readonly happening: Happening }) {
             {clockOf(at)}
           </time>
         </p>
-        {telling.length > 0 && <Details details={telling} />}
+        {telling.length > 0 && <Details className={styles.telling} details={telling} />}
         {more.length > 0 && (
           <details className={styles.more}>
             <summary>{words.details}</summary>
-            <Details details={more} />
+            <Details className={styles.details} details={more} />
           </details>
         )}
       </div>
@@ -68,8 +62,14 @@ function Entry({ happening }: { readonly happening: Happening }) {
   );
 }
 
-const Details = ({ details }: { readonly details: readonly Detail[] }) => (
-  <dl className={styles.details}>
+const Details = ({
+  className,
+  details,
+}: {
+  readonly className: string | undefined;
+  readonly details: readonly Detail[];
+}) => (
+  <dl className={className}>
     {details.map(({ name, value }) => (
       <div key={name}>
         <dt>{sentenceCase(name)}</dt>

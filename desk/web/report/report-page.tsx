@@ -1,6 +1,6 @@
 // The report of a period: the sections of `desk report`, drawn by the server, with their tables.
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useEffect, useId, useState } from 'react';
 
 import { report, type ReportAsked, type ReportShown } from '#desk/calls/figures.ts';
 import { choices } from '#desk/calls/people.ts';
@@ -15,7 +15,6 @@ import {
 } from '#desk/web/report/report-choice.ts';
 import styles from '#desk/web/report/report-page.module.css';
 import { go, usePlace } from '#desk/web/router.ts';
-import { EmptyState } from '#desk/web/ui/empty-state.tsx';
 import { FailedState } from '#desk/web/ui/failed-state.tsx';
 import { SelectField, type Option } from '#desk/web/ui/fields.tsx';
 import { Page } from '#desk/web/ui/page.tsx';
@@ -119,62 +118,88 @@ function Counting() {
 }
 
 function Sections({
-  report: { sections },
+  report: { figures, sections, notes },
   isStale,
 }: {
   readonly report: ReportShown;
   readonly isStale: boolean;
 }) {
-  if (sections.length === 0) return <EmptyState title={words.empty.title} text={words.empty.text} />;
   return (
-    <div className={styles.sections} aria-busy={isStale || undefined}>
-      {sections.map((section, index) => (
-        <ReportSection key={`${section.heading} ${index}`} section={section} />
-      ))}
+    <div className={styles.report} aria-busy={isStale || undefined}>
+      {figures.length > 0 && (
+        <dl className={styles.figures}>
+          {figures.map(({ name, value, change }) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd className={styles.value}>{value}</dd>
+              <dd className={styles.change}>{change}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      <div className={styles.sections}>
+        {sections.map((section, index) => (
+          <ReportSection key={`${section.heading} ${index}`} section={section} />
+        ))}
+      </div>
+      <div className={styles.notes}>
+        {notes.map((note) => (
+          <p key={note}>{note}</p>
+        ))}
+      </div>
     </div>
   );
 }
 
-function ReportSection({
-  section: { heading, text, svg, table },
-}: {
-  readonly section: ReportShown['sections'][number];
-}) {
+function ReportSection({ section }: { readonly section: ReportShown['sections'][number] }) {
+  const id = useId();
+  const { heading, text, svg, wideSvg, bars, behindEachBar, table } = section;
   return (
-    <section className={styles.section}>
-      <h2 className={styles.heading}>{heading}</h2>
+    <section className={styles.section} data-wide={wideSvg === null ? undefined : ''} aria-labelledby={id}>
+      <h2 id={id} className={styles.heading}>
+        {heading}
+      </h2>
       {text !== '' && <p className={styles.finding}>{text}</p>}
-      {svg !== null && <Chart svg={svg} />}
-      {table !== null && table.rows.length > 0 && (
+      {svg !== null && <Chart svg={svg} wideSvg={wideSvg} bars={bars} behindEachBar={behindEachBar} />}
+      {table !== null && (
         // Without a drawing the table is all there is.
         <details className={styles.table} open={svg === null}>
           <summary>{words.table(heading)}</summary>
-          {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a wide table scrolls, by the keyboard too */}
-          <div className={styles.scroller} tabIndex={0} role="region" aria-label={words.table(heading)}>
-            <table>
-              <thead>
-                <tr>
-                  {table.head.map((name) => (
-                    <th key={name} scope="col">
-                      {name}
-                    </th>
-                  ))}
-                </tr>
-              </thead>
-              <tbody>
-                {table.rows.map(([name = '', ...cells], row) => (
-                  <tr key={`${name} ${row}`}>
-                    <th scope="row">{name}</th>
-                    {cells.map((cell, column) => (
-                      <td key={column}>{cell}</td>
-                    ))}
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Figures name={words.table(heading)} table={table} />
         </details>
       )}
     </section>
+  );
+}
+
+type Table = NonNullable<ReportShown['sections'][number]['table']>;
+
+function Figures({ name, table: { head, rows } }: { readonly name: string; readonly table: Table }) {
+  return (
+    // A wide table scrolls by itself; the keyboard can do so because it can have the focus.
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+    <div className={styles.scroller} tabIndex={0} role="region" aria-label={name}>
+      <table>
+        <thead>
+          <tr>
+            {head.map((column) => (
+              <th key={column} scope="col">
+                {column}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(([first = '', ...cells], row) => (
+            <tr key={`${first} ${row}`}>
+              <th scope="row">{first}</th>
+              {cells.map((cell, column) => (
+                <td key={column}>{cell}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }

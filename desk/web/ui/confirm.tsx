@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 
 import { Button } from '#desk/web/ui/button.tsx';
 import { Backdrop, DialogActions } from '#desk/web/ui/dialog.tsx';
+import { useFocusBack } from '#desk/web/ui/use-focus-back.ts';
 import { parts as words } from '#desk/web/words.ts';
 import styles from '#desk/web/ui/dialog.module.css';
 
@@ -38,12 +39,13 @@ export function Confirm({
   error,
   children,
 }: ConfirmProps) {
+  const focusBack = useFocusBack();
   return (
     <RadixAlert.Root open={open} onOpenChange={onOpenChange}>
       <RadixAlert.Portal>
         <Backdrop />
         <div className={styles.place}>
-          <RadixAlert.Content className={styles.dialog}>
+          <RadixAlert.Content className={styles.dialog} {...focusBack}>
             <RadixAlert.Title>{title}</RadixAlert.Title>
             <RadixAlert.Description className={styles.text}>{text}</RadixAlert.Description>
             <form

@@ -4,6 +4,7 @@ import * as RadixDialog from '@radix-ui/react-dialog';
 import { useEffect, type ReactNode } from 'react';
 
 import { Button } from '#desk/web/ui/button.tsx';
+import { useFocusBack } from '#desk/web/ui/use-focus-back.ts';
 import { parts as words } from '#desk/web/words.ts';
 import styles from '#desk/web/ui/dialog.module.css';
 import { CloseIcon } from '#web/ui/icons.tsx';
@@ -31,6 +32,7 @@ type DialogProps = {
 
 /** A dialogue that Escape, its cross and a press beside it close. */
 export function Dialog({ open, onOpenChange, title, text, children }: DialogProps) {
+  const focusBack = useFocusBack();
   return (
     <RadixDialog.Root open={open} onOpenChange={onOpenChange}>
       <RadixDialog.Portal>
@@ -38,6 +40,7 @@ export function Dialog({ open, onOpenChange, title, text, children }: DialogProp
         <div className={styles.place}>
           <RadixDialog.Content
             className={styles.dialog}
+            {...focusBack}
             {...(text === undefined && { 'aria-describedby': undefined })}
           >
             <div className={styles.head}>
