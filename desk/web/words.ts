@@ -293,8 +293,8 @@ export const lost = {
   all: 'All',
   count: (shown: number, all: number) =>
     shown === all
-      ? counted(all, 'person', 'people')
-      : `${number(shown)} of ${counted(all, 'person', 'people')}`,
+      ? `${counted(all, 'person', 'people')}.`
+      : `${number(shown)} of ${counted(all, 'person', 'people')}.`,
   soFar: 'Still reading …',
   more: 'Read on',
   showMore: 'Show more',

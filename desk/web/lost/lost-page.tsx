@@ -97,27 +97,32 @@ function Found({
     <>
       {!isEmpty && (
         <div className={styles.filters}>
-          {LOST_FACETS.map((facet) => (
-            <Chips
-              key={facet}
-              label={words[facet]}
-              all={words.all}
-              chosen={choice[facet]}
-              options={lostGroups(people, choice, facet).map(({ value, people: count }) => ({
-                value,
-                count,
-              }))}
-              onChoose={(value) => {
-                const { [facet]: _, ...rest } = choice;
-                onChoose(value === undefined ? rest : { ...rest, [facet]: value });
-              }}
-            />
-          ))}
+          {LOST_FACETS.map((facet) => {
+            const options = lostGroups(people, choice, facet);
+            // One value for everyone is nothing to choose from.
+            if (options.length < 2 && choice[facet] === undefined) return null;
+            return (
+              <Chips
+                key={facet}
+                label={words[facet]}
+                all={words.all}
+                chosen={choice[facet]}
+                options={options.map(({ value, people: count }) => ({ value, count }))}
+                onChoose={(value) => {
+                  const { [facet]: _, ...rest } = choice;
+                  onChoose(value === undefined ? rest : { ...rest, [facet]: value });
+                }}
+              />
+            );
+          })}
         </div>
       )}
       <p className={styles.count} role="status">
-        {!isEmpty && words.count(chosen.length, people.length)} {isReading && words.soFar}{' '}
-        {open > 0 && <span className={styles.quiet}>{words.open(open)}</span>}
+        {[
+          ...(isEmpty ? [] : [words.count(chosen.length, people.length)]),
+          ...(isReading ? [words.soFar] : []),
+          ...(open > 0 ? [words.open(open)] : []),
+        ].join(' ')}
       </p>
       {isEmpty ? (
         <EmptyState title={words.empty.title} text={words.empty.text} />
@@ -148,7 +153,11 @@ const COLUMNS: readonly Column<Lost>[] = [
   { id: 'person', heading: words.columns.person, isMain: true, cell: (one) => <Who lost={one} /> },
   { id: 'why', heading: words.columns.why, isLong: true, cell: (one) => <Why lost={one} /> },
   { id: 'platform', heading: words.columns.platform, cell: ({ platform }) => platform },
-  { id: 'source', heading: words.columns.source, cell: ({ source }) => source || parts.none },
+  {
+    id: 'source',
+    heading: words.columns.source,
+    cell: ({ source }) => <span className={styles.source}>{source || parts.none}</span>,
+  },
 ];
 
 const LostTable = ({ people }: { readonly people: readonly Lost[] }) => (

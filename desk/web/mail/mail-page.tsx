@@ -25,14 +25,18 @@ export function MailPage() {
           {words.stuck}
         </p>
       )}
-      <Section title={words.waiting.heading}>
-        <Answered of={asked}>{({ waiting }) => <Waiting waiting={waiting} />}</Answered>
-      </Section>
-      <Section title={words.refused.heading}>
-        {asked.error === null && (
-          <Answered of={asked}>{({ refused }) => <Refused refused={refused} />}</Answered>
+      <Answered of={asked} lines={6}>
+        {({ waiting, refused }) => (
+          <>
+            <Section title={words.waiting.heading}>
+              <Waiting waiting={waiting} />
+            </Section>
+            <Section title={words.refused.heading}>
+              <Refused refused={refused} />
+            </Section>
+          </>
         )}
-      </Section>
+      </Answered>
       <Webhooks />
       <Suppressions />
     </Page>
