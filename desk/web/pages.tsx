@@ -3,7 +3,9 @@ import type { ComponentType } from 'react';
 
 import type { Role } from '#desk/calls/call.ts';
 import { Account } from '#desk/web/account/account.tsx';
+import { Companies } from '#desk/web/companies/companies.tsx';
 import { DoctorPage } from '#desk/web/doctor/doctor-page.tsx';
+import { Leads } from '#desk/web/leads/leads.tsx';
 import { LogPage } from '#desk/web/log/log-page.tsx';
 import { LostPage } from '#desk/web/lost/lost-page.tsx';
 import { MailPage } from '#desk/web/mail/mail-page.tsx';
@@ -12,7 +14,9 @@ import { ReportPage } from '#desk/web/report/report-page.tsx';
 import { Today } from '#desk/web/today/today.tsx';
 import {
   AccountIcon,
+  CompaniesIcon,
   DoctorIcon,
+  LeadsIcon,
   LogIcon,
   LostIcon,
   MailIcon,
@@ -45,6 +49,18 @@ export const PAGES: readonly DeskPage[] = [
     Page: Today,
     needs: 'read',
     inMenu: { name: words.today, icon: TodayIcon, group: 'figures' },
+  },
+  {
+    path: '/leads',
+    Page: Leads,
+    needs: 'read',
+    inMenu: { name: words.leads, icon: LeadsIcon, group: 'people' },
+  },
+  {
+    path: '/companies',
+    Page: Companies,
+    needs: 'read',
+    inMenu: { name: words.companies, icon: CompaniesIcon, group: 'people' },
   },
   { path: '/person', Page: PersonPage, needs: 'read', inMenu: null, belongsTo: '/leads' },
   {

@@ -68,100 +68,12 @@ export const parts = {
   more: 'Show more',
 } as const;
 
+/** The states of people: in a sentence, and over the column of when it began. */
 export const states = {
-  verified: 'Lead',
-  suppressed: 'Suppressed',
-  unverified: 'Unverified',
-  imported: 'Imported',
-} as const;
-
-export const signIn = {
-  title: 'Sign in to the desk',
-  text: 'Enter your address. If it may sign in, a code of six digits arrives there.',
-  ended: 'Your session has ended. Sign in again to go on where you were.',
-  address: 'E-mail address',
-  noAddress: 'Enter your e-mail address, such as ada@example.com.',
-  send: 'Send the code',
-  sending: 'Sending …',
-  codeTitle: 'Enter the code',
-  codeText: (email: string): string =>
-    `If ${email} may sign in, a code is on its way. It is valid in this browser only.`,
-  code: 'Code of six digits',
-  signIn: 'Sign in',
-  signingIn: 'Signing in …',
-  again: 'Send a new code',
-  againIn: (seconds: number): string => `A new code can be sent in ${counted(seconds, 'second')}`,
-  otherAddress: 'Use another address',
-} as const;
-
-export const enter = {
-  title: 'Opening the desk',
-  working: 'One moment …',
-  failed: 'This link does not open the desk',
-  noToken:
-    'A link works once and for ten minutes. Stop the command that showed it, and start it again for a new one:',
-} as const;
-
-export const account = {
-  lead: (who: string, role: string): string => `${who} · ${role}`,
-  sessions: 'Sessions',
-  sessionsLead: 'Where you are signed in. A session ends by itself after twelve hours.',
-  browser: 'Browser',
-  unknownBrowser: 'Unknown browser',
-  thisOne: 'this one',
-  from: 'From',
-  begun: 'Signed in',
-  ends: 'Ends',
-  action: 'End it',
-  end: 'End',
-  endOf: (browser: string): string => `End the session of ${browser || 'an unknown browser'}`,
-  endTitle: 'End this session?',
-  endText: 'That browser has to sign in again.',
-  endThisText: 'It is the one you are using: you will have to sign in again.',
-  endAction: 'End the session',
-  ended: 'The session has ended.',
-} as const;
-
-const SPAN_BEFORE = {
-  day: 'the 24 hours before',
-  week: 'the 7 days before',
-  month: 'the 30 days before',
-} as const;
-
-export const today = {
-  toDo: 'What needs doing',
-  nothingToDo: 'Nothing. Mail goes out, and the page is as it should be.',
-  signs: { problem: 'Problem', warning: 'Warning', note: 'Note' },
-  look: 'Look',
-  spans: { day: 'Last 24 hours', week: 'Last 7 days', month: 'Last 30 days' },
-  leadsOf: (count: number): string => (count === 1 ? 'lead' : 'leads'),
-  steps: {
-    seen: 'Saw the page',
-    opened: 'Opened the form',
-    asked: 'Asked for a code',
-    leads: 'Became leads',
-    read: 'Read the article',
-  },
-  notKnown: 'Not known for this time',
-  sign: (direction: 'more' | 'less'): string => (direction === 'more' ? '+' : '−'),
-  share: (share: number): string => `${Math.round(share * 100)} %`,
-  comparedWith: (span: keyof typeof SPAN_BEFORE): string => `Compared with ${SPAN_BEFORE[span]}`,
-  compared: (direction: 'more' | 'less' | 'same', by: number, span: keyof typeof SPAN_BEFORE): string =>
-    direction === 'same'
-      ? `as many as in ${SPAN_BEFORE[span]}`
-      : `${number(by)} ${direction === 'more' ? 'more' : 'fewer'} than in ${SPAN_BEFORE[span]}`,
-  nothingBefore: 'nothing to compare with yet',
-  days: 'Leads of the last 30 days',
-  noDays: 'No leads in the last 30 days.',
-  daysAbout: (all: number, most: number, day: string): string =>
-    `${counted(all, 'lead')} in the last 30 days, most of them on ${day}: ${number(most)}.`,
-  newest: 'Newest leads',
-  allLeads: 'All leads',
-  noLeads: 'The first lead will stand here.',
-  name: 'Name',
-  company: 'Company',
-  source: 'Source',
-  since: 'Since',
+  verified: { many: 'Leads', since: 'Verified' },
+  suppressed: { many: 'Suppressed leads', since: 'Verified' },
+  unverified: { many: 'Unverified people', since: 'Asked' },
+  imported: { many: 'Imported people', since: 'Imported' },
 } as const;
 
 /** How an address came on the list of those that get no mail. */
@@ -175,7 +87,12 @@ export const suppressionReasons: Readonly<Record<string, string>> = {
 
 export const personPage = {
   title: 'Person',
-  back: 'Leads',
+  states: {
+    verified: 'Lead',
+    suppressed: 'Gets no mail',
+    unverified: 'Not verified',
+    imported: 'Imported',
+  },
   notFound: {
     title: 'This person is not here',
     text: 'They were erased, or the address of this page is incomplete. Look for them in the list of leads.',
@@ -417,5 +334,176 @@ export const log = {
     'downloaded-report': 'Downloaded a report',
   },
   empty: { title: 'Nothing yet', text: 'Nobody has signed in, and no command has changed anything.' },
+
+export const signIn = {
+  title: 'Sign in to the desk',
+  text: 'Enter your address. If it may sign in, a code of six digits arrives there.',
+  ended: 'Your session has ended. Sign in again to go on where you were.',
+  address: 'E-mail address',
+  noAddress: 'Enter your e-mail address, such as ada@example.com.',
+  send: 'Send the code',
+  sending: 'Sending …',
+  codeTitle: 'Enter the code',
+  codeText: (email: string): string =>
+    `If ${email} may sign in, a code is on its way. It is valid in this browser only.`,
+  code: 'Code of six digits',
+  signIn: 'Sign in',
+  signingIn: 'Signing in …',
+  again: 'Send a new code',
+  againIn: (seconds: number): string => `A new code can be sent in ${counted(seconds, 'second')}`,
+  otherAddress: 'Use another address',
+} as const;
+
+export const enter = {
+  title: 'Opening the desk',
+  working: 'One moment …',
+  failed: 'This link does not open the desk',
+  noToken:
+    'A link works once and for ten minutes. Stop the command that showed it, and start it again for a new one:',
+} as const;
+
+export const account = {
+  lead: (who: string, role: string): string => `${who} · ${role}`,
+  sessions: 'Sessions',
+  sessionsLead: 'Where you are signed in. A session ends by itself after twelve hours.',
+  browser: 'Browser',
+  unknownBrowser: 'Unknown browser',
+  thisOne: 'this one',
+  from: 'From',
+  begun: 'Signed in',
+  ends: 'Ends',
+  action: 'End it',
+  end: 'End',
+  endOf: (browser: string): string => `End the session of ${browser || 'an unknown browser'}`,
+  endTitle: 'End this session?',
+  endText: 'That browser has to sign in again.',
+  endThisText: 'It is the one you are using: you will have to sign in again.',
+  endAction: 'End the session',
+  ended: 'The session has ended.',
+} as const;
+
+const SPAN_BEFORE = {
+  day: 'the 24 hours before',
+  week: 'the 7 days before',
+  month: 'the 30 days before',
+} as const;
+
+export const today = {
+  toDo: 'What needs doing',
+  nothingToDo: 'Nothing. Mail goes out, and the page is as it should be.',
+  signs: { problem: 'Problem', warning: 'Warning', note: 'Note' },
+  look: 'Look',
+  spans: { day: 'Last 24 hours', week: 'Last 7 days', month: 'Last 30 days' },
+  leadsOf: (count: number): string => (count === 1 ? 'lead' : 'leads'),
+  steps: {
+    seen: 'Saw the page',
+    opened: 'Opened the form',
+    asked: 'Asked for a code',
+    leads: 'Became leads',
+    read: 'Read the article',
+  },
+  notKnown: 'Not known for this time',
+  sign: (direction: 'more' | 'less'): string => (direction === 'more' ? '+' : '−'),
+  share: (share: number): string => `${Math.round(share * 100)} %`,
+  comparedWith: (span: keyof typeof SPAN_BEFORE): string => `Compared with ${SPAN_BEFORE[span]}`,
+  compared: (direction: 'more' | 'less' | 'same', by: number, span: keyof typeof SPAN_BEFORE): string =>
+    direction === 'same'
+      ? `as many as in ${SPAN_BEFORE[span]}`
+      : `${number(by)} ${direction === 'more' ? 'more' : 'fewer'} than in ${SPAN_BEFORE[span]}`,
+  nothingBefore: 'nothing to compare with yet',
+  days: 'Leads of the last 30 days',
+  noDays: 'No leads in the last 30 days.',
+  daysAbout: (all: number, most: number, day: string): string =>
+    `${counted(all, 'lead')} in the last 30 days, most of them on ${day}: ${number(most)}.`,
+  newest: 'Newest leads',
+  allLeads: 'All leads',
+  noLeads: 'The first lead will stand here.',
+  name: 'Name',
+  company: 'Company',
+  source: 'Source',
+  since: 'Since',
+} as const;
+
+/** The filters of the list of people. */
+export const filter = {
+  search: 'Search',
+  searchHint: 'Address, name or company',
+  state: 'State',
+  source: 'Source',
+  anySource: 'Any source',
+  more: (chosen: number): string => (chosen === 0 ? 'More filters' : `More filters (${chosen})`),
+  from: 'From',
+  to: 'To',
+  domain: 'Domain of the address',
+  domainHint: 'example.com',
+  flag: 'Flag',
+  anyFlag: 'Any flag',
+  question: 'Answer to',
+  anyAnswer: 'Any question',
+  answer: 'Answer has',
+  clear: 'Clear the filters',
+  searched: (text: string): string => `with “${text}” in address, name or company`,
+  ofSource: (source: string): string => `source ${source}`,
+  flagged: (flag: string): string => `flag ${flag}`,
+  atDomain: (domain: string): string => `at ${domain}`,
+  answered: (question: string, answer: string): string => `“${answer}” in the answer to “${question}”`,
+  fromDay: (day: string): string => `from ${day}`,
+  toDay: (day: string): string => `to ${day}`,
+} as const;
+
+export const leads = {
+  name: 'Name',
+  email: 'E-mail',
+  company: 'Company',
+  read: 'First read',
+  source: 'Source',
+  campaign: 'Campaign',
+  flags: 'Flags',
+  variant: 'Variant',
+  columns: 'Columns',
+  export: 'Export',
+  shown: (count: number, hasMore: boolean): string =>
+    hasMore ? `${number(count)} shown, the newest first.` : `${counted(count, 'person', 'people')}.`,
+  looking: (time: string): string => `Looked back to ${time}, still looking …`,
+  looked: (time: string): string => `Looked back to ${time}.`,
+  stop: 'Stop looking',
+  goOn: 'Look further back',
+  refresh: 'Refresh',
+  more: 'Show more',
+  allShown: (count: number): string => (count > 20 ? 'That is everyone.' : ''),
+  nobody: 'Nobody fits this filter',
+  nobodyText: 'Look for a shorter part of the address, name or company, or take a filter away.',
+  clear: 'Clear the filters',
+  none: {
+    verified: 'The first lead will stand here as soon as a visitor has entered the code.',
+    suppressed: 'No lead is suppressed: everyone gets mail.',
+    unverified: 'Nobody has asked for a code and not entered it.',
+    imported: 'Nobody was imported. The command is: npm run desk -- import FILE',
+  },
+  exportTitle: 'Export',
+  exportText: (what: string): string => `The file holds exactly what is filtered: ${what}.`,
+  format: 'Format',
+  fewerFormats: 'Formats of other programs hold leads alone, so they are not offered for this state.',
+  exportStart: 'Export',
+  exportStop: 'Stop the export',
+  exported: (people: number): string =>
+    `${counted(people, 'person', 'people')} exported. The file is in your downloads.`,
+  progressLabel: 'People in the file so far',
+  progress: (people: number, atMost: number | null): string =>
+    atMost === null
+      ? `${counted(people, 'person', 'people')} so far`
+      : `${number(people)} of at most ${number(atMost)} people`,
+} as const;
+
+export const companies = {
+  lead: 'Leads by the domain of their address. The large mail services are among them.',
+  search: 'Search a domain',
+  domain: 'Domain',
+  people: 'Leads',
+  share: 'Beside the largest',
+  counting: 'Counting …',
+  counted: (count: number): string => `${counted(count, 'domain')}.`,
+  none: 'The first lead will bring the first company.',
+  nothingFound: 'No lead has an address of such a domain.',
   more: 'Show more',
 } as const;

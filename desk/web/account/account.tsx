@@ -34,6 +34,7 @@ const columnsWith = (onEnd: (session: Session) => void): readonly Column<Session
   {
     id: 'end',
     heading: words.action,
+    isAction: true,
     cell: (session) => (
       <Button
         look="text"

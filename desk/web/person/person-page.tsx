@@ -19,7 +19,7 @@ import { EmptyState } from '#desk/web/ui/empty-state.tsx';
 import { useNotice } from '#desk/web/ui/notice.tsx';
 import { Page, Section } from '#desk/web/ui/page.tsx';
 import { Pill } from '#desk/web/ui/pill.tsx';
-import { personPage as words, states, suppressionReasons } from '#desk/web/words.ts';
+import { personPage as words, suppressionReasons } from '#desk/web/words.ts';
 import { answerText } from '#shared/own-answers.ts';
 
 export function PersonPage() {
@@ -75,7 +75,7 @@ function Told({ story: told }: { readonly story: Story }) {
       title={person.name || person.email}
       lead={
         <span className={styles.who}>
-          <Pill tone={TONES[person.state]}>{states[person.state]}</Pill>
+          <Pill tone={TONES[person.state]}>{words.states[person.state]}</Pill>
           {person.flags.map((flag) => (
             <Pill key={flag} tone="warning">
               {flag}

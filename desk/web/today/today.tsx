@@ -30,10 +30,8 @@ export function Today() {
                 <Span key={span.span} figures={span} />
               ))}
             </div>
-            <div className={styles.columns}>
-              <Days byDay={data.byDay} />
-              <Newest newest={data.newest} />
-            </div>
+            <Days byDay={data.byDay} />
+            <Newest newest={data.newest} />
           </>
         )}
       </Answered>
@@ -90,14 +88,11 @@ function Span({ figures: { span, now, before } }: { readonly figures: SpanFigure
           return (
             <div key={step}>
               <dt>{words.steps[step]}</dt>
-              <dd>
-                {value === null ? <span title={words.notKnown}>{parts.none}</span> : number(value)}
-                {change !== null && change.direction !== 'same' && (
-                  <span className={styles.change} title={words.comparedWith(span)}>
-                    {words.sign(change.direction)}
-                    {number(change.by)}
-                  </span>
-                )}
+              <dd>{value === null ? <span title={words.notKnown}>{parts.none}</span> : number(value)}</dd>
+              <dd className={styles.change} title={words.comparedWith(span)}>
+                {change !== null &&
+                  change.direction !== 'same' &&
+                  `${words.sign(change.direction)}${number(change.by)}`}
               </dd>
               <dd className={styles.shareOf}>
                 {share !== null && (

@@ -1,7 +1,7 @@
 // Dialogues over the page, by Radix: focus goes in, stays, and comes back. Radix's own overlay is not used: it writes styles into the
 // document, which the policy forbids.
 import * as RadixDialog from '@radix-ui/react-dialog';
-import { useEffect, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 
 import { Button } from '#desk/web/ui/button.tsx';
 import { useFocusBack } from '#desk/web/ui/use-focus-back.ts';
@@ -9,17 +9,8 @@ import { parts as words } from '#desk/web/words.ts';
 import styles from '#desk/web/ui/dialog.module.css';
 import { CloseIcon } from '#web/ui/icons.tsx';
 
-/** What lies between a dialogue and the page, which does not scroll meanwhile. */
-export function Backdrop() {
-  useEffect(() => {
-    const root = document.documentElement;
-    root.dataset['dialog'] = '';
-    return () => {
-      delete root.dataset['dialog'];
-    };
-  }, []);
-  return <div className={styles.backdrop} aria-hidden />;
-}
+/** What lies between a dialogue and the page. */
+export const Backdrop = () => <div className={styles.backdrop} aria-hidden />;
 
 type DialogProps = {
   readonly open: boolean;

@@ -13,6 +13,10 @@ export type Column<Row> = {
   readonly isNumber?: boolean;
   /** Of a cell that is long: the width that it takes at most. */
   readonly isLong?: boolean;
+  /** Buttons of the row: the heading is read out, not shown. */
+  readonly isAction?: boolean;
+  /** A drawing of what another column says; not on a phone. */
+  readonly isDecoration?: boolean;
   /** What the row is about: it heads the row for screen readers, and the block on a phone. One column has it. */
   readonly isMain?: boolean;
 };
@@ -76,7 +80,7 @@ export function Table<Row extends object>({
               {main && <div className={styles.blockHead}>{content(main.column.id, row.original)}</div>}
               <dl className={styles.pairs}>
                 {cells.map((cell) =>
-                  cell === main ? null : (
+                  cell === main || about(cell.column.id)?.isDecoration ? null : (
                     <div key={cell.id} className={styles.pair}>
                       <dt>{about(cell.column.id)?.heading}</dt>
                       <dd>{content(cell.column.id, row.original)}</dd>
@@ -105,7 +109,15 @@ export function Table<Row extends object>({
                   scope="col"
                   className={about(header.column.id)?.isNumber ? styles.number : undefined}
                 >
-                  {about(header.column.id)?.heading}
+                  <span
+                    className={
+                      about(header.column.id)?.isAction || about(header.column.id)?.isDecoration
+                        ? 'unseen'
+                        : undefined
+                    }
+                  >
+                    {about(header.column.id)?.heading}
+                  </span>
                 </th>
               ))}
             </tr>

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { rowCounter } from '#desk/web/leads/count-rows.ts';
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const count = (isCsv: boolean, ...chunks: readonly string[]) => {
+  const counter = rowCounter(isCsv);
+  return chunks.map((chunk) => counter(bytes(chunk)));
+};
+
+describe('people in a file that arrives', () => {
+  it('are counted wherever a chunk is cut', () => {
+    assert.deepEqual(count(true, 'email,na', 'me\r\na@example.com,A\r', '\nb@example.com,B\r\n'), [0, 0, 2]);
+  });
+
+  it('a line break within quotes ends no row', () => {
+    assert.deepEqual(count(true, 'email,answer\n', 'a@example.com,"one\ntw', 'o ""three""\n"\n'), [0, 0, 1]);
+  });
+
+  it('JSON Lines have no heading, and quotes in them mean nothing', () => {
+    assert.deepEqual(count(false, '{"a":"\\""}\n{"b":1}\n'), [2]);
+  });
+});

@@ -1,0 +1,128 @@
+// Exports exactly what is filtered, with progress and a way to stop.
+import { useRef, useState } from 'react';
+
+import { choices, type Filter } from '#desk/calls/people.ts';
+import { filterInWords } from '#desk/web/leads/filter-words.ts';
+import { saveExport, type Progress } from '#desk/web/leads/save-export.ts';
+import { usePerson } from '#desk/web/person.ts';
+import { useAsk } from '#desk/web/queries.ts';
+import { Answered } from '#desk/web/ui/answered.tsx';
+import { Button } from '#desk/web/ui/button.tsx';
+import { Dialog, DialogActions } from '#desk/web/ui/dialog.tsx';
+import { SelectField } from '#desk/web/ui/fields.tsx';
+import { useNotice } from '#desk/web/ui/notice.tsx';
+import { leads as words, parts } from '#desk/web/words.ts';
+import styles from '#desk/web/leads/leads.module.css';
+
+type ExportProps = {
+  readonly filter: Filter;
+  readonly open: boolean;
+  readonly onOpenChange: (open: boolean) => void;
+};
+
+export function ExportDialog({ filter, open, onOpenChange }: ExportProps) {
+  const { fields } = usePerson();
+  const answer = useAsk(choices, {}, { enabled: open });
+  const [format, setFormat] = useState('csv');
+  const running = useRef<AbortController>(null);
+  const [progress, setProgress] = useState<Progress | null>(null);
+  const [error, setError] = useState<Error | null>(null);
+  const { say } = useNotice();
+
+  const stop = () => {
+    running.current?.abort();
+    running.current = null;
+    setProgress(null);
+  };
+  const close = () => {
+    stop();
+    setError(null);
+    onOpenChange(false);
+  };
+  const start = () => {
+    const run = new AbortController();
+    running.current = run;
+    setError(null);
+    setProgress({ people: 0, atMost: null });
+    void save(run);
+  };
+  const save = async (run: AbortController) => {
+    try {
+      const people = await saveExport(format, filter, run.signal, setProgress);
+      if (running.current !== run) return;
+      close();
+      say(words.exported(people));
+    } catch (failed) {
+      if (run.signal.aborted) return;
+      stop();
+      setError(failed instanceof Error ? failed : new Error(String(failed)));
+    }
+  };
+
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={(next) => (next ? onOpenChange(true) : close())}
+      title={words.exportTitle}
+      text={words.exportText(filterInWords(filter, fields))}
+    >
+      <Answered of={answer} lines={2}>
+        {({ formats }) => {
+          const fitting = formats.filter(
+            ({ takesEveryState }) => takesEveryState || filter.state === 'verified',
+          );
+          const chosen = fitting.find(({ name }) => name === format) ?? fitting[0];
+          return progress === null ? (
+            <form
+              className={styles.exportForm}
+              onSubmit={(event) => {
+                event.preventDefault();
+                start();
+              }}
+            >
+              <SelectField
+                label={words.format}
+                options={fitting.map(({ name }) => ({ value: name, name }))}
+                value={chosen?.name}
+                onChange={(event) => setFormat(event.currentTarget.value)}
+              />
+              <p className={styles.about}>{chosen?.about}</p>
+              {fitting.length < formats.length && <p className={styles.about}>{words.fewerFormats}</p>}
+              {error && (
+                <p className={styles.error} role="alert">
+                  {error.message}
+                </p>
+              )}
+              <DialogActions>
+                <Button onClick={close}>{parts.cancel}</Button>
+                <Button type="submit" look="primary">
+                  {words.exportStart}
+                </Button>
+              </DialogActions>
+            </form>
+          ) : (
+            <div className={styles.exportForm}>
+              <ProgressBar {...progress} />
+              <DialogActions>
+                <Button onClick={stop}>{words.exportStop}</Button>
+              </DialogActions>
+            </div>
+          );
+        }}
+      </Answered>
+    </Dialog>
+  );
+}
+
+function ProgressBar({ people, atMost }: Progress) {
+  const sentence = words.progress(people, atMost);
+  return (
+    <div className={styles.progress}>
+      <progress
+        aria-label={words.progressLabel}
+        {...(atMost !== null && { max: atMost, value: Math.min(people, atMost) })}
+      />
+      <p>{sentence}</p>
+    </div>
+  );
+}

@@ -1,0 +1,180 @@
+// The filters of the list. Each change stands in the address at once; what is typed, a moment after the last key.
+import { useEffect, useRef, useState, type ComponentProps } from 'react';
+
+import { choices, STATES, type Filter } from '#desk/calls/people.ts';
+import { chosenParts, withPart, type FilterName } from '#desk/web/leads/filter.ts';
+import { usePerson } from '#desk/web/person.ts';
+import { useAsk } from '#desk/web/queries.ts';
+import { Button } from '#desk/web/ui/button.tsx';
+import { Field, SelectField, type Option } from '#desk/web/ui/fields.tsx';
+import { FilterIcon } from '#desk/web/ui/icons.tsx';
+import { filter as words, states } from '#desk/web/words.ts';
+import styles from '#desk/web/leads/leads.module.css';
+
+const TYPED_MS = 300;
+
+type BarProps = {
+  readonly filter: Filter;
+  /** @param isTyped whether it changes with each key: no place to go back to */
+  readonly onChange: (filter: Filter, isTyped: boolean) => void;
+};
+
+/** Parts that stand behind "More filters". */
+const FURTHER = ['flag', 'domain', 'field', 'from', 'to'] as const satisfies readonly FilterName[];
+
+export function FilterBar({ filter, onChange }: BarProps) {
+  const { fields } = usePerson();
+  const { data } = useAsk(choices, {});
+  const [isOpen, setOpen] = useState(() => FURTHER.some((name) => filter[name] !== undefined));
+  // A question is chosen before its answer is typed; the address has both or none.
+  const [question, setQuestion] = useState(filter.field ?? '');
+  const change = (name: FilterName, value: string, isTyped = false) =>
+    onChange(withPart(filter, name, value), isTyped);
+  const select = (name: FilterName) => ({
+    value: filter[name] ?? '',
+    onChange: (event: { readonly currentTarget: { readonly value: string } }) =>
+      change(name, event.currentTarget.value),
+  });
+  const further = FURTHER.filter((name) => filter[name] !== undefined).length;
+
+  return (
+    <search className={styles.filters}>
+      <TypedField
+        className={styles.search}
+        label={words.search}
+        type="search"
+        maxLength={200}
+        placeholder={words.searchHint}
+        value={filter.search ?? ''}
+        onTyped={(value) => change('search', value, true)}
+      />
+      <SelectField
+        label={words.state}
+        options={STATES.map((value) => ({ value, name: states[value].many }))}
+        {...select('state')}
+      />
+      <SelectField
+        label={words.source}
+        options={optionsOf(words.anySource, data?.sources, filter.source)}
+        {...select('source')}
+      />
+      <Button className={styles.more} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <FilterIcon size={16} />
+        {words.more(isOpen ? 0 : further)}
+      </Button>
+      {isOpen && (
+        <div className={styles.further}>
+          <Field label={words.from} type="date" max={filter.to} {...select('from')} />
+          <Field label={words.to} type="date" min={filter.from} {...select('to')} />
+          <TypedField
+            label={words.domain}
+            placeholder={words.domainHint}
+            value={filter.domain ?? ''}
+            onTyped={(value) => change('domain', value.replace(/^.*@/, '').toLowerCase(), true)}
+          />
+          <SelectField
+            label={words.flag}
+            options={optionsOf(words.anyFlag, data?.flags, filter.flag)}
+            {...select('flag')}
+          />
+          {fields.length > 0 && (
+            <SelectField
+              label={words.question}
+              options={[
+                { value: '', name: words.anyAnswer },
+                ...fields.map(({ id, label }) => ({ value: id, name: label })),
+              ]}
+              value={question}
+              onChange={(event) => {
+                const { value } = event.currentTarget;
+                setQuestion(value);
+                if (filter.answer !== undefined)
+                  onChange(
+                    value === ''
+                      ? withPart(withPart(filter, 'field', ''), 'answer', '')
+                      : withPart(filter, 'field', value),
+                    false,
+                  );
+              }}
+            />
+          )}
+          {question !== '' && (
+            <TypedField
+              label={words.answer}
+              value={filter.answer ?? ''}
+              onTyped={(value) =>
+                onChange(
+                  withPart(withPart(filter, 'field', value === '' ? '' : question), 'answer', value),
+                  true,
+                )
+              }
+            />
+          )}
+        </div>
+      )}
+      {chosenParts(filter) > 0 && (
+        <Button
+          look="text"
+          className={styles.clear}
+          onClick={() => {
+            setQuestion('');
+            onChange({ state: filter.state }, false);
+          }}
+        >
+          {words.clear}
+        </Button>
+      )}
+    </search>
+  );
+}
+
+/** What can be chosen, with what the address has chosen though it is rare. */
+function optionsOf(
+  any: string,
+  names: readonly string[] = [],
+  chosen: string | undefined,
+): readonly Option[] {
+  const all = chosen === undefined || names.includes(chosen) ? names : [chosen, ...names];
+  return [{ value: '', name: any }, ...all.map((value) => ({ value, name: value }))];
+}
+
+type TypedProps = Omit<ComponentProps<typeof Field>, 'value' | 'onChange'> & {
+  readonly value: string;
+  readonly onTyped: (value: string) => void;
+};
+
+/** A field whose value counts when the reader has stopped typing. */
+function TypedField({ value, onTyped, ...props }: TypedProps) {
+  const [text, setText] = useState(value);
+  const [known, setKnown] = useState(value);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  // It was changed elsewhere: by Back, or by "Clear".
+  if (value !== known) {
+    setKnown(value);
+    setText(value);
+  }
+  const send = (typed: string) => {
+    clearTimeout(timer.current);
+    const next = typed.trim();
+    if (next === known) return;
+    setKnown(next);
+    onTyped(next);
+  };
+  return (
+    <Field
+      {...props}
+      value={text}
+      onChange={(event) => {
+        const typed = event.currentTarget.value;
+        setText(typed);
+        clearTimeout(timer.current);
+        timer.current = setTimeout(() => send(typed), TYPED_MS);
+      }}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter') send(event.currentTarget.value);
+      }}
+      onBlur={(event) => send(event.currentTarget.value)}
+    />
+  );
+}

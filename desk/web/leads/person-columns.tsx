@@ -1,0 +1,83 @@
+// The columns of the list of people.
+import type { Me } from '#desk/calls/door.ts';
+import type { Person, State } from '#desk/calls/people.ts';
+import { Link } from '#desk/web/link.tsx';
+import { DateTime } from '#desk/web/ui/date-time.tsx';
+import { Pill } from '#desk/web/ui/pill.tsx';
+import type { Column } from '#desk/web/ui/table.tsx';
+import { leads as words, parts, states } from '#desk/web/words.ts';
+import styles from '#desk/web/leads/leads.module.css';
+
+/** An address, which breaks before its domain if it must. */
+function Address({ email }: { readonly email: string }) {
+  const at = email.lastIndexOf('@');
+  return (
+    <>
+      {email.slice(0, at)}
+      <wbr />
+      {email.slice(at)}
+    </>
+  );
+}
+
+const orNone = (text: string | null | undefined): string => text || parts.none;
+
+/** @param state of the people in the list */
+export const personColumns = (
+  state: State,
+  { fields, variants }: Pick<Me, 'fields' | 'variants'>,
+): readonly Column<Person>[] => [
+  {
+    id: 'name',
+    heading: words.name,
+    isMain: true,
+    cell: ({ id, name, email }) => <Link href={`/person?id=${encodeURIComponent(id)}`}>{name || email}</Link>,
+  },
+  { id: 'email', heading: words.email, cell: ({ email }) => <Address email={email} /> },
+  { id: 'company', heading: words.company, cell: ({ company }) => orNone(company) },
+  { id: 'since', heading: states[state].since, cell: ({ since }) => <DateTime at={since} isShort /> },
+  ...(state === 'verified' || state === 'suppressed'
+    ? [
+        {
+          id: 'read',
+          heading: words.read,
+          cell: ({ firstReadAt }: Person) => <DateTime at={firstReadAt} isShort />,
+        },
+      ]
+    : []),
+  { id: 'source', heading: words.source, cell: ({ source }) => orNone(source) },
+  { id: 'campaign', heading: words.campaign, cell: ({ campaign }) => orNone(campaign) },
+  {
+    id: 'flags',
+    heading: words.flags,
+    cell: ({ flags }) =>
+      flags.length === 0 ? (
+        parts.none
+      ) : (
+        <span className={styles.pills}>
+          {flags.map((flag) => (
+            <Pill key={flag}>{flag}</Pill>
+          ))}
+        </span>
+      ),
+  },
+  ...(variants.length > 1
+    ? [{ id: 'variant', heading: words.variant, cell: ({ variant }: Person) => orNone(variant) }]
+    : []),
+  ...fields.map(({ id, label }) => ({
+    id: `answer-${id}`,
+    heading: label,
+    isLong: true,
+    cell: ({ answers }: Person) => {
+      const answer = answers[id]?.answer;
+      return orNone(typeof answer === 'string' ? answer : answer?.join(', '));
+    },
+  })),
+];
+
+/** What is put away until the reader has chosen. */
+export const usuallyHidden = ({ fields }: Pick<Me, 'fields'>): readonly string[] => [
+  'campaign',
+  'variant',
+  ...fields.map(({ id }) => `answer-${id}`),
+];

@@ -1,0 +1,73 @@
+// Fetches an export as a stream, so that it can be counted and stopped, and hands the file to the browser when it is complete.
+import { EXPORT_PATH, PEOPLE_HEADER, type Filter } from '#desk/calls/people.ts';
+import { addressOf, CallError, errorOf } from '#desk/web/ask.ts';
+import { rowCounter } from '#desk/web/leads/count-rows.ts';
+import { failure as words } from '#desk/web/words.ts';
+
+export type Progress = {
+  readonly people: number;
+  /** How many there are at most; null when the server does not say. */
+  readonly atMost: number | null;
+};
+
+/** So much is in memory; what came before lies in a blob, which the browser may keep on its disk. */
+const HELD_BYTES = 8_000_000;
+
+/**
+ * Exports the people of a filter.
+ * @param onProgress called with each part that arrives
+ * @returns how many people the file has
+ */
+export async function saveExport(
+  format: string,
+  filter: Filter,
+  signal: AbortSignal,
+  onProgress: (progress: Progress) => void,
+): Promise<number> {
+  const response = await fetch(addressOf(EXPORT_PATH, { format, ...filter }), { signal }).catch(() => {
+    signal.throwIfAborted();
+    throw new CallError(words.offline);
+  });
+  if (!response.ok || response.body === null) throw await errorOf(response);
+  const type = response.headers.get('content-type') ?? 'application/octet-stream';
+  const announced = Number(response.headers.get(PEOPLE_HEADER) ?? Number.NaN);
+  const atMost = Number.isFinite(announced) ? announced : null;
+  const count = rowCounter(type.startsWith('text/csv'));
+  const parts: Blob[] = [];
+  let held: Uint8Array<ArrayBuffer>[] = [];
+  let heldBytes = 0;
+  let people = 0;
+  const reader = response.body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read().catch(() => {
+      signal.throwIfAborted();
+      // Half a file is not handed over: it would look like a whole one.
+      throw new CallError(words.broken);
+    });
+    if (done) break;
+    held.push(value);
+    heldBytes += value.length;
+    people = count(value);
+    onProgress({ people, atMost });
+    if (heldBytes < HELD_BYTES) continue;
+    parts.push(new Blob(held));
+    held = [];
+    heldBytes = 0;
+  }
+  hand(new Blob([...parts, ...held], { type }), fileNameIn(response) ?? `people-${format}`);
+  return people;
+}
+
+/** The name that the server gives the file. */
+const fileNameIn = (response: Response): string | undefined =>
+  /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1];
+
+function hand(file: Blob, name: string): void {
+  const url = URL.createObjectURL(file);
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  // The browser has taken it by then.
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}

@@ -1,0 +1,69 @@
+// The list of people that a filter chooses: asks for page after page until enough are there.
+import { keepPreviousData, useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useMemo, useState } from 'react';
+
+import { people, type Filter } from '#desk/calls/people.ts';
+import { ask } from '#desk/web/ask.ts';
+import { queryOf } from '#desk/web/leads/filter.ts';
+import { goesOn, listedIn, STEP, type Listed } from '#desk/web/leads/paging.ts';
+import { keyOf } from '#desk/web/queries.ts';
+
+export type PeopleList = Listed & {
+  /** How many are to be shown. */
+  readonly wanted: number;
+  readonly error: Error | null;
+  /** No answer yet, and nothing to show meanwhile. */
+  readonly isPending: boolean;
+  /** The rows are those of the filter before. */
+  readonly isStale: boolean;
+  readonly isLooking: boolean;
+  readonly isStopped: boolean;
+  readonly stop: () => void;
+  readonly goOn: () => void;
+  readonly wantMore: () => void;
+  readonly retry: () => void;
+  readonly refresh: () => void;
+};
+
+/** What a reader has asked of one list: it is forgotten with another filter. */
+type Wish = { readonly of: string; readonly count: number; readonly isStopped: boolean };
+
+export function usePeople(filter: Filter): PeopleList {
+  const of = queryOf(filter);
+  const client = useQueryClient();
+  const queryKey = keyOf(people, filter);
+  const [kept, setWish] = useState<Wish>({ of, count: STEP, isStopped: false });
+  const wish: Wish = kept.of === of ? kept : { of, count: STEP, isStopped: false };
+  const { data, error, isPending, isPlaceholderData, isFetching, fetchNextPage, refetch } = useInfiniteQuery({
+    queryKey,
+    queryFn: ({ pageParam, signal }) =>
+      ask(people, { ...filter, ...(pageParam !== null && { after: pageParam }) }, signal),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ next }) => next,
+    placeholderData: keepPreviousData,
+    // A list of many pages is not asked for again behind the reader's back; there is a button.
+    staleTime: Infinity,
+  });
+  const listed = useMemo(() => listedIn(data?.pages ?? []), [data]);
+  const isDue = !wish.isStopped && !isPlaceholderData && error === null && goesOn(listed, wish.count);
+  useEffect(() => {
+    if (isDue && !isFetching) void fetchNextPage();
+  }, [isDue, isFetching, fetchNextPage]);
+  return {
+    ...listed,
+    wanted: wish.count,
+    error,
+    isPending,
+    isStale: isPlaceholderData,
+    isLooking: isFetching || isDue,
+    isStopped: wish.isStopped,
+    stop: () => setWish({ ...wish, isStopped: true }),
+    goOn: () => setWish({ ...wish, isStopped: false }),
+    wantMore: () => setWish({ ...wish, count: listed.people.length + STEP, isStopped: false }),
+    retry: () => void (data === undefined ? refetch() : fetchNextPage()),
+    refresh: () => {
+      setWish({ of, count: STEP, isStopped: false });
+      void client.resetQueries({ queryKey });
+    },
+  };
+}
