@@ -9,13 +9,13 @@ export type Role = (typeof ROLES)[number];
 /** Who may make a call: a person with this role at least, or (null) anyone, signed in or not. */
 export type Needs = Role | null;
 
-export type Call<Asked, Answer> = {
+export type Call<What, Answered> = {
   readonly method: 'GET' | 'POST';
   readonly path: `/api/${string}`;
   readonly needs: Needs;
-  readonly asked: z.ZodMiniType<Asked>;
+  readonly asked: z.ZodMiniType<What>;
   /** Never there: it carries the type of the answer. */
-  readonly answer?: Answer;
+  readonly answer?: Answered;
 };
 
 export type Asked<Of> = Of extends Call<infer What, unknown> ? What : never;

@@ -11,7 +11,10 @@ export type SpanFigures = {
   readonly now: Steps;
   readonly before: Steps | null;
 };
-/** How many saw the page, opened the form, asked for a code, became leads, read the article. Null: not known. */
+/**
+ * How many saw the page, opened the form, asked for a code, became leads, read at least a quarter of the article. Null: not known. Views,
+ * opened forms and reading are counted by the whole day, so they are not known of the time before, which ends in the middle of one.
+ */
 export type Steps = {
   readonly seen: number | null;
   readonly opened: number | null;
@@ -42,7 +45,7 @@ export const today = get<{
 }>()({ path: '/api/today', needs: 'read', asked: z.object({}) });
 
 /** What `desk report` writes with --json (docs/desk.md); `period` as there: 7d, 30d, 4w, 2026-10. */
-const ReportAsked = z.object({
+export const ReportAsked = z.object({
   period: z._default(z.string().check(z.maxLength(20)), '30d'),
   source: z.optional(z.string()),
   campaign: z.optional(z.string()),
@@ -53,17 +56,28 @@ export type ReportAsked = z.infer<typeof ReportAsked>;
 export type ReportShown = {
   readonly title: string;
   readonly period: { readonly name: string; readonly from: string; readonly to: string };
+  /** The figures at the top, each with a sentence on its change; empty where there is nothing to compare. */
+  readonly figures: readonly { readonly name: string; readonly value: string; readonly change: string }[];
   readonly sections: readonly {
     readonly heading: string;
     /** A sentence or two under the heading; may be empty. */
     readonly text: string;
-    /** Drawn by the server (ECharts); null for a table alone. Safe to insert. */
+    /** Drawn by the server (ECharts), 360 px wide; null for a table alone. Safe to insert. Colours are the variables of the report's page. */
     readonly svg: string | null;
+    /** The same 800 px wide; null where the narrow one does for every screen. */
+    readonly wideSvg: string | null;
+    /** What the two colours of its bars are; null where they have one. */
+    readonly bars: { readonly value: string; readonly rest: string } | null;
+    /** What the figures behind each bar are; null where they explain themselves. */
+    readonly behindEachBar: string | null;
     readonly table: {
       readonly head: readonly string[];
       readonly rows: readonly (readonly string[])[];
     } | null;
   }[];
+  /** What a reader has to know to understand the figures. */
+  readonly notes: readonly string[];
+  /** Those that can be chosen, the largest first. */
   readonly campaigns: readonly string[];
 };
 export const report = get<ReportShown>()({ path: '/api/report', needs: 'read', asked: ReportAsked });

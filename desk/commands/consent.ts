@@ -7,18 +7,21 @@ import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { writeJsonAndPage } from '#desk/commands/output-file.ts';
-import { nothingHeld, readAddress } from '#desk/commands/held-data.ts';
-import { sealConsents } from '#server/upkeep/consent-sealer.ts';
+import {
+  checking,
+  consentProofs,
+  sayChainFault,
+  sealAll,
+  type Watching,
+} from '#desk/people/consent-proofs.ts';
+import { readAddress } from '#desk/people/held-data.ts';
 import {
   acceptFaults,
   chainHead,
   isChainSigned,
   type AcceptedFault,
 } from '#server/db/tables/consent-chain.ts';
-import { checkedProofsOf, verifyChain } from '#server/db/across/consent-check.ts';
-import type { ChainFault } from '#server/db/across/consent-entries.ts';
-import { consentPage } from '#desk/people/consent-page.ts';
-import type { Service } from '#server/run/service.ts';
+import { verifyChain } from '#server/db/across/consent-check.ts';
 
 export function addConsent(program: Command, desk: Desk): void {
   const consent = program
@@ -31,39 +34,9 @@ export function addConsent(program: Command, desk: Desk): void {
   addAccept(consent, desk);
 }
 
-const FAULTS: Readonly<Record<ChainFault['kind'], string>> = {
-  start: 'it stands before the beginning of the chain',
-  gap: 'entries before it are missing',
-  link: 'it does not follow the entry before it',
-  content: 'its content was changed',
-  foreign: 'its content is nothing that this page seals',
-  receipt: 'it was sealed for another receipt',
-  emptied: 'its content is gone, though the person was not erased',
-  returned: 'the person was erased, and its content is there again',
-  missing: 'its receipt or withdrawal is gone, though the person was not erased',
-  differs: 'its receipt or withdrawal was changed',
-  unsealed: 'it is in no entry',
-  unsigned: 'from here on, no signature covers the chain',
-  cut: 'it was the newest one, signed by this page, and is gone or another now',
-  signature: 'it is the newest one, and none of the secrets of APP_SECRET signed it',
-  anchor: 'it is not the entry that was anchored',
-};
 const ADVICE =
   'Compare with a backup from before, and keep this database as it is: it was changed by another way than this page. After an upgrade ' +
   'from a release that did not sign, or once you know what happened, "consent accept" takes it as it is.';
-
-/** One sentence about a fault. */
-function sayChainFault({
-  position,
-  kind,
-  fields,
-  id = '',
-}: AcceptedFault & Pick<ChainFault, 'fields'>): string {
-  // An acceptance that a later release wrote may name other kinds.
-  const what = (FAULTS as Readonly<Record<string, string>>)[kind] ?? kind;
-  const where = position === null ? `Receipt or withdrawal ${id}` : `Entry ${position}`;
-  return `${where}: ${what}${fields === undefined ? '' : ` (${fields.join(', ')})`}.`;
-}
 
 function addVerify(consent: Command, desk: Desk): void {
   consent
@@ -79,7 +52,7 @@ function addVerify(consent: Command, desk: Desk): void {
       const wanted = anchor === undefined ? undefined : readAnchor(anchor);
       const service = await sealed(desk);
       const report = await verifyChain(service.database.db, {
-        ...checking(desk, service),
+        ...checking(service, watching(desk)),
         anchor: wanted,
       });
       const { entries, erased, head, faultCount, faults, accepted } = report;
@@ -108,16 +81,10 @@ function addExport(consent: Command, desk: Desk): void {
     )
     .action(async (typed, { out }) => {
       const email = readAddress(typed);
-      const service = await sealed(desk);
-      const { database, campaign, clock } = service;
-      const checked = await checkedProofsOf(database.db, email, checking(desk, service));
-      const { consents: proofs, withdrawals, removals, faults: found } = checked;
-      if (proofs.length + withdrawals.length + removals.length + found.length === 0) throw nothingHeld(email);
-      const faults = found.map((fault) => `${fault.isAccepted ? 'Accepted: ' : ''}${sayChainFault(fault)}`);
-      const document = { email, faults, proofs, withdrawals, removals };
-      const page = consentPage({ ...document, title: campaign.site.title, writtenAt: new Date(clock()) });
+      const service = await desk.service();
+      const { document, page, isProved } = await consentProofs(service, email, watching(desk));
       const files = await writeJsonAndPage(out, document, page);
-      if (found.some(({ isAccepted }) => !isAccepted))
+      if (!isProved)
         throw new CommandFailure(`${files} do not prove the consent of ${email}: they say why. ${ADVICE}`);
       desk.note(`${files} prove the consent of ${email}.`);
     });
@@ -155,7 +122,7 @@ function addAccept(consent: Command, desk: Desk): void {
       const { database, secrets, clock } = service;
       const faults: AcceptedFault[] = [];
       await verifyChain(database.db, {
-        ...checking(desk, service),
+        ...checking(service, watching(desk)),
         onFault: ({ position, kind, state, id }, isAccepted) => {
           if (!isAccepted) faults.push({ position, kind, state, ...(id && { id }) });
         },
@@ -177,24 +144,17 @@ function addAccept(consent: Command, desk: Desk): void {
 
 const FAULTS_SHOWN = 100;
 
-/** The options of a check of the whole chain. */
-const checking = (desk: Desk, { secrets, clock }: Pick<Service, 'secrets' | 'clock'>) => ({
-  signer: chainSignerOf(secrets),
-  now: clock(),
-  onChecked: (checked: number) => {
-    desk.signal.throwIfAborted();
-    desk.progress(`${checked} entries checked …`);
-  },
+/** Shows how far the work on the chain has come, and ends it with Ctrl-C. */
+const watching = (desk: Desk): Watching => ({
+  signal: desk.signal,
+  onSealed: (count) => desk.progress(`${count} proofs put into the chain …`),
+  onChecked: (count) => desk.progress(`${count} entries checked …`),
 });
 
 /** Opens the service, and seals what can be sealed. */
 async function sealed(desk: Desk) {
   const service = await desk.service();
-  await sealConsents(service, {
-    whole: true,
-    shouldStop: () => desk.signal.aborted,
-    onSealed: (count) => desk.progress(`${count} proofs put into the chain …`),
-  });
+  await sealAll(service, watching(desk));
   return service;
 }
 

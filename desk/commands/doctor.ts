@@ -4,7 +4,7 @@ import type { Command } from '@commander-js/extra-typings';
 import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
-import { readAddress } from '#desk/commands/held-data.ts';
+import { readAddress } from '#desk/people/held-data.ts';
 import { printable } from '#desk/printable.ts';
 import type { Paint } from '#desk/commands/terminal.ts';
 import { examine } from '#desk/doctor/doctor.ts';

@@ -19,8 +19,9 @@ import { complainOfOrigin } from '#desk/export/known-sources.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import { listExports, type NamedExport } from '#server/db/across/export-history.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { rememberExported, type LeadState } from '#server/db/across/lead-pages.ts';
-import { FORMAT_NAMES, FORMATS, FORMATS_WITH_STATE, type FormatName } from '#desk/export/export-columns.ts';
+import { rememberExported } from '#server/db/across/lead-pages.ts';
+import { FORMAT_NAMES, FORMATS } from '#desk/export/export-columns.ts';
+import { refuseUnproven } from '#desk/export/refuse-unproven.ts';
 import { writeLeads } from '#desk/export/write-leads.ts';
 
 const WIDEST_NAME = Math.max(...FORMAT_NAMES.map((name) => name.length));
@@ -63,7 +64,12 @@ Examples:
         throw new CommandFailure('Say --since-last for what is new, or --again for what went out last.', 2);
       const { state, source } = selection;
       checkSelection(selection);
-      refuseUnproven({ state, format, name: sinceLast ?? again });
+      refuseUnproven({ state, format });
+      if (state !== 'verified' && (sinceLast ?? again) !== undefined)
+        throw new CommandFailure(
+          '--since-last remembers verified leads only, so --again knows no others. Use --since.',
+          2,
+        );
       const { database, campaign, clock, ...service } = await desk.service();
       const exportedIn = again === undefined ? undefined : await lastExport(database.db, again);
       // Noted, not refused: a nightly job may begin before the first visitor comes from there.
@@ -115,32 +121,6 @@ Examples:
         }
       }
     });
-}
-
-/**
- * Files for other programs have no column for the state: people who are not verified would count as leads there.
- * @throws {CommandFailure}
- */
-function refuseUnproven({
-  state,
-  format,
-  name,
-}: {
-  state: LeadState;
-  format: FormatName;
-  name: string | undefined;
-}): void {
-  if (state === 'verified') return;
-  if (!FORMATS_WITH_STATE.includes(format))
-    throw new CommandFailure(
-      `A file for ${format} cannot say that a person is not verified here, so it holds verified leads only. Use --format ${FORMATS_WITH_STATE.join(' or ')}, which have a column for it.`,
-      2,
-    );
-  if (name !== undefined)
-    throw new CommandFailure(
-      '--since-last remembers verified leads only, so --again knows no others. Use --since.',
-      2,
-    );
 }
 
 /** @throws {CommandFailure} when there was none */

@@ -3,7 +3,7 @@ import type { Command } from '@commander-js/extra-typings';
 
 import type { Desk } from '#desk/commands/command.ts';
 import { writeJsonAndPage } from '#desk/commands/output-file.ts';
-import { personalDataOf, readAddress } from '#desk/commands/held-data.ts';
+import { personalDataOf, readAddress } from '#desk/people/held-data.ts';
 import { personPage } from '#desk/people/person-page.ts';
 import { storyOf } from '#desk/people/life-of-a-lead.ts';
 import { isoTime } from '#server/platform/time.ts';

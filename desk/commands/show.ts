@@ -3,7 +3,7 @@ import type { Command } from '@commander-js/extra-typings';
 
 import { jsonText } from '#desk/commands/answer.ts';
 import type { Desk } from '#desk/commands/command.ts';
-import { personalDataOf, readAddress } from '#desk/commands/held-data.ts';
+import { personalDataOf, readAddress } from '#desk/people/held-data.ts';
 import { printable } from '#desk/printable.ts';
 import { secondOf } from '#desk/shown-time.ts';
 import { storyOf } from '#desk/people/life-of-a-lead.ts';

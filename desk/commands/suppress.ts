@@ -2,29 +2,27 @@
 import { Option, type Command } from '@commander-js/extra-typings';
 
 import { isoTime } from '#server/platform/time.ts';
-import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
-import { chainSignerOf } from '#server/secrets/secrets.ts';
 import { printList } from '#desk/commands/answer.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { openInput } from '#desk/commands/input-file.ts';
 import { writeWhole } from '#desk/commands/output-file.ts';
-import { readAddress } from '#desk/commands/held-data.ts';
+import { readAddress } from '#desk/people/held-data.ts';
+import {
+  findSlips,
+  GIVEN_REASONS,
+  sayEntry,
+  suppressAddress,
+  undoSlips,
+  type GivenReason,
+} from '#desk/people/suppress.ts';
 import { minuteOf } from '#desk/shown-time.ts';
-import { findLeadId } from '#server/db/tables/leads.ts';
-import { listEntries, removeSlips, type ListEntry } from '#server/db/across/suppression-removal.ts';
-import { suppress, suppressionPages, type Suppression } from '#server/db/tables/suppressions.ts';
+import { suppressionPages, type Suppression } from '#server/db/tables/suppressions.ts';
 import { csvLine } from '#desk/export/csv.ts';
 import { findColumns } from '#desk/import/people.ts';
 import { readCsv } from '#desk/import/read-csv.ts';
 import type { Service } from '#server/run/service.ts';
-import { sealConsents } from '#server/upkeep/consent-sealer.ts';
-import { withdrawConsent } from '#server/visitors/unsubscribe/withdraw.ts';
 import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
-
-/** Reasons that the operator can give. `erased` is not among them: an erasure adds it. */
-const GIVEN_REASONS = ['by-hand', 'unsubscribed', 'complained', 'bounced'] as const;
-type GivenReason = (typeof GIVEN_REASONS)[number];
 
 const WIDTHS = [16, 32, 14] as const;
 const HEADINGS = ['email', 'reason', 'since', 'note'] as const;
@@ -60,7 +58,7 @@ function addAdd(list: Command, desk: Desk): void {
     )
     .action(async (typed, { reason, note }) => {
       const email = readAddress(typed);
-      const isNew = await put(await desk.service(), { email, reason, note: note ?? null });
+      const isNew = await suppressAddress(await desk.service(), { email, reason, note: note ?? null });
       desk.note(
         isNew ? `${email} is on the list (${reason}).` : `${email} was on the list for that reason already.`,
       );
@@ -83,13 +81,7 @@ function addRemove(list: Command, desk: Desk): void {
       const note = reason?.trim() ?? null;
       if (note === '') throw new CommandFailure('Say why it was a slip: --reason "…".', 2);
       const service = await desk.service();
-      const { database, secrets, clock } = service;
-      const address = { keys: pseudonymsOf(secrets, email), email };
-      const entries = await listEntries(database.db, address);
-      const going = entries.filter(
-        ({ owner }) => owner === 'operator' || (owner === 'noted' && note !== null),
-      );
-      if (going.length === 0) throw nothingToRemove(email, entries);
+      const going = await findSlips(service, email, note);
       const noted = going.find(({ owner }) => owner === 'noted');
       const agreed =
         noted === undefined ||
@@ -101,16 +93,12 @@ function addRemove(list: Command, desk: Desk): void {
         throw new CommandFailure(
           `Nothing was changed. You noted that ${email} unsubscribed (${sayEntry(noted)}): to undo this, say "y" when you are asked, or call it with --yes.`,
         );
-      // What the removal undoes stands before it in the chain.
-      if (note !== null) await sealConsents(service, { whole: true, shouldStop: () => desk.signal.aborted });
-      const { removed, left, position } = await removeSlips(database, {
-        address,
-        reasons: going.map((entry) => entry.reason),
+      const { removed, left, position } = await undoSlips(service, {
+        email,
+        slips: going,
         note,
-        signer: chainSignerOf(secrets),
-        now: clock(),
+        signal: desk.signal,
       });
-      if (removed.length === 0) throw nothingToRemove(email, left);
       const undone = removed.map(sayEntry).join('; ');
       desk.note(
         left.length === 0
@@ -125,21 +113,6 @@ function addRemove(list: Command, desk: Desk): void {
           'Programs that got lead.unsubscribed, or the list, know nothing of this: undo it there, too.',
         );
     });
-}
-
-/** unsubscribed since 2026-11-20 12:00, “asked by telephone” */
-const sayEntry = ({ reason, since, note }: ListEntry): string =>
-  `${reason} since ${minuteOf(isoTime(since))}${note === null ? '' : `, “${note}”`}`;
-
-function nothingToRemove(email: string, entries: readonly ListEntry[]): CommandFailure {
-  if (entries.length === 0) return new CommandFailure(`${email} is not on the list.`);
-  const noted = entries.find(({ owner }) => owner === 'noted');
-  const stands = `${email} is on the list: ${entries.map(sayEntry).join('; ')}.`;
-  return new CommandFailure(
-    noted === undefined
-      ? `${stands} The person decided that themselves, so a new verified consent alone ends it.`
-      : `${stands} You noted that the person unsubscribed: they come back with a new verified consent. If your note was a slip, say why: --reason "…".`,
-  );
 }
 
 function addList(list: Command, desk: Desk): void {
@@ -202,7 +175,7 @@ function addImportList(list: Command, desk: Desk): void {
       let added = 0;
       for (const { email, reason } of found) {
         desk.signal.throwIfAborted();
-        if (await put(service, { email, reason, note: null })) added += 1;
+        if (await suppressAddress(service, { email, reason, note: null })) added += 1;
         desk.progress(`${added} of ${found.length} …`);
       }
       desk.note(
@@ -240,32 +213,6 @@ async function readList(
     entries.push({ email: normaliseEmail(typed), reason: said ?? otherwise });
   }
   return entries;
-}
-
-/** @returns whether it is new */
-async function put(
-  { database, secrets, webhooks, clock }: Pick<Service, 'database' | 'secrets' | 'webhooks' | 'clock'>,
-  { email, reason, note }: { email: string; reason: GivenReason; note: string | null },
-): Promise<boolean> {
-  const { db } = database;
-  const now = clock();
-  const leadId = reason === 'by-hand' ? undefined : await findLeadId(db, email);
-  // A lead's consent is withdrawn, too.
-  if (leadId !== undefined && reason !== 'bounced') {
-    const way = reason === 'complained' ? 'complaint' : 'by-hand';
-    const outcome = await withdrawConsent(
-      { database, secrets, webhooks },
-      { leadId, way, note, clientAddress: null, userAgent: null, now },
-    );
-    return outcome === 'withdrawn';
-  }
-  const isNew = await db.transaction().execute(async (tx) => {
-    if (!(await suppress(tx, { keys: pseudonymsOf(secrets, email), reason, email, note, now }))) return false;
-    if (leadId !== undefined) await webhooks.queue(tx, { type: 'lead.bounced', leadId, now });
-    return true;
-  });
-  webhooks.wake();
-  return isNew;
 }
 
 type Shown = { readonly [Name in (typeof HEADINGS)[number]]: string };

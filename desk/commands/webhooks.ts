@@ -6,13 +6,10 @@ import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { tableLine } from '#desk/commands/terminal-table.ts';
 import { minuteOf } from '#desk/shown-time.ts';
-import { countEvents, listEvents, reviveEvents } from '#server/db/tables/webhook-events.ts';
-import { isoTime } from '#server/platform/time.ts';
-import type { Service } from '#server/run/service.ts';
+import { shownEvents, tryAgain } from '#desk/webhooks/events.ts';
 
 const HEADINGS = ['made', 'event', 'state', 'tries', 'next try', 'to', 'answer', 'id'] as const;
 const WIDTHS = [16, 17, 6, 5, 16, 28, 24] as const;
-const MOST_LISTED = 200;
 
 export function addWebhooks(program: Command, desk: Desk): void {
   const webhooks = program
@@ -38,22 +35,11 @@ function addList(webhooks: Command, desk: Desk): void {
     .description('list the events that wait to be sent, and those given up')
     .option('--json', 'one JSON document')
     .action(async ({ json }) => {
-      const service = await desk.service();
-      const { db } = service.database;
-      const counts = await countEvents(db);
-      const events = await listEvents(db, MOST_LISTED);
-      const listed = events.map(({ endpoint, ...event }) => ({
-        ...event,
-        to: hostOf(service, endpoint),
-        created_at: isoTime(event.created_at),
-        queued_at: isoTime(event.queued_at),
-        finished_at: event.finished_at === null ? null : isoTime(event.finished_at),
-        due_at: event.state === 'queued' ? isoTime(event.due_at) : null,
-      }));
-      if (json) await desk.print(jsonText({ ...counts, events: listed }));
-      else if (listed.length > 0) {
+      const { events, ...counts } = await shownEvents(await desk.service());
+      if (json) await desk.print(jsonText({ ...counts, events }));
+      else if (events.length > 0) {
         await desk.print(tableLine(HEADINGS, WIDTHS));
-        for (const { id, type, state, attempts, created_at: made, due_at: due, to, answer } of listed) {
+        for (const { id, type, state, attempts, created_at: made, due_at: due, to, answer } of events) {
           const next = due === null ? '' : minuteOf(due);
           const cells = [minuteOf(made), type, state, String(attempts), next, to, answer ?? '', id];
           await desk.print(tableLine(cells, WIDTHS));
@@ -73,8 +59,7 @@ function addRetry(webhooks: Command, desk: Desk): void {
     .action(async (ids, { all }) => {
       if (ids.length > 0 === (all === true))
         throw new CommandFailure('Say which: ids as `webhooks list` shows them, or --all.', 2);
-      const { database, clock } = await desk.service();
-      const revived = await reviveEvents(database.db, { ids: all ? null : ids, now: clock() });
+      const revived = await tryAgain(await desk.service(), all ? null : ids);
       if (revived < ids.length)
         desk.note(`${ids.length - revived} of them are not dead, or there is no such event.`);
       desk.note(revived === 1 ? '1 event is tried again.' : `${revived} events are tried again.`);
@@ -114,7 +99,3 @@ function addSecret(webhooks: Command, desk: Desk): void {
       await desk.print(parts.secrets.map((secret) => `${secret}\n`).join(''));
     });
 }
-
-/** The host only: the address is a secret. */
-const hostOf = ({ webhooks }: Service, id: string): string =>
-  webhooks.endpoints.find((endpoint) => endpoint.id === id)?.host ?? `${id} (not in WEBHOOK_URLS)`;

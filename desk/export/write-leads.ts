@@ -9,6 +9,7 @@ import {
   type LeadRecord,
   type LeadState,
 } from '#server/db/across/lead-pages.ts';
+import { hintsOf } from '#server/attribution/source.ts';
 import { csvLine } from '#desk/export/csv.ts';
 import {
   exportedLead,
@@ -47,7 +48,9 @@ export async function* selectLeads<Lead extends { readonly source: string }>(
   collectGarbage();
   const collect = createCollector();
   let left = limit;
-  for await (const page of leadPages(db, state, filter)) {
+  const isNamed = source !== undefined && state !== 'imported';
+  const attributionHolds = isNamed ? hintsOf(source) : undefined;
+  for await (const page of leadPages(db, state, { ...filter, attributionHolds })) {
     collect();
     const leads = page.values().map((record) => ({ id: record.id, lead: make(record) }));
     const chosen = source === undefined ? leads : leads.filter(({ lead }) => lead.source === source);

@@ -27,3 +27,22 @@ export type DeskContext = {
  * @returns null when what was asked for is not there (404)
  */
 export type Handler<Of> = (context: DeskContext, asked: Asked<Of>) => Promise<Answer<Of> | null>;
+
+/** A file that a call answers with. */
+export type FileAnswer = {
+  /** Such as `text/csv; charset=utf-8`. */
+  readonly type: string;
+  /** The name to save it under; without one, the browser shows it. */
+  readonly fileName?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Of a page: what stands in its `<style>` elements, which its Content-Security-Policy then allows. */
+  readonly styles?: readonly string[];
+  /** Sent as it comes, no faster than the browser takes it. */
+  readonly body: string | AsyncIterable<string>;
+};
+
+/** Answers a GET with a file. Failures as of {@link Handler}. @param query of the address, unchecked */
+export type FileHandler = (
+  context: DeskContext,
+  query: Readonly<Record<string, unknown>>,
+) => Promise<FileAnswer | null>;

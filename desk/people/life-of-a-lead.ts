@@ -9,6 +9,19 @@ import { answersByLabel } from '#shared/own-answers.ts';
 export type StoryEntry = {
   /** ISO 8601, UTC. */
   readonly at: string;
+  /** What it is about. */
+  readonly kind:
+    | 'form'
+    | 'mail'
+    | 'code'
+    | 'lead'
+    | 'read'
+    | 'consent'
+    | 'withdrawal'
+    | 'correction'
+    | 'export'
+    | 'webhook'
+    | 'other';
   readonly what: string;
   /** Facts by name; unknown ones are left out. */
   readonly details: Readonly<Record<string, string>>;
@@ -27,6 +40,7 @@ export function storyOf(data: PersonalData): readonly StoryEntry[] {
   const happenings: Happening[] = [
     ...data.submissions.map((form) => ({
       ms: form.created_at,
+      kind: 'form' as const,
       what: 'asked for a code',
       details: {
         ...namedAnswers(form),
@@ -41,6 +55,7 @@ export function storyOf(data: PersonalData): readonly StoryEntry[] {
     })),
     ...data.outbox.map((mail) => ({
       ms: mail.finished_at ?? mail.created_at,
+      kind: 'mail' as const,
       what: `mail ${mail.state === 'queued' ? 'waits' : mail.state}`,
       details: {
         kind: mail.kind,
@@ -55,22 +70,25 @@ export function storyOf(data: PersonalData): readonly StoryEntry[] {
       .filter((challenge) => challenge.wrong_tries > 0)
       .map((challenge) => ({
         ms: challenge.verified_at ?? challenge.expires_at,
+        kind: 'code' as const,
         what: 'had entered wrong codes',
         details: { 'how often': challenge.wrong_tries },
       })),
     ...data.codes.flatMap((code) =>
-      code.used_at === null ? [] : [{ ms: code.used_at, what: 'entered the code' }],
+      code.used_at === null ? [] : [{ ms: code.used_at, kind: 'code' as const, what: 'entered the code' }],
     ),
     ...data.leads.map((lead) => ({
       ms: lead.first_verified_at,
+      kind: 'lead' as const,
       what: 'became a lead',
       details: namedAnswers(lead),
     })),
     ...data.leads.flatMap(({ first_read_at: ms }) =>
-      ms === null ? [] : [{ ms, what: 'read the article for the first time' }],
+      ms === null ? [] : [{ ms, kind: 'read' as const, what: 'read the article for the first time' }],
     ),
     ...data.consent_receipts.map((receipt) => ({
       ms: receipt.verified_at,
+      kind: 'consent' as const,
       what: 'agreed to receive emails, and proved the address',
       details: {
         'consent wording': receipt.consent_version,
@@ -89,6 +107,7 @@ export function storyOf(data: PersonalData): readonly StoryEntry[] {
     })),
     ...data.imported_leads.map((imported) => ({
       ms: imported.imported_at,
+      kind: 'other' as const,
       what: 'was imported from a previous tool, and not verified here',
       details: {
         ...namedAnswers(answersBefore(imported, data.imported_corrections)),
@@ -99,6 +118,7 @@ export function storyOf(data: PersonalData): readonly StoryEntry[] {
     })),
     ...data.withdrawals.map((withdrawal) => ({
       ms: withdrawal.withdrawn_at,
+      kind: 'withdrawal' as const,
       what: 'took the consent back',
       details: {
         'by way of': withdrawal.way,
@@ -109,6 +129,7 @@ export function storyOf(data: PersonalData): readonly StoryEntry[] {
     })),
     ...data.suppression_removals.map((removal) => ({
       ms: removal.removed_at,
+      kind: 'other' as const,
       what: 'was taken off the list of addresses that get no mail by the operator',
       details: {
         'stood there as': removal.reasons,
@@ -118,11 +139,13 @@ export function storyOf(data: PersonalData): readonly StoryEntry[] {
     })),
     ...data.suppressions.map((suppression) => ({
       ms: suppression.created_at,
+      kind: 'other' as const,
       what: 'is not mailed any more',
       details: { reason: suppression.reason, note: suppression.note },
     })),
     ...[...data.corrections, ...data.imported_corrections].map((correction) => ({
       ms: correction.corrected_at,
+      kind: 'correction' as const,
       what: 'was corrected by the operator',
       details: {
         name: change(correction.name_before, correction.name),
@@ -132,11 +155,13 @@ export function storyOf(data: PersonalData): readonly StoryEntry[] {
     })),
     ...data.exported_leads.map((exported) => ({
       ms: exported.exported_at,
+      kind: 'export' as const,
       what: 'was exported',
       details: { as: exported.export_name },
     })),
     ...data.webhook_events.map((event) => ({
       ms: event.finished_at ?? event.created_at,
+      kind: 'webhook' as const,
       what: `webhook ${event.state === 'queued' ? 'waits' : event.state}`,
       details: {
         event: event.type,
@@ -149,7 +174,7 @@ export function storyOf(data: PersonalData): readonly StoryEntry[] {
   ];
   return happenings
     .toSorted((a, b) => a.ms - b.ms || rank(a) - rank(b))
-    .map(({ ms, what, details = {} }) => ({ at: isoTime(ms), what, details: known(details) }));
+    .map(({ ms, kind, what, details = {} }) => ({ at: isoTime(ms), kind, what, details: known(details) }));
 }
 
 const rank = ({ what }: Happening): number => {

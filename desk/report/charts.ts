@@ -9,6 +9,14 @@ import type { Bar, Section } from '#desk/report/sections.ts';
 
 register([BarChart, GridComponent, SVGRenderer]);
 
+/** Charts are drawn for both widths: text scaled down to a phone cannot be read. In CSS pixels. */
+export const WIDE = 800;
+export const NARROW = 360;
+const WIDE_CHARTS: ReadonlySet<Section['chart']> = new Set(['day']);
+
+/** Whether a section takes the width of the page, and is drawn for it as well. */
+export const isWide = ({ chart }: Pick<Section, 'chart'>): boolean => WIDE_CHARTS.has(chart);
+
 type Options = ComposeOption<BarSeriesOption | GridComponentOption>;
 
 /** Colours of the page, so that one drawing fits light, dark and paper. */

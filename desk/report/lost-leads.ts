@@ -1,6 +1,6 @@
 // Lost leads, as `desk lost` shows them: people who never entered a code, and why.
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { lostLeadPages, type LostLead } from '#server/db/across/lost-leads.ts';
+import { lookForLost, lostLeadPages, type LostLead } from '#server/db/across/lost-leads.ts';
 import type { Span } from '#server/db/across/report-figures.ts';
 import { readAttribution, sourceOf } from '#server/attribution/source.ts';
 import type { PlatformLookup } from '#server/figures/mail-platform-lookup.ts';
@@ -40,15 +40,46 @@ export async function* selectLost(
   { now, platformsOf }: { now: number; platformsOf: PlatformLookup['platformsOf'] },
 ): AsyncGenerator<{ readonly lost: readonly LostLeadRow[]; readonly open: number }, void, void> {
   for await (const page of lostLeadPages(db, span, now)) {
-    const lost = page.filter(({ fate }) => fate !== 'open');
-    const domains = new Map<string, number>();
-    for (const { email } of lost) domains.set(domainOf(email), (domains.get(domainOf(email)) ?? 0) + 1);
-    const platforms = await platformsOf(domains);
-    yield {
-      lost: lost.map((lead) => rowOf(lead, platforms.get(domainOf(lead.email)) ?? 'other')),
-      open: page.length - lost.length,
-    };
+    const { lost, open } = await withPlatforms(page, platformsOf);
+    yield { lost: lost.map(({ row }) => row), open };
   }
+}
+
+/** A lost lead, with the id of the form; null when that is no longer kept. */
+export type LostWithForm = { readonly row: LostLeadRow; readonly formId: string | null };
+
+/**
+ * The same a part at a time, the newest request first.
+ * @param options from: the `next` of the part before, null: none. most: people to look at, those among them who can still enter their code.
+ *   forMs: how long to look, in milliseconds
+ */
+export async function lookForLostLeads(
+  { db }: Pick<OpenDatabase, 'db'>,
+  span: Span,
+  {
+    platformsOf,
+    ...options
+  }: Parameters<typeof lookForLost>[2] & { readonly platformsOf: PlatformLookup['platformsOf'] },
+): Promise<{ readonly lost: readonly LostWithForm[]; readonly open: number; readonly next: string | null }> {
+  const { found, next } = await lookForLost(db, span, options);
+  return { ...(await withPlatforms(found, platformsOf)), next };
+}
+
+async function withPlatforms(
+  page: readonly LostLead[],
+  platformsOf: PlatformLookup['platformsOf'],
+): Promise<{ readonly lost: readonly LostWithForm[]; readonly open: number }> {
+  const lost = page.filter(({ fate }) => fate !== 'open');
+  const domains = new Map<string, number>();
+  for (const { email } of lost) domains.set(domainOf(email), (domains.get(domainOf(email)) ?? 0) + 1);
+  const platforms = await platformsOf(domains);
+  return {
+    lost: lost.map((lead) => ({
+      row: rowOf(lead, platforms.get(domainOf(lead.email)) ?? 'other'),
+      formId: lead.submission_id,
+    })),
+    open: page.length - lost.length,
+  };
 }
 
 const rowOf = ({ asked_at, fate, attribution, ...lead }: LostLead, platform: string): LostLeadRow => ({

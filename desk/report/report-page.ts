@@ -1,22 +1,11 @@
 // The report as one HTML file that needs no other file and no network, to be read, mailed and printed.
 import { escapeHtml } from '#server/platform/escape-html.ts';
-import { drawChart } from '#desk/report/charts.ts';
+import { drawChart, isWide, NARROW, WIDE } from '#desk/report/charts.ts';
 import type { Report } from '#desk/report/report.ts';
-import {
-  areCodesKnown,
-  areViewsKnown,
-  keyFigures,
-  longDay,
-  notes,
-  scopeInWords,
-} from '#desk/report/sentences.ts';
+import { legendOf, type Legend } from '#desk/report/legends.ts';
+import { keyFigures, longDay, notes, scopeInWords } from '#desk/report/sentences.ts';
 import { sectionsOf, type Section } from '#desk/report/sections.ts';
 import { ACCENT, type ColourPair } from '#shared/colours.ts';
-
-/** Charts are drawn for both widths: text scaled down to a phone cannot be read. */
-const WIDE = 800;
-const NARROW = 360;
-const IS_WIDE: ReadonlySet<Section['chart']> = new Set(['day']);
 
 const styles = ({ light, dark }: ColourPair): string => `
   :root {
@@ -156,32 +145,31 @@ function inColumns(sections: readonly Section[], report: Report): string {
 
 function sectionAsHtml(section: Section, report: Report): string {
   const { chart, title, sentence, rows } = section;
-  const isWide = IS_WIDE.has(chart);
+  const hasWide = isWide(section);
   const narrow = drawChart(section, NARROW);
-  const wide = isWide ? drawChart(section, WIDE) : null;
-  const isStacked = chart === 'day' || chart === 'source' || chart === 'platform';
+  const wide = hasWide ? drawChart(section, WIDE) : null;
   // Hidden from screen readers: the sentence and the table say the same in words.
   const figure = (svg: string | null, size: string) =>
     svg === null ? '' : `<div class="${size}" aria-hidden="true">${svg}</div>`;
-  return `<section class="${chart}${isWide ? ' wide' : ''}">
+  return `<section class="${chart}${hasWide ? ' wide' : ''}">
 <h2>${escapeHtml(title)}</h2>
 <p class="finding">${unbroken(sentence)}</p>
-${isStacked && narrow !== null && areCodesKnown(report.funnel) ? LEGEND : ''}
-${chart === 'source' && narrow !== null && areCodesKnown(report.funnel) ? LEGEND_OF_LINES : ''}
-${chart === 'funnel' && narrow !== null && areViewsKnown(report.funnel) ? LEGEND_OF_STEPS : ''}
+${narrow === null ? '\n\n' : legendAsHtml(legendOf(section, report))}
 ${figure(wide, 'for-wide')}
 ${figure(narrow, 'for-narrow')}
 ${rows.length === 0 ? '' : tableAsHtml(section)}
 </section>`;
 }
 
-const LEGEND =
-  '<ul class="legend" aria-hidden="true"><li>New leads</li><li class="quiet">Asked, and entered no code</li></ul>';
-/** Explains the figures behind the bars, once. */
-const LEGEND_OF_LINES =
-  '<p class="legend-of-lines" aria-hidden="true">Behind each bar: new leads · how many of those who asked entered a code</p>';
-const LEGEND_OF_STEPS =
-  '<p class="legend-of-lines" aria-hidden="true">Behind each bar: how many · their share of the step before</p>';
+const legendAsHtml = ({ bars, behindEachBar }: Legend): string =>
+  [
+    bars === null
+      ? ''
+      : `<ul class="legend" aria-hidden="true"><li>${bars.value}</li><li class="quiet">${bars.rest}</li></ul>`,
+    behindEachBar === null
+      ? ''
+      : `<p class="legend-of-lines" aria-hidden="true">Behind each bar: ${behindEachBar}</p>`,
+  ].join('\n');
 
 const tableAsHtml = ({ title, columns, rows }: Section): string => `<details>
 <summary>Table: ${escapeHtml(title)}</summary>

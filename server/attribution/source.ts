@@ -49,6 +49,16 @@ export function isFrom(json: string | null, { source, campaign }: Origin): boole
   );
 }
 
+/**
+ * Texts of which one stands in the attribution of everyone who came from a source, so that others need not be read.
+ * @returns undefined where there are none
+ */
+export function hintsOf(source: string): readonly string[] | undefined {
+  if (source === DIRECT) return undefined;
+  const clickIds = CLICK_IDS.filter(([, name]) => name === source).map(([id]) => id);
+  return [...clickIds, JSON.stringify(source).slice(1, -1)];
+}
+
 function sourceOfTouch(touch: Touch): string | undefined {
   if (touch.utm_source !== undefined) return touch.utm_source;
   const click = CLICK_IDS.find(([name]) => touch[name] !== undefined);

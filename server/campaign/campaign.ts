@@ -41,6 +41,8 @@ import { linkComplaint } from '#shared/links.ts';
 export type ConsentWording = { readonly text: string; readonly version: string };
 
 export type Campaign = {
+  /** Where its files are. */
+  readonly folder: string;
   readonly site: Site;
   readonly interface: Interface;
   readonly codeEmail: CodeEmail;
@@ -125,6 +127,7 @@ export function readCampaign(folder: string): CampaignResult {
   return {
     type: 'campaign',
     campaign: {
+      folder,
       site,
       interface: interfaceWords,
       codeEmail,

@@ -4,40 +4,14 @@ import type { FastifyInstance } from 'fastify';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { createWriteCheck, pingDatabase } from '#server/db/whole/database-health.ts';
 import { findStandstill } from '#server/db/tables/outbox-waiting.ts';
-import { writeFaultOf, type WriteFault } from '#server/db/engine/outages.ts';
+import { writeFaultOf } from '#server/db/engine/outages.ts';
 import type { SendError } from '#server/http/errors.ts';
+import { WRITE_FAULTS } from '#server/http/write-faults.ts';
 import { API } from '#shared/api.ts';
 
 const RETRY_AFTER_SECONDS = 5;
 const FILE_LOST =
   'The database file was deleted or replaced under the running server. Do not restart yet: see "When the database file is gone" in docs/operating.md.';
-
-/** Why forms are refused, and what to do. Once that is done, forms are taken again without a restart. */
-const WRITE_FAULTS: Readonly<Record<OpenDatabase['engine'], Readonly<Record<WriteFault, string>>>> = {
-  sqlite: {
-    full: 'The disk of the database is full, so forms are refused. Make room on it; nothing has to be restarted.',
-    'read-only':
-      'The database file takes no writes, so forms are refused. Look whether its file system has turned read-only (dmesg), or the file belongs to another user.',
-    'disk fails':
-      'The database file cannot be written (an I/O error), so forms are refused. Look whether its file system has turned read-only, and what the system says of the disk (dmesg).',
-    damaged:
-      'The database file is damaged, so forms are refused. Stop the page, keep the file, and put back the newest backup.',
-    locked:
-      'Another program keeps the database file locked, so forms are refused. Find out which (fuser, with the name of the file) and end it.',
-    late: 'The database takes too long to write, so forms are refused.',
-  },
-  postgres: {
-    full: 'The disk of PostgreSQL is full, so forms are refused. Make room on it; nothing has to be restarted here.',
-    'read-only':
-      'PostgreSQL takes no writes, so forms are refused. Name the primary server in DATABASE_URL, or end what makes this one read-only.',
-    'disk fails':
-      'The disk of PostgreSQL fails, so forms are refused. Look at its log, and have a backup at hand.',
-    damaged:
-      'PostgreSQL says that its files are damaged, so forms are refused. Look at its log, and have a backup at hand.',
-    locked: 'A table of PostgreSQL is locked, so forms are refused. Find out by whom (pg_stat_activity).',
-    late: 'PostgreSQL does not confirm writes in time, so forms are refused. Look whether its standby is away, or a table is locked (pg_stat_activity).',
-  },
-};
 
 const STUCK_AFTER_MS = 120_000;
 

@@ -36,6 +36,8 @@ export type Instance = Settings & { readonly campaign: Campaign };
 
 export type Service = {
   readonly config: Config;
+  /** With .env and data/: where relative names in settings start. */
+  readonly folder: string;
   readonly campaign: Campaign;
   readonly database: OpenDatabase;
   readonly secrets: Secrets;
@@ -197,6 +199,7 @@ async function openParts(
 
   return {
     config,
+    folder,
     campaign,
     database,
     secrets,

@@ -3,22 +3,70 @@ import { sql, type RawBuilder } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import type { ExportRun } from '#server/db/across/export-history.ts';
-import { lowestIdAt } from '#server/db/engine/ids.ts';
-import { pagesAfter, slicesOf } from '#server/db/engine/page-through-table.ts';
+import { firstIdAt, type TimedTable } from '#server/db/engine/first-id-at.ts';
+import { lookBack, pagesAfter, slicesOf, type Slice } from '#server/db/engine/page-through-table.ts';
 import { statement, type Value } from '#server/db/engine/statement.ts';
-import { answersOf, type LeadAnswers } from '#shared/lead.ts';
+import { answersOf, asciiAddress, normaliseEmail, type LeadAnswers } from '#shared/lead.ts';
+import { answerText, readAnswers } from '#shared/own-answers.ts';
 
-/** The states of an address, with what reads the people in it. A new state is an entry here. */
+/** What reads the people in a state. */
+type StateReader = TimedTable & {
+  readonly table: PeopleTable;
+  /** The column of ids in its statements. */
+  readonly id: 'l.id' | 's.id' | 'i.id';
+  /** Rows looked at in one statement where few of them are wanted; always, if few of the table are in the state. */
+  readonly slices: { readonly size: number; readonly always: boolean };
+  /**
+   * Reads the people of some rows.
+   * @param where which rows
+   * @param limit null: none
+   */
+  readonly read: (
+    db: Db,
+    filter: LeadFilter & Whoever,
+    rows: { where: RawBuilder<boolean>; order: 'asc' | 'desc'; limit: number | null },
+  ) => Promise<readonly LeadRecord[]>;
+};
+type PeopleTable = 'leads' | 'submissions' | 'imported_leads';
+
+/** Rows looked at in one statement where few of them are wanted. */
+const SLICE_SIZE = 5_000;
+
+/** The states of an address. A new state is an entry here. */
 const READERS = {
   /** Verified by this page, and not suppressed. */
-  verified: (db: Db, filter: LeadFilter) => verifiedPages(db, filter, { areSuppressed: false }),
+  verified: {
+    table: 'leads',
+    column: 'first_verified_at',
+    id: 'l.id',
+    slices: { size: SLICE_SIZE, always: false },
+    read: (db, filter, rows) => readLeads(db, filter, { ...rows, areSuppressed: false }),
+  },
   /** Verified by this page, and on the list of addresses that get no mail. */
-  suppressed: (db: Db, filter: LeadFilter) => verifiedPages(db, filter, { areSuppressed: true }),
-  /** Asked for a code, and has not entered one. */
-  unverified: unverifiedPages,
+  suppressed: {
+    table: 'leads',
+    column: 'first_verified_at',
+    id: 'l.id',
+    slices: { size: SLICE_SIZE, always: true },
+    read: (db, filter, rows) => readLeads(db, filter, { ...rows, areSuppressed: true }),
+  },
+  /** Asked for a code, and has not entered one: most people who asked are leads. */
+  unverified: {
+    table: 'submissions',
+    column: 'created_at',
+    id: 's.id',
+    slices: { size: SLICE_SIZE, always: true },
+    read: readUnverified,
+  },
   /** Imported from another tool. */
-  imported: importedPages,
-} as const satisfies Record<string, (db: Db, filter: LeadFilter) => AsyncGenerator<readonly LeadRecord[]>>;
+  imported: {
+    table: 'imported_leads',
+    column: 'imported_at',
+    id: 'i.id',
+    slices: { size: 1_000, always: true },
+    read: readImported,
+  },
+} as const satisfies Record<string, StateReader>;
 
 export type LeadState = keyof typeof READERS;
 export const LEAD_STATES = Object.keys(READERS) as LeadState[];
@@ -60,8 +108,20 @@ export type LeadFilter = {
   readonly exportedIn?: ExportRun | undefined;
   /** Only people with this text in address, name or company, in capital or small letters. */
   readonly search?: string | undefined;
+  /** Only addresses with this after the @. In lower case, in ASCII. */
+  readonly domain?: string | undefined;
+  /** Only people with this text in their answer to a question of the campaign's own, in capital or small letters. */
+  readonly answer?: { readonly field: string; readonly text: string } | undefined;
+  /** Only people whose attribution holds one of these texts, in any case: for the few of a source. Who has none is left out. */
+  readonly attributionHolds?: readonly string[] | undefined;
   /** Those who have been in the state longest come last. */
   readonly newestFirst?: boolean | undefined;
+};
+
+/** For one who is named. */
+type Whoever = {
+  /** An imported person who is not to be mailed as well. */
+  readonly evenSuppressed?: boolean | undefined;
 };
 
 /** A lead with its newest consent. Times are milliseconds since 1970. */
@@ -122,8 +182,6 @@ export async function holdLeadRecord(
 
 /** Pages this small die in V8's young generation: with 500 an export needs 20 MB more, and no less time. */
 const PAGE_SIZE = 200;
-/** Rows looked at in one statement where few of them are wanted. */
-const SLICE_SIZE = 5_000;
 
 /**
  * Reads people in a state, those who have been in it longest first if not asked otherwise. Someone who enters it meanwhile may be
@@ -135,69 +193,205 @@ export async function* leadPages(
   state: LeadState,
   filter: LeadFilter,
 ): AsyncGenerator<readonly LeadRecord[], void, void> {
-  const { search } = filter;
-  const isFound = search === undefined ? null : holdsText(search);
-  for await (const page of READERS[state](db, filter)) yield isFound === null ? page : page.filter(isFound);
+  const reader: StateReader = READERS[state];
+  const { newestFirst = false } = filter;
+  const [order, beyond] = newestFirst ? (['desc', sql`<`] as const) : (['asc', sql`>`] as const);
+  const id = sql.ref(reader.id);
+  const range = await rangeOf(db, reader, filter);
+  const isFound = closeLook(filter);
+  if (reader.slices.always || isNarrow(filter)) {
+    const { size } = reader.slices;
+    for await (const slice of slicesOf(db, { table: reader.table, column: 'id', size, newestFirst }, range)) {
+      const page = await reader.read(db, filter, { where: isIn(reader, slice), order, limit: null });
+      yield isFound === null ? page : page.filter(isFound);
+    }
+    return;
+  }
+  const readAfter = (after: string | null) => {
+    const { begin, end } = range;
+    const where = sql<boolean>`(${id} > ${begin}${end === null ? sql`` : sql` and ${id} < ${end}`}
+      ${after === null ? sql`` : sql`and ${id} ${beyond} ${after}`})`;
+    return reader.read(db, filter, { where, order, limit: PAGE_SIZE });
+  };
+  yield* pagesAfter<LeadRecord, string | null>(null, readAfter, (row) => row.id);
 }
+
+export type LookForPeople = {
+  /** The newest first. */
+  readonly people: readonly LeadRecord[];
+  /** For the next look; null at the end. */
+  readonly next: string | null;
+  /** Everyone who has come into the state since then was looked at; milliseconds since 1970, null at the end. */
+  readonly lookedBackTo: number | null;
+};
 
 /**
- * Reads a table in the order of its ids, a page at a time. A search wants few rows of many, and so does an export that is read again:
- * these go by slices of ids, so that no statement looks at all of a long table.
- * @param read reads the rows whose ids are in a range, in an order; null: no limit but the range
+ * Looks for people in a state, the newest first, for a limited time: a page can be short or empty while there is more to look at. A
+ * search for a whole address finds its owner at once.
+ * @param options from: the `next` of the look before, null: none. isWanted: looks at each person that the filter lets through. most: how
+ *   many to return. forMs: how long to look, in milliseconds
  */
-async function* pagesById<Row extends { readonly id: string }>(
+export async function lookForPeople(
   db: Db,
-  { table, id, filter }: { table: 'leads' | 'imported_leads'; id: 'l.id' | 'i.id'; filter: LeadFilter },
-  read: (range: RawBuilder<boolean>, order: 'asc' | 'desc', limit: number | null) => Promise<readonly Row[]>,
-): AsyncGenerator<readonly Row[], void, void> {
-  const { search, exportedIn, newestFirst = false } = filter;
-  const [order, beyond] = newestFirst ? (['desc', sql`<`] as const) : (['asc', sql`>`] as const);
-  const column = sql.ref(id);
-  if (search === undefined && exportedIn === undefined) {
-    const readAfter = (after: string | null) =>
-      read(after === null ? sql`true` : sql`${column} ${beyond} ${after}`, order, PAGE_SIZE);
-    return yield* pagesAfter<Row, string | null>(null, readAfter, (row) => row.id);
-  }
-  const slices = slicesOf(db, { table, column: 'id', size: SLICE_SIZE, newestFirst }, EVERYTHING);
-  for await (const { after, last } of slices)
-    yield await read(sql`${column} > ${after} and ${column} <= ${last}`, order, null);
+  state: LeadState,
+  filter: LeadFilter,
+  {
+    from,
+    isWanted = () => true,
+    ...limits
+  }: {
+    readonly from: string | null;
+    readonly isWanted?: (person: LeadRecord) => boolean;
+    readonly most: number;
+    readonly forMs: number;
+  },
+): Promise<LookForPeople> {
+  const reader: StateReader = READERS[state];
+  const range = { ...(await rangeOf(db, reader, filter)), upTo: from };
+  const isFound = closeLook(filter) ?? (() => true);
+  const read = async (where: RawBuilder<boolean>) => {
+    const rows = await reader.read(db, filter, { where, order: 'desc', limit: null });
+    return rows.filter((row) => isFound(row) && isWanted(row));
+  };
+  const address = wholeAddress(filter.search);
+  const owners = address === null || from !== null ? [] : await read(hasAddress(reader, address));
+  const { found, next } = await lookBack(
+    db,
+    reader.table,
+    range,
+    async (slice) => {
+      const rows = await read(isIn(reader, slice));
+      return address === null ? rows : rows.filter(({ email }) => email !== address);
+    },
+    limits,
+  );
+  return {
+    people: [...owners, ...found],
+    next,
+    lookedBackTo: next === null ? null : await timeOf(db, reader, next),
+  };
 }
 
-const EVERYTHING = { begin: '', end: null };
+/** How many people there are in a state at most, for a progress bar: those in its table, in the time that the filter names. */
+export async function countAtMost(db: Db, state: LeadState, filter: LeadFilter): Promise<number> {
+  const reader: StateReader = READERS[state];
+  return countIds(db, reader.table, await rangeOf(db, reader, filter));
+}
 
-async function* verifiedPages(
+/** How many ids there are in a range. */
+async function countIds(
   db: Db,
-  filter: LeadFilter,
-  { areSuppressed }: { areSuppressed: boolean },
-): AsyncGenerator<readonly LeadRecord[], void, void> {
-  const { since, until, flag, missingIn, exportedIn, search } = filter;
-  const pages = pagesById(db, { table: 'leads', id: 'l.id', filter }, (range, order, limit) =>
-    leadRecords(db)
-      .where(range)
-      .where(areSuppressed ? isSuppressed('l.email') : sql<boolean>`not (${isSuppressed('l.email')})`)
-      .$if(since !== undefined, (query) => query.where('l.first_verified_at', '>=', since!))
-      .$if(until !== undefined, (query) => query.where('l.first_verified_at', '<', until!))
-      .$if(flag !== undefined, (query) => query.where(hasFlag('l.flags', flag!)))
-      .$if(missingIn !== undefined, (query) => query.where(isMissingIn(missingIn!)))
-      .$if(exportedIn !== undefined, (query) => query.where(isExportedIn(exportedIn!)))
-      .$if(search !== undefined, (query) => query.where(mayHoldText('l', search!)))
-      .orderBy('l.id', order)
-      .$if(limit !== null, (query) => query.limit(limit!))
-      .execute(),
+  table: PeopleTable,
+  { begin, end }: { readonly begin: string; readonly end: string | null },
+): Promise<number> {
+  const { count } = await db
+    .selectFrom(table)
+    .select((eb) => eb.fn.countAll().as('count'))
+    .where('id', '>', begin)
+    .$if(end !== null, (query) => query.where('id', '<', end!))
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** The address of a lead, an imported person or a form; undefined when there is no such row (any more). */
+export async function addressOfPerson(db: Db, id: string): Promise<string | undefined> {
+  for (const table of ['leads', 'imported_leads', 'submissions'] as const) {
+    const row = await db.selectFrom(table).select('email').where('id', '=', id).executeTakeFirst();
+    if (row !== undefined) return row.email;
+  }
+  return undefined;
+}
+
+/** A person by the address, in the state that comes first; undefined when nobody has it. @param email as stored */
+export async function findPerson(db: Db, email: string): Promise<LeadRecord | undefined> {
+  for (const state of LEAD_STATES) {
+    const reader: StateReader = READERS[state];
+    const where = hasAddress(reader, email);
+    const rows = await reader.read(db, { evenSuppressed: true }, { where, order: 'desc', limit: 1 });
+    if (rows[0] !== undefined) return rows[0];
+  }
+  return undefined;
+}
+
+const wholeAddress = (search: string | undefined): string | null =>
+  search === undefined || asciiAddress(search.trim()) === null ? null : normaliseEmail(search);
+
+const tableOf = (reader: StateReader) => reader.id.slice(0, 1) as 'l' | 's' | 'i';
+const hasAddress = (reader: StateReader, email: string) =>
+  sql<boolean>`${sql.ref(`${tableOf(reader)}.email`)} = ${email}`;
+const isIn = (reader: StateReader, { after, last }: Slice) =>
+  sql<boolean>`(${sql.ref(reader.id)} > ${after} and ${sql.ref(reader.id)} <= ${last})`;
+
+/** When the person of a row came into the state. */
+async function timeOf(db: Db, { table, column }: StateReader, id: string): Promise<number | null> {
+  const { rows } = await sql<{ at: number }>`
+    select ${sql.ref(column)} as at from ${sql.table(table)} where id = ${id}
+  `.execute(db);
+  return rows[0]?.at ?? null;
+}
+
+/** Ids are made a moment after the time was noted that stands in the row, and processes differ a little. */
+const ID_TOLERANCE_MS = 60_000;
+
+/** Where the people are who came into a state in the time that a filter names. Some at its edges did not. */
+async function rangeOf(
+  db: Db,
+  reader: StateReader,
+  { since, until }: LeadFilter,
+): Promise<{ readonly begin: string; readonly end: string | null }> {
+  return {
+    begin: since === undefined ? '' : await firstIdAt(db, reader, since - ID_TOLERANCE_MS),
+    end: until === undefined ? null : await firstIdAt(db, reader, until + ID_TOLERANCE_MS),
+  };
+}
+
+/** Whether a filter may let few people through, so that a statement without an end would look at all of a long table. */
+const isNarrow = ({ search, exportedIn, flag, domain, answer, attributionHolds }: LeadFilter): boolean =>
+  [search, exportedIn, flag, domain, answer, attributionHolds].some((part) => part !== undefined);
+
+/** What has to be looked at more closely than SQL can; null: nothing. */
+function closeLook({ search, answer }: LeadFilter): ((person: LeadRecord) => boolean) | null {
+  if (search === undefined && answer === undefined) return null;
+  const holds = search === undefined ? () => true : holdsText(search);
+  const answers = answer === undefined ? () => true : hasAnswered(answer);
+  return (person) => holds(person) && answers(person);
+}
+
+async function readLeads(
+  db: Db,
+  filter: LeadFilter & Whoever,
+  {
+    where,
+    order,
+    limit,
+    areSuppressed,
+  }: Parameters<StateReader['read']>[2] & { readonly areSuppressed: boolean },
+): Promise<readonly LeadRecord[]> {
+  const { since, until, flag, missingIn, exportedIn } = filter;
+  const rows = await leadRecords(db)
+    .where(where)
+    .where(areSuppressed ? isSuppressed('l.email') : sql<boolean>`not (${isSuppressed('l.email')})`)
+    .$if(since !== undefined, (query) => query.where('l.first_verified_at', '>=', since!))
+    .$if(until !== undefined, (query) => query.where('l.first_verified_at', '<', until!))
+    .$if(flag !== undefined, (query) => query.where(hasFlag('l.flags', flag!)))
+    .$if(missingIn !== undefined, (query) => query.where(isMissingIn(missingIn!)))
+    .$if(exportedIn !== undefined, (query) => query.where(isExportedIn(exportedIn!)))
+    .where(mayBeWanted('l', filter))
+    .orderBy('l.id', order)
+    .$if(limit !== null, (query) => query.limit(limit!))
+    .execute();
+  return rows.map((row) =>
+    Object.assign(row, {
+      state: areSuppressed ? ('suppressed' as const) : ('verified' as const),
+      state_since: row.first_verified_at,
+      consent_source: null,
+    }),
   );
-  for await (const page of pages)
-    yield page.map((row) =>
-      Object.assign(row, {
-        state: areSuppressed ? ('suppressed' as const) : ('verified' as const),
-        state_since: row.first_verified_at,
-        consent_source: null,
-      }),
-    );
 }
 
 /** Whether anyone in a state has answered a question of a campaign's own. */
 export async function hasOwnAnswers(db: Db, state: LeadState): Promise<boolean> {
-  const table = state === 'unverified' ? 'submissions' : state === 'imported' ? 'imported_leads' : 'leads';
+  const { table } = READERS[state];
   const { rows } = await sql`select 1 from ${sql.table(table)} where answers is not null limit 1`.execute(db);
   return rows.length > 0;
 }
@@ -205,44 +399,36 @@ export async function hasOwnAnswers(db: Db, state: LeadState): Promise<boolean> 
 /** Whether anyone in a state was given one of several pages. */
 export async function hasVariants(db: Db, state: LeadState): Promise<boolean> {
   if (state === 'imported') return false;
-  const table = state === 'unverified' ? 'submissions' : 'leads';
+  const { table } = READERS[state];
   const { rows } = await sql`select 1 from ${sql.table(table)} where variant is not null limit 1`.execute(db);
   return rows.length > 0;
 }
 
 /** The owner of the address has not shown up yet, so there is no consent to report. */
-async function* unverifiedPages(
+async function readUnverified(
   db: Db,
-  { since, until, flag, search, newestFirst = false }: LeadFilter,
-): AsyncGenerator<readonly LeadRecord[], void, void> {
-  // Few rows of a slice are wanted: most people who asked are leads. An id is made after its time was noted, never before.
-  const begin = since === undefined ? '' : lowestIdAt(since);
-  for await (const { after, last } of slicesOf(
-    db,
-    { table: 'submissions', column: 'id', size: SLICE_SIZE, newestFirst },
-    { begin, end: null },
-  )) {
-    const { rows } = await sql<
-      Pick<
-        LeadRecord,
-        keyof LeadAnswers | 'id' | 'email' | 'state_since' | 'attribution' | 'flags' | 'variant'
-      >
-    >`
-      select s.id, s.email, s.name, s.company, s.answers, s.created_at as state_since, s.attribution, s.flags, s.variant
-      from submissions s
-      where s.id > ${after} and s.id <= ${last}
-      and not exists (select 1 from leads l where l.email = s.email)
-      and not exists (select 1 from submissions n where n.email = s.email and n.id > s.id)
-      ${since === undefined ? sql`` : sql`and s.created_at >= ${since}`}
-      ${until === undefined ? sql`` : sql`and s.created_at < ${until}`}
-      ${flag === undefined ? sql`` : sql`and ${hasFlag('s.flags', flag)}`}
-      ${search === undefined ? sql`` : sql`and ${mayHoldText('s', search)}`}
-      order by s.id ${newestFirst ? sql`desc` : sql`asc`}
-    `.execute(db);
-    yield rows.map((row) =>
-      Object.assign(row, { state: 'unverified' as const, consent_source: null }, NO_CONSENT),
-    );
-  }
+  filter: LeadFilter,
+  { where, order, limit }: Parameters<StateReader['read']>[2],
+): Promise<readonly LeadRecord[]> {
+  const { since, until, flag } = filter;
+  const { rows } = await sql<
+    Pick<LeadRecord, keyof LeadAnswers | 'id' | 'email' | 'state_since' | 'attribution' | 'flags' | 'variant'>
+  >`
+    select s.id, s.email, s.name, s.company, s.answers, s.created_at as state_since, s.attribution, s.flags, s.variant
+    from submissions s
+    where ${where}
+    and not exists (select 1 from leads l where l.email = s.email)
+    and not exists (select 1 from submissions n where n.email = s.email and n.id > s.id)
+    ${since === undefined ? sql`` : sql`and s.created_at >= ${since}`}
+    ${until === undefined ? sql`` : sql`and s.created_at < ${until}`}
+    ${flag === undefined ? sql`` : sql`and ${hasFlag('s.flags', flag)}`}
+    and ${mayBeWanted('s', filter)}
+    order by s.id ${order === 'desc' ? sql`desc` : sql`asc`}
+    ${limit === null ? sql`` : sql`limit ${limit}`}
+  `.execute(db);
+  return rows.map((row) =>
+    Object.assign(row, { state: 'unverified' as const, consent_source: null }, NO_CONSENT),
+  );
 }
 
 const NO_CONSENT = {
@@ -255,40 +441,69 @@ const NO_CONSENT = {
 } as const;
 
 /** Leaves out imported people who have become leads since. */
-async function* importedPages(db: Db, filter: LeadFilter): AsyncGenerator<readonly LeadRecord[], void, void> {
-  const { since, until, search } = filter;
-  const pages = pagesById(db, { table: 'imported_leads', id: 'i.id', filter }, (range, order, limit) =>
-    db
-      .selectFrom('imported_leads as i')
-      .selectAll('i')
-      .select((eb) =>
-        eb.selectFrom('leads as l').select('l.id').whereRef('l.email', '=', 'i.email').as('lead_id'),
-      )
-      .where(range)
-      .where(sql<boolean>`not (${isSuppressed('i.email')})`)
-      .$if(since !== undefined, (query) => query.where('i.imported_at', '>=', since!))
-      .$if(until !== undefined, (query) => query.where('i.imported_at', '<', until!))
-      .$if(search !== undefined, (query) => query.where(mayHoldText('i', search!)))
-      .orderBy('i.id', order)
-      .$if(limit !== null, (query) => query.limit(limit!))
-      .execute(),
-  );
-  for await (const page of pages)
-    yield page
-      .filter((row) => row.lead_id === null)
-      .map((row) => ({
-        ...NO_CONSENT,
-        id: row.id,
-        email: row.email,
-        ...answersOf(row),
-        state: 'imported',
-        state_since: row.imported_at,
-        attribution: null,
-        flags: '',
-        variant: null,
-        consent_given_at: row.consent_given_at,
-        consent_source: row.consent_source,
-      }));
+async function readImported(
+  db: Db,
+  filter: LeadFilter & Whoever,
+  { where, order, limit }: Parameters<StateReader['read']>[2],
+): Promise<readonly LeadRecord[]> {
+  const { since, until, flag, attributionHolds, evenSuppressed = false } = filter;
+  // No form was sent, so there is neither.
+  if (flag !== undefined || attributionHolds !== undefined) return [];
+  const rows = await db
+    .selectFrom('imported_leads as i')
+    .selectAll('i')
+    .where(where)
+    .where(sql<boolean>`(select l.id from leads l where l.email = i.email) is null`)
+    .$if(!evenSuppressed, (query) => query.where(sql<boolean>`not (${isSuppressed('i.email')})`))
+    .$if(since !== undefined, (query) => query.where('i.imported_at', '>=', since!))
+    .$if(until !== undefined, (query) => query.where('i.imported_at', '<', until!))
+    .where(mayBeWanted('i', filter))
+    .orderBy('i.id', order)
+    .$if(limit !== null, (query) => query.limit(limit!))
+    .execute();
+  return rows.map((row) => ({
+    ...NO_CONSENT,
+    id: row.id,
+    email: row.email,
+    ...answersOf(row),
+    state: 'imported',
+    state_since: row.imported_at,
+    attribution: null,
+    flags: '',
+    variant: null,
+    consent_given_at: row.consent_given_at,
+    consent_source: row.consent_source,
+  }));
+}
+
+/** The parts of a filter that every table of people has the columns for, as far as SQL can judge them. */
+function mayBeWanted(
+  table: 'l' | 's' | 'i',
+  { search, domain, answer, attributionHolds }: LeadFilter,
+): RawBuilder<boolean> {
+  const column = (name: string) => sql.ref(`${table}.${name}`);
+  const parts = [
+    ...(search === undefined
+      ? []
+      : [
+          sql`(${sql.join(
+            ['email', 'name', 'company'].map((name) => mayHold(column(name), search)),
+            sql` or `,
+          )})`,
+        ]),
+    ...(domain === undefined ? [] : [sql`${column('email')} like ${`%@${literally(domain)}`} escape '\\'`]),
+    // As JSON has it: its quotation marks and line ends are escaped.
+    ...(answer === undefined ? [] : [mayHold(column('answers'), JSON.stringify(answer.text).slice(1, -1))]),
+    ...(attributionHolds === undefined
+      ? []
+      : [
+          sql`(${sql.join(
+            attributionHolds.map((text) => mayHold(column('attribution'), text)),
+            sql` or `,
+          )})`,
+        ]),
+  ];
+  return parts.length === 0 ? sql<boolean>`1 = 1` : sql<boolean>`${sql.join(parts, sql` and `)}`;
 }
 
 // Looked up for each person, not joined: PostgreSQL would go through all of a long table for each page of a few people.
@@ -318,21 +533,29 @@ function holdsText(text: string): (person: Pick<LeadRecord, 'email' | 'name' | '
   return ({ email, name, company }) => [email, name, company].some((value) => folded(value).includes(wanted));
 }
 
+/** Whether a person's answer to a question holds a text. */
+function hasAnswered({ field, text }: NonNullable<LeadFilter['answer']>): (person: LeadRecord) => boolean {
+  const wanted = folded(text);
+  return ({ answers }) => folded(answerText(readAnswers(answers)[field]?.answer)).includes(wanted);
+}
+
+/** A text as it stands in a pattern of LIKE, with \ before what would stand for anything. */
+const literally = (text: string): string => text.replaceAll(/[%_\\]/g, '\\$&');
+
 /**
- * Whether they may hold it. SQLite knows the small letters of ASCII alone, and PostgreSQL those of its locale, so any other letter
- * that has a small or an accented form stands for anything here; holdsText then looks closely.
+ * Whether a column may hold a text. SQLite knows the small letters of ASCII alone, and PostgreSQL those of its locale, so any other
+ * letter that has a small or an accented form stands for anything here; closeLook then looks closely.
  */
-function mayHoldText(table: 'l' | 's' | 'i', text: string): RawBuilder<boolean> {
+function mayHold(column: RawBuilder<unknown>, text: string): RawBuilder<boolean> {
   const letters = Array.from(text.normalize('NFC'), (letter) => {
     if (/[a-z]/i.test(letter)) return letter.toLowerCase();
-    if (/[%_\\]/.test(letter)) return `\\${letter}`;
     const isPlain = letter.toLowerCase() === letter.toUpperCase() && letter.normalize('NFD') === letter;
-    return isPlain ? letter : '%';
+    return isPlain ? literally(letter) : '%';
   });
-  const pattern = `%${letters.join('')}%`;
-  const fits = (column: string) => sql`lower(${sql.ref(`${table}.${column}`)}) like ${pattern} escape '\\'`;
-  return sql<boolean>`(${fits('email')} or ${fits('name')} or ${fits('company')})`;
+  return sql<boolean>`lower(${column}) like ${`%${letters.join('')}%`} escape '\\'`;
 }
+
+const EVERYTHING = { begin: '', end: null };
 
 /**
  * Where the people came from of whom anything is kept: leads, and those who asked for a code.
@@ -350,6 +573,31 @@ export async function* attributionPages(db: Db): AsyncGenerator<readonly string[
         .execute();
       yield rows.map(({ attribution }) => attribution);
     }
+}
+
+/**
+ * Where the newest people came from, for as long as there is time: leads, then those who asked for a code.
+ * @param forMs for each of the two, in milliseconds
+ * @returns attributions (JSON) with how many people have each; some come more than once
+ */
+export async function* newestAttributions(
+  db: Db,
+  forMs: number,
+): AsyncGenerator<readonly { readonly attribution: string; readonly people: number }[], void, void> {
+  for (const table of ['leads', 'submissions'] as const) {
+    const until = performance.now() + forMs;
+    const cut = { table, column: 'id', size: SLICE_SIZE, newestFirst: true } as const;
+    for await (const { after, last } of slicesOf(db, cut, EVERYTHING)) {
+      yield await db
+        .selectFrom(table)
+        .select(['attribution', sql<number>`count(*)`.as('people')])
+        .where('id', '>', after)
+        .where('id', '<=', last)
+        .groupBy('attribution')
+        .execute();
+      if (performance.now() >= until) break;
+    }
+  }
 }
 
 /** PostgreSQL takes 65,535 values in one statement. */

@@ -4,13 +4,17 @@ import { sql } from 'kysely';
 import { codeFacts, fateOfFacts, type CodeFate } from '#server/db/across/code-fates.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
-import { slicesOf } from '#server/db/engine/page-through-table.ts';
+import { lookBack, slicesOf, type LookBack, type Slice } from '#server/db/engine/page-through-table.ts';
 import type { Span } from '#server/db/across/report-figures.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
 
 /** One address that never entered a code. */
 export type LostLead = { readonly [Name in keyof LeadAnswers]: LeadAnswers[Name] | null } & {
+  /** Of the newest code. */
+  readonly id: string;
   readonly email: string;
+  /** Of the form; null when it is no longer kept. */
+  readonly submission_id: string | null;
   /** JSON (server/attribution/attribution.ts). */
   readonly attribution: string | null;
   /** When the newest code was asked for. Milliseconds since 1970. */
@@ -27,6 +31,8 @@ export type LostLead = { readonly [Name in keyof LeadAnswers]: LeadAnswers[Name]
 
 const SLICE_SIZE = 5_000;
 
+type Where = { readonly span: Span; readonly now: number };
+
 /**
  * Reads lost leads, the oldest request first. Leaves out addresses that were erased, or became leads at any time.
  * @param now milliseconds since 1970; a code that can still be entered has the fate `open`
@@ -34,43 +40,66 @@ const SLICE_SIZE = 5_000;
  */
 export async function* lostLeadPages(
   db: Db,
-  { from, to }: Span,
+  span: Span,
   now: number,
 ): AsyncGenerator<readonly LostLead[], void, void> {
-  for await (const { after, last } of slicesOf(
+  const slices = slicesOf(db, { table: 'codes', column: 'id', size: SLICE_SIZE }, rangeOf(span));
+  for await (const slice of slices) yield await lostIn(db, slice, { span, now });
+}
+
+/**
+ * The same a part at a time, the newest request first.
+ * @param options from: the `next` of the look before, null: none. most: people to return. forMs: how long to look, in milliseconds
+ */
+export const lookForLost = (
+  db: Db,
+  span: Span,
+  { now, from, ...limits }: { now: number; from: string | null; most: number; forMs: number },
+): Promise<LookBack<LostLead>> =>
+  lookBack(
     db,
-    { table: 'codes', column: 'id', size: SLICE_SIZE },
-    { begin: lowestIdAt(from), end: lowestIdAt(to) },
-  )) {
-    const { rows } = await sql<LostLead>`
-      with person as (
-        select c.id, c.email, c.challenge_id, c.created_at from codes c
-        where c.id > ${after} and c.id <= ${last} and c.used_at is null and c.email like '%@%'
-        and c.id = (
-          select newest.id from codes newest
-          where newest.email = c.email and newest.created_at >= ${from} and newest.created_at < ${to}
-          order by newest.created_at desc, newest.id desc limit 1
-        )
-        and not exists (select 1 from leads l where l.email = c.email)
-      ), facts as (
-        select p.id, p.email, p.challenge_id, p.created_at, count(*) as codes, ${codeFacts(now, 'person')}
-        from person p
-        join codes a on a.email = p.email and a.created_at >= ${from} and a.created_at < ${to}
-        left join outbox o on o.code_id = a.id and o.kind = 'code'
-        group by p.id, p.email, p.challenge_id, p.created_at
+    'codes',
+    { ...rangeOf(span), upTo: from },
+    async (slice) => (await lostIn(db, slice, { span, now })).toReversed(),
+    limits,
+  );
+
+const rangeOf = ({ from, to }: Span) => ({ begin: lowestIdAt(from), end: lowestIdAt(to) });
+
+/** Reads those whose newest code of the span is in a slice. */
+async function lostIn(
+  db: Db,
+  { after, last }: Slice,
+  { span: { from, to }, now }: Where,
+): Promise<readonly LostLead[]> {
+  const { rows } = await sql<LostLead>`
+    with person as (
+      select c.id, c.email, c.challenge_id, c.created_at from codes c
+      where c.id > ${after} and c.id <= ${last} and c.used_at is null and c.email like '%@%'
+      and c.id = (
+        select newest.id from codes newest
+        where newest.email = c.email and newest.created_at >= ${from} and newest.created_at < ${to}
+        order by newest.created_at desc, newest.id desc limit 1
       )
-      select f.email, s.name, s.company, s.answers, s.attribution, f.created_at as asked_at, f.codes,
-        coalesce(f.wrong_tries, 0) as wrong_tries, ${fateOfFacts} as fate,
-        case when m.state = 'dropped' then null else m.reply end as reply, m.error_class
-      from facts f
-      left join submissions s on s.id = (
-        select x.id from submissions x where x.challenge_id = f.challenge_id
-        order by x.created_at desc, x.id desc limit 1
-      )
-      left join outbox m on m.code_id = f.id and m.kind = 'code'
-      where entered = 0
-      order by f.id
-    `.execute(db);
-    yield rows;
-  }
+      and not exists (select 1 from leads l where l.email = c.email)
+    ), facts as (
+      select p.id, p.email, p.challenge_id, p.created_at, count(*) as codes, ${codeFacts(now, 'person')}
+      from person p
+      join codes a on a.email = p.email and a.created_at >= ${from} and a.created_at < ${to}
+      left join outbox o on o.code_id = a.id and o.kind = 'code'
+      group by p.id, p.email, p.challenge_id, p.created_at
+    )
+    select f.id, f.email, s.id as submission_id, s.name, s.company, s.answers, s.attribution, f.created_at as asked_at, f.codes,
+      coalesce(f.wrong_tries, 0) as wrong_tries, ${fateOfFacts} as fate,
+      case when m.state = 'dropped' then null else m.reply end as reply, m.error_class
+    from facts f
+    left join submissions s on s.id = (
+      select x.id from submissions x where x.challenge_id = f.challenge_id
+      order by x.created_at desc, x.id desc limit 1
+    )
+    left join outbox m on m.code_id = f.id and m.kind = 'code'
+    where entered = 0
+    order by f.id
+  `.execute(db);
+  return rows;
 }

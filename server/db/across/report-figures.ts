@@ -31,6 +31,8 @@ export type AskedGroup = Group & {
 };
 
 const ROWS_AT_ONCE = 20_000;
+/** A person waits for these. */
+const DOMAIN_ROWS_AT_ONCE = 5_000;
 
 /** What follows the @ of a column; an address that was erased has none. */
 const domainExpression = (column: string, engine: OpenDatabase['engine']) =>
@@ -176,6 +178,30 @@ export async function* variantGroups(
     `.execute(db);
     yield rows;
   }
+}
+
+/**
+ * Counts leads by the domain of their address, the newest leads first, for a limited time. The counts of all looks add up.
+ * @param options from: the `next` of the look before, null: none. forMs: how long to look, in milliseconds
+ */
+export async function countDomains(
+  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
+  { from, forMs }: { readonly from: string | null; readonly forMs: number },
+): Promise<{ readonly domains: ReadonlyMap<string, number>; readonly next: string | null }> {
+  const until = performance.now() + forMs;
+  const domains = new Map<string, number>();
+  const cut = { table: 'leads', column: 'id', size: DOMAIN_ROWS_AT_ONCE, newestFirst: true } as const;
+  for await (const { after, last } of slicesOf(db, cut, { ...EVERYTHING, upTo: from })) {
+    const { rows } = await sql<{ domain: string; people: number }>`
+      with named as (
+        select ${domainExpression('email', engine)} as domain from leads where id > ${after} and id <= ${last}
+      )
+      select domain, count(*) as people from named group by domain
+    `.execute(db);
+    for (const { domain, people } of rows) domains.set(domain, (domains.get(domain) ?? 0) + people);
+    if (performance.now() >= until && after !== '') return { domains, next: after };
+  }
+  return { domains, next: null };
 }
 
 /** Counts new leads of a span. */

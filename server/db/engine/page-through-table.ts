@@ -28,10 +28,14 @@ export async function* pagesAfter<Row, Key>(
 /** What comes after one key, up to and including another. */
 export type Slice = { readonly after: string; readonly last: string };
 
+/** Tables that can be cut into slices. */
+type SlicedTable = 'codes' | 'leads' | 'submissions' | 'imported_leads';
+
 /**
  * Cuts an indexed column into slices of `size` rows, for statements that want few of them or count them.
- * @param column newestFirst: from the highest key down
- * @param range begin: the key after which the first slice begins; end: the key before which the last one ends, null: none
+ * @param column newestFirst: from the highest key down. size: of each slice, or of the first, second, … one
+ * @param range begin: the key after which the first slice begins; end: the key before which the last one ends, null: none; upTo: the
+ *   highest key that is wanted, itself included, where the newest come first
  */
 export async function* slicesOf(
   db: Db,
@@ -41,13 +45,19 @@ export async function* slicesOf(
     size,
     newestFirst = false,
   }: {
-    table: 'codes' | 'leads' | 'submissions' | 'imported_leads';
+    table: SlicedTable;
     column: 'id' | 'email';
-    size: number;
+    size: number | ((slices: number) => number);
     newestFirst?: boolean;
   },
-  { begin, end }: { readonly begin: string; readonly end: string | null },
+  {
+    begin,
+    end,
+    upTo = null,
+  }: { readonly begin: string; readonly end: string | null; readonly upTo?: string | null },
 ): AsyncGenerator<Slice, void, void> {
+  let slices = 0;
+  const nextSize = () => (typeof size === 'number' ? size : size((slices += 1)));
   const rest = (after: string) =>
     db
       .selectFrom(table)
@@ -60,18 +70,53 @@ export async function* slicesOf(
     const row =
       (await rest(after)
         .orderBy(column)
-        .offset(size - 1)
+        .offset(nextSize() - 1)
         .executeTakeFirst()) ?? (await highest(after).executeTakeFirst());
     return row === undefined ? [] : [{ after, last: row[column] }];
   };
-  const readSliceBelow = async (upTo: string | null): Promise<readonly Slice[]> => {
-    const last = upTo ?? (await highest(begin).executeTakeFirst())?.[column];
-    if (last === undefined || last === begin) return [];
-    const below = await highest(begin).where(column, '<=', last).offset(size).executeTakeFirst();
+  const readSliceBelow = async (from: string | null): Promise<readonly Slice[]> => {
+    const last = from ?? (await highest(begin).executeTakeFirst())?.[column];
+    if (last === undefined || last <= begin) return [];
+    const below = await highest(begin).where(column, '<=', last).offset(nextSize()).executeTakeFirst();
     return [{ after: below?.[column] ?? begin, last }];
   };
-  const slices = newestFirst
-    ? pagesAfter<Slice, string | null>(null, readSliceBelow, ({ after }) => after)
+  const cut = newestFirst
+    ? pagesAfter<Slice, string | null>(upTo, readSliceBelow, ({ after }) => after)
     : pagesAfter(begin, readSlice, ({ last }) => last);
-  for await (const [slice] of slices) if (slice !== undefined) yield slice;
+  for await (const [slice] of cut) if (slice !== undefined) yield slice;
+}
+
+/** What a look back found. */
+export type LookBack<Row> = {
+  readonly found: readonly Row[];
+  /** The highest id that was not looked at, for the next look; null: none is left. */
+  readonly next: string | null;
+};
+
+/** The first slices are small: most looks want what is newest. Later ones are as large as a statement may be. */
+const growing = (slices: number): number => Math.min(100 * 5 ** (slices - 1), 5_000);
+
+/**
+ * Looks through a table from the newest id down, until enough was found or the time is over. It takes a slice longer than that.
+ * @param range where to look: after `begin`, before `end`, and from `upTo` on down (the `next` of the look before)
+ * @param read reads what is wanted of a slice, the newest first
+ * @param limits most: rows to return. forMs: how long to look, in milliseconds
+ */
+export async function lookBack<Row extends { readonly id: string }>(
+  db: Db,
+  table: SlicedTable,
+  range: { readonly begin: string; readonly end: string | null; readonly upTo: string | null },
+  read: (slice: Slice) => Promise<readonly Row[]>,
+  { most, forMs }: { readonly most: number; readonly forMs: number },
+): Promise<LookBack<Row>> {
+  const until = performance.now() + forMs;
+  const found: Row[] = [];
+  const slices = slicesOf(db, { table, column: 'id', size: growing, newestFirst: true }, range);
+  for await (const slice of slices) {
+    found.push(...(await read(slice)));
+    const next = found[most];
+    if (next !== undefined) return { found: found.slice(0, most), next: next.id };
+    if (performance.now() >= until) return { found, next: slice.after === range.begin ? null : slice.after };
+  }
+  return { found, next: null };
 }

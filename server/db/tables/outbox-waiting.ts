@@ -1,11 +1,12 @@
-// What waits in the outbox, since when, and whether it still moves. Changes nothing.
+// What waits in the outbox, since when, whether it still moves, and what was refused. Changes nothing.
 import { sql } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
 import { isQueued } from '#server/db/tables/outbox.ts';
 
-// Written out, not bound: the partial index is found by it.
+// Written out, not bound: the partial indexes are found by them.
 const isSent = sql<boolean>`state = 'sent'`;
+const isRefused = sql<boolean>`state = 'failed'`;
 
 /** How much mail waits, and since when the oldest of it does; undefined when none waits. */
 export async function outboxBacklog(db: Db): Promise<{ depth: number; oldestCreatedAt: number | undefined }> {
@@ -161,4 +162,49 @@ export async function isWaiting(
     .limit(1)
     .executeTakeFirst();
   return row !== undefined;
+}
+
+/** How much mail was refused for good since then. */
+export async function countRefusals(db: Db, since: number): Promise<number> {
+  const row = await db
+    .selectFrom('outbox')
+    .select((eb) => eb.fn.countAll().as('count'))
+    .where(isRefused)
+    .where('finished_at', '>=', since)
+    .executeTakeFirstOrThrow();
+  return Number(row.count);
+}
+
+/** Mail to one recipient domain that was refused for good with the same words. */
+export type RefusedMail = {
+  /** '' for a notice. */
+  readonly domain: string;
+  /** The mail server's; '' when it said nothing. */
+  readonly reply: string;
+  readonly count: number;
+  /** Milliseconds since 1970. */
+  readonly lastAt: number;
+};
+
+/** Mail that was refused for good since then, by domain and words, the newest first. @param most groups to return */
+export async function refusedMail(
+  db: Db,
+  { since, most }: { readonly since: number; readonly most: number },
+): Promise<readonly RefusedMail[]> {
+  const lastAt = sql<number>`max(finished_at)`;
+  const rows = await db
+    .selectFrom('outbox')
+    .select(['recipient_domain', 'reply', sql<number>`count(*)`.as('count'), lastAt.as('last_at')])
+    .where(isRefused)
+    .where('finished_at', '>=', since)
+    .groupBy(['recipient_domain', 'reply'])
+    .orderBy(lastAt, 'desc')
+    .limit(most)
+    .execute();
+  return rows.map((row) => ({
+    domain: row.recipient_domain ?? '',
+    reply: row.reply ?? '',
+    count: row.count,
+    lastAt: row.last_at,
+  }));
 }

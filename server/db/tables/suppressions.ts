@@ -126,6 +126,36 @@ export function suppressionPages(db: Db): AsyncGenerator<readonly Suppression[],
   }));
 }
 
+/** Where a page of the list ends. */
+type ListPlace = Pick<Suppression, 'created_at' | 'address_key' | 'reason'>;
+
+/** Reads a part of the list, the newest entries first. @param after the entry before; null: from the newest on */
+export const newestSuppressions = (
+  db: Db,
+  { after, most }: { readonly after: ListPlace | null; readonly most: number },
+): Promise<Suppression[]> =>
+  db
+    .selectFrom('suppressions')
+    .selectAll()
+    .$if(after !== null, (query) =>
+      query.where((eb) =>
+        eb.or([
+          eb('created_at', '<', after!.created_at),
+          eb.and([eb('created_at', '=', after!.created_at), eb('address_key', '>', after!.address_key)]),
+          eb.and([
+            eb('created_at', '=', after!.created_at),
+            eb('address_key', '=', after!.address_key),
+            eb('reason', '>', after!.reason),
+          ]),
+        ]),
+      ),
+    )
+    .orderBy('created_at', 'desc')
+    .orderBy('address_key')
+    .orderBy('reason')
+    .limit(most)
+    .execute();
+
 /** Records that a lead withdrew their consent. */
 export async function noteWithdrawal(tx: Db, withdrawal: Withdrawal): Promise<void> {
   await tx.insertInto('withdrawals').values(withdrawal).execute();

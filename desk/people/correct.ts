@@ -1,0 +1,122 @@
+// Corrects the answers of a lead, or of an imported person who is no lead.
+import { randomUUIDv7 } from 'node:crypto';
+
+import { CommandFailure } from '#desk/command-failure.ts';
+import { nothingHeld } from '#desk/people/held-data.ts';
+import { correctLead } from '#server/db/tables/corrections.ts';
+import type { Service } from '#server/run/service.ts';
+import type { OwnField, OwnForm } from '#shared/campaign-schema.ts';
+import { complaintIn, Lead, type LeadAnswers } from '#shared/lead.ts';
+import {
+  answersText,
+  readAnswers,
+  splitChoices,
+  type OwnAnswer,
+  type OwnAnswers,
+} from '#shared/own-answers.ts';
+import { answerSchema } from '#shared/own-fields.ts';
+
+/** The longest answer that form.yaml can ask for, in characters. */
+const LONGEST = 2000;
+
+/** An answer to a question of the campaign's own. `text`: several choices with ; between them; empty takes the answer away. */
+export type AnswerChange = { readonly id: string; readonly text: string };
+
+/**
+ * Corrects a person's answers. The story keeps what stood there before.
+ * @param change email: as stored; what is not given stays
+ * @returns the answers before and after
+ * @throws {CommandFailure} when an answer does not fit, there is no such question, or nothing is held about the address
+ */
+export async function correctAnswers(
+  { database, campaign, clock, webhooks }: Pick<Service, 'database' | 'campaign' | 'clock' | 'webhooks'>,
+  {
+    email,
+    answers,
+    ...named
+  }: {
+    readonly email: string;
+    readonly name?: string | undefined;
+    readonly company?: string | undefined;
+    readonly answers: readonly AnswerChange[];
+  },
+): Promise<{ readonly before: LeadAnswers; readonly after: LeadAnswers }> {
+  const checked: { name?: string; company?: string } = {};
+  for (const field of ['name', 'company'] as const) {
+    const text = named[field];
+    if (text === undefined) continue;
+    const result = Lead.shape[field].safeParse(text);
+    if (!result.success) {
+      const { message } = result.error.issues[0]!;
+      throw new CommandFailure(complaintIn(campaign.interface.validation, message) ?? message, 2);
+    }
+    checked[field] = result.data;
+  }
+  const now = clock();
+  const result = await correctLead(database, {
+    email,
+    id: randomUUIDv7(),
+    now,
+    changes: (before) => ({
+      ...checked,
+      answers: changedAnswers(before.answers, answers, campaign.form),
+    }),
+    onCorrected: (tx, leadId) => webhooks.queue(tx, { type: 'lead.updated', leadId, now }),
+  });
+  webhooks.wake();
+  if (result === null) throw nothingHeld(email);
+  return result;
+}
+
+/**
+ * Reads a change.
+ * @param held the person's answers: one to a question that is no longer asked can be changed as well
+ * @throws {CommandFailure} when there is no such question, or the answer does not fit
+ */
+function readAnswer(
+  { id, text: typed }: AnswerChange,
+  { fields, messages }: OwnForm,
+  held: OwnAnswers,
+): readonly [id: string, OwnAnswer] {
+  const text = typed.trim();
+  const field = fields.find((one) => one.id === id) ?? fieldOf(id, held);
+  if (field === undefined) {
+    const ids = [...new Set([...fields.map((one) => one.id), ...Object.keys(held)])];
+    throw new CommandFailure(
+      ids.length === 0
+        ? 'This campaign has no questions of its own (form.yaml).'
+        : `Write --answer id=text. The ids are ${ids.join(', ')}.`,
+      2,
+    );
+  }
+  const result = answerSchema({ ...field, required: false }, messages).safeParse(
+    field.kind === 'choices' ? splitChoices(text) : text,
+  );
+  if (!result.success) throw new CommandFailure(`${field.label}: ${result.error.issues[0]!.message}`, 2);
+  return [id, { label: field.label, answer: result.data }];
+}
+
+/** A question that was taken away, as far as its answer shows what it was: its kind is not known any more. */
+function fieldOf(id: string, held: OwnAnswers): OwnField | undefined {
+  if (!Object.hasOwn(held, id)) return undefined;
+  const { label, answer } = held[id]!;
+  return typeof answer === 'string'
+    ? { id, label, kind: 'long text', maxLength: LONGEST }
+    : { id, label, kind: 'choices', options: [...answer] };
+}
+
+/** @throws {CommandFailure} as readAnswer */
+function changedAnswers(
+  before: string | null,
+  changes: readonly AnswerChange[],
+  form: OwnForm,
+): string | null {
+  if (changes.length === 0) return before;
+  const held = readAnswers(before);
+  const after: Record<string, OwnAnswer> = { ...held };
+  for (const [id, changed] of changes.map((change) => readAnswer(change, form, held))) {
+    if (changed.answer.length === 0) delete after[id];
+    else after[id] = changed;
+  }
+  return answersText(after);
+}

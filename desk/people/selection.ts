@@ -1,0 +1,75 @@
+// The filter of the desk's pages, as the database takes it; and a person as these pages show one.
+import type { Filter, Person } from '#desk/calls/people.ts';
+import { CommandFailure } from '#desk/command-failure.ts';
+import { readWhen } from '#desk/commands/typed-times.ts';
+import type { LeadSelection } from '#desk/export/write-leads.ts';
+import { campaignOf, readAttribution, sourceOf } from '#server/attribution/source.ts';
+import type { LeadRecord } from '#server/db/across/lead-pages.ts';
+import { domainOf } from '#server/platform/domain-of.ts';
+import { DAY_MS, isoTime } from '#server/platform/time.ts';
+import { IMPORTED } from '#server/webhooks/lead-as-json.ts';
+import { normaliseEmail } from '#shared/lead.ts';
+import { readAnswers } from '#shared/own-answers.ts';
+
+/**
+ * Which people a filter means. What is empty does not count.
+ * @throws {CommandFailure} when a day is not in the calendar
+ */
+export function selectionOf({
+  state,
+  search,
+  source,
+  flag,
+  field,
+  answer,
+  domain,
+  from,
+  to,
+}: Filter): LeadSelection {
+  const isAnswerWanted = isGiven(field) && isGiven(answer);
+  return {
+    state,
+    search: given(search),
+    source: given(source),
+    flag: given(flag),
+    answer: isAnswerWanted ? { field: field.trim(), text: answer.trim() } : undefined,
+    domain: isGiven(domain) ? domainOf(normaliseEmail(`a@${domain.trim()}`)) : undefined,
+    since: from === undefined ? undefined : firstMomentOf(from),
+    until: to === undefined ? undefined : firstMomentOf(to) + DAY_MS,
+  };
+}
+
+/**
+ * The first moment of a day, in UTC.
+ * @param day such as 2026-11-23
+ * @returns milliseconds since 1970
+ * @throws {CommandFailure} when the calendar has no such day
+ */
+export function firstMomentOf(day: string): number {
+  const ms = readWhen(day, 0);
+  if (ms === null) throw new CommandFailure(`There is no ${day} in the calendar. Choose another day.`, 2);
+  return ms;
+}
+
+const given = (text: string | undefined): string | undefined => text?.trim() || undefined;
+const isGiven = (text: string | undefined): text is string => given(text) !== undefined;
+
+/** Where a person came from, in one word. */
+export const sourceOfPerson = ({ attribution }: Pick<LeadRecord, 'attribution'>): string =>
+  attribution === null ? IMPORTED : sourceOf(readAttribution(attribution));
+
+/** A person as JSON for the desk's pages. */
+export const shownPerson = (record: LeadRecord): Person => ({
+  id: record.id,
+  email: record.email,
+  name: record.name,
+  company: record.company,
+  state: record.state,
+  since: isoTime(record.state_since),
+  firstReadAt: record.first_read_at === null ? null : isoTime(record.first_read_at),
+  source: sourceOfPerson(record),
+  campaign: record.attribution === null ? null : (campaignOf(readAttribution(record.attribution)) ?? null),
+  flags: record.flags.split(' ').filter((flag) => flag !== ''),
+  variant: record.variant,
+  answers: readAnswers(record.answers),
+});

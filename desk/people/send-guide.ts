@@ -1,0 +1,41 @@
+// Mails the guide to a lead once more.
+import { v7 as uuid } from 'uuid';
+
+import { CommandFailure } from '#desk/command-failure.ts';
+import { sendGuideAgain, type GuideAgain } from '#server/mail/letters/guide-mail.ts';
+import type { Service } from '#server/run/service.ts';
+
+/**
+ * Queues the guide for a lead.
+ * @param email as stored
+ * @returns `waiting`: one waits to be sent already
+ * @throws {CommandFailure} when it is not to be sent
+ */
+export async function sendGuideTo(
+  { clock, mail, ...service }: Service,
+  email: string,
+): Promise<'queued' | 'waiting'> {
+  const now = clock();
+  const outcome = await sendGuideAgain(service, { email, id: uuid({ msecs: now }), now });
+  if (outcome.type === 'refused') throw new CommandFailure(sayRefusal(email, outcome));
+  mail.wake();
+  return outcome.type;
+}
+
+function sayRefusal(email: string, refusal: Extract<GuideAgain, { type: 'refused' }>): string {
+  switch (refusal.why) {
+    case 'off':
+      return 'Nothing was queued: GUIDE_EMAIL is off, so no mail with the guide is sent. Set it to link or attachment, and restart the page.';
+    case 'no lead':
+      return `Nothing was queued: ${email} is no lead, because the address was never verified here. Ask its owner to request a code on the page.`;
+    case 'erased':
+      return `Nothing was queued: ${email} was erased. Only its owner can come back, with a new code on the page.`;
+    case 'suppressed': {
+      const { reasons } = refusal;
+      const cure = reasons.some((reason) => reason === 'unsubscribed' || reason === 'complained')
+        ? 'Only its owner can come back, with a new code on the page.'
+        : `Take it off the list first: suppress remove ${email}`;
+      return `Nothing was queued: ${email} is not to be mailed (${reasons.join(', ')}). ${cure}`;
+    }
+  }
+}

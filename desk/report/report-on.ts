@@ -1,0 +1,69 @@
+// The report of a page that is running, as the command and the desk's pages ask for it.
+import { CommandFailure } from '#desk/command-failure.ts';
+import { complainOfOrigin } from '#desk/export/known-sources.ts';
+import type { Period } from '#desk/report/period.ts';
+import { gatherReport, type Report } from '#desk/report/report.ts';
+import { shownSource, type Origin } from '#server/attribution/source.ts';
+import type { Db } from '#server/db/engine/connect.ts';
+import { createPlatformLookup } from '#server/figures/mail-platform-lookup.ts';
+import type { Service } from '#server/run/service.ts';
+
+export const PERIODS =
+  'Say how many days or weeks up to today (7d, 4w, 30d), or a month that has begun (2026-10).';
+
+/**
+ * Gathers the report of a period.
+ * @param options wanted: only what came from there. onProgress: takes how many people were counted so far
+ * @returns the report, and a sentence about mail domains that were not looked up, null: none
+ * @throws {CommandFailure} when no one came from there
+ */
+export async function reportOn(
+  { database, campaign, config, clock }: Pick<Service, 'database' | 'campaign' | 'config' | 'clock'>,
+  period: Period,
+  {
+    wanted,
+    dnsServers,
+    signal,
+    onProgress = () => {},
+  }: {
+    readonly wanted: Origin;
+    readonly dnsServers: readonly string[] | undefined;
+    readonly signal: AbortSignal;
+    readonly onProgress?: (people: number) => void;
+  },
+): Promise<{ readonly report: Report; readonly complaint: string | null }> {
+  const only = await readOrigin(database.db, wanted);
+  const now = clock();
+  const lookup = createPlatformLookup(database, { dnsServers, now, signal });
+  const report = await gatherReport(database, period, {
+    title: campaign.site.title,
+    fields: campaign.form.fields,
+    variants: campaign.variants.map(({ name, consent }) => ({ name, consentVersion: consent.version })),
+    retention: config.retention,
+    now,
+    only,
+    platformsOf: lookup.platformsOf,
+    onProgress: (people) => {
+      signal.throwIfAborted();
+      onProgress(people);
+    },
+  });
+  signal.throwIfAborted();
+  return { report, complaint: lookup.complaint() };
+}
+
+/** @throws {CommandFailure} when no one came from there */
+async function readOrigin(db: Db, wanted: Origin): Promise<Origin | undefined> {
+  for (const kind of ['source', 'campaign'] as const) {
+    const name = wanted[kind];
+    const complaint = name === undefined ? null : await complainOfOrigin(db, kind, name);
+    if (complaint !== null) throw new CommandFailure(complaint, 2);
+  }
+  const { source, campaign } = wanted;
+  if (source === undefined && campaign === undefined) return undefined;
+  // As the report shows all names: it holds no address.
+  return {
+    ...(source !== undefined && { source: shownSource(source) }),
+    ...(campaign !== undefined && { campaign: shownSource(campaign) }),
+  };
+}
