@@ -334,6 +334,7 @@ export const log = {
     'downloaded-report': 'Downloaded a report',
   },
   empty: { title: 'Nothing yet', text: 'Nobody has signed in, and no command has changed anything.' },
+} as const;
 
 export const signIn = {
   title: 'Sign in to the desk',
