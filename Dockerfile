@@ -44,6 +44,7 @@ RUN mkdir -p node_modules/.cache data && chown node:node node_modules/.cache dat
 USER node
 RUN node --no-memory-reducer server/start.js --check \
  && node --max-semi-space-size=4 desk/start.js --help > /dev/null \
+ && node desk/serve.js --check \
  && chmod -R a+rX node_modules/.cache
 
 FROM ${NODE_IMAGE}

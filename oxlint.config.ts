@@ -42,8 +42,17 @@ const FLOORS: readonly Readonly<Record<string, readonly string[]>>[] = [
   {
     limits: ['limits.ts'],
     // Beside the face: what routes answer with, and the built site, which the build writes.
-    // The desk says the same of a database that takes no writes.
-    http: ['http.ts', 'letter-page.ts', 'send-resource.ts', 'releases.ts', 'write-faults.ts'],
+    http: [
+      'http.ts',
+      'letter-page.ts',
+      'send-resource.ts',
+      'releases.ts',
+      // The desk in a browser serves its own pages.
+      'security-headers.ts',
+      'static-files.ts',
+      // The desk says the same of a database that takes no writes.
+      'write-faults.ts',
+    ],
     // Two subjects: the desk has a log and no metrics.
     observability: ['logger.ts', 'metrics.ts'],
     // The desk writes leads in the shape of events.
@@ -57,6 +66,7 @@ const FLOORS: readonly Readonly<Record<string, readonly string[]>>[] = [
       'letters/guide-mail.ts',
       'letters/new-lead-mail.ts',
       'letters/digest-mail.ts',
+      'letters/desk-code-mail.ts',
       // The desk's doctor examines the account and the key without opening a service.
       'mailer.ts',
       'dkim-key.ts',

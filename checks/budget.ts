@@ -1,4 +1,4 @@
-// The bundle budget: what the built site may weigh. Fails when our code outgrew it. What a campaign's words and pictures
+// The bundle budget: what the built site may weigh, and the desk in a browser, which is no part of it. Fails when our code outgrew it. What a campaign's words and pictures
 // add gets a note: they are the operator's to choose. Words are subtracted from the code: every text of the
 // campaign's files, and the letters of the headline that travel as a font.
 import { existsSync, globSync, readFileSync } from 'node:fs';
@@ -85,6 +85,13 @@ const HTML_CODE_LIMIT_KB = wordsAreOurs ? 7.1 : 8.5;
 const form = readForm(CAMPAIGN_FOLDER, readPageWords(CAMPAIGN_FOLDER).site.language);
 const APP_LIMIT_KB = form.type === 'words' && form.words.fields.length > 0 ? 97.5 : 94.5;
 
+/** The desk in a browser: for the operator's people alone, and no part of the page. */
+const DESK = path.join(release.folder, 'desk', 'assets');
+const ofDesk = (pattern: string): number =>
+  globSync(pattern, { cwd: DESK }).reduce((sum, name) => sum + brotli(path.join(DESK, name)), 0);
+const DESK_LIMIT_KB = 150;
+const deskCode = ofDesk('*.{js,css}');
+
 /**
  * Kilobytes of 1000 bytes, as networks and Lighthouse count them. Past the limit of code is an error, of the whole a note;
  * of the HTML with our own words it is an error too.
@@ -110,6 +117,7 @@ const BUDGET: readonly (readonly [
   ],
   ['whole landing page on a phone', shared + avatars, 165, null],
   ['whole landing page on a desktop', shared + avatars + size('media/hero-1280.avif') + insides, 250, null],
+  ['the desk: scripts and styles', deskCode, DESK_LIMIT_KB, { bytes: deskCode, limitKb: DESK_LIMIT_KB }],
 ];
 
 const kilobytes = (bytes: number): string => (bytes / 1000).toFixed(1);

@@ -19,9 +19,12 @@ import { addExport } from '#desk/commands/export.ts';
 import { addImport } from '#desk/commands/import.ts';
 import { addLeads } from '#desk/commands/leads.ts';
 import { addMove } from '#desk/commands/move.ts';
+import { addOpen } from '#desk/commands/open.ts';
 import { addPerson } from '#desk/commands/person.ts';
+import { noteDone } from '#desk/record/noted-commands.ts';
 import { printableLines, withoutC1 } from '#desk/printable.ts';
 import { addRestore } from '#desk/commands/restore.ts';
+import { addLog } from '#desk/commands/log.ts';
 import { addLost } from '#desk/commands/lost.ts';
 import { addReport } from '#desk/commands/report.ts';
 import { addSendGuide } from '#desk/commands/send-guide.ts';
@@ -91,7 +94,8 @@ async function runCommand(desk: Desk, args: readonly string[]): Promise<void> {
     .configureHelp({ sortSubcommands: true })
     .configureOutput({ writeOut: (text) => said.push(text), writeErr: (text) => desk.note(text.trimEnd()) })
     .showSuggestionAfterError()
-    .exitOverride();
+    .exitOverride()
+    .hook('postAction', (_program, command) => noteDone(command, () => desk.service()));
   for (const add of [
     addLeads,
     addExport,
@@ -112,6 +116,8 @@ async function runCommand(desk: Desk, args: readonly string[]): Promise<void> {
     addLost,
     addSuppress,
     addWebhooks,
+    addOpen,
+    addLog,
   ])
     add(program, desk);
   try {

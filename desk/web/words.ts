@@ -474,7 +474,6 @@ export const leads = {
   allShown: (count: number): string => (count > 20 ? 'That is everyone.' : ''),
   nobody: 'Nobody fits this filter',
   nobodyText: 'Look for a shorter part of the address, name or company, or take a filter away.',
-  clear: 'Clear the filters',
   none: {
     verified: 'The first lead will stand here as soon as a visitor has entered the code.',
     suppressed: 'No lead is suppressed: everyone gets mail.',

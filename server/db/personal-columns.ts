@@ -194,6 +194,37 @@ export const COLUMNS: Classification = {
   // A source is a word or a host, never an address (server/attribution/source.ts).
   funnel_counts: { day: 'not', step: 'not', source: 'not', count: 'not' },
   variant_counts: { day: 'not', step: 'not', variant: 'not', count: 'not' },
+  desk_sign_ins: {
+    id: 'key',
+    browser_id: 'personal',
+    // Until the code expires.
+    address_key: 'personal',
+    email: 'personal',
+    secret_id: 'not',
+    wrong_tries: 'not',
+    created_at: 'not',
+    expires_at: 'not',
+    mailed_at: 'not',
+    used_at: 'not',
+  },
+  desk_sessions: {
+    id: 'key',
+    token_hash: 'key',
+    email: 'personal',
+    begun_at: 'not',
+    ends_at: 'not',
+    client_address: 'personal',
+    browser: 'personal',
+  },
+  desk_log: {
+    id: 'key',
+    at: 'not',
+    who: 'personal',
+    deed: 'not',
+    about: 'personal',
+    details: 'not',
+    client_address: 'personal',
+  },
 };
 
 /**

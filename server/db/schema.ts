@@ -314,6 +314,51 @@ type VariantCounts = {
   count: number;
 };
 
+/** A browser that asked for a code to sign in at the desk. The digits are derived from id and secret, and are stored nowhere. */
+type DeskSignIns = {
+  id: Fixed<string>;
+  browser_id: Fixed<string>;
+  /** A pseudonym of the address that was typed (server/secrets/pseudonyms.ts). */
+  address_key: Fixed<string>;
+  /** Null for an address that is not in DESK_PEOPLE: no code is mailed to it, and none lets it in. */
+  email: Fixed<string | null>;
+  secret_id: Fixed<string>;
+  wrong_tries: Generated<number>;
+  created_at: Fixed<number>;
+  expires_at: number;
+  /** When its mail was queued; null: not yet, or never. */
+  mailed_at: Generated<number | null>;
+  used_at: Generated<number | null>;
+};
+
+/** A person who is signed in at the desk. The role is not here: DESK_PEOPLE says it at each request. */
+type DeskSessions = {
+  id: Fixed<string>;
+  /** SHA-256 of the token in the cookie. */
+  token_hash: Fixed<string>;
+  email: Fixed<string>;
+  begun_at: Fixed<number>;
+  ends_at: Fixed<number>;
+  client_address: Fixed<string>;
+  /** What the browser calls itself. */
+  browser: Fixed<string>;
+};
+
+/** Who did what with the data. */
+type DeskLog = {
+  id: Fixed<string>;
+  at: Fixed<number>;
+  /** An address of DESK_PEOPLE, or one of desk/record/record.ts. */
+  who: Erasable<string>;
+  /** One of desk/calls/door.ts. */
+  deed: Fixed<string>;
+  /** The address that it was about; null for none, and once it was erased. */
+  about: Erasable<string | null>;
+  /** Never personal. */
+  details: Fixed<string>;
+  client_address: Erasable<string>;
+};
+
 export type Schema = {
   consent_wordings: ConsentWordings;
   submissions: Submissions;
@@ -337,4 +382,7 @@ export type Schema = {
   known_secrets: KnownSecrets;
   funnel_counts: FunnelCounts;
   variant_counts: VariantCounts;
+  desk_sign_ins: DeskSignIns;
+  desk_sessions: DeskSessions;
+  desk_log: DeskLog;
 };

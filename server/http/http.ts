@@ -31,6 +31,7 @@ import {
 } from '#server/http/visitor-address.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
+import { API } from '#shared/api.ts';
 
 const URL_MAX_LENGTH = 2_048;
 
@@ -80,6 +81,8 @@ export type Http = {
    * @param otherUrls paths of routes that are not in shared/api.ts
    */
   readonly complete: (mailBacklog: HealthParts['mailBacklog'], otherUrls: readonly string[]) => void;
+  /** The same for an application that is not the page: no health and no site. @param urls paths of its API */
+  readonly completeWithoutPage: (urls: readonly string[]) => void;
 };
 
 /** Makes the application without routes: limits, headers, log, load shedding, and the refusal of requests that no route may see. */
@@ -123,7 +126,7 @@ export async function createHttp(service: HttpService, options: HttpOptions): Pr
       addLiveRoute(app);
       const isLeaving = () => isStopping() && !isReplaced();
       addHealthRoute(app, { ...service, mailBacklog, sendError, isLeaving });
-      refuseOtherMethods(app, sendError, otherUrls);
+      refuseOtherMethods(app, sendError, [...Object.values(API), ...otherUrls]);
       const site =
         release &&
         serveSite(app, {
@@ -154,6 +157,12 @@ export async function createHttp(service: HttpService, options: HttpOptions): Pr
           onRequest: noteForgottenProxy,
           ...noting,
         });
+      boundConnections(app.server, { limits: options.connectionLimits, isProxy, metrics, logger });
+    },
+    completeWithoutPage: (urls) => {
+      addLiveRoute(app);
+      refuseOtherMethods(app, sendError, urls);
+      app.setNotFoundHandler((_request, reply) => sendError(reply, 'not-found'));
       boundConnections(app.server, { limits: options.connectionLimits, isProxy, metrics, logger });
     },
   };

@@ -2,20 +2,16 @@
 import type { FastifyInstance } from 'fastify';
 
 import type { SendError } from '#server/http/errors.ts';
-import { API } from '#shared/api.ts';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
-/**
- * Answers 405 with the methods that the address takes (RFC 9110, section 15.5.6). Call it after all routes were added.
- * @param more addresses beside those of {@link API}
- */
+/** Answers 405 with the methods that the address takes (RFC 9110, section 15.5.6). Call it after all routes were added. */
 export function refuseOtherMethods(
   app: FastifyInstance,
   sendError: SendError,
-  more: readonly string[] = [],
+  urls: readonly string[],
 ): void {
-  for (const url of [...Object.values(API), ...more]) {
+  for (const url of urls) {
     const allowed = METHODS.filter((method) => app.hasRoute({ method, url }));
     app.route({
       method: METHODS.filter((method) => !allowed.includes(method)),

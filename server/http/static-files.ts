@@ -49,15 +49,22 @@ const COMPRESSED = [
 /** Files that name others by their addresses. */
 const NAMES_OTHERS = /\.(?:js|css)$/;
 
+const isHashed = (name: string): boolean => name.startsWith('assets/');
+
 /**
- * Reads the files of a release.
+ * Reads the files of a folder of a release.
  * @param always headers of every answer
+ * @param otherwise Cache-Control of files whose names have no hash
  * @param sitePath put before the addresses in scripts and style sheets, which are compressed anew when they are first asked for
  * @param wanted selects the names to read
  */
-function readFiles(
+export function readFiles(
   folder: string,
-  { always, sitePath }: { always: HeaderList; sitePath: SitePath },
+  {
+    always,
+    sitePath,
+    otherwise = 'public, max-age=3600',
+  }: { always: HeaderList; sitePath: SitePath; otherwise?: string },
   wanted: (name: string) => boolean = () => true,
 ): Files {
   const all = globSync('**/*', { cwd: folder, withFileTypes: true })
@@ -73,9 +80,7 @@ function readFiles(
       .map((name) => {
         const parts = {
           type: contentType(name),
-          cacheControl: name.startsWith('assets/')
-            ? 'public, max-age=31536000, immutable'
-            : 'public, max-age=3600',
+          cacheControl: isHashed(name) ? 'public, max-age=31536000, immutable' : otherwise,
           always,
         };
         if (sitePath.path !== '' && NAMES_OTHERS.test(name))

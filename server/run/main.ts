@@ -6,6 +6,7 @@ import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
 import { buildApp } from '#server/run/app.ts';
 import { checkStart } from '#server/run/check-start.ts';
 import { collectGarbage } from '#server/platform/collect-garbage.ts';
+import { startDeskProcess, type DeskProcess } from '#server/run/desk-process.ts';
 import { startUpkeep } from '#server/upkeep/upkeep.ts';
 import { drainConnections } from '#server/run/drain.ts';
 import { findRelease, type Release } from '#server/http/releases.ts';
@@ -56,6 +57,7 @@ await loadWebhookSender(config);
 service.startSending();
 let stopping = false;
 let upkeep: ReturnType<typeof startUpkeep> | undefined;
+let deskProcess: DeskProcess | undefined;
 /** Another worker of the primary serves in our place. */
 let isReplaced = false;
 const app = await buildApp(service, {
@@ -86,6 +88,7 @@ if (cluster.isWorker) await obeyPrimary();
 // Not awaited: the page serves, and the outbox keeps mail that cannot be sent.
 void tryMailAccount();
 if (!stopping) upkeep = startUpkeep(service);
+if (!stopping && config.desk !== null) deskProcess = startDeskProcess(logger);
 
 /** Messages of the primary to this worker; a primary of an earlier release leaves out isReplaced. */
 type FromPrimary =
@@ -178,6 +181,7 @@ function stop(signal: string): void {
   }, STOP_DEADLINE_MS).unref();
   void (async () => {
     upkeep?.stop();
+    const deskStopped = deskProcess?.stop();
     // SIGINT comes from a person at a terminal, who has no balancer and does not want to wait.
     if (signal === 'SIGTERM') {
       // If another process serves the metrics' port too, a monitor must not see that this one stops.
@@ -197,6 +201,7 @@ function stop(signal: string): void {
       .write()
       .catch((error: unknown) => logger.warn({ err: error }, 'Counts could not be written yet.'));
     await metricsServer?.close();
+    await deskStopped;
     await service.close();
     logger.info('Stopped.');
     process.channel?.unref();

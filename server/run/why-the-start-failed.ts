@@ -162,7 +162,7 @@ const ASK_WITHIN_MS = 1_000;
  * @returns one sentence for each port that cannot
  */
 export async function portComplaints(
-  { port, host, metrics }: Pick<Config, 'port' | 'host' | 'metrics'>,
+  { port, host, metrics, desk }: Pick<Config, 'port' | 'host' | 'metrics' | 'desk'>,
   {
     only,
     mayRun = false,
@@ -184,6 +184,7 @@ export async function portComplaints(
   };
   if (socket === null) await look({ port, host }, { port: 'PORT', host: 'HOST' });
   if (metrics) await look(metrics, { port: 'METRICS_PORT', host: 'METRICS_HOST' });
+  if (desk) await look({ port: desk.port, host }, { port: 'DESK_PORT', host: 'HOST' });
   return complaints;
 }
 

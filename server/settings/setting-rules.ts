@@ -5,6 +5,7 @@ import { createPublicKey } from 'node:crypto';
 import * as z from 'zod/mini';
 
 import { hostUrls } from '#server/platform/postgres-hosts.ts';
+import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
 import {
   ASKS_FROM_NETWORK,
   BREAKER,
@@ -110,6 +111,25 @@ function isWebhookSecret(text: string): boolean {
 
 export const DEFAULT_PORT = 3000;
 export const DEFAULT_HOST = '127.0.0.1';
+export const DEFAULT_DESK_PORT = 3001;
+
+/** Who may sign in at the desk: `read` looks; `all` also exports, corrects, erases and suppresses. */
+export type DeskRole = 'read' | 'all';
+const DESK_PERSON = /^([^\s<>@:]+@[^\s<>@:]+)(?::(read|all))?$/;
+
+const deskPeople = z.optional(
+  textTo(
+    (text): readonly (readonly [email: string, role: DeskRole])[] | null => {
+      const people = listIn(text).map((part) => {
+        const [, address = '', role = 'read'] = DESK_PERSON.exec(part) ?? [];
+        return asciiAddress(address) === null ? null : ([normaliseEmail(address), role as DeskRole] as const);
+      });
+      return people.length > 0 && people.every((person) => person !== null) ? people : null;
+    },
+    (people) => people !== null && new Set(people.map(([email]) => email)).size === people.length,
+    'must be addresses, each once, such as ada@example.com:all, bob@example.com (who may only read)',
+  ),
+);
 
 /** The environment: every setting by its name. */
 export const Environment = z.object({
@@ -243,6 +263,9 @@ export const Environment = z.object({
     [],
   ),
   WEBHOOK_ALLOW_PRIVATE: z._default(z.enum(['yes', 'no'], 'must be yes or no'), 'no'),
+  DESK_URL: z.optional(url(['http:', 'https:'], 'https://desk.example.com')),
+  DESK_PORT: wholeNumber(DEFAULT_DESK_PORT, { max: 65_535 }),
+  DESK_PEOPLE: deskPeople,
   METRICS_PORT: wholeNumber(0, { max: 65_535 }),
   METRICS_HOST: z._default(z.string(), DEFAULT_HOST),
 });

@@ -1,10 +1,12 @@
 // What is wrong with settings only in view of one another.
 import { isIP } from 'node:net';
 
+import { isLoopback } from '#server/platform/loopback.ts';
 import { addressRefusal } from '#server/platform/public-addresses.ts';
 import { BLOCKED_PORTS, shareAddress } from '#server/settings/addresses-in-settings.ts';
 import { isPostgres, postgresComplaints } from '#server/settings/database-setting.ts';
 import {
+  DEFAULT_DESK_PORT,
   DEFAULT_HOST,
   DEFAULT_PORT,
   listIn,
@@ -30,6 +32,7 @@ export const complaintsAcrossSettings = (
   ...retentionComplaints(present),
   ...webhookComplaints(present),
   ...operatorComplaints(present),
+  ...deskComplaints(present, env),
   ...dkimComplaints(present),
   ...addressComplaints(present),
 ];
@@ -97,6 +100,57 @@ const operatorComplaints = (present: Present): string[] =>
   !present['OPERATOR_EMAIL'] && (present['NEW_LEAD_EMAIL'] ?? 'off') !== 'off'
     ? ['OPERATOR_EMAIL must be set too: NEW_LEAD_EMAIL says when new leads are reported to it.']
     : [];
+
+/** The desk in a browser: an origin and a port of its own, and people who may sign in. */
+function deskComplaints(present: Present, env: Readonly<Record<string, string | undefined>>): string[] {
+  const { DESK_URL: text, DESK_PEOPLE: people } = present;
+  if (text === undefined) {
+    const set = ['DESK_PEOPLE', 'DESK_PORT'].filter((name) => present[name] !== undefined);
+    return set.length > 0
+      ? [
+          `DESK_URL must be set too: ${set.join(' and ')} ${set.length > 1 ? 'mean' : 'means'} nothing without it.`,
+        ]
+      : [];
+  }
+  const complaints: string[] = [];
+  if (people === undefined)
+    complaints.push(
+      'DESK_PEOPLE must be set too: the addresses that may sign in at DESK_URL, such as ada@example.com:all, bob@example.com.',
+    );
+  const url = URL.parse(text);
+  if (url === null) return complaints;
+  if (!ORIGIN.test(text))
+    complaints.push(
+      'DESK_URL must be the address of a host alone, such as https://desk.example.com: no path, no "?" and no "#".',
+    );
+  if (url.protocol === 'http:' && !isLoopback(url.hostname))
+    complaints.push(
+      'DESK_URL must begin with https. Only an address of this machine may be http, such as http://127.0.0.1:3001.',
+    );
+  if (BLOCKED_PORTS.has(Number(url.port)))
+    complaints.push(`DESK_URL must not name port ${url.port}, which no browser opens.`);
+  const port = env['LISTEN_FDS'] ? 0 : Number(present['PORT'] ?? DEFAULT_PORT);
+  const publicUrl = URL.parse(present['PUBLIC_URL'] ?? `http://localhost:${port}`);
+  if (publicUrl?.origin === url.origin)
+    complaints.push(
+      'DESK_URL must be another host than that of PUBLIC_URL: the page never serves the desk, nor the desk the page.',
+    );
+  const deskPort = Number(present['DESK_PORT'] ?? DEFAULT_DESK_PORT);
+  const host = present['HOST'] ?? DEFAULT_HOST;
+  const metricsPort = Number(present['METRICS_PORT'] ?? 0);
+  if (deskPort > 0 && deskPort === port)
+    complaints.push(`DESK_PORT must be another number than PORT: both would listen on ${port}.`);
+  else if (
+    deskPort > 0 &&
+    deskPort === metricsPort &&
+    shareAddress(host, present['METRICS_HOST'] ?? DEFAULT_HOST)
+  )
+    complaints.push(`DESK_PORT must be another number than METRICS_PORT: both would listen on ${deskPort}.`);
+  return complaints;
+}
+
+/** A scheme, a host and perhaps a port, without a login. */
+const ORIGIN = /^https?:\/\/[^/?#@]+\/?$/i;
 
 const DKIM_NAMES = ['DKIM_DOMAIN', 'DKIM_SELECTOR', 'DKIM_PRIVATE_KEY_FILE'] as const;
 

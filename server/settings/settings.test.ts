@@ -51,6 +51,7 @@ describe('settings', () => {
       freeMail: 'off',
       disposableMail: 'off',
       webhooks: { urls: [], secrets: [], allowPrivate: false },
+      desk: null,
       metrics: null,
     });
   });
@@ -466,7 +467,9 @@ describe('settings', () => {
     );
     assert.deepEqual(entries.map(([name]) => name).toSorted(), SETTING_NAMES.toSorted());
     const defaults = Object.fromEntries(
-      entries.filter(([name]) => !/URL|SECRET|FROM|DKIM|OPERATOR|INSTANCE|BOUNCE|MAIL_EVENTS/.test(name)),
+      entries.filter(
+        ([name]) => !/URL|SECRET|FROM|DKIM|OPERATOR|INSTANCE|BOUNCE|MAIL_EVENTS|DESK_/.test(name),
+      ),
     );
     assert.deepEqual({ ...configOf(defaults) }, configOf({}));
   });

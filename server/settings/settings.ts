@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { DatabaseAddress } from '#server/platform/database-url.ts';
 import { bareAtWarnings, loginComplaints } from '#server/settings/addresses-in-settings.ts';
 import { databaseAt, postgresWarnings, resolveDatabase } from '#server/settings/database-setting.ts';
-import { Environment, SETTING_NAMES } from '#server/settings/setting-rules.ts';
+import { Environment, SETTING_NAMES, type DeskRole } from '#server/settings/setting-rules.ts';
 import { complaintsAcrossSettings } from '#server/settings/settings-together.ts';
 import { smtpWarnings } from '#server/settings/smtp-setting.ts';
 
@@ -91,8 +91,20 @@ export type Config = {
     readonly secrets: readonly string[];
     readonly allowPrivate: boolean;
   };
+  /** Where the desk is in a browser; null: nowhere. */
+  readonly desk: DeskConfig | null;
   /** Where Prometheus metrics are served; null: nowhere. */
   readonly metrics: { readonly port: number; readonly host: string } | null;
+};
+
+export type { DeskRole };
+export type DeskConfig = {
+  /** Origin of its pages. */
+  readonly url: string;
+  /** It listens at the host of the page. */
+  readonly port: number;
+  /** Who may sign in: addresses as they are stored, and roles. */
+  readonly people: ReadonlyMap<string, DeskRole>;
 };
 
 /** What to do about an address at certain domains: nothing, mark the lead, or refuse it. */
@@ -190,6 +202,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
         secrets: settings.WEBHOOK_SECRET,
         allowPrivate: settings.WEBHOOK_ALLOW_PRIVATE === 'yes',
       },
+      desk: deskOf(settings),
       metrics:
         settings.METRICS_PORT === 0 ? null : { port: settings.METRICS_PORT, host: settings.METRICS_HOST },
     },
@@ -201,6 +214,11 @@ function dkimOf(settings: Environment): DkimConfig | null {
   if (!DKIM_DOMAIN || !DKIM_SELECTOR || !DKIM_PRIVATE_KEY_FILE) return null;
   return { domainName: DKIM_DOMAIN, keySelector: DKIM_SELECTOR, privateKeyFile: DKIM_PRIVATE_KEY_FILE };
 }
+
+const deskOf = ({ DESK_URL, DESK_PORT, DESK_PEOPLE }: Environment): DeskConfig | null =>
+  DESK_URL === undefined
+    ? null
+    : { url: new URL(DESK_URL).origin, port: DESK_PORT, people: new Map(DESK_PEOPLE) };
 
 /**
  * The same settings with every file named in full.

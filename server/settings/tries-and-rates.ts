@@ -130,6 +130,28 @@ export const WEIGHTS = {
 } as const;
 
 /**
+ * Signing in at the desk (desk/http/door/sign-in.ts), where a few people come from a few places. Codes live, and asking again is quiet,
+ * as for visitors. From one network and, so that strangers cannot fill the database, from all together; to one address in an hour and,
+ * `timesInADay` times as many, in a day; and the tries of one code, of which the two newest of a browser are accepted. Whether or not
+ * an address is in DESK_PEOPLE, it is counted alike. Nothing lifts them.
+ */
+export const DESK_SIGN_IN = {
+  asksFromNetwork: 30,
+  asksOfAll: 500,
+  triesFromNetwork: 60,
+  windowMs: HOUR_MS,
+  sendsToAddress: 5,
+  sendsTimesInADay: 2,
+  dayMs: DAY_MS,
+  tries: 5,
+  acceptedCodes: 2,
+} as const;
+
+/** How long a session of the desk lasts, and for how long the link of `desk open` works. Nothing lifts them. */
+export const DESK_SESSION_MS = 12 * HOUR_MS;
+export const DESK_LINK_MS = 10 * MINUTE_MS;
+
+/**
  * Open connections (http/connections.ts). In a process: well below what one may have open. From one network: a browser opens
  * up to six and keeps them for 72 s, so this is 80 browsers at once behind one address; an office or a phone network with more
  * of them loses idle connections, and no busy one. Ten such networks fill the process. Nothing

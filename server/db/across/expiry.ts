@@ -4,6 +4,8 @@ import { sql, type RawBuilder } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
+import { deleteOverSessions } from '#server/db/tables/desk-sessions.ts';
+import { deleteOverSignIns } from '#server/db/tables/desk-sign-ins.ts';
 import { deleteFunnelCounts } from '#server/db/tables/funnel-counts.ts';
 import { deleteVariantCounts } from '#server/db/tables/variant-counts.ts';
 import { deleteEndedWindows } from '#server/db/tables/limit-windows.ts';
@@ -12,11 +14,11 @@ import { DAY_MS } from '#server/platform/time.ts';
 
 /** What was made before these times expires. Milliseconds since 1970; null: it stays. */
 export type Cutoffs = {
-  /** Forms that were never verified, challenges and codes. */
+  /** Forms that were never verified, challenges, codes, and the record of the desk. */
   readonly unverified: number | null;
   /** Mail and webhook events, sent or not. */
   readonly mail: number | null;
-  /** Limit windows that have ended by then; also the present, for what is looked at once a day. */
+  /** Limit windows, sign-ins and sessions of the desk that have ended by then; also the present, for what is looked at once a day. */
   readonly windows: number;
   /** Counts of the funnel, by whole days. */
   readonly funnel: number;
@@ -57,7 +59,10 @@ export type ExpiringTable =
   | 'limit_windows'
   | 'mail_domains'
   | 'funnel_counts'
-  | 'variant_counts';
+  | 'variant_counts'
+  | 'desk_sign_ins'
+  | 'desk_sessions'
+  | 'desk_log';
 
 type Outcome = { readonly deleted: number; readonly done: boolean };
 
@@ -80,6 +85,8 @@ export function expirySteps(
     simpleStep('variant_counts', (tx, most) =>
       deleteVariantCounts(tx, { before: Math.floor(funnel / DAY_MS), most }),
     ),
+    simpleStep('desk_sign_ins', (tx, most) => deleteOverSignIns(tx, { most, now: windows })),
+    simpleStep('desk_sessions', (tx, most) => deleteOverSessions(tx, { most, now: windows })),
     ...(mail === null ? [] : [messagesStep('outbox', mail), messagesStep('webhook_events', mail)]),
     ...(unverified === null
       ? []
@@ -90,6 +97,7 @@ export function expirySteps(
           resentSubmissionsStep(unverified, progress),
           // After the rows that keep an address in use.
           suppressionsStep(unverified),
+          recordStep(unverified),
         ]),
     domainsStep(windows, progress.domains),
   ];
@@ -129,7 +137,7 @@ const simpleStep = (
 
 async function deleteByIds(
   tx: Db,
-  table: 'outbox' | 'webhook_events' | 'codes' | 'submissions' | 'challenges',
+  table: 'outbox' | 'webhook_events' | 'codes' | 'submissions' | 'challenges' | 'desk_log',
   ids: RawBuilder<unknown>,
 ): Promise<number> {
   const { numDeletedRows } = await tx
@@ -140,11 +148,14 @@ async function deleteByIds(
 }
 
 /** Ids begin with their time, so the oldest rows come first in the primary key. */
-const oldestIds = (table: 'outbox' | 'webhook_events' | 'codes', until: number, limit: number) =>
+const oldestIds = (table: 'outbox' | 'webhook_events' | 'codes' | 'desk_log', until: number, limit: number) =>
   sql`select id from ${sql.table(table)} where id < ${lowestIdAt(until)} order by id limit ${limit}`;
 
 const messagesStep = (table: 'outbox' | 'webhook_events', until: number): ExpiryStep =>
   simpleStep(table, (tx, limit) => deleteByIds(tx, table, oldestIds(table, until, limit)));
+
+const recordStep = (until: number): ExpiryStep =>
+  simpleStep('desk_log', (tx, limit) => deleteByIds(tx, 'desk_log', oldestIds('desk_log', until, limit)));
 
 const codesStep = (until: number): ExpiryStep =>
   simpleStep('codes', async (tx, limit) => {

@@ -125,6 +125,9 @@ for (const engine of ENGINES) {
             ['outbox', 1],
             ['codes', 1],
             ['challenges', 1],
+            ['desk_sign_ins', 0],
+            ['desk_sessions', 0],
+            ['desk_log', 1],
           ],
         );
         assert.ok(!JSON.stringify(listed).includes('eve@'));
@@ -157,6 +160,9 @@ for (const engine of ENGINES) {
           outbox: 2,
           codes: 2,
           challenges: 2,
+          desk_sign_ins: 0,
+          desk_sessions: 0,
+          desk_log: 1,
         });
 
         const after = await dump(server);

@@ -26,6 +26,9 @@ const ABOUT_AN_ADDRESS = [
   'outbox',
   'codes',
   'challenges',
+  'desk_sign_ins',
+  'desk_sessions',
+  'desk_log',
 ] as const satisfies readonly (keyof Schema)[];
 type AboutAnAddress = (typeof ABOUT_AN_ADDRESS)[number];
 
@@ -61,7 +64,11 @@ const isAbout = (table: AboutAnAddress, email: string) => {
     case 'suppressions':
     case 'submissions':
     case 'codes':
+    case 'desk_sign_ins':
+    case 'desk_sessions':
       return sql<boolean>`email = ${email}`;
+    case 'desk_log':
+      return sql<boolean>`(about = ${email} or who = ${email})`;
   }
 };
 
@@ -93,12 +100,17 @@ export async function listPersonalData(db: Db, typedEmail: string): Promise<Pers
     outbox: await rowsOf('outbox'),
     codes: await rowsOf('codes'),
     challenges: await rowsOf('challenges'),
+    desk_sign_ins: await rowsOf('desk_sign_ins'),
+    desk_sessions: await rowsOf('desk_sessions'),
+    desk_log: await rowsOf('desk_log'),
   };
 }
 
 /** The browser of an erased challenge: no cookie names it. */
 const NO_BROWSER = '';
 const NO_ADDRESS = '';
+/** In the record, for a person of the desk whose address was erased. */
+const ERASED_PERSON = 'erased';
 
 type LeadErased = {
   readonly leadId: string;
@@ -157,6 +169,9 @@ export async function erasePersonalData(
       challenges: await pseudonymiseChallenges(tx, email, pseudonym, now),
       codes: await pseudonymiseCodes(tx, email, pseudonym, now),
       submissions: await deleteRows(tx, 'submissions', email),
+      desk_sign_ins: await deleteRows(tx, 'desk_sign_ins', email),
+      desk_sessions: await deleteRows(tx, 'desk_sessions', email),
+      desk_log: await anonymiseDeskLog(tx, email),
     };
     await suppress(tx, { keys: pseudonyms, reason: 'erased', email: null, now });
     // If others have an address there, the next look-up finds it again.
@@ -176,7 +191,9 @@ async function deleteRows(
     | 'outbox'
     | 'submissions'
     | 'imported_corrections'
-    | 'imported_leads',
+    | 'imported_leads'
+    | 'desk_sign_ins'
+    | 'desk_sessions',
   email: string,
 ): Promise<number> {
   const { numDeletedRows } = await tx
@@ -193,6 +210,21 @@ async function anonymiseSuppressions(tx: Db, email: string): Promise<number> {
     .where(isAbout('suppressions', email))
     .executeTakeFirstOrThrow();
   return Number(numUpdatedRows);
+}
+
+/** That something was done stays: the record must not lose it. */
+async function anonymiseDeskLog(tx: Db, email: string): Promise<number> {
+  const about = await tx
+    .updateTable('desk_log')
+    .set({ about: null })
+    .where('about', '=', email)
+    .executeTakeFirstOrThrow();
+  const by = await tx
+    .updateTable('desk_log')
+    .set({ who: ERASED_PERSON, client_address: NO_ADDRESS })
+    .where('who', '=', email)
+    .executeTakeFirstOrThrow();
+  return Number(about.numUpdatedRows + by.numUpdatedRows);
 }
 
 async function eraseLeads(

@@ -63,6 +63,7 @@ for (const engine of ENGINES) {
             '2026-12-01-own-answers',
             '2026-12-02-variants',
             '2026-12-03-suppression-removals',
+            '2026-12-04-desk-in-a-browser',
             '2026-12-04-refused-mail',
           ],
         );

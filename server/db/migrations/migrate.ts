@@ -23,6 +23,7 @@ import * as signedChain from '#server/db/migrations/2026-11-30-signed-chain.ts';
 import * as ownAnswers from '#server/db/migrations/2026-12-01-own-answers.ts';
 import * as variants from '#server/db/migrations/2026-12-02-variants.ts';
 import * as suppressionRemovals from '#server/db/migrations/2026-12-03-suppression-removals.ts';
+import * as deskInABrowser from '#server/db/migrations/2026-12-04-desk-in-a-browser.ts';
 import * as refusedMail from '#server/db/migrations/2026-12-04-refused-mail.ts';
 
 /**
@@ -48,6 +49,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '2026-12-01-own-answers': ownAnswers,
   '2026-12-02-variants': variants,
   '2026-12-03-suppression-removals': suppressionRemovals,
+  '2026-12-04-desk-in-a-browser': deskInABrowser,
   '2026-12-04-refused-mail': refusedMail,
 };
 

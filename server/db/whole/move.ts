@@ -36,6 +36,9 @@ const TABLES: readonly (readonly [Table, key: readonly string[]])[] = [
   ['limit_windows', ['key']],
   ['funnel_counts', ['day', 'step', 'source']],
   ['variant_counts', ['day', 'step', 'variant']],
+  ['desk_sign_ins', ['id']],
+  ['desk_sessions', ['id']],
+  ['desk_log', ['id']],
 ];
 const WRITTEN_BY_A_START: ReadonlySet<Table> = new Set([
   'consent_wordings',

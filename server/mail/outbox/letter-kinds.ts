@@ -2,6 +2,7 @@
 // a line here.
 import { noticeKind } from '#server/mail/letters/breaker-notice.ts';
 import { codeKind } from '#server/mail/letters/code-mail.ts';
+import { deskCodeKind } from '#server/mail/letters/desk-code-mail.ts';
 import { digestKind } from '#server/mail/letters/digest-mail.ts';
 import { guideKind } from '#server/mail/letters/guide-mail.ts';
 import type { LetterKind } from '#server/mail/letters/letter-kind.ts';
@@ -14,6 +15,7 @@ const KINDS: Readonly<Record<string, LetterKind>> = {
   'new-lead': newLeadKind,
   'new-leads': newLeadsKind,
   digest: digestKind,
+  'desk-code': deskCodeKind,
 };
 
 /** The handler of a row; undefined when a newer release queued it, which will take it up. */

@@ -1,0 +1,46 @@
+// desk log: who did what with the data.
+import type { Command } from '@commander-js/extra-typings';
+
+import { printList } from '#desk/commands/answer.ts';
+import type { Desk } from '#desk/commands/command.ts';
+import { logEntryOf } from '#desk/record/record.ts';
+import { minuteOf } from '#desk/shown-time.ts';
+import type { LogEntry } from '#desk/calls/door.ts';
+import type { Db } from '#server/db/engine/connect.ts';
+import { deskLogPages } from '#server/db/tables/desk-log.ts';
+
+const HEADINGS = ['when', 'who', 'did', 'about', 'details', 'from'];
+const WIDTHS = [16, 28, 16, 32, 24] as const;
+
+export function addLog(program: Command, desk: Desk): void {
+  program
+    .command('log')
+    .description('show who did what with the data, in the desk in a browser and by commands')
+    .option('--newest', 'the newest first')
+    .option('--json', 'one JSON document')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ npm run -s desk -- log\n  $ npm run -s desk -- log --newest | head',
+    )
+    .action(async ({ newest, json }) => {
+      const { database } = await desk.service();
+      const count = await printList(desk, linesOf(database.db, newest === true ? 'newest' : 'oldest'), {
+        json: json === true,
+        headings: HEADINGS,
+        widths: WIDTHS,
+        cells: ({ at, who, deed, about, details, from }) => [
+          minuteOf(at),
+          who,
+          deed,
+          about ?? '',
+          details,
+          from,
+        ],
+      });
+      desk.note(`${count} ${count === 1 ? 'line' : 'lines'}.`);
+    });
+}
+
+async function* linesOf(db: Db, order: 'newest' | 'oldest'): AsyncGenerator<readonly LogEntry[], void, void> {
+  for await (const rows of deskLogPages(db, order)) yield rows.map(logEntryOf);
+}

@@ -1,0 +1,87 @@
+// desk open: the desk in a browser, for the person at this machine or at the other end of an ssh connection, until Ctrl-C.
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import path from 'node:path';
+
+import type { Command } from '@commander-js/extra-typings';
+
+import { CommandFailure } from '#desk/command-failure.ts';
+import type { Desk } from '#desk/commands/command.ts';
+import { createLink } from '#desk/http/door/link.ts';
+import { createMemorySessions } from '#desk/http/door/sessions.ts';
+import { findRelease } from '#server/http/releases.ts';
+import { errorCode } from '#server/platform/error-code.ts';
+import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { readCampaignFolder } from '#server/settings/env-file.ts';
+
+const HOST = '127.0.0.1';
+
+export function addOpen(program: Command, desk: Desk): void {
+  program
+    .command('open')
+    .description('open the desk in a browser on this machine, until Ctrl-C')
+    .option('--port <port>', 'listen there; a free port if not given', (text) => {
+      if (!/^\d{1,5}$/.test(text) || Number(text) < 1 || Number(text) > 65_535)
+        throw new CommandFailure('A port is a number from 1 to 65535: --port 4000.', 2);
+      return Number(text);
+    })
+    .addHelpText('after', '\nExamples:\n  $ npm run -s desk -- open\n  $ npm run -s desk -- open --port 4000')
+    .action(async ({ port: wanted }) => {
+      // Other commands need no HTTP.
+      const { buildDeskApp } = await import('#desk/http/desk-app.ts');
+      const service = await desk.service();
+      const release = findRelease(PROJECT_FOLDER, readCampaignFolder());
+      if (release.type === 'complaint') throw new CommandFailure(release.complaint);
+      const port = await freePort(wanted ?? 0);
+      const url = `http://${HOST}:${port}`;
+      const link = createLink(service.clock());
+      const sessions = createMemorySessions();
+      let isStopping = false;
+      const app = await buildDeskApp(service, {
+        door: { kind: 'link', url, link, sessions },
+        files: path.join(release.release.folder, 'desk'),
+        dnsServers: desk.dnsServers,
+        isStopping: () => isStopping,
+      });
+      try {
+        await app.listen({ host: HOST, port });
+        await desk.print(`${url}/enter#${link.token}\n`);
+        desk.note('This link works once, within ten minutes. Ctrl-C ends the desk, and every session of it.');
+        if (process.env['SSH_CONNECTION'] !== undefined)
+          desk.note(
+            `You are on another machine: first run there  ssh -L ${port}:${HOST}:${port} ${sshTarget(process.env)}`,
+          );
+        if (!desk.signal.aborted) await once(desk.signal, 'abort');
+      } finally {
+        isStopping = true;
+        app.server.closeAllConnections();
+        await app.close();
+      }
+    });
+}
+
+/** The user and the address of this machine, as ssh was given them. */
+const sshTarget = ({ SSH_CONNECTION: ssh = '', USER: user, LOGNAME: name }: NodeJS.ProcessEnv): string => {
+  const [, , address = 'this-machine', port] = ssh.split(' ');
+  const target = `${user ?? name ?? 'you'}@${address}`;
+  return port === undefined || port === '22' ? target : `-p ${port} ${target}`;
+};
+
+/** @throws {CommandFailure} when the port is taken */
+async function freePort(wanted: number): Promise<number> {
+  const probe = createServer();
+  try {
+    probe.listen({ host: HOST, port: wanted, exclusive: true });
+    await once(probe, 'listening');
+    return Object.assign({ port: wanted }, probe.address()).port;
+  } catch (error) {
+    const code = errorCode(error) ?? 'unknown';
+    throw new CommandFailure(
+      code === 'EADDRINUSE'
+        ? `Port ${wanted} is taken by another program. Name another with --port, or leave it out.`
+        : `Port ${wanted} cannot be used (${code}). Name another with --port, or leave it out.`,
+    );
+  } finally {
+    probe.close();
+  }
+}

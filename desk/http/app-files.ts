@@ -1,0 +1,62 @@
+// The files of the desk's pages, from the release's folder desk/: index.html for each page, and files with a hash in their name.
+import { existsSync } from 'node:fs';
+
+import type { FastifyInstance } from 'fastify';
+
+import type { Http } from '#server/http/http.ts';
+import { contentSecurityPolicy, securityHeaders } from '#server/http/security-headers.ts';
+import { sendResource, sendWhole } from '#server/http/send-resource.ts';
+import { readFiles } from '#server/http/static-files.ts';
+
+/** The desk's pages, which the browser tells apart. */
+const PAGES = [
+  '/',
+  '/leads',
+  '/companies',
+  '/person',
+  '/lost',
+  '/report',
+  '/mail',
+  '/doctor',
+  '/log',
+  '/account',
+  '/enter',
+] as const;
+const INDEX = 'index.html';
+export const NO_STORE = 'no-store';
+
+/**
+ * Serves them.
+ * @param folder the release's desk/; null, or one that is not there: a release that was built without them
+ * @param secure whether the desk is at https
+ */
+export function serveDeskFiles(
+  app: FastifyInstance,
+  {
+    folder,
+    secure,
+    sitePath,
+    sendError,
+  }: Pick<Http, 'sitePath' | 'sendError'> & { folder: string | null; secure: boolean },
+): void {
+  const policy = contentSecurityPolicy({ scripts: [], styles: [] }, secure);
+  const read = (always: readonly string[], wanted: (name: string) => boolean) =>
+    folder !== null && existsSync(folder)
+      ? readFiles(folder, { always, sitePath, otherwise: NO_STORE }, wanted)
+      : new Map<string, never>();
+  const index = read(securityHeaders(secure, policy), (name) => name === INDEX).get(INDEX);
+  for (const url of PAGES)
+    app.get(url, async (request, reply) =>
+      index === undefined
+        ? sendError(reply, 'not-found', {
+            sentence: 'The pages of the desk are not built. Run "npm run build", and start it again.',
+          })
+        : sendWhole(request, reply, index),
+    );
+  for (const [name, file] of read(securityHeaders(secure), (one) => one !== INDEX))
+    app.route({
+      method: ['GET', 'HEAD'],
+      url: `/${name}`,
+      handler: (request, reply) => sendResource(request, reply, file, sendError),
+    });
+}

@@ -1,0 +1,59 @@
+// The calls about the person who is signed in: who they are, their sessions, and the record.
+import type * as calls from '#desk/calls/door.ts';
+import type { Answer, Asked } from '#desk/calls/call.ts';
+import type { OpenSession, Sessions } from '#desk/http/door/sessions.ts';
+import type { DeskContext } from '#desk/http/handler.ts';
+import { logEntryOf } from '#desk/record/record.ts';
+import { deskLogPage } from '#server/db/tables/desk-log.ts';
+import { isoTime } from '#server/platform/time.ts';
+
+/** What the door knows beyond {@link DeskContext}. */
+export type DoorContext = DeskContext & {
+  readonly session: OpenSession;
+  readonly sessions: Sessions;
+};
+
+type DoorHandler<Of> = (context: DoorContext, asked: Asked<Of>) => Promise<Answer<Of> | null>;
+
+const LOG_PAGE = 100;
+
+export const me: DoorHandler<typeof calls.me> = async ({ service, person, session }) => ({
+  ...person,
+  title: service.campaign.site.title,
+  publicUrl: service.config.publicUrl,
+  sessionEndsAt: isoTime(session.endsAt),
+  fields: service.campaign.form.fields.map(({ id, label }) => ({ id, label })),
+  variants: service.campaign.variants.map(({ name }) => name),
+  hasWebhooks: service.webhooks.endpoints.length > 0,
+});
+
+export const sessions: DoorHandler<typeof calls.sessions> = async ({
+  service,
+  person,
+  session,
+  sessions: all,
+}) => ({
+  sessions: (await all.of(person.email, service.clock())).map(({ id, begunAt, endsAt, from, browser }) => ({
+    id,
+    isThis: id === session.id,
+    begunAt: isoTime(begunAt),
+    endsAt: isoTime(endsAt),
+    from,
+    browser,
+  })),
+});
+
+export const endSession: DoorHandler<typeof calls.endSession> = async (
+  { person, sessions: all, note },
+  { id },
+) => {
+  if (!(await all.end({ id, email: person.email }))) return null;
+  await note('signed-out', null);
+  return {};
+};
+
+export const log: DoorHandler<typeof calls.log> = async ({ service }, { after = null }) => {
+  const rows = await deskLogPage(service.database.db, { order: 'newest', after, limit: LOG_PAGE + 1 });
+  const entries = rows.slice(0, LOG_PAGE).map(logEntryOf);
+  return { entries, next: rows.length > LOG_PAGE ? (entries.at(-1)?.id ?? null) : null };
+};

@@ -1,0 +1,81 @@
+// The process of the desk in a browser (DESK_URL). The page's process starts it, and it ends with that one.
+import path from 'node:path';
+import process from 'node:process';
+
+import { buildDeskApp } from '#desk/http/desk-app.ts';
+import { listenPatiently } from '#desk/http/listen.ts';
+import { findRelease } from '#server/http/releases.ts';
+import { openServerLog } from '#server/observability/logger.ts';
+import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
+import { openService, readInstance } from '#server/run/service.ts';
+import { readCampaignFolder } from '#server/settings/env-file.ts';
+
+/** Longer than anyone waits for an answer, shorter than the page's process waits for this one. */
+const END_WITHIN_MS = 4_000;
+
+function refuse(complaints: readonly string[]): never {
+  process.stderr.write(`The desk cannot start:\n${complaints.map((line) => `  - ${line}\n`).join('')}`);
+  process.exit(1);
+}
+
+// By now every file that a start needs is loaded, and kept compiled.
+if (process.argv.includes('--check')) process.exit(0);
+
+const instance = readInstance();
+if (instance.type === 'complaints') refuse(instance.complaints);
+const { desk } = instance.config;
+if (desk === null) refuse(['DESK_URL is not set.']);
+const { logger: log, say, linesLost, writeRest } = openServerLog(instance.config.logLevel);
+const logger = log.child({ part: 'desk' });
+process.on('exit', writeRest);
+process.on('uncaughtException', (error) => {
+  logger.fatal({ err: error }, 'The desk ends: an error that nobody handles.');
+  process.exit(1);
+});
+const opening = await openService(instance, { logger, say, logLinesLost: linesLost, mayBeNewer: true });
+if (opening.type === 'complaints') refuse(opening.complaints);
+const { service } = opening;
+// Mail is sent by the page's process, which reads the outbox.
+const found = findRelease(PROJECT_FOLDER, readCampaignFolder());
+let isStopping = false;
+const app = await buildDeskApp(service, {
+  door: { kind: 'people', ...desk },
+  files: found.type === 'release' ? path.join(found.release.folder, 'desk') : null,
+  isStopping: () => isStopping,
+});
+
+const waiting = new AbortController();
+function stop(): void {
+  if (isStopping) return;
+  isStopping = true;
+  waiting.abort();
+  setTimeout(() => process.exit(1), END_WITHIN_MS).unref();
+  void (async () => {
+    await app.close();
+    await service.close();
+    process.exit();
+  })().catch((error: unknown) => {
+    logger.error({ err: error }, 'Stopping the desk failed.');
+    process.exit(1);
+  });
+}
+process.on('disconnect', stop);
+process.on('SIGTERM', stop);
+// Ctrl-C reaches the page's process too, which decides.
+process.on('SIGINT', () => {
+  if (!process.connected) stop();
+});
+if (process.send !== undefined && !process.connected) stop();
+
+const { host } = instance.config;
+const port = await listenPatiently(app, {
+  host,
+  port: desk.port,
+  signal: waiting.signal,
+  onWait: () =>
+    say(
+      `Port ${desk.port} is taken. The desk waits for it; if another program keeps it, set DESK_PORT.`,
+      'warn',
+    ),
+});
+if (port !== null) say(`The desk is at ${desk.url}, and listens on ${host}, port ${port}.`);

@@ -1,0 +1,58 @@
+// Sessions of the desk in a browser, each under the hash of its token. An ended one is deleted.
+import type { Selectable } from 'kysely';
+
+import type { Db } from '#server/db/engine/connect.ts';
+import { columnsOf } from '#server/db/personal-columns.ts';
+import type { Schema } from '#server/db/schema.ts';
+
+export type DeskSession = Selectable<Schema['desk_sessions']>;
+
+export async function insertSession(db: Db, session: DeskSession): Promise<void> {
+  await db.insertInto('desk_sessions').values(session).execute();
+}
+
+/** The session of a token that has not ended. @param now milliseconds since 1970 */
+export const findSession = (
+  db: Db,
+  { tokenHash, now }: { tokenHash: string; now: number },
+): Promise<DeskSession | undefined> =>
+  db
+    .selectFrom('desk_sessions')
+    .select(columnsOf('desk_sessions'))
+    .where('token_hash', '=', tokenHash)
+    .where('ends_at', '>', now)
+    .executeTakeFirst();
+
+/** A person's sessions that have not ended, the newest first. */
+export const sessionsOf = (db: Db, { email, now }: { email: string; now: number }): Promise<DeskSession[]> =>
+  db
+    .selectFrom('desk_sessions')
+    .select(columnsOf('desk_sessions'))
+    .where('email', '=', email)
+    .where('ends_at', '>', now)
+    .orderBy('id', 'desc')
+    .execute();
+
+/** Ends a session of a person. @returns false when they have no such session */
+export async function deleteSession(db: Db, { id, email }: { id: string; email: string }): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('desk_sessions')
+    .where('id', '=', id)
+    .where('email', '=', email)
+    .executeTakeFirstOrThrow();
+  return numDeletedRows > 0n;
+}
+
+/** Deletes sessions that have ended. @param most maximum number to delete @returns how many were deleted */
+export async function deleteOverSessions(
+  db: Db,
+  { most, now }: { most: number; now: number },
+): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('desk_sessions')
+    .where('id', 'in', (eb) =>
+      eb.selectFrom('desk_sessions').select('id').where('ends_at', '<=', now).limit(most),
+    )
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}

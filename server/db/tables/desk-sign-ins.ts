@@ -1,0 +1,93 @@
+// Sign-ins at the desk that wait for a mailed code. A row is made for every address that is typed, so that one of DESK_PEOPLE costs
+// the same statements as any other; without an address of DESK_PEOPLE it names no one, and no code opens it.
+import type { Selectable } from 'kysely';
+
+import type { Db } from '#server/db/engine/connect.ts';
+import { columnsOf } from '#server/db/personal-columns.ts';
+import type { Schema } from '#server/db/schema.ts';
+
+export type DeskSignIn = Selectable<Schema['desk_sign_ins']>;
+
+type NewSignIn = Omit<DeskSignIn, 'wrong_tries' | 'mailed_at' | 'used_at'>;
+
+export async function insertSignIn(db: Db, signIn: NewSignIn): Promise<void> {
+  await db.insertInto('desk_sign_ins').values(signIn).execute();
+}
+
+/** The newest sign-ins of a browser whose codes can still be entered, newest first. @param most maximum number to return */
+export const openSignIns = (
+  db: Db,
+  { browserId, most, now }: { browserId: string; most: number; now: number },
+): Promise<DeskSignIn[]> =>
+  db
+    .selectFrom('desk_sign_ins')
+    .select(columnsOf('desk_sign_ins'))
+    .where('browser_id', '=', browserId)
+    .where('expires_at', '>', now)
+    .where('used_at', 'is', null)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(most)
+    .execute();
+
+/** Counts a wrong try of a sign-in. @returns false when it has used up its tries */
+export async function countTry(db: Db, { id, most }: { id: string; most: number }): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('desk_sign_ins')
+    .set((eb) => ({ wrong_tries: eb('wrong_tries', '+', 1) }))
+    .where('id', '=', id)
+    .where('wrong_tries', '<', most)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
+}
+
+/** Marks a sign-in as used, and ends the others of its browser. @returns false when another call has just used it */
+export async function takeSignIn(
+  tx: Db,
+  { id, browser_id: browserId }: Pick<DeskSignIn, 'id' | 'browser_id'>,
+  now: number,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('desk_sign_ins')
+    .set({ used_at: now })
+    .where('id', '=', id)
+    .where('used_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  if (numUpdatedRows === 0n) return false;
+  await tx
+    .updateTable('desk_sign_ins')
+    .set({ expires_at: now })
+    .where('browser_id', '=', browserId)
+    .where('expires_at', '>', now)
+    .execute();
+  return true;
+}
+
+/** Takes the sign-ins whose mail is still to be queued: of several processes, one gets each. */
+export const takeUnmailed = (tx: Db, now: number): Promise<DeskSignIn[]> =>
+  tx
+    .updateTable('desk_sign_ins')
+    .set({ mailed_at: now })
+    .where('mailed_at', 'is', null)
+    .where('email', 'is not', null)
+    .where('expires_at', '>', now)
+    .returning(columnsOf('desk_sign_ins'))
+    .execute();
+
+/** A sign-in by its id. */
+export const findSignIn = (db: Db, id: string): Promise<DeskSignIn | undefined> =>
+  db.selectFrom('desk_sign_ins').select(columnsOf('desk_sign_ins')).where('id', '=', id).executeTakeFirst();
+
+/** Deletes sign-ins whose codes have expired. @param most maximum number to delete @returns how many were deleted */
+export async function deleteOverSignIns(
+  db: Db,
+  { most, now }: { most: number; now: number },
+): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('desk_sign_ins')
+    .where('id', 'in', (eb) =>
+      eb.selectFrom('desk_sign_ins').select('id').where('expires_at', '<=', now).limit(most),
+    )
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}

@@ -1,0 +1,91 @@
+// The desk in a browser in one process: its application on the service of a server under test.
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
+
+import { buildDeskApp, type DeskAppOptions } from '#desk/http/desk-app.ts';
+import { codeIn } from '#testing/inbox.ts';
+import type { ServerUnderTest } from '#testing/server-under-test.ts';
+
+export const DESK_URL = 'https://desk.example.com';
+export const DESK_SETTINGS = { DESK_URL, DESK_PEOPLE: 'ada@example.com:all, bob@example.com' };
+
+/** Builds it. The caller closes it before the server. */
+export async function openTestDesk(
+  { service }: Pick<ServerUnderTest, 'service'>,
+  options: Partial<DeskAppOptions> = {},
+): Promise<FastifyInstance> {
+  const { desk } = service.config;
+  if (desk === null) throw new Error('This server has no DESK_URL: see DESK_SETTINGS.');
+  const app = await buildDeskApp(service, {
+    door: { kind: 'people', ...desk },
+    files: null,
+    dnsServers: ['127.0.0.1:9'],
+    isStopping: () => false,
+    // Tests share two cores with everything; how late their loop is says nothing.
+    loadLimits: { maxInHand: 1_000, maxEventLoopDelayMs: 0 },
+    ...options,
+  });
+  await app.ready();
+  return app;
+}
+
+/** Runs a test against the desk of a server. */
+export async function withDesk(
+  server: Pick<ServerUnderTest, 'service'>,
+  test: (app: FastifyInstance) => Promise<void>,
+  options: Partial<DeskAppOptions> = {},
+): Promise<void> {
+  const app = await openTestDesk(server, options);
+  try {
+    await test(app);
+  } finally {
+    await app.close();
+  }
+}
+
+type Options = Partial<Omit<InjectOptions, 'cookies'>> & {
+  readonly cookies?: Readonly<Record<string, string>>;
+};
+
+/** A browser at the desk, as far as its server sees one. */
+export type DeskBrowser = {
+  readonly cookies: Map<string, string>;
+  readonly get: (url: string, options?: Options) => Promise<LightMyRequestResponse>;
+  readonly post: (url: string, body?: unknown, options?: Options) => Promise<LightMyRequestResponse>;
+};
+
+/** @param address the network address that it comes from */
+export function createDeskBrowser(app: FastifyInstance, address = '127.0.0.1'): DeskBrowser {
+  const cookies = new Map<string, string>();
+  const request = async (options: Options): Promise<LightMyRequestResponse> => {
+    const response = await app.inject({
+      remoteAddress: address,
+      ...options,
+      cookies: { ...Object.fromEntries(cookies), ...options.cookies },
+    });
+    for (const { name, value } of response.cookies) {
+      if (value === '') cookies.delete(name);
+      else cookies.set(name, value);
+    }
+    return response;
+  };
+  return {
+    cookies,
+    get: (url, options) => request({ method: 'GET', url, ...options }),
+    post: (url, body = {}, options) =>
+      request({ method: 'POST', url, payload: body as NonNullable<InjectOptions['payload']>, ...options }),
+  };
+}
+
+/** Signs a browser in with the code that is mailed. @param count which mail to this address has it */
+export async function signInAtDesk(
+  { inbox }: Pick<ServerUnderTest, 'inbox'>,
+  browser: DeskBrowser,
+  email: string,
+  count = 1,
+): Promise<void> {
+  const asked = await browser.post('/api/sign-in', { email });
+  if (asked.statusCode !== 200) throw new Error(asked.body);
+  const code = codeIn(await inbox.waitForMail(email, count));
+  const entered = await browser.post('/api/sign-in/code', { code });
+  if (entered.statusCode !== 200) throw new Error(entered.body);
+}
