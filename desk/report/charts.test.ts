@@ -17,7 +17,7 @@ describe('a chart', () => {
         360,
       )!;
       assert.doesNotMatch(svg, / style="|<style/);
-      assert.match(svg, /font-size="13px"/);
+      assert.match(svg, /font-size="13"/);
       assert.match(svg, />x&quot; style=&quot;/);
     }
   });

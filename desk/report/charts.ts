@@ -162,16 +162,11 @@ function draw(options: Options, size: { readonly width: number; readonly height:
 }
 
 /**
- * Writes styles as attributes, and leaves out the sheet, which is about pointers only: the desk in a browser shows drawings under a policy
- * that forbids both. Quotes of a text are escaped in the drawing, so that none can look like a style.
+ * Takes out what a Content-Security-Policy without 'unsafe-inline' refuses: the font stands in attributes instead, and what reacts to a
+ * pointer goes, as nothing does. Names that were drawn have no quotation mark or angle bracket, because the library escapes them.
  */
 const withoutStyles = (svg: string): string =>
   svg
-    .replaceAll(/<style\b.*?<\/style>\s*/gs, '')
-    .replaceAll(/ style="([^"]*)"/g, (_, css: string) =>
-      css
-        .split(';')
-        .map((rule) => rule.split(':'))
-        .map(([name, value]) => (value === undefined ? '' : ` ${name}="${value}"`))
-        .join(''),
-    );
+    .replaceAll(/<style[^>]*>[\s\S]*?<\/style>/g, '')
+    .replaceAll(/ style="font-size:(\d+)px;font-family:([a-z]+);"/g, ' font-size="$1" font-family="$2"')
+    .replaceAll(/ (?:class|ecmeta_\w+)="[^"]*"/g, '');
