@@ -23,12 +23,18 @@ const ME = keyOf(me);
 
 /** A client whose failed calls sign the person out when the session is over. */
 export function createQueryClient(): QueryClient {
-  const onError = (error: unknown): void => {
-    if (isSignedOut(error)) forgetPerson(client);
-  };
   const client: QueryClient = new QueryClient({
-    queryCache: new QueryCache({ onError }),
-    mutationCache: new MutationCache({ onError }),
+    queryCache: new QueryCache({
+      onError: (error) => {
+        if (isSignedOut(error)) forgetPerson(client);
+      },
+    }),
+    mutationCache: new MutationCache({
+      onError: (error, _asked, _result, { meta }) => {
+        // A refusal to come in says nothing about who is in.
+        if (isSignedOut(error) && meta?.['needs'] !== null) forgetPerson(client);
+      },
+    }),
     defaultOptions: {
       queries: { networkMode: 'always', retry: false, refetchOnWindowFocus: false, staleTime: FRESH_MS },
       mutations: { networkMode: 'always', retry: false },
@@ -94,6 +100,7 @@ export function useSend<What extends object, Answered>(
   const client = useQueryClient();
   return useMutation<Answered, Error, What>({
     mutationFn: (asked) => ask(call, asked),
+    meta: { needs: call.needs },
     onSuccess: () => Promise.all(stale.map(({ path }) => client.invalidateQueries({ queryKey: [path] }))),
   });
 }

@@ -3,8 +3,7 @@ import * as RadixAlert from '@radix-ui/react-alert-dialog';
 import type { ReactNode } from 'react';
 
 import { Button } from '#desk/web/ui/button.tsx';
-import { Backdrop, DialogActions } from '#desk/web/ui/dialog.tsx';
-import { useFocusBack } from '#desk/web/ui/use-focus-back.ts';
+import { Backdrop, DialogActions, useFocusBack } from '#desk/web/ui/dialog.tsx';
 import { parts as words } from '#desk/web/words.ts';
 import styles from '#desk/web/ui/dialog.module.css';
 

@@ -1,16 +1,30 @@
 // Dialogues over the page, by Radix: focus goes in, stays, and comes back. Radix's own overlay is not used: it writes styles into the
 // document, which the policy forbids.
 import * as RadixDialog from '@radix-ui/react-dialog';
-import type { ReactNode } from 'react';
+import { useRef, type ReactNode } from 'react';
 
 import { Button } from '#desk/web/ui/button.tsx';
-import { useFocusBack } from '#desk/web/ui/use-focus-back.ts';
 import { parts as words } from '#desk/web/words.ts';
 import styles from '#desk/web/ui/dialog.module.css';
 import { CloseIcon } from '#web/ui/icons.tsx';
 
 /** What lies between a dialogue and the page. */
 export const Backdrop = () => <div className={styles.backdrop} aria-hidden />;
+
+/** For a dialogue that code opens: gives the focus back to what had it, or to the page's heading when that is gone. */
+export function useFocusBack() {
+  const before = useRef<Element>(null);
+  return {
+    onOpenAutoFocus: () => {
+      before.current = document.activeElement;
+    },
+    onCloseAutoFocus: (event: Event) => {
+      event.preventDefault();
+      const to = before.current?.isConnected ? before.current : document.querySelector('h1');
+      if (to instanceof HTMLElement) to.focus({ preventScroll: true });
+    },
+  };
+}
 
 type DialogProps = {
   readonly open: boolean;

@@ -1,0 +1,99 @@
+// Getting into the desk in a browser, and out again.
+import { expect, PEOPLE, test } from './desk-fixtures.ts';
+
+test('a colleague signs in with a mailed code, and is where the address says', async ({ page, desk }) => {
+  await page.goto('/leads?source=newsletter');
+  await expect(page.getByRole('heading', { name: 'Sign in to the desk' })).toBeVisible();
+  const address = page.getByLabel('E-mail address');
+  await address.fill('eve');
+  await page.getByRole('button', { name: 'Send the code' }).click();
+  await expect(address).toHaveAccessibleDescription('Enter your e-mail address, such as ada@example.com.');
+  await address.fill(PEOPLE.door);
+  await address.press('Enter');
+  const code = page.getByLabel('Code of six digits');
+  await expect(code).toBeFocused();
+  const digits = await desk.newestCode(PEOPLE.door);
+  await code.fill(digits === '000000' ? '111111' : '000000');
+  await expect(code).toHaveAccessibleDescription(/^This is not the code, or it has expired\./);
+  await expect(code).toHaveValue('');
+  await code.fill(digits);
+  await expect(page.getByRole('heading', { name: 'Leads', level: 1 })).toBeVisible();
+  await expect(page.getByRole('rowheader')).toHaveText(['Grace Hopper', 'Ada Lovelace']);
+  await expect(page).toHaveURL('/leads?source=newsletter');
+  await expect(page).toHaveTitle('Leads – Desk');
+
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await expect(page.getByRole('heading', { name: 'Sign in to the desk' })).toBeVisible();
+  await expect(page.getByText('Ada Lovelace')).toBeHidden();
+  await page.reload();
+  await expect(page.getByRole('heading', { name: 'Sign in to the desk' })).toBeVisible();
+});
+
+test('a stranger sees what a colleague sees, and gets no mail', async ({ page, desk }) => {
+  await page.goto('/');
+  await page.getByLabel('E-mail address').fill('stranger@example.com');
+  await page.getByRole('button', { name: 'Send the code' }).click();
+  await expect(page.getByRole('heading', { name: 'Enter the code' })).toBeVisible();
+  await expect(page.getByText('If stranger@example.com may sign in, a code is on its way.')).toBeVisible();
+  await expect(page.getByText(/^A new code can be sent in \d+ seconds?$/)).toBeVisible();
+  await page.getByLabel('Code of six digits').fill('123456');
+  await expect(page.getByLabel('Code of six digits')).toHaveAccessibleDescription(/^This is not the code/);
+  expect(desk.site.inbox.mailsTo('stranger@example.com')).toEqual([]);
+  await page.getByRole('button', { name: 'Use another address' }).click();
+  await expect(page.getByLabel('E-mail address')).toHaveValue('');
+});
+
+test('a session that ended meanwhile takes everything off the screen, and is said', async ({
+  page,
+  context,
+  open,
+}) => {
+  await open('/leads');
+  await expect(page.getByRole('rowheader').first()).toBeVisible();
+  await context.clearCookies();
+  await page.getByRole('navigation').getByRole('link', { name: 'Companies' }).click();
+  await expect(
+    page.getByText('Your session has ended. Sign in again to go on where you were.'),
+  ).toBeVisible();
+  await expect(page.getByRole('navigation')).toBeHidden();
+  await expect(page).toHaveURL('/companies');
+});
+
+test('a link that does not work says so, and its token leaves the address', async ({ page }) => {
+  await page.goto('/enter#a-guessed-token');
+  await expect(page.getByRole('heading', { name: 'This link does not open the desk' })).toBeVisible();
+  await expect(page.getByText('This link was used already, or is more than ten minutes old.')).toBeVisible();
+  await expect(page).toHaveURL('/enter');
+});
+
+test('the sessions of an address are listed, and any of them can be ended', async ({
+  page,
+  open,
+  browser,
+  desk,
+}) => {
+  const other = await browser.newContext({ baseURL: desk.url });
+  const { request } = other;
+  const headers = { origin: desk.url };
+  await request.post('/api/sign-in', { headers, data: { email: PEOPLE.read } });
+  const code = await desk.newestCode(PEOPLE.read);
+  await request.post('/api/sign-in/code', {
+    headers: { ...headers, 'user-agent': 'Firefox/140.0 (Windows)' },
+    data: { code },
+  });
+  await open('/account', 'read');
+  const row = page.getByRole('row', { name: /Firefox on Windows/ });
+  await row.getByRole('button', { name: 'End the session of Firefox on Windows' }).click();
+  const dialogue = page.getByRole('alertdialog', { name: 'End this session?' });
+  await expect(dialogue).toContainText('That browser has to sign in again.');
+  await page.keyboard.press('Escape');
+  await expect(dialogue).toBeHidden();
+  await expect(row.getByRole('button')).toBeFocused();
+  await page.keyboard.press('Enter');
+  await dialogue.getByRole('button', { name: 'End the session' }).click();
+  await expect(page.getByText('The session has ended.')).toBeVisible();
+  await expect(row).toBeHidden();
+  expect((await request.get('/api/me')).status()).toBe(401);
+  await expect(page.getByRole('row', { name: /this one/ })).toBeVisible();
+  await other.close();
+});

@@ -1,0 +1,121 @@
+// A site with its desk in a browser, and colleagues who are signed in there. The mail is real, as everywhere.
+import { setTimeout } from 'node:timers/promises';
+
+import { request, type APIRequestContext } from '@playwright/test';
+
+import { freePort } from '#testing/free-port.ts';
+import { codeIn } from '#testing/inbox.ts';
+import { startSite, type Site } from '#testing/start-site.ts';
+import { test as base } from './fixtures.ts';
+
+export { expect } from './fixtures.ts';
+
+/** The people of DESK_PEOPLE: one who may do everything, one who looks, and one who signs in by hand. */
+export const PEOPLE = { all: 'ada@example.com', read: 'bob@example.com', door: 'eve@example.com' } as const;
+
+type StorageState = Awaited<ReturnType<APIRequestContext['storageState']>>;
+
+export type DeskSite = {
+  readonly site: Site;
+  readonly url: string;
+  /** The code of the newest mail to a colleague; each mail is read once. */
+  readonly newestCode: (email: string) => Promise<string>;
+  /** The cookies of a colleague who is signed in. */
+  readonly signedIn: (who: 'all' | 'read') => Promise<StorageState>;
+};
+
+/** Answers that the tests find in the list: the address, the company, and where the visitor came from. */
+export const LEADS = [
+  { name: 'Ada Lovelace', company: 'Analytical Engines', email: 'ada@engines.example', source: 'newsletter' },
+  {
+    name: 'Grace Hopper',
+    company: 'Compilers & Sons',
+    email: 'grace@compilers.example',
+    source: 'newsletter',
+  },
+  { name: 'Alan Turing', company: 'Bombe Ltd', email: 'alan@bombe.example', source: 'partner' },
+] as const;
+
+/** Goes the way of a visitor without a browser: form, mail, code. */
+async function becomeLead(site: Site, { source, ...answers }: (typeof LEADS)[number]): Promise<void> {
+  const visitor = await request.newContext({ baseURL: site.url });
+  const touch = `utm_source=${source}`;
+  const headers = { 'x-visit': new URLSearchParams({ first: touch, last: touch }).toString() };
+  await visitor.post('/api/leads', { headers, data: { ...answers, consent: true } });
+  const code = codeIn(await site.inbox.waitForMail(answers.email));
+  await visitor.post('/api/verify', { data: { email: answers.email, code } });
+  await visitor.dispose();
+}
+
+const isThere = (url: string): Promise<boolean> =>
+  fetch(url).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+
+async function startDeskSite(): Promise<DeskSite> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const site = await startSite({
+    env: {
+      LEADS_PER_IP_PER_HOUR: '0',
+      VERIFY_PER_IP_PER_HOUR: '0',
+      DESK_URL: url,
+      DESK_PORT: String(port),
+      DESK_PEOPLE: `${PEOPLE.all}:all, ${PEOPLE.read}, ${PEOPLE.door}`,
+    },
+  });
+  for (const lead of LEADS) await becomeLead(site, lead);
+  // The desk is a process of its own, which starts with the page's.
+  while (!(await isThere(url))) await setTimeout(100);
+  const read = new Map<string, number>();
+  const newestCode = async (email: string) => {
+    const count = (read.get(email) ?? 0) + 1;
+    read.set(email, count);
+    return codeIn(await site.inbox.waitForMail(email, count));
+  };
+  const states = new Map<string, Promise<StorageState>>();
+  const signIn = async (email: string) => {
+    const browser = await request.newContext({ baseURL: url, extraHTTPHeaders: { origin: url } });
+    await browser.post('/api/sign-in', { data: { email } });
+    const entered = await browser.post('/api/sign-in/code', { data: { code: await newestCode(email) } });
+    if (!entered.ok()) throw new Error(`${email} could not sign in: ${await entered.text()}`);
+    const state = await browser.storageState();
+    await browser.dispose();
+    return state;
+  };
+  return {
+    site,
+    url,
+    newestCode,
+    signedIn: (who) => {
+      const state = states.get(who) ?? signIn(PEOPLE[who]);
+      states.set(who, state);
+      return state;
+    },
+  };
+}
+
+type DeskFixtures = {
+  /** Signs the page's browser in, and opens a page of the desk. */
+  readonly open: (path: string, who?: 'all' | 'read') => Promise<void>;
+};
+
+export const test = base.extend<DeskFixtures, { readonly desk: DeskSite }>({
+  desk: [
+    // oxlint-disable-next-line no-empty-pattern -- Playwright reads the fixture's needs from this pattern
+    async ({}, use) => {
+      const desk = await startDeskSite();
+      await use(desk);
+      await desk.site.close();
+    },
+    { scope: 'worker' },
+  ],
+  baseURL: async ({ desk }, use) => use(desk.url),
+  open: async ({ page, context, desk }, use) => {
+    await use(async (path, who = 'all') => {
+      await context.addCookies((await desk.signedIn(who)).cookies);
+      await page.goto(path);
+    });
+  },
+});

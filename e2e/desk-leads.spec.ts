@@ -1,0 +1,143 @@
+// The list of people: filters in the address, columns, export; and companies.
+import { readFileSync } from 'node:fs';
+
+import { expect, LEADS, test } from './desk-fixtures.ts';
+
+const NEWEST_FIRST = LEADS.map(({ name }) => name).toReversed();
+
+test('filters stand in the address, and Back goes to the list before', async ({ page, open }) => {
+  await open('/leads');
+  const names = page.getByRole('rowheader');
+  await expect(names).toHaveText(NEWEST_FIRST);
+  await expect(page.getByText('3 people.')).toBeVisible();
+  await page.getByLabel('Source').selectOption('newsletter');
+  await expect(page).toHaveURL('/leads?source=newsletter');
+  await expect(names).toHaveText(['Grace Hopper', 'Ada Lovelace']);
+  await page.getByLabel('Search').fill('engines');
+  await expect(names).toHaveText(['Ada Lovelace']);
+  await expect(page).toHaveURL('/leads?search=engines&source=newsletter');
+  await page.reload();
+  await expect(names).toHaveText(['Ada Lovelace']);
+  await expect(page.getByLabel('Search')).toHaveValue('engines');
+  await page.getByLabel('Search').fill('nobody at all');
+  await expect(page.getByText('Nobody fits this filter')).toBeVisible();
+  await page.getByRole('button', { name: 'Clear the filters' }).click();
+  await expect(names).toHaveText(NEWEST_FIRST);
+  await expect(page).toHaveURL('/leads');
+  await page.goBack();
+  await expect(page.getByLabel('Search')).toHaveValue('nobody at all');
+  await page.getByRole('button', { name: 'Clear the filters' }).click();
+  await page.getByLabel('State').selectOption('Unverified people');
+  await expect(page.getByText('Nobody has asked for a code and not entered it.')).toBeVisible();
+});
+
+test('columns are chosen by keyboard, and kept in this browser', async ({ page, open }) => {
+  await open('/leads');
+  const headings = page.getByRole('columnheader');
+  await expect(headings).toHaveText([
+    'Name',
+    'E-mail',
+    'Company',
+    'Verified',
+    'First read',
+    'Source',
+    'Flags',
+  ]);
+  await page.getByRole('button', { name: 'Columns' }).focus();
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('checkbox', { name: 'E-mail' })).toBeFocused();
+  await page.keyboard.press('Space');
+  await page.getByRole('checkbox', { name: 'Campaign' }).check();
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('button', { name: 'Columns' })).toBeFocused();
+  const chosen = ['Name', 'Company', 'Verified', 'First read', 'Source', 'Campaign', 'Flags'];
+  await expect(headings).toHaveText(chosen);
+  await page.reload();
+  await expect(headings).toHaveText(chosen);
+});
+
+test('exactly what is filtered is exported', async ({ page, open }) => {
+  await open('/leads?source=newsletter');
+  await page.getByRole('button', { name: 'Export' }).click();
+  const dialogue = page.getByRole('dialog', { name: 'Export' });
+  await expect(dialogue).toContainText('The file holds exactly what is filtered: Leads, source newsletter.');
+  const download = page.waitForEvent('download');
+  await dialogue.getByRole('button', { name: 'Export' }).click();
+  const file = await download;
+  expect(file.suggestedFilename()).toMatch(/\.csv$/);
+  const lines = readFileSync(await file.path(), 'utf8')
+    .trim()
+    .split(/\r?\n/);
+  expect(lines).toHaveLength(3);
+  expect(lines.join()).toContain('ada@engines.example');
+  expect(lines.join()).not.toContain('alan@bombe.example');
+  await expect(page.getByText('2 people exported. The file is in your downloads.')).toBeVisible();
+  await expect(dialogue).toBeHidden();
+});
+
+test('an export that stops half-way leaves no file, and says so', async ({ page, open }) => {
+  await page.route('**/api/export?*', (route) =>
+    route.fulfill({ status: 503, contentType: 'text/plain', body: 'The desk is busy. Try again later.' }),
+  );
+  await open('/leads');
+  await page.getByRole('button', { name: 'Export' }).click();
+  const dialogue = page.getByRole('dialog', { name: 'Export' });
+  await dialogue.getByRole('button', { name: 'Export' }).click();
+  await expect(dialogue.getByRole('alert')).toHaveText('The desk is busy. Try again later.');
+});
+
+test('a reader sees no button that a reader may not press', async ({ page, open }) => {
+  await open('/leads', 'read');
+  await expect(page.getByRole('rowheader')).toHaveText(NEWEST_FIRST);
+  await expect(page.getByRole('button', { name: 'Columns' })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Export' })).toBeHidden();
+});
+
+test('a list that fails says why, and can be tried again', async ({ page, open }) => {
+  let fails = true;
+  await page.route('**/api/people?*', (route) => (fails ? route.abort() : route.fallback()));
+  await open('/leads');
+  await expect(page.getByRole('alert')).toContainText('The server could not be reached.');
+  fails = false;
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await expect(page.getByRole('rowheader')).toHaveText(NEWEST_FIRST);
+});
+
+test('a list goes on by itself while the server is still looking, and can be stopped', async ({
+  page,
+  open,
+}) => {
+  let asked = 0;
+  await page.route('**/api/people?*', async (route) => {
+    asked += 1;
+    await route.fulfill({
+      json: { people: [], next: String(asked), lookedBackTo: '2026-03-04T05:06:00.000Z' },
+    });
+  });
+  await open('/leads?search=rare');
+  await expect(
+    page.getByText(/^0 shown, the newest first\. Looked back to 4 Mar 2026, \d\d:\d\d, still looking …$/),
+  ).toBeVisible();
+  await expect.poll(() => asked).toBeGreaterThan(3);
+  await page.getByRole('button', { name: 'Stop looking' }).click();
+  await expect(page.getByRole('button', { name: 'Look further back' })).toBeVisible();
+  const when = asked;
+  await page.unroute('**/api/people?*');
+  await page.route('**/api/people?*', (route) =>
+    route.fulfill({ json: { people: [], next: null, lookedBackTo: null } }),
+  );
+  expect(asked).toBe(when);
+  await page.getByRole('button', { name: 'Look further back' }).click();
+  await expect(page.getByText('Nobody fits this filter')).toBeVisible();
+});
+
+test('a company leads to its people', async ({ page, open }) => {
+  await open('/companies');
+  await expect(page.getByText('3 domains.')).toBeVisible();
+  await page.getByLabel('Search a domain').fill('bombe');
+  await page.getByRole('link', { name: 'bombe.example' }).click();
+  await expect(page).toHaveURL('/leads?domain=bombe.example');
+  await expect(page.getByRole('heading', { name: 'Leads', level: 1 })).toBeFocused();
+  await expect(page.getByRole('rowheader')).toHaveText(['Alan Turing']);
+  await expect(page.getByLabel('Domain of the address')).toHaveValue('bombe.example');
+});

@@ -1,0 +1,127 @@
+// Every state of the desk's own pages: axe in both themes, no sideways scrolling on a telephone, the keyboard.
+import AxeBuilder from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+
+import { expect, PEOPLE, test } from './desk-fixtures.ts';
+
+async function expectNoViolations(page: Page, state: string): Promise<void> {
+  const { violations } = await new AxeBuilder({ page })
+    .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
+    .analyze();
+  const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
+  expect(found, state).toEqual([]);
+}
+
+const heading = (page: Page, name: string) =>
+  expect(page.getByRole('heading', { name, level: 1 })).toBeVisible();
+
+for (const theme of ['light', 'dark']) {
+  test(`every state passes axe in the ${theme} theme`, async ({ page, open }) => {
+    test.slow();
+    await page.addInitScript((value) => localStorage.setItem('theme', value), theme);
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    await page.goto('/');
+    await heading(page, 'Sign in to the desk');
+    await expectNoViolations(page, 'sign in');
+    await page.getByRole('button', { name: 'Send the code' }).click();
+    await expectNoViolations(page, 'sign in with an error');
+    await page.getByLabel('E-mail address').fill('stranger@example.com');
+    await page.keyboard.press('Enter');
+    await heading(page, 'Enter the code');
+    await page.getByLabel('Code of six digits').fill('123456');
+    await expect(page.getByLabel('Code of six digits')).toHaveAccessibleDescription(/^This is not the code/);
+    await expectNoViolations(page, 'a refused code');
+    await page.goto('/enter');
+    await heading(page, 'This link does not open the desk');
+    await expectNoViolations(page, 'a link that does not work');
+    await open('/');
+    await expect(page.getByRole('heading', { name: 'Newest leads' })).toBeVisible();
+    await expectNoViolations(page, 'today');
+    await open('/leads');
+    await expect(page.getByRole('rowheader').first()).toBeVisible();
+    await page.getByRole('button', { name: 'More filters' }).click();
+    await expectNoViolations(page, 'leads');
+    await page.getByRole('button', { name: 'Columns' }).click();
+    await expect(page.getByRole('checkbox', { name: 'E-mail' })).toBeVisible();
+    await expectNoViolations(page, 'columns');
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Export' }).click();
+    await expect(page.getByLabel('Format')).toBeVisible();
+    await expectNoViolations(page, 'export');
+    await open('/leads?search=nobody');
+    await expect(page.getByText('Nobody fits this filter')).toBeVisible();
+    await expectNoViolations(page, 'nobody found');
+    await page.route('**/api/people?*', (route) => route.abort());
+    await open('/leads');
+    await expect(page.getByRole('alert')).toBeVisible();
+    await expectNoViolations(page, 'a failed list');
+    await open('/companies');
+    await expect(page.getByText('3 domains.')).toBeVisible();
+    await expectNoViolations(page, 'companies');
+    await open('/account');
+    await page
+      .getByRole('button', { name: /^End the session/ })
+      .first()
+      .click();
+    await expect(page.getByRole('alertdialog')).toBeVisible();
+    await expectNoViolations(page, 'ending a session');
+    await page.setViewportSize({ width: 375, height: 812 });
+    await open('/leads?source=newsletter');
+    await expect(page.getByRole('alert')).toBeVisible();
+    await page.unroute('**/api/people?*');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await expect(page.getByRole('list', { name: 'Leads' })).toBeVisible();
+    await expectNoViolations(page, 'leads on a telephone');
+    await page.getByRole('button', { name: 'Open the menu' }).click();
+    await expect(page.getByRole('dialog', { name: 'Menu' })).toBeVisible();
+    await expectNoViolations(page, 'the menu of a telephone');
+  });
+}
+
+test('nothing scrolls sideways at 375 px @layout', async ({ page, open }) => {
+  await page.setViewportSize({ width: 375, height: 812 });
+  for (const path of ['/', '/leads', '/leads?domain=engines.example', '/companies', '/account']) {
+    await open(path);
+    await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+    await expect(page.getByRole('status').filter({ hasText: 'Loading' })).toBeHidden();
+    const overflow = await page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    );
+    expect(overflow, path).toBe(0);
+  }
+});
+
+test('the keyboard alone reaches a page from the menu of a telephone', async ({ page, open }) => {
+  await page.setViewportSize({ width: 375, height: 812 });
+  await open('/');
+  await heading(page, 'Today');
+  await page.keyboard.press('Tab');
+  await expect(page.getByRole('link', { name: 'Skip to content' })).toBeFocused();
+  await page.getByRole('button', { name: 'Open the menu' }).focus();
+  await page.keyboard.press('Enter');
+  const menu = page.getByRole('dialog', { name: 'Menu' });
+  await menu.getByRole('link', { name: 'Companies' }).focus();
+  await page.keyboard.press('Enter');
+  await expect(menu).toBeHidden();
+  await heading(page, 'Companies');
+  await expect(page).toHaveURL('/companies');
+});
+
+test('the theme is switched, and kept', async ({ page, open }) => {
+  await open('/');
+  await page.getByRole('button', { name: 'Switch between light and dark' }).click();
+  await expect(page.locator('html')).toHaveClass('dark');
+  await page.reload();
+  await expect(page.locator('html')).toHaveClass('dark');
+});
+
+test('today shows what was done, and leads on', async ({ page, open }) => {
+  await open('/');
+  const day = page.getByRole('region', { name: 'Last 24 hours' });
+  await expect(day).toContainText('3 leads');
+  await expect(page.getByRole('img', { name: /^3 leads in the last 30 days/ })).toBeVisible();
+  await expect(page.getByRole('link', { name: 'Alan Turing' })).toHaveAttribute('href', /^\/person\?id=/);
+  await page.getByRole('link', { name: 'All leads' }).click();
+  await heading(page, 'Leads');
+  await expect(page.getByText(PEOPLE.all)).toBeVisible();
+});
