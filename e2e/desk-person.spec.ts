@@ -38,7 +38,7 @@ test('a person is told as a story, and a correction stands in it', async ({ page
   await expect(page.getByText(email).first()).toBeVisible();
   await expect(entry(page, 'Became a lead')).toBeVisible();
   const asked = entry(page, 'Asked for a code');
-  await expect(asked).toContainText('Source: newsletter');
+  await expect(asked).toContainText('newsletter');
   await expect(asked.getByText('Address as typed')).toBeHidden();
   await asked.getByText('Details').click();
   await expect(asked.getByText('Address as typed')).toBeVisible();
@@ -59,7 +59,7 @@ test('a person is told as a story, and a correction stands in it', async ({ page
   await expect(page.getByRole('button', { name: 'Correct' })).toBeFocused();
   await expect(page.getByRole('heading', { name: 'Grace <b>Brewster</b> Hopper', level: 1 })).toBeVisible();
   await expect(entry(page, 'Was corrected by the operator')).toContainText(
-    'Name: Grace Hopper → Grace <b>Brewster</b> Hopper',
+    'Grace Hopper → Grace <b>Brewster</b> Hopper',
   );
 });
 
