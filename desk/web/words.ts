@@ -297,8 +297,9 @@ export const doctor = {
     problem: 'Codes do not arrive, or are not safe',
     warning: 'Works, and should be mended',
     note: 'Good to know',
-    ok: 'Nothing to mend',
+    ok: 'In order',
   },
+  fine: (count: number) => `${counted(count, 'check')} found nothing to mend`,
   summary: (findings: readonly { readonly state: string }[]) => {
     const of = (state: string) => findings.filter((one) => one.state === state).length;
     return `${counted(of('problem'), 'problem')}, ${counted(of('warning'), 'warning')}.`;

@@ -49,11 +49,14 @@ export function DoctorPage() {
         <div className={styles.groups} aria-busy={isLooking || undefined}>
           {findingGroups(data.findings).map(({ state, findings }) => (
             <Section key={state} title={words.headings[state]}>
-              <ul className={styles.findings}>
-                {findings.map((finding, index) => (
-                  <Found key={`${finding.check} ${index}`} finding={finding} />
-                ))}
-              </ul>
+              {state === 'ok' ? (
+                <details className={styles.fine}>
+                  <summary>{words.fine(findings.length)}</summary>
+                  <Findings findings={findings} />
+                </details>
+              ) : (
+                <Findings findings={findings} />
+              )}
             </Section>
           ))}
         </div>
@@ -80,6 +83,14 @@ function useLookAgain() {
 }
 
 const TONES = { problem: 'problem', warning: 'warning', note: 'plain', ok: 'good' } as const;
+
+const Findings = ({ findings }: { readonly findings: readonly Finding[] }) => (
+  <ul className={styles.findings}>
+    {findings.map((finding, index) => (
+      <Found key={`${finding.check} ${index}`} finding={finding} />
+    ))}
+  </ul>
+);
 
 function Found({ finding: { check, state, sentence, publish } }: { readonly finding: Finding }) {
   return (
