@@ -18,13 +18,13 @@ test('the report is drawn, limited to a source, and downloaded as it stands', as
 
   await page.getByLabel('Period').selectOption({ label: 'Last 7 days' });
   await expect(page).toHaveURL('/report?period=7d');
-  await page.getByLabel('Source').selectOption('newsletter');
+  await page.getByLabel('Source', { exact: true }).selectOption('newsletter');
   await expect(page).toHaveURL('/report?period=7d&source=newsletter');
   await expect(page.getByRole('main').getByRole('definition').first()).toHaveText('2');
   // A report on one source has no section that compares sources.
   await expect(bySource).toHaveCount(0);
   await page.reload();
-  await expect(page.getByLabel('Source')).toHaveValue('newsletter');
+  await expect(page.getByLabel('Source', { exact: true })).toHaveValue('newsletter');
   await expect(page.getByRole('main').getByRole('definition').first()).toHaveText('2');
 
   const [download] = await Promise.all([
@@ -38,7 +38,7 @@ test('the report is drawn, limited to a source, and downloaded as it stands', as
 test('a report that cannot be made says what to choose, and keeps the choice', async ({ page, open }) => {
   await open('/report?source=newslettr');
   await expect(page.getByRole('alert')).toContainText('newsletter');
-  await page.getByLabel('Source').selectOption('newsletter');
+  await page.getByLabel('Source', { exact: true }).selectOption('newsletter');
   await expect(page.getByRole('alert')).toBeHidden();
   await expect(page.getByRole('heading', { name: 'Funnel' })).toBeVisible();
   await open('/report?period=always');

@@ -247,16 +247,19 @@ export const mail = {
   stuck: 'The database cannot be written: nothing is sent until it can. The doctor says why.',
   waiting: {
     heading: 'Waits to be sent',
+    caption: 'Mail that waits, by domain',
     none: 'No mail waits.',
     columns: { domain: 'Domain', count: 'Mails', oldest: 'The oldest since', putOff: 'Put off' },
   },
   refused: {
     heading: 'Refused in the last 30 days',
+    caption: 'Mail that was refused, by domain',
     none: 'No mail server has refused a mail.',
     columns: { domain: 'Domain', reply: 'The mail server said', count: 'Mails', last: 'Last' },
   },
   suppressions: {
     heading: 'Not to be mailed',
+    caption: 'Addresses that get no mail',
     about: 'These addresses get no mail, except a code they ask for.',
     none: 'Every address may be mailed.',
     erased: 'An erased address',
@@ -265,6 +268,7 @@ export const mail = {
   },
   webhooks: {
     heading: 'Webhooks',
+    caption: 'Messages to webhooks',
     off: 'No webhooks are set up. With WEBHOOK_URLS, other programs hear of each lead at once.',
     counts: (queued: number, dead: number) =>
       `${counted(queued, 'message waits', 'messages wait')}, ${counted(dead, 'was given up', 'were given up')}.`,

@@ -63,7 +63,7 @@ const Waiting = ({ waiting }: Pick<Mail, 'waiting'>) =>
   waiting.length === 0 ? (
     <EmptyState text={words.waiting.none} />
   ) : (
-    <Table caption={words.waiting.heading} columns={WAITING} rows={waiting} rowKey={({ domain }) => domain} />
+    <Table caption={words.waiting.caption} columns={WAITING} rows={waiting} rowKey={({ domain }) => domain} />
   );
 
 const REFUSED: readonly Column<Mail['refused'][number]>[] = [
@@ -83,7 +83,7 @@ const Refused = ({ refused }: Pick<Mail, 'refused'>) =>
     <EmptyState text={words.refused.none} />
   ) : (
     <Table
-      caption={words.refused.heading}
+      caption={words.refused.caption}
       columns={REFUSED}
       rows={refused}
       rowKey={({ domain, reply }) => `${domain} ${reply}`}
@@ -126,7 +126,7 @@ function Suppressions() {
             <EmptyState text={words.suppressions.none} />
           ) : (
             <Table
-              caption={words.suppressions.heading}
+              caption={words.suppressions.caption}
               columns={SUPPRESSED}
               rows={rows}
               rowKey={(_, index) => String(index)}

@@ -62,7 +62,7 @@ function Events() {
             <EmptyState text={words.none} />
           ) : (
             <Table
-              caption={words.heading}
+              caption={words.caption}
               columns={columnsOf(mayChange && dead > 0 ? (id) => !isPending && retry([id]) : null)}
               rows={events}
               rowKey={({ id }) => id}
