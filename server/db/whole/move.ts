@@ -68,7 +68,7 @@ export async function otherConnections(db: Db): Promise<number> {
     where datname = current_database() and pid <> pg_backend_pid()
     and coalesce(backend_type, 'client backend') = 'client backend'
   `.execute(db);
-  return Number(rows[0]?.others ?? 0);
+  return rows[0]?.others ?? 0;
 }
 
 /** The tables of which the target has rows. What a first start writes does not count. */
