@@ -40,6 +40,23 @@ const OTHERS = [
   lead('Edsger Dijkstra', 'Shortest Path GmbH', 'edsger@example.org', 47, 'free-mail'),
 ];
 
+const FIGURES = {
+  from: NOON - 12 * HOUR_MS,
+  before: 2,
+  steps: [
+    { step: 'seen', count: 412 },
+    { step: 'opened', count: 57 },
+    { step: 'asked', count: 9 },
+    { step: 'mailed', count: 9 },
+    { step: 'entered', count: 3 },
+    { step: 'whole', count: 2 },
+  ],
+  sources: [
+    { source: 'newsletter', leads: 2 },
+    { source: 'direct', leads: 1 },
+  ],
+};
+
 /** Composes them. */
 export function sampleMails(campaign: Campaign): SampleMail[] {
   const { codeEmail, guideEmail, breakerEmail, newLeadEmail, site, form } = campaign;
@@ -83,24 +100,22 @@ export function sampleMails(campaign: Campaign): SampleMail[] {
         ...about,
         leads,
         count: leads.length,
-        figures: {
-          from: NOON - 12 * HOUR_MS,
-          before: 2,
-          steps: [
-            { step: 'seen', count: 412 },
-            { step: 'opened', count: 57 },
-            { step: 'asked', count: 9 },
-            { step: 'mailed', count: 9 },
-            { step: 'entered', count: 3 },
-            { step: 'whole', count: 2 },
-          ],
-          sources: [
-            { source: 'newsletter', leads: 2 },
-            { source: 'direct', leads: 1 },
-          ],
-        },
+        figures: { ...FIGURES, days: 1 },
       }),
     },
+    ...(newLeadEmail.week === undefined
+      ? []
+      : [
+          {
+            kind: 'leads of a week',
+            ...composeDigestEmail(newLeadEmail, {
+              ...about,
+              leads,
+              count: leads.length,
+              figures: { ...FIGURES, days: 7 },
+            }),
+          },
+        ]),
     {
       kind: 'breaker',
       subject: notice.subject,

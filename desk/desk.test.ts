@@ -256,6 +256,48 @@ describe('the desk', () => {
     }
   });
 
+  it('moves everything from PostgreSQL back to a file, counted and compared, and to no file that is there', async () => {
+    const site = await startSite({ engine: 'postgres' });
+    const env = siteSettings(site.databaseUrl, site.inbox);
+    const move = (to: string, ...options: string[]) => run(site.folder, env, 'move', '--to', to, ...options);
+    try {
+      await becomeLead(site, 'ada@example.com');
+      await run(site.folder, env, 'correct', 'ada@example.com', '--name', 'Ada Kíng ✓');
+      const busy = await move('file:./back.db');
+      assert.equal(busy.code, 1);
+      assert.match(busy.notes, /^PostgreSQL at .* is in use \(\d+ other connections?\)\. Stop the page/m);
+      const { out: anchor } = await run(site.folder, env, 'consent', 'anchor');
+      await site.stop('SIGINT');
+
+      const moved = await move('file:./back.db', '--json');
+      assert.equal(moved.code, 0, moved.notes);
+      const tables = JSON.parse(moved.out) as { table: string; source: string; target: string }[];
+      assert.equal(tables.length, Object.keys(COLUMNS).length, 'every table that there is');
+      for (const { table, source, target } of tables) assert.equal(source, target, table);
+      assert.match(moved.notes, /Set DATABASE_URL to file:\.\/back\.db/);
+      assert.deepEqual(
+        readdirSync(site.folder).filter((name) => name.startsWith('back.db')),
+        ['back.db'],
+      );
+
+      const there = { ...env, DATABASE_URL: 'file:./back.db' };
+      assert.match((await run(site.folder, there, 'leads')).out, /ada@example\.com +Ada Kíng ✓/);
+      const verified = await run(site.folder, there, 'consent', 'verify', '--anchor', anchor);
+      assert.equal(verified.code, 0, verified.notes);
+
+      assert.match((await move('file:./back.db')).notes, /back\.db exists already\./);
+      assert.match((await move(await createPostgresDatabase())).notes, /PostgreSQL already\. pg_dump/);
+      assert.equal(
+        (await move('file::memory:')).notes.trim(),
+        'A database in memory ends with the command. Name a file, such as file:./data/leads.db.',
+      );
+      const fromFile = await run(site.folder, there, 'move', '--to', 'file:./other.db');
+      assert.match(fromFile.notes, /a file already\. npm run -s desk -- backup copies it\./);
+    } finally {
+      await site.close();
+    }
+  });
+
   it('says for PostgreSQL what copies it, without the password', () =>
     inFolder(async (folder) => {
       const databaseUrl = await createPostgresDatabase();

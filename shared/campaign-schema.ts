@@ -696,6 +696,13 @@ export const NewLeadEmail = z.strictObject({
     note: plain,
     steps: newLeadSteps,
   }),
+  /** Not there in a campaign from before there was a weekly mail. */
+  week: z.optional(
+    z.strictObject({
+      subject: countedWords('count', 'week', 'title', 'host'),
+      text: wordsWith('week', 'before', 'title', 'host'),
+    }),
+  ),
   labels: z.strictObject({
     name: plain,
     company: plain,

@@ -44,7 +44,7 @@ export async function withInstance(
       DATABASE_URL: engine === 'sqlite' ? 'file:./data/leads.db' : await createPostgresDatabase(),
       SMTP_URL: inbox.url,
       MAIL_FROM: 'Guide <guide@example.com>',
-      PUBLIC_URL: 'https://guide.example.com',
+      PUBLIC_URL: 'https://localhost:8443',
       APP_SECRET: TEST_SECRET,
       PORT: '0',
     };

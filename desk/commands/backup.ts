@@ -10,6 +10,7 @@ import { besideOf, cannotWrite, filePlace, orSay } from '#desk/commands/output-f
 import { printable } from '#desk/printable.ts';
 import { mustTakeWrites, withParameters } from '#server/platform/postgres-hosts.ts';
 import { copyDatabase, isWriteFailure } from '#server/db/whole/backup.ts';
+import { noteBackup } from '#desk/doctor/backup.ts';
 import { COMPANIONS, inspectDatabase, type Contents, type Inspection } from '#server/db/whole/restore.ts';
 
 export function addBackup(program: Command, desk: Desk): void {
@@ -19,7 +20,7 @@ export function addBackup(program: Command, desk: Desk): void {
     .argument('<file>')
     .addHelpText('after', '\nExample:\n  $ npm run -s desk -- backup /backups/leads-$(date +%F).db')
     .action(async (file) => {
-      const { config } = await desk.service();
+      const { config, clock } = await desk.service();
       const { database } = config;
       if (database.engine === 'postgres') throw new CommandFailure(sayPgDump(database.url, file));
       const source = fileOf(database);
@@ -50,6 +51,7 @@ export function addBackup(program: Command, desk: Desk): void {
           throw new CommandFailure(
             `${file} is written, but "restore" will refuse it, as ${source} ${sayUnfit(found)}. Mend that, and call it again.`,
           );
+        await noteBackup(source, clock());
         desk.note(`${file} holds the database with ${sayContents(found)}.`);
       } finally {
         for (const suffix of ['', ...COMPANIONS]) await rm(`${beside}${suffix}`, { force: true });

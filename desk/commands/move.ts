@@ -1,5 +1,6 @@
-// desk move: copies everything from SQLite to PostgreSQL.
+// desk move: copies everything from SQLite to PostgreSQL, or back.
 import { existsSync } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
 
 import type { Command } from '@commander-js/extra-typings';
 
@@ -7,74 +8,165 @@ import { sayUnfit } from '#desk/commands/backup.ts';
 import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { fileOf, isInUse, readDeskInstance, type Desk } from '#desk/commands/command.ts';
+import { besideOf, filePlace, orSay } from '#desk/commands/output-file.ts';
 import { openDatabase, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { migrate } from '#server/db/migrations/migrate.ts';
-import { filledTables, foreignTables, moveRows, RowsDiffer } from '#server/db/whole/move.ts';
-import { inspectDatabase } from '#server/db/whole/restore.ts';
+import {
+  filledTables,
+  foreignTables,
+  moveRows,
+  otherConnections,
+  RowsDiffer,
+  type Moved,
+} from '#server/db/whole/move.ts';
+import { COMPANIONS, inspectDatabase } from '#server/db/whole/restore.ts';
+import { sayHosts } from '#server/platform/postgres-hosts.ts';
 import { readOtherDatabase } from '#server/settings/env-file.ts';
+import type { Config } from '#server/settings/settings.ts';
 import { explainDatabaseFailure } from '#server/run/why-the-start-failed.ts';
+
+type Address = Config['database'];
+type AddressOf<Engine extends Address['engine']> = Extract<Address, { engine: Engine }>;
 
 export function addMove(program: Command, desk: Desk): void {
   program
     .command('move')
-    .description('copy everything from SQLite to an empty PostgreSQL, while the page is stopped')
-    .requiredOption('--to <url>', 'postgres://user:password@host/name')
+    .description(
+      'copy everything to an empty PostgreSQL, or from there into a file, while the page is stopped',
+    )
+    .requiredOption('--to <address>', 'postgres://user:password@host/name, or file:./data/leads.db')
     .option('--json', 'one JSON document')
     .addHelpText(
       'after',
-      '\nExample:\n  $ npm run -s desk -- move --to postgres://guide@db.example.com/leads?sslmode=verify-full',
+      `
+Examples:
+  $ npm run -s desk -- move --to postgres://guide@db.example.com/leads?sslmode=verify-full
+  $ npm run -s desk -- move --to file:./data/leads.db`,
     )
-    .action(async ({ to, json }) => {
-      const { database } = readDeskInstance().config;
+    .action(async ({ to, json = false }) => {
+      const { database: from } = readDeskInstance().config;
       const read = readOtherDatabase('--to', to);
       if (read.type === 'complaints') throw new CommandFailure(read.complaints.join('\n'), 2);
-      if (database.engine !== 'sqlite')
-        throw new CommandFailure('The database is PostgreSQL already. pg_dump and pg_restore move it.');
-      const file = fileOf(database);
-      if (isInUse(database))
+      const { database: target } = read;
+      if (from.engine === target.engine)
         throw new CommandFailure(
-          `${file} is in use. Stop the page first: what visitors do meanwhile would be missing.`,
+          from.engine === 'postgres'
+            ? 'The database is PostgreSQL already. pg_dump and pg_restore move it.'
+            : 'The database is a file already. npm run -s desk -- backup copies it.',
         );
+      if (from.engine === 'sqlite') await mustRest(desk, from);
+      else await mustBeAlone(from);
       for (const warning of read.warnings) desk.note(`Warning: ${warning}`);
-      desk.progress(`Checking ${file} …`);
-      const found = existsSync(file) ? await inspectDatabase(file) : null;
-      if (found !== null && found.type !== 'fit')
-        throw new CommandFailure(
-          `${file} ${sayUnfit(found)}. It was not moved. Mend it, put a whole backup back, or rescue what is in it (docs/operating.md).`,
-        );
-      // Opening the service brings the tables up to date, too.
+      // Opening the service brings the tables of the source up to date.
       const { database: source } = await desk.service();
-      const target = openDatabase(read.database, () => {}, { statementTimeoutMs: 0 });
-      try {
-        await mustBeEmpty(target);
-        const moved = await moveRows(
-          source,
-          target,
-          (table) => {
-            desk.signal.throwIfAborted();
-            if (!json)
-              desk.note(`${table.table}: ${table.rows} rows, ${table.source.slice(0, 16)} on both sides`);
-          },
-          (table, rows) => {
-            desk.signal.throwIfAborted();
-            desk.progress(`${table}: ${rows} rows …`);
-          },
-        );
-        if (json) await desk.print(jsonText(moved));
-        desk.note(
-          'Everything is there. Set DATABASE_URL to it, and APP_SECRET to what stands in the file app-secret, and start the page.',
-        );
-      } catch (error) {
+      const copy = (into: OpenDatabase) => copyRows(desk, { source, target: into, reports: !json });
+      const moved = await (
+        target.engine === 'sqlite' ? toFile(target, copy) : toPostgres(target, copy)
+      ).catch((error: unknown) => {
         if (error instanceof RowsDiffer)
           throw new CommandFailure(
-            `The rows of ${error.message} differ after they were copied, and the PostgreSQL is as it was. See that nothing else writes to either, and try again.`,
+            `The rows of ${error.message} differ after they were copied, and ${target.engine === 'sqlite' ? 'no file was made' : 'the PostgreSQL is as it was'}. See that nothing else writes to either, and try again.`,
           );
-        const sentence = explainDatabaseFailure(error, read.database, '--to');
+        const sentence = explainDatabaseFailure(error, target, '--to');
         throw sentence === null ? error : new CommandFailure(sentence);
-      } finally {
-        await target.close();
-      }
+      });
+      if (json) await desk.print(jsonText(moved));
+      desk.note(
+        target.engine === 'sqlite'
+          ? `Everything is there. Set DATABASE_URL to ${to}, leave APP_SECRET as it is, and start the page.`
+          : 'Everything is there. Set DATABASE_URL to it, and APP_SECRET to what stands in the file app-secret, and start the page.',
+      );
     });
+}
+
+/** @throws {CommandFailure} when the page has the file open, or the file cannot be used */
+async function mustRest(desk: Desk, database: AddressOf<'sqlite'>): Promise<void> {
+  const file = fileOf(database);
+  if (isInUse(database))
+    throw new CommandFailure(
+      `${file} is in use. Stop the page first: what visitors do meanwhile would be missing.`,
+    );
+  desk.progress(`Checking ${file} …`);
+  const found = existsSync(file) ? await inspectDatabase(file) : null;
+  if (found !== null && found.type !== 'fit')
+    throw new CommandFailure(
+      `${file} ${sayUnfit(found)}. It was not moved. Mend it, put a whole backup back, or rescue what is in it (docs/operating.md).`,
+    );
+}
+
+/** @throws {CommandFailure} when anything else is connected to the PostgreSQL */
+async function mustBeAlone(database: AddressOf<'postgres'>): Promise<void> {
+  const alone = openDatabase(database, () => {});
+  try {
+    const others = await otherConnections(alone.db);
+    if (others > 0)
+      throw new CommandFailure(
+        `PostgreSQL at ${sayHosts(database.url)} is in use (${others} other ${others === 1 ? 'connection' : 'connections'}). Stop the page and what else is connected, a pooler too: what visitors do meanwhile would be missing.`,
+      );
+  } finally {
+    await alone.close();
+  }
+}
+
+/** @returns one line for each table */
+const copyRows = (
+  desk: Desk,
+  { source, target, reports }: { source: OpenDatabase; target: OpenDatabase; reports: boolean },
+): Promise<readonly Moved[]> =>
+  moveRows(
+    source,
+    target,
+    ({ table, rows, source: checksum }) => {
+      desk.signal.throwIfAborted();
+      if (reports) desk.note(`${table}: ${rows} rows, ${checksum.slice(0, 16)} on both sides`);
+    },
+    (table, rows) => {
+      desk.signal.throwIfAborted();
+      desk.progress(`${table}: ${rows} rows …`);
+    },
+  );
+
+async function toPostgres<Result>(
+  address: AddressOf<'postgres'>,
+  copy: (target: OpenDatabase) => Promise<Result>,
+): Promise<Result> {
+  const target = openDatabase(address, () => {}, { statementTimeoutMs: 0 });
+  try {
+    await mustBeEmpty(target);
+    return await copy(target);
+  } finally {
+    await target.close();
+  }
+}
+
+/** Makes the file under another name first: it is there whole or not at all. */
+async function toFile<Result>(
+  address: AddressOf<'sqlite'>,
+  copy: (target: OpenDatabase) => Promise<Result>,
+): Promise<Result> {
+  if (address.file === ':memory:')
+    throw new CommandFailure(
+      'A database in memory ends with the command. Name a file, such as file:./data/leads.db.',
+    );
+  const place = await orSay(address.file, () => filePlace(address.file, 'a database'));
+  for (const suffix of ['', ...COMPANIONS])
+    if (existsSync(place + suffix))
+      throw new CommandFailure(`${place}${suffix} exists already. Name a file that is not there yet.`);
+  const beside = besideOf(place);
+  try {
+    const target = openDatabase({ engine: 'sqlite', file: beside }, () => {});
+    let result: Result;
+    try {
+      await migrate(target);
+      result = await copy(target);
+    } finally {
+      await target.close();
+    }
+    await orSay(place, () => rename(beside, place));
+    return result;
+  } finally {
+    for (const suffix of ['', ...COMPANIONS]) await rm(`${beside}${suffix}`, { force: true });
+  }
 }
 
 /** @throws {CommandFailure} when tables or rows are there; nothing was changed then */

@@ -126,7 +126,14 @@ describe('the doctor', () => {
       assert.equal(found?.state, 'problem');
       assert.match(found.sentence, /takes no writes\. Name the primary server/);
 
-      const look = { pending: [], unknown: [], secretIds: [], newestAt: null, writeFault: null };
+      const look = {
+        pending: [],
+        unknown: [],
+        secretIds: [],
+        newestAt: null,
+        deadEvents: 0,
+        writeFault: null,
+      };
       const about = (clockAheadMs: number) => examineClock({ ...look, clockAheadMs }, NOW)[0];
       assert.equal(about(-900)?.state, 'ok');
       assert.match(

@@ -8,6 +8,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 
 import type { Finding } from '#desk/doctor/finding.ts';
@@ -15,8 +16,16 @@ import { TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { withLastingCampaignCopy } from '#testing/campaign-copy.ts';
 import { behindPgBouncer, ENGINES, freshDatabase } from '#testing/databases.ts';
 import { KEPT_COMPILED } from '#testing/environment.ts';
+import { deskIn } from '#testing/desk.ts';
 import { startDnsServer } from '#testing/dns-server.ts';
-import { doctor, findingsAbout, findingsIn, patientOf, withInstance } from '#testing/examined-instance.ts';
+import {
+  doctor,
+  findingsAbout,
+  findingsIn,
+  NOW,
+  patientOf,
+  withInstance,
+} from '#testing/examined-instance.ts';
 import { TEST_SECRET, withServer } from '#testing/server-under-test.ts';
 
 for (const engine of ENGINES) {
@@ -37,11 +46,13 @@ for (const engine of ENGINES) {
           // The sample's links at the foot of the page lead nowhere.
           words: 'note',
           page: 'note',
+          address: 'note',
           database: 'ok',
           disk: engine === 'sqlite' ? 'ok' : 'note',
           clock: engine === 'sqlite' ? 'note' : 'ok',
           secret: 'ok',
           files: 'ok',
+          ...(engine === 'sqlite' && { backup: 'note' }),
           'mail account': 'note',
           sender: 'ok',
           MX: 'ok',
@@ -101,6 +112,49 @@ describe('the doctor', () => {
       await doctor(patientOf(instance, env), ['--send', 'ada@example.com']);
       const { from } = await instance.inbox.waitForMail('ada@example.com');
       assert.match(from, /@bounces\.example\.com$/);
+    }));
+
+  it('says how old the newest backup is', () =>
+    withInstance({ engine: 'sqlite' }, async (instance) => {
+      const backup = (now: number) => findingsAbout('backup', instance, { now });
+      assert.match(
+        (await backup(NOW))[0]?.sentence ?? '',
+        /^No backup by npm run -s desk -- backup is known\./,
+      );
+      const { exitCode, notes } = await deskIn(
+        instance.folder,
+        instance.env,
+        ['backup', path.join(instance.folder, 'copy.db')],
+        { clock: () => NOW },
+      );
+      assert.equal(exitCode, 0, notes);
+      const made = Date.parse(readFileSync(path.join(instance.folder, 'data/last-backup'), 'utf8').trim());
+      for (const [days, said] of [
+        [0.5, 'ok: The newest backup is of the last 24 hours.'],
+        [2.5, 'ok: The newest backup is 2 days old.'],
+        [9.5, 'warning: The newest backup is 9 days old. See why the nightly one fails.'],
+      ] as const) {
+        const found = await backup(made + days * 86_400_000);
+        assert.deepEqual(
+          found.map(({ state, sentence }) => `${state}: ${sentence}`),
+          [said],
+        );
+      }
+    }));
+
+  it('says that events were given up', () =>
+    withInstance({ engine: 'sqlite' }, async (instance) => {
+      const env = { WEBHOOK_URLS: 'https://crm.example.com/leads' };
+      const about = () => findingsAbout('webhooks', instance, { env });
+      assert.deepEqual(
+        (await about()).map(({ sentence }) => sentence),
+        ['No event was given up.'],
+      );
+      using database = new DatabaseSync(path.join(instance.folder, 'data/leads.db'));
+      database.exec(
+        "insert into webhook_events (id, type, lead_id, endpoint, position, payload, state, attempts, due_at, created_at, queued_at, finished_at) values ('1', 'lead.verified', 'a', 'b', 1, '{}', 'dead', 9, 1, 1, 1, 1)",
+      );
+      assert.match((await about())[0]?.sentence ?? '', /^1 event was given up after a day of tries\./);
     }));
 
   it('says when the secret is easy to guess', () =>

@@ -7,6 +7,8 @@ import { campaignComplaints, readCampaign, type CampaignResult } from '#server/c
 import { campaignWarnings, unlistedPage } from '#server/campaign/campaign-warnings.ts';
 import { sampleOnPage } from '#server/campaign/sample-on-page.ts';
 import type { Config } from '#server/settings/settings.ts';
+import { examineAddress } from '#desk/doctor/address.ts';
+import { examineBackup } from '#desk/doctor/backup.ts';
 import { examineClock, viewDatabase } from '#desk/doctor/database.ts';
 import { examineDisk } from '#desk/doctor/disk.ts';
 import { examineDkim } from '#desk/doctor/dkim.ts';
@@ -21,6 +23,7 @@ import { examineReverseDns } from '#desk/doctor/reverse-dns.ts';
 import { sendSample } from '#desk/doctor/sample.ts';
 import { examineFiles, examineSecret } from '#desk/doctor/secret.ts';
 import { examineSpf } from '#desk/doctor/spf.ts';
+import { judgeWebhooks } from '#desk/doctor/webhooks.ts';
 import { senderAddress } from '#server/mail/mailer.ts';
 import { isLoopback } from '#server/platform/loopback.ts';
 import type { readSettings, Settings } from '#server/settings/env-file.ts';
@@ -78,6 +81,7 @@ async function lookAround(
     const view = viewDatabase(config.database, signal);
     const found = await Promise.all([
       look('page', examinePage(config, signal)),
+      look('address', examineAddress(config, { dns: createDns(dnsServers, signal), now, signal })),
       look(
         'database',
         view.then(({ findings }) => findings),
@@ -94,6 +98,11 @@ async function lookAround(
       look(
         'files',
         view.then(() => examineFiles(config, folder)),
+      ),
+      look('backup', examineBackup(config.database, now)),
+      look(
+        'webhooks',
+        view.then((seen) => judgeWebhooks(config, seen.look)),
       ),
       look('mail account', examineMail(config, { now, signal })),
       examineNames(config, { dnsServers, signal, look }),

@@ -104,6 +104,12 @@ export function readInstance(): ({ readonly type: 'instance' } & Instance) | Ref
     );
     return { type: 'complaints', complaints };
   }
+  if (config.newLeadEmail === 'weekly' && campaign.newLeadEmail.week === undefined) {
+    complaints.push(
+      'NEW_LEAD_EMAIL is weekly, and emails/new-lead.yaml has no words for it: copy the part "week" from campaign/emails/new-lead.yaml of this release.',
+    );
+    return { type: 'complaints', complaints };
+  }
   return { type: 'instance', config, folder, warnings, campaign };
 }
 

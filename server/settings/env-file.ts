@@ -5,7 +5,7 @@ import { parseEnv } from 'node:util';
 
 import { errorCode } from '#server/platform/error-code.ts';
 import { PROJECT_FOLDER } from '#server/platform/project-folder.ts';
-import { readPostgresUrl } from '#server/settings/database-setting.ts';
+import { databaseAt, readPostgresUrl, resolveDatabase } from '#server/settings/database-setting.ts';
 import { readConfig, resolvePaths, type Config } from '#server/settings/settings.ts';
 import { openToOthers, sayOpenToOthers } from '#server/platform/private-files.ts';
 import { readEnvText, slipsInEnvironment, type EnvFile } from '#server/settings/misspelt-settings.ts';
@@ -54,7 +54,13 @@ export function readSettings():
  * @param option the option that holds the address
  */
 export const readOtherDatabase = (option: string, address: string): ReturnType<typeof readPostgresUrl> =>
-  readPostgresUrl(option, address, { env: process.env, folder: instanceFolder() });
+  address.startsWith('file:')
+    ? {
+        type: 'database',
+        database: resolveDatabase(databaseAt(address), instanceFolder()),
+        warnings: [],
+      }
+    : readPostgresUrl(option, address, { env: process.env, folder: instanceFolder() });
 
 /** Relative to the working folder, as any path in a command. */
 function instanceFolder(): string {

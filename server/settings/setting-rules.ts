@@ -234,7 +234,10 @@ export const Environment = z.object({
     z.string().check(z.regex(/^[^\s<>@]+@[^\s<>@]+$/, 'must be an address such as you@example.com')),
   ),
   GUIDE_EMAIL: z._default(z.enum(['off', 'link', 'attachment'], 'must be off, link or attachment'), 'off'),
-  NEW_LEAD_EMAIL: z._default(z.enum(['off', 'each', 'daily'], 'must be off, each or daily'), 'off'),
+  NEW_LEAD_EMAIL: z._default(
+    z.enum(['off', 'each', 'daily', 'weekly'], 'must be off, each, daily or weekly'),
+    'off',
+  ),
   NEW_LEAD_EMAIL_AT: z._default(
     textTo(
       (text) => {

@@ -260,8 +260,8 @@ describe('settings', () => {
         'NEW_LEAD_EMAIL_AT must be a time of day in UTC, such as 07:00.',
       ]);
     assert.match(
-      complaintsOf({ NEW_LEAD_EMAIL: 'weekly' }).join(),
-      /^NEW_LEAD_EMAIL must be off, each or daily/,
+      complaintsOf({ NEW_LEAD_EMAIL: 'monthly' }).join(),
+      /^NEW_LEAD_EMAIL must be off, each, daily or weekly/,
     );
   });
 

@@ -78,8 +78,8 @@ export type Config = {
   /** What is mailed once a code was entered: nothing, a link to the guide, or the guide as a file. */
   readonly guideEmail: 'off' | 'link' | 'attachment';
   /** When mail about new leads is sent: never, for each at once, or once a day for those of the day before. */
-  readonly newLeadEmail: 'off' | 'each' | 'daily';
-  /** When the daily mail is sent: milliseconds after midnight UTC. */
+  readonly newLeadEmail: 'off' | 'each' | 'daily' | 'weekly';
+  /** When the mail about a day or a week is sent: milliseconds after midnight UTC. */
   readonly newLeadEmailAtMs: number;
   readonly freeMail: DomainPolicy;
   readonly disposableMail: DomainPolicy;

@@ -1,11 +1,11 @@
-// Mails the operator when a period is over: a day, with its figures, or an hour that had more leads than were mailed one by one.
+// Mails the operator when a period is over: a day or a week, with its figures, or an hour that had more leads than were mailed one by one.
 // The id of each mail is made from its period, so that several processes queue it only once.
 import type { Config } from '#server/settings/settings.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { countNewLeads } from '#server/db/across/new-leads.ts';
 import { countLeads, type Span } from '#server/db/across/report-figures.ts';
 import { wasQueued } from '#server/db/tables/outbox.ts';
-import { digestId, queueDigest, type DayFigures } from '#server/mail/letters/digest-mail.ts';
+import { digestId, queueDigest, type PeriodFigures } from '#server/mail/letters/digest-mail.ts';
 import { queueFullHours } from '#server/mail/letters/new-lead-mail.ts';
 import { countOf, gatherFigures, type Figures } from '#server/figures/figures.ts';
 import { DAY_MS } from '#server/platform/time.ts';
@@ -26,17 +26,17 @@ export function createNewLeadNews({
   shouldStop = () => false,
 }: NewLeadNewsParts): () => Promise<void> {
   const { newLeadEmail, newLeadEmailAtMs, operatorEmail: recipient, retention } = config;
-  /** The last day that was mailed, or had no lead. Milliseconds since 1970. */
-  let settledDay = -1;
+  /** When the last period began that was mailed, or had no lead. Milliseconds since 1970. */
+  let settled = -1;
 
-  const queueDay = async (to: string): Promise<void> => {
+  const queuePeriod = async (to: string, days: 1 | 7): Promise<void> => {
     const now = clock();
-    const day = yesterday(now);
-    if (settledDay === day.from || now < day.to + newLeadEmailAtMs) return;
-    const isSettled =
-      (await wasQueued(database.db, digestId(day.from))) || (await countNewLeads(database.db, day)) === 0;
+    const period = days === 1 ? yesterday(now) : lastWeek(now);
+    if (settled === period.from || now < period.to + newLeadEmailAtMs) return;
+    const id = digestId({ from: period.from, days });
+    const isSettled = (await wasQueued(database.db, id)) || (await countNewLeads(database.db, period)) === 0;
     if (!isSettled) {
-      const figures = await gatherFigures(database, day, {
+      const figures = await gatherFigures(database, period, {
         retention,
         now,
         withViews: true,
@@ -45,29 +45,43 @@ export function createNewLeadNews({
           if (shouldStop()) throw new Error('This process ends.');
         },
       });
-      const before = await countLeads(database.db, day.before);
-      await queueDigest(database.db, { recipient: to, figures: dayFigures(day.from, before, figures), now });
+      const before = await countLeads(database.db, period.before);
+      await queueDigest(database.db, {
+        recipient: to,
+        figures: { from: period.from, days, before, ...stepsAndSources(figures) },
+        now,
+      });
     }
-    settledDay = day.from;
+    settled = period.from;
   };
 
   return async () => {
     if (recipient === null) return;
-    if (newLeadEmail === 'daily') await queueDay(recipient);
+    if (newLeadEmail === 'daily') await queuePeriod(recipient, 1);
+    if (newLeadEmail === 'weekly') await queuePeriod(recipient, 7);
     if (newLeadEmail === 'each') await queueFullHours(database.db, { recipient, now: clock() });
   };
 }
 
-/** The last whole day, and the one before it. Days are in UTC. */
-function yesterday(now: number): Span & { readonly before: Span } {
-  const to = now - (now % DAY_MS);
-  const from = to - DAY_MS;
-  return { from, to, before: { from: from - DAY_MS, to: from } };
-}
+type Period = Span & { readonly before: Span };
 
-const dayFigures = (from: number, before: number, { funnel, bySource }: Figures): DayFigures => ({
-  from,
-  before,
+const endingAt = (to: number, length: number): Period => ({
+  from: to - length,
+  to,
+  before: { from: to - 2 * length, to: to - length },
+});
+
+/** The last whole day, and the one before it. Days are in UTC. */
+const yesterday = (now: number): Period => endingAt(now - (now % DAY_MS), DAY_MS);
+
+/** 1970 began on a Thursday. */
+const FIRST_MONDAY_MS = 4 * DAY_MS;
+
+/** The last whole week from Monday to Sunday, and the one before it. */
+const lastWeek = (now: number): Period =>
+  endingAt(now - ((now - FIRST_MONDAY_MS) % (7 * DAY_MS)), 7 * DAY_MS);
+
+const stepsAndSources = ({ funnel, bySource }: Figures): Pick<PeriodFigures, 'steps' | 'sources'> => ({
   steps: (funnel ?? []).map((step) => ({ step: step.step, count: countOf(step) })),
   sources: bySource
     .filter(({ leads }) => leads > 0)

@@ -9,6 +9,7 @@ import { Kysely, sql } from 'kysely';
 import type { DatabaseAddress } from '#server/platform/database-url.ts';
 import { openDatabase, type Db } from '#server/db/engine/connect.ts';
 import { knownSecretIds } from '#server/db/tables/known-secrets.ts';
+import { countEvents } from '#server/db/tables/webhook-events.ts';
 import { countInWindow } from '#server/db/tables/limit-windows.ts';
 import { compareMigrations } from '#server/db/migrations/migrate.ts';
 import { writeFaultOf, type WriteFault } from '#server/db/engine/outages.ts';
@@ -28,6 +29,8 @@ export type Look = {
   readonly secretIds: readonly string[];
   /** When the newest row was made, by the clock of its server. Milliseconds since 1970; null when there is none. */
   readonly newestAt: number | null;
+  /** Events for webhooks that were given up. */
+  readonly deadEvents: number;
   /** Why it takes no writes; null when it does, as far as can be seen without writing to SQLite's file. */
   readonly writeFault: WriteFault | 'denied' | null;
   /** By how much the database's own clock is ahead of ours, in milliseconds; null where both are one. */
@@ -116,7 +119,7 @@ const INSUFFICIENT_PRIVILEGE = '42501';
 
 async function lookAtRows(db: Db): Promise<Omit<Look, 'writeFault' | 'clockAheadMs'>> {
   const migrations = await compareMigrations(db);
-  if (migrations.pending.length > 0) return { ...migrations, secretIds: [], newestAt: null };
+  if (migrations.pending.length > 0) return { ...migrations, secretIds: [], newestAt: null, deadEvents: 0 };
   // Ids sort by the time they were made at.
   const newest = await Promise.all([
     db.selectFrom('submissions').select('created_at as at').orderBy('id', 'desc').limit(1).executeTakeFirst(),
@@ -133,6 +136,7 @@ async function lookAtRows(db: Db): Promise<Omit<Look, 'writeFault' | 'clockAhead
     ...migrations,
     secretIds: await knownSecretIds(db),
     newestAt: times.length === 0 ? null : Math.max(...times),
+    deadEvents: (await countEvents(db)).dead,
   };
 }
 

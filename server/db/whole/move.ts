@@ -64,6 +64,16 @@ export async function foreignTables(db: Db): Promise<readonly string[]> {
   return names.includes(DEFAULT_MIGRATION_TABLE) ? [] : names.filter((name) => name in COLUMNS);
 }
 
+/** How many clients besides this one are connected to a PostgreSQL: the page, a pooler, or a person. To be asked on a first connection. */
+export async function otherConnections(db: Db): Promise<number> {
+  const { rows } = await sql<{ others: number }>`
+    select count(*) as others from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid()
+    and coalesce(backend_type, 'client backend') = 'client backend'
+  `.execute(db);
+  return rows[0]?.others ?? 0;
+}
+
 /** The tables of which the target has rows. What a first start writes does not count. */
 export async function filledTables(db: Db): Promise<readonly string[]> {
   const filled: string[] = [];

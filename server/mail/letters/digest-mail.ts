@@ -1,4 +1,4 @@
-// The mail that reports a day to the operator: its figures, drawn as in the report, and its new leads. Its row holds the figures,
+// The mail that reports a day or a week to the operator: its figures, drawn as in the report, and its new leads. Its row holds the figures,
 // which are counted once; the leads are read when the mail is composed.
 import * as z from 'zod/mini';
 
@@ -9,6 +9,7 @@ import { queueOnce } from '#server/db/tables/outbox.ts';
 import {
   counted,
   dayIn,
+  daysIn,
   inSmallWords,
   inWords,
   letterOf,
@@ -25,26 +26,29 @@ import { textBar } from '#server/platform/text-bar.ts';
 import type { NewLeadEmail } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
 
-const DayFigures = z.object({
-  /** When the day began; milliseconds since 1970. */
+const PeriodFigures = z.object({
+  /** When the period began; milliseconds since 1970. */
   from: z.number(),
-  /** New leads of the day before. */
+  /** 1, or 7 for a week. A row of an earlier release does not say. */
+  days: z._default(z.number(), 1),
+  /** New leads of the period before. */
   before: z.number(),
   steps: z.array(z.object({ step: z.string(), count: z.number() })),
   sources: z.array(z.object({ source: z.string(), leads: z.number() })),
 });
-/** What is counted of a day: numbers and sources, nothing about anybody. */
-export type DayFigures = z.infer<typeof DayFigures>;
+/** What is counted of a day or a week: numbers and sources, nothing about a person. */
+export type PeriodFigures = z.infer<typeof PeriodFigures>;
 
-/** The id of the mail about a day. @param from when it began */
-export const digestId = (from: number): string => idOfPeriod('day', from);
+/** The id of the mail about a day or a week. */
+export const digestId = ({ from, days }: Pick<PeriodFigures, 'from' | 'days'>): string =>
+  idOfPeriod(days === 1 ? 'day' : 'week', from);
 
-/** Queues the mail about a day: once, in all processes. */
+/** Queues the mail about a day or a week: once, in all processes. */
 export async function queueDigest(
   db: Db,
-  { recipient, figures, now }: { recipient: string; figures: DayFigures; now: number },
+  { recipient, figures, now }: { recipient: string; figures: PeriodFigures; now: number },
 ): Promise<void> {
-  await queueOnce(db, { id: digestId(figures.from), recipient, now, kind: 'digest', payload: figures });
+  await queueOnce(db, { id: digestId(figures), recipient, now, kind: 'digest', payload: figures });
 }
 
 export const digestKind: LetterKind = {
@@ -52,8 +56,9 @@ export const digestKind: LetterKind = {
   respectsSuppression: false,
 
   compose: async ({ db, newLeadEmail: words, title, language, publicUrl }, row) => {
-    const figures = DayFigures.parse(JSON.parse(row.payload));
-    const named = await namedLeads(db, { from: figures.from, to: figures.from + DAY_MS });
+    const figures = PeriodFigures.parse(JSON.parse(row.payload));
+    const { from, days } = figures;
+    const named = await namedLeads(db, { from, to: from + days * DAY_MS });
     if (named.count === 0) return null;
     const { hostname: host } = new URL(publicUrl);
     return composeDigestEmail(words, { title, language, host, figures, ...named });
@@ -86,14 +91,15 @@ export function composeDigestEmail(
     count,
     ...about
   }: AboutPage & {
-    readonly figures: DayFigures;
+    readonly figures: PeriodFigures;
     readonly leads: readonly NewLead[];
     readonly count: number;
   },
 ): Letter {
-  const { title, host, language } = about;
+  const { language } = about;
   const inFigures = (value: number) => value.toLocaleString(language);
-  const day = dayIn(language, figures.from);
+  const before = inFigures(figures.before);
+  const { subject, text } = headOf(words, about, { ...figures, count, before });
   const steps = figures.steps.flatMap(({ step, count: times }) => {
     const name = STEP_NAMES[step];
     return name === undefined ? [] : [{ name: words.day.steps[name], value: times }];
@@ -103,10 +109,10 @@ export function composeDigestEmail(
     value,
   }));
   return letterOf(words, about, {
-    subject: counted(words.day.subject, count, language, { title, host, day }),
+    subject,
     blocks: [
       large(counted(words.day.title, count, language)),
-      inWords(fill(words.day.text, { day, before: inFigures(figures.before), title, host })),
+      inWords(text),
       ...bars(words.day.funnel, steps, inFigures),
       ...bars(words.day.sources, sources, inFigures),
       ...(steps.length > 0 ? [inSmallWords(words.day.note)] : []),
@@ -114,6 +120,27 @@ export function composeDigestEmail(
       ...listOf(words, language, leads, count),
     ],
   });
+}
+
+/** Subject and first sentence. */
+function headOf(
+  words: NewLeadEmail,
+  { title, host, language }: Pick<AboutPage, 'title' | 'host' | 'language'>,
+  { from, days, count, before }: Pick<PeriodFigures, 'from' | 'days'> & { count: number; before: string },
+): { subject: string; text: string } {
+  // The start refuses a weekly mail without words for it (server/run/service.ts).
+  if (days > 1 && words.week !== undefined) {
+    const given = { title, host, week: daysIn(language, from, from + days * DAY_MS) };
+    return {
+      subject: counted(words.week.subject, count, language, given),
+      text: fill(words.week.text, { ...given, before }),
+    };
+  }
+  const given = { title, host, day: dayIn(language, from) };
+  return {
+    subject: counted(words.day.subject, count, language, given),
+    text: fill(words.day.text, { ...given, before }),
+  };
 }
 
 const large = (text: string): Block => ({

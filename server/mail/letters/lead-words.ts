@@ -120,6 +120,10 @@ export const momentIn = (language: string, at: number): string =>
 /** 21 November 2026 */
 export const dayIn = (language: string, at: number): string => new Date(at).toLocaleDateString(language, DAY);
 
+/** 16 – 22 November 2026. @param to when the day after the last one begins */
+export const daysIn = (language: string, from: number, to: number): string =>
+  new Intl.DateTimeFormat(language, DAY).formatRange(from, to - 1);
+
 export const timeIn = (language: string, at: number): string =>
   new Date(at).toLocaleTimeString(language, TIME);
 

@@ -240,5 +240,33 @@ for (const engine of ENGINES) {
         await look();
         assert.equal((await rowsOf(server, 'digest')).length, 2, 'a day without new leads is left out');
       }));
+
+    it('gets one mail about a week on the Monday after it, beside the week before', () =>
+      // Friday, 20 November 2026, at noon.
+      withServer({ engine, env: { ...PAGE, NEW_LEAD_EMAIL: 'weekly' } }, async (server) => {
+        const news = newsOf(server);
+        await becomeLead(server, 'early@example.com');
+        await server.advance(2 * 86_400);
+        await news();
+        assert.deepEqual(await rowsOf(server, 'digest'), [], 'the week is not over on Sunday');
+        await server.advance(12 * 3_600 + 6 * 3_600);
+        await news();
+        assert.deepEqual(await rowsOf(server, 'digest'), [], 'not before 07:00 on Monday');
+        await server.advance(3_600);
+        for (let look = 0; look < 3; look += 1) await news();
+        server.wakeWorker();
+        const first = await server.inbox.waitForMail(OPERATOR);
+        assert.match(first.parsed.subject ?? '', /^1 new lead in the week of November 16\s–\s22, 2026: /);
+
+        for (const email of ['ada@example.com', 'grace@example.com']) await becomeLead(server, email);
+        await server.advance(7 * 86_400);
+        await Promise.all([newsOf(server)(), newsOf(server)()]);
+        server.wakeWorker();
+        const { text = '', html = '' } = (await server.inbox.waitForMail(OPERATOR, 2)).parsed;
+        assert.match(text, /^2 new leads\n\nNovember 23\s–\s29, 2026\. The week before: 1\.$/m);
+        assert.match(text, /^Ada Lovelace, Analytical Engines\nada@example\.com\ndirect · /m);
+        assert.doesNotMatch(text + html, /early@/);
+        assert.equal((await rowsOf(server, 'digest')).length, 2);
+      }));
   });
 }

@@ -77,8 +77,10 @@ export async function queueFullHours(
 }
 
 /** The id of the mail about a period. It is always the same, so the mail is queued only once. */
-export const idOfPeriod = (kind: 'hour' | 'day', from: number): string =>
-  uuid({ msecs: from, seq: 0, random: new Uint8Array(16).fill(kind === 'hour' ? 1 : 2) });
+export const idOfPeriod = (kind: keyof typeof PERIOD_MARKS, from: number): string =>
+  uuid({ msecs: from, seq: 0, random: new Uint8Array(16).fill(PERIOD_MARKS[kind]) });
+
+const PERIOD_MARKS = { hour: 1, day: 2, week: 3 } as const;
 
 export const newLeadKind: LetterKind = {
   mayWaitMs: () => WORTH_SENDING_MS,

@@ -1,0 +1,166 @@
+// What the doctor finds at PUBLIC_URL, asked as a visitor would ask: its name, its certificate, what answers, and the way there without https.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { describe, it } from 'node:test';
+
+import { examineAddress } from '#desk/doctor/address.ts';
+import { createDns } from '#server/platform/dns.ts';
+import { TEST_CERTIFICATE, TEST_KEY } from '#testing/certificate.ts';
+import {
+  TEST_SITE_CERTIFICATE as CERTIFICATE,
+  TEST_SITE_CERTIFICATE_OF_2020 as OLD_CERTIFICATE,
+  TEST_SITE_KEY as KEY,
+} from '#testing/certificate.ts';
+import { startDnsServer, type NameRecords } from '#testing/dns-server.ts';
+
+const NOW = Date.UTC(2026, 10, 23);
+
+const isOurs: RequestListener = (request, response) => {
+  const here = request.headers.host?.startsWith('guide.example.com:') && request.url === '/guide/api/live';
+  response.writeHead(here ? 200 : 404, { 'content-type': 'application/json' }).end('{"status":"ok"}');
+};
+
+async function listening(server: Server) {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+const secured = (certificate: string, key = KEY, answer = isOurs) =>
+  listening(createHttpsServer({ cert: certificate, key }, answer));
+
+const AT_HOME: Readonly<Record<string, NameRecords>> = { 'guide.example.com': { A: ['127.0.0.1'] } };
+
+async function found(
+  port: number,
+  {
+    zone = AT_HOME,
+    httpPort = port,
+    now = NOW,
+    trustProxy = 1,
+    publicUrl = `https://guide.example.com:${port}/guide`,
+  }: {
+    zone?: Readonly<Record<string, NameRecords>>;
+    httpPort?: number;
+    now?: number;
+    trustProxy?: number | false;
+    publicUrl?: string;
+  } = {},
+): Promise<string[]> {
+  const names = await startDnsServer(zone);
+  const limit = new AbortController();
+  try {
+    const findings = await examineAddress(
+      { publicUrl, basePath: '/guide', trustProxy },
+      { dns: createDns([names.address], limit.signal), now, signal: limit.signal, httpPort, ca: CERTIFICATE },
+    );
+    return findings.map(({ check, state, sentence }) => `${state} ${check}: ${sentence}`);
+  } finally {
+    limit.abort();
+    await names.close();
+  }
+}
+
+describe('the doctor at PUBLIC_URL', () => {
+  it('finds the page behind a certificate that browsers trust, and http led to https', async () => {
+    await using site = await secured(CERTIFICATE);
+    await using plain = await listening(
+      createHttpServer((request, response) => {
+        response.writeHead(308, { location: `https://guide.example.com${request.url}` }).end();
+      }),
+    );
+    assert.deepEqual(await found(site.port, { httpPort: plain.port }), [
+      `ok address: The page answers at https://guide.example.com:${site.port}/guide, and its certificate is good for ${Math.floor((Date.UTC(2120, 0, 1) - NOW) / 86_400_000)} more days.`,
+      'ok address: http://guide.example.com leads to https.',
+    ]);
+  });
+
+  it('says that the certificate ends soon', async () => {
+    await using site = await secured(CERTIFICATE);
+    const [first] = await found(site.port, { now: Date.UTC(2119, 11, 25) });
+    assert.equal(
+      first,
+      'warning address: The certificate of guide.example.com ends in 7 days, and was not renewed yet: after that, browsers refuse the page. See why the proxy does not renew it.',
+    );
+  });
+
+  it('says which certificate browsers refuse, and why', async () => {
+    for (const [certificate, key, sentence] of [
+      [
+        OLD_CERTIFICATE,
+        KEY,
+        'problem address: The certificate of guide.example.com has expired: browsers refuse the page. Renew it.',
+      ],
+      [
+        TEST_CERTIFICATE,
+        TEST_KEY,
+        'problem address: Browsers do not trust the certificate that guide.example.com shows (DEPTH_ZERO_SELF_SIGNED_CERT). Get one from an authority such as Let’s Encrypt, and have the proxy send its whole chain.',
+      ],
+    ] as const) {
+      await using site = await secured(certificate, key);
+      assert.deepEqual(await found(site.port), [sentence]);
+    }
+    await using site = await secured(CERTIFICATE);
+    assert.deepEqual(
+      await found(site.port, {
+        publicUrl: `https://other.example.com:${site.port}/guide/`,
+        zone: { 'other.example.com': { A: ['127.0.0.1'] } },
+      }),
+      [
+        'problem address: The certificate that other.example.com shows is for guide.example.com: browsers refuse the page. Get one for other.example.com.',
+      ],
+    );
+  });
+
+  it('says what else answers there, or that nothing does', async () => {
+    await using other = await secured(CERTIFICATE, KEY, (_request, response) => {
+      response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>');
+    });
+    assert.deepEqual((await found(other.port)).slice(0, 1), [
+      `problem address: https://guide.example.com:${other.port}/guide is answered with 502, and not by this page. Have the proxy pass it on to this page’s port, path included.`,
+    ]);
+    const { port } = await secured(CERTIFICATE).then(async (site) => {
+      await site[Symbol.asyncDispose]();
+      return site;
+    });
+    assert.deepEqual(await found(port), [
+      `problem address: Nothing answers at https://guide.example.com:${port}/guide (ECONNREFUSED). Start the proxy, and open its port in the firewall.`,
+    ]);
+  });
+
+  it('says that the name leads nowhere, or that DNS does not answer', async () => {
+    assert.deepEqual(await found(443, { zone: {} }), [
+      'problem address: guide.example.com has no address in DNS, so no visitor finds the page. Publish an A record (and AAAA) with the address of this machine, or of the proxy in front of it.',
+    ]);
+    const silent = await found(443, { zone: { 'guide.example.com': { fault: 'SERVFAIL' } } });
+    assert.match(
+      silent.join(''),
+      /^warning address: DNS did not say where guide\.example\.com is \(.+\)\. Try again/,
+    );
+  });
+
+  it('says that a page can be read without https, and that TRUST_PROXY is missing', async () => {
+    await using site = await secured(CERTIFICATE);
+    await using plain = await listening(createHttpServer((_, response) => response.end('the page')));
+    assert.deepEqual((await found(site.port, { httpPort: plain.port, trustProxy: false })).slice(1), [
+      'warning address: http://guide.example.com answers without leading to https: who comes that way types without encryption. Have the proxy redirect it (308).',
+      'warning address: PUBLIC_URL is https, so a proxy stands in front of the page, and TRUST_PROXY is not set: all visitors count as one network. Set TRUST_PROXY=1, or the proxy’s network.',
+    ]);
+  });
+
+  it('asks nothing where PUBLIC_URL is of this machine', async () => {
+    assert.deepEqual(await found(1, { publicUrl: 'http://localhost:3000/guide', zone: {} }), [
+      'note address: PUBLIC_URL is an address of this machine alone, so that it was not asked from outside.',
+    ]);
+  });
+});
