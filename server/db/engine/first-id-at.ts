@@ -12,12 +12,7 @@ export type TimedTable =
   | { readonly table: 'imported_leads'; readonly column: 'imported_at' };
 
 /** The row before an id, or from it on. */
-const nearest = (
-  { table }: TimedTable,
-  what: string,
-  [comparison, order]: typeof BEFORE,
-  id: string,
-) =>
+const nearest = ({ table }: TimedTable, what: string, [comparison, order]: typeof BEFORE, id: string) =>
   sql`(select ${sql.ref(what)} from ${sql.table(table)} where id ${comparison} ${id} order by id ${order} limit 1)`;
 const BEFORE = [sql`<`, sql`desc`] as const;
 const FROM = [sql`>=`, sql`asc`] as const;
