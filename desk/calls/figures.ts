@@ -12,8 +12,9 @@ export type SpanFigures = {
   readonly before: Steps | null;
 };
 /**
- * How many saw the page, opened the form, asked for a code, became leads, read at least a quarter of the article. Null: not known. Views,
- * opened forms and reading are counted by the whole day, so they are not known of the time before, which ends in the middle of one.
+ * How many saw the page, opened the form, asked for a code (each browser once for each address), became leads, read at least a quarter of
+ * the article. Null: not known. Views, opened forms and reading are counted by the whole day, so they are not known of the time before,
+ * which ends in the middle of one.
  */
 export type Steps = {
   readonly seen: number | null;

@@ -2,7 +2,8 @@
 import type { Config } from '#server/settings/settings.ts';
 import { PLANNER_SAMPLES, rewriteDatabase, type Rewriting } from '#server/db/whole/compact.ts';
 
-const COMPACT = 'npm run -s desk -- compact';
+/** Takes them out later. */
+export const COMPACT = 'npm run -s desk -- compact';
 /** An erasure rewrites a database up to this size by itself: visitors wait for it, and still get an answer. */
 const LARGEST_BYTES = 100_000_000;
 

@@ -11,6 +11,7 @@ import type { Handler } from '#desk/http/handler.ts';
 import { correctAnswers } from '#desk/people/correct.ts';
 import { ELSEWHERE, eraseAddress, eraseRemains, sayCounts } from '#desk/people/erase.ts';
 import { sendGuideTo } from '#desk/people/send-guide.ts';
+import { COMPACT } from '#desk/people/remains.ts';
 import { findSlips, suppressAddress, undoSlips } from '#desk/people/suppress.ts';
 import { addressOfPerson } from '#server/db/across/lead-pages.ts';
 import type { Service } from '#server/run/service.ts';
@@ -51,7 +52,13 @@ export const erase: Handler<typeof eraseCall> = async ({ service, note }, { id, 
   const counts = sayCounts(await eraseAddress(service, email));
   // The address is in no record from here on.
   await note('erased', null, counts);
-  const remains = await eraseRemains(service);
+  const remains = await eraseRemains(service).catch((error: unknown) => {
+    service.logger.error({ err: error }, 'The database could not be rewritten after an erasure.');
+    // The rows are gone all the same, and the page has to say so.
+    return {
+      sentence: `Its files may hold traces: the database could not be rewritten, and the log says why. At a quiet hour, call: ${COMPACT}`,
+    };
+  });
   return { erased: [`Erased: ${counts}.`, ELSEWHERE, ...(remains ? [remains.sentence] : [])].join(' ') };
 };
 

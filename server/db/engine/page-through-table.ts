@@ -33,7 +33,7 @@ type SlicedTable = 'codes' | 'leads' | 'submissions' | 'imported_leads';
 
 /**
  * Cuts an indexed column into slices of `size` rows, for statements that want few of them or count them.
- * @param column newestFirst: from the highest key down. size: of each slice, or of the first, second, … one
+ * @param column newestFirst: from the highest key down. size: of each slice, or what says it of the next one
  * @param range begin: the key after which the first slice begins; end: the key before which the last one ends, null: none; upTo: the
  *   highest key that is wanted, itself included, where the newest come first
  */
@@ -47,7 +47,7 @@ export async function* slicesOf(
   }: {
     table: SlicedTable;
     column: 'id' | 'email';
-    size: number | ((slices: number) => number);
+    size: number | (() => number);
     newestFirst?: boolean;
   },
   {
@@ -56,8 +56,7 @@ export async function* slicesOf(
     upTo = null,
   }: { readonly begin: string; readonly end: string | null; readonly upTo?: string | null },
 ): AsyncGenerator<Slice, void, void> {
-  let slices = 0;
-  const nextSize = () => (typeof size === 'number' ? size : size((slices += 1)));
+  const nextSize = () => (typeof size === 'number' ? size : size());
   const rest = (after: string) =>
     db
       .selectFrom(table)
@@ -93,8 +92,10 @@ export type LookBack<Row> = {
   readonly next: string | null;
 };
 
-/** The first slices are small: most looks want what is newest. Later ones are as large as a statement may be. */
-const growing = (slices: number): number => Math.min(100 * 5 ** (slices - 1), 5_000);
+/** Rows of the slices of a look. The first is small: most looks want what is newest. */
+const SLICE = { first: 100, most: 5_000, growth: 5 } as const;
+/** A slice that takes longer is followed by a smaller one: a busy disk must not make a look take twice its time. */
+const SLOW_MS = 40;
 
 /**
  * Looks through a table from the newest id down, until enough was found or the time is over. It takes a slice longer than that.
@@ -111,9 +112,16 @@ export async function lookBack<Row extends { readonly id: string }>(
 ): Promise<LookBack<Row>> {
   const until = performance.now() + forMs;
   const found: Row[] = [];
-  const slices = slicesOf(db, { table, column: 'id', size: growing, newestFirst: true }, range);
+  let size: number = SLICE.first;
+  const slices = slicesOf(db, { table, column: 'id', size: () => size, newestFirst: true }, range);
   for await (const slice of slices) {
+    const begun = performance.now();
     found.push(...(await read(slice)));
+    const tookMs = performance.now() - begun;
+    size =
+      tookMs > SLOW_MS
+        ? Math.max(SLICE.first, Math.floor((size * SLOW_MS) / tookMs))
+        : Math.min(SLICE.most, size * SLICE.growth);
     const next = found[most];
     if (next !== undefined) return { found: found.slice(0, most), next: next.id };
     if (performance.now() >= until) return { found, next: slice.after === range.begin ? null : slice.after };
