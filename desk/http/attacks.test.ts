@@ -8,6 +8,7 @@ import type { FastifyInstance } from 'fastify';
 
 import * as doorCalls from '#desk/calls/door.ts';
 import * as figureCalls from '#desk/calls/figures.ts';
+import * as passkeyCalls from '#desk/calls/passkeys.ts';
 import * as peopleCalls from '#desk/calls/people.ts';
 import type { Call } from '#desk/calls/call.ts';
 import { createLink } from '#desk/http/door/link.ts';
@@ -30,7 +31,9 @@ const STRANGER = 'eve@example.net';
 
 const isCall = (value: unknown): value is Call<unknown, unknown> =>
   typeof value === 'object' && value !== null && 'path' in value && 'method' in value;
-const CALLS = [doorCalls, figureCalls, peopleCalls].flatMap((calls) => Object.values(calls).filter(isCall));
+const CALLS = [doorCalls, figureCalls, passkeyCalls, peopleCalls].flatMap((calls) =>
+  Object.values(calls).filter(isCall),
+);
 const FILE_PATHS = [peopleCalls.EXPORT_PATH, peopleCalls.PROOF_PATH, figureCalls.REPORT_FILE_PATH];
 
 /** Everything that a call could change. */
