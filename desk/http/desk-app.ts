@@ -346,7 +346,10 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
 
   serveDeskFiles(app, { folder: files, secure, ...http });
   const paths = [
-    ...[calls.askCode, calls.enterCode, calls.enterLink, calls.signOut],
+    calls.askCode,
+    calls.enterCode,
+    calls.enterLink,
+    calls.signOut,
     ...Object.values(passkeyCalls),
   ].map(({ path }) => path);
   http.completeWithoutPage([
