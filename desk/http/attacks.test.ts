@@ -324,7 +324,8 @@ for (const engine of ENGINES) {
             statements
               .slice(from)
               .filter((sql) => /desk_sign_ins|limit_windows|desk_sessions|advisory/.test(sql))
-              .filter((sql) => !/mailed_at" = /.test(sql));
+              // What queues the mail, and what composes it.
+              .filter((sql) => !/mailed_at" = |from "desk_sign_ins" where "id" = /.test(sql));
           const walk = async (email: string, address: string) => {
             const browser = createDeskBrowser(app, address);
             const from = statements.length;
