@@ -14,7 +14,7 @@ function peopleOf({ config: { desk } }: ServerUnderTest['service']): DeskAppOpti
 }
 
 /** Builds it. The caller closes it before the server. */
-export async function openTestDesk(
+async function openTestDesk(
   { service }: Pick<ServerUnderTest, 'service'>,
   options: Partial<DeskAppOptions> = {},
 ): Promise<FastifyInstance> {

@@ -77,6 +77,8 @@ export const endSession = post<Record<string, never>>()({
 export const DEEDS = [
   'signed-in',
   'signed-out',
+  'added-passkey',
+  'removed-passkey',
   'looked',
   'listed',
   'exported',

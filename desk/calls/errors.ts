@@ -5,6 +5,7 @@ export const DESK_ERRORS = {
   'invalid-input': 400,
   'malformed-body': 400,
   'wrong-code': 400,
+  'wrong-passkey': 400,
   'no-session': 401,
   'may-not': 403,
   'wrong-origin': 403,

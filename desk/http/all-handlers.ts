@@ -11,7 +11,7 @@ export type Answered = {
 };
 
 /** @param handle null when what was asked for is not there */
-export const answered = <What, Answer>(
+const answered = <What, Answer>(
   call: Call<What, Answer>,
   handle: (context: DoorContext, asked: What) => Promise<Answer | null>,
 ): Answered => ({ call, handle: handle as Answered['handle'] });

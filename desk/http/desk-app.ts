@@ -8,12 +8,14 @@ import type * as z from 'zod/mini';
 
 import type { Needs, Role } from '#desk/calls/call.ts';
 import * as calls from '#desk/calls/door.ts';
+import * as passkeyCalls from '#desk/calls/passkeys.ts';
 import { DESK_ERRORS, type DeskErrorCode } from '#desk/calls/errors.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { ANSWERED, type Answered } from '#desk/http/all-handlers.ts';
 import { createAnswers } from '#desk/http/answers/all-answers.ts';
 import { NO_STORE, serveDeskFiles } from '#desk/http/app-files.ts';
 import { createDeskCookies } from '#desk/http/door/cookies.ts';
+import { createPasskeys } from '#desk/http/door/passkeys.ts';
 import type { DoorContext } from '#desk/http/door/door-answers.ts';
 import type { Link } from '#desk/http/door/link.ts';
 import {
@@ -33,7 +35,7 @@ import type { Errors } from '#shared/campaign-schema.ts';
 import { ERROR_CODE_HEADER } from '#shared/errors.ts';
 
 /** Who gets in: people of DESK_PEOPLE with a mailed code, or the person at the machine with a link. */
-export type Door =
+type Door =
   | ({ readonly kind: 'people' } & DeskConfig)
   | { readonly kind: 'link'; readonly url: string; readonly link: Link; readonly sessions: MemorySessions };
 
@@ -89,6 +91,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
   const cookies = createDeskCookies(secrets, door.url);
   const sessions = door.kind === 'people' ? createStoredSessions(database.db) : door.sessions;
   const signIn = door.kind === 'people' ? createSignIn(service, door) : null;
+  const passkeys = door.kind === 'people' ? createPasskeys(service, door) : null;
   app.addHook('onClose', async () => signIn?.stop());
 
   app.addHook('onSend', (_request, reply, _payload, done) => {
@@ -275,6 +278,64 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
     return reply.send({});
   });
 
+  const WRONG_PASSKEY = 'This passkey was not accepted. Try again, or sign in with a mailed code.';
+
+  app.get(passkeyCalls.passkeys.path, { onRequest: checkPerson('read') }, async (request, reply) => {
+    const { email } = contextOf(request, reply).person;
+    return reply.send({ passkeys: passkeys === null || email === null ? [] : await passkeys.list(email) });
+  });
+
+  app.post(passkeyCalls.newPasskey.path, { onRequest: checkPerson('read') }, async (request, reply) => {
+    const { email } = contextOf(request, reply).person;
+    if (passkeys === null || email === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
+    const { options: asked, cookie } = await passkeys.beginAdding(email);
+    cookies.setChallenge(reply, cookie);
+    return reply.send(asked);
+  });
+
+  app.post(passkeyCalls.addPasskey.path, { onRequest: checkPerson('read') }, async (request, reply) => {
+    const { person, note } = contextOf(request, reply);
+    if (passkeys === null || person.email === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
+    const read = readAsked(passkeyCalls.addPasskey.asked, request, reply);
+    if (read === null) return reply;
+    const given = { ...read.asked, cookie: cookies.readChallenge(request) };
+    cookies.clearChallenge(reply);
+    if (!(await passkeys.add(person.email, given))) return refuse(reply, 'wrong-passkey', WRONG_PASSKEY);
+    await note('added-passkey', null);
+    return reply.send({});
+  });
+
+  app.post(passkeyCalls.removePasskey.path, { onRequest: checkPerson('read') }, async (request, reply) => {
+    const { person, note } = contextOf(request, reply);
+    const read = readAsked(passkeyCalls.removePasskey.asked, request, reply);
+    if (read === null) return reply;
+    if (passkeys === null || person.email === null || !(await passkeys.remove(person.email, read.asked.id)))
+      return sendError(reply, 'not-found');
+    await note('removed-passkey', null);
+    return reply.send({});
+  });
+
+  app.post(passkeyCalls.askPasskey.path, async (_request, reply) => {
+    if (passkeys === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
+    const { options: asked, cookie } = await passkeys.beginEntering();
+    cookies.setChallenge(reply, cookie);
+    return reply.send(asked);
+  });
+
+  app.post(passkeyCalls.enterPasskey.path, async (request, reply) => {
+    if (passkeys === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
+    const read = readAsked(passkeyCalls.enterPasskey.asked, request, reply);
+    if (read === null) return reply;
+    const cookie = cookies.readChallenge(request);
+    const outcome = await passkeys.enter({ ...placeOf(request), ...read.asked, cookie });
+    cookies.clearChallenge(reply);
+    if (outcome.type === 'too many') return sendError(reply, 'too-many-requests', outcome);
+    if (outcome.type === 'wrong passkey') return refuse(reply, 'wrong-passkey', WRONG_PASSKEY);
+    await noteBy(request, outcome.email)('signed-in', null, 'passkey');
+    cookies.setSession(reply, outcome.token);
+    return reply.send({});
+  });
+
   app.post(calls.signOut.path, { onRequest: checkPerson(calls.signOut.needs) }, async (request, reply) => {
     const { session, note } = contextOf(request, reply);
     await sessions.end(session);
@@ -284,7 +345,13 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
   });
 
   serveDeskFiles(app, { folder: files, secure, ...http });
-  const paths = [calls.askCode, calls.enterCode, calls.enterLink, calls.signOut].map(({ path }) => path);
+  const paths = [
+    calls.askCode,
+    calls.enterCode,
+    calls.enterLink,
+    calls.signOut,
+    ...Object.values(passkeyCalls),
+  ].map(({ path }) => path);
   http.completeWithoutPage([
     ...paths,
     ...answeredCalls.map(({ call }) => call.path),

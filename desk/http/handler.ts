@@ -4,7 +4,7 @@ import type { Deed } from '#desk/calls/door.ts';
 import type { Service } from '#server/run/service.ts';
 
 /** The person who is signed in. */
-export type SignedIn = {
+type SignedIn = {
   /** Null for the person at the machine, who came by the link of `desk open`. */
   readonly email: string | null;
   readonly role: Role;

@@ -57,6 +57,7 @@ const WORDS: Readonly<Record<keyof ErasedCounts, readonly [one: string, several:
   suppressions: ['entry that keeps mail away', 'entries that keep mail away'],
   desk_sign_ins: ['sign-in at the desk', 'sign-ins at the desk'],
   desk_sessions: ['session of the desk', 'sessions of the desk'],
+  desk_passkeys: ['passkey of the desk', 'passkeys of the desk'],
   desk_log: ['line of the record', 'lines of the record'],
   mailFiles: ['mail in a file', 'mails in files'],
 };

@@ -10,7 +10,7 @@ import type { Service } from '#server/run/service.ts';
 
 /** Who did it, where it was no address of DESK_PEOPLE. */
 export const AT_THE_MACHINE = 'at the machine';
-export const COMMAND_LINE = 'command line';
+const COMMAND_LINE = 'command line';
 
 /** A page that is open asks for a person again and again: one look is one line. */
 const ONE_LOOK_MS = 10 * MINUTE_MS;

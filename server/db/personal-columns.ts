@@ -216,6 +216,15 @@ export const COLUMNS: Classification = {
     client_address: 'personal',
     browser: 'personal',
   },
+  desk_passkeys: {
+    id: 'key',
+    email: 'personal',
+    name: 'personal',
+    public_key: 'personal',
+    counter: 'not',
+    created_at: 'not',
+    used_at: 'not',
+  },
   desk_log: {
     id: 'key',
     at: 'not',

@@ -344,6 +344,21 @@ type DeskSessions = {
   browser: Fixed<string>;
 };
 
+/** A passkey with which a person signs in at the desk. It opens nothing for a person who is not in DESK_PEOPLE. */
+type DeskPasskeys = {
+  /** Of the credential, as its authenticator names it. */
+  id: Fixed<string>;
+  email: Fixed<string>;
+  /** What the person called it. */
+  name: Fixed<string>;
+  /** COSE, in base64url. */
+  public_key: Fixed<string>;
+  /** How often it was used, as its authenticator counts: a copy counts differently. */
+  counter: number;
+  created_at: Fixed<number>;
+  used_at: Generated<number | null>;
+};
+
 /** Who did what with the data. */
 type DeskLog = {
   id: Fixed<string>;
@@ -384,5 +399,6 @@ export type Schema = {
   variant_counts: VariantCounts;
   desk_sign_ins: DeskSignIns;
   desk_sessions: DeskSessions;
+  desk_passkeys: DeskPasskeys;
   desk_log: DeskLog;
 };

@@ -97,7 +97,6 @@ export type Config = {
   readonly metrics: { readonly port: number; readonly host: string } | null;
 };
 
-export type { DeskRole };
 export type DeskConfig = {
   /** Origin of its pages. */
   readonly url: string;

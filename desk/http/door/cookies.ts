@@ -1,4 +1,4 @@
-// The two cookies of the desk: one ties a browser to the codes it asked for, one is the session. No other site's request carries them,
+// The cookies of the desk: one ties a browser to the codes it asked for, one to the challenge of a passkey, one is the session. No other site's request carries them,
 // and no script reads them.
 import type { CookieSerializeOptions } from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -15,6 +15,10 @@ export type DeskCookies = {
   readonly readBrowserId: (request: FastifyRequest) => string | null;
   readonly setBrowserId: (reply: FastifyReply, browserId: string) => void;
   readonly clearBrowserId: (reply: FastifyReply) => void;
+  /** The challenge of a passkey, signed (passkeys.ts). */
+  readonly readChallenge: (request: FastifyRequest) => string | undefined;
+  readonly setChallenge: (reply: FastifyReply, challenge: string) => void;
+  readonly clearChallenge: (reply: FastifyReply) => void;
 };
 
 const PURPOSE = 'desk-sign-in:';
@@ -26,6 +30,7 @@ export function createDeskCookies(secrets: Secrets, url: string): DeskCookies {
   const name = (plain: string) => (secure ? `__Host-${plain}` : `${plain}-${port}`);
   const session = name('desk');
   const browser = name('desk-sign-in');
+  const challenge = name('desk-passkey');
   const attributes: CookieSerializeOptions = { path: '/', httpOnly: true, sameSite: 'strict', secure };
   return {
     readSession: ({ cookies }) => cookies[session] ?? null,
@@ -39,5 +44,8 @@ export function createDeskCookies(secrets: Secrets, url: string): DeskCookies {
     setBrowserId: (reply, browserId) =>
       void reply.setCookie(browser, sign(secrets, PURPOSE + browserId), attributes),
     clearBrowserId: (reply) => void reply.clearCookie(browser, attributes),
+    readChallenge: ({ cookies }) => cookies[challenge],
+    setChallenge: (reply, value) => void reply.setCookie(challenge, value, attributes),
+    clearChallenge: (reply) => void reply.clearCookie(challenge, attributes),
   };
 }

@@ -27,7 +27,7 @@ import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
 
 type TooMany = { readonly type: 'too many'; readonly retryAfterSeconds: number };
 
-export type AskOutcome = { readonly type: 'asked'; readonly resendSeconds: number } | TooMany;
+type AskOutcome = { readonly type: 'asked'; readonly resendSeconds: number } | TooMany;
 
 export type EnterOutcome =
   | { readonly type: 'in'; readonly token: string; readonly email: string }

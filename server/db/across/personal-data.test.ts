@@ -127,6 +127,7 @@ for (const engine of ENGINES) {
             ['challenges', 1],
             ['desk_sign_ins', 0],
             ['desk_sessions', 0],
+            ['desk_passkeys', 0],
             ['desk_log', 1],
           ],
         );
@@ -162,6 +163,7 @@ for (const engine of ENGINES) {
           challenges: 2,
           desk_sign_ins: 0,
           desk_sessions: 0,
+          desk_passkeys: 0,
           desk_log: 1,
         });
 

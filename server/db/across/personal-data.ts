@@ -28,6 +28,7 @@ const ABOUT_AN_ADDRESS = [
   'challenges',
   'desk_sign_ins',
   'desk_sessions',
+  'desk_passkeys',
   'desk_log',
 ] as const satisfies readonly (keyof Schema)[];
 type AboutAnAddress = (typeof ABOUT_AN_ADDRESS)[number];
@@ -70,6 +71,7 @@ const isAbout = (table: AboutAnAddress, email: string) => {
     case 'codes':
     case 'desk_sign_ins':
     case 'desk_sessions':
+    case 'desk_passkeys':
       return sql<boolean>`email = ${email}`;
     case 'desk_log':
       return sql<boolean>`(about = ${email} or who = ${email})`;
@@ -106,6 +108,7 @@ export async function listPersonalData(db: Db, typedEmail: string): Promise<Pers
     challenges: await rowsOf('challenges'),
     desk_sign_ins: await rowsOf('desk_sign_ins'),
     desk_sessions: await rowsOf('desk_sessions'),
+    desk_passkeys: await rowsOf('desk_passkeys'),
     desk_log: await rowsOf('desk_log'),
   };
 }
@@ -175,6 +178,7 @@ export async function erasePersonalData(
       submissions: await deleteRows(tx, 'submissions', email),
       desk_sign_ins: await deleteRows(tx, 'desk_sign_ins', email),
       desk_sessions: await deleteRows(tx, 'desk_sessions', email),
+      desk_passkeys: await deleteRows(tx, 'desk_passkeys', email),
       desk_log: await anonymiseDeskLog(tx, email),
     };
     await suppress(tx, { keys: pseudonyms, reason: 'erased', email: null, now });
@@ -197,7 +201,8 @@ async function deleteRows(
     | 'imported_corrections'
     | 'imported_leads'
     | 'desk_sign_ins'
-    | 'desk_sessions',
+    | 'desk_sessions'
+    | 'desk_passkeys',
   email: string,
 ): Promise<number> {
   const { numDeletedRows } = await tx

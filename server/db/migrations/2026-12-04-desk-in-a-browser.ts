@@ -37,6 +37,17 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('browser', 'text', (column) => column.notNull())
     .execute();
   await db.schema
+    .createTable('desk_passkeys')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('email', 'text', (column) => column.notNull())
+    .addColumn('name', 'text', (column) => column.notNull())
+    .addColumn('public_key', 'text', (column) => column.notNull())
+    .addColumn('counter', 'bigint', (column) => column.notNull())
+    .addColumn('created_at', 'bigint', (column) => column.notNull())
+    .addColumn('used_at', 'bigint')
+    .execute();
+  await db.schema.createIndex('desk_passkeys_by_email').on('desk_passkeys').column('email').execute();
+  await db.schema
     .createTable('desk_log')
     .addColumn('id', 'text', (column) => column.primaryKey())
     .addColumn('at', 'bigint', (column) => column.notNull())

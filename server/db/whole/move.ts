@@ -38,6 +38,7 @@ const TABLES: readonly (readonly [Table, key: readonly string[]])[] = [
   ['variant_counts', ['day', 'step', 'variant']],
   ['desk_sign_ins', ['id']],
   ['desk_sessions', ['id']],
+  ['desk_passkeys', ['id']],
   ['desk_log', ['id']],
 ];
 const WRITTEN_BY_A_START: ReadonlySet<Table> = new Set([

@@ -36,7 +36,7 @@ export const deskCodeKind: LetterKind = {
 };
 
 /** Composes subject, plain text and HTML. @param facts host: of the desk; minutes: until the code expires */
-export function composeDeskCodeEmail({
+function composeDeskCodeEmail({
   digits,
   host,
   title,

@@ -1,0 +1,58 @@
+// The files of the desk's pages: each page is the same document, which is never kept; files with a hash are kept for good.
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { brotliCompressSync } from 'node:zlib';
+
+import { DESK_SETTINGS, withDesk } from '#testing/desk-under-test.ts';
+import { inFolder } from '#testing/folder.ts';
+import { withServer } from '#testing/server-under-test.ts';
+
+const INDEX = '<!doctype html><script type="module" src="/assets/app-1a2b.js"></script>';
+const SCRIPT = 'console.log("desk")';
+
+describe('the files of the desk', () => {
+  it('are one document for every page, without inline code and not kept, and files that are kept for good', () =>
+    inFolder((folder) =>
+      withServer({ engine: 'sqlite', env: DESK_SETTINGS }, (server) => {
+        mkdirSync(path.join(folder, 'assets'));
+        writeFileSync(path.join(folder, 'index.html'), INDEX);
+        writeFileSync(path.join(folder, 'assets', 'app-1a2b.js'), SCRIPT);
+        writeFileSync(path.join(folder, 'assets', 'app-1a2b.js.br'), brotliCompressSync(SCRIPT));
+        return withDesk(
+          server,
+          async (app) => {
+            for (const url of ['/', '/leads?state=verified', '/person?id=1', '/enter', '/log']) {
+              const { statusCode, headers, body } = await app.inject({ url });
+              assert.deepEqual([statusCode, body, headers['cache-control']], [200, INDEX, 'no-store'], url);
+              const policy = String(headers['content-security-policy']);
+              assert.match(policy, /default-src 'none'; script-src 'self'; style-src 'self'; /);
+              assert.doesNotMatch(policy, /unsafe|sha256|https?:/);
+              assert.match(policy, /frame-ancestors 'none'/);
+            }
+            const headers = { 'accept-encoding': 'br' };
+            const script = await app.inject({ url: '/assets/app-1a2b.js', headers });
+            assert.equal(script.headers['content-encoding'], 'br');
+            assert.equal(script.headers['cache-control'], 'public, max-age=31536000, immutable');
+            assert.match(String(script.headers['content-type']), /javascript/);
+            for (const url of [
+              '/index.html',
+              '/assets/app-1a2b.js.br',
+              '/assets/other.js',
+              '/assets/',
+              '/people',
+              '/leads/1',
+              '/..%2fapp-secret',
+              '/assets/..%2f..%2fapp-secret',
+            ]) {
+              const unknown = await app.inject({ url });
+              assert.equal(unknown.statusCode, 404, url);
+              assert.equal(unknown.headers['cache-control'], 'no-store', url);
+            }
+          },
+          { files: folder },
+        );
+      }),
+    ));
+});

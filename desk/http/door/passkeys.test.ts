@@ -1,0 +1,169 @@
+// Passkeys of the desk: registered once signed in, then a way in without address and mail; and what does not get in with one.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { createAuthenticator } from '#testing/authenticator.ts';
+import { ENGINES } from '#testing/databases.ts';
+import {
+  createDeskBrowser,
+  DESK_SETTINGS,
+  DESK_URL,
+  signInAtDesk,
+  withDesk,
+  type DeskBrowser,
+} from '#testing/desk-under-test.ts';
+import { desk } from '#testing/desk.ts';
+import { withServer } from '#testing/server-under-test.ts';
+
+const ADA = 'ada@example.com';
+const BOB = 'bob@example.com';
+
+type Options = { challenge: string; user?: { id: string; name: string }; allowCredentials?: unknown[] };
+const optionsOf = async (browser: DeskBrowser, path: string): Promise<Options> => {
+  const answer = await browser.post(path);
+  assert.equal(answer.statusCode, 200, answer.body);
+  return answer.json<Options>();
+};
+const ADD = '/api/passkeys/options';
+const ENTER = '/api/sign-in/passkey/options';
+
+for (const engine of ENGINES) {
+  describe(`passkeys on ${engine}`, () => {
+    it('let their owner in without an address, are listed, removed and erased, and stand in the record', () =>
+      withServer({ engine, env: DESK_SETTINGS }, (server) =>
+        withDesk(server, async (app) => {
+          const [ada, bob] = [createDeskBrowser(app), createDeskBrowser(app)];
+          await signInAtDesk(server, ada, ADA);
+          await signInAtDesk(server, bob, BOB);
+          const key = createAuthenticator(DESK_URL);
+          const options = await optionsOf(ada, ADD);
+          assert.equal(options.user?.name, ADA);
+          assert.ok(
+            !Buffer.from(options.user.id, 'base64url').includes('ada'),
+            'the handle is not the address',
+          );
+          const credential = key.create(options);
+          const stolen = await bob.post('/api/passkeys/add', { name: 'Mine', credential });
+          assert.equal(stolen.headers['x-error-code'], 'wrong-passkey', 'for the person who began it alone');
+          const added = await ada.post('/api/passkeys/add', { name: 'Laptop', credential });
+          assert.equal(added.statusCode, 200, added.body);
+          assert.equal((await ada.post('/api/passkeys/add', { name: 'Laptop', credential })).statusCode, 400);
+
+          const laptop = createDeskBrowser(app, '203.0.113.8');
+          const asked = await optionsOf(laptop, ENTER);
+          assert.deepEqual(asked.allowCredentials ?? [], [], 'it says of no one that they have a passkey');
+          const entered = await laptop.post('/api/sign-in/passkey', { credential: key.get(asked) });
+          assert.equal(entered.statusCode, 200, entered.body);
+          const me = (await laptop.get('/api/me')).json<{ email: string; role: string }>();
+          assert.deepEqual([me.email, me.role], [ADA, 'all']);
+          const listed = (await laptop.get('/api/passkeys')).json<{
+            passkeys: { id: string; usedAt: string }[];
+          }>();
+          assert.deepEqual(
+            listed.passkeys.map(({ id, usedAt }) => [id, usedAt]),
+            [[key.id, new Date(server.now()).toISOString()]],
+          );
+          assert.deepEqual((await bob.get('/api/passkeys')).json(), { passkeys: [] });
+          assert.equal((await bob.post('/api/passkeys/remove', { id: key.id })).statusCode, 404);
+          assert.equal((await ada.post('/api/passkeys/remove', { id: key.id })).statusCode, 200);
+          const after = key.get(await optionsOf(laptop, ENTER));
+          assert.equal((await laptop.post('/api/sign-in/passkey', { credential: after })).statusCode, 400);
+
+          const again = createAuthenticator(DESK_URL);
+          const credentialAgain = again.create(await optionsOf(ada, ADD));
+          assert.equal(
+            (await ada.post('/api/passkeys/add', { name: 'Phone', credential: credentialAgain })).statusCode,
+            200,
+          );
+          const log = JSON.parse((await desk(server.service, ['log', '--json'])).out) as {
+            who: string;
+            deed: string;
+          }[];
+          assert.deepEqual(
+            log.filter(({ who }) => who === ADA).map(({ deed }) => deed),
+            ['signed-in', 'added-passkey', 'signed-in', 'removed-passkey', 'added-passkey'],
+          );
+          assert.match((await desk(server.service, ['erase', ADA, '--yes'])).out, /1 passkey of the desk/);
+          assert.equal(await server.countRows('desk_passkeys'), 0);
+        }),
+      ));
+
+    it('let no one in twice with one challenge, late, from another page, unverified, as a copy, or off the list', () =>
+      withServer({ engine, env: DESK_SETTINGS }, (server) =>
+        withDesk(server, async (app) => {
+          const ada = createDeskBrowser(app);
+          await signInAtDesk(server, ada, ADA);
+          const key = createAuthenticator(DESK_URL);
+          const credential = key.create(await optionsOf(ada, ADD));
+          assert.equal((await ada.post('/api/passkeys/add', { name: 'Laptop', credential })).statusCode, 200);
+          const browser = createDeskBrowser(app, '203.0.113.8');
+          const enter = async (given: object, target = browser) =>
+            (await target.post('/api/sign-in/passkey', { credential: given })).headers['x-error-code'] ??
+            'in';
+
+          const options = await optionsOf(browser, ENTER);
+          const cookies = Object.fromEntries(browser.cookies);
+          const given = key.get(options);
+          const both = await Promise.all(
+            [1, 2].map(() =>
+              app.inject({
+                method: 'POST',
+                url: '/api/sign-in/passkey',
+                payload: { credential: given },
+                cookies,
+              }),
+            ),
+          );
+          assert.deepEqual(
+            both.map(({ statusCode }) => statusCode).toSorted(),
+            [200, 400],
+            'one of two at once',
+          );
+
+          assert.equal(
+            await enter(key.get(options), createDeskBrowser(app)),
+            'wrong-passkey',
+            'without the cookie',
+          );
+          const lies = [
+            { origin: 'https://desk.example.com.evil.example' },
+            { origin: 'https://guide.example.com' },
+            { verifies: false },
+          ];
+          for (const lie of lies)
+            assert.equal(
+              await enter(key.get(await optionsOf(browser, ENTER), lie)),
+              'wrong-passkey',
+              JSON.stringify(lie),
+            );
+          const other = createAuthenticator(DESK_URL);
+          // Ahead of the counter that is known: it is the signature that is wrong.
+          for (let uses = 0; uses < 50; uses += 1) other.get(options);
+          const forged = { ...other.get(await optionsOf(browser, ENTER)), id: key.id, rawId: key.id };
+          assert.equal(await enter(forged), 'wrong-passkey', 'signed by another key');
+          assert.equal(
+            await enter(other.get(await optionsOf(browser, ENTER))),
+            'wrong-passkey',
+            'an unknown one',
+          );
+
+          const late = key.get(await optionsOf(browser, ENTER));
+          await server.advance(301);
+          assert.equal(await enter(late), 'wrong-passkey', 'after five minutes');
+          await server.database.db.updateTable('desk_passkeys').set({ counter: 1_000 }).execute();
+          assert.equal(await enter(key.get(await optionsOf(browser, ENTER))), 'wrong-passkey', 'a copy');
+          await server.database.db.updateTable('desk_passkeys').set({ counter: 0 }).execute();
+          await withDesk(
+            server,
+            async (without) => {
+              const outside = createDeskBrowser(without);
+              const asked = await optionsOf(outside, ENTER);
+              assert.equal(await enter(key.get(asked), outside), 'wrong-passkey', 'taken off DESK_PEOPLE');
+            },
+            { door: { kind: 'people', ...server.config.desk!, people: new Map([[BOB, 'read']]) } },
+          );
+          assert.equal(await enter(key.get(await optionsOf(browser, ENTER))), 'in');
+        }),
+      ));
+  });
+}

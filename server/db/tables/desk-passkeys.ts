@@ -1,0 +1,49 @@
+// Passkeys of people of the desk.
+import type { Selectable } from 'kysely';
+
+import type { Db } from '#server/db/engine/connect.ts';
+import { columnsOf } from '#server/db/personal-columns.ts';
+import type { Schema } from '#server/db/schema.ts';
+
+export type DeskPasskey = Selectable<Schema['desk_passkeys']>;
+
+/** @returns false when there is one with this id already */
+export async function insertPasskey(db: Db, passkey: Omit<DeskPasskey, 'used_at'>): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto('desk_passkeys')
+    .values(passkey)
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .executeTakeFirstOrThrow();
+  return Number(numInsertedOrUpdatedRows) > 0;
+}
+
+export const findPasskey = (db: Db, id: string): Promise<DeskPasskey | undefined> =>
+  db.selectFrom('desk_passkeys').select(columnsOf('desk_passkeys')).where('id', '=', id).executeTakeFirst();
+
+/** A person's passkeys, the newest first. */
+export const passkeysOf = (db: Db, email: string): Promise<DeskPasskey[]> =>
+  db
+    .selectFrom('desk_passkeys')
+    .select(columnsOf('desk_passkeys'))
+    .where('email', '=', email)
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .execute();
+
+/** Notes that a passkey was used. @param counter as its authenticator counts */
+export async function noteUse(
+  tx: Db,
+  { id, counter, now }: { id: string; counter: number; now: number },
+): Promise<void> {
+  await tx.updateTable('desk_passkeys').set({ counter, used_at: now }).where('id', '=', id).execute();
+}
+
+/** Removes a passkey of a person. @returns false when they have no such passkey */
+export async function deletePasskey(db: Db, { id, email }: { id: string; email: string }): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('desk_passkeys')
+    .where('id', '=', id)
+    .where('email', '=', email)
+    .executeTakeFirstOrThrow();
+  return numDeletedRows > 0n;
+}
