@@ -34,12 +34,14 @@ export async function fillHistory(
 
 async function fillTables(db: Db, engine: Engine, leads: number): Promise<void> {
   const n = sql.ref('n');
-  const hex = engine === 'sqlite' ? sql`printf('%012x', ${n})` : sql`lpad(to_hex(n), 12, '0')`;
   const now = Date.now();
   const day = 86_400_000;
   // Ids of version 7 begin with their time; spread over the days that are past.
   const at = sql`cast(${sql.lit(now - 91 * day)} + cast(n as bigint) * ${sql.lit(Math.floor((90 * day) / leads))} as bigint)`;
-  const id = (kind: string) => sql`'0191-' || ${hex} || ${sql.lit(`-${kind}`)}`;
+  const hex = (value: typeof at) =>
+    engine === 'sqlite' ? sql`printf('%012x', ${value})` : sql`lpad(to_hex(${value}), 12, '0')`;
+  const id = (kind: string) =>
+    sql`substr(${hex(at)}, 1, 8) || '-' || substr(${hex(at)}, 9) || ${sql.lit(`-7000-80${kind.charCodeAt(0).toString(16)}-`)} || ${hex(n)}`;
   const email = sql`'past-' || n || '@example.com'`;
   const series =
     engine === 'sqlite'

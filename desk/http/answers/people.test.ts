@@ -1,0 +1,303 @@
+// People in the desk's pages: what a filter finds and what not, page by page, and as a file.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { v7 as uuid } from 'uuid';
+
+import { EXPORT_PATH, PEOPLE_HEADER, PROOF_PATH, type Person } from '#desk/calls/people.ts';
+import { API, VISIT_HEADER } from '#shared/api.ts';
+import { becomeLead } from '#testing/become-lead.ts';
+import { ENGINES, type Engine } from '#testing/databases.ts';
+import { askedDesk, type AskedDesk } from '#testing/desk-answers.ts';
+import { desk as command } from '#testing/desk.ts';
+import { inFolder } from '#testing/folder.ts';
+import { codeIn } from '#testing/inbox.ts';
+import { campaignAsking } from '#testing/own-form.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+
+const FORM = `fields:
+  - { id: job_title, label: "Job <title>", kind: text }
+  - { id: topics, label: Topics, kind: choices, options: [Prompts, Personas, Résumés] }
+`;
+
+const withDesk = (engine: Engine, work: (server: ServerUnderTest, asked: AskedDesk) => Promise<void>) =>
+  inFolder((folder) =>
+    withServer(
+      { engine, env: { CAMPAIGN_FOLDER: campaignAsking(folder, FORM), FREE_MAIL: 'flag' } },
+      (server) => work(server, askedDesk(server.service)),
+    ),
+  );
+
+/** Sends the form, and enters the code if not said otherwise. */
+async function visit(
+  server: ServerUnderTest,
+  form: { readonly email: string } & Readonly<Record<string, unknown>>,
+  { from = '', entersCode = true } = {},
+): Promise<void> {
+  const visitor = createVisitor(server, '198.51.100.7');
+  const headers = {
+    'x-consent-version': server.campaign.consent.version,
+    ...(from !== '' && { [VISIT_HEADER]: `last=${encodeURIComponent(from)}` }),
+  };
+  assert.equal((await visitor.post(API.leads, filledForm(form), { headers })).statusCode, 202);
+  const code = codeIn(await server.inbox.waitForMail(form.email));
+  if (entersCode) assert.equal((await visitor.post(API.verify, { email: form.email, code })).statusCode, 200);
+}
+
+/** All people of a filter, page by page, by the part of their address before the @. */
+async function everyone({ ask }: AskedDesk, filter: object): Promise<string[]> {
+  const found: string[] = [];
+  for (let after: string | undefined; ;) {
+    const page = (await ask('people', { ...filter, ...(after && { after }) }))!;
+    found.push(...page.people.map(({ email }) => email.split('@')[0]!));
+    assert.equal(page.next === null, page.lookedBackTo === null);
+    if (page.next === null) return found;
+    after = page.next;
+  }
+}
+
+/** Writes leads as they are, the newest last. */
+async function fillLeads(server: ServerUnderTest, count: number): Promise<void> {
+  const begin = server.now() - count * 60_000;
+  const rows = Array.from({ length: count }, (_, at) => ({
+    id: uuid({ msecs: begin + at * 60_000 }),
+    email: `past-${at}@${at % 100 === 0 ? 'rare' : 'often'}.example`,
+    name: 'Ada Lovelace',
+    company: 'Analytical Engines',
+    answers: null,
+    first_verified_at: begin + at * 60_000,
+    last_verified_at: begin + at * 60_000,
+    attribution: at % 250 === 7 ? '{"utm_source":"webinar"}' : '{}',
+    flags: '',
+    variant: null,
+  }));
+  for (let from = 0; from < count; from += 500)
+    await server.database.db
+      .insertInto('leads')
+      .values(rows.slice(from, from + 500))
+      .execute();
+}
+
+const CAMPAIGN_VISIT = 'utm_source=newsletter&utm_campaign=spring';
+
+for (const engine of ENGINES) {
+  describe(`people in the desk's pages on ${engine}`, () => {
+    it('are found by every filter, the newest first, and no one else is', () =>
+      withDesk(engine, async (server, asked) => {
+        const formula = '=HYPERLINK("http://evil.example")';
+        await visit(
+          server,
+          { email: 'ada@example.com', answers: { job_title: 'Countess "of" Lovelace', topics: ['Prompts'] } },
+          { from: CAMPAIGN_VISIT },
+        );
+        await server.advance(86_400);
+        await visit(server, { email: 'gus@gmail.com', name: formula, company: '<b>Bold</b> & Co' });
+        await visit(
+          server,
+          { email: 'zoe@sub.example.com', name: 'Zoë', answers: { topics: ['Résumés', 'Personas'] } },
+          { from: 'gclid=abc' },
+        );
+        await visit(server, { email: 'asks@example.com', company: 'Söhne' }, { entersCode: false });
+        await visit(server, { email: 'gone@example.com' });
+        await command(server.service, ['suppress', 'add', 'gone@example.com']);
+        await server.database.db
+          .insertInto('imported_leads')
+          .values({
+            id: uuid({ msecs: server.now() }),
+            email: 'old@example.com',
+            name: 'Old',
+            company: '',
+            answers: '{"job_title":{"label":"Job","answer":"Consul"}}',
+            consent_source: 'A previous tool',
+            consent_given_at: null,
+            file_name: 'list.csv',
+            imported_at: server.now(),
+          })
+          .execute();
+
+        for (const [filter, ...expected] of [
+          [{}, 'zoe', 'gus', 'ada'],
+          [{ state: 'suppressed' }, 'gone'],
+          [{ state: 'unverified' }, 'asks'],
+          [{ state: 'imported' }, 'old'],
+          [{ search: ' ADA@ ' }, 'ada'],
+          [{ search: 'zoë' }, 'zoe'],
+          [{ search: 'hyperlink("' }, 'gus'],
+          [{ search: '%' }],
+          [{ search: 'SÖHNE', state: 'unverified' }, 'asks'],
+          // A whole address, in any case.
+          [{ search: 'Ada@Example.com' }, 'ada'],
+          [{ search: 'old@example.com', state: 'imported' }, 'old'],
+          [{ search: 'ada@example.com', source: 'direct' }],
+          [{ source: 'newsletter' }, 'ada'],
+          [{ source: 'google-ads' }, 'zoe'],
+          [{ source: 'direct' }, 'gus'],
+          [{ source: 'news' }],
+          [{ source: 'import', state: 'imported' }, 'old'],
+          [{ flag: 'free-mail' }, 'gus'],
+          [{ flag: 'free-mail', state: 'imported' }],
+          [{ field: 'job_title', answer: 'countess "OF"' }, 'ada'],
+          [{ field: 'topics', answer: 'résumé' }, 'zoe'],
+          [{ field: 'topics', answer: 'Countess' }],
+          [{ field: 'job_title', answer: 'consul', state: 'imported' }, 'old'],
+          [{ domain: 'Example.com' }, 'ada'],
+          [{ domain: 'sub.example.com' }, 'zoe'],
+          [{ domain: '%' }],
+          [{ from: '2026-11-21' }, 'zoe', 'gus'],
+          [{ to: '2026-11-20' }, 'ada'],
+          [{ from: '2026-11-21', to: '2026-11-21', search: 'zo' }, 'zoe'],
+          [{ from: '2026-11-22' }],
+          [{ from: '2026-11-20', to: '2026-11-21', state: 'unverified' }, 'asks'],
+          // What is empty does not count.
+          [{ search: ' ', source: '', field: 'topics', answer: '' }, 'zoe', 'gus', 'ada'],
+        ] as const)
+          assert.deepEqual(await everyone(asked, filter), expected, JSON.stringify(filter));
+
+        const [gus] = (await asked.ask('people', { domain: 'gmail.com' }))!.people;
+        assert.deepEqual(
+          [gus?.name, gus?.company, gus?.flags, gus?.state],
+          [formula, '<b>Bold</b> & Co', ['free-mail'], 'verified'],
+        );
+        const [ada] = (await asked.ask('people', { source: 'newsletter' }))!.people;
+        assert.deepEqual(
+          [ada?.campaign, ada?.since, ada?.answers['job_title']],
+          ['spring', '2026-11-20T12:00:00.000Z', { label: 'Job <title>', answer: 'Countess "of" Lovelace' }],
+        );
+        await assert.rejects(asked.ask('people', { from: '2026-02-31' }), /There is no 2026-02-31/);
+
+        const csv = (await asked.file(EXPORT_PATH, { domain: 'gmail.com' }))!;
+        assert.equal(csv.text.trimEnd().split('\r\n').length, 2);
+        assert.match(csv.text, /"'=HYPERLINK\(""http:\/\/evil\.example""\)","?<b>Bold<\/b> & Co/);
+        assert.match(csv.type, /^text\/csv/);
+        assert.equal(csv.fileName, 'leads-csv-2026-11-21.csv');
+        assert.equal(csv.headers?.[PEOPLE_HEADER], '4');
+        const lines = (await asked.file(EXPORT_PATH, { state: 'unverified', format: 'jsonl' }))!;
+        assert.deepEqual(
+          lines.text
+            .trimEnd()
+            .split('\n')
+            .map((line) => (JSON.parse(line) as Person).email),
+          ['asks@example.com'],
+        );
+        await asked.file(EXPORT_PATH, { search: 'ada@example.com', field: 'topics', answer: 'Prompts' });
+        assert.deepEqual(
+          asked.noted.map(({ deed, about, details }) => [deed, about, details]),
+          [
+            ['exported', null, 'csv: verified, of a domain'],
+            ['exported', null, 'jsonl: unverified'],
+            ['exported', null, 'csv: verified, with a search, with an answer'],
+          ],
+        );
+        await assert.rejects(
+          asked.file(EXPORT_PATH, { state: 'unverified', format: 'hubspot' }),
+          /holds verified leads only/,
+        );
+        await assert.rejects(asked.file(EXPORT_PATH, { format: 'exe' }), /“format” in the address/);
+        assert.equal(asked.noted.length, 3, 'what was refused is no export');
+
+        const choices = (await asked.ask('choices'))!;
+        assert.deepEqual(choices.sources, ['direct', 'google-ads', 'newsletter']);
+        assert.deepEqual(
+          choices.formats.filter(({ takesEveryState }) => takesEveryState).map(({ name }) => name),
+          ['csv', 'jsonl'],
+        );
+        assert.deepEqual((await asked.ask('domains'))?.domains, [
+          { domain: 'example.com', people: 2 },
+          { domain: 'sub.example.com', people: 1 },
+        ]);
+      }));
+
+    it('come once each when their list is read to its end, whatever the filter', () =>
+      withDesk(engine, async (server, asked) => {
+        await fillLeads(server, 1_303);
+        const all = Array.from({ length: 1_303 }, (_, at) => `past-${1_302 - at}`);
+        assert.deepEqual(await everyone(asked, {}), all);
+        assert.deepEqual(
+          await everyone(asked, { domain: 'rare.example' }),
+          all.filter((name) => Number(name.slice(5)) % 100 === 0),
+        );
+        assert.deepEqual(
+          await everyone(asked, { source: 'webinar' }),
+          all.filter((name) => Number(name.slice(5)) % 250 === 7),
+        );
+        assert.deepEqual(await everyone(asked, { search: 'past-1302@often.example' }), ['past-1302']);
+        const first = (await asked.ask('people'))!;
+        assert.equal(first.people.length, 50);
+        // Who comes or goes meanwhile moves nobody.
+        await becomeLead(server, 'newest@example.com');
+        await command(server.service, ['erase', first.people[49]!.email, '--yes']);
+        await command(server.service, ['erase', 'past-1252@often.example', '--yes']);
+        const second = (await asked.ask('people', { after: first.next }))!;
+        assert.equal(second.people[0]?.email, 'past-1251@often.example');
+        const { text } = (await asked.file(EXPORT_PATH, { source: 'webinar' }))!;
+        assert.equal(text.trimEnd().split('\r\n').length, 1 + 6);
+        const domains = new Map<string, number>();
+        for (let after: string | null | undefined; after !== null;) {
+          const part = (await asked.ask('domains', { ...(after && { after }) }))!;
+          for (const { domain, people } of part.domains)
+            domains.set(domain, (domains.get(domain) ?? 0) + people);
+          after = part.next;
+        }
+        assert.deepEqual(Object.fromEntries(domains), {
+          'often.example': 1_287,
+          'rare.example': 14,
+          'example.com': 1,
+        });
+      }));
+
+    it('have a story by the id of a lead, of a form or of an import, and none once they are erased', () =>
+      withDesk(engine, async (server, asked) => {
+        const { db } = server.database;
+        await visit(server, { email: 'ada@example.com', name: '<i>Ada</i>' }, { from: CAMPAIGN_VISIT });
+        await visit(server, { email: 'asks@example.com' }, { entersCode: false });
+        const [ada] = (await asked.ask('people'))!.people;
+        const [asks] = (await asked.ask('people', { state: 'unverified' }))!.people;
+        const story = (await asked.ask('story', { id: ada!.id }))!;
+        assert.deepEqual(story.person, ada);
+        assert.deepEqual(
+          story.happenings.map(({ kind, what }) => `${kind}: ${what}`),
+          [
+            'form: asked for a code',
+            'mail: mail sent',
+            'code: entered the code',
+            'lead: became a lead',
+            'consent: agreed to receive emails, and proved the address',
+          ],
+        );
+        assert.equal(story.happenings[0]?.details['name'], '<i>Ada</i>');
+        assert.deepEqual(story.consent, {
+          text: server.campaign.consent.text,
+          givenAt: '2026-11-20T12:00:00.000Z',
+          version: server.campaign.consent.version,
+        });
+        assert.deepEqual([story.suppressions, story.canSendGuide], [[], false]);
+        const form = await db
+          .selectFrom('submissions')
+          .select('id')
+          .where('email', '=', 'ada@example.com')
+          .executeTakeFirstOrThrow();
+        assert.equal((await asked.ask('story', { id: form.id }))?.person.id, ada?.id, 'of the lead');
+        const unverified = (await asked.ask('story', { id: asks!.id }))!;
+        assert.deepEqual([unverified.person.state, unverified.consent], ['unverified', null]);
+        const looked = asked.noted.map(({ deed, about }) => `${deed} ${about}`);
+        assert.deepEqual(looked, [
+          'looked ada@example.com',
+          'looked ada@example.com',
+          'looked asks@example.com',
+        ]);
+
+        const page = (await asked.file(PROOF_PATH, { id: ada!.id }))!;
+        assert.match(page.text, /Proof of consent: ada@<wbr>example\.com/);
+        assert.ok(page.text.includes('&lt;i&gt;Ada&lt;/i&gt;') && !page.text.includes('<i>Ada'));
+        assert.ok(page.styles?.length === 1 && page.text.includes(`<style>${page.styles[0]}</style>`));
+        assert.ok(!page.text.includes('style='), 'no style that a policy with hashes would refuse');
+        await assert.rejects(asked.file(PROOF_PATH, { id: asks!.id }), /Nothing is held/);
+
+        await command(server.service, ['erase', 'ada@example.com', '--yes']);
+        for (const id of [ada!.id, form.id, 'no id', '']) {
+          assert.equal(await asked.ask('story', { id }), null);
+          assert.equal(await asked.file(PROOF_PATH, { id }), null);
+        }
+      }));
+  });
+}

@@ -1,0 +1,51 @@
+// The calls of the desk's pages about people and figures, asked as its application does once a request was checked: by the schema of the
+// call, on the service of a server under test.
+import { createAnswers, type Answers } from '#desk/http/answers/all-answers.ts';
+import type { Deed } from '#desk/calls/door.ts';
+import type { DeskContext, FileAnswer } from '#desk/http/handler.ts';
+import type { Service } from '#server/run/service.ts';
+
+export type Noted = { readonly deed: Deed; readonly about: string | null; readonly details: string };
+
+export type AskedDesk = {
+  /** Asks a call by its name. @throws what the handler throws, and when the request is not as the schema has it */
+  readonly ask: <Name extends keyof Answers>(
+    name: Name,
+    asked?: object,
+  ) => Promise<Awaited<ReturnType<Answers[Name]>>>;
+  /** Asks for a file. @returns null when it is not there */
+  readonly file: (
+    path: string,
+    query: Readonly<Record<string, string>>,
+  ) => Promise<(Omit<FileAnswer, 'body'> & { readonly text: string }) | null>;
+  /** What stands in the record. */
+  readonly noted: readonly Noted[];
+};
+
+export function askedDesk(service: Service, { dnsServers }: Pick<DeskContext, 'dnsServers'> = {}): AskedDesk {
+  const noted: Noted[] = [];
+  const { handlers, calls, files } = createAnswers(service);
+  const context: DeskContext = {
+    service,
+    person: { email: null, role: 'all' },
+    note: async (deed, about, details = '') => void noted.push({ deed, about, details }),
+    signal: new AbortController().signal,
+    // No server is there: no test asks about real domains.
+    dnsServers: dnsServers ?? ['127.0.0.1:9'],
+  };
+  return {
+    noted,
+    ask: async (name, asked = {}) => {
+      const { call } = calls[Object.keys(handlers).indexOf(name)]!;
+      const handle = handlers[name] as (context: DeskContext, asked: unknown) => Promise<never>;
+      // As it travels.
+      return JSON.parse(JSON.stringify(await handle(context, call.asked.parse(asked)))) as never;
+    },
+    file: async (path, query) => {
+      const found = await files.find((one) => one.path === path)!.handle(context, query);
+      if (found === null) return null;
+      const { body, ...answer } = found;
+      return { ...answer, text: typeof body === 'string' ? body : (await Array.fromAsync(body)).join('') };
+    },
+  };
+}
