@@ -1,14 +1,15 @@
 // A site with its desk in a browser, and colleagues who are signed in there. The mail is real, as everywhere.
 
-import { request, type APIRequestContext } from '@playwright/test';
+import AxeBuilder from '@axe-core/playwright';
+import { request, type APIRequestContext, type Page } from '@playwright/test';
 
 import { freePort } from '#testing/free-port.ts';
 import { codeIn } from '#testing/inbox.ts';
-import { startSite, type Site } from '#testing/start-site.ts';
+import { startSite, type Site, type SiteOptions } from '#testing/start-site.ts';
 import { until } from '#testing/until.ts';
-import { test as base } from './fixtures.ts';
+import { expect, test as base } from './fixtures.ts';
 
-export { expect } from './fixtures.ts';
+export { expect };
 
 /** The people of DESK_PEOPLE: one who may do everything, one who looks, and one who signs in by hand. */
 export const PEOPLE = { all: 'ada@example.com', read: 'bob@example.com', door: 'eve@example.com' } as const;
@@ -36,14 +37,30 @@ export const LEADS = [
   { name: 'Alan Turing', company: 'Bombe Ltd', email: 'alan@bombe.example', source: 'partner' },
 ] as const;
 
-/** Goes the way of a visitor without a browser: form, mail, code. */
-async function becomeLead(site: Site, { source, ...answers }: (typeof LEADS)[number]): Promise<void> {
+type Person = {
+  readonly name: string;
+  readonly company: string;
+  readonly email: string;
+  readonly source: string;
+};
+
+/** Sends the form as a visitor without a browser does. The caller disposes of the visitor. */
+export async function askForCode(
+  site: Site,
+  { source, ...answers }: Person,
+): Promise<{ readonly visitor: APIRequestContext; readonly enter: (code: string) => Promise<unknown> }> {
   const visitor = await request.newContext({ baseURL: site.url });
   const touch = `utm_source=${source}`;
   const headers = { 'x-visit': new URLSearchParams({ first: touch, last: touch }).toString() };
   await visitor.post('/api/leads', { headers, data: { ...answers, consent: true } });
-  const code = codeIn(await site.inbox.waitForMail(answers.email));
-  await visitor.post('/api/verify', { data: { email: answers.email, code } });
+  const enter = (code: string) => visitor.post('/api/verify', { data: { email: answers.email, code } });
+  return { visitor, enter };
+}
+
+/** Goes the way of a visitor without a browser: form, mail, code. */
+export async function becomeLead(site: Site, person: Person): Promise<void> {
+  const { visitor, enter } = await askForCode(site, person);
+  await enter(codeIn(await site.inbox.waitForMail(person.email)));
   await visitor.dispose();
 }
 
@@ -56,7 +73,10 @@ const isThere = (url: string): Promise<boolean> =>
     () => false,
   );
 
-async function startDeskSite(): Promise<DeskSite> {
+/** What differs from the site of the other tests: settings, people who are there, and what the mail server does. */
+export type DeskOptions = Pick<SiteOptions, 'env' | 'inbox'> & { readonly people?: readonly Person[] };
+
+async function startDeskSite({ env, inbox, people = LEADS }: DeskOptions): Promise<DeskSite> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const site = await startSite({
@@ -66,9 +86,11 @@ async function startDeskSite(): Promise<DeskSite> {
       DESK_URL: url,
       DESK_PORT: String(port),
       DESK_PEOPLE: `${PEOPLE.all}:all, ${PEOPLE.read}, ${PEOPLE.door}`,
+      ...env,
     },
+    inbox,
   });
-  for (const lead of LEADS) await becomeLead(site, lead);
+  for (const lead of people) await becomeLead(site, lead);
   // The desk is a process of its own, which starts with the page's.
   await until(() => isThere(url), READY_WITHIN_MS);
   const read = new Map<string, number>();
@@ -104,11 +126,13 @@ type DeskFixtures = {
   readonly open: (path: string, who?: 'all' | 'read') => Promise<void>;
 };
 
-export const test = base.extend<DeskFixtures, { readonly desk: DeskSite }>({
+type WorkerFixtures = { readonly desk: DeskSite; readonly deskOptions: DeskOptions };
+
+export const test = base.extend<DeskFixtures, WorkerFixtures>({
+  deskOptions: [{}, { option: true, scope: 'worker' }],
   desk: [
-    // oxlint-disable-next-line no-empty-pattern -- Playwright reads the fixture's needs from this pattern
-    async ({}, use) => {
-      const desk = await startDeskSite();
+    async ({ deskOptions }, use) => {
+      const desk = await startDeskSite(deskOptions);
       await use(desk);
       await desk.site.close();
     },
@@ -122,3 +146,15 @@ export const test = base.extend<DeskFixtures, { readonly desk: DeskSite }>({
     });
   },
 });
+
+export async function expectNoViolations(page: Page, state: string): Promise<void> {
+  const { violations } = await new AxeBuilder({ page })
+    .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
+    .analyze();
+  const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
+  expect(found, state).toEqual([]);
+}
+
+/** How far the page can be scrolled sideways. */
+export const sidewaysOverflow = (page: Page): Promise<number> =>
+  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);

@@ -1,16 +1,7 @@
 // Every state of the desk's own pages: axe in both themes, no sideways scrolling on a telephone, the keyboard.
-import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 
-import { expect, PEOPLE, test } from './desk-fixtures.ts';
-
-async function expectNoViolations(page: Page, state: string): Promise<void> {
-  const { violations } = await new AxeBuilder({ page })
-    .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
-    .analyze();
-  const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
-  expect(found, state).toEqual([]);
-}
+import { expect, expectNoViolations, PEOPLE, sidewaysOverflow, test } from './desk-fixtures.ts';
 
 const heading = (page: Page, name: string) =>
   expect(page.getByRole('heading', { name, level: 1 })).toBeVisible();
@@ -84,10 +75,7 @@ test('nothing scrolls sideways at 375 px @layout', async ({ page, open }) => {
     await open(path);
     await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
     await expect(page.getByRole('status').filter({ hasText: 'Loading' })).toBeHidden();
-    const overflow = await page.evaluate(
-      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-    );
-    expect(overflow, path).toBe(0);
+    expect(await sidewaysOverflow(page), path).toBe(0);
   }
 });
 

@@ -4,9 +4,25 @@ import type { ComponentType } from 'react';
 import type { Role } from '#desk/calls/call.ts';
 import { Account } from '#desk/web/account/account.tsx';
 import { Companies } from '#desk/web/companies/companies.tsx';
+import { DoctorPage } from '#desk/web/doctor/doctor-page.tsx';
 import { Leads } from '#desk/web/leads/leads.tsx';
+import { LogPage } from '#desk/web/log/log-page.tsx';
+import { LostPage } from '#desk/web/lost/lost-page.tsx';
+import { MailPage } from '#desk/web/mail/mail-page.tsx';
+import { PersonPage } from '#desk/web/person/person-page.tsx';
+import { ReportPage } from '#desk/web/report/report-page.tsx';
 import { Today } from '#desk/web/today/today.tsx';
-import { AccountIcon, CompaniesIcon, LeadsIcon, TodayIcon } from '#desk/web/ui/icons.tsx';
+import {
+  AccountIcon,
+  CompaniesIcon,
+  DoctorIcon,
+  LeadsIcon,
+  LogIcon,
+  LostIcon,
+  MailIcon,
+  ReportIcon,
+  TodayIcon,
+} from '#desk/web/ui/icons.tsx';
 import { pages as words } from '#desk/web/words.ts';
 
 type Icon = ComponentType<{ readonly size?: number }>;
@@ -45,6 +61,37 @@ export const PAGES: readonly DeskPage[] = [
     Page: Companies,
     needs: 'read',
     inMenu: { name: words.companies, icon: CompaniesIcon, group: 'people' },
+  },
+  { path: '/person', Page: PersonPage, needs: 'read', inMenu: null, belongsTo: '/leads' },
+  {
+    path: '/lost',
+    Page: LostPage,
+    needs: 'read',
+    inMenu: { name: words.lost, icon: LostIcon, group: 'people' },
+  },
+  {
+    path: '/report',
+    Page: ReportPage,
+    needs: 'read',
+    inMenu: { name: words.report, icon: ReportIcon, group: 'figures' },
+  },
+  {
+    path: '/mail',
+    Page: MailPage,
+    needs: 'read',
+    inMenu: { name: words.mail, icon: MailIcon, group: 'server' },
+  },
+  {
+    path: '/doctor',
+    Page: DoctorPage,
+    needs: 'read',
+    inMenu: { name: words.doctor, icon: DoctorIcon, group: 'server' },
+  },
+  {
+    path: '/log',
+    Page: LogPage,
+    needs: 'all',
+    inMenu: { name: words.log, icon: LogIcon, group: 'server' },
   },
   {
     path: '/account',

@@ -43,6 +43,11 @@ export const pages = {
   today: 'Today',
   leads: 'Leads',
   companies: 'Companies',
+  lost: 'Lost',
+  report: 'Report',
+  mail: 'Mail',
+  doctor: 'Doctor',
+  log: 'Log',
   account: 'Account',
 } as const;
 
@@ -65,6 +70,7 @@ export const parts = {
   cancel: 'Cancel',
   close: 'Close',
   working: 'Working …',
+  more: 'Show more',
 } as const;
 
 /** The states of people: in a sentence, and over the column of when it began. */
@@ -73,6 +79,271 @@ export const states = {
   suppressed: { many: 'Suppressed leads', since: 'Verified' },
   unverified: { many: 'Unverified people', since: 'Asked' },
   imported: { many: 'Imported people', since: 'Imported' },
+} as const;
+
+/** How an address came on the list of those that get no mail. */
+export const suppressionReasons: Readonly<Record<string, string>> = {
+  'by-hand': 'Stopped by hand',
+  unsubscribed: 'Unsubscribed',
+  complained: 'Reported as spam',
+  bounced: 'Mail came back',
+  erased: 'Erased',
+};
+
+export const personPage = {
+  title: 'Person',
+  states: {
+    verified: 'Lead',
+    suppressed: 'Gets no mail',
+    unverified: 'Not verified',
+    imported: 'Imported',
+  },
+  notFound: {
+    title: 'This person is not here',
+    text: 'They were erased, or the address of this page is incomplete. Look for them in the list of leads.',
+    link: 'To the leads',
+  },
+  facts: {
+    heading: 'What is known',
+    email: 'Address',
+    company: 'Company',
+    since: {
+      verified: 'Lead since',
+      suppressed: 'Lead since',
+      unverified: 'Asked for a code',
+      imported: 'Imported',
+    },
+    firstRead: 'First read the guide',
+    notRead: 'Not yet',
+    source: 'Source',
+    campaign: 'Campaign',
+    variant: 'Variant of the page',
+    none: '–',
+  },
+  stopped: {
+    heading: 'Gets no mail, except a code they ask for',
+    since: 'since',
+    undo: 'Undo',
+    cannotUndo: 'The person decided this. Only they can come back, with a new code on the page.',
+  },
+  consent: {
+    heading: 'Consent',
+    given: 'Given',
+    version: 'Wording',
+    proof: 'Proof to print',
+    none: 'There is no consent: this address was never verified here.',
+  },
+  story: {
+    heading: 'Story',
+    details: 'Details',
+    empty: 'Nothing is kept about this person any more.',
+  },
+  actions: {
+    heading: 'Actions',
+    correct: 'Correct',
+    sendGuide: 'Send the guide again',
+    suppress: 'Stop mail',
+    erase: 'Erase',
+  },
+  correct: {
+    title: 'Correct the answers',
+    text: 'The story keeps what stood here before.',
+    name: 'Full name',
+    company: 'Company',
+    now: (held: string) => (held === '' ? 'Now: no answer' : `Now: ${held}`),
+    notAsked: (label: string) => `${label} (not asked any more)`,
+    takeAway: 'Leave an answer empty to take it away. Write ; between several choices.',
+    action: 'Save',
+    done: 'The answers are corrected.',
+  },
+  erase: {
+    title: (email: string) => `Erase ${email}?`,
+    text: 'This removes the person from every table: answers, mail, consent and its proof, notes of exports, messages to webhooks. It cannot be undone.',
+    elsewhere: 'Files that were exported before and backups still hold the person. Erase them there as well.',
+    label: (email: string) => `Type ${email} to confirm`,
+    differs: 'This is not the address of this person.',
+    action: 'Erase for good',
+  },
+  suppress: {
+    title: (email: string) => `Stop mail to ${email}?`,
+    text: 'The address gets no mail from this page any more, except a code that its owner asks for.',
+    reason: 'Reason',
+    reasons: {
+      'by-hand': 'My own decision',
+      unsubscribed: 'The person unsubscribed elsewhere',
+      complained: 'The person complained',
+      bounced: 'Mail to the address comes back',
+    },
+    means: {
+      'by-hand': 'The consent stays. You can undo this.',
+      unsubscribed: 'Withdraws the consent. Undo it only if you were wrong about the person.',
+      complained: 'Withdraws the consent. Only the person can come back, with a new code.',
+      bounced: 'The consent stays. You can undo this.',
+    },
+    note: 'Note: why, or at whose request (optional)',
+    action: 'Stop mail',
+    done: 'The address gets no mail any more.',
+  },
+  unsuppress: {
+    title: (email: string) => `Mail ${email} again?`,
+    text: 'Only for a slip. The chain of consents keeps your reason.',
+    reason: 'Why it was a slip',
+    action: 'Mail again',
+    done: 'The address can be mailed again.',
+  },
+  sendGuide: {
+    title: (email: string) => `Send the guide to ${email} again?`,
+    text: 'The mail is queued at once. The story shows whether it arrived.',
+    action: 'Send',
+    done: 'The guide is queued.',
+  },
+} as const;
+
+export const lost = {
+  title: 'Lost',
+  about:
+    'People who asked for a code and never entered one. They have not agreed to anything: repair the way, and do not write to them.',
+  period: 'Asked',
+  last: (days: number) => (days === 1 ? 'Today' : `Last ${days} days`),
+  ownDays: 'Other days',
+  from: 'From',
+  to: 'To',
+  show: 'Show',
+  why: 'Why',
+  platform: 'Mail platform',
+  source: 'Source',
+  all: 'All',
+  count: (shown: number, all: number) =>
+    shown === all
+      ? `${counted(all, 'person', 'people')}.`
+      : `${number(shown)} of ${counted(all, 'person', 'people')}.`,
+  soFar: 'Still reading …',
+  more: 'Read on',
+  showMore: 'Show more',
+  zone: 'Days of UTC, both included.',
+  caption: 'People who entered no code',
+  open: (count: number) => `${counted(count, 'more person', 'more people')} can still enter a code.`,
+  columns: { asked: 'Asked', person: 'Person', platform: 'Platform', source: 'Source', why: 'Why' },
+  wrongTries: (count: number) => counted(count, 'wrong try', 'wrong tries'),
+  codes: (count: number) => counted(count, 'code', 'codes'),
+  empty: {
+    title: 'Nobody was lost',
+    text: 'Everyone who asked for a code in this time entered it, or still can.',
+  },
+  noneChosen: { title: 'Nobody fits', text: 'Take one of the filters away.', clear: 'Clear the filters' },
+} as const;
+
+export const report = {
+  title: 'Report',
+  period: 'Period',
+  source: 'Source',
+  campaign: 'Campaign',
+  everySource: 'All sources',
+  everyCampaign: 'All campaigns',
+  download: 'Download',
+  counting: 'Counting …',
+  countingLong: 'Still counting. With a million leads this takes some seconds.',
+  table: (heading: string) => `Table: ${heading}`,
+  behindEachBar: (text: string) => `Behind each bar: ${text}`,
+} as const;
+
+export const mail = {
+  title: 'Mail',
+  stuck: 'The database cannot be written: nothing is sent until it can. The doctor says why.',
+  waiting: {
+    heading: 'Waits to be sent',
+    caption: 'Mail that waits, by domain',
+    none: 'No mail waits.',
+    columns: { domain: 'Domain', count: 'Mails', oldest: 'The oldest since', putOff: 'Put off' },
+  },
+  refused: {
+    heading: 'Refused in the last 30 days',
+    caption: 'Mail that was refused, by domain',
+    none: 'No mail server has refused a mail.',
+    columns: { domain: 'Domain', reply: 'The mail server said', count: 'Mails', last: 'Last' },
+  },
+  suppressions: {
+    heading: 'Not to be mailed',
+    caption: 'Addresses that get no mail',
+    about: 'These addresses get no mail, except a code they ask for.',
+    none: 'Every address may be mailed.',
+    erased: 'An erased address',
+    columns: { email: 'Address', reason: 'Reason', since: 'Since', note: 'Note' },
+    more: 'Show more',
+  },
+  webhooks: {
+    heading: 'Webhooks',
+    caption: 'Messages to webhooks',
+    off: 'No webhooks are set up. With WEBHOOK_URLS, other programs hear of each lead at once.',
+    counts: (queued: number, dead: number) =>
+      `${counted(queued, 'message waits', 'messages wait')}, ${counted(dead, 'was given up', 'were given up')}.`,
+    none: 'Every message has arrived.',
+    columns: {
+      made: 'Made',
+      type: 'Event',
+      to: 'To',
+      state: 'State',
+      tries: 'Tries',
+      answer: 'Last answer',
+    },
+    states: { queued: 'Waits', dead: 'Given up' },
+    nextTry: 'Next try',
+    retry: 'Send again',
+    retryAll: 'Send all again',
+    retryOf: (type: string) => `Send ${type} again`,
+    revived: (count: number) => `${counted(count, 'message is', 'messages are')} sent again.`,
+    noneRevived: 'None of them was given up any more.',
+  },
+} as const;
+
+export const doctor = {
+  title: 'Doctor',
+  looked: 'Last looked',
+  again: 'Look again',
+  looking: 'Looking at settings, database, mail account and DNS. This takes up to half a minute.',
+  states: { problem: 'Problem', warning: 'Warning', note: 'Note', ok: 'In order' },
+  headings: {
+    problem: 'Codes do not arrive, or are not safe',
+    warning: 'Works, and should be mended',
+    note: 'Good to know',
+    ok: 'In order',
+  },
+  fine: (count: number) => `${counted(count, 'check')} found nothing to mend`,
+  summary: (findings: readonly { readonly state: string }[]) => {
+    const of = (state: string) => findings.filter((one) => one.state === state).length;
+    return `${counted(of('problem'), 'problem')}, ${counted(of('warning'), 'warning')}.`;
+  },
+  copyName: (part: string, check: string) => `${part} for ${check}`,
+  publish: 'Publish this record where the DNS of your domain is kept',
+  record: { name: 'Name', type: 'Type', value: 'Value' },
+} as const;
+
+export const copy = {
+  copy: 'Copy',
+  copied: 'Copied',
+  failed: 'Press Ctrl+C',
+  copyOf: (what: string) => `Copy ${what}`,
+} as const;
+
+export const log = {
+  title: 'Log',
+  about: 'Who did what in the desk and with its commands, kept for as long as personal data.',
+  columns: { at: 'When', who: 'Who', deed: 'What', about: 'About', details: 'Details', from: 'From' },
+  deeds: {
+    'signed-in': 'Signed in',
+    'signed-out': 'Signed out',
+    looked: 'Looked at a person',
+    listed: 'Listed people',
+    exported: 'Exported',
+    corrected: 'Corrected',
+    erased: 'Erased',
+    suppressed: 'Stopped mail',
+    unsuppressed: 'Undid a stop of mail',
+    'sent-guide': 'Sent the guide again',
+    'retried-webhooks': 'Sent webhooks again',
+    'downloaded-report': 'Downloaded a report',
+  },
+  empty: { title: 'Nothing yet', text: 'Nobody has signed in, and no command has changed anything.' },
 } as const;
 
 export const signIn = {

@@ -27,3 +27,14 @@ export const DownIcon = icon('M12 5v13m-5.5-5.5L12 18l5.5-5.5', WEIGHT);
 export const WarningIcon = icon('M12 3.5 2.5 20h19zM12 10v4.5m0 2.4v.2', WEIGHT);
 export const ProblemIcon = icon('M12 3.5a8.5 8.5 0 1 0 0 17 8.5 8.5 0 0 0 0-17zM12 8v4.5m0 3v.2', WEIGHT);
 export const NoteIcon = icon('M12 3.5a8.5 8.5 0 1 0 0 17 8.5 8.5 0 0 0 0-17zm0 7.5v5m0-8.2v.2', WEIGHT);
+export const LostIcon = icon(
+  'M10 4.5a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7zM3.5 20c0-3.4 2.9-5.5 6.5-5.5 1.2 0 2.4.2 3.4.7M16 16l5 5m0-5-5 5',
+  WEIGHT,
+);
+export const ReportIcon = icon(
+  'M6 3.5h8.5L19 8v12.5H6zM14 3.5V8.5h5M9.5 17v-3.5m3 3.5v-5.5m3 5.5v-2',
+  WEIGHT,
+);
+export const MailIcon = icon('M3.5 6h17v12h-17zM4 6.5l8 6.5 8-6.5', WEIGHT);
+export const DoctorIcon = icon('M3.5 12h4l2.5-6.5 4 13 2.5-6.5h4', WEIGHT);
+export const LogIcon = icon('M8.5 6h12m-12 6h12m-12 6h12M4 6h.5M4 12h.5M4 18h.5', WEIGHT);

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import type { Finding } from '#desk/calls/figures.ts';
+import { findingGroups } from '#desk/web/doctor/finding-groups.ts';
+
+const finding = (check: string, state: Finding['state']): Finding => ({ check, state, sentence: '' });
+
+describe('the findings of the doctor', () => {
+  it('are read from the worst to the best, and within a group as they were found', () => {
+    const groups = findingGroups([
+      finding('settings', 'ok'),
+      finding('SPF', 'problem'),
+      finding('disk', 'ok'),
+      finding('DKIM', 'warning'),
+      finding('DMARC', 'problem'),
+    ]);
+    assert.deepEqual(
+      groups.map(({ state, findings }) => [state, findings.map(({ check }) => check)]),
+      [
+        ['problem', ['SPF', 'DMARC']],
+        ['warning', ['DKIM']],
+        ['ok', ['settings', 'disk']],
+      ],
+    );
+  });
+});

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import type { Lost } from '#desk/calls/people.ts';
+import { chosenLost, lostGroups, readLostChoice } from '#desk/web/lost/lost-groups.ts';
+
+const lost = (name: string, why: string, platform: string, source: string): Lost => ({
+  id: name,
+  askedAt: '2026-11-20T12:46:00.000Z',
+  email: `${name}@example.com`,
+  name,
+  company: '',
+  source,
+  platform,
+  reason: 'not-tried',
+  why,
+  reply: null,
+  codes: 1,
+  wrongTries: 0,
+});
+
+const PEOPLE = [
+  lost('lena', 'Refused', 'Google', 'newsletter'),
+  lost('tom', 'Never tried', 'Microsoft', 'newsletter'),
+  lost('ana', 'Never tried', 'Microsoft', 'direct'),
+  lost('piotr', 'Never tried', 'Google', 'direct'),
+];
+
+describe('groups of lost leads', () => {
+  it('count each reason, the most frequent first', () => {
+    assert.deepEqual(lostGroups(PEOPLE, {}, 'why'), [
+      { value: 'Never tried', people: 3 },
+      { value: 'Refused', people: 1 },
+    ]);
+  });
+
+  it('say how long the list becomes: the rest of the choice counts, their own part of it does not', () => {
+    const choice = { why: 'Never tried', platform: 'Microsoft' };
+    assert.deepEqual(lostGroups(PEOPLE, choice, 'platform'), [
+      { value: 'Microsoft', people: 2 },
+      { value: 'Google', people: 1 },
+    ]);
+    assert.deepEqual(lostGroups(PEOPLE, choice, 'source'), [
+      { value: 'direct', people: 1 },
+      { value: 'newsletter', people: 1 },
+    ]);
+  });
+
+  it('keep what is chosen, also when nobody is in it any more', () => {
+    assert.deepEqual(
+      lostGroups(PEOPLE, { why: 'Mail still waits to leave', platform: 'Google' }, 'why').at(-1),
+      { value: 'Mail still waits to leave', people: 0 },
+    );
+  });
+
+  it('choose people by the address of the page', () => {
+    const choice = readLostChoice(new URLSearchParams('why=Never+tried&source=direct&platform=&other=1'));
+    assert.deepEqual(choice, { why: 'Never tried', source: 'direct' });
+    assert.deepEqual(
+      chosenLost(PEOPLE, choice).map(({ id }) => id),
+      ['ana', 'piotr'],
+    );
+    assert.equal(chosenLost(PEOPLE, {}).length, 4);
+  });
+});

@@ -1,0 +1,55 @@
+// Groups of lost leads: how many there are for each reason, platform and source, and which of them are shown.
+import type { Lost } from '#desk/calls/people.ts';
+
+/** What a list can be limited to. Each stands in the page's address under its own name. */
+export const LOST_FACETS = ['why', 'platform', 'source'] as const;
+export type LostFacet = (typeof LOST_FACETS)[number];
+/** The value that was chosen of each; one that was not chosen is not there. */
+export type LostChoice = { readonly [Facet in LostFacet]?: string };
+
+export type LostGroup = { readonly value: string; readonly people: number };
+
+const VALUES: Readonly<Record<LostFacet, (lost: Lost) => string>> = {
+  why: ({ why }) => why,
+  platform: ({ platform }) => platform,
+  source: ({ source }) => source,
+};
+
+/** The choice that stands in an address. */
+export const readLostChoice = (query: URLSearchParams): LostChoice =>
+  Object.fromEntries(
+    LOST_FACETS.flatMap((facet) => {
+      const value = query.get(facet);
+      return value === null || value === '' ? [] : [[facet, value]];
+    }),
+  );
+
+const fits = (lost: Lost, choice: LostChoice, except?: LostFacet): boolean =>
+  LOST_FACETS.every(
+    (facet) => facet === except || choice[facet] === undefined || VALUES[facet](lost) === choice[facet],
+  );
+
+/** The people of a choice, in the order in which they came. */
+export const chosenLost = (lost: readonly Lost[], choice: LostChoice): readonly Lost[] =>
+  lost.filter((one) => fits(one, choice));
+
+/**
+ * How many people each value has, the most first: of those who fit the rest of the choice, so that a figure says how long the list becomes.
+ * What is chosen stands there even without anyone, so that it can be taken back.
+ */
+export function lostGroups(
+  lost: readonly Lost[],
+  choice: LostChoice,
+  facet: LostFacet,
+): readonly LostGroup[] {
+  const people = new Map<string, number>();
+  for (const one of lost) people.set(VALUES[facet](one), people.get(VALUES[facet](one)) ?? 0);
+  const chosen = choice[facet];
+  if (chosen !== undefined && !people.has(chosen)) people.set(chosen, 0);
+  for (const one of lost)
+    if (fits(one, choice, facet)) people.set(VALUES[facet](one), (people.get(VALUES[facet](one)) ?? 0) + 1);
+  return [...people]
+    .map(([value, count]) => ({ value, people: count }))
+    .filter(({ value, people: count }) => count > 0 || value === chosen)
+    .toSorted((a, b) => b.people - a.people || a.value.localeCompare(b.value));
+}

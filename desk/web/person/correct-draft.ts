@@ -1,0 +1,57 @@
+// What is typed to correct a person's answers, and what of it is a change.
+import type { Person } from '#desk/calls/people.ts';
+import { answerText } from '#shared/own-answers.ts';
+
+export type CorrectDraft = {
+  readonly name: string;
+  readonly company: string;
+  /** By the id of the question; several choices with "; " between them. */
+  readonly answers: Readonly<Record<string, string>>;
+};
+
+export type Question = {
+  readonly id: string;
+  readonly label: string;
+  /** Whether the form still asks it. */
+  readonly isAsked: boolean;
+};
+
+/** The questions whose answers can be corrected: those of the form in its order, then those that only this person still answers. */
+export const questionsFor = (
+  { answers }: Pick<Person, 'answers'>,
+  fields: readonly { readonly id: string; readonly label: string }[],
+): readonly Question[] => [
+  ...fields.map(({ id, label }) => ({ id, label, isAsked: true })),
+  ...Object.entries(answers)
+    .filter(([id]) => fields.every((field) => field.id !== id))
+    .map(([id, { label }]) => ({ id, label, isAsked: false })),
+];
+
+/** What stands there now. */
+export const draftOf = (
+  { name, company, answers }: Pick<Person, 'name' | 'company' | 'answers'>,
+  questions: readonly Question[],
+): CorrectDraft => ({
+  name,
+  company,
+  answers: Object.fromEntries(questions.map(({ id }) => [id, answerText(answers[id]?.answer)])),
+});
+
+/** What a correction changes. An empty answer takes the answer away. */
+export type Changes = {
+  name?: string;
+  company?: string;
+  answers?: Record<string, string>;
+};
+
+/** @returns null when nothing is different; spaces around a text make no difference */
+export function changesIn(before: CorrectDraft, after: CorrectDraft): Changes | null {
+  const changes: Changes = {};
+  for (const field of ['name', 'company'] as const)
+    if (after[field].trim() !== before[field].trim()) changes[field] = after[field].trim();
+  const answers = Object.entries(after.answers)
+    .map(([id, text]) => [id, text.trim()] as const)
+    .filter(([id, text]) => text !== (before.answers[id] ?? '').trim());
+  if (answers.length > 0) changes.answers = Object.fromEntries(answers);
+  return Object.keys(changes).length === 0 ? null : changes;
+}

@@ -1,0 +1,98 @@
+// Corrects a person's answers. Under a field stands what is kept now, once it is different.
+import { useState, type ChangeEvent } from 'react';
+
+import { correct } from '#desk/calls/people.ts';
+import { CHANGED_BY_A_PERSON } from '#desk/web/person/changed-calls.ts';
+import styles from '#desk/web/person/changes.module.css';
+import type { ChangeProps } from '#desk/web/person/changes.tsx';
+import { changesIn, draftOf, questionsFor, type CorrectDraft } from '#desk/web/person/correct-draft.ts';
+import { usePerson } from '#desk/web/person.ts';
+import { useSend } from '#desk/web/queries.ts';
+import { Button } from '#desk/web/ui/button.tsx';
+import { Dialog, DialogActions } from '#desk/web/ui/dialog.tsx';
+import { AreaField, Field } from '#desk/web/ui/fields.tsx';
+import { parts, personPage } from '#desk/web/words.ts';
+
+const words = personPage.correct;
+/** An answer that is longer, or has lines, gets a field of several lines. */
+const LINE_LENGTH = 80;
+
+export function Correct({ person, onClose, onDone }: ChangeProps) {
+  const { fields } = usePerson();
+  // What stood there when the dialogue was opened.
+  const [{ questions, before }] = useState(() => {
+    const asked = questionsFor(person, fields);
+    return { questions: asked, before: draftOf(person, asked) };
+  });
+  const [draft, setDraft] = useState<CorrectDraft>(before);
+  const { mutate, isPending, error } = useSend(correct, CHANGED_BY_A_PERSON);
+  const changes = changesIn(before, draft);
+  return (
+    <Dialog open onOpenChange={onClose} title={words.title} text={words.text}>
+      <form
+        className={styles.form}
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (changes === null || isPending) return;
+          mutate({ id: person.id, ...changes }, { onSuccess: () => onDone(words.done) });
+        }}
+      >
+        {(['name', 'company'] as const).map((field) => (
+          <Corrected
+            key={field}
+            label={words[field]}
+            held={before[field]}
+            typed={draft[field]}
+            onType={(text) => setDraft({ ...draft, [field]: text })}
+          />
+        ))}
+        {questions.map(({ id, label, isAsked }) => (
+          <Corrected
+            key={id}
+            label={isAsked ? label : words.notAsked(label)}
+            held={before.answers[id] ?? ''}
+            typed={draft.answers[id] ?? ''}
+            onType={(text) => setDraft({ ...draft, answers: { ...draft.answers, [id]: text } })}
+          />
+        ))}
+        {questions.length > 0 && <p className={styles.quiet}>{words.takeAway}</p>}
+        {error && (
+          <p className={styles.error} role="alert">
+            {error.message}
+          </p>
+        )}
+        <DialogActions>
+          <Button onClick={onClose}>{parts.cancel}</Button>
+          <Button type="submit" look="primary" disabled={changes === null} aria-busy={isPending || undefined}>
+            {isPending ? parts.working : words.action}
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}
+
+function Corrected({
+  label,
+  held,
+  typed,
+  onType,
+}: {
+  readonly label: string;
+  readonly held: string;
+  readonly typed: string;
+  readonly onType: (text: string) => void;
+}) {
+  const props = {
+    label,
+    value: typed,
+    onChange: ({ target }: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) => onType(target.value),
+    autoComplete: 'off',
+  };
+  return (
+    <div>
+      {held.length > LINE_LENGTH || held.includes('\n') ? <AreaField {...props} /> : <Field {...props} />}
+      {held.trim() !== typed.trim() && <p className={styles.now}>{words.now(held)}</p>}
+    </div>
+  );
+}

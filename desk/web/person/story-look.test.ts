@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { detailsOf, storyDays, toneOf } from '#desk/web/person/story-look.ts';
+
+describe('an entry of a story', () => {
+  it('is bad news when something did not arrive, whatever its kind', () => {
+    assert.equal(toneOf({ kind: 'mail', what: 'mail sent' }), 'quiet');
+    assert.equal(toneOf({ kind: 'mail', what: 'mail failed' }), 'bad');
+    assert.equal(toneOf({ kind: 'webhook', what: 'webhook dead' }), 'bad');
+    assert.equal(toneOf({ kind: 'code', what: 'had entered wrong codes' }), 'bad');
+    assert.equal(toneOf({ kind: 'code', what: 'entered the code' }), 'good');
+    assert.equal(toneOf({ kind: 'withdrawal', what: 'took the consent back' }), 'bad');
+    assert.equal(toneOf({ kind: 'lead', what: 'became a lead' }), 'good');
+  });
+
+  it('shows at once which mail it was, and why it failed; the rest on demand', () => {
+    const details = {
+      kind: 'code',
+      attempts: '1',
+      'the mail server said': '550 5.1.1 User unknown',
+      reference: '0190',
+    };
+    assert.deepEqual(detailsOf({ kind: 'mail', what: 'mail sent', details }), {
+      telling: [{ name: 'kind', value: 'code' }],
+      more: [
+        { name: 'attempts', value: '1' },
+        { name: 'the mail server said', value: '550 5.1.1 User unknown' },
+        { name: 'reference', value: '0190' },
+      ],
+    });
+    assert.deepEqual(
+      detailsOf({ kind: 'mail', what: 'mail failed', details }).telling.map(({ name }) => name),
+      ['kind', 'the mail server said'],
+    );
+  });
+
+  it('shows at once all that a correction changed', () => {
+    const { telling, more } = detailsOf({
+      kind: 'correction',
+      what: 'was corrected by the operator',
+      details: { name: 'Ada → Ada King', Phone: '– → 12' },
+    });
+    assert.equal(telling.length, 2);
+    assert.deepEqual(more, []);
+  });
+
+  it('stands under its day, the newest first', () => {
+    const entries = ['2026-11-20T10:00Z', '2026-11-21T09:00Z', '2026-11-21T11:00Z'].map((at) => ({ at }));
+    assert.deepEqual(
+      storyDays(entries, (at) => at.slice(0, 10)),
+      [
+        { day: '2026-11-21', entries: [entries[2], entries[1]] },
+        { day: '2026-11-20', entries: [entries[0]] },
+      ],
+    );
+  });
+});

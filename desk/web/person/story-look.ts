@@ -1,0 +1,84 @@
+// How an entry of a person's story looks: whether it is good or bad news, and which of its details stand there without being asked for.
+import type { Happening } from '#desk/calls/people.ts';
+
+/** `good`: a step towards a lead. `bad`: mail or a message that did not arrive, or a person who left. */
+export type Tone = 'good' | 'bad' | 'quiet';
+
+const TONES: Readonly<Record<Happening['kind'], Tone>> = {
+  form: 'quiet',
+  mail: 'quiet',
+  code: 'good',
+  lead: 'good',
+  read: 'good',
+  consent: 'good',
+  withdrawal: 'bad',
+  correction: 'quiet',
+  export: 'quiet',
+  webhook: 'quiet',
+  other: 'quiet',
+};
+
+/** How `what` ends when something did not arrive, or was wrong (desk/people/life-of-a-lead.ts). */
+const BAD_ENDS = [' failed', ' dead', ' dropped', ' wrong codes', ' any more'];
+
+export const toneOf = ({ kind, what }: Pick<Happening, 'kind' | 'what'>): Tone =>
+  BAD_ENDS.some((end) => what.endsWith(end)) ? 'bad' : TONES[kind];
+
+/** Names of details that tell an entry apart from others of its kind. */
+const TELLING: Readonly<Partial<Record<Happening['kind'], readonly string[]>>> = {
+  form: ['source'],
+  mail: ['kind'],
+  code: ['how often'],
+  export: ['as'],
+  webhook: ['event'],
+  withdrawal: ['reason', 'by way of'],
+};
+/** Shown as well when it is bad news: why. */
+const TELLING_WHEN_BAD: readonly string[] = [
+  'the mail server said',
+  'it answered',
+  'reason',
+  'note',
+  'how often',
+];
+
+export type Detail = { readonly name: string; readonly value: string };
+
+/** The details of an entry: those that stand there at once, and those on demand. */
+export function detailsOf(happening: Pick<Happening, 'kind' | 'what' | 'details'>): {
+  readonly telling: readonly Detail[];
+  readonly more: readonly Detail[];
+} {
+  const all = Object.entries(happening.details).map(([name, value]) => ({ name, value }));
+  // Of a correction every detail is what changed.
+  if (happening.kind === 'correction') return { telling: all, more: [] };
+  const wanted = [
+    ...(TELLING[happening.kind] ?? []),
+    ...(toneOf(happening) === 'bad' ? TELLING_WHEN_BAD : []),
+  ];
+  return {
+    telling: all.filter(({ name }) => wanted.includes(name)),
+    more: all.filter(({ name }) => !wanted.includes(name)),
+  };
+}
+
+/** Whether a detail is a time, which is shown in the reader's zone. */
+export const isTime = (text: string): boolean => /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text);
+
+/** Entries of one day of the reader's zone, the newest first. */
+export type StoryDay<Entry> = { readonly day: string; readonly entries: readonly Entry[] };
+
+/** @param dayOf the day of a time, as the reader reads it */
+export function storyDays<Entry extends { readonly at: string }>(
+  entries: readonly Entry[],
+  dayOf: (at: string) => string,
+): readonly StoryDay<Entry>[] {
+  const days: { day: string; entries: Entry[] }[] = [];
+  for (const entry of entries.toReversed()) {
+    const day = dayOf(entry.at);
+    const last = days.at(-1);
+    if (last?.day === day) last.entries.push(entry);
+    else days.push({ day, entries: [entry] });
+  }
+  return days;
+}

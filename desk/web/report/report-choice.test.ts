@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import {
+  offeredPeriods,
+  readReportChoice,
+  reportFileUrl,
+  reportQuery,
+} from '#desk/web/report/report-choice.ts';
+
+const NOW = Date.parse('2026-01-31T23:59:00Z');
+const read = (query: string) => readReportChoice(new URLSearchParams(query));
+
+describe('the choice of a report', () => {
+  it('is the last 30 days of everyone, unless the address says more', () => {
+    assert.deepEqual(read(''), { period: '30d' });
+    assert.deepEqual(read('period=&source=&campaign=+'), { period: '30d' });
+    assert.deepEqual(read('period=2026-01&source=news%26more&campaign=spring'), {
+      period: '2026-01',
+      source: 'news&more',
+      campaign: 'spring',
+    });
+  });
+
+  it('comes back from the address it makes', () => {
+    for (const query of ['', 'period=4w', 'period=2026-01&source=news%26more&campaign=spring'])
+      assert.equal(String(new URLSearchParams(reportQuery(read(query)))), query);
+  });
+
+  it('names the period of the file, also when it is the default', () => {
+    assert.equal(reportFileUrl(read('')), '/api/report.html?period=30d');
+    assert.equal(reportFileUrl(read('source=a%26b')), '/api/report.html?period=30d&source=a%26b');
+  });
+
+  it('offers twelve months of UTC, this one first', () => {
+    const offered = offeredPeriods(NOW, '30d');
+    assert.deepEqual(
+      offered.filter(({ period }) => period.includes('-')).map(({ period }) => period),
+      [
+        ...['2026-01', '2025-12', '2025-11', '2025-10', '2025-09', '2025-08'],
+        ...['2025-07', '2025-06', '2025-05', '2025-04', '2025-03', '2025-02'],
+      ],
+    );
+    assert.deepEqual(offered.slice(0, 2), [
+      { period: '7d', label: 'Last 7 days' },
+      { period: '30d', label: 'Last 30 days' },
+    ]);
+    assert.equal(offered.find(({ period }) => period === '2025-12')?.label, 'December 2025');
+  });
+
+  it('offers what was typed into the address as well', () => {
+    assert.deepEqual(offeredPeriods(NOW, '3w')[0], { period: '3w', label: 'Last 3 weeks' });
+    assert.deepEqual(offeredPeriods(NOW, '1d')[0], { period: '1d', label: 'Last day' });
+    assert.deepEqual(offeredPeriods(NOW, 'always')[0], { period: 'always', label: 'always' });
+    assert.deepEqual(offeredPeriods(NOW, '2024-13')[0], { period: '2024-13', label: '2024-13' });
+  });
+});

@@ -1,0 +1,62 @@
+// What a report is about, as it stands in the page's address, and the periods that the page offers.
+import { REPORT_FILE_PATH, type ReportAsked } from '#desk/calls/figures.ts';
+
+const DEFAULT_PERIOD = '30d';
+const SPANS = ['7d', '30d', '90d', '52w'] as const;
+const MONTHS = 12;
+
+/** The report that an address asks for. What is no period is left to the server, which says what it takes. */
+export function readReportChoice(query: URLSearchParams): ReportAsked {
+  const said = (name: string) => query.get(name)?.trim() || undefined;
+  const source = said('source');
+  const campaign = said('campaign');
+  return {
+    period: said('period') ?? DEFAULT_PERIOD,
+    ...(source !== undefined && { source }),
+    ...(campaign !== undefined && { campaign }),
+  };
+}
+
+/** The query of an address, without what is so by default. */
+export const reportQuery = ({ period, source, campaign }: ReportAsked): Readonly<Record<string, string>> => ({
+  ...(period !== DEFAULT_PERIOD && { period }),
+  ...(source !== undefined && source !== '' && { source }),
+  ...(campaign !== undefined && campaign !== '' && { campaign }),
+});
+
+/** Where the same report is as a file. */
+export const reportFileUrl = ({ period, ...only }: ReportAsked): string =>
+  `${REPORT_FILE_PATH}?${String(new URLSearchParams({ period, ...reportQuery({ period: DEFAULT_PERIOD, ...only }) }))}`;
+
+export type OfferedPeriod = { readonly period: string; readonly label: string };
+
+/**
+ * Periods to choose from: the last days and weeks, then months of UTC, this one first.
+ * @param now milliseconds since 1970
+ * @param chosen stands there as well, also when it was typed into the address
+ */
+export function offeredPeriods(now: number, chosen: string): readonly OfferedPeriod[] {
+  const spans = SPANS.map((period) => ({ period, label: labelOf(period) }));
+  const today = new Date(now);
+  const months = Array.from({ length: MONTHS }, (_, back) => {
+    const first = new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() - back));
+    const period = first.toISOString().slice(0, 7);
+    return { period, label: labelOf(period) };
+  });
+  const all = [...spans, ...months];
+  return all.some(({ period }) => period === chosen)
+    ? all
+    : [{ period: chosen, label: labelOf(chosen) }, ...all];
+}
+
+/** Last 30 days, Last 4 weeks, November 2026; as typed where it is none of these. */
+function labelOf(period: string): string {
+  const [, count, unit] = /^(\d{1,4})([dw])$/.exec(period) ?? [];
+  if (count !== undefined) {
+    const noun = unit === 'w' ? 'week' : 'day';
+    return Number(count) === 1 ? `Last ${noun}` : `Last ${Number(count)} ${noun}s`;
+  }
+  const month = Date.parse(`${period}-01T00:00:00Z`);
+  if (!/^\d{4}-\d{2}$/.test(period) || Number.isNaN(month)) return period;
+  return new Date(month).toLocaleDateString('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' });
+}

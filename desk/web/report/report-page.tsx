@@ -1,0 +1,205 @@
+// The report of a period: the sections of `desk report`, drawn by the server, with their tables.
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useEffect, useId, useState } from 'react';
+
+import { report, type ReportAsked, type ReportShown } from '#desk/calls/figures.ts';
+import { choices } from '#desk/calls/people.ts';
+import { addressOf, ask } from '#desk/web/ask.ts';
+import { keyOf, useAsk } from '#desk/web/queries.ts';
+import { Chart } from '#desk/web/report/chart.tsx';
+import {
+  offeredPeriods,
+  readReportChoice,
+  reportFileUrl,
+  reportQuery,
+} from '#desk/web/report/report-choice.ts';
+import styles from '#desk/web/report/report-page.module.css';
+import { go, usePlace } from '#desk/web/router.ts';
+import { FailedState } from '#desk/web/ui/failed-state.tsx';
+import { SelectField, type Option } from '#desk/web/ui/fields.tsx';
+import { Page } from '#desk/web/ui/page.tsx';
+import { Skeleton } from '#desk/web/ui/skeleton.tsx';
+import { report as words } from '#desk/web/words.ts';
+import { DownloadIcon } from '#web/ui/icons.tsx';
+
+/** After this time the page says that it takes long. */
+const LONG_MS = 3_000;
+
+export function ReportPage() {
+  const { query } = usePlace();
+  const asked = readReportChoice(query);
+  const { data, error, isFetching, isPlaceholderData, refetch } = useQuery({
+    queryKey: keyOf(report, asked),
+    queryFn: ({ signal }) => ask(report, asked, signal),
+    // What was shown stays until the other is counted.
+    placeholderData: keepPreviousData,
+  });
+  const isCounting = isFetching && (data === undefined || isPlaceholderData);
+  return (
+    <Page
+      title={words.title}
+      lead={data?.title}
+      actions={
+        <a className={styles.download} href={reportFileUrl(asked)} download>
+          <DownloadIcon size={16} />
+          {words.download}
+        </a>
+      }
+    >
+      <Choice asked={asked} campaigns={data?.campaigns ?? []} />
+      {isCounting && <Counting key={JSON.stringify(asked)} />}
+      {error !== null && !isFetching && <FailedState error={error} onRetry={() => void refetch()} />}
+      {data === undefined
+        ? isFetching && <Skeleton lines={12} />
+        : error === null && <Sections report={data} isStale={isCounting} />}
+    </Page>
+  );
+}
+
+function Choice({
+  asked,
+  campaigns,
+}: {
+  readonly asked: ReportAsked;
+  readonly campaigns: readonly string[];
+}) {
+  const { data } = useAsk(choices, {});
+  const [now] = useState(() => Date.now());
+  const move = (changed: Partial<ReportAsked>) =>
+    go(addressOf('/report', reportQuery({ ...asked, ...changed })), { replace: true });
+  return (
+    <div className={styles.choice}>
+      <SelectField
+        label={words.period}
+        value={asked.period}
+        options={offeredPeriods(now, asked.period).map(({ period, label }) => ({
+          value: period,
+          name: label,
+        }))}
+        onChange={({ target }) => move({ period: target.value })}
+      />
+      <SelectField
+        label={words.source}
+        value={asked.source ?? ''}
+        options={oneOf(words.everySource, data?.sources ?? [], asked.source)}
+        onChange={({ target }) => move({ source: target.value })}
+      />
+      <SelectField
+        label={words.campaign}
+        value={asked.campaign ?? ''}
+        options={oneOf(words.everyCampaign, campaigns, asked.campaign)}
+        onChange={({ target }) => move({ campaign: target.value })}
+      />
+    </div>
+  );
+}
+
+/** All of them, or one; what is chosen stands there though no list has it. */
+const oneOf = (all: string, values: readonly string[], chosen: string | undefined): readonly Option[] => [
+  { value: '', name: all },
+  ...[...new Set([...(chosen === undefined ? [] : [chosen]), ...values])].map((value) => ({
+    value,
+    name: value,
+  })),
+];
+
+/** Says that it counts, and after a while that this is meant to take so long. */
+function Counting() {
+  const [isLong, setLong] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLong(true), LONG_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <p className={styles.counting} role="status">
+      {isLong ? words.countingLong : words.counting}
+    </p>
+  );
+}
+
+function Sections({
+  report: { figures, sections, notes },
+  isStale,
+}: {
+  readonly report: ReportShown;
+  readonly isStale: boolean;
+}) {
+  return (
+    <div className={styles.report} aria-busy={isStale || undefined}>
+      {figures.length > 0 && (
+        <dl className={styles.figures}>
+          {figures.map(({ name, value, change }) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd className={styles.value}>{value}</dd>
+              <dd className={styles.change}>{change}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      <div className={styles.sections}>
+        {sections.map((section, index) => (
+          <ReportSection key={`${section.heading} ${index}`} section={section} />
+        ))}
+      </div>
+      <div className={styles.notes}>
+        {notes.map((note) => (
+          <p key={note}>{note}</p>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function ReportSection({ section }: { readonly section: ReportShown['sections'][number] }) {
+  const id = useId();
+  const { heading, text, svg, wideSvg, bars, behindEachBar, table } = section;
+  return (
+    <section className={styles.section} data-wide={wideSvg === null ? undefined : ''} aria-labelledby={id}>
+      <h2 id={id} className={styles.heading}>
+        {heading}
+      </h2>
+      {text !== '' && <p className={styles.finding}>{text}</p>}
+      {svg !== null && <Chart svg={svg} wideSvg={wideSvg} bars={bars} behindEachBar={behindEachBar} />}
+      {table !== null && (
+        // Without a drawing the table is all there is.
+        <details className={styles.table} open={svg === null}>
+          <summary>{words.table(heading)}</summary>
+          <Figures name={words.table(heading)} table={table} />
+        </details>
+      )}
+    </section>
+  );
+}
+
+type Table = NonNullable<ReportShown['sections'][number]['table']>;
+
+function Figures({ name, table: { head, rows } }: { readonly name: string; readonly table: Table }) {
+  return (
+    // A wide table scrolls by itself; the keyboard can do so because it can have the focus.
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+    <div className={styles.scroller} tabIndex={0} role="region" aria-label={name}>
+      <table>
+        <thead>
+          <tr>
+            {head.map((column) => (
+              <th key={column} scope="col">
+                {column}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(([first = '', ...cells], row) => (
+            <tr key={`${first} ${row}`}>
+              <th scope="row">{first}</th>
+              {cells.map((cell, column) => (
+                <td key={column}>{cell}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

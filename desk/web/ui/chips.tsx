@@ -1,0 +1,55 @@
+// Buttons of which one is pressed: a list is limited to one of several values, each with its count.
+import { useId } from 'react';
+
+import styles from '#desk/web/ui/chips.module.css';
+import { number } from '#desk/web/words.ts';
+
+export type ChipOption = { readonly value: string; readonly label?: string; readonly count?: number };
+
+export function Chips({
+  label,
+  all,
+  options,
+  chosen,
+  onChoose,
+}: {
+  readonly label: string;
+  /** The name of the first button, which takes the limit away; none where one value is always chosen. */
+  readonly all?: string;
+  readonly options: readonly ChipOption[];
+  readonly chosen: string | undefined;
+  readonly onChoose: (value: string | undefined) => void;
+}) {
+  const id = useId();
+  return (
+    <div className={styles.group} role="group" aria-labelledby={id}>
+      <span className={styles.label} id={id}>
+        {label}
+      </span>
+      <div className={styles.chips}>
+        {all !== undefined && (
+          <button
+            type="button"
+            className={styles.chip}
+            aria-pressed={chosen === undefined}
+            onClick={() => onChoose(undefined)}
+          >
+            {all}
+          </button>
+        )}
+        {options.map(({ value, label: name = value, count }) => (
+          <button
+            key={value}
+            type="button"
+            className={styles.chip}
+            aria-pressed={chosen === value}
+            onClick={() => onChoose(value)}
+          >
+            {name}
+            {count !== undefined && <span className={styles.count}> {number(count)}</span>}
+          </button>
+        ))}
+      </div>
+    </div>
+  );
+}

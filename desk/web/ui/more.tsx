@@ -1,0 +1,40 @@
+// A list that comes a page at a time: its states, what is there, and a button for more.
+import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+
+import { Button } from '#desk/web/ui/button.tsx';
+import { FailedState } from '#desk/web/ui/failed-state.tsx';
+import { Skeleton } from '#desk/web/ui/skeleton.tsx';
+import { parts as words } from '#desk/web/words.ts';
+import styles from '#desk/web/ui/more.module.css';
+
+export function More<Answered>({
+  of: { data, error, hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage, refetch },
+  children,
+}: {
+  readonly of: UseInfiniteQueryResult<InfiniteData<Answered>>;
+  readonly children: (pages: readonly Answered[]) => ReactNode;
+}) {
+  return (
+    <>
+      {data === undefined ? error === null && <Skeleton lines={6} /> : children(data.pages)}
+      {error !== null && (
+        <FailedState
+          error={error}
+          onRetry={() => void (isFetchNextPageError ? fetchNextPage() : refetch())}
+        />
+      )}
+      {hasNextPage && error === null && (
+        <Button
+          className={styles.more}
+          aria-busy={isFetchingNextPage || undefined}
+          onClick={() => {
+            if (!isFetchingNextPage) void fetchNextPage();
+          }}
+        >
+          {words.more}
+        </Button>
+      )}
+    </>
+  );
+}

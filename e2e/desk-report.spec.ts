@@ -1,0 +1,100 @@
+// The report in the desk: the figures and words of `desk report`, for a period, a source and a campaign.
+import { readFileSync } from 'node:fs';
+
+import { expect, expectNoViolations, sidewaysOverflow, test } from './desk-fixtures.ts';
+
+test('the report is drawn, limited to a source, and downloaded as it stands', async ({ page, open }) => {
+  test.slow();
+  await open('/report');
+  await expect(page.getByRole('heading', { name: 'By source' })).toBeVisible();
+  await expect(page.getByRole('main').getByRole('term').first()).toHaveText('New leads');
+  await expect(page.getByRole('main').getByRole('definition').first()).toHaveText('3');
+  const bySource = page.getByRole('region', { name: 'By source', exact: true });
+  await expect(bySource.locator('svg').first()).toBeVisible();
+  // Names in the drawing are in the desk's own face, which only comes through where no style was refused.
+  await expect(bySource.locator('svg text').first()).toHaveCSS('font-size', '13px');
+  await bySource.getByText('Table: By source').click();
+  await expect(bySource.getByRole('row', { name: /^newsletter/ })).toContainText('2');
+
+  await page.getByLabel('Period').selectOption({ label: 'Last 7 days' });
+  await expect(page).toHaveURL('/report?period=7d');
+  await page.getByLabel('Source', { exact: true }).selectOption('newsletter');
+  await expect(page).toHaveURL('/report?period=7d&source=newsletter');
+  await expect(page.getByRole('main').getByRole('definition').first()).toHaveText('2');
+  // A report on one source has no section that compares sources.
+  await expect(bySource).toHaveCount(0);
+  await page.reload();
+  await expect(page.getByLabel('Source', { exact: true })).toHaveValue('newsletter');
+  await expect(page.getByRole('main').getByRole('definition').first()).toHaveText('2');
+
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'Download' }).click(),
+  ]);
+  expect(download.suggestedFilename()).toBe('report-7d.html');
+  expect(readFileSync(await download.path(), 'utf8')).toContain('from newsletter');
+});
+
+test('a report that cannot be made says what to choose, and keeps the choice', async ({ page, open }) => {
+  await open('/report?source=newslettr');
+  await expect(page.getByRole('alert')).toContainText('newsletter');
+  await page.getByLabel('Source', { exact: true }).selectOption('newsletter');
+  await expect(page.getByRole('alert')).toBeHidden();
+  await expect(page.getByRole('heading', { name: 'Funnel' })).toBeVisible();
+  await open('/report?period=always');
+  await expect(page.getByRole('alert')).toBeVisible();
+  await page.getByLabel('Period').selectOption({ label: 'Last 30 days' });
+  await expect(page.getByRole('heading', { name: 'Funnel' })).toBeVisible();
+});
+
+test('while a report is counted, the page says so and keeps what it showed', async ({ page, open }) => {
+  await open('/report');
+  await expect(page.getByRole('heading', { name: 'Funnel' })).toBeVisible();
+  let go: () => void = () => {};
+  const gate = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  await page.route('**/api/report?*', async (route) => {
+    await gate;
+    await route.continue();
+  });
+  await page.getByLabel('Period').selectOption({ label: 'Last 90 days' });
+  await expect(page.getByRole('status').filter({ hasText: 'Counting' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Funnel' })).toBeVisible();
+  await expect(page.getByText('Still counting')).toBeVisible();
+  go();
+  await expect(page.getByText('Still counting')).toBeHidden();
+  await expect(page).toHaveURL('/report?period=90d');
+});
+
+for (const theme of ['light', 'dark'])
+  test(`every state of the report passes axe in the ${theme} theme`, async ({ page, open }) => {
+    test.slow();
+    await page.addInitScript((value) => localStorage.setItem('theme', value), theme);
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    await open('/report');
+    await expect(page.getByRole('heading', { name: 'Funnel' })).toBeVisible();
+    for (const table of await page
+      .getByRole('main')
+      .getByText(/^Table: /)
+      .all())
+      await table.click();
+    await expectNoViolations(page, 'report');
+    await page.setViewportSize({ width: 375, height: 812 });
+    await expectNoViolations(page, 'report on a telephone');
+    await open('/report?source=nobody');
+    await expect(page.getByRole('alert')).toBeVisible();
+    await expectNoViolations(page, 'a report that failed');
+  });
+
+test('the report fits a telephone @layout', async ({ page, open }) => {
+  await page.setViewportSize({ width: 375, height: 812 });
+  await open('/report');
+  await expect(page.getByRole('heading', { name: 'Funnel' })).toBeVisible();
+  for (const table of await page
+    .getByRole('main')
+    .getByText(/^Table: /)
+    .all())
+    await table.click();
+  expect(await sidewaysOverflow(page)).toBe(0);
+});
