@@ -65,6 +65,8 @@ const NO_SESSION = 'You are not signed in, or your session has ended. Sign in ag
 const MAY_NOT = 'You may look, and not do this. Ask for the role "all" in DESK_PEOPLE.';
 const ONLY_BY_LINK = 'This desk was opened with "npm run desk -- open": use the link that it printed.';
 const MAX_BROWSER_LENGTH = 200;
+/** A few colleagues: their own report may keep the loop for seconds, and the page behind it waits rather than fails. */
+const DESK_LOAD_LIMITS = { maxInHand: 100, maxEventLoopDelayMs: 0 };
 
 /** Builds the application; the caller listens or injects, and closes it. */
 export async function buildDeskApp(service: Service, options: DeskAppOptions): Promise<FastifyInstance> {
@@ -83,7 +85,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
       // What is counted is the page.
       funnel: { pageSeen: () => {} },
     },
-    { ...options, release: null },
+    { ...options, loadLimits: options.loadLimits ?? DESK_LOAD_LIMITS, release: null },
   );
   const { app, visitorAddress, sendError } = http;
   const cookies = createDeskCookies(secrets, door.url);
