@@ -290,16 +290,18 @@ for (const [sample, faults] of SAMPLES) {
 const release = newestRelease(distFolder(PROJECT_FOLDER, CAMPAIGN_FOLDER));
 if (release === null) throw new Error('The site is not built yet. Run "npm run build" first.');
 const complaints = new Set<string>();
-for (const name of globSync('**/*.{html,js}', { cwd: release.folder })) {
+for (const name of globSync('**/*.{html,js,css}', { cwd: release.folder })) {
   const text = readFileSync(path.join(release.folder, name), 'utf8');
   const ofType = (element: string) =>
     text.matchAll(new RegExp(`<${element}(?: data-app[^>]*)?>(.*?)</${element}>`, 'gs'));
   const found = name.endsWith('.js')
     ? [await complaintsAboutScript(text, name)]
-    : await Promise.all([
-        ...Array.from(ofType('style'), async ([, css = '']) => complaintsAboutStyles(css)),
-        ...Array.from(ofType('script'), ([, code = '']) => complaintsAboutScript(code, name)),
-      ]);
+    : name.endsWith('.css')
+      ? [complaintsAboutStyles(text)]
+      : await Promise.all([
+          ...Array.from(ofType('style'), async ([, css = '']) => complaintsAboutStyles(css)),
+          ...Array.from(ofType('script'), ([, code = '']) => complaintsAboutScript(code, name)),
+        ]);
   for (const complaint of found.flat()) complaints.add(`${name}: ${complaint}`);
 }
 for (const complaint of complaints) process.stderr.write(`${complaint}\n`);
