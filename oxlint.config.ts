@@ -50,7 +50,7 @@ const FLOORS: readonly Readonly<Record<string, readonly string[]>>[] = [
       // The desk in a browser serves its own pages.
       'security-headers.ts',
       'static-files.ts',
-      // The desk says the same of a database that takes no writes.
+      // It says the same of a database that takes no writes.
       'write-faults.ts',
     ],
     // Two subjects: the desk has a log and no metrics.

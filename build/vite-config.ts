@@ -40,12 +40,12 @@ function shortClassName(name: string, file: string): string {
 const LIGHT_DARK = 1_048_576;
 
 /** For whom, and how strictly. */
-const BUILT = {
+const BUILT: NonNullable<InlineConfig['build']> = {
   target: [...BUILD_TARGET],
   cssTarget: [...BUILD_TARGET],
   // A busy machine is no mistake of ours, and a warning stops the build.
   rolldownOptions: { checks: { bundlerTimings: false } },
-} satisfies InlineConfig['build'];
+};
 
 /** Of the desk in a browser: it knows no campaign, and has its styles and fonts in files. */
 export const deskViteConfig: InlineConfig = {

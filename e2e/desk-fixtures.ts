@@ -1,12 +1,11 @@
 // A site with its desk in a browser, and colleagues who are signed in there. The mail is real, as everywhere.
-import { setTimeout } from 'node:timers/promises';
-
 import AxeBuilder from '@axe-core/playwright';
 import { request, type APIRequestContext, type Page } from '@playwright/test';
 
 import { freePort } from '#testing/free-port.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { startSite, type Site, type SiteOptions } from '#testing/start-site.ts';
+import { until } from '#testing/until.ts';
 import { expect, test as base } from './fixtures.ts';
 
 export { expect };
@@ -64,6 +63,9 @@ export async function becomeLead(site: Site, person: Person): Promise<void> {
   await visitor.dispose();
 }
 
+/** A busy machine takes its time. */
+const READY_WITHIN_MS = 60_000;
+
 const isThere = (url: string): Promise<boolean> =>
   fetch(url).then(
     ({ ok }) => ok,
@@ -89,7 +91,7 @@ async function startDeskSite({ env, inbox, people = LEADS }: DeskOptions): Promi
   });
   for (const lead of people) await becomeLead(site, lead);
   // The desk is a process of its own, which starts with the page's.
-  while (!(await isThere(url))) await setTimeout(100);
+  await until(() => isThere(url), READY_WITHIN_MS);
   const read = new Map<string, number>();
   const newestCode = async (email: string) => {
     const count = (read.get(email) ?? 0) + 1;

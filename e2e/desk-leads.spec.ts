@@ -116,7 +116,7 @@ test('a list goes on by itself while the server is still looking, and can be sto
   });
   await open('/leads?search=rare');
   await expect(
-    page.getByText(/^0 shown, the newest first\. Looked back to 4 Mar 2026, \d\d:\d\d, still looking …$/),
+    page.getByText(/^Nobody found yet\. Looked back to 4 Mar 2026, \d\d:\d\d, still looking …$/),
   ).toBeVisible();
   await expect.poll(() => asked).toBeGreaterThan(3);
   await page.getByRole('button', { name: 'Stop looking' }).click();

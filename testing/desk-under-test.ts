@@ -8,15 +8,18 @@ import type { ServerUnderTest } from '#testing/server-under-test.ts';
 export const DESK_URL = 'https://desk.example.com';
 export const DESK_SETTINGS = { DESK_URL, DESK_PEOPLE: 'ada@example.com:all, bob@example.com' };
 
+function peopleOf({ config: { desk } }: ServerUnderTest['service']): DeskAppOptions['door'] {
+  if (desk === null) throw new Error('This server has no DESK_URL: see DESK_SETTINGS.');
+  return { kind: 'people', ...desk };
+}
+
 /** Builds it. The caller closes it before the server. */
 export async function openTestDesk(
   { service }: Pick<ServerUnderTest, 'service'>,
   options: Partial<DeskAppOptions> = {},
 ): Promise<FastifyInstance> {
-  const { desk } = service.config;
-  if (desk === null) throw new Error('This server has no DESK_URL: see DESK_SETTINGS.');
   const app = await buildDeskApp(service, {
-    door: { kind: 'people', ...desk },
+    door: options.door ?? peopleOf(service),
     files: null,
     dnsServers: ['127.0.0.1:9'],
     isStopping: () => false,

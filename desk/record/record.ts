@@ -37,7 +37,7 @@ export async function noteDeed(
     if (await wasNotedSince(database.db, { who, deed, about, since })) return;
   }
   await addToDeskLog(database, {
-    id: uuid({ msecs: at }),
+    id: uuid({ msecs: at, seq: microseconds() }),
     at,
     who,
     deed,
@@ -48,6 +48,9 @@ export async function noteDeed(
   // An erasure leaves SQLite's log empty, and so does its line.
   if (deed === 'erased') database.emptyLog();
 }
+
+/** Orders the lines of one process within a millisecond. */
+const microseconds = (): number => Math.floor(performance.now() * 1_000) % 2 ** 31;
 
 /** Notes what a command did. */
 export const noteCommand = (

@@ -459,6 +459,51 @@ describe('settings', () => {
     assert.doesNotMatch(text, /hunter2/);
   });
 
+  it('serve the desk in a browser at an origin and a port of its own, for the people who are listed', () => {
+    const env = {
+      DESK_URL: 'https://Desk.example.com/',
+      DESK_PEOPLE: 'Ada@Example.com:all,  bob@bücher.example',
+    };
+    assert.deepEqual(configOf(env).desk, {
+      url: 'https://desk.example.com',
+      port: 3001,
+      people: new Map([
+        ['ada@example.com', 'all'],
+        ['bob@xn--bcher-kva.example', 'read'],
+      ]),
+    });
+    const page = 'https://guide.example.com';
+    for (const [changes, complaint] of [
+      [{ DESK_PEOPLE: '' }, /^DESK_PEOPLE must be set too: the addresses that may sign in/],
+      [{ DESK_PEOPLE: 'ada' }, /^DESK_PEOPLE must be addresses, each once, such as ada@example\.com:all/],
+      [{ DESK_PEOPLE: 'ada@example.com:admin' }, /^DESK_PEOPLE must be addresses/],
+      [{ DESK_PEOPLE: 'ada@example.com, ADA@example.com:all' }, /^DESK_PEOPLE must be addresses, each once/],
+      [{ DESK_URL: 'desk.example.com' }, /^DESK_URL must be an address such as https:\/\/desk\.example\.com/],
+      [{ DESK_URL: 'https://example.com/desk' }, /^DESK_URL must be the address of a host alone/],
+      [{ DESK_URL: 'https://ada:x@desk.example.com' }, /^DESK_URL must be the address of a host alone/],
+      [{ DESK_URL: 'http://desk.example.com' }, /^DESK_URL must begin with https/],
+      [{ DESK_URL: 'https://desk.example.com:6000' }, /^DESK_URL must not name port 6000/],
+      [
+        { PUBLIC_URL: `${page}/guide`, DESK_URL: page },
+        /^DESK_URL must be another host than that of PUBLIC_URL/,
+      ],
+      [{ DESK_URL: 'http://localhost:3000' }, /^DESK_URL must be another host than that of PUBLIC_URL/],
+      [{ DESK_PORT: '3000' }, /^DESK_PORT must be another number than PORT: both would listen on 3000/],
+      [
+        { METRICS_PORT: '3001' },
+        /^DESK_PORT must be another number than METRICS_PORT: both would listen on 3001/,
+      ],
+      [{ DESK_URL: '' }, /^DESK_URL must be set too: DESK_PEOPLE means nothing without it/],
+    ] as const) {
+      const complaints = complaintsOf({ ...env, ...changes });
+      assert.equal(complaints.length, 1, complaints.join());
+      assert.match(complaints[0]!, complaint);
+    }
+    const here = { DESK_URL: 'http://127.0.0.1:3001', DESK_PEOPLE: 'ada@example.com' };
+    assert.equal(configOf(here).desk?.url, 'http://127.0.0.1:3001');
+    assert.equal(configOf({ ...env, METRICS_PORT: '3001', METRICS_HOST: '10.0.0.1' }).desk?.port, 3001);
+  });
+
   it('are all in .env.example, with the defaults that hold', () => {
     const example = readFileSync(path.join(PROJECT_FOLDER, '.env.example'), 'utf8');
     const entries = Array.from(

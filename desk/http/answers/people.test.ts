@@ -41,8 +41,7 @@ async function visit(
   };
   assert.equal((await visitor.post(API.leads, filledForm(form), { headers })).statusCode, 202);
   const code = codeIn(await server.inbox.waitForMail(form.email));
-  if (entersCode)
-    assert.equal((await visitor.post(API.verify, { email: form.email, code })).statusCode, 200);
+  if (entersCode) assert.equal((await visitor.post(API.verify, { email: form.email, code })).statusCode, 200);
 }
 
 /** All people of a filter, page by page, by the part of their address before the @. */

@@ -139,7 +139,7 @@ function Menu() {
       </RadixDialog.Trigger>
       <RadixDialog.Portal>
         <Backdrop />
-        <RadixDialog.Content className={styles.sheet} aria-describedby={undefined}>
+        <RadixDialog.Content className={styles.sheet} aria-modal aria-describedby={undefined}>
           <div className={styles.sheetHead}>
             <RadixDialog.Title className={styles.sheetTitle}>{words.menu}</RadixDialog.Title>
             <RadixDialog.Close asChild>

@@ -44,7 +44,7 @@ export function Confirm({
       <RadixAlert.Portal>
         <Backdrop />
         <div className={styles.place}>
-          <RadixAlert.Content className={styles.dialog} {...focusBack}>
+          <RadixAlert.Content className={styles.dialog} aria-modal {...focusBack}>
             <RadixAlert.Title>{title}</RadixAlert.Title>
             <RadixAlert.Description className={styles.text}>{text}</RadixAlert.Description>
             <form

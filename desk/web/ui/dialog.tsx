@@ -45,6 +45,7 @@ export function Dialog({ open, onOpenChange, title, text, children }: DialogProp
         <div className={styles.place}>
           <RadixDialog.Content
             className={styles.dialog}
+            aria-modal
             {...focusBack}
             {...(text === undefined && { 'aria-describedby': undefined })}
           >

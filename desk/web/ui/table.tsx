@@ -1,6 +1,6 @@
 // A table by TanStack: columns that can be left out; on a phone a list of blocks with the same cells and their headings.
 import { columnVisibilityFeature, tableFeatures, useTable, type ColumnDef } from '@tanstack/react-table';
-import { useMemo, type ReactNode } from 'react';
+import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 
 import { useIsNarrow } from '#desk/web/ui/use-is-narrow.ts';
 import styles from '#desk/web/ui/table.module.css';
@@ -95,9 +95,7 @@ export function Table<Row extends object>({
     );
 
   return (
-    // A wide table scrolls by itself; the keyboard can do so because it can have the focus.
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
-    <div className={styles.scroller} tabIndex={0} role="region" aria-label={caption}>
+    <Scroller label={caption}>
       <table className={styles.table} aria-busy={isStale || undefined}>
         <caption className="unseen">{caption}</caption>
         <thead>
@@ -143,6 +141,29 @@ export function Table<Row extends object>({
           ))}
         </tbody>
       </table>
+    </Scroller>
+  );
+}
+
+/** A wide table scrolls by itself: then it can have the focus, and the arrow keys scroll it. */
+function Scroller({ label, children }: { readonly label: string; readonly children: ReactNode }) {
+  const box = useRef<HTMLDivElement>(null);
+  const [scrolls, setScrolls] = useState(false);
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return undefined;
+    const observer = new ResizeObserver(() => setScrolls(element.scrollWidth > element.clientWidth));
+    observer.observe(element);
+    for (const child of element.children) observer.observe(child);
+    return () => observer.disconnect();
+  }, []);
+  return (
+    <div
+      ref={box}
+      className={styles.scroller}
+      {...(scrolls && { tabIndex: 0, role: 'group', 'aria-label': label })}
+    >
+      {children}
     </div>
   );
 }

@@ -1,0 +1,366 @@
+// What an attacker tries on the desk in a browser: calls without a session or a role, other origins, bodies of the wrong kind, guessing,
+// asking who is in DESK_PEOPLE, and old or repeated links.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+
+import type { FastifyInstance } from 'fastify';
+
+import * as doorCalls from '#desk/calls/door.ts';
+import * as figureCalls from '#desk/calls/figures.ts';
+import * as peopleCalls from '#desk/calls/people.ts';
+import type { Call } from '#desk/calls/call.ts';
+import { createLink } from '#desk/http/door/link.ts';
+import { createMemorySessions } from '#desk/http/door/sessions.ts';
+import { DESK_SIGN_IN } from '#server/settings/tries-and-rates.ts';
+import { ENGINES, freshDatabase } from '#testing/databases.ts';
+import {
+  createDeskBrowser,
+  DESK_SETTINGS,
+  DESK_URL,
+  signInAtDesk,
+  withDesk,
+} from '#testing/desk-under-test.ts';
+import { codeIn } from '#testing/inbox.ts';
+import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+
+const ADA = 'ada@example.com';
+const BOB = 'bob@example.com';
+const STRANGER = 'eve@example.net';
+
+const isCall = (value: unknown): value is Call<unknown, unknown> =>
+  typeof value === 'object' && value !== null && 'path' in value && 'method' in value;
+const CALLS = [doorCalls, figureCalls, peopleCalls].flatMap((calls) => Object.values(calls).filter(isCall));
+const FILE_PATHS = [peopleCalls.EXPORT_PATH, peopleCalls.PROOF_PATH, figureCalls.REPORT_FILE_PATH];
+
+/** Everything that a call could change. */
+async function stateOf({ database }: ServerUnderTest): Promise<string> {
+  const tables = [
+    'leads',
+    'suppressions',
+    'outbox',
+    'corrections',
+    'desk_sessions',
+    'desk_sign_ins',
+    'desk_log',
+  ] as const;
+  const rows = await Promise.all(tables.map((table) => database.db.selectFrom(table).selectAll().execute()));
+  return JSON.stringify(rows);
+}
+
+const send = (
+  app: FastifyInstance,
+  call: Pick<Call<unknown, unknown>, 'method' | 'path'>,
+  options: object = {},
+) =>
+  app.inject({
+    method: call.method,
+    url: call.path,
+    ...(call.method === 'POST' && { payload: {} }),
+    ...options,
+  });
+
+describe('every call of the desk', () => {
+  it('refuses a person without a session, a reader where it takes more, another origin, type and size', () =>
+    withServer({ engine: 'sqlite', env: DESK_SETTINGS }, (server) =>
+      withDesk(server, async (app) => {
+        assert.ok(CALLS.length >= 20);
+        const [ada, bob] = [createDeskBrowser(app), createDeskBrowser(app)];
+        await signInAtDesk(server, ada, ADA);
+        await signInAtDesk(server, bob, BOB);
+        const adas = Object.fromEntries(ada.cookies);
+        const bobs = Object.fromEntries(bob.cookies);
+        for (const { method, path: url } of CALLS)
+          assert.ok(app.hasRoute({ method, url }), `${url} is answered`);
+        const before = await stateOf(server);
+        for (const call of CALLS) {
+          const at = `${call.method} ${call.path}`;
+          if (call.needs !== null) {
+            for (const cookies of [{}, { '__Host-desk': 'x'.repeat(43) }, { desk: adas['__Host-desk']! }]) {
+              const refused = await send(app, call, { cookies });
+              assert.deepEqual(
+                [refused.statusCode, refused.headers['x-error-code']],
+                [401, 'no-session'],
+                at,
+              );
+              assert.match(String(refused.headers['content-type']), /^text\/plain/);
+            }
+          }
+          if (call.needs === 'all') {
+            const refused = await send(app, call, { cookies: bobs });
+            assert.deepEqual([refused.statusCode, refused.headers['x-error-code']], [403, 'may-not'], at);
+          }
+          if (call.method === 'GET') continue;
+          for (const headers of [
+            { origin: 'https://evil.example' },
+            { origin: 'https://guide.example.com' },
+            { origin: 'null' },
+            { 'sec-fetch-site': 'cross-site' },
+            { 'sec-fetch-site': 'same-site', origin: DESK_URL },
+            // A name of the attacker's that leads to this machine.
+            { origin: 'http://evil.example:3001', host: 'evil.example:3001' },
+          ]) {
+            const refused = await send(app, call, { cookies: adas, headers });
+            assert.deepEqual(
+              [refused.statusCode, refused.headers['x-error-code']],
+              [403, 'wrong-origin'],
+              at,
+            );
+          }
+          for (const type of [
+            'text/plain',
+            'application/x-www-form-urlencoded',
+            'multipart/form-data; boundary=x',
+          ]) {
+            const refused = await send(app, call, {
+              cookies: adas,
+              payload: '{"email":"ada@example.com"}',
+              headers: { 'content-type': type },
+            });
+            assert.equal(refused.statusCode, 415, `${at}, ${type}`);
+          }
+          const large = { cookies: adas, payload: { id: 'x'.repeat(20_000) } };
+          assert.equal((await send(app, call, large)).statusCode, 413, at);
+          const broken = {
+            cookies: adas,
+            payload: '{"id":',
+            headers: { 'content-type': 'application/json' },
+          };
+          assert.equal((await send(app, call, broken)).statusCode, 400, at);
+          const polluted = {
+            cookies: adas,
+            payload: '{"__proto__":{"role":"all"},"id":"x"}',
+            headers: { 'content-type': 'application/json' },
+          };
+          assert.equal((await send(app, call, polluted)).statusCode, 400, at);
+        }
+        assert.equal(await stateOf(server), before, 'nothing was changed');
+        for (const url of FILE_PATHS) {
+          assert.equal((await app.inject({ url })).statusCode, 401, url);
+          const isForAll = url === peopleCalls.EXPORT_PATH;
+          const answered = await app.inject({ url, cookies: bobs });
+          assert.equal(answered.statusCode === 403, isForAll, url);
+        }
+      }),
+    ));
+
+  it('answers so that it cannot be framed, kept, sniffed or listed, and takes no other method', () =>
+    withServer({ engine: 'sqlite', env: DESK_SETTINGS }, (server) =>
+      withDesk(server, async (app) => {
+        for (const url of ['/', '/leads', '/enter', '/api/me', '/api/nothing', '/nothing', '/api/live']) {
+          const { headers } = await app.inject({ url });
+          assert.match(String(headers['content-security-policy']), /frame-ancestors 'none'/, url);
+          assert.doesNotMatch(String(headers['content-security-policy']), /unsafe/, url);
+          assert.equal(headers['cache-control'], 'no-store', url);
+          assert.equal(headers['x-content-type-options'], 'nosniff', url);
+          assert.equal(headers['x-robots-tag'], 'noindex', url);
+          assert.equal(headers['cross-origin-opener-policy'], 'same-origin', url);
+          assert.match(String(headers['strict-transport-security']), /max-age/, url);
+        }
+        const put = await app.inject({ method: 'PUT', url: '/api/sign-out', payload: {} });
+        assert.deepEqual([put.statusCode, put.headers.allow], [405, 'POST']);
+        for (const url of ['/api/leads', '/api/article', '/api/verify', '/robots.txt', '/api/health'])
+          assert.equal((await app.inject({ url })).statusCode, 404, `${url} is of the page`);
+      }),
+    ));
+
+  it('is not at the page’s address', () =>
+    withServer({ engine: 'sqlite', env: DESK_SETTINGS }, async ({ app }) => {
+      for (const { method, path: url } of CALLS)
+        assert.equal(
+          (await app.inject({ method, url, ...(method === 'POST' && { payload: {} }) })).statusCode,
+          404,
+        );
+    }));
+});
+
+describe('the link of "desk open"', () => {
+  it('works once, for ten minutes, and for one of two who use it at once; its sessions end with the process', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      const url = 'http://127.0.0.1:4711';
+      const open = () => ({
+        door: {
+          kind: 'link',
+          url,
+          link: createLink(server.now()),
+          sessions: createMemorySessions(),
+        } as const,
+      });
+      const { door } = open();
+      const enter = (app: FastifyInstance, token: string, headers = {}) =>
+        app.inject({ method: 'POST', url: '/api/sign-in/link', payload: { token }, headers });
+      await withDesk(
+        server,
+        async (app) => {
+          for (const guess of ['', 'x'.repeat(43), door.link.token.slice(1), `${door.link.token} `])
+            assert.equal((await enter(app, guess)).statusCode, 401);
+          const foreign = await enter(app, door.link.token, { origin: 'https://evil.example' });
+          assert.equal(foreign.statusCode, 403, 'another site does not use it up');
+          const both = await Promise.all([enter(app, door.link.token), enter(app, door.link.token)]);
+          assert.deepEqual(both.map(({ statusCode }) => statusCode).toSorted(), [200, 401]);
+          assert.equal((await enter(app, door.link.token)).statusCode, 401, 'a second time');
+          const [cookie] = both.flatMap(({ cookies }) => cookies);
+          assert.deepEqual([cookie?.name, cookie?.sameSite, cookie?.httpOnly], ['desk-4711', 'Strict', true]);
+          const cookies = { 'desk-4711': cookie!.value };
+          const me = (await app.inject({ url: '/api/me', cookies })).json<{ email: null; role: string }>();
+          assert.deepEqual([me.email, me.role], [null, 'all']);
+          const asked = await app.inject({ method: 'POST', url: '/api/sign-in', payload: { email: ADA } });
+          assert.equal(asked.statusCode, 422);
+          await withDesk(
+            server,
+            async (next) => assert.equal((await next.inject({ url: '/api/me', cookies })).statusCode, 401),
+            open(),
+          );
+        },
+        { door },
+      );
+      const late = open();
+      await server.advance(600);
+      await withDesk(
+        server,
+        async (app) => assert.equal((await enter(app, late.door.link.token)).statusCode, 401),
+        late,
+      );
+      assert.equal(await server.countRows('desk_sessions'), 0);
+      const log = await server.database.db.selectFrom('desk_log').selectAll().execute();
+      assert.deepEqual(
+        log.map(({ who, deed }) => [who, deed]),
+        [['at the machine', 'signed-in']],
+      );
+    }));
+});
+
+/** @returns n different networks */
+const networks = (n: number): string[] =>
+  Array.from({ length: n }, (_, at) => `198.51.${at % 256}.${1 + (at >> 8)}`);
+
+for (const engine of ENGINES) {
+  describe(`guessing at the desk on ${engine}`, () => {
+    // Each is a request through the whole application, and PostgreSQL takes its time in tests.
+    const guesses = engine === 'sqlite' ? 10_000 : 1_000;
+    it(`${guesses} codes from 500 networks are five tries, and the right code is worth nothing after them`, () =>
+      withServer({ engine, env: DESK_SETTINGS }, (server) =>
+        withDesk(server, async (app) => {
+          const victim = createDeskBrowser(app);
+          await victim.post('/api/sign-in', { email: ADA });
+          const code = codeIn(await server.inbox.waitForMail(ADA));
+          const cookies = Object.fromEntries(victim.cookies);
+          const from = networks(500);
+          const codes = Array.from({ length: guesses }, (_, at) =>
+            String(at * 97)
+              .padStart(6, '0')
+              .slice(-6),
+          ).filter((guess) => guess !== code);
+          const answers = new Map<string, number>();
+          for (let at = 0; at < codes.length; at += 50)
+            await Promise.all(
+              codes.slice(at, at + 50).map(async (guess, index) => {
+                const { headers } = await app.inject({
+                  method: 'POST',
+                  url: '/api/sign-in/code',
+                  payload: { code: guess },
+                  cookies,
+                  remoteAddress: from[(at + index) % from.length]!,
+                });
+                const name = String(headers['x-error-code']);
+                answers.set(name, (answers.get(name) ?? 0) + 1);
+              }),
+            );
+          assert.equal(answers.get('wrong-code'), DESK_SIGN_IN.tries);
+          assert.equal(answers.get('too-many-tries'), codes.length - DESK_SIGN_IN.tries);
+          const right = await victim.post('/api/sign-in/code', { code });
+          assert.equal(right.headers['x-error-code'], 'too-many-tries');
+          assert.equal(await server.countRows('desk_sessions'), 0);
+        }),
+      ));
+
+    it('from one network ends after as many tries as it has, whatever browsers it makes up', () =>
+      withServer({ engine, env: DESK_SETTINGS }, (server) =>
+        withDesk(server, async (app) => {
+          const answers = [];
+          for (let at = 0; at < DESK_SIGN_IN.triesFromNetwork + 5; at += 1)
+            answers.push(
+              (await createDeskBrowser(app, '203.0.113.9').post('/api/sign-in/code', { code: '123456' }))
+                .statusCode,
+            );
+          assert.equal(answers.filter((status) => status === 400).length, DESK_SIGN_IN.triesFromNetwork);
+          assert.equal(answers.filter((status) => status === 429).length, 5);
+        }),
+      ));
+
+    it('asking from many networks mails five codes an hour to an address, and as many are refused for one that is none', () =>
+      withServer({ engine, env: DESK_SETTINGS }, (server) =>
+        withDesk(server, async (app) => {
+          const ask = async (email: string) => {
+            const statuses = [];
+            for (const address of networks(12))
+              statuses.push(
+                (await createDeskBrowser(app, address).post('/api/sign-in', { email })).statusCode,
+              );
+            return statuses;
+          };
+          const listed = await ask(ADA);
+          const unlisted = await ask(STRANGER);
+          assert.deepEqual(listed, unlisted);
+          assert.equal(listed.filter((status) => status === 200).length, DESK_SIGN_IN.sendsToAddress);
+          await server.inbox.waitForMail(ADA, DESK_SIGN_IN.sendsToAddress);
+          await setTimeout(1_000);
+          const mails = await server.database.db.selectFrom('outbox').select('recipient').execute();
+          assert.deepEqual(new Set(mails.map(({ recipient }) => recipient)), new Set([ADA]));
+          assert.equal(mails.length, DESK_SIGN_IN.sendsToAddress);
+        }),
+      ));
+
+    it('who is in DESK_PEOPLE shows in no answer and in no statement, and nothing kept names who is not', async () => {
+      const statements: string[] = [];
+      const database = await freshDatabase(engine, { onStatement: (sql) => void statements.push(sql) });
+      await withServer({ engine, env: DESK_SETTINGS, database }, (server) =>
+        withDesk(server, async (app) => {
+          /** What a visitor's request waits for; the mail is queued later, after either. */
+          const ofRequest = (from: number) =>
+            statements
+              .slice(from)
+              .filter((sql) => /desk_sign_ins|limit_windows|desk_sessions|advisory/.test(sql))
+              .filter((sql) => !/mailed_at" = /.test(sql));
+          const walk = async (email: string, address: string) => {
+            const browser = createDeskBrowser(app, address);
+            const from = statements.length;
+            const answers = [
+              await browser.post('/api/sign-in', { email }),
+              await browser.post('/api/sign-in', { email }),
+              ...(await Promise.all(
+                ['000000', '000001'].map((code) => browser.post('/api/sign-in/code', { code })),
+              )),
+            ];
+            for (let tries = 0; tries < DESK_SIGN_IN.tries; tries += 1)
+              answers.push(await browser.post('/api/sign-in/code', { code: '000002' }));
+            return {
+              statements: ofRequest(from),
+              answers: answers.map(({ statusCode, headers, body, cookies }) => ({
+                statusCode,
+                body,
+                headers: Object.keys(headers),
+                length: headers['content-length'],
+                cookies: cookies.map(({ value, ...cookie }) => ({ ...cookie, length: value.length })),
+              })),
+            };
+          };
+          await setTimeout(1_000);
+          const listed = await walk(ADA, '203.0.113.1');
+          const unlisted = await walk(STRANGER, '203.0.113.2');
+          assert.deepEqual(unlisted, listed);
+          assert.ok(listed.statements.length > 10);
+          const tables = ['desk_sign_ins', 'desk_sessions', 'desk_log', 'limit_windows', 'outbox'] as const;
+          await server.inbox.waitForMail(ADA);
+          for (const table of tables)
+            assert.doesNotMatch(
+              JSON.stringify(await server.database.db.selectFrom(table).selectAll().execute()),
+              /eve@/,
+              table,
+            );
+          assert.doesNotMatch(server.logLines.join(''), /eve@|ada@/);
+        }),
+      );
+    });
+  });
+}

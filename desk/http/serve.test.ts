@@ -1,0 +1,115 @@
+// The desk's process beside the page's: it starts and ends with it, comes back when it dies, and takes its port over at a restart.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { API } from '#shared/api.ts';
+import { inFolder } from '#testing/folder.ts';
+import { freePort } from '#testing/free-port.ts';
+import { codeIn } from '#testing/inbox.ts';
+import { restartPage, runningIn, startPage, writeSettings } from '#testing/running-page.ts';
+import { startSite } from '#testing/start-site.ts';
+import { until } from '#testing/until.ts';
+
+/** A busy machine takes its time to start one process after the other. */
+const PATIENCE_MS = 60_000;
+const ADA = 'ada@example.com';
+
+const settingsFor = (port: number) => ({
+  DESK_URL: `http://127.0.0.1:${port}`,
+  DESK_PORT: String(port),
+  DESK_PEOPLE: `${ADA}:all`,
+});
+
+/** The processes of the desk that have listened, by their ids, from the lines of the log. */
+const desksIn = (output: string): number[] => [
+  ...new Set(Array.from(output.matchAll(/"pid":(\d+),[^\n]*"part":"desk"/g), ([, pid]) => Number(pid))),
+];
+
+const answers = async (url: string): Promise<boolean> => {
+  try {
+    return (await fetch(`${url}/api/me`)).status === 401;
+  } catch {
+    return false;
+  }
+};
+
+const post = (url: string, body: object, cookie = '') =>
+  fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', cookie },
+    body: JSON.stringify(body),
+  });
+
+const cookieOf = (response: Response): string =>
+  response.headers
+    .getSetCookie()
+    .map((line) => line.split(';', 1)[0])
+    .join('; ');
+
+describe('the process of the desk', () => {
+  it('signs in with a mailed code, comes back when it dies while the page serves, and ends with it', async () => {
+    const port = await freePort();
+    const env = settingsFor(port);
+    const site = await startSite({ env });
+    try {
+      await until(() => answers(env.DESK_URL), PATIENCE_MS);
+      const asked = await post(`${env.DESK_URL}/api/sign-in`, { email: ADA });
+      const code = codeIn(await site.inbox.waitForMail(ADA));
+      const entered = await post(`${env.DESK_URL}/api/sign-in/code`, { code }, cookieOf(asked));
+      assert.equal(entered.status, 200);
+      const cookie = cookieOf(entered);
+      const [first] = desksIn(site.output());
+      assert.ok(first !== undefined && first !== site.child.pid);
+
+      process.kill(first, 'SIGKILL');
+      await until(
+        () => /The process of the desk ended\. It is started again/.test(site.output()),
+        PATIENCE_MS,
+      );
+      assert.equal((await fetch(site.url + API.health)).status, 200, 'the page does not depend on it');
+      await until(() => answers(env.DESK_URL), PATIENCE_MS);
+      const me = await fetch(`${env.DESK_URL}/api/me`, { headers: { cookie } });
+      assert.equal(me.status, 200, 'the session is in the database');
+
+      assert.equal(await site.stop(), 0);
+      assert.equal(await answers(env.DESK_URL), false);
+    } finally {
+      await site.close();
+    }
+  });
+
+  it('does not run unless it is asked for', async () => {
+    const site = await startSite();
+    try {
+      assert.equal((await fetch(`${site.url}/api/me`)).status, 404);
+      assert.deepEqual(desksIn(site.output()), []);
+      assert.equal(await site.stop(), 0);
+      assert.doesNotMatch(site.output(), /desk/i);
+    } finally {
+      await site.close();
+    }
+  });
+
+  it('leaves its port to the one of the process that takes over', () =>
+    inFolder(async (folder) => {
+      const port = await freePort();
+      const env = settingsFor(port);
+      const page = await startPage(folder, env);
+      try {
+        await until(() => answers(env.DESK_URL), PATIENCE_MS);
+        const [before] = desksIn(page.output());
+        writeSettings(folder, { ...env, DESK_PEOPLE: 'bob@example.com' });
+        const { code, said } = await restartPage(folder);
+        assert.equal(code, 0, said);
+        assert.equal(runningIn(folder).outcome, 'taken');
+        await until(async () => {
+          if (!(await answers(env.DESK_URL))) return false;
+          return desksIn(page.output()).at(-1) !== before;
+        }, PATIENCE_MS);
+        await page.stop();
+        assert.equal(await answers(env.DESK_URL), false);
+      } finally {
+        await page.stop('SIGKILL');
+      }
+    }));
+});

@@ -1,0 +1,181 @@
+// The record of who did what: what stands in it, what never does, and for how long.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { noteDeed } from '#desk/record/record.ts';
+import { createHousekeeping } from '#server/upkeep/delete-expired-rows.ts';
+import { becomeLead } from '#testing/become-lead.ts';
+import { ENGINES } from '#testing/databases.ts';
+import { createDeskBrowser, DESK_SETTINGS, signInAtDesk, withDesk } from '#testing/desk-under-test.ts';
+import { desk } from '#testing/desk.ts';
+import { withServer } from '#testing/server-under-test.ts';
+
+const ADA = 'ada@example.com';
+const LEAD = 'lin@example.org';
+
+type Line = {
+  who: string;
+  deed: string;
+  about: string | null;
+  details: string;
+  from: string;
+  at: string;
+  id: string;
+};
+
+for (const engine of ENGINES) {
+  describe(`the record on ${engine}`, () => {
+    it('has what people of the desk and commands did, the newest last or first, a page at a time', () =>
+      withServer({ engine, env: DESK_SETTINGS }, (server) =>
+        withDesk(server, async (app) => {
+          await becomeLead(server, LEAD);
+          const ada = createDeskBrowser(app, '203.0.113.4');
+          await signInAtDesk(server, ada, ADA);
+          const { service } = server;
+          await desk(service, ['correct', LEAD, '--company', 'Engines']);
+          await desk(service, ['export', '--source', 'direct', '--search', LEAD]);
+          await desk(service, ['export', '--list']);
+          await desk(service, ['suppress', 'add', LEAD, '--note', 'asked by telephone']);
+          await desk(service, ['suppress', 'remove', LEAD]);
+          await desk(service, ['suppress', 'remove', LEAD]);
+          await desk(service, ['erase', LEAD]);
+          const list = async (...args: string[]) =>
+            JSON.parse((await desk(service, ['log', '--json', ...args])).out) as Line[];
+          const lines = await list();
+          assert.deepEqual(
+            lines.map(({ who, deed, about, details }) => [who, deed, about, details]),
+            [
+              [ADA, 'signed-in', null, ''],
+              ['command line', 'corrected', LEAD, 'correct'],
+              ['command line', 'exported', null, 'export, format: csv, state: verified, source: direct'],
+              ['command line', 'suppressed', LEAD, 'suppress add, reason: by-hand'],
+              ['command line', 'unsuppressed', LEAD, 'suppress remove'],
+            ],
+            'what was refused or only listed is not in it',
+          );
+          assert.equal(lines[0]?.from, '203.0.113.4');
+          assert.equal(lines[0]?.at, new Date(server.now()).toISOString());
+          assert.deepEqual(await list('--newest'), lines.toReversed());
+          const shown = await desk(service, ['log']);
+          assert.match(shown.out, /^when +who +did +about +details +from\n/);
+          assert.match(shown.notes, /5 lines\./);
+
+          const page = (await ada.get('/api/log')).json<{ entries: Line[]; next: string | null }>();
+          assert.deepEqual([page.entries, page.next], [lines.toReversed(), null]);
+          for (let at = 0; at < 120; at += 1)
+            await noteDeed(service, { who: ADA, deed: 'listed', about: null, details: String(at), from: '' });
+          const newest = (await ada.get('/api/log')).json<{ entries: Line[]; next: string }>();
+          const rest = (await ada.get(`/api/log?after=${newest.next}`)).json<{
+            entries: Line[];
+            next: null;
+          }>();
+          assert.deepEqual([newest.entries.length, rest.entries.length, rest.next], [100, 25, null]);
+          assert.equal(new Set([...newest.entries, ...rest.entries].map(({ id }) => id)).size, 125);
+        }),
+      ));
+
+    it('holds no address that was erased, not even when its line comes after the erasure', () =>
+      withServer({ engine, env: DESK_SETTINGS }, (server) =>
+        withDesk(server, async (app) => {
+          const { service } = server;
+          await becomeLead(server, LEAD);
+          // One of the desk who became a lead.
+          await becomeLead(server, ADA);
+          const ada = createDeskBrowser(app);
+          await server.advance(120);
+          await signInAtDesk(server, ada, ADA, 2);
+          const look = () =>
+            noteDeed(service, { who: ADA, deed: 'looked', about: LEAD, from: '203.0.113.4' });
+          await look();
+          await look();
+          const logOf = () => server.database.db.selectFrom('desk_log').selectAll().orderBy('id').execute();
+          assert.deepEqual(
+            (await logOf()).map(({ deed, about }) => [deed, about]),
+            [
+              ['signed-in', null],
+              ['looked', LEAD],
+            ],
+            'one look is one line',
+          );
+          const erased = await desk(service, ['erase', LEAD, '--yes']);
+          assert.match(erased.out, /1 line of the record/);
+          await look();
+          assert.doesNotMatch(JSON.stringify(await logOf()), /lin@/);
+          assert.deepEqual(
+            (await logOf()).map(({ deed }) => deed),
+            ['signed-in', 'looked', 'erased', 'looked'],
+            'that it was done stays',
+          );
+
+          await desk(service, ['erase', ADA, '--yes']);
+          for (const table of ['desk_log', 'desk_sessions', 'desk_sign_ins'] as const)
+            assert.doesNotMatch(
+              JSON.stringify(await server.database.db.selectFrom(table).selectAll().execute()),
+              /ada@|203\.0\.113\.4/,
+              table,
+            );
+          assert.equal((await ada.get('/api/me')).statusCode, 401, 'the session has ended');
+        }),
+      ));
+
+    it('is kept as long as RETENTION_DAYS says; sign-ins and sessions until they are over', () =>
+      withServer({ engine, env: { ...DESK_SETTINGS, RETENTION_DAYS: '10' } }, (server) =>
+        withDesk(server, async (app) => {
+          await signInAtDesk(server, createDeskBrowser(app), ADA);
+          const { database, config } = server;
+          const clean = createHousekeeping({ database, config, clock: server.now, onExpired: () => {} });
+          const counts = async () => {
+            await clean();
+            const { countRows } = server;
+            return [
+              await countRows('desk_sign_ins'),
+              await countRows('desk_sessions'),
+              await countRows('desk_log'),
+            ];
+          };
+          assert.deepEqual(await counts(), [0, 1, 1]);
+          await server.advance(12 * 3_600 + 1);
+          assert.deepEqual(await counts(), [0, 0, 1]);
+          await server.advance(9 * 86_400);
+          assert.deepEqual(await counts(), [0, 0, 1]);
+          await server.advance(86_400);
+          assert.deepEqual(await counts(), [0, 0, 0]);
+        }),
+      ));
+
+    it('shows markup and formulas as what they are: text', () =>
+      withServer({ engine, env: DESK_SETTINGS }, (server) =>
+        withDesk(server, async (app) => {
+          const address = `"<img/src=x/onerror=alert(1)>=1+1"@example.com`;
+          await server.database.db
+            .insertInto('suppressions')
+            .values({
+              address_key: 'k',
+              reason: 'by-hand',
+              email: address,
+              note: null,
+              created_at: server.now(),
+            })
+            .execute();
+          const who = '\u001B[2J=HYPERLINK("x")';
+          await noteDeed(server.service, {
+            who,
+            deed: 'looked',
+            about: address,
+            details: '\u009B31m',
+            from: '',
+          });
+          const ada = createDeskBrowser(app);
+          await signInAtDesk(server, ada, ADA);
+          const answer = await ada.get('/api/log');
+          assert.match(String(answer.headers['content-type']), /^application\/json/);
+          assert.equal(answer.headers['x-content-type-options'], 'nosniff');
+          assert.equal(answer.json<{ entries: Line[] }>().entries[1]?.about, address);
+          for (const args of [['log'], ['log', '--json']]) {
+            const { out } = await desk(server.service, args);
+            assert.ok(!out.includes('\u001B') && !out.includes('\u009B'), args.join(' '));
+          }
+        }),
+      ));
+  });
+}

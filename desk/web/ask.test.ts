@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { afterEach, describe, it, mock } from 'node:test';
+
+import { get, post } from '#desk/calls/call.ts';
+import { addressOf, ask, CallError, isSignedOut } from '#desk/web/ask.ts';
+import * as z from 'zod/mini';
+
+const LIST = get<{ readonly names: readonly string[] }>()({
+  path: '/api/list',
+  needs: 'read',
+  asked: z.object({ search: z.optional(z.string()) }),
+});
+const CHANGE = post<Record<string, never>>()({
+  path: '/api/change',
+  needs: 'all',
+  asked: z.object({ id: z.string() }),
+});
+
+const answerWith = (make: () => Response | Promise<Response>) =>
+  mock.method(globalThis, 'fetch', async (_url: string, _init: RequestInit) => make());
+const failureOf = async (call: Promise<unknown>): Promise<CallError> => {
+  try {
+    await call;
+  } catch (error) {
+    assert.ok(error instanceof CallError);
+    return error;
+  }
+  return assert.fail('It did not fail.');
+};
+
+describe('a call of the desk', () => {
+  afterEach(() => mock.reset());
+
+  it('travels in the query of a GET and in the body of a POST', async () => {
+    const fetched = answerWith(() => Response.json({ names: [] }));
+    assert.deepEqual(await ask(LIST, { search: 'müller & co' }), { names: [] });
+    await ask(CHANGE, { id: '7' });
+    const [list, change] = fetched.mock.calls.map(({ arguments: given }) => given);
+    assert.equal(list?.[0], '/api/list?search=m%C3%BCller+%26+co');
+    assert.equal(change?.[0], '/api/change');
+    assert.equal(change?.[1]?.method, 'POST');
+    assert.equal(change?.[1]?.body, '{"id":"7"}');
+    assert.equal(addressOf('/api/list', { search: undefined, after: null }), '/api/list');
+  });
+
+  it("fails with the server's own sentence", async () => {
+    answerWith(
+      () =>
+        new Response('Sign in again.\n', {
+          status: 401,
+          headers: { 'content-type': 'text/plain; charset=utf-8', 'x-error-code': 'no-session' },
+        }),
+    );
+    const error = await failureOf(ask(LIST, {}));
+    assert.equal(error.message, 'Sign in again.');
+    assert.equal(isSignedOut(error), true);
+  });
+
+  it("never shows a proxy's page, which is no sentence of ours", async () => {
+    answerWith(() => new Response('<h1>401</h1>', { status: 401, headers: { 'content-type': 'text/html' } }));
+    const error = await failureOf(ask(LIST, {}));
+    assert.match(error.message, /status 401\. Check the proxy/);
+    assert.equal(isSignedOut(error), false);
+  });
+
+  it('says when no server answered, or the answer was cut off', async () => {
+    answerWith(() => Promise.reject(new TypeError('fetch failed')));
+    assert.match((await failureOf(ask(LIST, {}))).message, /^The server could not be reached\./);
+    mock.reset();
+    answerWith(() => new Response('{"names": [', { headers: { 'content-type': 'application/json' } }));
+    assert.match((await failureOf(ask(LIST, {}))).message, /^The answer arrived incomplete\./);
+  });
+
+  it('is over when the reader has gone on', async () => {
+    answerWith(() => Promise.reject(new DOMException('gone', 'AbortError')));
+    const gone = AbortSignal.abort(new Error('gone on'));
+    await assert.rejects(ask(LIST, {}, gone), /gone on/);
+  });
+});
