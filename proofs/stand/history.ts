@@ -5,6 +5,7 @@ import path from 'node:path';
 import { sql } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
+import { WITHOUT_TIME_LIMIT } from '#server/db/engine/postgres-client.ts';
 import type { Engine } from '#testing/databases.ts';
 import { openTestService } from '#testing/open-test-service.ts';
 
@@ -21,10 +22,13 @@ export async function fillHistory(
 ): Promise<void> {
   const start = performance.now();
   const service = await openTestService(folder, env);
-  await service.database.db.connection().execute(async (connection) => {
-    if (engine === 'postgres') await sql`set statement_timeout = 0`.execute(connection);
-    await fillTables(connection, engine, leads);
-  });
+  const { db } = service.database;
+  if (engine === 'postgres')
+    await db.transaction().execute(async (tx) => {
+      await sql.raw(WITHOUT_TIME_LIMIT).execute(tx);
+      await fillTables(tx, engine, leads);
+    });
+  else await db.connection().execute((connection) => fillTables(connection, engine, leads));
   await service.close();
   const seconds = ((performance.now() - start) / 1000).toFixed(0);
   const file = path.join(folder, 'data', 'leads.db');

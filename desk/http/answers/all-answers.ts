@@ -4,6 +4,7 @@ import * as figureCalls from '#desk/calls/figures.ts';
 import * as peopleCalls from '#desk/calls/people.ts';
 import { correct, erase, sendGuide, suppress, unsuppress } from '#desk/http/answers/changes.ts';
 import { createChoices, createFindOrigins, domains } from '#desk/http/answers/choices.ts';
+import { createDayCounts } from '#desk/http/answers/day-counts.ts';
 import { createDoctor } from '#desk/http/answers/doctor.ts';
 import { exported } from '#desk/http/answers/export.ts';
 import { lost } from '#desk/http/answers/lost.ts';
@@ -56,7 +57,11 @@ export function createAnswers(service: Service): {
     unsuppress,
     sendGuide,
     lost,
-    today: createToday({ findWriteFault, findings: () => last()?.findings }),
+    today: createToday({
+      dayCounts: createDayCounts(service),
+      findWriteFault,
+      findings: () => last()?.findings,
+    }),
     report: createReport(gather, findOrigins),
     mail: createMail(findWriteFault),
     suppressions,
