@@ -65,7 +65,7 @@ export function StopMail({ person: { id, email }, onClose, onDone }: ChangeProps
       <fieldset className={styles.reasons}>
         <legend>{words.reason}</legend>
         {REASONS.map((one) => (
-          <label key={one} className={styles.reason}>
+          <label key={one} className={styles.reason} aria-label={words.reasons[one]}>
             <input
               type="radio"
               name="reason"
