@@ -55,7 +55,8 @@ export const createToday =
     };
   };
 
-async function figuresOf(
+/** How many came in each span and on each day. */
+export async function figuresOf(
   { database: { db }, config, clock }: Pick<Service, 'database' | 'config' | 'clock'>,
   { countEach }: DayCounts,
 ): Promise<Pick<Answer<typeof todayCall>, 'spans' | 'byDay'>> {

@@ -15,7 +15,7 @@ export type TimedTable =
 const nearest = (
   { table }: TimedTable,
   what: string,
-  [comparison, order]: typeof BEFORE | typeof FROM,
+  [comparison, order]: typeof BEFORE,
   id: string,
 ) =>
   sql`(select ${sql.ref(what)} from ${sql.table(table)} where id ${comparison} ${id} order by id ${order} limit 1)`;
