@@ -5,7 +5,7 @@ import type { Deed } from '#desk/calls/door.ts';
 import type { DeskContext, FileAnswer } from '#desk/http/handler.ts';
 import type { Service } from '#server/run/service.ts';
 
-export type Noted = { readonly deed: Deed; readonly about: string | null; readonly details: string };
+type Noted = { readonly deed: Deed; readonly about: string | null; readonly details: string };
 
 export type AskedDesk = {
   /** Asks a call by its name. @throws what the handler throws, and when the request is not as the schema has it */

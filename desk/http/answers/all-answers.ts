@@ -4,6 +4,7 @@ import * as figureCalls from '#desk/calls/figures.ts';
 import * as peopleCalls from '#desk/calls/people.ts';
 import { correct, erase, sendGuide, suppress, unsuppress } from '#desk/http/answers/changes.ts';
 import { createChoices, createFindOrigins, domains } from '#desk/http/answers/choices.ts';
+import { createDayCounts } from '#desk/http/answers/day-counts.ts';
 import { createDoctor } from '#desk/http/answers/doctor.ts';
 import { exported } from '#desk/http/answers/export.ts';
 import { lost } from '#desk/http/answers/lost.ts';
@@ -13,7 +14,7 @@ import { proof } from '#desk/http/answers/proof.ts';
 import { createGather, createReport, createReportFile } from '#desk/http/answers/report.ts';
 import { story } from '#desk/http/answers/story.ts';
 import type { FileCall } from '#desk/http/answers/files.ts';
-import { createToday } from '#desk/http/answers/today.ts';
+import { createToday, figuresOf } from '#desk/http/answers/today.ts';
 import type { Handler } from '#desk/http/handler.ts';
 import { createWriteCheck } from '#server/db/whole/database-health.ts';
 import type { Service } from '#server/run/service.ts';
@@ -40,8 +41,11 @@ export function createAnswers(service: Service): {
   readonly handlers: Answers;
   readonly calls: readonly AnsweredCall[];
   readonly files: readonly FileCall[];
+  /** Counts the past days that the first screen shows, so that the first person who asks does not wait for a long table. */
+  readonly warmUp: () => Promise<void>;
 } {
   const findWriteFault = createWriteCheck(service.database, service.clock);
+  const dayCounts = createDayCounts(service);
   const findOrigins = createFindOrigins(service);
   const gather = createGather(service);
   const { doctor, last } = createDoctor(service);
@@ -56,7 +60,11 @@ export function createAnswers(service: Service): {
     unsuppress,
     sendGuide,
     lost,
-    today: createToday({ findWriteFault, findings: () => last()?.findings }),
+    today: createToday({
+      dayCounts: createDayCounts(service),
+      findWriteFault,
+      findings: () => last()?.findings,
+    }),
     report: createReport(gather, findOrigins),
     mail: createMail(findWriteFault),
     suppressions,
@@ -72,5 +80,6 @@ export function createAnswers(service: Service): {
       handle: handler as AnsweredCall['handle'],
     })),
     files: [exported, proof, createReportFile(gather)],
+    warmUp: async () => void (await figuresOf(service, dayCounts)),
   };
 }

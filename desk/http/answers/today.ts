@@ -1,13 +1,13 @@
 // The first screen: how many came today, this week and this month, who came last, and what needs doing. Counts by index alone: it has to
 // be quick with a million leads.
 import type { Answer } from '#desk/calls/call.ts';
-import type { Finding, Span, SpanFigures, Steps, today as todayCall, ToDo } from '#desk/calls/figures.ts';
+import type { Finding, Span, SpanFigures, today as todayCall, ToDo } from '#desk/calls/figures.ts';
+import type { Between, DayCounts } from '#desk/http/answers/day-counts.ts';
 import type { Handler } from '#desk/http/handler.ts';
 import { shownPerson } from '#desk/people/selection.ts';
 import { readPeriod, type Period } from '#desk/report/period.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import { sampleOnPage } from '#server/campaign/sample-on-page.ts';
-import { countsBetween } from '#server/db/across/counts-between.ts';
 import { lookForPeople } from '#server/db/across/lead-pages.ts';
 import { firstFunnelDay, funnelSums } from '#server/db/tables/funnel-counts.ts';
 import { countRefusals, findStandstill, outboxBacklog } from '#server/db/tables/outbox-waiting.ts';
@@ -27,9 +27,10 @@ const STANDSTILL_MS = 2 * MINUTE_MS;
 /** Greylisting puts mail off for some minutes. */
 const WAITS_TOO_LONG_MS = 15 * MINUTE_MS;
 
-/** @param parts findWriteFault: what keeps the database from taking writes. findings: the doctor's last, undefined: it has not looked yet */
+/** @param parts dayCounts: counts rows. findWriteFault: what keeps the database from taking writes. findings: the doctor's last, undefined: it has not looked yet */
 export const createToday =
   (parts: {
+    readonly dayCounts: DayCounts;
     readonly findWriteFault: ReturnType<typeof createWriteCheck>;
     readonly findings: () => readonly Finding[] | undefined;
   }): Handler<typeof todayCall> =>
@@ -42,7 +43,7 @@ export const createToday =
       { from: null, most: NEWEST_SHOWN, forMs: NEWEST_LOOK_MS },
     );
     return {
-      ...(await figuresOf(service)),
+      ...(await figuresOf(service, parts.dayCounts)),
       newest: people.map(shownPerson).map(({ id, name, company, since, source }) => ({
         id,
         name,
@@ -54,56 +55,47 @@ export const createToday =
     };
   };
 
-async function figuresOf({
-  database: { db },
-  config,
-  clock,
-}: Pick<Service, 'database' | 'config' | 'clock'>): Promise<
-  Pick<Answer<typeof todayCall>, 'spans' | 'byDay'>
-> {
+/** How many came in each span and on each day. */
+export async function figuresOf(
+  { database: { db }, config, clock }: Pick<Service, 'database' | 'config' | 'clock'>,
+  { countEach }: DayCounts,
+): Promise<Pick<Answer<typeof todayCall>, 'spans' | 'byDay'>> {
   const now = clock();
   const periods = (Object.entries(SPANS) as [Span, string][]).map(
     ([span, name]) => [span, readPeriod(name, now)!] as const,
   );
-  const edges = periods.flatMap(([, { from, to, before }]) => [from, to, before.from, before.to]);
+  const spans = periods.flatMap(([, { from, to, before }]): Between[] => [{ from, to }, before]);
   const midnight = now - (now % DAY_MS);
-  const days = Array.from({ length: DAYS_SHOWN }, (_, at) => midnight - (DAYS_SHOWN - 1 - at) * DAY_MS);
-  const leadsIn = await counter(db, { table: 'leads', column: 'first_verified_at' }, [...edges, ...days]);
-  // A challenge is what one browser asks for one address: asking again adds none.
-  const askedIn = await counter(db, { table: 'challenges', column: 'created_at' }, edges);
+  const days = Array.from({ length: DAYS_SHOWN }, (_, at) => {
+    const from = midnight - (DAYS_SHOWN - 1 - at) * DAY_MS;
+    return { from, to: from === midnight ? now + 1 : from + DAY_MS };
+  });
+  const leads = await countEach(LEADS, [...days, ...spans]);
   const since = knownSince(config.retention, now).codes;
+  const known = spans.filter(({ from }) => from >= since);
+  const asked = await countEach(CHALLENGES, known);
   const viewsIn = await viewCounter(db, midnight);
-  const stepsOf = (span: { readonly from: number; readonly to: number }) => ({
-    asked: since > span.from ? null : askedIn(span),
-    leads: leadsIn(span),
+  const stepsOf = (span: Between) => ({
+    asked: asked[known.indexOf(span)] ?? null,
+    leads: leads[days.length + spans.indexOf(span)]!,
   });
   return {
-    spans: periods.map(([span, period]): SpanFigures => {
+    spans: periods.map(([span, period], at): SpanFigures => {
       const { seen, opened, quarter } = viewsIn(period);
-      const now_: Steps = { seen, opened, ...stepsOf(period), read: quarter };
-      const before: Steps = { seen: null, opened: null, ...stepsOf(period.before), read: null };
-      return { span, now: now_, before };
+      const [during, before] = [spans[2 * at]!, spans[2 * at + 1]!];
+      return {
+        span,
+        now: { seen, opened, ...stepsOf(during), read: quarter },
+        before: { seen: null, opened: null, ...stepsOf(before), read: null },
+      };
     }),
-    byDay: days.map((from) => ({
-      day: isoTime(from).slice(0, 10),
-      leads: leadsIn({ from, to: from === midnight ? now + 1 : from + DAY_MS }),
-    })),
+    byDay: days.map(({ from }, at) => ({ day: isoTime(from).slice(0, 10), leads: leads[at]! })),
   };
 }
 
-type Between = { readonly from: number; readonly to: number };
-
-/** Counts rows once, and adds up those of any time between two of some moments. */
-async function counter(
-  db: Service['database']['db'],
-  timed: Parameters<typeof countsBetween>[1],
-  moments: readonly number[],
-): Promise<(between: Between) => number> {
-  const ordered = [...new Set(moments)].toSorted((a, b) => a - b);
-  const counts = await countsBetween(db, timed, ordered);
-  return ({ from, to }) =>
-    counts.slice(ordered.indexOf(from), ordered.indexOf(to)).reduce((sum, count) => sum + count, 0);
-}
+const LEADS = { table: 'leads', column: 'first_verified_at' } as const;
+/** A challenge is what one browser asks for one address: asking again adds none. */
+const CHALLENGES = { table: 'challenges', column: 'created_at' } as const;
 
 type Views = Readonly<Record<'seen' | 'opened' | 'quarter', number | null>>;
 

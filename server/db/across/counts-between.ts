@@ -2,27 +2,37 @@
 import { sql } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
-import { firstIdAt, type TimedTable } from '#server/db/engine/first-id-at.ts';
+import { firstIdsAt, oneRow, type TimedTable } from '#server/db/engine/first-id-at.ts';
+
+/** How many spans one statement counts, so that none lasts. */
+const AT_ONCE = 10;
 
 /**
- * Counts the rows of a table between moments.
- * @param moments in milliseconds since 1970, in ascending order
- * @returns a count for each two neighbours: from the first of them on, and before the second
+ * Counts the rows of a table in each of some spans.
+ * @param spans from: included; to: excluded; milliseconds since 1970
  */
 export async function countsBetween(
   db: Db,
   timed: TimedTable,
-  moments: readonly number[],
+  spans: readonly { readonly from: number; readonly to: number }[],
 ): Promise<readonly number[]> {
-  const places: string[] = [];
-  for (const moment of moments) places.push(await firstIdAt(db, timed, moment));
   const counts: number[] = [];
-  for (const [at, place] of places.slice(0, -1).entries()) {
-    const next = places[at + 1]!;
-    const { rows } = await sql<{ count: number }>`
-      select count(*) as count from ${sql.table(timed.table)} where id >= ${place} and id < ${next}
-    `.execute(db);
-    counts.push(rows[0]?.count ?? 0);
+  for (let first = 0; first < spans.length; first += AT_ONCE) {
+    const some = spans.slice(first, first + AT_ONCE);
+    const places = await firstIdsAt(
+      db,
+      timed,
+      some.flatMap(({ from, to }) => [from, to]),
+    );
+    counts.push(
+      ...(await oneRow<number>(
+        db,
+        some.map(
+          (_, at) =>
+            sql`(select count(*) from ${sql.table(timed.table)} where id >= ${places[2 * at]} and id < ${places[2 * at + 1]})`,
+        ),
+      )),
+    );
   }
   return counts;
 }

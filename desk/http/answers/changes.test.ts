@@ -1,0 +1,187 @@
+// What the desk's pages change about a person, and what the record then says.
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+import { COLUMNS } from '#server/db/personal-columns.ts';
+import type { Schema } from '#server/db/schema.ts';
+import { withdrawConsent } from '#server/visitors/unsubscribe/withdraw.ts';
+import { becomeLead } from '#testing/become-lead.ts';
+import { ENGINES, type Engine } from '#testing/databases.ts';
+import { askedDesk, type AskedDesk } from '#testing/desk-answers.ts';
+import { inFolder } from '#testing/folder.ts';
+import { campaignAsking } from '#testing/own-form.ts';
+import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+
+const ADA = 'ada@example.com';
+const FORM = `fields:
+  - { id: phone, label: Phone, kind: telephone }
+  - { id: topics, label: Topics, kind: choices, options: [Prompts, Personas] }
+`;
+
+/** On SQLite in a file: an erasure rewrites it. */
+const withDesk = (
+  engine: Engine,
+  work: (server: ServerUnderTest, asked: AskedDesk) => Promise<void>,
+  env: Readonly<Record<string, string>> = {},
+) =>
+  inFolder((folder) =>
+    withServer(
+      {
+        engine,
+        env: {
+          CAMPAIGN_FOLDER: campaignAsking(folder, FORM),
+          ...(engine === 'sqlite' && { DATABASE_URL: `file:${path.join(folder, 'leads.db')}` }),
+          ...env,
+        },
+      },
+      (server) => work(server, askedDesk(server.service)),
+    ),
+  );
+
+/** Every row that names an address, of every table. */
+async function rowsNaming({ database: { db } }: ServerUnderTest, text: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const table of Object.keys(COLUMNS) as (keyof Schema)[])
+    for (const row of await db.selectFrom(table).selectAll().execute())
+      if (JSON.stringify(row).toLowerCase().includes(text)) found.push(table);
+  return found;
+}
+
+for (const engine of ENGINES) {
+  describe(`changes in the desk's pages on ${engine}`, () => {
+    it('correct answers, and refuse what the form would refuse', () =>
+      withDesk(engine, async (server, { ask, noted }) => {
+        const { leadId: id } = await becomeLead(server, ADA);
+        const changes = {
+          company: 'Engines <&> Co',
+          answers: { phone: '+44 20 7946 0018', topics: 'Personas' },
+        };
+        assert.deepEqual(await ask('correct', { id, ...changes }), {});
+        const { person, happenings } = (await ask('story', { id }))!;
+        assert.deepEqual(
+          [person.name, person.company, person.answers],
+          [
+            'Ada Lovelace',
+            'Engines <&> Co',
+            {
+              phone: { label: 'Phone', answer: '+44 20 7946 0018' },
+              topics: { label: 'Topics', answer: ['Personas'] },
+            },
+          ],
+        );
+        const corrected = happenings.find(({ kind }) => kind === 'correction');
+        assert.equal(corrected?.details['company'], 'Analytical Engines → Engines <&> Co');
+        await ask('correct', { id, answers: { phone: '' } });
+        assert.deepEqual(Object.keys((await ask('story', { id }))!.person.answers), ['topics']);
+        for (const [wrong, sentence] of [
+          [{ name: 'A' }, /at least 2/],
+          [{ answers: { topics: 'Gossip' } }, /Topics: Please choose/],
+          [{ answers: { shoe: '43' } }, /The ids are phone, topics/],
+          [{}, /Say what is to be corrected/],
+        ] as const)
+          await assert.rejects(ask('correct', { id, ...wrong }), sentence);
+        assert.deepEqual(
+          noted.filter(({ deed }) => deed === 'corrected'),
+          [
+            { deed: 'corrected', about: ADA, details: 'company, phone, topics' },
+            { deed: 'corrected', about: ADA, details: 'phone' },
+          ],
+        );
+      }));
+
+    it('erase a person everywhere, once the address was typed again, and the record does not name it', () =>
+      withDesk(engine, async (server, { ask, noted }) => {
+        const { leadId: id } = await becomeLead(server, ADA);
+        const { leadId: other } = await becomeLead(server, 'eve@example.com');
+        await server.advance(60);
+        await assert.rejects(ask('erase', { id, email: 'eve@example.com' }), /Nothing was erased/);
+        assert.notEqual(await ask('story', { id }), null);
+        const { erased } = (await ask('erase', { id, email: ' ADA@example.com' }))!;
+        assert.match(erased, /^Erased: 1 lead, 1 form, .*\. Backups and files .* still hold it/);
+        assert.deepEqual(await rowsNaming(server, ADA), []);
+        assert.ok((await rowsNaming(server, 'eve@example.com')).includes('leads'));
+        const last = noted.at(-1);
+        assert.deepEqual([last?.deed, last?.about], ['erased', null]);
+        assert.match(last?.details ?? '', /^1 lead, /);
+        const before = noted.length;
+        // A page that was opened before.
+        for (const [name, asked] of [
+          ['erase', { email: ADA }],
+          ['correct', { name: 'Ada' }],
+          ['suppress', { reason: 'by-hand' }],
+          ['unsuppress', { reason: 'A slip' }],
+          ['sendGuide', {}],
+          ['story', {}],
+        ] as const)
+          assert.equal(await ask(name, { id, ...asked }), null, name);
+        assert.equal(noted.length, before);
+        assert.equal((await ask('people'))!.people[0]?.id, other);
+      }));
+
+    it('keep mail away, and undo that as a slip with its reason, but not what the person decided', () =>
+      withDesk(engine, async (server, { ask, noted }) => {
+        const { leadId: id } = await becomeLead(server, ADA);
+        await server.advance(60);
+        await ask('suppress', { id, reason: 'unsubscribed', note: ' by telephone ' });
+        await assert.rejects(ask('suppress', { id, reason: 'unsubscribed' }), /already/);
+        const listed = (await ask('story', { id }))!;
+        assert.equal(listed.person.state, 'suppressed');
+        assert.deepEqual(listed.suppressions, [
+          { reason: 'unsubscribed', since: '2026-11-20T12:01:00.000Z', note: 'by telephone', canUndo: true },
+        ]);
+        const { suppressions } = (await ask('suppressions'))!;
+        assert.deepEqual(suppressions, [
+          {
+            email: ADA,
+            reason: 'unsubscribed',
+            since: '2026-11-20T12:01:00.000Z',
+            note: 'by telephone',
+          },
+        ]);
+        await assert.rejects(ask('unsuppress', { id, reason: ' ' }), /Say why/);
+        await server.advance(60);
+        await ask('unsuppress', { id, reason: 'Meant ada@example.org' });
+        const back = (await ask('story', { id }))!;
+        assert.deepEqual([back.person.state, back.suppressions], ['verified', []]);
+        assert.equal(await server.countRows('suppression_removals'), 1);
+        await assert.rejects(ask('unsuppress', { id, reason: 'Again' }), /is not on the list/);
+
+        await server.advance(60);
+        const withdrawal = { leadId: id, way: 'page', clientAddress: null, userAgent: null } as const;
+        await withdrawConsent(server.service, { ...withdrawal, now: server.now() });
+        assert.deepEqual(
+          (await ask('story', { id }))!.suppressions.map(({ canUndo }) => canUndo),
+          [false],
+        );
+        await assert.rejects(ask('unsuppress', { id, reason: 'A slip' }), /decided that themselves/);
+        assert.deepEqual(
+          noted.filter(({ deed }) => deed !== 'looked'),
+          [
+            { deed: 'suppressed', about: ADA, details: 'unsubscribed' },
+            { deed: 'unsuppressed', about: ADA, details: 'unsubscribed' },
+          ],
+        );
+      }));
+
+    it('send the guide once more to a lead who may be mailed, and to no one else', () =>
+      withDesk(
+        engine,
+        async (server, { ask, noted }) => {
+          const { leadId: id } = await becomeLead(server, ADA);
+          await server.inbox.waitForMail(ADA, 2);
+          assert.equal((await ask('story', { id }))!.canSendGuide, true);
+          await server.advance(60);
+          await ask('sendGuide', { id });
+          await server.inbox.waitForMail(ADA, 3);
+          await server.advance(60);
+          await ask('suppress', { id, reason: 'by-hand' });
+          assert.equal((await ask('story', { id }))!.canSendGuide, false);
+          await assert.rejects(ask('sendGuide', { id }), /not to be mailed \(by-hand\)/);
+          assert.equal(server.inbox.mailsTo(ADA).length, 3);
+          assert.equal(noted.filter(({ deed }) => deed === 'sent-guide').length, 1);
+        },
+        { GUIDE_EMAIL: 'link', PUBLIC_URL: 'https://guide.example.com' },
+      ));
+  });
+}

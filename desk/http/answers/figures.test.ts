@@ -1,0 +1,276 @@
+// Figures and findings in the desk's pages: today, report, lost leads, mail, events for other programs, doctor.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { REPORT_FILE_PATH } from '#desk/calls/figures.ts';
+import { createKept } from '#desk/http/answers/kept.ts';
+import { API, VISIT_HEADER } from '#shared/api.ts';
+import { becomeLead } from '#testing/become-lead.ts';
+import { ENGINES } from '#testing/databases.ts';
+import { askedDesk } from '#testing/desk-answers.ts';
+import { startDnsServer } from '#testing/dns-server.ts';
+import type { InboxBehaviour } from '#testing/inbox.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
+import { becomeLead as becomeLeadOfWebhooks, refuse, webhooksAt } from '#testing/webhook-leads.ts';
+import { withReceiver } from '#testing/webhook-receiver.ts';
+
+const smtpError = (responseCode: number, words: string): Error =>
+  Object.assign(new Error(words), { responseCode });
+
+const inbox: InboxBehaviour = {
+  onRecipient: (address) => {
+    if (address.startsWith('refused')) return smtpError(550, `5.1.1 <${address}>: No such user here`);
+    return address.startsWith('deferred') ? smtpError(451, 'Come back later') : null;
+  },
+};
+
+const asks = (server: ServerUnderTest, email: string, headers = {}) =>
+  createVisitor(server, `198.51.100.${email.length}`).post(
+    API.leads,
+    filledForm({ email, name: '<b>Eve</b>' }),
+    { headers },
+  );
+
+for (const engine of ENGINES) {
+  describe(`figures in the desk's pages on ${engine}`, () => {
+    it('of today are those of the time before its midnight, and say what needs doing', () =>
+      withServer({ engine, inbox }, async (server) => {
+        const { ask } = askedDesk(server.service);
+        const empty = (await ask('today'))!;
+        assert.deepEqual(
+          empty.spans.map(({ span, now, before }) => [span, now.leads, now.asked, before?.leads]),
+          [
+            ['day', 0, 0, 0],
+            ['week', 0, 0, 0],
+            ['month', 0, 0, 0],
+          ],
+        );
+        const { toDo: atFirst } = empty;
+        assert.ok(
+          atFirst.every(({ page, sentence }) => page === '/doctor' && sentence.includes('the sample’s')),
+        );
+        // From 20 to 21 November, an hour before the same time of day.
+        await becomeLead(server, 'ada@example.com');
+        await asks(server, 'eve@example.com');
+        await server.advance(23 * 3_600);
+        await becomeLead(server, 'gus@example.com');
+        await asks(server, 'refused@example.com');
+        await until(() => server.mailEvents.some(({ type }) => type === 'refused'));
+        await asks(server, 'deferred@example.com');
+        await until(() => server.mailEvents.some(({ type }) => type === 'failed for now'));
+        const { spans, byDay, newest } = (await ask('today'))!;
+        assert.deepEqual(
+          spans.map(({ span, now, before }) => [span, now.leads, now.asked, before?.leads, before?.asked]),
+          // At eleven: Ada came at twelve of the day before.
+          [
+            ['day', 1, 3, 0, 0],
+            ['week', 2, 5, 0, 0],
+            // Codes are kept for thirty days.
+            ['month', 2, 5, 0, null],
+          ],
+        );
+        assert.equal(byDay.length, 30);
+        assert.deepEqual(byDay.slice(-2), [
+          { day: '2026-11-20', leads: 1 },
+          { day: '2026-11-21', leads: 1 },
+        ]);
+        assert.deepEqual(
+          newest.map(({ name, since }) => [name, since]),
+          [
+            ['Ada Lovelace', '2026-11-21T11:00:00.000Z'],
+            ['Ada Lovelace', '2026-11-20T12:00:00.000Z'],
+          ],
+        );
+        server.setClock(server.now() + 20 * 60_000);
+        const toDo = (await ask('today'))!.toDo.filter(({ page }) => page === '/mail');
+        assert.match(toDo.map(({ sentence }) => sentence).join('\n'), /1 mail waits|No mail has gone out/);
+        assert.match(
+          toDo.map(({ sentence }) => sentence).join('\n'),
+          /1 mail of the last day was refused for good/,
+        );
+        const mail = (await ask('mail'))!;
+        assert.deepEqual(
+          mail.waiting.map(({ domain, count, putOff }) => [domain, count, putOff]),
+          [['example.com', 1, 1]],
+        );
+        assert.equal(mail.refused.length, 1);
+        assert.match(mail.refused[0]!.reply, /5\.1\.1 …: No such user here/);
+        assert.ok(!JSON.stringify(mail).includes('refused@'), 'no address');
+        assert.deepEqual([mail.refused[0]?.domain, mail.refused[0]?.count], ['example.com', 1]);
+        assert.equal(mail.isWritable, true);
+      }));
+
+    it('of lost leads come the newest first, with what their mail server said and the id of their story', () =>
+      withServer({ engine, inbox }, async (server) => {
+        const { ask } = askedDesk(server.service);
+        await asks(server, 'first@example.com');
+        await server.advance(60);
+        await becomeLead(server, 'ada@example.com');
+        await asks(server, 'refused@example.com');
+        await until(() => server.mailEvents.some(({ type }) => type === 'refused'));
+        await server.advance(1_200);
+        await asks(server, 'open@example.com');
+        // Its mail has left.
+        await server.advance(1);
+        const november = { from: '2026-11-20', to: '2026-11-20' };
+        const { lost, open, next } = (await ask('lost', november))!;
+        assert.deepEqual(
+          lost.map(({ email, reason, name }) => [email, reason, name]),
+          [
+            ['refused@example.com', 'refused', '<b>Eve</b>'],
+            ['first@example.com', 'not-tried', '<b>Eve</b>'],
+          ],
+        );
+        assert.match(lost[0]?.reply ?? '', /No such user here/);
+        assert.deepEqual([open, next], [1, null]);
+        assert.equal((await ask('story', { id: lost[1]!.id }))?.person.email, 'first@example.com');
+        assert.deepEqual((await ask('lost', { from: '2026-11-19', to: '2026-11-19' }))?.lost, []);
+      }));
+
+    it('of the report are those of the file, kept for a minute, and a source that no one came from is refused', () =>
+      withServer({ engine }, async (server) => {
+        const { ask, file, noted } = askedDesk(server.service);
+        await becomeLead(server, 'ada@example.com', 1, {
+          headers: { [VISIT_HEADER]: 'last=utm_source%3Dnewsletter%26utm_campaign%3Dspring' },
+        });
+        const report = (await ask('report'))!;
+        assert.deepEqual(
+          report.figures.slice(0, 2).map(({ name, value }) => [name, value]),
+          [
+            ['New leads', '1'],
+            ['Asked for a code', '1'],
+          ],
+        );
+        assert.deepEqual(report.campaigns, ['spring']);
+        const sources = report.sections.find(({ heading }) => heading === 'By source')!;
+        assert.deepEqual(sources.table?.rows[0], ['newsletter', '1', '1', '100%', '1']);
+        const days = report.sections.find(({ heading }) => heading === 'By day')!;
+        assert.ok(days.wideSvg?.startsWith('<svg width="800"') && days.svg?.startsWith('<svg width="360"'));
+        assert.deepEqual(days.bars, { value: 'New leads', rest: 'Asked, and entered no code' });
+        for (const { svg } of report.sections) assert.doesNotMatch(svg ?? '', /<style|style=|on\w+=/);
+
+        await becomeLead(server, 'eve@example.com');
+        assert.equal((await ask('report'))?.figures[0]?.value, '1', 'kept');
+        await server.advance(61);
+        assert.equal((await ask('report'))?.figures[0]?.value, '2');
+        assert.equal((await ask('report', { source: 'newsletter' }))?.figures[0]?.value, '1');
+        await assert.rejects(ask('report', { source: 'newsleter' }), /No one came from “newsleter”/);
+        await assert.rejects(ask('report', { period: '30 days' }), /Say how many days or weeks/);
+
+        const page = (await file(REPORT_FILE_PATH, { period: '7d' }))!;
+        assert.equal(page.fileName, 'report-7d.html');
+        assert.equal(page.styles?.length, 1);
+        assert.doesNotMatch(page.text, / style=/);
+        for (const { name, value } of (await ask('report', { period: '7d' }))!.figures.slice(0, 2))
+          assert.ok(page.text.includes(`<dt>${name}</dt><dd class="value">${value}`), name);
+        assert.deepEqual(noted, [{ deed: 'downloaded-report', about: null, details: '7d' }]);
+      }));
+
+    it('of events for other programs name the host alone; dead ones are tried again', () =>
+      withReceiver(refuse, (receiver) =>
+        withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
+          const { ask, noted } = askedDesk(server.service);
+          await becomeLeadOfWebhooks(server);
+          await until(() => server.webhookOutcomes.length >= 1);
+          const waiting = (await ask('webhooks'))!;
+          assert.deepEqual([waiting.queued, waiting.dead], [2, 0]);
+          assert.deepEqual(waiting.events.map(({ type, state, to }) => [type, state, to]).toSorted(), [
+            ['lead.read', 'queued', new URL(receiver.url).host],
+            ['lead.verified', 'queued', new URL(receiver.url).host],
+          ]);
+          assert.ok(!JSON.stringify(waiting).includes(receiver.url));
+          await server.database.db
+            .updateTable('webhook_events')
+            .set({ state: 'dead', finished_at: server.now() })
+            .execute();
+          const toDo = (await ask('today'))!.toDo.map(({ sentence, page }) => [sentence, page]);
+          assert.deepEqual(toDo.slice(0, 1), [
+            [
+              '2 events for other programs were given up. Mend the receiving program, then have them sent again.',
+              '/mail',
+            ],
+          ]);
+          const dead = (await ask('webhooks'))!;
+          assert.deepEqual([dead.queued, dead.dead, dead.events[0]?.nextTryAt], [0, 2, null]);
+          assert.deepEqual(await ask('retryWebhooks', { ids: [] }), { revived: 0 });
+          assert.deepEqual(await ask('retryWebhooks', { ids: [dead.events[0]!.id] }), { revived: 1 });
+          assert.deepEqual(await ask('retryWebhooks', { ids: null }), { revived: 1 });
+          assert.deepEqual(noted, [
+            { deed: 'retried-webhooks', about: null, details: '1 event' },
+            { deed: 'retried-webhooks', about: null, details: '1 event' },
+          ]);
+        }),
+      ));
+
+    it('of the list of addresses that get no mail come page by page, those that were erased without an address', () =>
+      withServer({ engine }, async (server) => {
+        const { ask } = askedDesk(server.service);
+        for (let at = 0; at < 150; at += 1)
+          await server.database.db
+            .insertInto('suppressions')
+            .values({
+              address_key: `key-${at}`,
+              reason: at % 2 === 0 ? 'by-hand' : 'erased',
+              email: at % 2 === 0 ? `past-${at}@example.com` : null,
+              note: null,
+              created_at: server.now() - (at % 7) * 1_000,
+            })
+            .execute();
+        const first = (await ask('suppressions'))!;
+        const second = (await ask('suppressions', { after: first.next }))!;
+        assert.deepEqual(
+          [first.suppressions.length, second.suppressions.length, second.next],
+          [100, 50, null],
+        );
+        const all = [...first.suppressions, ...second.suppressions];
+        assert.equal(new Set(all.flatMap(({ email }) => email ?? [])).size, 75);
+        assert.ok(all.every(({ since }, at) => at === 0 || since <= all[at - 1]!.since));
+        await assert.rejects(ask('suppressions', { after: '1; drop table' }), /Begin at its top/);
+      }));
+  });
+}
+
+it('the doctor looks at this instance once for all who ask, again when asked to, and today shows its problems', async () => {
+  const dns = await startDnsServer({ 'example.com': { TXT: [] } });
+  try {
+    await withServer({ engine: 'sqlite' }, async (server) => {
+      const { ask } = askedDesk(server.service, { dnsServers: [dns.address] });
+      assert.ok((await ask('today'))?.toDo.every(({ state }) => state === 'warning'));
+      const [one, other] = await Promise.all([ask('doctor'), ask('doctor')]);
+      assert.deepEqual(one, other);
+      assert.ok(one!.findings.some(({ check, state }) => check === 'words' && state === 'ok'));
+      const problems = one!.findings.filter(({ state }) => state === 'problem');
+      assert.ok(problems.length > 0);
+      await server.advance(60);
+      assert.equal((await ask('doctor'))?.lookedAt, '2026-11-20T12:00:00.000Z');
+      assert.equal((await ask('doctor', { again: 'yes' }))?.lookedAt, '2026-11-20T12:01:00.000Z');
+      assert.equal(
+        (await ask('today'))?.toDo.filter(({ state }) => state === 'problem').length,
+        problems.length,
+      );
+    });
+  } finally {
+    await dns.close();
+  }
+});
+
+it('what is kept is made once for all who come meanwhile, and anew after a failure or its time', async () => {
+  let now = 0;
+  let made = 0;
+  const kept = createKept<number>({ keptMs: 1_000, most: 2, clock: () => now });
+  const make = async () => (made += 1);
+  assert.deepEqual(await Promise.all([kept.get('a', make), kept.get('a', make)]), [1, 1]);
+  now = 999;
+  assert.equal(await kept.get('a', make), 1);
+  assert.equal(await kept.get('a', make, { again: true }), 2);
+  now = 1_999;
+  assert.equal(await kept.get('a', make), 3);
+  await assert.rejects(
+    kept.get('b', () => Promise.reject(new Error('no'))),
+    /no/,
+  );
+  assert.equal(await kept.get('b', make), 4);
+  await kept.get('c', make);
+  assert.deepEqual([kept.newest('a'), kept.newest('b'), kept.newest('c')], [undefined, 4, 5]);
+});
