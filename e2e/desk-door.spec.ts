@@ -1,4 +1,7 @@
 // Getting into the desk in a browser, and out again.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+
 import { expect, PEOPLE, test } from './desk-fixtures.ts';
 
 test('a colleague signs in with a mailed code, and is where the address says', async ({ page, desk }) => {
@@ -96,4 +99,27 @@ test('the sessions of an address are listed, and any of them can be ended', asyn
   expect((await request.get('/api/me')).status()).toBe(401);
   await expect(page.getByRole('row', { name: /this one/ })).toBeVisible();
   await other.close();
+});
+
+test('the link of desk open works once, for the person at the machine', async ({ page, desk, browser }) => {
+  const command = spawn(process.execPath, ['desk/start.js', 'open'], {
+    env: { PATH: process.env['PATH'], INSTANCE_FOLDER: desk.site.folder, ...desk.site.env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    const [line] = (await once(command.stdout, 'data')) as [Buffer];
+    const link = line.toString().trim();
+    await page.goto(link);
+    await expect(page.getByRole('heading', { name: 'Today', level: 1 })).toBeVisible();
+    await expect(page).toHaveURL(new URL('/', link).href);
+    await expect(page.getByText('At the machine')).toBeVisible();
+    const second = await browser.newContext();
+    const other = await second.newPage();
+    await other.goto(link);
+    await expect(other.getByRole('heading', { name: 'This link does not open the desk' })).toBeVisible();
+    await second.close();
+  } finally {
+    command.kill('SIGINT');
+    await once(command, 'exit');
+  }
 });

@@ -1,5 +1,4 @@
 // A site with its desk in a browser, and colleagues who are signed in there. The mail is real, as everywhere.
-
 import AxeBuilder from '@axe-core/playwright';
 import { request, type APIRequestContext, type Page } from '@playwright/test';
 

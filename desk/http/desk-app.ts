@@ -66,6 +66,8 @@ const SENTENCES: Partial<Errors> = {
 const NO_SESSION = 'You are not signed in, or your session has ended. Sign in again.';
 const MAY_NOT = 'You may look, and not do this. Ask for the role "all" in DESK_PEOPLE.';
 const ONLY_BY_LINK = 'This desk was opened with "npm run desk -- open": use the link that it printed.';
+/** Drawing a report keeps the loop busy for a second or two. The few who are at the desk wait for it rather than be sent away. */
+const PATIENT: NonNullable<HttpOptions['loadLimits']> = { maxInHand: 1_000, maxEventLoopDelayMs: 0 };
 const MAX_BROWSER_LENGTH = 200;
 
 /** Builds the application; the caller listens or injects, and closes it. */
@@ -85,7 +87,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
       // What is counted is the page.
       funnel: { pageSeen: () => {} },
     },
-    { ...options, release: null },
+    { ...options, loadLimits: options.loadLimits ?? PATIENT, release: null },
   );
   const { app, visitorAddress, sendError } = http;
   const cookies = createDeskCookies(secrets, door.url);

@@ -6,6 +6,11 @@ const NUMBERS = new Intl.NumberFormat('en-GB');
 /** A number as the desk writes it: 12,345. */
 export const number = (value: number): string => NUMBERS.format(value);
 
+const SHORT = new Intl.NumberFormat('en-GB', { notation: 'compact', maximumFractionDigits: 1 });
+
+/** A number where there is room for five characters: 9,999, then 12.3K. */
+export const shortNumber = (value: number): string => (value < 10_000 ? NUMBERS : SHORT).format(value);
+
 /** A number with its noun: "1 lead", "12,345 leads". */
 export const counted = (count: number, one: string, other = `${one}s`): string =>
   `${number(count)} ${pluralForm({ one, other }, count, 'en')}`;
@@ -469,7 +474,11 @@ export const leads = {
   columns: 'Columns',
   export: 'Export',
   shown: (count: number, hasMore: boolean): string =>
-    hasMore ? `${number(count)} shown, the newest first.` : `${counted(count, 'person', 'people')}.`,
+    count === 0
+      ? 'None found yet.'
+      : hasMore
+        ? `${number(count)} shown, the newest first.`
+        : `${counted(count, 'person', 'people')}.`,
   looking: (time: string): string => `Looked back to ${time}, still looking …`,
   looked: (time: string): string => `Looked back to ${time}.`,
   stop: 'Stop looking',
@@ -477,13 +486,13 @@ export const leads = {
   refresh: 'Refresh',
   more: 'Show more',
   allShown: (count: number): string => (count > 20 ? 'That is everyone.' : ''),
-  nobody: 'Nobody fits this filter',
-  nobodyText: 'Look for a shorter part of the address, name or company, or take a filter away.',
+  noMatch: 'No one fits this filter',
+  noMatchText: 'Look for a shorter part of the address, name or company, or take a filter away.',
   none: {
     verified: 'The first lead will stand here as soon as a visitor has entered the code.',
     suppressed: 'No lead is suppressed: everyone gets mail.',
-    unverified: 'Nobody has asked for a code and not entered it.',
-    imported: 'Nobody was imported. The command is: npm run desk -- import FILE',
+    unverified: 'Everyone who asked for a code has entered it.',
+    imported: 'No one was imported. The command is: npm run desk -- import FILE',
   },
   exportTitle: 'Export',
   exportText: (what: string): string => `The file holds exactly what is filtered: ${what}.`,
@@ -506,7 +515,7 @@ export const companies = {
   domain: 'Domain',
   people: 'Leads',
   share: 'Beside the largest',
-  counting: 'Counting …',
+  counting: (soFar: number): string => `Counting: ${counted(soFar, 'lead')} so far …`,
   counted: (count: number): string => `${counted(count, 'domain')}.`,
   none: 'The first lead will bring the first company.',
   nothingFound: 'No lead has an address of such a domain.',

@@ -34,6 +34,7 @@ export function Companies() {
     if (hasNextPage && !isFetching && error === null) void fetchNextPage();
   }, [hasNextPage, isFetching, error, fetchNextPage]);
   const all = useMemo(() => sumsOf(data?.pages ?? []), [data]);
+  const leads = all.reduce((sum, { people }) => sum + people, 0);
   const [search, setSearch] = useState('');
   const [shown, setShown] = useState(STEP);
   const found = all.filter(({ domain }) => domain.includes(search.trim().toLowerCase()));
@@ -65,7 +66,7 @@ export function Companies() {
               }}
             />
             <p role="status" className={styles.state}>
-              {isCounting ? words.counting : words.counted(found.length)}
+              {isCounting ? words.counting(leads) : words.counted(found.length)}
             </p>
             {found.length === 0 ? (
               <EmptyState text={words.nothingFound} />

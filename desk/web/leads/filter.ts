@@ -1,7 +1,7 @@
 // Which people are listed, and how that stands in the address: what is left at its default is not in it.
 import { Filter, STATES } from '#desk/calls/people.ts';
 
-export const NO_FILTER: Filter = { state: 'verified' };
+const NO_FILTER: Filter = { state: 'verified' };
 
 /** In the order in which they stand in the address. */
 const NAMES = ['state', 'search', 'source', 'flag', 'field', 'answer', 'domain', 'from', 'to'] as const;
@@ -14,7 +14,7 @@ export function filterIn(query: URLSearchParams): Filter {
     const value = query.get(name)?.trim();
     if (value && Filter.shape[name].safeParse(value).success) found[name] = value;
   }
-  // An answer without its question, and the other way round, choose nobody.
+  // An answer without its question, and the other way round, choose no one.
   if (found['field'] === undefined || found['answer'] === undefined) {
     delete found['field'];
     delete found['answer'];

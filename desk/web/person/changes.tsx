@@ -1,5 +1,5 @@
 // What can be done with a person, each behind a dialogue that says what it does: the guide again, no more mail, mail again, erasing.
-import { useState } from 'react';
+import { useId, useState } from 'react';
 
 import type { Asked } from '#desk/calls/call.ts';
 import { erase, sendGuide, suppress, unsuppress, type Person } from '#desk/calls/people.ts';
@@ -43,6 +43,7 @@ const REASONS = ['by-hand', 'unsubscribed', 'complained', 'bounced'] as const sa
 
 export function StopMail({ person: { id, email }, onClose, onDone }: ChangeProps) {
   const words = personPage.suppress;
+  const fields = useId();
   const [reason, setReason] = useState<Reason>('by-hand');
   const [note, setNote] = useState('');
   const { mutate, isPending, error } = useSend(suppress, CHANGED_BY_A_PERSON);
@@ -65,19 +66,20 @@ export function StopMail({ person: { id, email }, onClose, onDone }: ChangeProps
       <fieldset className={styles.reasons}>
         <legend>{words.reason}</legend>
         {REASONS.map((one) => (
-          <label key={one} className={styles.reason}>
+          <div key={one} className={styles.reason}>
             <input
+              id={`${fields}-${one}`}
               type="radio"
               name="reason"
               value={one}
               checked={reason === one}
               onChange={() => setReason(one)}
             />
-            <span>
+            <label htmlFor={`${fields}-${one}`}>
               <strong>{words.reasons[one]}</strong>
               <span>{words.means[one]}</span>
-            </span>
-          </label>
+            </label>
+          </div>
         ))}
       </fieldset>
       <Field

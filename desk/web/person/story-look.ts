@@ -52,13 +52,13 @@ export function detailsOf(happening: Pick<Happening, 'kind' | 'what' | 'details'
   const all = Object.entries(happening.details).map(([name, value]) => ({ name, value }));
   // Of a correction every detail is what changed.
   if (happening.kind === 'correction') return { telling: all, more: [] };
-  const wanted = [
+  const wanted = new Set([
     ...(TELLING[happening.kind] ?? []),
     ...(toneOf(happening) === 'bad' ? TELLING_WHEN_BAD : []),
-  ];
+  ]);
   return {
-    telling: all.filter(({ name }) => wanted.includes(name)),
-    more: all.filter(({ name }) => !wanted.includes(name)),
+    telling: all.filter(({ name }) => wanted.has(name)),
+    more: all.filter(({ name }) => !wanted.has(name)),
   };
 }
 

@@ -36,10 +36,9 @@ describe('the choice of a report', () => {
     const offered = offeredPeriods(NOW, '30d');
     assert.deepEqual(
       offered.filter(({ period }) => period.includes('-')).map(({ period }) => period),
-      [
-        ...['2026-01', '2025-12', '2025-11', '2025-10', '2025-09', '2025-08'],
-        ...['2025-07', '2025-06', '2025-05', '2025-04', '2025-03', '2025-02'],
-      ],
+      `2026-01 2025-12 2025-11 2025-10 2025-09 2025-08 2025-07 2025-06 2025-05 2025-04 2025-03 2025-02`.split(
+        ' ',
+      ),
     );
     assert.deepEqual(offered.slice(0, 2), [
       { period: '7d', label: 'Last 7 days' },

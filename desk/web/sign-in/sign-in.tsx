@@ -49,7 +49,7 @@ export function Doorstep({
       <header className={styles.head}>
         <span className={styles.brand}>
           <Mark />
-          {frame.desk}
+          <span>{frame.desk}</span>
         </span>
         <ThemeButton />
       </header>
@@ -168,22 +168,23 @@ function CodeStep({ asked, onAsked, onBack, onIn }: CodeStepProps) {
           submit(code);
         }}
       >
-        <TextField
-          ref={input}
-          label={words.code}
-          className={styles.code}
-          inputMode="numeric"
-          autoComplete="one-time-code"
-          enterKeyHint="done"
-          value={code}
-          error={enter.error?.message}
-          onChange={(event) => {
-            const digits = event.currentTarget.value.replace(/\D/g, '').slice(0, DIGITS);
-            setCode(digits);
-            if (enter.isError && digits !== '') enter.reset();
-            submit(digits);
-          }}
-        />
+        <div className={styles.code}>
+          <TextField
+            ref={input}
+            label={words.code}
+            inputMode="numeric"
+            autoComplete="one-time-code"
+            enterKeyHint="done"
+            value={code}
+            error={enter.error?.message}
+            onChange={(event) => {
+              const digits = event.currentTarget.value.replace(/\D/g, '').slice(0, DIGITS);
+              setCode(digits);
+              if (enter.isError && digits !== '') enter.reset();
+              submit(digits);
+            }}
+          />
+        </div>
         <Button
           look="primary"
           type="submit"

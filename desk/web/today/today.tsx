@@ -12,7 +12,7 @@ import { EmptyState } from '#desk/web/ui/empty-state.tsx';
 import { DownIcon, NoteIcon, ProblemIcon, UpIcon, WarningIcon } from '#desk/web/ui/icons.tsx';
 import { Page, Section } from '#desk/web/ui/page.tsx';
 import { Table, type Column } from '#desk/web/ui/table.tsx';
-import { counted, number, pages, parts, today as words } from '#desk/web/words.ts';
+import { counted, number, pages, parts, shortNumber, today as words } from '#desk/web/words.ts';
 import styles from '#desk/web/today/today.module.css';
 
 type Figures = Answer<typeof today>;
@@ -92,7 +92,7 @@ function Span({ figures: { span, now, before } }: { readonly figures: SpanFigure
               <dd className={styles.change} title={words.comparedWith(span)}>
                 {change !== null &&
                   change.direction !== 'same' &&
-                  `${words.sign(change.direction)}${number(change.by)}`}
+                  `${words.sign(change.direction)}${shortNumber(change.by)}`}
               </dd>
               <dd className={styles.shareOf}>
                 {share !== null && (

@@ -80,7 +80,9 @@ export function Table<Row extends object>({
               {main && <div className={styles.blockHead}>{content(main.column.id, row.original)}</div>}
               <dl className={styles.pairs}>
                 {cells.map((cell) =>
-                  cell === main || about(cell.column.id)?.isDecoration ? null : (
+                  cell === main ||
+                  about(cell.column.id)?.isDecoration ||
+                  about(cell.column.id)?.isAction ? null : (
                     <div key={cell.id} className={styles.pair}>
                       <dt>{about(cell.column.id)?.heading}</dt>
                       <dd>{content(cell.column.id, row.original)}</dd>
@@ -88,6 +90,12 @@ export function Table<Row extends object>({
                   ),
                 )}
               </dl>
+              {cells.map(
+                (cell) =>
+                  about(cell.column.id)?.isAction && (
+                    <div key={cell.id}>{content(cell.column.id, row.original)}</div>
+                  ),
+              )}
             </li>
           );
         })}
