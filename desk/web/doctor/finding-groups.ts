@@ -1,7 +1,7 @@
 // The doctor's findings in the order in which they are to be read: what stops mail first.
 import type { Finding } from '#desk/calls/figures.ts';
 
-export const FINDING_STATES = [
+const FINDING_STATES = [
   'problem',
   'warning',
   'note',
