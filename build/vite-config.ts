@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import react from '@vitejs/plugin-react';
-import type { InlineConfig } from 'vite';
+import type { InlineConfig, Plugin } from 'vite';
 
 import { BUILD_TARGET } from '#build/browsers.ts';
 import { campaignPlugin } from '#build/vite-campaign.ts';
@@ -47,12 +47,27 @@ const BUILT: NonNullable<InlineConfig['build']> = {
   rolldownOptions: { checks: { bundlerTimings: false } },
 };
 
+/**
+ * Radix brings this along for overlays and modal popovers, which the desk does without: it writes styles into the document, and the desk's
+ * policy forbids that.
+ */
+const SCROLL_LOCK = 'react-remove-scroll';
+const withoutScrollLock: Plugin = {
+  name: 'without-scroll-lock',
+  enforce: 'pre',
+  resolveId: (source) => (source === SCROLL_LOCK ? `\0${SCROLL_LOCK}` : null),
+  load: (id) =>
+    id === `\0${SCROLL_LOCK}`
+      ? `export const RemoveScroll = () => { throw new Error("The desk's policy forbids this part of Radix."); };`
+      : null,
+};
+
 /** Of the desk in a browser: it knows no campaign, and has its styles and fonts in files. */
 export const deskViteConfig: InlineConfig = {
   configFile: false,
   root: DESK_WEB,
   publicDir: false,
-  plugins: [react()],
+  plugins: [withoutScrollLock, react()],
   build: { ...BUILT, assetsInlineLimit: 0, modulePreload: false },
   css: {
     modules: {

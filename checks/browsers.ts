@@ -21,6 +21,11 @@ const MAY_BE_MISSING: Readonly<Record<string, string>> = {
   'break-after: avoid': 'a heading may be printed last on its sheet',
   'cursor: pointer': 'a telephone has none',
   'cursor: default': 'a telephone has none',
+  resize: 'a text area of the desk cannot be pulled taller',
+  'resize: vertical': 'the same',
+  'accent-color': "ticks and bars have the system's colour",
+  'forced-color-adjust': 'the legend of a chart has its words alone',
+  'forced-color-adjust: none': 'the same',
   ':view-transition': 'one stage takes the place of the other without a fade',
   ':view-transition-old': 'the same',
   ':view-transition-new': 'the same',
@@ -39,6 +44,8 @@ const IN_LIBRARIES: Readonly<Record<string, string>> = {
   currentEntry: 'React asks for navigation first',
   downlink: 'React asks for navigator.connection first',
   createContext: "React's, which is not navigator.ml's",
+  createObjectURL: "URL's own, which all have: the data has it under another name",
+  revokeObjectURL: 'the same',
   build: "a function of the bundler's, which is not an MLGraphBuilder's",
   share: 'web/content/share-page.ts asks for it first',
 };
@@ -290,16 +297,18 @@ for (const [sample, faults] of SAMPLES) {
 const release = newestRelease(distFolder(PROJECT_FOLDER, CAMPAIGN_FOLDER));
 if (release === null) throw new Error('The site is not built yet. Run "npm run build" first.');
 const complaints = new Set<string>();
-for (const name of globSync('**/*.{html,js}', { cwd: release.folder })) {
+for (const name of globSync('**/*.{html,js,css}', { cwd: release.folder })) {
   const text = readFileSync(path.join(release.folder, name), 'utf8');
   const ofType = (element: string) =>
     text.matchAll(new RegExp(`<${element}(?: data-app[^>]*)?>(.*?)</${element}>`, 'gs'));
   const found = name.endsWith('.js')
     ? [await complaintsAboutScript(text, name)]
-    : await Promise.all([
-        ...Array.from(ofType('style'), async ([, css = '']) => complaintsAboutStyles(css)),
-        ...Array.from(ofType('script'), ([, code = '']) => complaintsAboutScript(code, name)),
-      ]);
+    : name.endsWith('.css')
+      ? [complaintsAboutStyles(text)]
+      : await Promise.all([
+          ...Array.from(ofType('style'), async ([, css = '']) => complaintsAboutStyles(css)),
+          ...Array.from(ofType('script'), ([, code = '']) => complaintsAboutScript(code, name)),
+        ]);
   for (const complaint of found.flat()) complaints.add(`${name}: ${complaint}`);
 }
 for (const complaint of complaints) process.stderr.write(`${complaint}\n`);

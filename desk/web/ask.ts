@@ -32,7 +32,8 @@ export function addressOf(path: string, asked: Readonly<Record<string, Asked>>):
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(asked))
     if (value !== undefined && value !== null) query.set(name, String(value));
-  return query.size === 0 ? path : `${path}?${query}`;
+  const text = query.toString();
+  return text === '' ? path : `${path}?${text}`;
 }
 
 /** What a failed answer says: the server's sentence, unless a proxy answered in its place. */

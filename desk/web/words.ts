@@ -513,7 +513,7 @@ export const companies = {
   domain: 'Domain',
   people: 'Leads',
   share: 'Beside the largest',
-  counting: (leads: number): string => `Counting: ${counted(leads, 'lead')} so far …`,
+  counting: (soFar: number): string => `Counting: ${counted(soFar, 'lead')} so far …`,
   counted: (count: number): string => `${counted(count, 'domain')}.`,
   none: 'The first lead will bring the first company.',
   nothingFound: 'No lead has an address of such a domain.',

@@ -1,7 +1,7 @@
 // Which people are listed, and how that stands in the address: what is left at its default is not in it.
 import { Filter, STATES } from '#desk/calls/people.ts';
 
-export const NO_FILTER: Filter = { state: 'verified' };
+const NO_FILTER: Filter = { state: 'verified' };
 
 /** In the order in which they stand in the address. */
 const NAMES = ['state', 'search', 'source', 'flag', 'field', 'answer', 'domain', 'from', 'to'] as const;

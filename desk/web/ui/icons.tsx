@@ -19,7 +19,6 @@ export const AccountIcon = icon(
 export const MenuIcon = icon('M4 6.5h16M4 12h16M4 17.5h16', WEIGHT);
 export const SignOutIcon = icon('M10 4H5v16h5m4-12 4 4-4 4m4-4H9', WEIGHT);
 export const ExternalIcon = icon('M9 5H5v14h14v-4M13 4h7v7m0-7-9 9', WEIGHT);
-export const SearchIcon = icon('M10.5 4a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13zm4.8 11.3L20.5 20.5', WEIGHT);
 export const ColumnsIcon = icon('M4 5h16v14H4zm5.5 0v14m5-14v14', WEIGHT);
 export const FilterIcon = icon('M4 6h16M7 12h10m-7 6h4', WEIGHT);
 export const UpIcon = icon('M12 19V6m-5.5 5.5L12 6l5.5 5.5', WEIGHT);
