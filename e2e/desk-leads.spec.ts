@@ -20,7 +20,7 @@ test('filters stand in the address, and Back goes to the list before', async ({ 
   await expect(names).toHaveText(['Ada Lovelace']);
   await expect(page.getByLabel('Search')).toHaveValue('engines');
   await page.getByLabel('Search').fill('nobody at all');
-  await expect(page.getByText('Nobody fits this filter')).toBeVisible();
+  await expect(page.getByText('No one fits this filter')).toBeVisible();
   await page.getByRole('button', { name: 'Clear the filters' }).click();
   await expect(names).toHaveText(NEWEST_FIRST);
   await expect(page).toHaveURL('/leads');
@@ -28,7 +28,7 @@ test('filters stand in the address, and Back goes to the list before', async ({ 
   await expect(page.getByLabel('Search')).toHaveValue('nobody at all');
   await page.getByRole('button', { name: 'Clear the filters' }).click();
   await page.getByLabel('State').selectOption('Unverified people');
-  await expect(page.getByText('Nobody has asked for a code and not entered it.')).toBeVisible();
+  await expect(page.getByText('Everyone who asked for a code has entered it.')).toBeVisible();
 });
 
 test('columns are chosen by keyboard, and kept in this browser', async ({ page, open }) => {
@@ -75,7 +75,7 @@ test('exactly what is filtered is exported', async ({ page, open }) => {
   await expect(dialogue).toBeHidden();
 });
 
-test('an export that stops half-way leaves no file, and says so', async ({ page, open }) => {
+test('an export that is refused says why', async ({ page, open }) => {
   await page.route('**/api/export?*', (route) =>
     route.fulfill({ status: 503, contentType: 'text/plain', body: 'The desk is busy. Try again later.' }),
   );
@@ -116,7 +116,7 @@ test('a list goes on by itself while the server is still looking, and can be sto
   });
   await open('/leads?search=rare');
   await expect(
-    page.getByText(/^Nobody found yet\. Looked back to 4 Mar 2026, \d\d:\d\d, still looking …$/),
+    page.getByText(/^None found yet\. Looked back to 4 Mar 2026, \d\d:\d\d, still looking …$/),
   ).toBeVisible();
   await expect.poll(() => asked).toBeGreaterThan(3);
   await page.getByRole('button', { name: 'Stop looking' }).click();
@@ -128,7 +128,7 @@ test('a list goes on by itself while the server is still looking, and can be sto
   );
   expect(asked).toBe(when);
   await page.getByRole('button', { name: 'Look further back' }).click();
-  await expect(page.getByText('Nobody fits this filter')).toBeVisible();
+  await expect(page.getByText('No one fits this filter')).toBeVisible();
 });
 
 test('a company leads to its people', async ({ page, open }) => {

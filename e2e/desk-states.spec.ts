@@ -40,7 +40,7 @@ for (const theme of ['light', 'dark']) {
     await expect(page.getByLabel('Format')).toBeVisible();
     await expectNoViolations(page, 'export');
     await open('/leads?search=nobody');
-    await expect(page.getByText('Nobody fits this filter')).toBeVisible();
+    await expect(page.getByText('No one fits this filter')).toBeVisible();
     await expectNoViolations(page, 'nobody found');
     await page.route('**/api/people?*', (route) => route.abort());
     await open('/leads');

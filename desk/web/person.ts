@@ -8,7 +8,7 @@ export const PersonContext = createContext<Me | null>(null);
 /** The person who is signed in. Only inside the frame, which shows nothing without one. */
 export function usePerson(): Me {
   const person = use(PersonContext);
-  if (person === null) throw new Error('Nobody is signed in.');
+  if (person === null) throw new Error('No person is signed in.');
   return person;
 }
 

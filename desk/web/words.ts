@@ -473,7 +473,7 @@ export const leads = {
   export: 'Export',
   shown: (count: number, hasMore: boolean): string =>
     count === 0
-      ? 'Nobody found yet.'
+      ? 'None found yet.'
       : hasMore
         ? `${number(count)} shown, the newest first.`
         : `${counted(count, 'person', 'people')}.`,
@@ -484,13 +484,13 @@ export const leads = {
   refresh: 'Refresh',
   more: 'Show more',
   allShown: (count: number): string => (count > 20 ? 'That is everyone.' : ''),
-  nobody: 'Nobody fits this filter',
-  nobodyText: 'Look for a shorter part of the address, name or company, or take a filter away.',
+  noMatch: 'No one fits this filter',
+  noMatchText: 'Look for a shorter part of the address, name or company, or take a filter away.',
   none: {
     verified: 'The first lead will stand here as soon as a visitor has entered the code.',
     suppressed: 'No lead is suppressed: everyone gets mail.',
-    unverified: 'Nobody has asked for a code and not entered it.',
-    imported: 'Nobody was imported. The command is: npm run desk -- import FILE',
+    unverified: 'Everyone who asked for a code has entered it.',
+    imported: 'No one was imported. The command is: npm run desk -- import FILE',
   },
   exportTitle: 'Export',
   exportText: (what: string): string => `The file holds exactly what is filtered: ${what}.`,

@@ -14,7 +14,7 @@ export function filterIn(query: URLSearchParams): Filter {
     const value = query.get(name)?.trim();
     if (value && Filter.shape[name].safeParse(value).success) found[name] = value;
   }
-  // An answer without its question, and the other way round, choose nobody.
+  // An answer without its question, and the other way round, choose no one.
   if (found['field'] === undefined || found['answer'] === undefined) {
     delete found['field'];
     delete found['answer'];

@@ -75,7 +75,7 @@ export function Leads() {
         {list.isPending && <Skeleton lines={10} />}
         {list.error && <FailedState error={list.error} onRetry={list.retry} />}
         {!list.isPending && !list.error && !list.hasMore && list.people.length === 0 && (
-          <Nobody filter={filter} />
+          <NoMatch filter={filter} />
         )}
         <End list={list} />
       </div>
@@ -147,7 +147,7 @@ function End({ list: { people, hasMore, wanted, isLooking, wantMore } }: { reado
   );
 }
 
-function Nobody({ filter }: { readonly filter: Filter }) {
+function NoMatch({ filter }: { readonly filter: Filter }) {
   if (chosenParts(filter) === 0) return <EmptyState text={words.none[filter.state]} />;
-  return <EmptyState title={words.nobody} text={words.nobodyText} />;
+  return <EmptyState title={words.noMatch} text={words.noMatchText} />;
 }

@@ -1,7 +1,7 @@
 // How far a list has come: pages by keyset, of which the server sends short or empty ones while it is still looking.
 import type { PeoplePage, Person } from '#desk/calls/people.ts';
 
-/** So many more people with each step; a step behind what is seen. */
+/** How many people each step adds to the list. */
 export const STEP = 50;
 /** The list grows by itself up to here, and by a button from here on: a browser with many thousand rows becomes slow. */
 export const GROWS_TO = 500;
@@ -27,6 +27,6 @@ export function listedIn(pages: readonly PeoplePage[]): Listed {
   };
 }
 
-/** Whether the next page is to be asked for now. @param wanted so many people are to be shown */
+/** Whether the next page is to be asked for now. @param wanted how many people are to be shown */
 export const goesOn = ({ people, hasMore }: Listed, wanted: number): boolean =>
   hasMore && people.length < wanted;

@@ -34,6 +34,6 @@ export const utcTime = (iso: string): string => new Date(iso).toISOString().slic
 /** A day without a time, as 23 Nov; days are days of UTC everywhere. @param day 2026-11-23 */
 export const dayName = (day: string): string => format({ ...DAY, timeZone: 'UTC' }).format(new Date(day));
 
-/** The day of UTC that a time falls on, as the filters write it: 2026-11-23. @param daysBefore so many days earlier */
+/** The day of UTC that a time falls on, as the filters write it: 2026-11-23. @param daysBefore how many days earlier */
 export const dayOf = (time: Date, daysBefore = 0): string =>
   new Date(time.getTime() - daysBefore * 86_400_000).toISOString().slice(0, 10);

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, it, mock } from 'node:test';
+
+import { CallError } from '#desk/web/ask.ts';
+import { saveExport, type Progress } from '#desk/web/leads/save-export.ts';
+
+const CSV = { 'content-type': 'text/csv; charset=utf-8', 'x-people-at-most': '5' };
+
+/** Exports from a real server, in a browser that can do no more than fetch: one that were handed a file would fail. */
+async function exportFrom(
+  answer: RequestListener,
+  signal = new AbortController().signal,
+  onProgress: (progress: Progress) => void = () => {},
+): Promise<number> {
+  const server = createServer(answer).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const realFetch = fetch;
+  mock.method(globalThis, 'fetch', (path: string, init: RequestInit) =>
+    realFetch(`http://127.0.0.1:${port}${path}`, init),
+  );
+  try {
+    return await saveExport('csv', { state: 'verified', source: 'newsletter' }, signal, onProgress);
+  } finally {
+    mock.reset();
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+describe('an export in the browser', () => {
+  it('that breaks off on the way is an error, and never half a file', async () => {
+    const seen: Progress[] = [];
+    let asked: string | undefined;
+    await assert.rejects(
+      exportFrom(
+        (request, response) => {
+          asked = request.url;
+          response.writeHead(200, CSV);
+          response.write('email\na@example.com\nb@example.com\n', () =>
+            setTimeout(() => response.destroy(), 50),
+          );
+        },
+        undefined,
+        (progress) => seen.push(progress),
+      ),
+      (error: unknown) =>
+        error instanceof CallError && /^The answer arrived incomplete\./.test(error.message),
+    );
+    assert.equal(asked, '/api/export?format=csv&state=verified&source=newsletter');
+    assert.deepEqual(seen.at(-1), { people: 2, atMost: 5 });
+  });
+
+  it("that is refused fails with the server's sentence", async () => {
+    await assert.rejects(
+      exportFrom((_, response) => {
+        response.writeHead(403, { 'content-type': 'text/plain', 'x-error-code': 'may-not' });
+        response.end('You may look, and not do this.');
+      }),
+      { message: 'You may look, and not do this.', code: 'may-not' },
+    );
+  });
+
+  it('that the reader stops ends with what it was stopped by, and the server notices', async () => {
+    const stop = new AbortController();
+    let gone = (): void => {};
+    const left = new Promise<void>((resolve) => {
+      gone = resolve;
+    });
+    await assert.rejects(
+      exportFrom(
+        (_, response) => {
+          response.once('close', gone);
+          response.writeHead(200, CSV);
+          response.write('email\na@example.com\n');
+        },
+        stop.signal,
+        () => stop.abort(new Error('stopped by hand')),
+      ),
+      /stopped by hand/,
+    );
+    await left;
+  });
+});
