@@ -80,7 +80,6 @@ export const DEEDS = [
   'added-passkey',
   'removed-passkey',
   'looked',
-  'listed',
   'exported',
   'corrected',
   'erased',

@@ -346,6 +346,14 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
     return reply.send({});
   });
 
+  app.addHook('onListen', async () => {
+    answers.warmUp().catch((error: unknown) => {
+      service.logger.warn(
+        { err: error },
+        'Past days could not be counted beforehand; the first look at them waits.',
+      );
+    });
+  });
   serveDeskFiles(app, { folder: files, secure, ...http });
   const paths = [
     calls.askCode,

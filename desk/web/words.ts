@@ -331,7 +331,6 @@ export const log = {
     'signed-in': 'Signed in',
     'signed-out': 'Signed out',
     looked: 'Looked at a person',
-    listed: 'Listed people',
     exported: 'Exported',
     corrected: 'Corrected',
     erased: 'Erased',
@@ -340,6 +339,8 @@ export const log = {
     'sent-guide': 'Sent the guide again',
     'retried-webhooks': 'Sent webhooks again',
     'downloaded-report': 'Downloaded a report',
+    'added-passkey': 'Added a passkey',
+    'removed-passkey': 'Removed a passkey',
   },
   empty: { title: 'Nothing yet', text: 'Nobody has signed in, and no command has changed anything.' },
 } as const;
