@@ -18,13 +18,15 @@ export type AskedDesk = {
     path: string,
     query: Readonly<Record<string, string>>,
   ) => Promise<(Omit<FileAnswer, 'body'> & { readonly text: string }) | null>;
+  /** Does what the desk does before anyone asks. */
+  readonly warmUp: () => Promise<void>;
   /** What stands in the record. */
   readonly noted: readonly Noted[];
 };
 
 export function askedDesk(service: Service, { dnsServers }: Pick<DeskContext, 'dnsServers'> = {}): AskedDesk {
   const noted: Noted[] = [];
-  const { handlers, calls, files } = createAnswers(service);
+  const { handlers, calls, files, warmUp } = createAnswers(service);
   const context: DeskContext = {
     service,
     person: { email: null, role: 'all' },
@@ -35,6 +37,7 @@ export function askedDesk(service: Service, { dnsServers }: Pick<DeskContext, 'd
   };
   return {
     noted,
+    warmUp,
     ask: async (name, asked = {}) => {
       const { call } = calls[Object.keys(handlers).indexOf(name)]!;
       const handle = handlers[name] as (context: DeskContext, asked: unknown) => Promise<never>;

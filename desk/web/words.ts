@@ -105,7 +105,6 @@ export const personPage = {
   },
   facts: {
     heading: 'What is known',
-    email: 'Address',
     company: 'Company',
     since: {
       verified: 'Lead since',
@@ -139,7 +138,6 @@ export const personPage = {
     empty: 'Nothing is kept about this person any more.',
   },
   actions: {
-    heading: 'Actions',
     correct: 'Correct',
     sendGuide: 'Send the guide again',
     suppress: 'Stop mail',

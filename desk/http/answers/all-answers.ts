@@ -14,7 +14,7 @@ import { proof } from '#desk/http/answers/proof.ts';
 import { createGather, createReport, createReportFile } from '#desk/http/answers/report.ts';
 import { story } from '#desk/http/answers/story.ts';
 import type { FileCall } from '#desk/http/answers/files.ts';
-import { createToday, figuresOf } from '#desk/http/answers/today.ts';
+import { createFindSample, createToday, figuresOf } from '#desk/http/answers/today.ts';
 import type { Handler } from '#desk/http/handler.ts';
 import { createWriteCheck } from '#server/db/whole/database-health.ts';
 import type { Service } from '#server/run/service.ts';
@@ -41,11 +41,12 @@ export function createAnswers(service: Service): {
   readonly handlers: Answers;
   readonly calls: readonly AnsweredCall[];
   readonly files: readonly FileCall[];
-  /** Counts the past days that the first screen shows, so that the first person who asks does not wait for a long table. */
+  /** Does beforehand what takes long for the first screen, such as counting past days in a long table. */
   readonly warmUp: () => Promise<void>;
 } {
   const findWriteFault = createWriteCheck(service.database, service.clock);
   const dayCounts = createDayCounts(service);
+  const findSample = createFindSample(service);
   const findOrigins = createFindOrigins(service);
   const gather = createGather(service);
   const { doctor, last } = createDoctor(service);
@@ -61,7 +62,8 @@ export function createAnswers(service: Service): {
     sendGuide,
     lost,
     today: createToday({
-      dayCounts: createDayCounts(service),
+      dayCounts,
+      findSample,
       findWriteFault,
       findings: () => last()?.findings,
     }),
@@ -80,6 +82,9 @@ export function createAnswers(service: Service): {
       handle: handler as AnsweredCall['handle'],
     })),
     files: [exported, proof, createReportFile(gather)],
-    warmUp: async () => void (await figuresOf(service, dayCounts)),
+    warmUp: async () => {
+      await figuresOf(service, dayCounts);
+      await findSample();
+    },
   };
 }

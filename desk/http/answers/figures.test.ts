@@ -2,8 +2,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
+import { v7 as uuid } from 'uuid';
+
 import { REPORT_FILE_PATH } from '#desk/calls/figures.ts';
+import { createDayCounts } from '#desk/http/answers/day-counts.ts';
 import { createKept } from '#desk/http/answers/kept.ts';
+import { DAY_MS } from '#server/platform/time.ts';
 import { API, VISIT_HEADER } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES } from '#testing/databases.ts';
@@ -36,7 +40,7 @@ for (const engine of ENGINES) {
   describe(`figures in the desk's pages on ${engine}`, () => {
     it('of today are those of the time before its midnight, and say what needs doing', () =>
       withServer({ engine, inbox }, async (server) => {
-        const { ask } = askedDesk(server.service);
+        const { ask, warmUp } = askedDesk(server.service);
         const empty = (await ask('today'))!;
         assert.deepEqual(
           empty.spans.map(({ span, now, before }) => [span, now.leads, now.asked, before?.leads]),
@@ -59,25 +63,29 @@ for (const engine of ENGINES) {
         await until(() => server.mailEvents.some(({ type }) => type === 'refused'));
         await asks(server, 'deferred@example.com');
         await until(() => server.mailEvents.some(({ type }) => type === 'failed for now'));
+        // On the day after, what was counted before anyone asked is still right.
+        await warmUp();
+        await becomeLead(server, 'zoe@example.com');
         const { spans, byDay, newest } = (await ask('today'))!;
         assert.deepEqual(
           spans.map(({ span, now, before }) => [span, now.leads, now.asked, before?.leads, before?.asked]),
           // At eleven: Ada came at twelve of the day before.
           [
-            ['day', 1, 3, 0, 0],
-            ['week', 2, 5, 0, 0],
+            ['day', 2, 4, 0, 0],
+            ['week', 3, 6, 0, 0],
             // Codes are kept for thirty days.
-            ['month', 2, 5, 0, null],
+            ['month', 3, 6, 0, null],
           ],
         );
         assert.equal(byDay.length, 30);
         assert.deepEqual(byDay.slice(-2), [
           { day: '2026-11-20', leads: 1 },
-          { day: '2026-11-21', leads: 1 },
+          { day: '2026-11-21', leads: 2 },
         ]);
         assert.deepEqual(
           newest.map(({ name, since }) => [name, since]),
           [
+            ['Ada Lovelace', '2026-11-21T11:00:00.000Z'],
             ['Ada Lovelace', '2026-11-21T11:00:00.000Z'],
             ['Ada Lovelace', '2026-11-20T12:00:00.000Z'],
           ],
@@ -99,6 +107,53 @@ for (const engine of ENGINES) {
         assert.ok(!JSON.stringify(mail).includes('refused@'), 'no address');
         assert.deepEqual([mail.refused[0]?.domain, mail.refused[0]?.count], ['example.com', 1]);
         assert.equal(mail.isWritable, true);
+      }));
+
+    it('of past days are counted once an hour, those of today each time', () =>
+      withServer({ engine }, async ({ database, service, now, advance }) => {
+        const { countEach } = createDayCounts(service);
+        const leads = { table: 'leads', column: 'first_verified_at' } as const;
+        const add = (email: string, at: number) =>
+          database.db
+            .insertInto('leads')
+            .values({
+              id: uuid({ msecs: at }),
+              email,
+              name: 'Ada Lovelace',
+              company: 'Analytical Engines',
+              answers: null,
+              first_verified_at: at,
+              last_verified_at: at,
+              attribution: '{}',
+              flags: '',
+              variant: null,
+            })
+            .execute();
+        const begun = now();
+        const spans = [
+          { from: begun - 2 * DAY_MS, to: begun - DAY_MS },
+          { from: begun - (begun % DAY_MS) - DAY_MS, to: begun + 1 },
+          { from: begun, to: begun },
+        ];
+        const counted = () => countEach(leads, spans);
+        // At the first and the last moment of a day, and in the middle of the two before.
+        const today = begun - (begun % DAY_MS);
+        for (const [name, at] of Object.entries({
+          first: today - DAY_MS,
+          last: today - 1,
+          midnight: today,
+          now: begun,
+          before: begun - DAY_MS - 1,
+          old: begun - 2 * DAY_MS,
+          older: begun - 2 * DAY_MS - 1,
+        }))
+          await add(`${name}@example.com`, at);
+        assert.deepEqual(await counted(), [3, 5, 0]);
+        await add('late@example.com', today - 2);
+        await add('new@example.com', begun - 1);
+        assert.deepEqual(await counted(), [3, 6, 0]);
+        await advance(2 * 3_600);
+        assert.deepEqual(await counted(), [3, 7, 0]);
       }));
 
     it('of lost leads come the newest first, with what their mail server said and the id of their story', () =>

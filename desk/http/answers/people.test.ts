@@ -298,6 +298,32 @@ for (const engine of ENGINES) {
           assert.equal(await asked.ask('story', { id }), null);
           assert.equal(await asked.file(PROOF_PATH, { id }), null);
         }
+
+        // Imported, on the list of those that get no mail, and asking for a code: still one person with one story.
+        const imported = {
+          id: uuid({ msecs: server.now() }),
+          email: 'old@example.com',
+          name: 'Old',
+          company: '',
+          answers: null,
+          consent_source: 'A previous tool',
+          consent_given_at: null,
+          file_name: 'list.csv',
+          imported_at: server.now(),
+        };
+        await db.insertInto('imported_leads').values(imported).execute();
+        await command(server.service, ['suppress', 'add', 'old@example.com']);
+        await visit(server, { email: 'old@example.com' }, { entersCode: false });
+        const [old] = (await asked.ask('people', { state: 'unverified', search: 'old@' }))!.people;
+        for (const id of [imported.id, old!.id]) {
+          const { person, consent, suppressions } = (await asked.ask('story', { id }))!;
+          assert.deepEqual([person.id, person.state], [imported.id, 'imported']);
+          assert.equal(consent?.text, 'Not given here. Imported: A previous tool');
+          assert.deepEqual(
+            suppressions.map(({ reason, canUndo }) => [reason, canUndo]),
+            [['by-hand', true]],
+          );
+        }
       }));
   });
 }

@@ -1,12 +1,7 @@
 // The doctor's findings in the order in which they are to be read: what stops mail first.
 import type { Finding } from '#desk/calls/figures.ts';
 
-export const FINDING_STATES = [
-  'problem',
-  'warning',
-  'note',
-  'ok',
-] as const satisfies readonly Finding['state'][];
+const FINDING_STATES = ['problem', 'warning', 'note', 'ok'] as const satisfies readonly Finding['state'][];
 
 export type FindingGroup = { readonly state: Finding['state']; readonly findings: readonly Finding[] };
 

@@ -302,9 +302,17 @@ export async function addressOfPerson(db: Db, id: string): Promise<string | unde
   return undefined;
 }
 
-/** A person by the address, in the state that comes first; undefined when nobody has it. @param email as stored */
+/** What says most about a person comes first: who was imported and asks for a code is still the imported person. */
+const BY_WEIGHT = [
+  'verified',
+  'suppressed',
+  'imported',
+  'unverified',
+] as const satisfies readonly LeadState[];
+
+/** A person by the address; undefined when there is none. @param email as stored */
 export async function findPerson(db: Db, email: string): Promise<LeadRecord | undefined> {
-  for (const state of LEAD_STATES) {
+  for (const state of BY_WEIGHT) {
     const reader: StateReader = READERS[state];
     const where = hasAddress(reader, email);
     const rows = await reader.read(db, { evenSuppressed: true }, { where, order: 'desc', limit: 1 });
