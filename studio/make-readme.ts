@@ -304,7 +304,10 @@ async function makeReport(browser: Browser): Promise<void> {
   });
 }
 
-/** Figures, leads and one person's story, as the desk shows them in a browser. */
+/** Wide enough for the columns of the table. */
+const AT_THE_DESK = { viewport: { width: 1280, height: 860 }, deviceScaleFactor: 1 };
+
+/** Leads and one person's story, as the desk shows them in a browser. */
 async function makeDesk(browser: Browser): Promise<void> {
   ensureBuilt(DEFAULT_CAMPAIGN);
   const release = findRelease(PROJECT_FOLDER, DEFAULT_CAMPAIGN);
@@ -327,7 +330,7 @@ async function makeDesk(browser: Browser): Promise<void> {
       const storageState = await door.context().storageState();
       await door.context().close();
       for (const theme of THEMES) {
-        const page = await openPage(browser, theme, { ...OPERATORS, storageState });
+        const page = await openPage(browser, theme, { ...AT_THE_DESK, storageState });
         // Its dates are those of the two weeks.
         await page.clock.setFixedTime(server.now());
         const shoot = async (name: string) => {
