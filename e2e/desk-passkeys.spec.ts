@@ -98,7 +98,7 @@ test('a passkey is added, signs in without an address, and opens nothing once it
   await expect(question).toBeHidden();
   await expect(row.getByRole('button')).toBeFocused();
   await page.keyboard.press('Enter');
-  await question.getByRole('button', { name: 'Remove the passkey' }).click();
+  await question.getByRole('button', { name: 'Remove' }).click();
   await expect(page.getByText('The passkey is removed.')).toBeVisible();
   await expect(passkeys).toContainText('You have no passkey yet.');
 
@@ -142,7 +142,7 @@ test('a passkey that the server refuses is said to be refused, and can be tried 
   await dialogue.getByRole('button', { name: 'Add the passkey' }).click();
   await expect(dialogue).toBeHidden();
   await passkeys.getByRole('button', { name: 'Remove the passkey Key' }).click();
-  await page.getByRole('alertdialog').getByRole('button', { name: 'Remove the passkey' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click();
   await expect(passkeys).toContainText('You have no passkey yet.');
 });
 

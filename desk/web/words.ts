@@ -415,7 +415,6 @@ export const passkeys = {
   removeTitle: (name: string): string => `Remove “${name}”?`,
   removeText:
     'It will no longer open the desk. Delete it where it is kept too, or your browser goes on offering it. Sessions that began with it go on until you end them.',
-  removeAction: 'Remove the passkey',
   isRemoved: 'The passkey is removed.',
   /** After the browser's dialogue. */
   failures: {

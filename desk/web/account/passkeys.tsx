@@ -137,7 +137,7 @@ function RemovePasskey({
       onOpenChange={onClose}
       title={words.removeTitle(name)}
       text={words.removeText}
-      action={words.removeAction}
+      action={words.remove}
       isDanger
       isBusy={isPending}
       error={error}

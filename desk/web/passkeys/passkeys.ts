@@ -24,14 +24,6 @@ export function canUsePasskeys({ location, PublicKeyCredential: given }: Browser
   );
 }
 
-/** A failure of the browser's dialogue. Its message is a sentence for the reader. */
-export class PasskeyError extends Error {
-  constructor(sentence: string, cause: unknown) {
-    super(sentence, { cause });
-    this.name = 'PasskeyError';
-  }
-}
-
 type Deed = 'add' | 'use';
 
 /** What to do after a failure of the browser's dialogue; null when the person cancelled it, or let its time pass. */
@@ -69,11 +61,11 @@ async function inDialogue(
   } catch (error) {
     const sentence = failureIn(deed, error);
     if (sentence === null) return null;
-    throw new PasskeyError(sentence, error);
+    throw new Error(sentence, { cause: error });
   }
 }
 
-/** Opens the browser's dialogue that makes a passkey. @returns null when it was cancelled. Throws a {@link PasskeyError} */
+/** Opens the browser's dialogue that makes a passkey. @returns null when it was cancelled. Throws a sentence for the reader. */
 export const makePasskey = (options: PasskeyOptions, signal: AbortSignal): Promise<Credential | null> =>
   inDialogue('add', () =>
     navigator.credentials.create({
@@ -85,7 +77,7 @@ export const makePasskey = (options: PasskeyOptions, signal: AbortSignal): Promi
     }),
   );
 
-/** Opens the browser's dialogue that chooses a passkey. @returns null when it was cancelled. Throws a {@link PasskeyError} */
+/** Opens the browser's dialogue that chooses a passkey. @returns null when it was cancelled. Throws a sentence for the reader. */
 export const choosePasskey = (options: PasskeyOptions, signal: AbortSignal): Promise<Credential | null> =>
   inDialogue('use', () =>
     navigator.credentials.get({
