@@ -1,6 +1,7 @@
 // Getting into the desk in a browser, and out again.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
 
 import { expect, PEOPLE, test } from './desk-fixtures.ts';
 
@@ -109,6 +110,17 @@ test('the link of desk open works once, for the person at the machine', async ({
   try {
     const [line] = (await once(command.stdout, 'data')) as [Buffer];
     const link = line.toString().trim();
+    // Who is in is asked before the link was taken, and answered after it.
+    const taken = page.waitForResponse('**/api/sign-in/link');
+    let first = true;
+    await page.route('**/api/me', async (route) => {
+      if (!first) return route.continue();
+      first = false;
+      const response = await route.fetch();
+      await taken;
+      await setTimeout(200);
+      return route.fulfill({ response }).catch(() => {});
+    });
     await page.goto(link);
     await expect(page.getByRole('heading', { name: 'Today', level: 1 })).toBeVisible();
     await expect(page).toHaveURL(new URL('/', link).href);

@@ -1,6 +1,6 @@
 // Makes the pictures that README and the documents show, and prints the same report as text: one visitor's way through the built
-// site, with real mail, as an animation; the inbox of `npm run dev`; the operator's report. Each in light and in dark. And the badges.
-// Usage: node studio/make-readme.ts [badges] [walk] [inbox] [report]: those alone.
+// site, with real mail, as an animation; the inbox of `npm run dev`; the operator's report; the desk in a browser. Each in light and in
+// dark. And the badges. Usage: node studio/make-readme.ts [badges] [walk] [inbox] [report] [desk]: those alone.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,8 +11,12 @@ import { pathToFileURL } from 'node:url';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from '@playwright/test';
 import sharp, { type Sharp } from 'sharp';
 
+import { buildDeskApp } from '#desk/http/desk-app.ts';
+import { createLink } from '#desk/http/door/link.ts';
+import { createMemorySessions } from '#desk/http/door/sessions.ts';
+import { findRelease } from '#server/http/releases.ts';
 import type { ReportedStep } from '#shared/funnel.ts';
-import { DEFAULT_CAMPAIGN } from '#testing/built-site.ts';
+import { DEFAULT_CAMPAIGN, ensureBuilt } from '#testing/built-site.ts';
 import { chromiumLaunchOptions } from '#testing/chromium.ts';
 import { desk } from '#testing/desk.ts';
 import { KEPT_COMPILED } from '#testing/environment.ts';
@@ -246,6 +250,30 @@ const OPEN_SECONDS = 14 * 3600;
 const SOURCES = ['newsletter', 'linkedin', 'google-ads', 'partner'];
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
 
+const NAMES = [
+  'Mara Lindgren',
+  'Tomás Ferreira',
+  'Priya Raman',
+  'Jonas Weber',
+  'Amélie Fournier',
+  'Kofi Mensah',
+  'Hanna Kowalska',
+  'Daniel Okafor',
+  'Sofia Rossi',
+  'Liam Byrne',
+];
+const COMPANIES = [
+  'Nordwind Logistik',
+  'Ferreira & Filhos',
+  'Lakeside Analytics',
+  'Weber & Partner',
+  'Brightwater Logistics',
+  'Harbour Software',
+  'Oak Street Media',
+];
+const pick = (from: readonly string[], random: () => number): string =>
+  from[Math.floor(random() * from.length)] ?? '';
+
 /** This mail server does not know some addresses. */
 const refusing: InboxBehaviour = {
   onRecipient: (address) =>
@@ -272,6 +300,55 @@ async function makeReport(browser: Browser): Promise<void> {
       }
     } finally {
       rmSync(folder, { recursive: true, force: true });
+    }
+  });
+}
+
+/** Wide enough for the columns of the table. */
+const AT_THE_DESK = { viewport: { width: 1280, height: 860 }, deviceScaleFactor: 1 };
+
+/** Leads and one person's story, as the desk shows them in a browser. */
+async function makeDesk(browser: Browser): Promise<void> {
+  ensureBuilt(DEFAULT_CAMPAIGN);
+  const release = findRelease(PROJECT_FOLDER, DEFAULT_CAMPAIGN);
+  if (release.type === 'complaint') throw new Error(release.complaint);
+  await withServer({ engine: 'sqlite', inbox: refusing }, async (server) => {
+    await walkTwoWeeks(server);
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    const link = createLink(server.now());
+    const app = await buildDeskApp(server.service, {
+      door: { kind: 'link', url, link, sessions: createMemorySessions() },
+      files: path.join(release.release.folder, 'desk'),
+      isStopping: () => false,
+    });
+    await app.listen({ host: '127.0.0.1', port });
+    try {
+      const door = await openPage(browser, 'light', OPERATORS);
+      await door.goto(`${url}/enter#${link.token}`);
+      await door.getByRole('heading', { name: 'Today' }).waitFor();
+      const storageState = await door.context().storageState();
+      await door.context().close();
+      for (const theme of THEMES) {
+        const page = await openPage(browser, theme, { ...AT_THE_DESK, storageState });
+        // Its dates are those of the two weeks.
+        await page.clock.setFixedTime(server.now());
+        const shoot = async (name: string) => {
+          await page.waitForLoadState('networkidle');
+          const picture = await page.screenshot({ animations: 'disabled' });
+          await write(`desk-${name}-${theme}.webp`, sharp(picture).webp({ quality: 84 }));
+        };
+        await page.goto(`${url}/leads`);
+        const lead = page.getByRole('table').getByRole('link').first();
+        await lead.waitFor();
+        await shoot('leads');
+        await lead.click();
+        await page.getByRole('heading', { name: 'Story' }).waitFor();
+        await shoot('person');
+        await page.context().close();
+      }
+    } finally {
+      await app.close();
     }
   });
 }
@@ -306,7 +383,7 @@ async function visit(server: ServerUnderTest, person: number, random: () => numb
 
   const fate = random();
   const email = `${fate > 0.95 ? 'refused' : 'reader'}-${person}@example.com`;
-  const form = filledForm({ email, name: `Reader ${person}` });
+  const form = filledForm({ email, name: pick(NAMES, random), company: pick(COMPANIES, random) });
   const asked = await visitor.post('/api/leads', form, { headers });
   if (asked.statusCode !== 202) throw new Error(asked.body);
   if (fate > 0.95) return;
@@ -324,7 +401,7 @@ async function visit(server: ServerUnderTest, person: number, random: () => numb
   if (depth < 0.54) await step('whole');
 }
 
-const MADE = { badges: makeBadges, walk: makeWalk, inbox: makeInbox, report: makeReport };
+const MADE = { badges: makeBadges, walk: makeWalk, inbox: makeInbox, report: makeReport, desk: makeDesk };
 const wanted = process.argv.slice(2);
 mkdirSync(FOLDER, { recursive: true });
 const browser = await chromium.launch(chromiumLaunchOptions());

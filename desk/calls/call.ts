@@ -3,7 +3,7 @@
 import type * as z from 'zod/mini';
 
 /** `read` looks; `all` also exports, corrects, erases and suppresses. */
-export const ROLES = ['read', 'all'] as const;
+const ROLES = ['read', 'all'] as const;
 export type Role = (typeof ROLES)[number];
 
 /** Who may make a call: a person with this role at least, or (null) anyone, signed in or not. */

@@ -51,7 +51,11 @@ export function addBackup(program: Command, desk: Desk): void {
           throw new CommandFailure(
             `${file} is written, but "restore" will refuse it, as ${source} ${sayUnfit(found)}. Mend that, and call it again.`,
           );
-        await noteBackup(source, clock());
+        await noteBackup(source, clock()).catch(() =>
+          desk.note(
+            `The folder of ${source} takes no note of it, so the doctor will not know how old it is.`,
+          ),
+        );
         desk.note(`${file} holds the database with ${sayContents(found)}.`);
       } finally {
         for (const suffix of ['', ...COMPANIONS]) await rm(`${beside}${suffix}`, { force: true });

@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError, Option } from '@commander-js/extra-
 
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
-import { readWhen } from '#desk/commands/typed-times.ts';
+import { readWhen } from '#desk/typed-times.ts';
 import { IMPORTED } from '#server/webhooks/lead-as-json.ts';
 import { LEAD_STATES, type LeadState } from '#server/db/across/lead-pages.ts';
 import { DOMAIN_FLAGS } from '#server/visitors/leads/email-domain.ts';

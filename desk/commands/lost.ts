@@ -5,7 +5,7 @@ import { printList } from '#desk/commands/answer.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import { whenOption } from '#desk/commands/lead-selection.ts';
-import { readWhen } from '#desk/commands/typed-times.ts';
+import { readWhen } from '#desk/typed-times.ts';
 import { createPlatformLookup } from '#server/figures/mail-platform-lookup.ts';
 import { selectLost, type LostLeadRow } from '#desk/report/lost-leads.ts';
 

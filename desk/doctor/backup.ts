@@ -1,9 +1,8 @@
 // Examines how old the newest backup of `desk backup` is. Backups of other programs leave no trace here.
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { about, type Finding } from '#desk/doctor/finding.ts';
-import { writeWhole } from '#desk/commands/output-file.ts';
 import { errorCode } from '#server/platform/error-code.ts';
 import { DAY_MS, isoTime } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
@@ -18,7 +17,7 @@ const noteBeside = (file: string): string => path.join(path.dirname(file), 'last
 
 /** Notes that a backup was written and checked. @param file of the database */
 export const noteBackup = (file: string, now: number): Promise<void> =>
-  writeWhole(noteBeside(file), (append) => append(`${isoTime(now)}\n`));
+  writeFile(noteBeside(file), `${isoTime(now)}\n`, { mode: 0o600 });
 
 /** @param now milliseconds since 1970 */
 export async function examineBackup(database: Config['database'], now: number): Promise<readonly Finding[]> {

@@ -354,7 +354,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
     return reply.send({});
   });
 
-  app.addHook('onListen', async () => {
+  app.server.once('listening', () => {
     answers.warmUp().catch((error: unknown) => {
       service.logger.warn(
         { err: error },

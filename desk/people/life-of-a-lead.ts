@@ -1,31 +1,13 @@
 // What happened with a person, in order, made of all that is held about the address.
+import type { Story } from '#desk/calls/people.ts';
 import type { PersonalData } from '#server/db/across/personal-data.ts';
 import { readAttribution, sourceOf } from '#server/attribution/source.ts';
 import { isoTime } from '#server/platform/time.ts';
 import { answersOf, type LeadAnswers } from '#shared/lead.ts';
 import { answersByLabel } from '#shared/own-answers.ts';
 
-/** Something that happened. */
-export type StoryEntry = {
-  /** ISO 8601, UTC. */
-  readonly at: string;
-  /** What it is about. */
-  readonly kind:
-    | 'form'
-    | 'mail'
-    | 'code'
-    | 'lead'
-    | 'read'
-    | 'consent'
-    | 'withdrawal'
-    | 'correction'
-    | 'export'
-    | 'webhook'
-    | 'other';
-  readonly what: string;
-  /** Facts by name; unknown ones are left out. */
-  readonly details: Readonly<Record<string, string>>;
-};
+/** Something that happened: `at` is ISO 8601 in UTC; unknown details are left out. */
+export type StoryEntry = Story['happenings'][number];
 
 type Happening = Omit<StoryEntry, 'at' | 'details'> & {
   readonly ms: number;

@@ -1,7 +1,7 @@
 // The filter of the desk's pages, as the database takes it; and a person as these pages show one.
 import type { Filter, Person } from '#desk/calls/people.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
-import { readWhen } from '#desk/commands/typed-times.ts';
+import { readWhen } from '#desk/typed-times.ts';
 import type { LeadSelection } from '#desk/export/write-leads.ts';
 import { campaignOf, readAttribution, sourceOf } from '#server/attribution/source.ts';
 import type { LeadRecord } from '#server/db/across/lead-pages.ts';

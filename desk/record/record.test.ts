@@ -63,7 +63,7 @@ for (const engine of ENGINES) {
           const page = (await ada.get('/api/log')).json<{ entries: Line[]; next: string | null }>();
           assert.deepEqual([page.entries, page.next], [lines.toReversed(), null]);
           for (let at = 0; at < 120; at += 1)
-            await noteDeed(service, { who: ADA, deed: 'listed', about: null, details: String(at), from: '' });
+            await noteDeed(service, { who: ADA, deed: 'looked', about: null, details: String(at), from: '' });
           const newest = (await ada.get('/api/log')).json<{ entries: Line[]; next: string }>();
           const rest = (await ada.get(`/api/log?after=${newest.next}`)).json<{
             entries: Line[];

@@ -49,9 +49,11 @@ export function forgetPerson(client: QueryClient): void {
   client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== ME[0] });
 }
 
-/** After signing in: asks who it is. */
-export const meetPerson = (client: QueryClient): Promise<unknown> =>
-  client.fetchQuery({ ...meQuery, staleTime: 0 });
+/** After signing in: asks who it is. What was asked before that, and may still be answered, would say that no one is in. */
+export async function meetPerson(client: QueryClient): Promise<void> {
+  await client.cancelQueries({ queryKey: ME });
+  await client.fetchQuery({ ...meQuery, staleTime: 0 });
+}
 
 const meQuery = {
   queryKey: ME,
