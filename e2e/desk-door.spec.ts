@@ -125,10 +125,16 @@ test('the link of desk open works once, for the person at the machine', async ({
     await expect(page.getByRole('heading', { name: 'Today', level: 1 })).toBeVisible();
     await expect(page).toHaveURL(new URL('/', link).href);
     await expect(page.getByText('At the machine')).toBeVisible();
+    await page.goto(new URL('/account', link).href);
+    await expect(page.getByRole('heading', { name: 'Sessions' })).toBeVisible();
+    await expect(page.getByText('passkey')).toBeHidden();
     const second = await browser.newContext();
     const other = await second.newPage();
     await other.goto(link);
     await expect(other.getByRole('heading', { name: 'This link does not open the desk' })).toBeVisible();
+    await other.goto(new URL('/', link).href);
+    await expect(other.getByRole('heading', { name: 'Sign in to the desk' })).toBeVisible();
+    await expect(other.getByRole('button', { name: 'Use a passkey' })).toBeHidden();
     await second.close();
   } finally {
     command.kill('SIGINT');

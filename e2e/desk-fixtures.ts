@@ -10,8 +10,13 @@ import { expect, test as base } from './fixtures.ts';
 
 export { expect };
 
-/** The people of DESK_PEOPLE: one who may do everything, one who looks, and one who signs in by hand. */
-export const PEOPLE = { all: 'ada@example.com', read: 'bob@example.com', door: 'eve@example.com' } as const;
+/** The people of DESK_PEOPLE: one who may do everything, one who looks, and two who sign in by hand. */
+export const PEOPLE = {
+  all: 'ada@example.com',
+  read: 'bob@example.com',
+  door: 'eve@example.com',
+  passkey: 'kay@example.com',
+} as const;
 
 type StorageState = Awaited<ReturnType<APIRequestContext['storageState']>>;
 
@@ -77,14 +82,15 @@ export type DeskOptions = Pick<SiteOptions, 'env' | 'inbox'> & { readonly people
 
 async function startDeskSite({ env, inbox, people = LEADS }: DeskOptions): Promise<DeskSite> {
   const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
+  // Passkeys belong to a name: no browser has them at an address in numbers.
+  const url = `http://localhost:${port}`;
   const site = await startSite({
     env: {
       LEADS_PER_IP_PER_HOUR: '0',
       VERIFY_PER_IP_PER_HOUR: '0',
       DESK_URL: url,
       DESK_PORT: String(port),
-      DESK_PEOPLE: `${PEOPLE.all}:all, ${PEOPLE.read}, ${PEOPLE.door}`,
+      DESK_PEOPLE: `${PEOPLE.all}:all, ${PEOPLE.read}, ${PEOPLE.door}, ${PEOPLE.passkey}`,
       ...env,
     },
     inbox,

@@ -74,7 +74,7 @@ test('nothing scrolls sideways at 375 px @layout', async ({ page, open }) => {
   for (const path of ['/', '/leads', '/leads?domain=engines.example', '/companies', '/account']) {
     await open(path);
     await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
-    await expect(page.getByRole('status').filter({ hasText: 'Loading' })).toBeHidden();
+    await expect(page.getByRole('status').filter({ hasText: 'Loading' })).toHaveCount(0);
     expect(await sidewaysOverflow(page), path).toBe(0);
   }
 });

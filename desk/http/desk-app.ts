@@ -280,8 +280,6 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
     return reply.send({});
   });
 
-  const WRONG_PASSKEY = 'This passkey was not accepted. Try again, or sign in with a mailed code.';
-
   app.get(passkeyCalls.passkeys.path, { onRequest: checkPerson('read') }, async (request, reply) => {
     const { email } = contextOf(request, reply).person;
     return reply.send({ passkeys: passkeys === null || email === null ? [] : await passkeys.list(email) });
@@ -302,7 +300,12 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
     if (read === null) return reply;
     const given = { ...read.asked, cookie: cookies.readChallenge(request) };
     cookies.clearChallenge(reply);
-    if (!(await passkeys.add(person.email, given))) return refuse(reply, 'wrong-passkey', WRONG_PASSKEY);
+    if (!(await passkeys.add(person.email, given)))
+      return refuse(
+        reply,
+        'wrong-passkey',
+        'The passkey could not be added. Try again, and finish within five minutes.',
+      );
     await note('added-passkey', null);
     return reply.send({});
   });
@@ -332,7 +335,12 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
     const outcome = await passkeys.enter({ ...placeOf(request), ...read.asked, cookie });
     cookies.clearChallenge(reply);
     if (outcome.type === 'too many') return sendError(reply, 'too-many-requests', outcome);
-    if (outcome.type === 'wrong passkey') return refuse(reply, 'wrong-passkey', WRONG_PASSKEY);
+    if (outcome.type === 'wrong passkey')
+      return refuse(
+        reply,
+        'wrong-passkey',
+        'This passkey was not accepted. Try again, or sign in with a mailed code.',
+      );
     await noteBy(request, outcome.email)('signed-in', null, 'passkey');
     cookies.setSession(reply, outcome.token);
     return reply.send({});

@@ -392,6 +392,42 @@ export const account = {
   ended: 'The session has ended.',
 } as const;
 
+/** Passkeys: on the page of the account, and on the way in. */
+export const passkeys = {
+  use: 'Use a passkey',
+  waiting: 'Waiting for the browser …',
+  heading: 'Passkeys',
+  lead: 'Sign in with your fingerprint, your face or a PIN, without waiting for a mail.',
+  notHere: 'This browser cannot add passkeys here.',
+  none: 'You have no passkey yet.',
+  name: 'Passkey',
+  added: 'Added',
+  used: 'Last used',
+  notUsed: 'Not yet',
+  add: 'Add a passkey',
+  addText: 'Your browser asks where to keep it, and for your fingerprint, your face or a PIN.',
+  nameLabel: 'Name',
+  noName: 'Enter a name, such as the device that keeps the passkey.',
+  addAction: 'Add the passkey',
+  isAdded: 'The passkey is added. You can sign in with it from now on.',
+  remove: 'Remove',
+  removeOf: (name: string): string => `Remove the passkey ${name}`,
+  removeTitle: (name: string): string => `Remove “${name}”?`,
+  removeText:
+    'It will no longer open the desk. Delete it where it is kept too, or your browser goes on offering it. Sessions that began with it go on until you end them.',
+  isRemoved: 'The passkey is removed.',
+  /** After the browser's dialogue. */
+  failures: {
+    add: 'The browser could not make a passkey. Try again, or use another browser.',
+    use: 'The browser could not use a passkey. Try again, or sign in with a mailed code.',
+    known:
+      'This device already has a passkey of yours. Sign in with that one, or remove it from the list before you add another.',
+    unfit:
+      'This device cannot keep a passkey. Set up its screen lock, or use another device or a security key with a PIN.',
+    wrongAddress: 'Open the desk at its own address, with https or as localhost: passkeys work there only.',
+  },
+} as const;
+
 const SPAN_BEFORE = {
   day: 'the 24 hours before',
   week: 'the 7 days before',

@@ -125,7 +125,7 @@ function deskComplaints(present: Present, env: Readonly<Record<string, string | 
     );
   if (url.protocol === 'http:' && !isLoopback(url.hostname))
     complaints.push(
-      'DESK_URL must begin with https. Only an address of this machine may be http, such as http://127.0.0.1:3001.',
+      'DESK_URL must begin with https. Only an address of this machine may be http, such as http://localhost:3001.',
     );
   if (BLOCKED_PORTS.has(Number(url.port)))
     complaints.push(`DESK_URL must not name port ${url.port}, which no browser opens.`);

@@ -1,9 +1,10 @@
-// The person's own sessions: where this address is signed in, and a button to end each.
+// The person's own account: passkeys, and where this address is signed in, with a button to end each.
 import { useQueryClient } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 
 import { endSession, sessions, type Session } from '#desk/calls/door.ts';
 import { browserName } from '#desk/web/account/browser-name.ts';
+import { Passkeys } from '#desk/web/account/passkeys.tsx';
 import { usePerson } from '#desk/web/person.ts';
 import { forgetPerson, useAsk, useSend } from '#desk/web/queries.ts';
 import { Answered } from '#desk/web/ui/answered.tsx';
@@ -54,6 +55,7 @@ export function Account() {
   const columns = useMemo(() => columnsWith(setEnding), []);
   return (
     <Page title={pages.account} lead={words.lead(email ?? frame.atTheMachine, frame.roles[role])}>
+      {email !== null && <Passkeys />}
       <Section title={words.sessions} lead={words.sessionsLead}>
         <Answered of={answer} lines={3}>
           {(data) => (

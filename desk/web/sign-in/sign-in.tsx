@@ -1,15 +1,17 @@
-// The way in: an address, then the code that is mailed to it. What the page says is the same whether or not the address may sign in.
+// The way in: an address, then the code that is mailed to it; or a passkey. What the page says is the same whether or not the address may sign in.
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 
 import { askCode, enterCode } from '#desk/calls/door.ts';
 import { CallError } from '#desk/web/ask.ts';
+import { canUsePasskeys } from '#desk/web/passkeys/passkeys.ts';
+import { useEnterWithPasskey } from '#desk/web/passkeys/use-passkeys.ts';
 import { meetPerson, useSend } from '#desk/web/queries.ts';
 import { secondsLeft } from '#desk/web/sign-in/countdown.ts';
 import { Button } from '#desk/web/ui/button.tsx';
 import { useNotice } from '#desk/web/ui/notice.tsx';
 import { ThemeButton } from '#desk/web/ui/theme-button.tsx';
-import { frame, signIn as words } from '#desk/web/words.ts';
+import { frame, passkeys as passkeyWords, signIn as words } from '#desk/web/words.ts';
 import styles from '#desk/web/sign-in/sign-in.module.css';
 import { Mark } from '#web/frame/mark.tsx';
 import { TextField } from '#web/ui/field.tsx';
@@ -26,7 +28,7 @@ type Asked = { readonly email: string; readonly resendAt: number };
 export function SignIn({ hasEnded, onLeave }: SignInProps) {
   const [asked, setAsked] = useState<Asked | null>(null);
   return asked === null ? (
-    <AddressStep hasEnded={hasEnded} onAsked={setAsked} />
+    <AddressStep hasEnded={hasEnded} onAsked={setAsked} onIn={onLeave} />
   ) : (
     <CodeStep asked={asked} onAsked={setAsked} onBack={() => setAsked(null)} onIn={onLeave} />
   );
@@ -72,9 +74,11 @@ const askedNow = (email: string, resendSeconds: number): Asked => ({
 function AddressStep({
   hasEnded,
   onAsked,
+  onIn,
 }: {
   readonly hasEnded: boolean;
   readonly onAsked: (asked: Asked) => void;
+  readonly onIn: () => void;
 }) {
   const [email, setEmail] = useState('');
   const [complaint, setComplaint] = useState<string>();
@@ -120,7 +124,28 @@ function AddressStep({
           {send.isPending ? words.sending : words.send}
         </Button>
       </form>
+      {canUsePasskeys() && <UsePasskey onIn={onIn} />}
     </Doorstep>
+  );
+}
+
+function UsePasskey({ onIn }: { readonly onIn: () => void }) {
+  const { mutate, isPending, error } = useEnterWithPasskey(onIn);
+  return (
+    <div className={styles.passkey}>
+      <Button
+        className={styles.action}
+        aria-busy={isPending || undefined}
+        onClick={() => !isPending && mutate()}
+      >
+        {isPending ? passkeyWords.waiting : passkeyWords.use}
+      </Button>
+      {error && (
+        <p className={styles.problem} role="alert">
+          {error.message}
+        </p>
+      )}
+    </div>
   );
 }
 

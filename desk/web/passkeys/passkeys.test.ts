@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { canUsePasskeys, failureIn } from '#desk/web/passkeys/passkeys.ts';
+
+describe('passkeys in a browser', () => {
+  const able = Object.assign(() => {}, {
+    parseCreationOptionsFromJSON: () => {},
+    parseRequestOptionsFromJSON: () => {},
+  });
+  const at = (hostname: string, PublicKeyCredential?: unknown) =>
+    canUsePasskeys({ location: { hostname }, PublicKeyCredential });
+
+  it('are there for a name, and not for an address in numbers', () => {
+    for (const name of ['desk.example.com', 'localhost', '1.example.com']) assert.ok(at(name, able), name);
+    for (const numbers of ['127.0.0.1', '203.0.113.4', '[::1]']) assert.ok(!at(numbers, able), numbers);
+  });
+
+  it('are not there without all that is called', () => {
+    const { parseCreationOptionsFromJSON, parseRequestOptionsFromJSON } = able;
+    for (const unable of [
+      undefined,
+      () => {},
+      Object.assign(() => {}, { parseCreationOptionsFromJSON }),
+      Object.assign(() => {}, { parseRequestOptionsFromJSON }),
+    ])
+      assert.ok(!at('desk.example.com', unable));
+  });
+
+  it('fail with a sentence that says what to do, unless the person cancelled', () => {
+    const failure = (name: string, deed: 'add' | 'use') => failureIn(deed, new DOMException('', name));
+    for (const deed of ['add', 'use'] as const) {
+      assert.equal(failure('NotAllowedError', deed), null);
+      assert.equal(failure('AbortError', deed), null);
+      assert.match(failure('SecurityError', deed) ?? '', /^Open the desk at/);
+    }
+    assert.match(failure('InvalidStateError', 'add') ?? '', /already has a passkey/);
+    assert.match(failure('NotSupportedError', 'add') ?? '', /screen lock/);
+    assert.match(failure('ConstraintError', 'add') ?? '', /screen lock/);
+    assert.match(failureIn('add', new TypeError('toJSON is no function')) ?? '', /another browser/);
+    for (const error of [new DOMException('', 'NotSupportedError'), new TypeError('no'), null])
+      assert.match(failureIn('use', error) ?? '', /mailed code/);
+  });
+});

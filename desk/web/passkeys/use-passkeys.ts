@@ -1,0 +1,57 @@
+// Adding a passkey and signing in with one: the server's options, the browser's dialogue, the server's answer.
+import { useMutation, useQueryClient, type UseMutationResult } from '@tanstack/react-query';
+import { useEffect, useRef } from 'react';
+
+import { log } from '#desk/calls/door.ts';
+import { addPasskey, askPasskey, enterPasskey, newPasskey, passkeys } from '#desk/calls/passkeys.ts';
+import { ask } from '#desk/web/ask.ts';
+import { choosePasskey, makePasskey } from '#desk/web/passkeys/passkeys.ts';
+import { meetPerson } from '#desk/web/queries.ts';
+
+type Outcome = 'done' | 'cancelled';
+
+/** Closes the browser's dialogue when the part of the page that opened it goes. */
+function useSignal(): () => AbortSignal {
+  const running = useRef<AbortController>(null);
+  useEffect(() => () => running.current?.abort(), []);
+  return () => {
+    running.current = new AbortController();
+    return running.current.signal;
+  };
+}
+
+/** Adds a passkey with a name. */
+export function useAddPasskey(): UseMutationResult<Outcome, Error, string> {
+  const client = useQueryClient();
+  const newSignal = useSignal();
+  return useMutation<Outcome, Error, string>({
+    mutationFn: async (name) => {
+      const signal = newSignal();
+      const credential = await makePasskey(await ask(newPasskey, {}, signal), signal);
+      if (credential === null) return 'cancelled';
+      await ask(addPasskey, { name, credential });
+      return 'done';
+    },
+    meta: { needs: addPasskey.needs },
+    onSuccess: () =>
+      Promise.all([passkeys, log].map(({ path }) => client.invalidateQueries({ queryKey: [path] }))),
+  });
+}
+
+/** Signs in with a passkey. @param onIn called when the person is in */
+export function useEnterWithPasskey(onIn: () => void): UseMutationResult<Outcome, Error, void> {
+  const client = useQueryClient();
+  const newSignal = useSignal();
+  return useMutation<Outcome>({
+    mutationFn: async () => {
+      const signal = newSignal();
+      const credential = await choosePasskey(await ask(askPasskey, {}, signal), signal);
+      if (credential === null) return 'cancelled';
+      await ask(enterPasskey, { credential });
+      await meetPerson(client);
+      onIn();
+      return 'done';
+    },
+    meta: { needs: enterPasskey.needs },
+  });
+}

@@ -1,0 +1,168 @@
+// Passkeys in the desk's pages: added, used to sign in, removed. The authenticator is Chromium's own virtual one.
+import type { CDPSession, Page } from '@playwright/test';
+
+import { expect, expectNoViolations, PEOPLE, test } from './desk-fixtures.ts';
+
+type Authenticator = {
+  /** False: its owner never shows a finger, as when the browser's dialogue is cancelled. */
+  readonly agrees: (isUserVerified: boolean) => Promise<unknown>;
+};
+
+async function addAuthenticator(page: Page): Promise<Authenticator> {
+  const browser: CDPSession = await page.context().newCDPSession(page);
+  await browser.send('WebAuthn.enable');
+  const { authenticatorId } = await browser.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+  return {
+    agrees: (isUserVerified) => browser.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified }),
+  };
+}
+
+const signInHeading = (page: Page) => page.getByRole('heading', { name: 'Sign in to the desk' });
+const usePasskey = (page: Page) => page.getByRole('button', { name: 'Use a passkey' });
+const passkeysOf = (page: Page) => page.getByRole('region', { name: 'Passkeys' });
+
+test('a passkey is added, signs in without an address, and opens nothing once it is removed', async ({
+  page,
+  desk,
+}) => {
+  test.slow();
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  const authenticator = await addAuthenticator(page);
+  await page.goto('/account');
+  await page.getByLabel('E-mail address').fill(PEOPLE.passkey);
+  await page.keyboard.press('Enter');
+  await page.getByLabel('Code of six digits').fill(await desk.newestCode(PEOPLE.passkey));
+  const passkeys = passkeysOf(page);
+  await expect(passkeys).toContainText('You have no passkey yet.');
+  await expectNoViolations(page, 'no passkey');
+
+  const add = passkeys.getByRole('button', { name: 'Add a passkey' });
+  await add.click();
+  const dialogue = page.getByRole('dialog', { name: 'Add a passkey' });
+  const name = dialogue.getByLabel('Name');
+  await expect(name).toHaveValue(/^Chrome on /);
+  await expectNoViolations(page, 'adding a passkey');
+  await name.fill(' ');
+  await page.keyboard.press('Enter');
+  await expect(name).toHaveAccessibleDescription('Enter a name, such as the device that keeps the passkey.');
+
+  await name.fill('Laptop at work');
+  await authenticator.agrees(false);
+  const confirm = dialogue.getByRole('button', { name: 'Add the passkey' });
+  const asked = page.waitForResponse('**/api/passkeys/options');
+  await confirm.click();
+  await asked;
+  await expect(confirm).toBeVisible();
+  await expect(dialogue.getByRole('alert')).toBeHidden();
+  await authenticator.agrees(true);
+  await confirm.click();
+  await expect(page.getByText('The passkey is added. You can sign in with it from now on.')).toBeVisible();
+  await expect(dialogue).toBeHidden();
+  await expect(add).toBeFocused();
+  const row = passkeys.getByRole('row', { name: /Laptop at work/ });
+  await expect(row).toContainText('Not yet');
+  await expectNoViolations(page, 'a passkey');
+
+  await add.click();
+  await confirm.click();
+  await expect(dialogue.getByRole('alert')).toHaveText(/^This device already has a passkey of yours\./);
+  await page.keyboard.press('Escape');
+
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await expect(signInHeading(page)).toBeVisible();
+  await authenticator.agrees(false);
+  const askedAgain = page.waitForResponse('**/api/sign-in/passkey/options');
+  await usePasskey(page).click();
+  await askedAgain;
+  await expect(usePasskey(page)).toBeVisible();
+  await expect(page.getByRole('alert')).toBeHidden();
+  await authenticator.agrees(true);
+  await usePasskey(page).click();
+  await expect(page.getByRole('heading', { name: 'Account', level: 1 })).toBeVisible();
+  await expect(page.getByText(`${PEOPLE.passkey} · May read`)).toBeVisible();
+  await expect(row).not.toContainText('Not yet');
+
+  await row.getByRole('button', { name: 'Remove the passkey Laptop at work' }).click();
+  const question = page.getByRole('alertdialog', { name: 'Remove “Laptop at work”?' });
+  await expectNoViolations(page, 'removing a passkey');
+  await page.keyboard.press('Escape');
+  await expect(question).toBeHidden();
+  await expect(row.getByRole('button')).toBeFocused();
+  await page.keyboard.press('Enter');
+  await question.getByRole('button', { name: 'Remove' }).click();
+  await expect(page.getByText('The passkey is removed.')).toBeVisible();
+  await expect(passkeys).toContainText('You have no passkey yet.');
+
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await usePasskey(page).click();
+  await expect(page.getByRole('alert')).toHaveText(
+    'This passkey was not accepted. Try again, or sign in with a mailed code.',
+  );
+  await expectNoViolations(page, 'a refused passkey');
+  await page.reload();
+  await expect(signInHeading(page)).toBeVisible();
+});
+
+test('a passkey that the server refuses is said to be refused, and can be tried again', async ({
+  page,
+  open,
+}) => {
+  await addAuthenticator(page);
+  await open('/account', 'read');
+  let fails = true;
+  await page.route('**/api/passkeys/add', (route) => (fails ? route.abort() : route.fallback()));
+  const passkeys = passkeysOf(page);
+  await passkeys.getByRole('button', { name: 'Add a passkey' }).click();
+  const dialogue = page.getByRole('dialog', { name: 'Add a passkey' });
+  await dialogue.getByLabel('Name').fill('Key');
+  await dialogue.getByRole('button', { name: 'Add the passkey' }).click();
+  await expect(dialogue.getByRole('alert')).toContainText('The server could not be reached.');
+  fails = false;
+  // Another challenge than the server's.
+  await page.route('**/api/passkeys/options', async (route) => {
+    const response = await route.fetch();
+    const options = (await response.json()) as { readonly challenge: string };
+    const challenge = options.challenge.split('').toReversed().join('');
+    await route.fulfill({ response, json: { ...options, challenge } });
+  });
+  await dialogue.getByRole('button', { name: 'Add the passkey' }).click();
+  await expect(dialogue.getByRole('alert')).toHaveText(
+    'The passkey could not be added. Try again, and finish within five minutes.',
+  );
+  await page.unroute('**/api/passkeys/options');
+  await dialogue.getByRole('button', { name: 'Add the passkey' }).click();
+  await expect(dialogue).toBeHidden();
+  await passkeys.getByRole('button', { name: 'Remove the passkey Key' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click();
+  await expect(passkeys).toContainText('You have no passkey yet.');
+});
+
+for (const { what, without } of [
+  { what: 'no passkeys', without: 'PublicKeyCredential' },
+  { what: 'passkeys that read no JSON', without: 'PublicKeyCredential.parseRequestOptionsFromJSON' },
+])
+  test(`a browser with ${what} is offered none`, async ({ page, open }) => {
+    await page.addInitScript((path) => {
+      const names = path.split('.');
+      const last = names.pop()!;
+      const owner = names.reduce<object>((object, name) => Reflect.get(object, name) as object, globalThis);
+      Reflect.deleteProperty(owner, last);
+    }, without);
+    await page.goto('/');
+    await expect(page.getByRole('button', { name: 'Send the code' })).toBeVisible();
+    await expect(usePasskey(page)).toBeHidden();
+    await open('/account', 'read');
+    const passkeys = passkeysOf(page);
+    await expect(passkeys).toContainText('You have no passkey yet.');
+    await expect(passkeys).toContainText('This browser cannot add passkeys here.');
+    await expect(passkeys.getByRole('button', { name: 'Add a passkey' })).toBeHidden();
+  });
