@@ -75,7 +75,8 @@ const isThere = (url: string): Promise<boolean> =>
 /** What differs from the site of the other tests: settings, people who are there, and what the mail server does. */
 export type DeskOptions = Pick<SiteOptions, 'env' | 'inbox'> & { readonly people?: readonly Person[] };
 
-async function startDeskSite({ env, inbox, people = LEADS }: DeskOptions): Promise<DeskSite> {
+/** Starts it, and waits until the desk answers. */
+export async function startDeskSite({ env, inbox, people = LEADS }: DeskOptions = {}): Promise<DeskSite> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const site = await startSite({
