@@ -50,6 +50,7 @@ for (const name of ENGINE_NAMES) {
 
       await page.open(`${desk.url}/leads?source=newsletter`);
       await namesAre(page, 'Grace Hopper', 'Ada Lovelace');
+      expect(await fieldsOfTheFilter(page), 'top and height of the fields, in pixels').toHaveLength(1);
       await page.click('searchbox', 'Search');
       await page.type('engines');
       await namesAre(page, 'Ada Lovelace');
@@ -138,6 +139,15 @@ const namesAre = (page: EnginePage, ...names: string[]) =>
       wanted,
     names.join(),
   );
+
+/** Where the fields above the list stand, and how high they are: once each way that there is. */
+const fieldsOfTheFilter = (page: EnginePage): Promise<string[]> =>
+  page.evaluate(() => {
+    const boxes = Array.from(document.querySelectorAll('search :is(input, select)'), (one) =>
+      one.getBoundingClientRect(),
+    );
+    return [...new Set(boxes.map(({ y, height }) => `${Math.round(y)} ${Math.round(height)}`))];
+  });
 
 /** By its label, or what is written on it. */
 const hasFocus = (page: EnginePage, name: string) =>

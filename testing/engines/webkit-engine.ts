@@ -184,7 +184,10 @@ async function find(driver: WebDriver, role: Role, name: string): Promise<WebEle
   return found!;
 }
 
-/** The page says which elements could be meant, to save the driver a question for each one; the driver decides. */
+/**
+ * The page says which elements could be meant, to save the driver a question for each one; the driver decides. (Asked for the
+ * name of what is not rendered, it fails.)
+ */
 async function findNow(driver: WebDriver, role: Role, name: string): Promise<WebElement | undefined> {
   try {
     const candidates = await driver.executeScript<WebElement[]>(MEANT, CANDIDATES[role], name);
@@ -200,7 +203,9 @@ async function findNow(driver: WebDriver, role: Role, name: string): Promise<Web
 const MEANT = `
   const words = (element) =>
     [element.ariaLabel, element.innerText, ...Array.from(element.labels ?? [], (label) => label.innerText)].join(' ');
-  return Array.from(document.querySelectorAll(arguments[0])).filter((element) => words(element).includes(arguments[1]));`;
+  return Array.from(document.querySelectorAll(arguments[0])).filter(
+    (element) => element.checkVisibility() && words(element).includes(arguments[1]),
+  );`;
 
 /** The window is larger than the page in it, by what only the page can tell. */
 async function resize(driver: WebDriver, width: number, height: number): Promise<void> {
