@@ -51,6 +51,12 @@ for (const name of ENGINE_NAMES) {
       await page.open(`${desk.url}/leads?source=newsletter`);
       await namesAre(page, 'Grace Hopper', 'Ada Lovelace');
       expect(await fieldsOfTheFilter(page), 'top and height of the fields, in pixels').toHaveLength(1);
+      await page.click('button', 'Export');
+      await sees(page, 'The file holds exactly what is filtered: Leads, source newsletter.');
+      await sees(page, 'every column');
+      await tabTo(page, 'Export');
+      await page.press('Enter');
+      await sees(page, '2 people exported. The file is in your downloads.');
       await page.click('searchbox', 'Search');
       await page.type('engines');
       await namesAre(page, 'Ada Lovelace');
@@ -77,7 +83,7 @@ for (const name of ENGINE_NAMES) {
 
       await page.click('link', 'Log');
       await isAt(page, '/log', 'Log');
-      await namesAre(page, 'Corrected', 'Looked at a person', 'Signed in');
+      await namesAre(page, 'Corrected', 'Looked at a person', 'Exported', 'Signed in');
       await sees(page, LEADS[0].email);
       await fitsTelephone(page);
 
@@ -125,7 +131,8 @@ const isLoaded = (page: EnginePage) =>
   waitFor(
     page,
     'nothing is being loaded',
-    () => !Array.from(document.querySelectorAll('[role=status]')).some((one) => one.textContent?.includes('…')),
+    () =>
+      !Array.from(document.querySelectorAll('[role=status]')).some((one) => one.textContent?.includes('…')),
     undefined,
   );
 
@@ -149,17 +156,22 @@ const fieldsOfTheFilter = (page: EnginePage): Promise<string[]> =>
     return [...new Set(boxes.map(({ y, height }) => `${Math.round(y)} ${Math.round(height)}`))];
   });
 
-/** By its label, or what is written on it. */
 const hasFocus = (page: EnginePage, name: string) =>
-  waitFor(
-    page,
-    `"${name}" has the focus`,
-    (wanted) => {
-      const focused = document.activeElement as HTMLInputElement | null;
-      return (focused?.labels?.[0] ?? focused)?.innerText.trim() === wanted;
-    },
-    name,
-  );
+  waitFor(page, `"${name}" has the focus`, isFocused, name);
+
+/** By its label, or what is written on it. */
+function isFocused(name: string): boolean {
+  const focused = document.activeElement as HTMLInputElement | null;
+  return (focused?.labels?.[0] ?? focused)?.innerText.trim() === name;
+}
+
+/** Within a dialogue, whose last button may have the name of the one that opened it. */
+async function tabTo(page: EnginePage, name: string): Promise<void> {
+  const MOST = 10;
+  for (let presses = 0; presses < MOST && !(await page.evaluate(isFocused, name)); presses += 1)
+    await page.press('Tab');
+  await hasFocus(page, name);
+}
 
 /** The page, and a dialogue on it, are no wider than a telephone. The window is wide again afterwards. */
 async function fitsTelephone(page: EnginePage): Promise<void> {

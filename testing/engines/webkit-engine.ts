@@ -59,6 +59,8 @@ export async function startWebkit(programs: WebkitPrograms): Promise<Engine> {
       // Its sandbox needs rights that a container does not have. Nothing but the page under test is opened.
       WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1',
       NO_AT_BRIDGE: '1',
+      // What a test downloads is not the machine's.
+      HOME: home,
       XDG_CONFIG_HOME: home,
     },
   });
