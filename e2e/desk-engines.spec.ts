@@ -168,6 +168,12 @@ function isFocused(name: string): boolean {
 /** Within a dialogue, whose last button may have the name of the one that opened it. */
 async function tabTo(page: EnginePage, name: string): Promise<void> {
   const MOST = 10;
+  await waitFor(
+    page,
+    'the focus is in the dialogue',
+    () => Boolean(document.activeElement?.closest('[role=dialog]')),
+    undefined,
+  );
   for (let presses = 0; presses < MOST && !(await page.evaluate(isFocused, name)); presses += 1)
     await page.press('Tab');
   await hasFocus(page, name);
