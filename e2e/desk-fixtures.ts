@@ -80,7 +80,8 @@ const isThere = (url: string): Promise<boolean> =>
 /** What differs from the site of the other tests: settings, people who are there, and what the mail server does. */
 export type DeskOptions = Pick<SiteOptions, 'env' | 'inbox'> & { readonly people?: readonly Person[] };
 
-async function startDeskSite({ env, inbox, people = LEADS }: DeskOptions): Promise<DeskSite> {
+/** Starts it, and waits until the desk answers. */
+export async function startDeskSite({ env, inbox, people = LEADS }: DeskOptions = {}): Promise<DeskSite> {
   const port = await freePort();
   // Passkeys belong to a name: no browser has them at an address in numbers.
   const url = `http://localhost:${port}`;

@@ -3,7 +3,7 @@
 import { expect, test } from '@playwright/test';
 
 import { ENGINE_NAMES, findEngine } from '#testing/engines/find-engines.ts';
-import { waitFor, type Engine, type EnginePage } from '#testing/engines/engine.ts';
+import { sees, waitFor, type Engine, type EnginePage } from '#testing/engines/engine.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { startSite, type Site } from '#testing/start-site.ts';
 import { until } from '#testing/until.ts';
@@ -250,14 +250,6 @@ async function toCodeScreen(page: EnginePage, email: string): Promise<void> {
   await page.press('Enter');
   await sees(page, 'Verify Your Email');
 }
-
-const sees = (page: EnginePage, words: string) =>
-  waitFor(
-    page,
-    `the page says "${words}"`,
-    (wanted) => document.body.innerText.replaceAll(/\s+/g, ' ').includes(wanted),
-    words,
-  );
 
 const noToast = () => document.querySelector('[role=region] li') === null;
 const toastsHaveFocus = () => document.activeElement?.closest('[role=region]') !== null;

@@ -1,6 +1,5 @@
 // Walks the whole flow on the built site and photographs every stage, at phone and desktop width, light and dark.
-// Usage: node studio/screenshots.ts [folder] [--engine firefox|webkit]: another engine than Chromium takes them (WebKit's browser
-// is no narrower than 447 px).
+// Usage: node studio/screenshots.ts [folder] [--engine firefox|webkit]: another engine than Chromium takes them.
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';

@@ -5,7 +5,7 @@ import { until } from '#testing/until.ts';
 export type EngineName = 'chromium' | 'firefox' | 'webkit';
 
 /** Something on the page, as a person finds it: by its role and name. */
-export type Role = 'button' | 'checkbox' | 'heading' | 'link' | 'textbox';
+export type Role = 'button' | 'checkbox' | 'heading' | 'link' | 'searchbox' | 'textbox';
 
 type Box = { readonly x: number; readonly y: number; readonly width: number; readonly height: number };
 
@@ -26,7 +26,7 @@ export type EnginePage = {
     run: (argument: Argument) => Result,
     ...argument: Argument extends undefined ? [] : [Argument]
   ) => Promise<Result>;
-  /** Sets the viewport, in CSS pixels. The engine may have a least width (WebKitGTK's MiniBrowser: 447). */
+  /** Sets the viewport, in CSS pixels. */
   readonly resize: (width: number, height: number) => Promise<void>;
   /** Writes a PNG; of the whole page, or of what is in the viewport. */
   readonly screenshot: (file: string, fullPage?: boolean) => Promise<void>;
@@ -57,3 +57,12 @@ export async function waitFor<Argument>(
     throw new Error(`This did not come to be: ${sentence}. The page says:\n${words}`, { cause: error });
   }
 }
+
+/** Waits until the page shows these words, whatever white space is between them. */
+export const sees = (page: EnginePage, words: string): Promise<void> =>
+  waitFor(
+    page,
+    `the page says "${words}"`,
+    (wanted) => document.body.innerText.replaceAll(/\s+/g, ' ').includes(wanted),
+    words,
+  );

@@ -1,7 +1,9 @@
 // WebKitGTK's own small browser, over WebDriver. It cannot run without a screen, so it gets one.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 
 import { Builder, Capabilities, Key, type WebDriver, type WebElement } from 'selenium-webdriver';
 
@@ -12,6 +14,8 @@ import { until } from '#testing/until.ts';
 const VIEWPORT = { width: 1280, height: 800 };
 /** High enough for a whole page in one picture. */
 const SCREEN = '2000x12000x24';
+/** For GTK. The window is no narrower than the buttons in it, which take 447 pixels as they are. */
+const NARROW_BUTTONS = 'window * { min-width: 0; padding: 0; }';
 
 const always = (): boolean => true;
 const orNot =
@@ -27,7 +31,8 @@ const CANDIDATES: Readonly<Record<Role, string>> = {
   checkbox: 'input[type=checkbox]',
   heading: 'h1, h2, h3',
   link: 'a[href]',
-  textbox: 'input:not([type=checkbox])',
+  searchbox: 'input[type=search]',
+  textbox: 'input:not([type=checkbox], [type=search])',
 };
 
 export type WebkitPrograms = {
@@ -43,6 +48,9 @@ export async function startWebkit(programs: WebkitPrograms): Promise<Engine> {
   });
   const [display] = (await once(screen.stdio[3]!, 'data')) as [Buffer];
   const port = await freePort();
+  const home = mkdtempSync(path.join(os.tmpdir(), 'lead-page-webkit-'));
+  mkdirSync(path.join(home, 'gtk-3.0'));
+  writeFileSync(path.join(home, 'gtk-3.0', 'gtk.css'), NARROW_BUTTONS);
   const driverProcess = spawn(programs.driver, [`--port=${port}`], {
     stdio: 'ignore',
     env: {
@@ -51,6 +59,9 @@ export async function startWebkit(programs: WebkitPrograms): Promise<Engine> {
       // Its sandbox needs rights that a container does not have. Nothing but the page under test is opened.
       WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1',
       NO_AT_BRIDGE: '1',
+      // What a test downloads is not the machine's.
+      HOME: home,
+      XDG_CONFIG_HOME: home,
     },
   });
   const driverUrl = `http://127.0.0.1:${port}`;
@@ -135,6 +146,7 @@ export async function startWebkit(programs: WebkitPrograms): Promise<Engine> {
     close: async () => {
       await end(driverProcess);
       await end(screen);
+      rmSync(home, { recursive: true, force: true });
     },
   };
 }
@@ -174,7 +186,10 @@ async function find(driver: WebDriver, role: Role, name: string): Promise<WebEle
   return found!;
 }
 
-/** The page says which elements could be meant, to save the driver a question for each one; the driver decides. */
+/**
+ * The page says which elements could be meant, to save the driver a question for each one; the driver decides. (Asked for the
+ * name of what is not rendered, it fails.)
+ */
 async function findNow(driver: WebDriver, role: Role, name: string): Promise<WebElement | undefined> {
   try {
     const candidates = await driver.executeScript<WebElement[]>(MEANT, CANDIDATES[role], name);
@@ -190,7 +205,9 @@ async function findNow(driver: WebDriver, role: Role, name: string): Promise<Web
 const MEANT = `
   const words = (element) =>
     [element.ariaLabel, element.innerText, ...Array.from(element.labels ?? [], (label) => label.innerText)].join(' ');
-  return Array.from(document.querySelectorAll(arguments[0])).filter((element) => words(element).includes(arguments[1]));`;
+  return Array.from(document.querySelectorAll(arguments[0])).filter(
+    (element) => element.checkVisibility() && words(element).includes(arguments[1]),
+  );`;
 
 /** The window is larger than the page in it, by what only the page can tell. */
 async function resize(driver: WebDriver, width: number, height: number): Promise<void> {

@@ -122,6 +122,12 @@ function PersonPart() {
 /** The navigation of a narrow screen: a sheet that closes when a page is chosen. */
 function Menu() {
   const [open, setOpen] = useState(false);
+  const { hush } = useNotice();
+  const change = (next: boolean) => {
+    // It would lie over the buttons at the end of the menu.
+    if (next) hush();
+    setOpen(next);
+  };
   // The side takes over on a screen that has grown wide.
   useEffect(() => {
     const wide = matchMedia('(min-width: 64rem)');
@@ -130,7 +136,7 @@ function Menu() {
     return () => wide.removeEventListener('change', close);
   }, []);
   return (
-    <RadixDialog.Root open={open} onOpenChange={setOpen}>
+    <RadixDialog.Root open={open} onOpenChange={change}>
       <RadixDialog.Trigger asChild>
         <Button look="plain" aria-label={words.openMenu}>
           <MenuIcon size={18} />

@@ -8,13 +8,17 @@ import { CloseIcon } from '#web/ui/icons.tsx';
 
 type Kind = 'done' | 'problem';
 type Notice = { readonly sentence: string; readonly kind: Kind; readonly number: number };
-type Notices = { readonly say: (sentence: string, kind?: Kind) => void };
+type Notices = {
+  readonly say: (sentence: string, kind?: Kind) => void;
+  /** Takes the sentence off before its time, unless it is a problem: for what opens beneath it. */
+  readonly hush: () => void;
+};
 
 const SHOWN_MS = 8_000;
 
-const NoticeContext = createContext<Notices>({ say: () => {} });
+const NoticeContext = createContext<Notices>({ say: () => {}, hush: () => {} });
 
-/** Shows a sentence in the corner, in place of the one before. */
+/** Shows a sentence in the corner, in place of the one before, or takes it off. */
 export const useNotice = (): Notices => use(NoticeContext);
 
 export function NoticeProvider({ children }: { readonly children: ReactNode }) {
@@ -24,6 +28,7 @@ export function NoticeProvider({ children }: { readonly children: ReactNode }) {
     () => ({
       say: (sentence, kind = 'done') =>
         setNotice((before) => ({ sentence, kind, number: (before?.number ?? 0) + 1 })),
+      hush: () => setNotice((before) => (before?.kind === 'problem' ? before : null)),
     }),
     [],
   );
