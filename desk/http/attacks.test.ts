@@ -64,6 +64,25 @@ const send = (
   });
 
 describe('every call of the desk', () => {
+  it('refuses a NUL, which PostgreSQL cannot hold, from a stranger and from a colleague', () =>
+    withServer({ engine: 'postgres', env: DESK_SETTINGS }, (server) =>
+      withDesk(server, async (app) => {
+        const ada = createDeskBrowser(app);
+        await signInAtDesk(server, ada, ADA);
+        const answers = [
+          await createDeskBrowser(app).post('/api/sign-in', { email: 'a\0@example.com' }),
+          await ada.get('/api/people?search=%00'),
+          await ada.get('/api/person?id=%00'),
+          await ada.get('/api/export?search=%00'),
+          await ada.get('/api/person/proof?id=%00'),
+          await ada.post('/api/person/suppress', { id: 'x', reason: 'by-hand', note: 'a\0b' }),
+          await ada.post('/api/person/correct', { id: 'x', answers: { 'a\0': 'b' } }),
+          await ada.post('/api/webhooks/retry', { ids: ['\0'] }),
+        ];
+        for (const answer of answers) assert.equal(answer.statusCode, 400, answer.body);
+      }),
+    ));
+
   it('refuses a person without a session, a reader where it takes more, another origin, type and size', () =>
     withServer({ engine: 'sqlite', env: DESK_SETTINGS }, (server) =>
       withDesk(server, async (app) => {

@@ -70,6 +70,19 @@ const ONLY_BY_LINK = 'This desk was opened with "npm run desk -- open": use the 
 const PATIENT: NonNullable<HttpOptions['loadLimits']> = { maxInHand: 1_000, maxEventLoopDelayMs: 0 };
 const MAX_BROWSER_LENGTH = 200;
 
+/** Nothing that is asked nests so deeply. */
+const MOST_LEVELS = 20;
+
+/** Whether a text holds the character that no text of PostgreSQL can hold. */
+function holdsNul(value: unknown, levels = 0): boolean {
+  if (typeof value === 'string') return value.includes('\0');
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === MOST_LEVELS) return true;
+  return Object.entries(value)
+    .flat()
+    .some((part) => holdsNul(part, levels + 1));
+}
+
 /** Builds the application; the caller listens or injects, and closes it. */
 export async function buildDeskApp(service: Service, options: DeskAppOptions): Promise<FastifyInstance> {
   const { config, campaign, secrets, database, clock } = service;
@@ -100,6 +113,10 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
     if (!reply.hasHeader('cache-control')) void reply.header('cache-control', NO_STORE);
     void reply.header('x-robots-tag', 'noindex');
     done();
+  });
+
+  app.addHook('preValidation', async (request, reply) => {
+    if (holdsNul(request.query) || holdsNul(request.body)) return sendError(reply, 'invalid-input');
   });
 
   const refuse = (reply: FastifyReply, code: DeskErrorCode, sentence: string): FastifyReply =>

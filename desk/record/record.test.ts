@@ -118,6 +118,28 @@ for (const engine of ENGINES) {
         }),
       ));
 
+    it('does not name a person of the desk who erases their own address', () =>
+      withServer({ engine, env: DESK_SETTINGS }, (server) =>
+        withDesk(server, async (app) => {
+          await becomeLead(server, ADA);
+          await server.advance(120);
+          const ada = createDeskBrowser(app, '203.0.113.4');
+          await signInAtDesk(server, ada, ADA, 2);
+          const { people } = (await ada.get('/api/people')).json<{ people: { id: string }[] }>();
+          const erased = await ada.post('/api/person/erase', { id: people[0]?.id, email: ADA });
+          assert.equal(erased.statusCode, 200, erased.body);
+          const lines = await server.database.db.selectFrom('desk_log').selectAll().orderBy('id').execute();
+          assert.doesNotMatch(JSON.stringify(lines), /ada@|203\.0\.113\.4/);
+          assert.deepEqual(
+            lines.map(({ who, deed }) => [who, deed]),
+            [
+              ['erased', 'signed-in'],
+              ['erased', 'erased'],
+            ],
+          );
+        }),
+      ));
+
     it('is kept as long as RETENTION_DAYS says; sign-ins and sessions until they are over', () =>
       withServer({ engine, env: { ...DESK_SETTINGS, RETENTION_DAYS: '10' } }, (server) =>
         withDesk(server, async (app) => {

@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { v7 as uuid } from 'uuid';
 
 import type { Deed, LogEntry } from '#desk/calls/door.ts';
+import { ERASED_PERSON } from '#server/db/across/personal-data.ts';
 import { addToDeskLog, wasNotedSince, type DeskLogRow } from '#server/db/tables/desk-log.ts';
 import { MINUTE_MS, isoTime } from '#server/platform/time.ts';
 import type { Service } from '#server/run/service.ts';
@@ -26,7 +27,7 @@ type Line = {
   readonly from: string;
 };
 
-/** Notes what was done. An erased address is not noted. */
+/** Notes what was done. An erased address is not noted, also not as that of the person who erased it. */
 export async function noteDeed(
   { database, clock }: Pick<Service, 'database' | 'clock'>,
   { who, deed, about, details = '', from }: Line,
@@ -36,14 +37,15 @@ export async function noteDeed(
     const since = at - ONE_LOOK_MS;
     if (await wasNotedSince(database.db, { who, deed, about, since })) return;
   }
+  const isOfThemselves = deed === 'erased' && about === who;
   await addToDeskLog(database, {
     id: uuid({ msecs: at, seq: microseconds() }),
     at,
-    who,
+    who: isOfThemselves ? ERASED_PERSON : who,
     deed,
     about: deed === 'erased' ? null : about,
     details,
-    client_address: from,
+    client_address: isOfThemselves ? '' : from,
   });
   // An erasure leaves SQLite's log empty, and so does its line.
   if (deed === 'erased') database.emptyLog();

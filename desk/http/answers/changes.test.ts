@@ -102,7 +102,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await rowsNaming(server, ADA), []);
         assert.ok((await rowsNaming(server, 'eve@example.com')).includes('leads'));
         const last = noted.at(-1);
-        assert.deepEqual([last?.deed, last?.about], ['erased', null]);
+        assert.deepEqual([last?.deed, last?.about], ['erased', ADA], 'whom noteDeed leaves out');
         assert.match(last?.details ?? '', /^1 lead, /);
         const before = noted.length;
         // A page that was opened before.

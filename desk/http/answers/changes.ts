@@ -50,8 +50,7 @@ export const erase: Handler<typeof eraseCall> = async ({ service, note }, { id, 
       'Nothing was erased: this is not the address of this person. Type it as it stands above.',
     );
   const counts = sayCounts(await eraseAddress(service, email));
-  // The address is in no record from here on.
-  await note('erased', null, counts);
+  await note('erased', email, counts);
   const remains = await eraseRemains(service).catch((error: unknown) => {
     service.logger.error({ err: error }, 'The database could not be rewritten after an erasure.');
     // The rows are gone all the same, and the page has to say so.

@@ -117,7 +117,7 @@ export async function listPersonalData(db: Db, typedEmail: string): Promise<Pers
 const NO_BROWSER = '';
 const NO_ADDRESS = '';
 /** In the record, for a person of the desk whose address was erased. */
-const ERASED_PERSON = 'erased';
+export const ERASED_PERSON = 'erased';
 
 type LeadErased = {
   readonly leadId: string;
