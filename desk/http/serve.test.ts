@@ -1,5 +1,7 @@
 // The desk's process beside the page's: it starts and ends with it, comes back when it dies, and takes its port over at a restart.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { describe, it } from 'node:test';
 
 import { API } from '#shared/api.ts';
@@ -73,6 +75,21 @@ describe('the process of the desk', () => {
 
       assert.equal(await site.stop(), 0);
       assert.equal(await answers(env.DESK_URL), false);
+    } finally {
+      await site.close();
+    }
+  });
+
+  it('waits for a port that another program holds, and the page serves meanwhile', async () => {
+    const port = await freePort();
+    const env = settingsFor(port);
+    const other = createServer().listen(port, '127.0.0.1');
+    await once(other, 'listening');
+    const site = await startSite({ env });
+    try {
+      assert.equal((await fetch(site.url + API.health)).status, 200);
+      other.close();
+      await until(() => answers(env.DESK_URL), PATIENCE_MS);
     } finally {
       await site.close();
     }

@@ -7,13 +7,14 @@ import { campaignOf, readAttribution, sourceOf } from '#server/attribution/sourc
 import type { LeadRecord } from '#server/db/across/lead-pages.ts';
 import { domainOf } from '#server/platform/domain-of.ts';
 import { DAY_MS, isoTime } from '#server/platform/time.ts';
+import { DOMAIN_FLAGS } from '#server/visitors/leads/email-domain.ts';
 import { IMPORTED } from '#server/webhooks/lead-as-json.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 import { readAnswers } from '#shared/own-answers.ts';
 
 /**
  * Which people a filter means. What is empty does not count.
- * @throws {CommandFailure} when a day is not in the calendar
+ * @throws {CommandFailure} when a day is not in the calendar, or there is no such flag
  */
 export function selectionOf({
   state,
@@ -26,6 +27,8 @@ export function selectionOf({
   from,
   to,
 }: Filter): LeadSelection {
+  const isFlag = !isGiven(flag) || DOMAIN_FLAGS.some((one) => one === flag.trim());
+  if (!isFlag) throw new CommandFailure(`A flag is ${DOMAIN_FLAGS.join(' or ')}.`, 2);
   const isAnswerWanted = isGiven(field) && isGiven(answer);
   return {
     state,

@@ -31,7 +31,7 @@ async function onBlockedPort(answer: RequestListener, act: (port: number) => Pro
 describe('metrics on a port that browsers refuse', () => {
   const look = async (port: number, mayRun: boolean) => {
     const host = '127.0.0.1';
-    return portComplaints({ port: await freePort(), host, metrics: { port, host }, desk: null }, { mayRun });
+    return portComplaints({ port: await freePort(), host, metrics: { port, host } }, { mayRun });
   };
 
   it('are known as those of the page that runs, which may be restarted', () =>

@@ -158,11 +158,11 @@ export function explainFileFailure(error: unknown, file: string, advice: string)
 const ASK_WITHIN_MS = 1_000;
 
 /**
- * Checks that the ports can be listened on, before anything else is touched.
+ * Checks that the page's ports can be listened on, before anything else is touched. The desk waits for its own (desk/serve.ts).
  * @returns one sentence for each port that cannot
  */
 export async function portComplaints(
-  { port, host, metrics, desk }: Pick<Config, 'port' | 'host' | 'metrics' | 'desk'>,
+  { port, host, metrics }: Pick<Config, 'port' | 'host' | 'metrics'>,
   {
     only,
     mayRun = false,
@@ -184,7 +184,6 @@ export async function portComplaints(
   };
   if (socket === null) await look({ port, host }, { port: 'PORT', host: 'HOST' });
   if (metrics) await look(metrics, { port: 'METRICS_PORT', host: 'METRICS_HOST' });
-  if (desk) await look({ port: desk.port, host }, { port: 'DESK_PORT', host: 'HOST' });
   return complaints;
 }
 

@@ -131,9 +131,10 @@ function deskComplaints(present: Present, env: Readonly<Record<string, string | 
     complaints.push(`DESK_URL must not name port ${url.port}, which no browser opens.`);
   const port = env['LISTEN_FDS'] ? 0 : Number(present['PORT'] ?? DEFAULT_PORT);
   const publicUrl = URL.parse(present['PUBLIC_URL'] ?? `http://localhost:${port}`);
-  if (publicUrl?.origin === url.origin)
+  const isSameHost = url.protocol === 'https:' && publicUrl?.hostname === url.hostname;
+  if (publicUrl?.origin === url.origin || isSameHost)
     complaints.push(
-      'DESK_URL must be another host than that of PUBLIC_URL: the page never serves the desk, nor the desk the page.',
+      'DESK_URL must be another host than that of PUBLIC_URL: a browser sends the cookies of a host to all of it, whatever the port.',
     );
   const deskPort = Number(present['DESK_PORT'] ?? DEFAULT_DESK_PORT);
   const host = present['HOST'] ?? DEFAULT_HOST;

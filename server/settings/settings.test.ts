@@ -488,6 +488,10 @@ describe('settings', () => {
         /^DESK_URL must be another host than that of PUBLIC_URL/,
       ],
       [{ DESK_URL: 'http://localhost:3000' }, /^DESK_URL must be another host than that of PUBLIC_URL/],
+      [
+        { PUBLIC_URL: page, DESK_URL: `${page}:8443` },
+        /^DESK_URL must be another host than that of PUBLIC_URL: .* whatever the port/,
+      ],
       [{ DESK_PORT: '3000' }, /^DESK_PORT must be another number than PORT: both would listen on 3000/],
       [
         { METRICS_PORT: '3001' },
