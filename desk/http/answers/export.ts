@@ -27,7 +27,7 @@ export const exported: FileCall = {
     refuseUnproven({ state: selection.state, format });
     const { database, campaign, clock } = service;
     const atMost = await countAtMost(database.db, selection.state, selection);
-    // Before the first person leaves: an export that breaks off has told of some.
+    // Before the first person goes out: an export that breaks off has shown some.
     await note('exported', null, `${format}: ${sayFilter(filter)}`);
     const pages = writeLeads(database.db, selection, {
       format,

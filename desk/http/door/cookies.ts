@@ -1,5 +1,5 @@
-// The cookies of the desk: one ties a browser to the codes it asked for, one to the challenge of a passkey, one is the session. No other site's request carries them,
-// and no script reads them.
+// The cookies of the desk: one ties a browser to the codes it asked for, one to the challenge of a passkey, one is the session. No other
+// site's request carries them, and no script reads them.
 import type { CookieSerializeOptions } from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 

@@ -12,6 +12,7 @@ import {
 import type { Asked } from '#desk/calls/call.ts';
 import type * as calls from '#desk/calls/passkeys.ts';
 import type { Passkey, PasskeyOptions } from '#desk/calls/passkeys.ts';
+import { countTryFrom, type TooMany } from '#desk/http/door/counted.ts';
 import { beginSession, type Place } from '#desk/http/door/sessions.ts';
 import {
   deletePasskey,
@@ -20,14 +21,12 @@ import {
   noteUse,
   passkeysOf,
 } from '#server/db/tables/desk-passkeys.ts';
-import { countInWindow, countInWindowUpTo } from '#server/db/tables/limit-windows.ts';
-import { networkOf } from '#server/platform/network-of.ts';
+import { countInWindow } from '#server/db/tables/limit-windows.ts';
 import { isoTime, MINUTE_MS } from '#server/platform/time.ts';
 import type { Service } from '#server/run/service.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import { sign, unsign } from '#server/secrets/secrets.ts';
 import type { DeskConfig } from '#server/settings/settings.ts';
-import { DESK_SIGN_IN } from '#server/settings/tries-and-rates.ts';
 
 const CHALLENGE_MS = 5 * MINUTE_MS;
 const CHALLENGE_BYTES = 32;
@@ -41,7 +40,7 @@ type Given = Asked<typeof calls.enterPasskey>['credential'];
 type EnterOutcome =
   | { readonly type: 'in'; readonly token: string; readonly email: string }
   | { readonly type: 'wrong passkey' }
-  | { readonly type: 'too many'; readonly retryAfterSeconds: number };
+  | TooMany;
 
 export type Passkeys = {
   readonly list: (email: string) => Promise<readonly Passkey[]>;
@@ -148,10 +147,8 @@ export function createPasskeys(service: Service, { url, people }: DeskConfig): P
 
     enter: async ({ credential, cookie, from, browser }) => {
       const now = clock();
-      const { triesFromNetwork: limit, windowMs } = DESK_SIGN_IN;
-      const full = await countInWindowUpTo(db, `desk tries: ${networkOf(from)}`, { limit, windowMs }, now);
-      if (full !== null)
-        return { type: 'too many', retryAfterSeconds: Math.max(1, Math.ceil((full.endsAt - now) / 1000)) };
+      const tooMany = await countTryFrom(db, from, now);
+      if (tooMany !== null) return tooMany;
       const challenge = await takeChallenge(cookie, 'enter');
       const known = await findPasskey(db, credential.id);
       if (challenge === null || known === undefined || !people.has(known.email))

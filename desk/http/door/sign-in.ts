@@ -4,6 +4,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 
 import { v7 as uuid } from 'uuid';
 
+import { countTryFrom, countUpTo, type TooMany } from '#desk/http/door/counted.ts';
 import { beginSession, type Place } from '#desk/http/door/sessions.ts';
 import { isRecent } from '#server/db/engine/clocks.ts';
 import type { Db } from '#server/db/engine/connect.ts';
@@ -15,7 +16,6 @@ import {
   takeSignIn,
   takeUnmailed,
 } from '#server/db/tables/desk-sign-ins.ts';
-import { countInWindowUpTo } from '#server/db/tables/limit-windows.ts';
 import { queueDeskCodeMail } from '#server/mail/letters/desk-code-mail.ts';
 import { networkOf } from '#server/platform/network-of.ts';
 import type { Service } from '#server/run/service.ts';
@@ -24,8 +24,6 @@ import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import type { DeskConfig } from '#server/settings/settings.ts';
 import { DESK_SIGN_IN } from '#server/settings/tries-and-rates.ts';
 import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
-
-type TooMany = { readonly type: 'too many'; readonly retryAfterSeconds: number };
 
 type AskOutcome = { readonly type: 'asked'; readonly resendSeconds: number } | TooMany;
 
@@ -54,28 +52,16 @@ export function createSignIn(service: Service, { url, people }: DeskConfig): Sig
   const { db, engine } = database;
   const { host } = new URL(url);
 
-  const full = async (
-    tx: Db,
-    key: string,
-    limit: number,
-    windowMs: number,
-    now: number,
-  ): Promise<TooMany | null> => {
-    const window = await countInWindowUpTo(tx, `desk ${key}`, { limit, windowMs }, now);
-    if (window === null) return null;
-    return { type: 'too many', retryAfterSeconds: Math.max(1, Math.ceil((window.endsAt - now) / 1000)) };
-  };
-
   const answer = async (
     tx: Db,
     { typed, browserId, from, now }: { typed: string; browserId: string; from: string; now: number },
   ): Promise<AskOutcome> => {
     const email = normaliseEmail(typed);
     const [key] = pseudonymsOf(secrets, email);
-    const { windowMs, dayMs, sendsToAddress, sendsTimesInADay } = DESK_SIGN_IN;
+    const { windowMs, dayMs, sendsToAddress, sendsTimesInADay, asksFromNetwork, asksOfAll } = DESK_SIGN_IN;
     const tooMany =
-      (await full(tx, `asks: ${networkOf(from)}`, DESK_SIGN_IN.asksFromNetwork, windowMs, now)) ??
-      (await full(tx, 'asks of all', DESK_SIGN_IN.asksOfAll, windowMs, now));
+      (await countUpTo(tx, `asks: ${networkOf(from)}`, { limit: asksFromNetwork, windowMs }, now)) ??
+      (await countUpTo(tx, 'asks of all', { limit: asksOfAll, windowMs }, now));
     if (tooMany !== null) return tooMany;
     await lockAddress(tx, engine, email);
     const [before] = await openSignIns(tx, { browserId, most: 1, now });
@@ -87,8 +73,13 @@ export function createSignIn(service: Service, { url, people }: DeskConfig): Sig
     )
       return asked;
     const tooManySends =
-      (await full(tx, `codes: ${key}`, sendsToAddress, windowMs, now)) ??
-      (await full(tx, `codes in a day: ${key}`, sendsToAddress * sendsTimesInADay, dayMs, now));
+      (await countUpTo(tx, `codes: ${key}`, { limit: sendsToAddress, windowMs }, now)) ??
+      (await countUpTo(
+        tx,
+        `codes in a day: ${key}`,
+        { limit: sendsToAddress * sendsTimesInADay, windowMs: dayMs },
+        now,
+      ));
     if (tooManySends !== null) return tooManySends;
     await insertSignIn(tx, {
       id: uuid({ msecs: now }),
@@ -144,8 +135,8 @@ export function createSignIn(service: Service, { url, people }: DeskConfig): Sig
     enter: async (code, { browserId, from, browser }) => {
       const now = clock();
       const counted = await db.transaction().execute(async (tx) => {
-        const { triesFromNetwork, windowMs, acceptedCodes, tries } = DESK_SIGN_IN;
-        const tooMany = await full(tx, `tries: ${networkOf(from)}`, triesFromNetwork, windowMs, now);
+        const { acceptedCodes, tries } = DESK_SIGN_IN;
+        const tooMany = await countTryFrom(tx, from, now);
         if (tooMany !== null) return tooMany;
         const open = await openSignIns(tx, {
           browserId: browserId ?? randomUUID(),

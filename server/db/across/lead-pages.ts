@@ -23,7 +23,7 @@ type StateReader = TimedTable & {
    */
   readonly read: (
     db: Db,
-    filter: LeadFilter & Whoever,
+    filter: LeadFilter & EvenHidden,
     rows: { where: RawBuilder<boolean>; order: 'asc' | 'desc'; limit: number | null },
   ) => Promise<readonly LeadRecord[]>;
 };
@@ -118,8 +118,8 @@ export type LeadFilter = {
   readonly newestFirst?: boolean | undefined;
 };
 
-/** For one who is named. */
-type Whoever = {
+/** For a person whose address is known: the list leaves some out whom their page shows. */
+type EvenHidden = {
   /** An imported person who is not to be mailed as well. */
   readonly evenSuppressed?: boolean | undefined;
 };
@@ -367,7 +367,7 @@ function closeLook({ search, answer }: LeadFilter): ((person: LeadRecord) => boo
 
 async function readLeads(
   db: Db,
-  filter: LeadFilter & Whoever,
+  filter: LeadFilter & EvenHidden,
   {
     where,
     order,
@@ -451,7 +451,7 @@ const NO_CONSENT = {
 /** Leaves out imported people who have become leads since. */
 async function readImported(
   db: Db,
-  filter: LeadFilter & Whoever,
+  filter: LeadFilter & EvenHidden,
   { where, order, limit }: Parameters<StateReader['read']>[2],
 ): Promise<readonly LeadRecord[]> {
   const { since, until, flag, attributionHolds, evenSuppressed = false } = filter;

@@ -1,0 +1,107 @@
+// Whole flows a second while the desk in a browser exports all leads, one export after the other, and while it does not. In turns, so that
+// what else the machine does hits both. Usage: desk-export.ts [leads] [--dry]
+import { setTimeout } from 'node:timers/promises';
+
+import { codeIn } from '#testing/inbox.ts';
+import { ENGINES, type Engine } from '#testing/databases.ts';
+import { freePort } from '#testing/free-port.ts';
+import { until } from '#testing/until.ts';
+import { fillHistory, KEPT_FOR_EVER } from '#proofs/stand/history.ts';
+import { argument, createProof } from '#proofs/stand/proof.ts';
+import { median } from '#proofs/stand/report.ts';
+import { LIMITS_OUT_OF_REACH, post, walkWhile } from '#proofs/stand/visitors.ts';
+
+const LEADS = argument(0, 200_000);
+const ROUNDS = 7;
+const TURN_MS = 6_000;
+const VISITORS = 16;
+const READY_WITHIN_MS = 60_000;
+/** The promise: this share of the speed is left. */
+const LEAST_RATIO = 0.9;
+const ADA = 'ada@example.com';
+
+const proof = createProof('desk.md', 'desk-export');
+const rows = proof.rows('engine', 'flows a second', 'beside an export', 'ratio', 'exported meanwhile, MB');
+
+async function measure(engine: Engine): Promise<void> {
+  const port = await freePort();
+  const deskUrl = `http://127.0.0.1:${port}`;
+  const site = await proof.prepareSite(engine, {
+    env: {
+      ...LIMITS_OUT_OF_REACH,
+      ...KEPT_FOR_EVER,
+      LOG_LEVEL: 'error',
+      DESK_URL: deskUrl,
+      DESK_PORT: String(port),
+      DESK_PEOPLE: `${ADA}:all`,
+    },
+  });
+  try {
+    await fillHistory({ ...site, engine }, LEADS);
+    const { url } = await site.start();
+    await until(
+      () =>
+        fetch(deskUrl).then(
+          ({ ok }) => ok,
+          () => false,
+        ),
+      READY_WITHIN_MS,
+    );
+    const { cookie: browser } = await post(`${deskUrl}/api/sign-in`, { email: ADA });
+    const code = codeIn(await site.inbox.waitForMail(ADA));
+    const { status, cookie } = await post(`${deskUrl}/api/sign-in/code`, { code }, browser);
+    proof.expect(status === 200, `${engine}: signing in was answered ${status}`);
+
+    const turn = async (): Promise<number> => {
+      const start = performance.now();
+      const ledger = await walkWhile({ url, inbox: site.inbox }, VISITORS, () => setTimeout(TURN_MS));
+      return ledger.verified.size / ((performance.now() - start) / 1000);
+    };
+    let bytes = 0;
+    const turnBesideExport = async (): Promise<number> => {
+      const over = new AbortController();
+      const exporting = (async () => {
+        while (!over.signal.aborted) {
+          const { body } = await fetch(`${deskUrl}/api/export?format=csv`, {
+            headers: { cookie },
+            signal: over.signal,
+          });
+          for await (const part of body ?? []) bytes += (part as Uint8Array).length;
+        }
+      })().catch((error: unknown) => {
+        if (!over.signal.aborted) throw error;
+      });
+      const speed = await turn();
+      over.abort();
+      await exporting;
+      return speed;
+    };
+    const speeds = { alone: [] as number[], beside: [] as number[] };
+    await turn();
+    for (let round = 0; round < ROUNDS; round += 1) {
+      speeds.alone.push(await turn());
+      speeds.beside.push(await turnBesideExport());
+    }
+    const [alone, beside] = [median(speeds.alone), median(speeds.beside)];
+    rows.add(
+      engine,
+      alone.toFixed(0),
+      beside.toFixed(0),
+      (beside / alone).toFixed(2),
+      (bytes / 1e6).toFixed(0),
+    );
+    proof.expect(
+      beside / alone >= LEAST_RATIO,
+      `${engine}: beside an export, only ${(beside / alone).toFixed(2)} of the speed is left`,
+    );
+    proof.expect(bytes > 0, `${engine}: nothing was exported`);
+  } finally {
+    await site.close();
+  }
+}
+
+for (const engine of ENGINES) await measure(engine);
+await proof.end(
+  `${LEADS.toLocaleString('en')} leads; ${VISITORS} visitors at a time; medians of ${ROUNDS} turns. The page, the desk, the database, one mail server, all visitors and who reads the export share two cores.`,
+  rows.table(),
+);
