@@ -27,7 +27,10 @@ const FOR_OPERATORS: Readonly<Record<string, string>> = {
   'server/settings/smtp-setting.ts': 'settings',
   'server/platform/machine-failures.ts': 'what the operating system refuses',
   'server/http/health.ts': 'for monitors',
+  'server/http/write-faults.ts': 'for monitors and the desk',
   'server/http/releases.ts': 'why the built site cannot be served',
+  // In English like the desk itself: a campaign from before the desk has no words for it.
+  'server/mail/letters/desk-code-mail.ts': 'for the people of DESK_PEOPLE',
   'server/mail/dkim-key.ts': 'why the DKIM key does not work',
   'server/mail/mailer.ts': 'why the mail account does not work',
   'server/observability/logger.ts': 'the log',
