@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { connect as connectTls } from 'node:tls';
 
 import { TEST_CERTIFICATE, TEST_KEY } from '#testing/certificate.ts';
 import { findProgram } from '#testing/programs.ts';
@@ -207,7 +208,7 @@ const CONFIGURED = {
 } as const;
 
 /**
- * Starts one of them for https://localhost, in front of a page on 127.0.0.1, and waits until it listens.
+ * Starts one of them for https://localhost, in front of a page on 127.0.0.1, and waits until it has a certificate.
  * @param options withDefaults: nginx without the lines that make it try again, for comparison. place: where the page is, at the root
  *   of its name, under /guide of another site, or one of two that have a name each
  */
@@ -238,7 +239,7 @@ export async function startProxy(
   try {
     await until(async () => {
       if (child.exitCode !== null) throw new Error(`${name} ended with ${child.exitCode}:\n${said}`);
-      return (await listens(ports.http)) && listens(ports.https);
+      return (await listens(ports.http)) && speaksTls(ports.https);
     });
   } catch (error) {
     await close();
@@ -253,6 +254,17 @@ async function end(child: ChildProcess): Promise<void> {
   child.kill('SIGTERM');
   await exited;
 }
+
+/** Caddy listens before it has made itself a certificate, and refuses visitors until then. */
+const speaksTls = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connectTls({ host: '127.0.0.1', port, servername: 'localhost', rejectUnauthorized: false });
+    const end = (speaks: boolean) => {
+      socket.destroy();
+      resolve(speaks);
+    };
+    socket.once('secureConnect', () => end(true)).once('error', () => end(false));
+  });
 
 const listens = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
