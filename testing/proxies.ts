@@ -258,12 +258,17 @@ async function end(child: ChildProcess): Promise<void> {
 /** Caddy listens before it has made itself a certificate, and refuses visitors until then. */
 const speaksTls = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
-    const socket = connectTls({ host: '127.0.0.1', port, servername: 'localhost', rejectUnauthorized: false });
-    const end = (speaks: boolean) => {
+    const socket = connectTls({
+      host: '127.0.0.1',
+      port,
+      servername: 'localhost',
+      rejectUnauthorized: false,
+    });
+    const answer = (speaks: boolean) => {
       socket.destroy();
       resolve(speaks);
     };
-    socket.once('secureConnect', () => end(true)).once('error', () => end(false));
+    socket.once('secureConnect', () => answer(true)).once('error', () => answer(false));
   });
 
 const listens = (port: number): Promise<boolean> =>
