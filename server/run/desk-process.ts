@@ -1,5 +1,5 @@
-// The desk in a browser runs in a process of its own, so that an export never takes the time of a visitor. This one starts it, starts
-// it again when it ends, and ends it with itself. It knows the file and nothing else of the desk.
+// The desk in a browser runs in another process, so that no export or report blocks the loop that answers visitors. This one starts it,
+// starts it again when it ends, and ends it with itself. It knows the file and nothing else of the desk.
 import { spawn, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
 

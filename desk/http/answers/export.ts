@@ -1,6 +1,4 @@
 // The people of a filter as a file, written while it is read.
-import { setTimeout } from 'node:timers/promises';
-
 import * as z from 'zod/mini';
 
 import { EXPORT_PATH, Filter, PEOPLE_HEADER } from '#desk/calls/people.ts';
@@ -8,6 +6,7 @@ import { refuseUnproven } from '#desk/export/refuse-unproven.ts';
 import { FORMAT_NAMES, FORMATS } from '#desk/export/export-columns.ts';
 import { writeLeads } from '#desk/export/write-leads.ts';
 import { readQuery, type FileCall } from '#desk/http/answers/files.ts';
+import { restingBetween } from '#desk/http/answers/rests.ts';
 import { selectionOf } from '#desk/people/selection.ts';
 import { shownSource } from '#server/attribution/source.ts';
 import { countAtMost } from '#server/db/across/lead-pages.ts';
@@ -19,12 +18,6 @@ const ExportAsked = z.extend(Filter, {
   /** What the conversion is called in Google Ads, Microsoft Ads or Meta. */
   conversion: z._default(z.string().check(z.minLength(1), z.maxLength(100)), 'Lead'),
 });
-
-/**
- * After each page, an export rests this many times as long as the page took, because visitors share the machine with it. Without rests, they
- * kept 0.7 of their speed on two cores (docs/desk.md says what they keep now).
- */
-const REST = 4;
 
 export const exported: FileCall = {
   path: EXPORT_PATH,
@@ -43,14 +36,10 @@ export const exported: FileCall = {
       unsubscribeUrl: unsubscribeUrlOf(service),
       fields: campaign.form.fields,
     });
-    async function* texts(): AsyncGenerator<string, void, void> {
-      let begun = performance.now();
-      for await (const { text } of pages) {
+    async function* untilGone(): typeof pages {
+      for await (const page of pages) {
         signal.throwIfAborted();
-        const workedMs = performance.now() - begun;
-        if (text !== '') yield text;
-        await setTimeout(workedMs * REST);
-        begun = performance.now();
+        yield page;
       }
     }
     const isJson = FORMATS[format].kind === 'jsonl';
@@ -59,7 +48,7 @@ export const exported: FileCall = {
       type: isJson ? 'application/x-ndjson; charset=utf-8' : 'text/csv; charset=utf-8',
       fileName: `${name}.${isJson ? 'jsonl' : 'csv'}`,
       headers: { [PEOPLE_HEADER]: String(atMost) },
-      body: texts(),
+      body: restingBetween(untilGone()),
     };
   },
 };

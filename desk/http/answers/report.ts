@@ -1,5 +1,12 @@
 // The report, live and as a file.
-import { REPORT_FILE_PATH, ReportAsked, type report as reportCall } from '#desk/calls/figures.ts';
+import { setImmediate } from 'node:timers/promises';
+
+import {
+  REPORT_FILE_PATH,
+  ReportAsked,
+  type report as reportCall,
+  type ReportShown,
+} from '#desk/calls/figures.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { FindOrigins } from '#desk/http/answers/choices.ts';
 import { createKept } from '#desk/http/answers/kept.ts';
@@ -31,28 +38,44 @@ export function createGather({ clock }: Pick<Service, 'clock'>): Gather {
   };
 }
 
-export const createReport =
-  (gather: Gather, findOrigins: FindOrigins): Handler<typeof reportCall> =>
-  async (context, asked) => {
+type Drawn = Omit<ReportShown, 'campaigns'>;
+
+/** Makes the answer, which is drawn once for as long as a report is kept. */
+export function createReport(gather: Gather, findOrigins: FindOrigins): Handler<typeof reportCall> {
+  const drawn = new WeakMap<Report, Promise<Drawn>>();
+  return async (context, asked) => {
     const report = await gather(context, asked);
-    // Loaded here only: the library that draws is large.
-    const { drawChart, NARROW, WIDE, isWide } = await import('#desk/report/charts.ts');
-    return {
-      title: `Leads, ${scopeInWords(report)}`,
-      period: report.period,
-      figures: keyFigures(report),
-      sections: sectionsOf(report).map((section) => ({
-        heading: section.title,
-        text: section.sentence,
-        svg: drawChart(section, NARROW),
-        wideSvg: isWide(section) ? drawChart(section, WIDE) : null,
-        ...legendOf(section, report),
-        table: section.rows.length === 0 ? null : { head: section.columns, rows: section.rows },
-      })),
-      notes: notes(report),
-      campaigns: (await findOrigins(context.service)).campaigns,
-    };
+    const { campaigns } = await findOrigins(context.service);
+    const drawing = drawn.get(report) ?? draw(report);
+    drawn.set(report, drawing);
+    return { ...(await drawing), campaigns };
   };
+}
+
+async function draw(report: Report): Promise<Drawn> {
+  // Loaded here only: the library that draws is large.
+  const { drawChart, NARROW, WIDE, isWide } = await import('#desk/report/charts.ts');
+  const sections: Drawn['sections'][number][] = [];
+  for (const section of sectionsOf(report)) {
+    sections.push({
+      heading: section.title,
+      text: section.sentence,
+      svg: drawChart(section, NARROW),
+      wideSvg: isWide(section) ? drawChart(section, WIDE) : null,
+      ...legendOf(section, report),
+      table: section.rows.length === 0 ? null : { head: section.columns, rows: section.rows },
+    });
+    // Others are answered between two drawings.
+    await setImmediate();
+  }
+  return {
+    title: `Leads, ${scopeInWords(report)}`,
+    period: report.period,
+    figures: keyFigures(report),
+    sections,
+    notes: notes(report),
+  };
+}
 
 export const createReportFile = (gather: Gather): FileCall => ({
   path: REPORT_FILE_PATH,

@@ -1,0 +1,25 @@
+// When an export rests: visitors share the machine with it, and a connection on which nothing moves is cut off.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+
+import { restingBetween } from '#desk/http/answers/rests.ts';
+
+it('an export rests after each page that goes out, and hurries through those without anyone', async () => {
+  let now = 0;
+  async function* pages() {
+    for (const text of ['heading', '', '', 'people', '']) {
+      now += 10;
+      yield { text };
+    }
+  }
+  const rests: number[] = [];
+  const texts: string[] = [];
+  const resting = restingBetween(pages(), { now: () => now, rest: async (ms) => void rests.push(ms) });
+  for await (const text of resting) {
+    texts.push(text);
+    // A reader who is slow: that is no work.
+    now += 1_000;
+  }
+  assert.deepEqual(texts, ['heading', 'people']);
+  assert.deepEqual(rests, [40, 120], 'four times as long as was worked since the rest before');
+});

@@ -1,0 +1,30 @@
+// Rests between the pages of an export: visitors share the machine with it.
+import { setTimeout } from 'node:timers/promises';
+
+/**
+ * An export rests this many times as long as it worked. Without rests, visitors kept 0.7 of their speed on two cores; docs/desk.md says
+ * what they keep now.
+ */
+const REST = 4;
+
+/**
+ * Passes on the texts of pages, with a rest after each. Pages without text pass without one: a filter that few people fit would keep the
+ * connection silent for too long.
+ * @param options now: a clock in milliseconds. rest: waits for a number of milliseconds
+ */
+export async function* restingBetween(
+  pages: AsyncIterable<{ readonly text: string }>,
+  {
+    now = () => performance.now(),
+    rest = (ms) => setTimeout(ms),
+  }: { readonly now?: () => number; readonly rest?: (ms: number) => Promise<void> } = {},
+): AsyncGenerator<string, void, void> {
+  let begun = now();
+  for await (const { text } of pages) {
+    if (text === '') continue;
+    const workedMs = now() - begun;
+    yield text;
+    await rest(workedMs * REST);
+    begun = now();
+  }
+}
