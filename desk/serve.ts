@@ -30,7 +30,7 @@ const { logger: log, say, linesLost, writeRest } = openServerLog(instance.config
 const logger = log.child({ part: 'desk' });
 process.on('exit', writeRest);
 process.on('uncaughtException', (error) => {
-  logger.fatal({ err: error }, 'The desk ends: an error that nobody handles.');
+  logger.fatal({ err: error }, 'The desk ends: an unexpected error.');
   process.exit(1);
 });
 const opening = await openService(instance, { logger, say, logLinesLost: linesLost, mayBeNewer: true });

@@ -97,7 +97,7 @@ export async function startDeskSite({ env, inbox, people = LEADS }: DeskOptions 
     inbox,
   });
   for (const lead of people) await becomeLead(site, lead);
-  // The desk is a process of its own, which starts with the page's.
+  // The desk's process starts with the page's.
   await until(() => isThere(url), READY_WITHIN_MS);
   const read = new Map<string, number>();
   const newestCode = async (email: string) => {

@@ -68,7 +68,7 @@ test('other days are chosen, and days without anyone say so', async ({ page, ope
   await page.getByRole('button', { name: 'Show', exact: true }).click();
   // They stood in the wrong order.
   await expect(page).toHaveURL('/lost?from=2026-01-01&to=2026-01-08');
-  await expect(page.getByText('Nobody was lost')).toBeVisible();
+  await expect(page.getByText('No one was lost')).toBeVisible();
   await page.getByRole('button', { name: 'Last 30 days' }).click();
   await expect(page).toHaveURL('/lost?days=30');
   await expect(page.getByRole(rows).first()).toBeVisible();
@@ -84,10 +84,10 @@ for (const theme of ['light', 'dark'])
     await expectNoViolations(page, 'lost leads');
     await open('/lost?why=nothing');
     await expect(page.getByRole('button', { name: 'Clear the filters' })).toBeVisible();
-    await expectNoViolations(page, 'nobody fits');
+    await expectNoViolations(page, 'no one fits');
     await open('/lost?from=2026-01-01&to=2026-01-02');
-    await expect(page.getByText('Nobody was lost')).toBeVisible();
-    await expectNoViolations(page, 'nobody was lost');
+    await expect(page.getByText('No one was lost')).toBeVisible();
+    await expectNoViolations(page, 'no one was lost');
     await page.route('**/api/lost?*', (route) => route.abort());
     await open('/lost');
     await expect(page.getByRole('alert')).toBeVisible();

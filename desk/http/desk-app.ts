@@ -136,7 +136,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
     const session = token === null ? null : await sessions.find(token, clock());
     if (session === null) return null;
     if (door.kind === 'link') return { session, role: 'all' };
-    // Who was taken off DESK_PEOPLE is out, whatever session they have.
+    // A person who was taken off DESK_PEOPLE is out, open sessions included.
     const role = session.email === null ? undefined : door.people.get(session.email);
     return role === undefined ? null : { session, role };
   };

@@ -225,10 +225,10 @@ export const lost = {
   wrongTries: (count: number) => counted(count, 'wrong try', 'wrong tries'),
   codes: (count: number) => counted(count, 'code', 'codes'),
   empty: {
-    title: 'Nobody was lost',
+    title: 'No one was lost',
     text: 'Everyone who asked for a code in this time entered it, or still can.',
   },
-  noneChosen: { title: 'Nobody fits', text: 'Take one of the filters away.', clear: 'Clear the filters' },
+  noneChosen: { title: 'No one fits', text: 'Take one of the filters away.', clear: 'Clear the filters' },
 } as const;
 
 export const report = {
@@ -342,7 +342,7 @@ export const log = {
     'added-passkey': 'Added a passkey',
     'removed-passkey': 'Removed a passkey',
   },
-  empty: { title: 'Nothing yet', text: 'Nobody has signed in, and no command has changed anything.' },
+  empty: { title: 'Nothing yet', text: 'No one has signed in, and no command has changed anything.' },
 } as const;
 
 export const signIn = {

@@ -26,7 +26,7 @@ export function startDeskProcess(logger: Pick<Logger, 'error' | 'warn'>, file = 
 
   const start = (): void => {
     const startedAt = performance.now();
-    // It has a port of its own, and no part in the sockets that this process was given.
+    // It listens on DESK_PORT, and has no part in the sockets that this process was given.
     const { LISTEN_FDS: _fds, LISTEN_PID: _pid, ...env } = process.env;
     // Its standard error passes through here: a process that waits for the end of ours must not wait for its.
     const started = spawn(process.execPath, [file], { env, stdio: ['ignore', 'inherit', 'pipe', 'ipc'] });

