@@ -1,11 +1,13 @@
 // Who gets in at the desk in a browser: people of DESK_PEOPLE with a mailed code, and no one else.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 
 import { ENGINES } from '#testing/databases.ts';
 import { createDeskBrowser, DESK_SETTINGS, signInAtDesk, withDesk } from '#testing/desk-under-test.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { withServer } from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
 
 const ADA = 'ada@example.com';
 const BOB = 'bob@example.com';
@@ -53,6 +55,24 @@ for (const engine of ENGINES) {
           assert.ok(!JSON.stringify(row).includes(browser.cookies.get('__Host-desk') ?? '-'));
           assert.equal((await browser.post('/api/sign-in/code', { code })).statusCode, 400, 'it works once');
           assert.equal(await server.countRows('desk_sessions'), 1);
+        });
+      }));
+
+    it('does not fill the log while the database fails, and mails the codes once it does not', () =>
+      withServer({ engine, env: DESK_SETTINGS }, async (server) => {
+        const { db } = server.database;
+        await withDesk(server, async (app) => {
+          const browser = createDeskBrowser(app);
+          const failures = () =>
+            server.logLines.filter((line) => line.includes('A code for the desk')).length;
+          await db.schema.alterTable('outbox').renameTo('outbox_away').execute();
+          assert.equal((await browser.post('/api/sign-in', { email: ADA })).statusCode, 200);
+          await until(() => failures() > 0);
+          // As long as ten codes take on their way into the outbox.
+          await setTimeout(4_000);
+          assert.ok(failures() <= 2, `${failures()} lines`);
+          await db.schema.alterTable('outbox_away').renameTo('outbox').execute();
+          await server.inbox.waitForMail(ADA, 1, 60_000);
         });
       }));
 

@@ -1,6 +1,7 @@
 // Signing in with a mailed code. Every address gets the same answer after the same statements: a row is made for each, and who is in
 // DESK_PEOPLE shows only in a value of it. The mail is queued later, at a moment that no answer waits for.
 import { randomInt, randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 
 import { v7 as uuid } from 'uuid';
 
@@ -18,6 +19,7 @@ import {
 } from '#server/db/tables/desk-sign-ins.ts';
 import { queueDeskCodeMail } from '#server/mail/letters/desk-code-mail.ts';
 import { networkOf } from '#server/platform/network-of.ts';
+import { startWakeLoop } from '#server/platform/wake-loop.ts';
 import type { Service } from '#server/run/service.ts';
 import { findCode } from '#server/secrets/one-time-code.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
@@ -45,6 +47,8 @@ export type SignIn = {
 
 /** Milliseconds after an ask at which its mail is queued: when the database is busy with it says nothing about the ask. */
 const MAIL_AFTER_MS = { least: 100, most: 600 } as const;
+/** After a failure, unless the next ask comes first. */
+const TRIED_AGAIN_MS = 10_000;
 
 /** Makes the sign-in of the people of DESK_PEOPLE. */
 export function createSignIn(service: Service, { url, people }: DeskConfig): SignIn {
@@ -105,30 +109,29 @@ export function createSignIn(service: Service, { url, people }: DeskConfig): Sig
     service.mail.wake();
   };
 
-  let isStopping = false;
-  let timer: NodeJS.Timeout | null = null;
-  let queueing: Promise<void> = Promise.resolve();
-  const mailSoon = (): void => {
-    if (isStopping || timer !== null) return;
-    timer = setTimeout(
-      () => {
-        timer = null;
-        queueing = queueMails().catch((error: unknown) => {
-          logger.error({ err: error }, 'A code for the desk could not be queued yet; tried again soon.');
-          mailSoon();
-        });
-      },
-      randomInt(MAIL_AFTER_MS.least, MAIL_AFTER_MS.most),
-    );
-  };
-  // Those that a process left behind when it ended.
-  mailSoon();
+  /** At the start: those that a process left behind when it ended. */
+  let mayWait = true;
+  const mailing = startWakeLoop({
+    pollMs: TRIED_AGAIN_MS,
+    work: async () => {
+      if (!mayWait) return;
+      await setTimeout(randomInt(MAIL_AFTER_MS.least, MAIL_AFTER_MS.most));
+      mayWait = false;
+      await queueMails().catch((error: unknown) => {
+        mayWait = true;
+        throw error;
+      });
+    },
+    onError: (error) =>
+      logger.error({ err: error }, 'A code for the desk could not be queued yet; tried again soon.'),
+  });
 
   return {
     ask: async (typed, from) => {
       const ask = { ...from, typed, now: clock() };
       const outcome = await db.transaction().execute((tx) => answer(tx, ask));
-      mailSoon();
+      mayWait = true;
+      mailing.wake();
       return outcome;
     },
 
@@ -164,10 +167,6 @@ export function createSignIn(service: Service, { url, people }: DeskConfig): Sig
       });
     },
 
-    stop: async () => {
-      isStopping = true;
-      if (timer !== null) clearTimeout(timer);
-      await queueing;
-    },
+    stop: mailing.stop,
   };
 }
