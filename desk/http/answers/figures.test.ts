@@ -90,10 +90,10 @@ for (const engine of ENGINES) {
             ['Ada Lovelace', '2026-11-20T12:00:00.000Z'],
           ],
         );
-        server.setClock(server.now() + 20 * 60_000);
-        // Whether the mail that was put off has been tried again by now depends on how busy this machine is.
+        // Before its code expires: the worker, which looks whenever it likes, then gives the mail up.
+        await server.advance(7 * 60);
         const toDo = (await ask('today'))!.toDo.map(({ sentence }) => sentence).join('\n');
-        assert.match(toDo, /1 mail waits|No mail has gone out/);
+        assert.match(toDo, /1 mail waits, the oldest since 2026-11-21 11:00 UTC/);
         assert.match(toDo, /1 mail of the last day was refused for good/);
         const mail = (await ask('mail'))!;
         assert.deepEqual(

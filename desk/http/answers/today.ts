@@ -25,8 +25,8 @@ const DAYS_SHOWN = 30;
 const NEWEST_SHOWN = 8;
 const NEWEST_LOOK_MS = 50;
 const STANDSTILL_MS = 2 * MINUTE_MS;
-/** Greylisting puts mail off for some minutes. */
-const WAITS_TOO_LONG_MS = 15 * MINUTE_MS;
+/** Greylisting puts mail off for up to five minutes; a code is given up once it has expired. */
+const WAITS_TOO_LONG_MS = 6 * MINUTE_MS;
 
 /** Reading the words takes a tenth of a second, and they change seldom. */
 const SAMPLE_KEPT_MS = MINUTE_MS;
