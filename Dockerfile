@@ -58,7 +58,8 @@ COPY --chmod=755 deploy/desk /usr/local/bin/desk
 RUN chown node:node data
 USER node
 ENV HOST=0.0.0.0
-EXPOSE 3000
+# The page, and the desk where DESK_URL is set.
+EXPOSE 3000 3001
 # Database, secret and, without SMTP_URL, mail. All else is read-only.
 VOLUME /app/data
 STOPSIGNAL SIGTERM

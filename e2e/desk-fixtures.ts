@@ -46,6 +46,8 @@ type Person = {
   readonly company: string;
   readonly email: string;
   readonly source: string;
+  /** To the campaign's own questions. */
+  readonly answers?: Readonly<Record<string, string | readonly string[]>>;
 };
 
 /** Sends the form as a visitor without a browser does. The caller disposes of the visitor. */

@@ -71,6 +71,10 @@ test('mail that waits or was refused, and messages to webhooks, are there, and a
     await expect(suppressed.getByRole('row', { name: /one@refused\.example/ })).toContainText(
       'Mail came back',
     );
+    await expect(suppressed.getByRole('link', { name: 'one@refused.example' })).toHaveAttribute(
+      'href',
+      /^\/person\?id=[0-9a-f-]{36}$/,
+    );
     await expect(page.getByText('0 messages wait, 1 was given up.')).toBeVisible();
   }).toPass({ timeout: 30_000 });
   webhooks.isOpen = true;

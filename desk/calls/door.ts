@@ -15,8 +15,15 @@ export type Me = {
   readonly publicUrl: string;
   /** When this session ends. ISO 8601, UTC, as all times. */
   readonly sessionEndsAt: string;
-  /** Ids and labels of the campaign's own questions. */
-  readonly fields: readonly { readonly id: string; readonly label: string }[];
+  /** The campaign's own questions. */
+  readonly fields: readonly {
+    readonly id: string;
+    readonly label: string;
+    /** What can be chosen; null for a question that takes a text. */
+    readonly options: readonly string[] | null;
+    /** Whether several can be chosen. */
+    readonly areSeveral: boolean;
+  }[];
   /** Variants of the page; one or none where it has one. */
   readonly variants: readonly string[];
   readonly hasWebhooks: boolean;

@@ -50,6 +50,7 @@ export const ReportAsked = z.object({
   period: z._default(z.string().check(z.maxLength(20)), '30d'),
   source: z.optional(z.string()),
   campaign: z.optional(z.string()),
+  variant: z.optional(z.string()),
 });
 export type ReportAsked = z.infer<typeof ReportAsked>;
 
@@ -105,6 +106,8 @@ export const mail = get<{
 
 export const suppressions = get<{
   readonly suppressions: readonly {
+    /** Of the person's page; null where nothing more is held about the address. */
+    readonly id: string | null;
     /** Null for an address that was erased. */
     readonly email: string | null;
     readonly reason: string;

@@ -5,7 +5,7 @@ import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { readWhen } from '#desk/typed-times.ts';
 import { IMPORTED } from '#server/webhooks/lead-as-json.ts';
-import { LEAD_STATES, type LeadState } from '#server/db/across/lead-pages.ts';
+import { LEAD_STATES, type LeadState } from '#server/db/people/person.ts';
 import { DOMAIN_FLAGS } from '#server/visitors/leads/email-domain.ts';
 
 /** Makes the reader of an option that holds a time. It returns milliseconds since 1970. */

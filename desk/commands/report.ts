@@ -24,6 +24,7 @@ export function addReport(program: Command, desk: Desk): void {
     )
     .option('--source <name>', 'only who came from there: a utm_source; google-ads, meta, …; or direct')
     .option('--campaign <name>', 'only who came by this campaign: a utm_campaign')
+    .option('--variant <name>', 'only who had their form on the pages of this variant')
     .option('--out <file>', 'write it as a page with charts, which needs no other file')
     .option('--text', 'write it to the terminal')
     .option('--json', 'one JSON document')
@@ -41,6 +42,7 @@ Examples:
         period = readPeriod('30d', desk.clock())!,
         source,
         campaign: campaignName,
+        variant,
         out,
         text,
         json,
@@ -51,7 +53,7 @@ Examples:
           throw new CommandFailure('Both would go to standard output: say --text or --json.', 2);
         const service = await desk.service();
         const { report, complaint } = await reportOn(service, period, {
-          wanted: { source, campaign: campaignName },
+          wanted: { source, campaign: campaignName, variant },
           dnsServers: desk.dnsServers,
           signal: desk.signal,
           onProgress: (people) => desk.progress(`${people} people counted …`),

@@ -2,7 +2,8 @@
 // the question may have been one for free text, and the report names nobody.
 import { answerGroups, type Span } from '#server/db/across/report-figures.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { isFrom, type Origin } from '#server/attribution/source.ts';
+import { isFrom } from '#server/attribution/source.ts';
+import type { Only } from '#server/figures/figures.ts';
 import type { OwnField } from '#shared/campaign-schema.ts';
 import { readAnswers } from '#shared/own-answers.ts';
 
@@ -20,7 +21,7 @@ export const NO_ANSWER = 'no answer';
 
 /**
  * Counts the new leads of a span by their answers.
- * @param fields the campaign's own questions; those without choices are left out. only: leads from there
+ * @param fields the campaign's own questions; those without choices are left out. only: those leads alone
  * @param onCounted called with the number of leads counted since the last call; may throw to stop the count
  */
 export async function countAnswers(
@@ -32,7 +33,7 @@ export async function countAnswers(
     onCounted,
   }: {
     readonly fields: readonly OwnField[];
-    readonly only?: Origin | undefined;
+    readonly only?: Only | undefined;
     readonly onCounted: (people: number) => void;
   },
 ): Promise<readonly AnswerCounts[]> {
@@ -43,7 +44,11 @@ export async function countAnswers(
       return { id, label, areSeveral: kind === 'choices', options, leads };
     });
   if (asked.length === 0) return [];
-  for await (const groups of answerGroups(database, span, { withAttribution: only !== undefined }))
+  for await (const groups of answerGroups(
+    database,
+    { ...span, variant: only?.variant },
+    { withAttribution: only !== undefined },
+  ))
     for (const { answers, attribution, people } of groups) {
       onCounted(people);
       if (only !== undefined && !isFrom(attribution, only)) continue;

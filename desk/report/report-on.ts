@@ -3,8 +3,10 @@ import { CommandFailure } from '#desk/command-failure.ts';
 import { complainOfOrigin } from '#desk/export/known-sources.ts';
 import type { Period } from '#desk/report/period.ts';
 import { gatherReport, type Report } from '#desk/report/report.ts';
-import { shownSource, type Origin } from '#server/attribution/source.ts';
+import { shownSource } from '#server/attribution/source.ts';
 import type { Db } from '#server/db/engine/connect.ts';
+import type { Only } from '#server/figures/figures.ts';
+import { byNearness } from '#server/platform/nearest-name.ts';
 import { createPlatformLookup } from '#server/figures/mail-platform-lookup.ts';
 import type { Service } from '#server/run/service.ts';
 
@@ -13,9 +15,9 @@ export const PERIODS =
 
 /**
  * Gathers the report of a period.
- * @param options wanted: only what came from there. onProgress: takes how many people were counted so far
+ * @param options wanted: whom it is limited to. onProgress: takes how many people were counted so far
  * @returns the report, and a sentence about mail domains that were not looked up, null: none
- * @throws {CommandFailure} when no one came from there
+ * @throws {CommandFailure} when no one came from there, or there is no such variant
  */
 export async function reportOn(
   { database, campaign, config, clock }: Pick<Service, 'database' | 'campaign' | 'config' | 'clock'>,
@@ -26,13 +28,13 @@ export async function reportOn(
     signal,
     onProgress = () => {},
   }: {
-    readonly wanted: Origin;
+    readonly wanted: Only;
     readonly dnsServers: readonly string[] | undefined;
     readonly signal: AbortSignal;
     readonly onProgress?: (people: number) => void;
   },
 ): Promise<{ readonly report: Report; readonly complaint: string | null }> {
-  const only = await readOrigin(database.db, wanted);
+  const only = await readOnly({ database, campaign }, wanted);
   const now = clock();
   const lookup = createPlatformLookup(database, { dnsServers, now, signal });
   const report = await gatherReport(database, period, {
@@ -52,8 +54,27 @@ export async function reportOn(
   return { report, complaint: lookup.complaint() };
 }
 
+/** @throws {CommandFailure} when no one came from there, or there is no such variant */
+async function readOnly(
+  { database, campaign }: Pick<Service, 'database' | 'campaign'>,
+  wanted: Only,
+): Promise<Only | undefined> {
+  const origin = await readOrigin(database.db, wanted);
+  const { variant } = wanted;
+  if (variant === undefined) return origin;
+  const names = campaign.variants.map(({ name }) => name);
+  if (!names.includes(variant))
+    throw new CommandFailure(
+      names.length === 0
+        ? 'This campaign has one page: there are no variants to choose from.'
+        : `There is no variant “${variant}”. There are: ${byNearness(variant, names).join(', ')}.`,
+      2,
+    );
+  return { ...origin, variant };
+}
+
 /** @throws {CommandFailure} when no one came from there */
-async function readOrigin(db: Db, wanted: Origin): Promise<Origin | undefined> {
+async function readOrigin(db: Db, wanted: Only): Promise<Only | undefined> {
   for (const kind of ['source', 'campaign'] as const) {
     const name = wanted[kind];
     const complaint = name === undefined ? null : await complainOfOrigin(db, kind, name);

@@ -1,11 +1,17 @@
 // The report: the figures of a period, and the few of the period before that they are compared with.
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { countLeads, leadGroups, type Span } from '#server/db/across/report-figures.ts';
-import { gatherFigures, knownSince, type Figures, type FiguresOptions } from '#server/figures/figures.ts';
+import {
+  gatherFigures,
+  knownSince,
+  type Figures,
+  type FiguresOptions,
+  type Only,
+} from '#server/figures/figures.ts';
 import { countAnswers, type AnswerCounts } from '#desk/report/answers.ts';
 import { compareVariants, type Comparison } from '#desk/report/variants.ts';
 import type { Period } from '#desk/report/period.ts';
-import { isFrom, type Origin } from '#server/attribution/source.ts';
+import { isFrom } from '#server/attribution/source.ts';
 import { isoTime } from '#server/platform/time.ts';
 import type { OwnField } from '#shared/campaign-schema.ts';
 
@@ -23,7 +29,7 @@ export type Report = {
   /** Not there when the campaign has one page. */
   readonly byVariant?: Comparison;
   /** What the figures are limited to; not there when to nothing. */
-  readonly only?: Origin;
+  readonly only?: Only;
 } & Figures;
 
 /**
@@ -46,8 +52,8 @@ export async function gatherReport(
     readonly fields: readonly OwnField[];
     /** The pages that are compared, the campaign's own first. */
     readonly variants: Parameters<typeof compareVariants>[2];
-    /** Only what came from there; without it, everything. */
-    readonly only?: Origin | undefined;
+    /** Undefined: everyone. */
+    readonly only?: Only | undefined;
     readonly onProgress: (people: number) => void;
   },
 ): Promise<Report> {
@@ -97,11 +103,11 @@ export async function gatherReport(
 async function countLeadsFrom(
   database: Pick<OpenDatabase, 'db' | 'engine'>,
   span: Span,
-  only: Origin | undefined,
+  only: Only | undefined,
 ): Promise<number> {
   if (only === undefined) return countLeads(database.db, span);
   let leads = 0;
-  for await (const groups of leadGroups(database, span))
+  for await (const groups of leadGroups(database, { ...span, variant: only.variant }))
     for (const { attribution, people } of groups) if (isFrom(attribution, only)) leads += people;
   return leads;
 }

@@ -118,12 +118,13 @@ function spanInWords({ from, to }: { readonly from: string; readonly to: string 
   return `${from.slice(0, 4) === last.slice(0, 4) ? first.slice(0, -year.length) : first} to ${longDay(last)}`;
 }
 
-/** 23 October to 21 November 2026, from newsletter, campaign spring */
+/** 23 October to 21 November 2026, from newsletter, campaign spring, variant short */
 export const scopeInWords = ({ period, only }: Pick<Report, 'period' | 'only'>): string =>
   [
     spanInWords(period),
     ...(only?.source === undefined ? [] : [`from ${only.source}`]),
     ...(only?.campaign === undefined ? [] : [`campaign ${only.campaign}`]),
+    ...(only?.variant === undefined ? [] : [`variant ${only.variant}`]),
   ].join(', ');
 
 /** Fewer people than that say little. */
@@ -385,6 +386,9 @@ export function notes({
     ...(only?.campaign === undefined
       ? []
       : ['Views are counted by source, not by campaign, so they are left out.']),
+    ...(only?.variant === undefined
+      ? []
+      : ['Views of one variant are left out; first views of all of them are compared in the whole report.']),
     ...(only === undefined
       ? []
       : [

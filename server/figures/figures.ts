@@ -61,6 +61,9 @@ export type Figures = {
   readonly byPlatform: readonly Row[];
 };
 
+/** Whom figures are limited to: who came from there, and had their form on the pages of that variant. */
+export type Only = Origin & { readonly variant?: string | undefined };
+
 /** Days that codes and mail are kept; 0: for ever. */
 type Retention = { readonly unverifiedDays: number; readonly mailDays: number };
 
@@ -69,8 +72,8 @@ export type FiguresOptions = {
   /** Milliseconds since 1970. */
   readonly now: number;
   readonly withViews: boolean;
-  /** Only what came from there. A view has no campaign: where one is asked for, views are not known. */
-  readonly only?: Origin | undefined;
+  /** Those alone. A view has no campaign and is counted otherwise by variant: where one is asked for, views are not known. */
+  readonly only?: Only | undefined;
   /** Finds the platforms of mail domains; null leaves out `byPlatform`. */
   readonly platformsOf: PlatformLookup['platformsOf'] | null;
   /** Called with the number of people counted since the last call. May throw to stop the count. */
@@ -98,10 +101,11 @@ export async function gatherFigures(
   const count = emptyCount();
   const isWanted = ({ attribution }: Group) => isFrom(attribution, only);
   if (areCodesKept)
-    for await (const groups of askedGroups(database, codes, now))
+    for await (const groups of askedGroups(database, { ...codes, variant: only.variant }, now))
       onCounted(addAsked(count, groups.filter(isWanted)));
-  for await (const groups of leadGroups(database, span)) onCounted(addLeads(count, groups.filter(isWanted)));
-  const areViewsWanted = withViews && only.campaign === undefined;
+  for await (const groups of leadGroups(database, { ...span, variant: only.variant }))
+    onCounted(addLeads(count, groups.filter(isWanted)));
+  const areViewsWanted = withViews && only.campaign === undefined && only.variant === undefined;
   const views = areViewsWanted
     ? await readPageViews(database.db, span, { sourcesLimit: SOURCES_COUNTED, source: only.source })
     : null;

@@ -3,7 +3,7 @@
 import { v7 as uuid } from 'uuid';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
-import { holdLeadRecord } from '#server/db/across/lead-pages.ts';
+import { holdLeadRecord } from '#server/db/people/one-person.ts';
 import type { LeadEventType } from '#server/db/schema.ts';
 import { insertLeadEvent } from '#server/db/tables/webhook-events.ts';
 import { isoTime } from '#server/platform/time.ts';

@@ -13,7 +13,7 @@ import { ELSEWHERE, eraseAddress, eraseRemains, sayCounts } from '#desk/people/e
 import { sendGuideTo } from '#desk/people/send-guide.ts';
 import { COMPACT } from '#desk/people/remains.ts';
 import { findSlips, suppressAddress, undoSlips } from '#desk/people/suppress.ts';
-import { addressOfPerson } from '#server/db/across/lead-pages.ts';
+import { addressOfPerson } from '#server/db/people/one-person.ts';
 import type { Service } from '#server/run/service.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 

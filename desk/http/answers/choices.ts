@@ -6,7 +6,7 @@ import { createKept } from '#desk/http/answers/kept.ts';
 import { LOOK_MS } from '#desk/http/answers/people.ts';
 import type { Handler } from '#desk/http/handler.ts';
 import { campaignOf, readAttribution, shownSource, sourceOf } from '#server/attribution/source.ts';
-import { newestAttributions } from '#server/db/across/lead-pages.ts';
+import { newestAttributions } from '#server/db/people/attributions.ts';
 import { countDomains } from '#server/db/across/report-figures.ts';
 import { MINUTE_MS } from '#server/platform/time.ts';
 import type { Service } from '#server/run/service.ts';

@@ -9,7 +9,7 @@ import { readQuery, type FileCall } from '#desk/http/answers/files.ts';
 import { restingBetween } from '#desk/http/answers/rests.ts';
 import { selectionOf } from '#desk/people/selection.ts';
 import { shownSource } from '#server/attribution/source.ts';
-import { countAtMost } from '#server/db/across/lead-pages.ts';
+import { countAtMost } from '#server/db/people/pages.ts';
 import { isoTime } from '#server/platform/time.ts';
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
 

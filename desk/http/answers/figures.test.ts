@@ -270,6 +270,8 @@ for (const engine of ENGINES) {
               created_at: server.now() - (at % 7) * 1_000,
             })
             .execute();
+        await asks(server, 'past-0@example.com');
+        await becomeLead(server, 'past-2@example.com');
         const first = (await ask('suppressions'))!;
         const second = (await ask('suppressions', { after: first.next }))!;
         assert.deepEqual(
@@ -279,6 +281,13 @@ for (const engine of ENGINES) {
         const all = [...first.suppressions, ...second.suppressions];
         assert.equal(new Set(all.flatMap(({ email }) => email ?? [])).size, 75);
         assert.ok(all.every(({ since }, at) => at === 0 || since <= all[at - 1]!.since));
+        // Those about whom more is held lead to their page.
+        const led = all.filter(({ id }) => id !== null);
+        assert.deepEqual(led.map(({ email }) => email).toSorted(), [
+          'past-0@example.com',
+          'past-2@example.com',
+        ]);
+        for (const { id, email } of led) assert.equal((await ask('story', { id: id! }))?.person.email, email);
         await assert.rejects(ask('suppressions', { after: '1; drop table' }), /Begin at its top/);
       }));
   });

@@ -8,6 +8,7 @@ import type {
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Handler } from '#desk/http/handler.ts';
 import { shownEvents, tryAgain } from '#desk/webhooks/events.ts';
+import { idsOfPeople } from '#server/db/people/one-person.ts';
 import type { SuppressionReason } from '#server/db/schema.ts';
 import { refusedMail, waitingMail } from '#server/db/tables/outbox-waiting.ts';
 import { newestSuppressions } from '#server/db/tables/suppressions.ts';
@@ -70,9 +71,14 @@ export const suppressions: Handler<typeof suppressionsCall> = async ({ service }
     most: SUPPRESSIONS_AT_ONCE + 1,
   });
   const shown = rows.slice(0, SUPPRESSIONS_AT_ONCE);
+  const ids = await idsOfPeople(
+    service.database.db,
+    shown.flatMap(({ email }) => email ?? []),
+  );
   const last = rows.length > shown.length ? shown.at(-1) : undefined;
   return {
     suppressions: shown.map(({ email, reason, created_at: at, note }) => ({
+      id: (email !== null && ids.get(email)) || null,
       email,
       reason,
       since: isoTime(at),

@@ -2,7 +2,7 @@
 import type { people as peopleCall } from '#desk/calls/people.ts';
 import type { Handler } from '#desk/http/handler.ts';
 import { selectionOf, shownPerson, sourceOfPerson } from '#desk/people/selection.ts';
-import { lookForPeople } from '#server/db/across/lead-pages.ts';
+import { lookForPeople } from '#server/db/people/pages.ts';
 import { hintsOf } from '#server/attribution/source.ts';
 import { isoTime } from '#server/platform/time.ts';
 

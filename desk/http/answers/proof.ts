@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { PROOF_PATH } from '#desk/calls/people.ts';
 import { pageAnswer, readQuery, type FileCall } from '#desk/http/answers/files.ts';
 import { consentProofs } from '#desk/people/consent-proofs.ts';
-import { addressOfPerson } from '#server/db/across/lead-pages.ts';
+import { addressOfPerson } from '#server/db/people/one-person.ts';
 
 const ProofAsked = z.object({ id: z.string() });
 

@@ -26,11 +26,15 @@ type Gather = (context: DeskContext, asked: ReportAsked) => Promise<Report>;
 /** Makes what gathers reports, and keeps each for a minute. A report that is being gathered ends, also when its browser goes away. */
 export function createGather({ clock }: Pick<Service, 'clock'>): Gather {
   const kept = createKept<Report>({ keptMs: MINUTE_MS, most: 20, clock });
-  return ({ service, dnsServers }, { period: name, source, campaign }) => {
+  return ({ service, dnsServers }, { period: name, source, campaign, variant }) => {
     const period = readPeriod(name, clock());
     if (period === null) throw new CommandFailure(PERIODS, 2);
-    const wanted = { source: source || undefined, campaign: campaign || undefined };
-    return kept.get(JSON.stringify([name, wanted.source, wanted.campaign]), async () => {
+    const wanted = {
+      source: source || undefined,
+      campaign: campaign || undefined,
+      variant: variant || undefined,
+    };
+    return kept.get(JSON.stringify([name, wanted]), async () => {
       const { signal } = new AbortController();
       const { report } = await reportOn(service, period, { wanted, dnsServers, signal });
       return report;

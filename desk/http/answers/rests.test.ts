@@ -21,5 +21,5 @@ it('an export rests after each page that goes out, and hurries through those wit
     now += 1_000;
   }
   assert.deepEqual(texts, ['heading', 'people']);
-  assert.deepEqual(rests, [40, 120], 'four times as long as was worked since the rest before');
+  assert.deepEqual(rests, [90, 270], 'nine times as long as was worked since the rest before');
 });

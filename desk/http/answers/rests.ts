@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
  * An export rests this many times as long as it worked. Without rests, visitors kept 0.7 of their speed on two cores; docs/desk.md says
  * what they keep now.
  */
-const REST = 4;
+const REST = 9;
 
 /**
  * Passes on the texts of pages, with a rest after each. Pages without text pass without one: a filter that few people fit would keep the

@@ -9,7 +9,7 @@ import { shownPerson } from '#desk/people/selection.ts';
 import { readPeriod, type Period } from '#desk/report/period.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import { sampleOnPage } from '#server/campaign/sample-on-page.ts';
-import { lookForPeople } from '#server/db/across/lead-pages.ts';
+import { lookForPeople } from '#server/db/people/pages.ts';
 import { firstFunnelDay, funnelSums } from '#server/db/tables/funnel-counts.ts';
 import { countRefusals, findStandstill, outboxBacklog } from '#server/db/tables/outbox-waiting.ts';
 import { countEvents } from '#server/db/tables/webhook-events.ts';

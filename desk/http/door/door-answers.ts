@@ -22,7 +22,12 @@ export const me: DoorHandler<typeof calls.me> = async ({ service, person, sessio
   title: service.campaign.site.title,
   publicUrl: service.config.publicUrl,
   sessionEndsAt: isoTime(session.endsAt),
-  fields: service.campaign.form.fields.map(({ id, label }) => ({ id, label })),
+  fields: service.campaign.form.fields.map(({ id, label, kind, options }) => ({
+    id,
+    label,
+    options: options ?? null,
+    areSeveral: kind === 'choices',
+  })),
   variants: service.campaign.variants.map(({ name }) => name),
   hasWebhooks: service.webhooks.endpoints.length > 0,
 });

@@ -1,6 +1,8 @@
 // What of the mail waits or was refused, who gets none, and the messages to webhooks.
 import { mail, suppressions } from '#desk/calls/figures.ts';
 import type { Answer } from '#desk/calls/call.ts';
+import { addressOf } from '#desk/web/ask.ts';
+import { Link } from '#desk/web/link.tsx';
 import styles from '#desk/web/mail/mail-page.module.css';
 import { Webhooks } from '#desk/web/mail/webhooks.tsx';
 import { usePagesOf } from '#desk/web/pages-of.ts';
@@ -95,7 +97,10 @@ const SUPPRESSED: readonly Column<Suppression>[] = [
     id: 'email',
     heading: words.suppressions.columns.email,
     isMain: true,
-    cell: ({ email }) => email ?? <span className={styles.quiet}>{words.suppressions.erased}</span>,
+    cell: ({ id, email }) => {
+      if (email === null) return <span className={styles.quiet}>{words.suppressions.erased}</span>;
+      return id === null ? email : <Link href={addressOf('/person', { id })}>{email}</Link>;
+    },
   },
   {
     id: 'reason',

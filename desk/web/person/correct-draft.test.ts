@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { changesIn, draftOf, questionsFor } from '#desk/web/person/correct-draft.ts';
+import { changesIn, choicesOf, draftOf, questionsFor, withChoice } from '#desk/web/person/correct-draft.ts';
 
 const FIELDS = [
-  { id: 'phone', label: 'Phone' },
-  { id: 'topics', label: 'Topics' },
+  { id: 'phone', label: 'Phone', options: null, areSeveral: false },
+  { id: 'topics', label: 'Topics', options: ['Tools', 'Prompts'], areSeveral: true },
 ];
 const PERSON = {
   name: 'Ada Lovelace',
@@ -22,15 +22,24 @@ describe('correcting a person', () => {
 
   it('begins with what stands there, also for a question that is not asked any more', () => {
     assert.deepEqual(questions, [
-      { id: 'phone', label: 'Phone', isAsked: true },
-      { id: 'topics', label: 'Topics', isAsked: true },
-      { id: 'team', label: 'Team size', isAsked: false },
+      { ...FIELDS[0], isAsked: true },
+      { ...FIELDS[1], isAsked: true },
+      { id: 'team', label: 'Team size', options: null, areSeveral: false, isAsked: false },
     ]);
     assert.deepEqual(before, {
       name: 'Ada Lovelace',
       company: 'Analytical Engines',
       answers: { phone: '', topics: 'Prompts; Data', team: '2 to 5' },
     });
+  });
+
+  it('offers what the form offers, and what was chosen when it offered more', () => {
+    const offered = choicesOf(['Tools', 'Prompts'], ['Prompts', 'Data']);
+    assert.deepEqual(offered, ['Tools', 'Prompts', 'Data']);
+    const more = withChoice(offered, 'Prompts; Data', { choice: 'Tools', isChosen: true });
+    assert.equal(more, 'Tools; Prompts; Data');
+    assert.equal(withChoice(offered, more, { choice: 'Data', isChosen: false }), 'Tools; Prompts');
+    assert.equal(withChoice(['Tools'], 'Tools', { choice: 'Tools', isChosen: false }), '');
   });
 
   it('changes nothing but what is different', () => {

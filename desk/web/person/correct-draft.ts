@@ -1,6 +1,7 @@
 // What is typed to correct a person's answers, and what of it is a change.
+import type { Me } from '#desk/calls/door.ts';
 import type { Person } from '#desk/calls/people.ts';
-import { answerText } from '#shared/own-answers.ts';
+import { answerText, splitChoices } from '#shared/own-answers.ts';
 
 export type CorrectDraft = {
   readonly name: string;
@@ -9,9 +10,7 @@ export type CorrectDraft = {
   readonly answers: Readonly<Record<string, string>>;
 };
 
-export type Question = {
-  readonly id: string;
-  readonly label: string;
+export type Question = Me['fields'][number] & {
   /** Whether the form still asks it. */
   readonly isAsked: boolean;
 };
@@ -19,13 +18,30 @@ export type Question = {
 /** The questions whose answers can be corrected: those of the form in its order, then those that only this person still answers. */
 export const questionsFor = (
   { answers }: Pick<Person, 'answers'>,
-  fields: readonly { readonly id: string; readonly label: string }[],
+  fields: Me['fields'],
 ): readonly Question[] => [
-  ...fields.map(({ id, label }) => ({ id, label, isAsked: true })),
+  ...fields.map((field) => ({ ...field, isAsked: true })),
   ...Object.entries(answers)
     .filter(([id]) => fields.every((field) => field.id !== id))
-    .map(([id, { label }]) => ({ id, label, isAsked: false })),
+    .map(([id, { label }]) => ({ id, label, options: null, areSeveral: false, isAsked: false })),
 ];
+
+/** What can be chosen: what the form offers, and what stands there though it is no longer offered. */
+export const choicesOf = (options: readonly string[], held: readonly string[]): readonly string[] => [
+  ...new Set([...options, ...held]),
+];
+
+/** Several choices as one text, after one of them was chosen or left. They keep the order in which they are offered. */
+export function withChoice(
+  offered: readonly string[],
+  typed: string,
+  { choice, isChosen }: { readonly choice: string; readonly isChosen: boolean },
+): string {
+  const chosen = new Set(splitChoices(typed));
+  if (isChosen) chosen.add(choice);
+  else chosen.delete(choice);
+  return answerText(offered.filter((one) => chosen.has(one)));
+}
 
 /** What stands there now. */
 export const draftOf = (

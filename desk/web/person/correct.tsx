@@ -5,13 +5,21 @@ import { correct } from '#desk/calls/people.ts';
 import { CHANGED_BY_A_PERSON } from '#desk/web/person/changed-calls.ts';
 import styles from '#desk/web/person/changes.module.css';
 import type { ChangeProps } from '#desk/web/person/changes.tsx';
-import { changesIn, draftOf, questionsFor, type CorrectDraft } from '#desk/web/person/correct-draft.ts';
+import {
+  changesIn,
+  choicesOf,
+  draftOf,
+  questionsFor,
+  withChoice,
+  type CorrectDraft,
+} from '#desk/web/person/correct-draft.ts';
 import { usePerson } from '#desk/web/person.ts';
 import { useSend } from '#desk/web/queries.ts';
 import { Button } from '#desk/web/ui/button.tsx';
 import { Dialog, DialogActions } from '#desk/web/ui/dialog.tsx';
-import { AreaField, Field } from '#desk/web/ui/fields.tsx';
+import { AreaField, ChoicesField, Field, SelectField } from '#desk/web/ui/fields.tsx';
 import { parts, personPage } from '#desk/web/words.ts';
+import { splitChoices } from '#shared/own-answers.ts';
 
 const words = personPage.correct;
 /** An answer that is longer, or has lines, gets a field of several lines. */
@@ -46,10 +54,12 @@ export function Correct({ person, onClose, onDone }: ChangeProps) {
             onType={(text) => setDraft({ ...draft, [field]: text })}
           />
         ))}
-        {questions.map(({ id, label, isAsked }) => (
+        {questions.map(({ id, label, isAsked, options, areSeveral }) => (
           <Corrected
             key={id}
             label={isAsked ? label : words.notAsked(label)}
+            options={options}
+            areSeveral={areSeveral}
             held={before.answers[id] ?? ''}
             typed={draft.answers[id] ?? ''}
             onType={(text) => setDraft({ ...draft, answers: { ...draft.answers, [id]: text } })}
@@ -72,27 +82,53 @@ export function Correct({ person, onClose, onDone }: ChangeProps) {
   );
 }
 
-function Corrected({
-  label,
-  held,
-  typed,
-  onType,
-}: {
+type CorrectedProps = {
   readonly label: string;
+  /** Null: a text is typed. */
+  readonly options?: readonly string[] | null;
+  readonly areSeveral?: boolean;
   readonly held: string;
   readonly typed: string;
   readonly onType: (text: string) => void;
-}) {
-  const props = {
-    label,
-    value: typed,
-    onChange: ({ target }: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) => onType(target.value),
-    autoComplete: 'off',
-  };
+};
+
+function Corrected(props: CorrectedProps) {
+  const { held, typed } = props;
   return (
     <div>
-      {held.length > LINE_LENGTH || held.includes('\n') ? <AreaField {...props} /> : <Field {...props} />}
+      <CorrectedField {...props} />
       {held.trim() !== typed.trim() && <p className={styles.now}>{words.now(held)}</p>}
     </div>
   );
+}
+
+function CorrectedField({ label, options = null, areSeveral, held, typed, onType }: CorrectedProps) {
+  if (options !== null && areSeveral) {
+    const offered = choicesOf(options, splitChoices(held));
+    return (
+      <ChoicesField
+        label={label}
+        options={offered}
+        isChosen={(option) => splitChoices(typed).includes(option)}
+        onChange={(changed) => onType(withChoice(offered, typed, changed))}
+      />
+    );
+  }
+  const props = {
+    label,
+    value: typed,
+    onChange: ({ target }: ChangeEvent<{ readonly value: string } & Element>) => onType(target.value),
+    autoComplete: 'off',
+  };
+  if (options !== null)
+    return (
+      <SelectField
+        {...props}
+        options={choicesOf(['', ...options], [held]).map((value) => ({
+          value,
+          name: value === '' ? words.noAnswer : value,
+        }))}
+      />
+    );
+  return held.length > LINE_LENGTH || held.includes('\n') ? <AreaField {...props} /> : <Field {...props} />;
 }

@@ -15,15 +15,16 @@ describe('the choice of a report', () => {
   it('is the last 30 days of everyone, unless the address says more', () => {
     assert.deepEqual(read(''), { period: '30d' });
     assert.deepEqual(read('period=&source=&campaign=+'), { period: '30d' });
-    assert.deepEqual(read('period=2026-01&source=news%26more&campaign=spring'), {
+    assert.deepEqual(read('period=2026-01&source=news%26more&campaign=spring&variant=short'), {
       period: '2026-01',
       source: 'news&more',
       campaign: 'spring',
+      variant: 'short',
     });
   });
 
   it('comes back from the address it makes', () => {
-    for (const query of ['', 'period=4w', 'period=2026-01&source=news%26more&campaign=spring'])
+    for (const query of ['', 'period=4w', 'period=2026-01&source=news%26more&campaign=spring&variant=short'])
       assert.equal(String(new URLSearchParams(reportQuery(read(query)))), query);
   });
 

@@ -10,18 +10,26 @@ export function readReportChoice(query: URLSearchParams): ReportAsked {
   const said = (name: string) => query.get(name)?.trim() || undefined;
   const source = said('source');
   const campaign = said('campaign');
+  const variant = said('variant');
   return {
     period: said('period') ?? DEFAULT_PERIOD,
     ...(source !== undefined && { source }),
     ...(campaign !== undefined && { campaign }),
+    ...(variant !== undefined && { variant }),
   };
 }
 
 /** The query of an address, without what is so by default. */
-export const reportQuery = ({ period, source, campaign }: ReportAsked): Readonly<Record<string, string>> => ({
+export const reportQuery = ({
+  period,
+  source,
+  campaign,
+  variant,
+}: ReportAsked): Readonly<Record<string, string>> => ({
   ...(period !== DEFAULT_PERIOD && { period }),
   ...(source !== undefined && source !== '' && { source }),
   ...(campaign !== undefined && campaign !== '' && { campaign }),
+  ...(variant !== undefined && variant !== '' && { variant }),
 });
 
 /** Where the same report is as a file. */

@@ -14,6 +14,7 @@ import {
   reportQuery,
 } from '#desk/web/report/report-choice.ts';
 import styles from '#desk/web/report/report-page.module.css';
+import { usePerson } from '#desk/web/person.ts';
 import { go, usePlace } from '#desk/web/router.ts';
 import { FailedState } from '#desk/web/ui/failed-state.tsx';
 import { SelectField, type Option } from '#desk/web/ui/fields.tsx';
@@ -63,6 +64,7 @@ function Choice({
   readonly asked: ReportAsked;
   readonly campaigns: readonly string[];
 }) {
+  const { variants } = usePerson();
   const { data } = useAsk(choices, {});
   const [now] = useState(() => Date.now());
   const move = (changed: Partial<ReportAsked>) =>
@@ -90,6 +92,14 @@ function Choice({
         options={oneOf(words.everyCampaign, campaigns, asked.campaign)}
         onChange={({ target }) => move({ campaign: target.value })}
       />
+      {(variants.length > 1 || asked.variant !== undefined) && (
+        <SelectField
+          label={words.variant}
+          value={asked.variant ?? ''}
+          options={oneOf(words.everyVariant, variants, asked.variant)}
+          onChange={({ target }) => move({ variant: target.value })}
+        />
+      )}
     </div>
   );
 }

@@ -39,6 +39,35 @@ export type Option = { readonly value: string; readonly name: string };
 
 type SelectProps = Shared & ComponentProps<'select'> & { readonly options: readonly Option[] };
 
+/** Any of a few. */
+export function ChoicesField({
+  label,
+  options,
+  isChosen,
+  onChange,
+}: {
+  readonly label: string;
+  readonly options: readonly string[];
+  readonly isChosen: (option: string) => boolean;
+  readonly onChange: (choice: { readonly choice: string; readonly isChosen: boolean }) => void;
+}) {
+  return (
+    <fieldset className={styles.choices}>
+      <legend>{label}</legend>
+      {options.map((option) => (
+        <label key={option}>
+          <input
+            type="checkbox"
+            checked={isChosen(option)}
+            onChange={({ target }) => onChange({ choice: option, isChosen: target.checked })}
+          />
+          {option}
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
 /** One of a few. */
 export function SelectField({ label, error, options, className, ...props }: SelectProps) {
   const id = useId();

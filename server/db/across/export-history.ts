@@ -39,3 +39,35 @@ export async function listExports(db: Db): Promise<readonly NamedExport[]> {
   }
   return [...found.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }
+
+/** PostgreSQL takes 65,535 values in one statement. */
+const MOST_AT_ONCE = 1_000;
+
+/**
+ * Records that an export of this name has had these leads. Skips those that were erased meanwhile.
+ * @param now milliseconds since 1970
+ */
+export async function rememberExported(
+  db: Db,
+  { name, leadIds, now }: { name: string; leadIds: readonly string[]; now: number },
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    for (let from = 0; from < leadIds.length; from += MOST_AT_ONCE) {
+      await tx
+        .insertInto('exported_leads')
+        .columns(['export_name', 'lead_id', 'exported_at'])
+        .expression((eb) =>
+          eb
+            .selectFrom('leads')
+            .select((leads) => [
+              leads.val(name).as('export_name'),
+              'leads.id as lead_id',
+              leads.val(now).as('exported_at'),
+            ])
+            .where('leads.id', 'in', leadIds.slice(from, from + MOST_AT_ONCE)),
+        )
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+    }
+  });
+}

@@ -10,6 +10,12 @@ import { DAY_MS } from '#server/platform/time.ts';
 /** `from` included, `to` excluded. Milliseconds since 1970. */
 export type Span = { readonly from: number; readonly to: number };
 
+/** Of a span, those alone whose form was on the pages of a variant; undefined: everyone. */
+export type Part = Span & { readonly variant?: string | undefined };
+
+const isOfVariant = (variant: string | undefined) =>
+  variant === undefined ? sql`` : sql`and variant = ${variant}`;
+
 export type Group = {
   /** Days since 1970, in UTC. */
   readonly day: number;
@@ -51,19 +57,25 @@ const domainExpression = (column: string, engine: OpenDatabase['engine']) =>
  */
 export async function* askedGroups(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
-  { from, to }: Span,
+  { from, to, variant }: Part,
   now: number,
   atOnce = ROWS_AT_ONCE,
 ): AsyncGenerator<readonly AskedGroup[], void, void> {
   const inSpan = (table: string) =>
     sql`${sql.ref(`${table}.created_at`)} >= ${from} and ${sql.ref(`${table}.created_at`)} < ${to}`;
+  // Of the form that the attribution is taken from.
+  const ofVariant =
+    variant === undefined
+      ? sql``
+      : sql`where (select s.variant from submissions s where s.challenge_id = facts.challenge_id
+          order by s.created_at, s.id limit 1) = ${variant}`;
   const groups = async (facts: RawBuilder<unknown>, sign: 1 | -1) => {
     const { rows } = await sql<AskedGroup>`
       with facts as (${facts}), named as (
         select day, ${domainExpression('email', engine)} as domain, ${fateOfFacts} as fate, mailed, seconds,
           (select s.attribution from submissions s where s.challenge_id = facts.challenge_id
            order by s.created_at, s.id limit 1) as attribution
-        from facts
+        from facts ${ofVariant}
       )
       select day, attribution, domain, fate, mailed, seconds, ${sql.lit(sign)} * count(*) as people from named
       group by day, attribution, domain, fate, mailed, seconds
@@ -112,7 +124,7 @@ export async function* askedGroups(
 /** Counts new leads, on the day they were first verified. These are kept when their codes no longer are. */
 export async function* leadGroups(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
-  { from, to }: Span,
+  { from, to, variant }: Part,
 ): AsyncGenerator<readonly Group[], void, void> {
   for await (const { after, last } of slicesOf(
     db,
@@ -123,6 +135,7 @@ export async function* leadGroups(
       with named as (
         select first_verified_at / ${sql.lit(DAY_MS)} as day, attribution, ${domainExpression('email', engine)} as domain
         from leads where id > ${after} and id <= ${last} and first_verified_at >= ${from} and first_verified_at < ${to}
+        ${isOfVariant(variant)}
       )
       select day, attribution, domain, count(*) as people from named group by day, attribution, domain
     `.execute(db);
@@ -142,7 +155,7 @@ export type AnswerGroup = {
  */
 export async function* answerGroups(
   { db }: Pick<OpenDatabase, 'db'>,
-  { from, to }: Span,
+  { from, to, variant }: Part,
   { withAttribution }: { readonly withAttribution: boolean },
 ): AsyncGenerator<readonly AnswerGroup[], void, void> {
   const attribution = withAttribution ? sql`attribution` : sql`null`;
@@ -154,6 +167,7 @@ export async function* answerGroups(
     const { rows } = await sql<AnswerGroup>`
       select answers, ${attribution} as attribution, count(*) as people
       from leads where id > ${after} and id <= ${last} and first_verified_at >= ${from} and first_verified_at < ${to}
+      ${isOfVariant(variant)}
       group by answers${withAttribution ? sql`, attribution` : sql``}
     `.execute(db);
     yield rows;

@@ -94,6 +94,47 @@ for (const engine of ENGINES) {
       });
     });
 
+    it('is what a report can be limited to', async () => {
+      await withVariants(engine, async (server) => {
+        const enter = async (email: string, variant: string, form: string) => {
+          const visitor = createVisitor(server);
+          const headers = { referer: 'http://localhost/?utm_source=newsletter' };
+          await visitor.post(API.leads, filledForm({ email, variant, name: form }), { headers });
+          return visitor;
+        };
+        const verify = async (visitor: Awaited<ReturnType<typeof enter>>, email: string) => {
+          const code = codeIn(await server.inbox.waitForMail(email));
+          assert.equal((await visitor.post(API.verify, { email, code })).statusCode, 200);
+        };
+        await verify(await enter('one@example.com', 'a', 'One A'), 'one@example.com');
+        await verify(await enter('two@example.com', 'b', 'Two B'), 'two@example.com');
+        await enter('lost@example.com', 'b', 'Lost B');
+        const report = async (...options: string[]) => {
+          const answer = await desk(server.service, ['report', '--json', ...options]);
+          assert.equal(answer.exitCode, 0, answer.notes);
+          const { only, leads, funnel } = JSON.parse(answer.out) as {
+            readonly only?: object;
+            readonly leads: number;
+            readonly funnel: readonly { readonly step: string; readonly people?: number }[];
+          };
+          return [only, leads, funnel.find(({ step }) => step === 'asked')?.people];
+        };
+        assert.deepEqual(await report(), [undefined, 2, 3]);
+        assert.deepEqual(await report('--variant', 'a'), [{ variant: 'a' }, 1, 1]);
+        assert.deepEqual(await report('--variant', 'b', '--source', 'newsletter'), [
+          { source: 'newsletter', variant: 'b' },
+          1,
+          2,
+        ]);
+        const { out } = await desk(server.service, ['report', '--text', '--variant', 'b']);
+        assert.match(out, /, variant b$/m);
+        assert.match(out, /Views of one variant are left out/);
+        const refused = await desk(server.service, ['report', '--json', '--variant', 'bb']);
+        assert.equal(refused.exitCode, 2);
+        assert.match(refused.notes, /There is no variant “bb”\. There are: b, a\./);
+      });
+    });
+
     it('is counted by step, and only for variants that are there', async () => {
       await withVariants(engine, async ({ app, database, service }) => {
         const browser = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';

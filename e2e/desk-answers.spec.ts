@@ -1,0 +1,47 @@
+// Correcting answers to the campaign's own questions: what can be chosen is chosen, everything else is typed.
+import { ownFieldsCampaign } from '#testing/own-fields-campaign.ts';
+
+import { expect, expectNoViolations, test } from './desk-fixtures.ts';
+
+test.use({
+  deskOptions: {
+    env: { CAMPAIGN_FOLDER: ownFieldsCampaign() },
+    people: [
+      {
+        name: 'Grace Hopper',
+        company: 'Compilers & Co',
+        email: 'grace@compilers.example',
+        source: 'newsletter',
+        answers: { job_title: 'Rear admiral', team_size: 'Only me', topics: ['Prompts'] },
+      },
+    ],
+  },
+});
+
+test('an answer that was chosen is corrected by choosing', async ({ page, open }) => {
+  await open('/leads');
+  await page.getByRole('link', { name: 'Grace Hopper' }).first().click();
+  await page.getByRole('button', { name: 'Correct' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Correct the answers' });
+  await expect(dialog.getByLabel('Job title')).toHaveValue('Rear admiral');
+  const teamSize = dialog.getByLabel('How many of you write cold emails?');
+  await expect(teamSize.getByRole('option')).toHaveText([
+    'No answer',
+    'Only me',
+    '2 to 5',
+    '6 to 20',
+    'More than 20',
+  ]);
+  await teamSize.selectOption('6 to 20');
+  const topics = dialog.getByRole('group', { name: 'What should we write about?' });
+  await expect(topics.getByLabel('Prompts')).toBeChecked();
+  await topics.getByLabel('Deliverability').check();
+  await expect(dialog.getByText('Now: Prompts')).toBeVisible();
+  await expectNoViolations(page, 'choices that are corrected');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByText('The answers are corrected.')).toBeVisible();
+  const story = page.getByRole('region', { name: 'Story' });
+  const corrected = story.getByRole('listitem').filter({ hasText: 'Was corrected' });
+  await expect(corrected).toContainText('Only me → 6 to 20');
+  await expect(corrected).toContainText('Prompts → Prompts; Deliverability');
+});

@@ -1,0 +1,77 @@
+// One person, by the id or the address.
+import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { statement, type Value } from '#server/db/engine/statement.ts';
+import type { LeadRecord, LeadState } from '#server/db/people/person.ts';
+import { hasAddress, leadRecords, READERS } from '#server/db/people/readers.ts';
+
+/** A lead with its newest consent. Times are milliseconds since 1970. */
+export type HeldLead = Awaited<ReturnType<ReturnType<typeof leadRecords>['executeTakeFirstOrThrow']>>;
+
+type ById = { readonly id: string };
+const recordWith = (db: Db, value: Value<ById>) => leadRecords(db).where('l.id', '=', value('id'));
+const heldOn = {
+  // SQLite has one writer at a time, so it needs no lock.
+  sqlite: statement((db, value: Value<ById>) => recordWith(db, value)),
+  postgres: statement((db, value: Value<ById>) => recordWith(db, value).forUpdate('l')),
+};
+
+/**
+ * Reads one lead and locks its row until the transaction ends.
+ * @returns undefined when there is none
+ */
+export async function holdLeadRecord(
+  tx: Db,
+  engine: OpenDatabase['engine'],
+  id: string,
+): Promise<HeldLead | undefined> {
+  const { rows } = await heldOn[engine](tx, { id });
+  return rows[0];
+}
+
+/** The address of a lead, an imported person or a form; undefined when there is no such row (any more). */
+export async function addressOfPerson(db: Db, id: string): Promise<string | undefined> {
+  for (const table of ['leads', 'imported_leads', 'submissions'] as const) {
+    const row = await db.selectFrom(table).select('email').where('id', '=', id).executeTakeFirst();
+    if (row !== undefined) return row.email;
+  }
+  return undefined;
+}
+
+/**
+ * By which id each address is found: the lead's, the imported person's or that of its first form.
+ * @returns without those about whom nothing is held
+ */
+export async function idsOfPeople(db: Db, emails: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const ids = new Map<string, string>();
+  for (const table of ['leads', 'imported_leads', 'submissions'] as const) {
+    const left = emails.filter((email) => !ids.has(email));
+    if (left.length === 0) break;
+    const rows = await db
+      .selectFrom(table)
+      .select((eb) => ['email', eb.fn.min('id').as('id')])
+      .where('email', 'in', left)
+      .groupBy('email')
+      .execute();
+    for (const { email, id } of rows) ids.set(email, id);
+  }
+  return ids;
+}
+
+/** What says most about a person comes first: who was imported and asks for a code is still the imported person. */
+const BY_WEIGHT = [
+  'verified',
+  'suppressed',
+  'imported',
+  'unverified',
+] as const satisfies readonly LeadState[];
+
+/** A person by the address; undefined when there is none. @param email as stored */
+export async function findPerson(db: Db, email: string): Promise<LeadRecord | undefined> {
+  for (const state of BY_WEIGHT) {
+    const reader = READERS[state];
+    const where = hasAddress(reader, email);
+    const rows = await reader.read(db, { evenSuppressed: true }, { where, order: 'desc', limit: 1 });
+    if (rows[0] !== undefined) return rows[0];
+  }
+  return undefined;
+}
