@@ -1,4 +1,4 @@
-// Keeps the documents honest: every relative link and picture in them (outside of `code`) leads to a file, every npm script and every
+// Keeps the documents honest: every relative link and picture in them (outside of `code`) leads to a file and its heading, every npm script and every
 // test they name exists, and .ci/run calls exactly the test command that README gives. Workflows call scripts that exist, and actions
 // by the hash of their commit.
 import { existsSync, globSync, readFileSync } from 'node:fs';
@@ -17,6 +17,17 @@ const documents = globSync(['*.md', 'docs/**/*.md', '.github/*.md'], { cwd: PROJ
 /** A test in a document: its file without endings, and the beginning of its title. */
 const NAMED_TEST = /`([\w-]+(?:\/[\w-]+)+)` "([^"]+)"/g;
 
+/** The anchors of the headings, as GitHub makes them. */
+const anchorsIn = (text: string): ReadonlySet<string> =>
+  new Set(
+    Array.from(text.matchAll(/^#{1,6} (.+)$/gm), ([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
+
 for (const document of documents) {
   const text = read(document);
   for (const [, name = '', title = ''] of text.matchAll(NAMED_TEST)) {
@@ -28,11 +39,13 @@ for (const document of documents) {
     .replaceAll(/`[^`\n]+`/g, '')
     .matchAll(/\]\(([^)\s]+)\)|(?:src|srcset)="([^"]+)"/g)) {
     const target = link ?? picture ?? '';
-    if (/^(https?:|mailto:|#)/.test(target)) continue;
-    const [file = ''] = target.split('#');
-    if (!existsSync(path.join(PROJECT_FOLDER, path.dirname(document), file))) {
+    if (/^(https?:|mailto:)/.test(target)) continue;
+    const [file = '', anchor] = target.split('#');
+    const led = file === '' ? document : path.join(path.dirname(document), file);
+    if (!existsSync(path.join(PROJECT_FOLDER, led)))
       complaints.push(`${document} links to ${target}, which does not exist.`);
-    }
+    else if (anchor !== undefined && led.endsWith('.md') && !anchorsIn(read(led)).has(anchor))
+      complaints.push(`${document} links to ${target}, and ${led} has no such heading.`);
   }
   complainOfScripts(document, text);
 }

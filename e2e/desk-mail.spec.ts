@@ -120,7 +120,7 @@ test('the doctor says the worst first, gives records to copy, and looks again', 
   await open('/doctor');
   await expect(page.getByText('1 problem, 1 warning.')).toBeVisible();
   await expect(page.getByRole('heading', { level: 3 })).toHaveText(['SPF', 'DKIM', 'Clock']);
-  await page.getByText('1 check found nothing to mend').click();
+  await page.getByText('1 check found nothing to fix').click();
   await expect(page.getByRole('heading', { name: 'Database' })).toBeVisible();
   const button = page.getByRole('button', { name: 'Copy Value for SPF' });
   await button.click();

@@ -89,7 +89,7 @@ test('mail is stopped with a note, and a slip is undone with a reason', async ({
   await stopped.getByRole('button', { name: 'Undo' }).click();
   const undo = page.getByRole('alertdialog', { name: `Mail ${email} again?` });
   await expect(undo.getByRole('button', { name: 'Mail again' })).toBeDisabled();
-  await undo.getByLabel('Why it was a slip').fill('meant another Grace');
+  await undo.getByLabel('Why mail may go again').fill('meant another Grace');
   await undo.getByRole('button', { name: 'Mail again' }).click();
   await expect(page.getByText('The address can be mailed again.')).toBeVisible();
   await expect(stopped).toBeHidden();

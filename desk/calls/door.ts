@@ -88,6 +88,7 @@ export const DEEDS = [
   'removed-passkey',
   'looked',
   'exported',
+  'imported',
   'corrected',
   'erased',
   'suppressed',

@@ -1,6 +1,6 @@
 // Findings: what the doctor says about one thing it examined.
 
-/** `problem`: codes do not arrive, or are not safe. `warning`: it works, and should be mended. `note`: nothing to do. */
+/** `problem`: codes do not arrive, or are not safe. `warning`: it works, but should be fixed. `note`: nothing to do. */
 type State = 'ok' | 'note' | 'warning' | 'problem';
 
 /** A record as the form of a DNS provider takes it: full names, without a dot at the end. */

@@ -20,6 +20,8 @@ const NOTED: Readonly<Record<string, Noted>> = {
     isAboutOne: false,
     options: ['format', 'state', 'source', 'flag', 'sinceLast', 'again'],
   },
+  person: { deed: 'exported', isAboutOne: true },
+  import: { deed: 'imported', isAboutOne: false },
   correct: { deed: 'corrected', isAboutOne: true },
   erase: { deed: 'erased', isAboutOne: true },
   'send-guide': { deed: 'sent-guide', isAboutOne: true },
@@ -36,7 +38,7 @@ export async function noteDone(command: CommandUnknownOpts, service: () => Promi
   const name = nameOf(command);
   const noted = Object.hasOwn(NOTED, name) ? NOTED[name] : undefined;
   const values = command.opts() as Readonly<Record<string, unknown>>;
-  if (noted === undefined || values['list'] === true) return;
+  if (noted === undefined || values['list'] === true || values['dryRun'] === true) return;
   const details = (noted.options ?? []).flatMap((option) => {
     const value = values[option];
     return typeof value === 'string' ? [`${option}: ${value}`] : [];

@@ -31,7 +31,7 @@ export const frame = {
   roles: { read: 'May read', all: 'May read and change' },
   notFound: {
     title: 'There is no such page',
-    text: 'The address may be mistyped, or of another release of the desk.',
+    text: 'The address is mistyped, or belongs to another release of the desk.',
     back: 'Go to Today',
   },
   announcements: 'Announcements',
@@ -145,13 +145,13 @@ export const personPage = {
   },
   correct: {
     title: 'Correct the answers',
-    text: 'The story keeps what stood here before.',
+    text: 'The story keeps the earlier answers.',
     name: 'Full name',
     company: 'Company',
     now: (held: string) => (held === '' ? 'Now: no answer' : `Now: ${held}`),
     notAsked: (label: string) => `${label} (not asked any more)`,
     noAnswer: 'No answer',
-    takeAway: 'Leave an answer empty to take it away.',
+    takeAway: 'Leave an answer empty to remove it.',
     action: 'Save',
     done: 'The answers are corrected.',
   },
@@ -185,8 +185,8 @@ export const personPage = {
   },
   unsuppress: {
     title: (email: string) => `Mail ${email} again?`,
-    text: 'Only for a slip. The chain of consents keeps your reason.',
-    reason: 'Why it was a slip',
+    text: 'Only if the stop was a mistake, or no longer applies. A lead’s reason is kept in the chain of consents.',
+    reason: 'Why mail may go again',
     action: 'Mail again',
     done: 'The address can be mailed again.',
   },
@@ -201,7 +201,7 @@ export const personPage = {
 export const lost = {
   title: 'Lost',
   about:
-    'People who asked for a code and never entered one. They have not agreed to anything: repair the way, and do not write to them.',
+    'People who asked for a code and never entered one. They have not agreed to anything: fix what stopped them, and do not write to them.',
   period: 'Asked',
   last: (days: number) => (days === 1 ? 'Today' : `Last ${days} days`),
   ownDays: 'Other days',
@@ -219,7 +219,7 @@ export const lost = {
   soFar: 'Still reading …',
   more: 'Read on',
   showMore: 'Show more',
-  zone: 'Days of UTC, both included.',
+  zone: 'Days are in UTC, both included.',
   caption: 'People who entered no code',
   open: (count: number) => `${counted(count, 'more person', 'more people')} can still enter a code.`,
   columns: { asked: 'Asked', person: 'Person', platform: 'Platform', source: 'Source', why: 'Why' },
@@ -229,7 +229,7 @@ export const lost = {
     title: 'No one was lost',
     text: 'Everyone who asked for a code in this time entered it, or still can.',
   },
-  noneChosen: { title: 'No one fits', text: 'Take one of the filters away.', clear: 'Clear the filters' },
+  noneChosen: { title: 'No one fits', text: 'Remove a filter.', clear: 'Clear the filters' },
 } as const;
 
 export const report = {
@@ -275,7 +275,7 @@ export const mail = {
   webhooks: {
     heading: 'Webhooks',
     caption: 'Messages to webhooks',
-    off: 'No webhooks are set up. With WEBHOOK_URLS, other programs hear of each lead at once.',
+    off: 'No webhooks are set up. With WEBHOOK_URLS, other programs get each lead at once.',
     counts: (queued: number, dead: number) =>
       `${counted(queued, 'message waits', 'messages wait')}, ${counted(dead, 'was given up', 'were given up')}.`,
     none: 'Every message has arrived.',
@@ -305,11 +305,11 @@ export const doctor = {
   states: { problem: 'Problem', warning: 'Warning', note: 'Note', ok: 'In order' },
   headings: {
     problem: 'Codes do not arrive, or are not safe',
-    warning: 'Works, and should be mended',
+    warning: 'Works, but should be fixed',
     note: 'Good to know',
     ok: 'In order',
   },
-  fine: (count: number) => `${counted(count, 'check')} found nothing to mend`,
+  fine: (count: number) => `${counted(count, 'check')} found nothing to fix`,
   summary: (findings: readonly { readonly state: string }[]) => {
     const of = (state: string) => findings.filter((one) => one.state === state).length;
     return `${counted(of('problem'), 'problem')}, ${counted(of('warning'), 'warning')}.`;
@@ -335,6 +335,7 @@ export const log = {
     'signed-out': 'Signed out',
     looked: 'Looked at a person',
     exported: 'Exported',
+    imported: 'Imported',
     corrected: 'Corrected',
     erased: 'Erased',
     suppressed: 'Stopped mail',
@@ -466,7 +467,7 @@ export const today = {
     `${counted(all, 'lead')} in the last 30 days, most of them on ${day}: ${number(most)}.`,
   newest: 'Newest leads',
   allLeads: 'All leads',
-  noLeads: 'The first lead will stand here.',
+  noLeads: 'The first lead will appear here.',
   name: 'Name',
   company: 'Company',
   source: 'Source',
@@ -525,17 +526,18 @@ export const leads = {
   more: 'Show more',
   allShown: (count: number): string => (count > 20 ? 'That is everyone.' : ''),
   noMatch: 'No one fits this filter',
-  noMatchText: 'Look for a shorter part of the address, name or company, or take a filter away.',
+  noMatchText: 'Look for a shorter part of the address, name or company, or remove a filter.',
   none: {
-    verified: 'The first lead will stand here as soon as a visitor has entered the code.',
+    verified: 'The first lead appears here as soon as a visitor enters the code.',
     suppressed: 'No lead is suppressed: everyone gets mail.',
     unverified: 'Everyone who asked for a code has entered it.',
-    imported: 'No one was imported. The command is: npm run desk -- import FILE',
+    imported:
+      'No one was imported. The command is: npm run -s desk -- import FILE --consent-source "where they agreed"',
   },
   exportTitle: 'Export',
   exportText: (what: string): string => `The file holds exactly what is filtered: ${what}.`,
   format: 'Format',
-  fewerFormats: 'Formats of other programs hold leads alone, so they are not offered for this state.',
+  fewerFormats: 'The formats of other programs take leads only, so they are not offered here.',
   exportStart: 'Export',
   exportStop: 'Stop the export',
   exported: (people: number): string =>
@@ -548,14 +550,14 @@ export const leads = {
 } as const;
 
 export const companies = {
-  lead: 'Leads by the domain of their address. The large mail services are among them.',
+  lead: 'Leads by the domain of their address. Large mail services are included.',
   search: 'Search a domain',
   domain: 'Domain',
   people: 'Leads',
-  share: 'Beside the largest',
+  share: 'Compared with the largest',
   counting: (soFar: number): string => `Counting: ${counted(soFar, 'lead')} so far …`,
   counted: (count: number): string => `${counted(count, 'domain')}.`,
   none: 'The first lead will bring the first company.',
-  nothingFound: 'No lead has an address of such a domain.',
+  nothingFound: 'No lead has an address at such a domain.',
   more: 'Show more',
 } as const;
