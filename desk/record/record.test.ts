@@ -1,5 +1,7 @@
 // The record of who did what: what stands in it, what never does, and for how long.
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, it } from 'node:test';
 
 import { noteDeed } from '#desk/record/record.ts';
@@ -8,6 +10,7 @@ import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { createDeskBrowser, DESK_SETTINGS, signInAtDesk, withDesk } from '#testing/desk-under-test.ts';
 import { desk } from '#testing/desk.ts';
+import { inFolder } from '#testing/folder.ts';
 import { withServer } from '#testing/server-under-test.ts';
 
 const ADA = 'ada@example.com';
@@ -35,6 +38,14 @@ for (const engine of ENGINES) {
           await desk(service, ['correct', LEAD, '--company', 'Engines']);
           await desk(service, ['export', '--source', 'direct', '--search', LEAD]);
           await desk(service, ['export', '--list']);
+          await inFolder(async (folder) => {
+            await desk(service, ['person', LEAD, '--out', path.join(folder, 'ada')]);
+            const file = path.join(folder, 'people.csv');
+            writeFileSync(file, 'email\ngrace@example.com\n');
+            const imported = ['import', file, '--consent-source', 'a fair'];
+            await desk(service, [...imported, '--dry-run']);
+            await desk(service, imported);
+          });
           await desk(service, ['suppress', 'add', LEAD, '--note', 'asked by telephone']);
           await desk(service, ['suppress', 'remove', LEAD]);
           await desk(service, ['suppress', 'remove', LEAD]);
@@ -48,6 +59,8 @@ for (const engine of ENGINES) {
               [ADA, 'signed-in', null, ''],
               ['command line', 'corrected', LEAD, 'correct'],
               ['command line', 'exported', null, 'export, format: csv, state: verified, source: direct'],
+              ['command line', 'exported', LEAD, 'person'],
+              ['command line', 'imported', null, 'import'],
               ['command line', 'suppressed', LEAD, 'suppress add, reason: by-hand'],
               ['command line', 'unsuppressed', LEAD, 'suppress remove'],
             ],
@@ -58,7 +71,7 @@ for (const engine of ENGINES) {
           assert.deepEqual(await list('--newest'), lines.toReversed());
           const shown = await desk(service, ['log']);
           assert.match(shown.out, /^when +who +did +about +details +from\n/);
-          assert.match(shown.notes, /5 lines\./);
+          assert.match(shown.notes, /7 lines\./);
 
           const page = (await ada.get('/api/log')).json<{ entries: Line[]; next: string | null }>();
           assert.deepEqual([page.entries, page.next], [lines.toReversed(), null]);
@@ -69,8 +82,8 @@ for (const engine of ENGINES) {
             entries: Line[];
             next: null;
           }>();
-          assert.deepEqual([newest.entries.length, rest.entries.length, rest.next], [100, 25, null]);
-          assert.equal(new Set([...newest.entries, ...rest.entries].map(({ id }) => id)).size, 125);
+          assert.deepEqual([newest.entries.length, rest.entries.length, rest.next], [100, 27, null]);
+          assert.equal(new Set([...newest.entries, ...rest.entries].map(({ id }) => id)).size, 127);
         }),
       ));
 
