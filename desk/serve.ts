@@ -1,5 +1,4 @@
 // The process of the desk in a browser (DESK_URL). The page's process starts it, and it ends with that one.
-import { constants, setPriority } from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 
@@ -36,8 +35,6 @@ process.on('uncaughtException', (error) => {
 const opening = await openService(instance, { logger, say, logLinesLost: linesLost, mayBeNewer: true });
 if (opening.type === 'complaints') refuse(opening.complaints);
 const { service } = opening;
-// Visitors go first, also beside an export.
-setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 // Mail is sent by the page's process, which reads the outbox.
 const found = findRelease(PROJECT_FOLDER, readCampaignFolder());
 let isStopping = false;

@@ -105,7 +105,7 @@ test('the theme is switched, and kept', async ({ page, open }) => {
 
 test('today shows what was done, and leads on', async ({ page, open }) => {
   await open('/');
-  const day = page.getByRole('region', { name: 'Last 24 hours' });
+  const day = page.getByRole('region', { name: 'Today, in UTC' });
   await expect(day).toContainText('3 leads');
   await expect(page.getByRole('img', { name: /^3 leads in the last 30 days/ })).toBeVisible();
   await expect(page.getByRole('link', { name: 'Alan Turing' })).toHaveAttribute('href', /^\/person\?id=/);

@@ -1,4 +1,4 @@
-// Signing in and out, the sessions and passkeys of the person who is signed in, and the record of who did what.
+// Signing in and out, the sessions of the person who is signed in, and the record of who did what.
 import * as z from 'zod/mini';
 
 import { get, post, type Role } from '#desk/calls/call.ts';

@@ -18,7 +18,7 @@ export const Filter = z.object({
   answer: z.optional(z.string()),
   /** The part of the address after the @. */
   domain: z.optional(z.string()),
-  /** First and last day (2026-11-23, UTC, both included) on which they came into the state. */
+  /** First and last day (2026-11-23, UTC, both included) of their `since`. */
   from: z.optional(z.string().check(z.regex(/^\d{4}-\d{2}-\d{2}$/))),
   to: z.optional(z.string().check(z.regex(/^\d{4}-\d{2}-\d{2}$/))),
 });
@@ -44,7 +44,7 @@ export type Person = {
 };
 
 /**
- * People, the newest first. The server looks for some 200 ms and answers with what it has found by then: a page can be short or empty while
+ * People, the newest first. The server looks for some 150 ms and answers with what it has found by then: a page can be short or empty while
  * `next` says where to go on.
  */
 export type PeoplePage = {

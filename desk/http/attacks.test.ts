@@ -14,6 +14,7 @@ import type { Call } from '#desk/calls/call.ts';
 import { createLink } from '#desk/http/door/link.ts';
 import { createMemorySessions } from '#desk/http/door/sessions.ts';
 import { DESK_SIGN_IN } from '#server/settings/tries-and-rates.ts';
+import { API } from '#shared/api.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import {
   createDeskBrowser,
@@ -22,8 +23,10 @@ import {
   signInAtDesk,
   withDesk,
 } from '#testing/desk-under-test.ts';
+import { startDnsServer } from '#testing/dns-server.ts';
 import { codeIn } from '#testing/inbox.ts';
-import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
 
 const ADA = 'ada@example.com';
 const BOB = 'bob@example.com';
@@ -186,6 +189,40 @@ describe('every call of the desk', () => {
       }),
     ));
 
+  it('calls it no failure when the browser leaves before its answer', async () => {
+    const dns = await startDnsServer({ 'engines.example': { fault: 'silence' } });
+    try {
+      await withServer({ engine: 'sqlite', env: DESK_SETTINGS }, (server) =>
+        withDesk(
+          server,
+          async (app) => {
+            const ada = createDeskBrowser(app);
+            await signInAtDesk(server, ada, ADA);
+            const visitor = createVisitor(server);
+            await visitor.post(API.leads, filledForm({ email: 'grace@engines.example' }));
+            await server.advance(1_200);
+            const url = await app.listen({ host: '127.0.0.1', port: 0 });
+            const cookie = Array.from(ada.cookies, ([name, value]) => `${name}=${value}`).join('; ');
+            const leaving = new AbortController();
+            const asked = fetch(`${url}/api/lost?from=2026-11-20&to=2026-11-20`, {
+              headers: { cookie },
+              signal: leaving.signal,
+            });
+            await until(() => dns.questions.length > 0);
+            leaving.abort();
+            await assert.rejects(asked, { name: 'AbortError' });
+            // It ends at once, in place of waiting for DNS.
+            await setTimeout(200);
+            assert.doesNotMatch(server.logLines.join('\n'), /A request failed/);
+          },
+          { dnsServers: [dns.address] },
+        ),
+      );
+    } finally {
+      await dns.close();
+    }
+  });
+
   it('is not at the page’s address', () =>
     withServer({ engine: 'sqlite', env: DESK_SETTINGS }, async ({ app }) => {
       for (const { method, path: url } of CALLS)
@@ -243,6 +280,17 @@ describe('the link of "desk open"', () => {
         async (app) => assert.equal((await enter(app, late.door.link.token)).statusCode, 401),
         late,
       );
+      // A database that takes no writes is a reason to open the desk.
+      const unwritable = open();
+      const { schema } = server.database.db;
+      await schema.alterTable('desk_log').renameTo('away').execute();
+      await withDesk(
+        server,
+        async (app) => assert.equal((await enter(app, unwritable.door.link.token)).statusCode, 200),
+        unwritable,
+      );
+      await schema.alterTable('away').renameTo('desk_log').execute();
+      assert.match(server.logLines.join('\n'), /A sign-in at the desk could not be noted/);
       assert.equal(await server.countRows('desk_sessions'), 0);
       const log = await server.database.db.selectFrom('desk_log').selectAll().execute();
       assert.deepEqual(

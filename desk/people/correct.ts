@@ -3,6 +3,7 @@ import { randomUUIDv7 } from 'node:crypto';
 
 import { CommandFailure } from '#desk/command-failure.ts';
 import { nothingHeld } from '#desk/people/held-data.ts';
+import { findPerson } from '#server/db/people/one-person.ts';
 import { correctLead } from '#server/db/tables/corrections.ts';
 import type { Service } from '#server/run/service.ts';
 import type { OwnField, OwnForm } from '#shared/campaign-schema.ts';
@@ -64,7 +65,12 @@ export async function correctAnswers(
     onCorrected: (tx, leadId) => webhooks.queue(tx, { type: 'lead.updated', leadId, now }),
   });
   webhooks.wake();
-  if (result === null) throw nothingHeld(email);
+  if (result === null) {
+    if ((await findPerson(database.db, email)) === undefined) throw nothingHeld(email);
+    throw new CommandFailure(
+      `${email} has entered no code, so there is no lead to correct. What they write when they ask again takes the place of this.`,
+    );
+  }
   return result;
 }
 

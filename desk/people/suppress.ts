@@ -92,6 +92,7 @@ export async function undoSlips(
 ): ReturnType<typeof removeSlips> {
   // What the removal undoes stands before it in the chain.
   if (note !== null) await sealConsents(service, { whole: true, shouldStop: () => signal.aborted });
+  signal.throwIfAborted();
   const result = await removeSlips(service.database, {
     address: addressOf(service, email),
     reasons: slips.map((entry) => entry.reason),

@@ -3,6 +3,7 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 
 import type { Deed } from '#desk/calls/door.ts';
 import { noteCommand } from '#desk/record/record.ts';
+import { shownSource } from '#server/attribution/source.ts';
 import type { Service } from '#server/run/service.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
@@ -41,7 +42,9 @@ export async function noteDone(command: CommandUnknownOpts, service: () => Promi
   if (noted === undefined || values['list'] === true || values['dryRun'] === true) return;
   const details = (noted.options ?? []).flatMap((option) => {
     const value = values[option];
-    return typeof value === 'string' ? [`${option}: ${value}`] : [];
+    if (typeof value !== 'string') return [];
+    // A source may hold an address, and details are not erased.
+    return [`${option}: ${option === 'source' ? shownSource(value) : value}`];
   });
   const [typed] = command.args;
   const about = noted.isAboutOne && typed !== undefined ? normaliseEmail(typed) : null;

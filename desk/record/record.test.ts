@@ -38,6 +38,7 @@ for (const engine of ENGINES) {
           await desk(service, ['correct', LEAD, '--company', 'Engines']);
           await desk(service, ['export', '--source', 'direct', '--search', LEAD]);
           await desk(service, ['export', '--list']);
+          await desk(service, ['export', '--source', LEAD]);
           await inFolder(async (folder) => {
             await desk(service, ['person', LEAD, '--out', path.join(folder, 'ada')]);
             const file = path.join(folder, 'people.csv');
@@ -59,6 +60,7 @@ for (const engine of ENGINES) {
               [ADA, 'signed-in', null, ''],
               ['command line', 'corrected', LEAD, 'correct'],
               ['command line', 'exported', null, 'export, format: csv, state: verified, source: direct'],
+              ['command line', 'exported', null, 'export, format: csv, state: verified, source: others'],
               ['command line', 'exported', LEAD, 'person'],
               ['command line', 'imported', null, 'import'],
               ['command line', 'suppressed', LEAD, 'suppress add, reason: by-hand'],
@@ -71,7 +73,7 @@ for (const engine of ENGINES) {
           assert.deepEqual(await list('--newest'), lines.toReversed());
           const shown = await desk(service, ['log']);
           assert.match(shown.out, /^when +who +did +about +details +from\n/);
-          assert.match(shown.notes, /7 lines\./);
+          assert.match(shown.notes, /8 lines\./);
 
           const page = (await ada.get('/api/log')).json<{ entries: Line[]; next: string | null }>();
           assert.deepEqual([page.entries, page.next], [lines.toReversed(), null]);
@@ -82,8 +84,8 @@ for (const engine of ENGINES) {
             entries: Line[];
             next: null;
           }>();
-          assert.deepEqual([newest.entries.length, rest.entries.length, rest.next], [100, 27, null]);
-          assert.equal(new Set([...newest.entries, ...rest.entries].map(({ id }) => id)).size, 127);
+          assert.deepEqual([newest.entries.length, rest.entries.length, rest.next], [100, 28, null]);
+          assert.equal(new Set([...newest.entries, ...rest.entries].map(({ id }) => id)).size, 128);
         }),
       ));
 

@@ -433,7 +433,7 @@ export const passkeys = {
 } as const;
 
 const SPAN_BEFORE = {
-  day: 'the 24 hours before',
+  day: 'yesterday up to this time',
   week: 'the 7 days before',
   month: 'the 30 days before',
 } as const;
@@ -443,7 +443,7 @@ export const today = {
   nothingToDo: 'Nothing. Mail goes out, and the page is as it should be.',
   signs: { problem: 'Problem', warning: 'Warning', note: 'Note' },
   look: 'Look',
-  spans: { day: 'Last 24 hours', week: 'Last 7 days', month: 'Last 30 days' },
+  spans: { day: 'Today, in UTC', week: 'Last 7 days', month: 'Last 30 days' },
   leadsOf: (count: number): string => (count === 1 ? 'lead' : 'leads'),
   steps: {
     seen: 'Saw the page',

@@ -55,6 +55,8 @@ export type HttpService = {
 export type HttpOptions = {
   /** The built site; null serves the API alone. */
   readonly release: Release | null;
+  /** The setting that `publicUrl` comes from. */
+  readonly urlSetting?: 'PUBLIC_URL' | 'DESK_URL';
   /** True once the process was asked to stop. */
   readonly isStopping: () => boolean;
   /** True once another process serves at this address: no visitor needs to be sent elsewhere. */
@@ -89,6 +91,7 @@ export type Http = {
 export async function createHttp(service: HttpService, options: HttpOptions): Promise<Http> {
   const { config, campaign, secrets, funnel, metrics, clock, logger } = service;
   const { release, isStopping, isReplaced = () => false, random = () => Math.random() } = options;
+  const { urlSetting = 'PUBLIC_URL' } = options;
   const isProxy = createIsProxy(config.trustProxy);
   const visitorAddress = createVisitorAddress(isProxy);
   const sendError = createSendError(campaign);
@@ -112,7 +115,7 @@ export async function createHttp(service: HttpService, options: HttpOptions): Pr
     done();
   });
   refuseOddRequests(app, sendError);
-  refuseOtherOrigins(app, config.publicUrl, sendError);
+  refuseOtherOrigins(app, { publicUrl: config.publicUrl, urlSetting }, sendError);
   await app.register(fastifyCookie);
 
   return {

@@ -29,9 +29,13 @@ const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
 
 /**
  * Refuses requests of other sites, before their bodies are read.
- * @param publicUrl address of the public page
+ * @param page publicUrl: its address. urlSetting: which setting that is
  */
-export function refuseOtherOrigins(app: FastifyInstance, publicUrl: string, sendError: SendError): void {
+export function refuseOtherOrigins(
+  app: FastifyInstance,
+  { publicUrl, urlSetting }: { readonly publicUrl: string; readonly urlSetting: 'PUBLIC_URL' | 'DESK_URL' },
+  sendError: SendError,
+): void {
   const { origin: ours } = new URL(publicUrl);
   let warned = false;
   app.addHook('onRequest', async (request, reply) => {
@@ -43,8 +47,7 @@ export function refuseOtherOrigins(app: FastifyInstance, publicUrl: string, send
     if (origin === 'another name' && !warned) {
       warned = true;
       request.log.warn(
-        'A form came from an address that is not PUBLIC_URL, and was refused. If visitors open the page there, set ' +
-          'PUBLIC_URL to it.',
+        `A form came from an address that is not ${urlSetting}, and was refused. If people open the page there, set ${urlSetting} to it.`,
       );
     }
     return sendError(reply, 'wrong-origin');

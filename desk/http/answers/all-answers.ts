@@ -10,7 +10,7 @@ import { exported } from '#desk/http/answers/export.ts';
 import { lost } from '#desk/http/answers/lost.ts';
 import { createMail, retryWebhooks, suppressions, webhooks } from '#desk/http/answers/mail.ts';
 import { people } from '#desk/http/answers/people.ts';
-import { proof } from '#desk/http/answers/proof.ts';
+import { createProof } from '#desk/http/answers/proof.ts';
 import { createGather, createReport, createReportFile } from '#desk/http/answers/report.ts';
 import { story } from '#desk/http/answers/story.ts';
 import type { FileCall } from '#desk/http/answers/files.ts';
@@ -81,7 +81,7 @@ export function createAnswers(service: Service): {
       call: modules[name] as AnsweredCall['call'],
       handle: handler as AnsweredCall['handle'],
     })),
-    files: [exported, proof, createReportFile(gather)],
+    files: [exported, createProof(), createReportFile(gather)],
     warmUp: async () => {
       await figuresOf(service, dayCounts);
       await findSample();

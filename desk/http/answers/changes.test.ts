@@ -3,15 +3,17 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
+import { PROOF_PATH } from '#desk/calls/people.ts';
 import { COLUMNS } from '#server/db/personal-columns.ts';
 import type { Schema } from '#server/db/schema.ts';
 import { withdrawConsent } from '#server/visitors/unsubscribe/withdraw.ts';
+import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES, type Engine } from '#testing/databases.ts';
 import { askedDesk, type AskedDesk } from '#testing/desk-answers.ts';
 import { inFolder } from '#testing/folder.ts';
 import { campaignAsking } from '#testing/own-form.ts';
-import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
 const ADA = 'ada@example.com';
 const FORM = `fields:
@@ -81,6 +83,12 @@ for (const engine of ENGINES) {
           [{}, /Say what is to be corrected/],
         ] as const)
           await assert.rejects(ask('correct', { id, ...wrong }), sentence);
+        await createVisitor(server).post(API.leads, filledForm({ email: 'eve@example.com' }));
+        const eve = (await ask('people', { state: 'unverified' }))!.people[0]!;
+        await assert.rejects(
+          ask('correct', { id: eve.id, name: 'Eve Adams' }),
+          /eve@example\.com has entered no code, so there is no lead to correct/,
+        );
         assert.deepEqual(
           noted.filter(({ deed }) => deed === 'corrected'),
           [
@@ -88,6 +96,19 @@ for (const engine of ENGINES) {
             { deed: 'corrected', about: ADA, details: 'phone' },
           ],
         );
+      }));
+
+    it('and a proof that is handed out stands in the record', () =>
+      withDesk(engine, async (server, { ask, file, noted }) => {
+        const { leadId: id } = await becomeLead(server, ADA);
+        await ask('story', { id });
+        const [one, other] = await Promise.all([file(PROOF_PATH, { id }), file(PROOF_PATH, { id })]);
+        assert.match(one!.text, /ada@example\.com/);
+        assert.equal(other!.text, one!.text);
+        assert.deepEqual(noted.slice(1), [
+          { deed: 'exported', about: ADA, details: 'proof of consent' },
+          { deed: 'exported', about: ADA, details: 'proof of consent' },
+        ]);
       }));
 
     it('erase a person everywhere, once the address was typed again, and the record does not name it', () =>
@@ -133,6 +154,7 @@ for (const engine of ENGINES) {
         const { suppressions } = (await ask('suppressions'))!;
         assert.deepEqual(suppressions, [
           {
+            id,
             email: ADA,
             reason: 'unsubscribed',
             since: '2026-11-20T12:01:00.000Z',

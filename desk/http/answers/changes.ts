@@ -50,10 +50,12 @@ export const erase: Handler<typeof eraseCall> = async ({ service, note }, { id, 
       'Nothing was erased: this is not the address of this person. Type it as it stands above.',
     );
   const counts = sayCounts(await eraseAddress(service, email));
-  await note('erased', email, counts);
+  // The rows are gone, whatever fails now.
+  await note('erased', email, counts).catch((error: unknown) =>
+    service.logger.error({ err: error }, 'An erasure could not be noted in the record of the desk.'),
+  );
   const remains = await eraseRemains(service).catch((error: unknown) => {
     service.logger.error({ err: error }, 'The database could not be rewritten after an erasure.');
-    // The rows are gone all the same, and the page has to say so.
     return {
       sentence: `Its files may hold traces: the database could not be rewritten, and the log says why. At a quiet hour, call: ${COMPACT}`,
     };

@@ -52,6 +52,7 @@ export function createReport(gather: Gather, findOrigins: FindOrigins): Handler<
     const { campaigns } = await findOrigins(context.service);
     const drawing = drawn.get(report) ?? draw(report);
     drawn.set(report, drawing);
+    drawing.catch(() => drawn.delete(report));
     return { ...(await drawing), campaigns };
   };
 }

@@ -6,9 +6,10 @@ import { restingBetween } from '#desk/http/answers/rests.ts';
 
 it('an export rests after each page that goes out, and hurries through those without anyone', async () => {
   let now = 0;
+  let worksMs = 10;
   async function* pages() {
-    for (const text of ['heading', '', '', 'people', '']) {
-      now += 10;
+    for (const text of ['heading', '', '', 'people', '', 'of a long search']) {
+      now += worksMs;
       yield { text };
     }
   }
@@ -17,9 +18,10 @@ it('an export rests after each page that goes out, and hurries through those wit
   const resting = restingBetween(pages(), { now: () => now, rest: async (ms) => void rests.push(ms) });
   for await (const text of resting) {
     texts.push(text);
+    if (text === 'people') worksMs = 7_000;
     // A reader who is slow: that is no work.
     now += 1_000;
   }
-  assert.deepEqual(texts, ['heading', 'people']);
-  assert.deepEqual(rests, [90, 270], 'nine times as long as was worked since the rest before');
+  assert.deepEqual(texts, ['heading', 'people', 'of a long search']);
+  assert.deepEqual(rests, [90, 270, 5_000], 'nine times as long as was worked since the rest before');
 });

@@ -6,6 +6,8 @@ import { setTimeout } from 'node:timers/promises';
  * what they keep now.
  */
 const REST = 9;
+/** A connection on which nothing moves is cut off after a minute. */
+const LONGEST_REST_MS = 5_000;
 
 /**
  * Passes on the texts of pages, with a rest after each. Pages without text pass without one: a filter that few people fit would keep the
@@ -24,7 +26,7 @@ export async function* restingBetween(
     if (text === '') continue;
     const workedMs = now() - begun;
     yield text;
-    await rest(workedMs * REST);
+    await rest(Math.min(workedMs * REST, LONGEST_REST_MS));
     begun = now();
   }
 }

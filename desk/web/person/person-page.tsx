@@ -102,7 +102,7 @@ function Told({ story: told }: { readonly story: Story }) {
 }
 
 function Actions({
-  story: { canSendGuide, suppressions },
+  story: { person, canSendGuide, suppressions },
   onChoose,
 }: {
   readonly story: Story;
@@ -110,7 +110,10 @@ function Actions({
 }) {
   return (
     <>
-      <Button onClick={() => onChoose('correct')}>{words.actions.correct}</Button>
+      {/* Whoever has entered no code sends the form again. */}
+      {person.state !== 'unverified' && (
+        <Button onClick={() => onChoose('correct')}>{words.actions.correct}</Button>
+      )}
       {canSendGuide && <Button onClick={() => onChoose('send-guide')}>{words.actions.sendGuide}</Button>}
       {suppressions.length === 0 && (
         <Button onClick={() => onChoose('suppress')}>{words.actions.suppress}</Button>

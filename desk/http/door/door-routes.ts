@@ -1,0 +1,194 @@
+// The calls of the door: getting in by code, link or passkey, who is in, and getting out.
+import { randomUUID } from 'node:crypto';
+
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+import type { Call } from '#desk/calls/call.ts';
+import * as calls from '#desk/calls/door.ts';
+import * as passkeyCalls from '#desk/calls/passkeys.ts';
+import type { DeskCookies } from '#desk/http/door/cookies.ts';
+import * as answers from '#desk/http/door/door-answers.ts';
+import type { DoorContext } from '#desk/http/door/door-answers.ts';
+import type { Link } from '#desk/http/door/link.ts';
+import { createPasskeys } from '#desk/http/door/passkeys.ts';
+import type { MemorySessions, Place } from '#desk/http/door/sessions.ts';
+import { createSignIn } from '#desk/http/door/sign-in.ts';
+import { refuse } from '#desk/http/refuse.ts';
+import type { Http } from '#server/http/http.ts';
+import type { Service } from '#server/run/service.ts';
+import type { DeskConfig } from '#server/settings/settings.ts';
+
+/** Who gets in: people of DESK_PEOPLE with a mailed code, or the person at the machine with a link. */
+export type Door =
+  | ({ readonly kind: 'people' } & DeskConfig)
+  | { readonly kind: 'link'; readonly url: string; readonly link: Link; readonly sessions: MemorySessions };
+
+/** Adds the route of a call: who may make it and what it takes is checked as the call says. */
+export type AddRoute = <What, Answer>(
+  call: Call<What, Answer>,
+  /** Answers, with null when what was asked for is not there, or has replied itself. */
+  handle: (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    asked: What,
+  ) => Promise<Answer | FastifyReply | null>,
+) => void;
+
+export type Doorway = Pick<Http, 'sendError'> & {
+  readonly service: Service;
+  readonly door: Door;
+  readonly cookies: DeskCookies;
+  readonly route: AddRoute;
+  readonly contextOf: (request: FastifyRequest, reply: FastifyReply) => DoorContext;
+  readonly placeOf: (request: FastifyRequest) => Place;
+  readonly noteBy: (request: FastifyRequest, email: string | null) => DoorContext['note'];
+};
+
+const ONLY_BY_LINK = 'This desk was opened with "npm run desk -- open": use the link that it printed.';
+
+/** Adds them. @returns what ends the work behind them */
+export function addDoorRoutes({
+  service,
+  door,
+  cookies,
+  route,
+  contextOf,
+  placeOf,
+  noteBy,
+  sendError,
+}: Doorway): () => void {
+  const signIn = door.kind === 'people' ? createSignIn(service, door) : null;
+  const passkeys = door.kind === 'people' ? createPasskeys(service, door) : null;
+
+  async function letIn(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { email, token, details }: { email: string | null; token: string; details?: string },
+  ): Promise<Record<string, never>> {
+    cookies.setSession(reply, token);
+    // A database that takes no writes is what they may have come to look into.
+    await noteBy(request, email)('signed-in', null, details).catch((error: unknown) =>
+      service.logger.error({ err: error }, 'A sign-in at the desk could not be noted.'),
+    );
+    return {};
+  }
+
+  route(calls.askCode, async (request, reply, { email }) => {
+    if (signIn === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
+    const browserId = cookies.readBrowserId(request) ?? randomUUID();
+    const { from } = placeOf(request);
+    const outcome = await signIn.ask(email, { browserId, from });
+    if (outcome.type === 'too many') return sendError(reply, 'too-many-requests', outcome);
+    cookies.setBrowserId(reply, browserId);
+    return { resendSeconds: outcome.resendSeconds };
+  });
+
+  route(calls.enterCode, async (request, reply, { code }) => {
+    if (signIn === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
+    const browserId = cookies.readBrowserId(request);
+    const outcome = await signIn.enter(code, { ...placeOf(request), browserId });
+    switch (outcome.type) {
+      case 'too many':
+        return sendError(reply, 'too-many-requests', outcome);
+      case 'no tries left':
+        return refuse(reply, 'too-many-tries', 'This code was tried too often. Ask for a new one.');
+      case 'wrong code':
+        return refuse(
+          reply,
+          'wrong-code',
+          'This is not the code, or it has expired. Look at the newest mail, or ask for a new code.',
+        );
+      case 'in':
+        cookies.clearBrowserId(reply);
+        return letIn(request, reply, outcome);
+    }
+  });
+
+  route(calls.enterLink, async (request, reply, asked) => {
+    const now = service.clock();
+    if (door.kind !== 'link' || !door.link.take(asked.token, now))
+      return refuse(
+        reply,
+        'no-session',
+        'This link was used already, or is more than ten minutes old. Run "npm run desk -- open" again.',
+      );
+    const token = door.sessions.begin(placeOf(request), now);
+    return letIn(request, reply, { email: null, token, details: 'link of desk open' });
+  });
+
+  route(calls.me, (request, reply, asked) => answers.me(contextOf(request, reply), asked));
+  route(calls.sessions, (request, reply, asked) => answers.sessions(contextOf(request, reply), asked));
+  route(calls.endSession, (request, reply, asked) => answers.endSession(contextOf(request, reply), asked));
+  route(calls.log, (request, reply, asked) => answers.log(contextOf(request, reply), asked));
+  route(calls.signOut, async (request, reply) => {
+    const { session, sessions, note } = contextOf(request, reply);
+    await sessions.end(session);
+    cookies.clearSession(reply);
+    await note('signed-out', null);
+    return {};
+  });
+
+  route(passkeyCalls.passkeys, async (request, reply) => {
+    const { email } = contextOf(request, reply).person;
+    return { passkeys: passkeys === null || email === null ? [] : await passkeys.list(email) };
+  });
+
+  route(passkeyCalls.newPasskey, async (request, reply) => {
+    const { email } = contextOf(request, reply).person;
+    if (passkeys === null || email === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
+    const { options, cookie } = await passkeys.beginAdding(email);
+    cookies.setChallenge(reply, cookie);
+    return options;
+  });
+
+  route(passkeyCalls.addPasskey, async (request, reply, asked) => {
+    const { person, note } = contextOf(request, reply);
+    if (passkeys === null || person.email === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
+    const given = { ...asked, cookie: cookies.readChallenge(request) };
+    cookies.clearChallenge(reply);
+    if (!(await passkeys.add(person.email, given)))
+      return refuse(
+        reply,
+        'wrong-passkey',
+        'The passkey could not be added. Try again, and finish within five minutes.',
+      );
+    await note('added-passkey', null);
+    return {};
+  });
+
+  route(passkeyCalls.removePasskey, async (request, reply, { id }) => {
+    const { person, note } = contextOf(request, reply);
+    if (passkeys === null || person.email === null) return null;
+    if (!(await passkeys.remove(person.email, id))) return null;
+    await note('removed-passkey', null);
+    return {};
+  });
+
+  route(passkeyCalls.askPasskey, async (_request, reply) => {
+    if (passkeys === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
+    const { options, cookie } = await passkeys.beginEntering();
+    cookies.setChallenge(reply, cookie);
+    return options;
+  });
+
+  route(passkeyCalls.enterPasskey, async (request, reply, asked) => {
+    if (passkeys === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
+    const cookie = cookies.readChallenge(request);
+    const outcome = await passkeys.enter({ ...placeOf(request), ...asked, cookie });
+    cookies.clearChallenge(reply);
+    switch (outcome.type) {
+      case 'too many':
+        return sendError(reply, 'too-many-requests', outcome);
+      case 'wrong passkey':
+        return refuse(
+          reply,
+          'wrong-passkey',
+          'This passkey was not accepted. Try again, or sign in with a mailed code.',
+        );
+      case 'in':
+        return letIn(request, reply, { ...outcome, details: 'passkey' });
+    }
+  });
+
+  return () => signIn?.stop();
+}
