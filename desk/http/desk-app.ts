@@ -193,7 +193,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
     noteBy,
     sendError,
   });
-  app.addHook('onClose', async () => stopDoor());
+  app.addHook('onClose', stopDoor);
 
   const answers = createAnswers(service);
   for (const { call, handle } of answers.calls)

@@ -28,8 +28,6 @@ export function createKept<Value>({
   const making = new Map<string, Promise<Value>>();
 
   async function makeAndKeep(name: string, make: () => Promise<Value>): Promise<Value> {
-    // By then it stands among those that are being made.
-    await null;
     try {
       const value = await make();
       kept.delete(name);

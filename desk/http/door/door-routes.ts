@@ -56,7 +56,7 @@ export function addDoorRoutes({
   placeOf,
   noteBy,
   sendError,
-}: Doorway): () => void {
+}: Doorway): () => Promise<void> {
   const signIn = door.kind === 'people' ? createSignIn(service, door) : null;
   const passkeys = door.kind === 'people' ? createPasskeys(service, door) : null;
 
@@ -190,5 +190,5 @@ export function addDoorRoutes({
     }
   });
 
-  return () => signIn?.stop();
+  return async () => signIn?.stop();
 }
