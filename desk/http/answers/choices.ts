@@ -1,5 +1,5 @@
-// What the filters choose from, and the domains that leads come from.
-import type { choices as choicesCall, domains as domainsCall } from '#desk/calls/people.ts';
+// What the filters choose from.
+import type { choices as choicesCall } from '#desk/calls/people.ts';
 import { FORMAT_NAMES, FORMATS, FORMATS_WITH_STATE } from '#desk/export/export-columns.ts';
 import type { Answer } from '#desk/calls/call.ts';
 import { createKept } from '#desk/http/answers/kept.ts';
@@ -7,7 +7,6 @@ import { LOOK_MS } from '#desk/http/answers/people.ts';
 import type { Handler } from '#desk/http/handler.ts';
 import { campaignOf, readAttribution, shownSource, sourceOf } from '#server/attribution/source.ts';
 import { newestAttributions } from '#server/db/people/attributions.ts';
-import { countDomains } from '#server/db/across/report-figures.ts';
 import { MINUTE_MS } from '#server/platform/time.ts';
 import type { Service } from '#server/run/service.ts';
 import { DOMAIN_FLAGS } from '#server/visitors/leads/email-domain.ts';
@@ -59,16 +58,3 @@ export const createChoices =
     flags: DOMAIN_FLAGS,
     formats: FORMAT_CHOICES,
   });
-
-/** Without the domains of free-mail providers, where everybody is. */
-export const domains: Handler<typeof domainsCall> = async ({ service }, { after }) => {
-  const { freeMailDomains } = service.campaign;
-  const found = await countDomains(service.database, { from: after ?? null, forMs: LOOK_MS });
-  return {
-    domains: [...found.domains]
-      .filter(([domain]) => !freeMailDomains.has(domain))
-      .map(([domain, people]) => ({ domain, people }))
-      .toSorted((a, b) => b.people - a.people || (a.domain < b.domain ? -1 : 1)),
-    next: found.next,
-  };
-};

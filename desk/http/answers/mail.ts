@@ -1,17 +1,7 @@
-// Mail that waits or was refused, addresses that get none, and events for other programs.
-import type {
-  mail as mailCall,
-  retryWebhooks as retryWebhooksCall,
-  suppressions as suppressionsCall,
-  webhooks as webhooksCall,
-} from '#desk/calls/figures.ts';
-import { CommandFailure } from '#desk/command-failure.ts';
+// Mail that waits, and mail that was refused.
+import type { mail as mailCall } from '#desk/calls/figures.ts';
 import type { Handler } from '#desk/http/handler.ts';
-import { shownEvents, tryAgain } from '#desk/webhooks/events.ts';
-import { idsOfPeople } from '#server/db/people/one-person.ts';
-import type { SuppressionReason } from '#server/db/schema.ts';
 import { refusedMail, waitingMail } from '#server/db/tables/outbox-waiting.ts';
-import { newestSuppressions } from '#server/db/tables/suppressions.ts';
 import type { createWriteCheck } from '#server/db/whole/database-health.ts';
 import { DAY_MS, isoTime } from '#server/platform/time.ts';
 
@@ -62,59 +52,3 @@ export const createMail =
       isWritable: (await findWriteFault()) === null,
     };
   };
-
-const SUPPRESSIONS_AT_ONCE = 100;
-
-export const suppressions: Handler<typeof suppressionsCall> = async ({ service }, { after }) => {
-  const rows = await newestSuppressions(service.database.db, {
-    after: after === undefined ? null : readPlace(after),
-    most: SUPPRESSIONS_AT_ONCE + 1,
-  });
-  const shown = rows.slice(0, SUPPRESSIONS_AT_ONCE);
-  const ids = await idsOfPeople(
-    service.database.db,
-    shown.flatMap(({ email }) => email ?? []),
-  );
-  const last = rows.length > shown.length ? shown.at(-1) : undefined;
-  return {
-    suppressions: shown.map(({ email, reason, created_at: at, note }) => ({
-      id: (email !== null && ids.get(email)) || null,
-      email,
-      reason,
-      since: isoTime(at),
-      note,
-    })),
-    next: last === undefined ? null : `${last.created_at} ${last.address_key} ${last.reason}`,
-  };
-};
-
-/** @throws {CommandFailure} when it is no `next` of ours */
-function readPlace(text: string) {
-  const [, at, key, reason] = /^(\d{1,16}) ([\w-]{1,100}) ([a-z-]{1,20})$/.exec(text) ?? [];
-  if (at === undefined || key === undefined || reason === undefined)
-    throw new CommandFailure('This part of the list is not known. Begin at its top.', 2);
-  return { created_at: Number(at), address_key: key, reason: reason as SuppressionReason };
-}
-
-export const webhooks: Handler<typeof webhooksCall> = async ({ service }) => {
-  const { events, ...counts } = await shownEvents(service);
-  return {
-    ...counts,
-    events: events.map(({ id, type, state, attempts, created_at, due_at, to, answer }) => ({
-      id,
-      type,
-      state: state === 'dead' ? 'dead' : 'queued',
-      attempts,
-      madeAt: created_at,
-      nextTryAt: due_at,
-      to,
-      answer,
-    })),
-  };
-};
-
-export const retryWebhooks: Handler<typeof retryWebhooksCall> = async ({ service, note }, { ids }) => {
-  const revived = ids?.length === 0 ? 0 : await tryAgain(service, ids);
-  if (revived > 0) await note('retried-webhooks', null, revived === 1 ? '1 event' : `${revived} events`);
-  return { revived };
-};

@@ -1,22 +1,16 @@
 // The first screen: how many came today, this week and this month, who came last, and what needs doing. Counts by index alone: it has to
 // be quick with a million leads.
 import type { Answer } from '#desk/calls/call.ts';
-import type { Finding, Span, SpanFigures, today as todayCall, ToDo } from '#desk/calls/figures.ts';
+import type { Span, SpanFigures, today as todayCall } from '#desk/calls/figures.ts';
 import type { Between, DayCounts } from '#desk/http/answers/day-counts.ts';
-import { createKept } from '#desk/http/answers/kept.ts';
+import { toDoOf, type ToDoParts } from '#desk/http/answers/to-do.ts';
 import type { Handler } from '#desk/http/handler.ts';
 import { shownPerson } from '#desk/people/selection.ts';
 import { readPeriod, type Period } from '#desk/report/period.ts';
-import { minuteOf } from '#desk/shown-time.ts';
-import { sampleOnPage } from '#server/campaign/sample-on-page.ts';
 import { lookForPeople } from '#server/db/people/pages.ts';
 import { firstFunnelDay, funnelSums } from '#server/db/tables/funnel-counts.ts';
-import { countRefusals, findStandstill, outboxBacklog } from '#server/db/tables/outbox-waiting.ts';
-import { countEvents } from '#server/db/tables/webhook-events.ts';
-import type { createWriteCheck } from '#server/db/whole/database-health.ts';
 import { knownSince } from '#server/figures/figures.ts';
-import { WRITE_FAULTS } from '#server/http/write-faults.ts';
-import { DAY_MS, isoTime, MINUTE_MS } from '#server/platform/time.ts';
+import { DAY_MS, isoTime } from '#server/platform/time.ts';
 import type { Service } from '#server/run/service.ts';
 import type { FunnelStep } from '#shared/funnel.ts';
 
@@ -24,27 +18,10 @@ const SPANS: Readonly<Record<Span, string>> = { day: '1d', week: '7d', month: '3
 const DAYS_SHOWN = 30;
 const NEWEST_SHOWN = 8;
 const NEWEST_LOOK_MS = 50;
-const STANDSTILL_MS = 2 * MINUTE_MS;
-/** Greylisting puts mail off for up to five minutes; a code is given up once it has expired. */
-const WAITS_TOO_LONG_MS = 6 * MINUTE_MS;
 
-/** Reading the words takes a tenth of a second, and they change seldom. */
-const SAMPLE_KEPT_MS = MINUTE_MS;
-
-/** Makes what says what of the sample still stands on the page. */
-export function createFindSample({ campaign, clock }: Pick<Service, 'campaign' | 'clock'>) {
-  const kept = createKept<readonly string[]>({ keptMs: SAMPLE_KEPT_MS, most: 1, clock });
-  return () => kept.get('', async () => sampleOnPage(campaign.folder));
-}
-
-/** @param parts dayCounts: counts rows. findSample: what of the sample stands on the page. findWriteFault: what keeps the database from taking writes. findings: the doctor's last, undefined: it has not looked yet */
+/** @param parts dayCounts: counts rows; and what {@link toDoOf} takes */
 export const createToday =
-  (parts: {
-    readonly dayCounts: DayCounts;
-    readonly findSample: ReturnType<typeof createFindSample>;
-    readonly findWriteFault: ReturnType<typeof createWriteCheck>;
-    readonly findings: () => readonly Finding[] | undefined;
-  }): Handler<typeof todayCall> =>
+  (parts: ToDoParts & { readonly dayCounts: DayCounts }): Handler<typeof todayCall> =>
   async ({ service }) => {
     const { db } = service.database;
     const { people } = await lookForPeople(
@@ -124,64 +101,4 @@ async function viewCounter(
     firstDay === null || firstDay * DAY_MS >= to
       ? { seen: null, opened: null, quarter: null }
       : { seen: sumOf('seen', from), opened: sumOf('opened', from), quarter: sumOf('quarter', from) };
-}
-
-async function toDoOf(
-  { database, clock, warnings }: Service,
-  { findWriteFault, findSample, findings }: Parameters<typeof createToday>[0],
-): Promise<readonly ToDo[]> {
-  const { db, engine } = database;
-  const now = clock();
-  const fault = await findWriteFault();
-  const problems = (findings() ?? []).filter(({ state }) => state === 'problem');
-  return [
-    ...(fault === null ? [] : [problem(WRITE_FAULTS[engine][fault], '/doctor')]),
-    ...(await mailToDo(db, now)),
-    ...(await eventsToDo(db)),
-    ...problems.map(({ check, sentence }) => problem(`${check}: ${sentence}`, '/doctor')),
-    ...(await findSample()).map((sentence) => warning(sentence, '/doctor')),
-    ...warnings.map((sentence) => warning(sentence, '/doctor')),
-  ];
-}
-
-const problem = (sentence: string, page: string): ToDo => ({ state: 'problem', sentence, page });
-const warning = (sentence: string, page: string): ToDo => ({ state: 'warning', sentence, page });
-
-const mails = (count: number): string => (count === 1 ? '1 mail' : `${count} mails`);
-
-async function mailToDo(db: Service['database']['db'], now: number): Promise<readonly ToDo[]> {
-  const toDo: ToDo[] = [];
-  const { depth, oldestCreatedAt = now } = await outboxBacklog(db);
-  const waits = `${mails(depth)} ${depth === 1 ? 'waits' : 'wait'}, the oldest since ${minuteOf(isoTime(oldestCreatedAt))} UTC`;
-  const stuck = await findStandstill(db, { now, forMs: STANDSTILL_MS });
-  if (stuck?.forEverybody)
-    toDo.push(
-      problem(
-        `No mail has gone out for more than two minutes; ${waits}. Run the doctor: it says what the mail account answers.`,
-        '/doctor',
-      ),
-    );
-  else if (now - oldestCreatedAt >= WAITS_TOO_LONG_MS)
-    toDo.push(warning(`${waits}. Look which mail servers put it off.`, '/mail'));
-  const refused = await countRefusals(db, now - DAY_MS);
-  if (refused > 0)
-    toDo.push(
-      warning(
-        `${mails(refused)} of the last day ${refused === 1 ? 'was' : 'were'} refused for good. Look what the mail servers said.`,
-        '/mail',
-      ),
-    );
-  return toDo;
-}
-
-async function eventsToDo(db: Service['database']['db']): Promise<readonly ToDo[]> {
-  const { dead } = await countEvents(db);
-  if (dead === 0) return [];
-  const were = dead === 1 ? '1 event for another program was' : `${dead} events for other programs were`;
-  return [
-    warning(
-      `${were} given up. Mend the receiving program, then have ${dead === 1 ? 'it' : 'them'} sent again.`,
-      '/mail',
-    ),
-  ];
 }
