@@ -1,6 +1,7 @@
 // How fast the server is, how long it takes to start and what memory it holds: beside the least that the same work costs, in one
 // run, in turns. The ratios are the result. Each part replaces its own section of docs/measured/performance.md.
 //   speed.ts [sqlite] [postgres] [--only static,flows,memory,leads] [--short] [--flows 50000] [--leads 1000000] [--dry]
+//   speed.ts postgres --only processes: one, two and four processes on one PostgreSQL
 //   speed.ts sqlite --only long-run: a million flows on half a million leads, ours alone; takes an hour and 8 GB of disk
 // Fails when memory grows or a flow did not become a lead; never for a time. Needs Linux. npm run measure:server.
 import { parseArgs } from 'node:util';
@@ -13,13 +14,14 @@ import { measureFlows } from '#proofs/speed/flows.ts';
 import { measureLeads } from '#proofs/speed/leads.ts';
 import { measureLongRun, measureMemory } from '#proofs/speed/memory.ts';
 import type { Section } from '#proofs/speed/section.ts';
+import { measureProcesses } from '#proofs/speed/processes.ts';
 import { startSink } from '#proofs/speed/sink.ts';
 import { measureStatic } from '#proofs/speed/static.ts';
 import { conclude, report } from '#proofs/stand/proof.ts';
 import { table } from '#proofs/stand/report.ts';
 
 const USUAL_PARTS = ['static', 'flows', 'memory', 'leads'] as const;
-const PARTS = [...USUAL_PARTS, 'long-run'] as const;
+const PARTS = [...USUAL_PARTS, 'long-run', 'processes'] as const;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -83,6 +85,7 @@ try {
       await write(`long-run-${engine}`, long);
       broken.push(...long.broken.map((sentence) => `${engine}: ${sentence}`));
     }
+    if (wants('processes')) await write(`processes-${engine}`, await measureProcesses(surroundings, PACE));
     if (wants('leads')) {
       const leads = await measureLeads(surroundings, LEADS_PACE, { leads: LEADS, starts: STARTS });
       await write(`leads-${engine}`, leads);

@@ -1,0 +1,108 @@
+// What one PostgreSQL carries with one, two and four of our processes, and where the processor time of a flow goes: the input of the plan
+// in docs/operating.md. Everything shares this machine, so more processes cannot be faster than its cores; they show what they cost.
+import os from 'node:os';
+
+import type { Pace } from '#proofs/speed/compare.ts';
+import { clear, enterOurs, start, type Contestant, type Surroundings } from '#proofs/speed/contestants.ts';
+import { closedLoop, forMs, quantile, type Visitors } from '#proofs/speed/loops.ts';
+import type { Section } from '#proofs/speed/section.ts';
+import { processorSeconds } from '#proofs/stand/consumption.ts';
+import { median } from '#proofs/stand/report.ts';
+
+const COUNTS = [1, 2, 4];
+const VISITORS = 64;
+
+type Turn = {
+  readonly perSecond: number;
+  readonly p99: number;
+  readonly failed: number;
+  /** Processor time of a flow, in milliseconds: of our processes, and of everything else but the visitors. */
+  readonly oursMs: number;
+  readonly databaseMs: number;
+  readonly busyPercent: number;
+};
+
+/** Visitors who come to one process after the other, as a balancer sends them. */
+function inTurn(contestants: readonly Contestant[]): Visitors {
+  let next = 0;
+  return {
+    flow: () => contestants[(next += 1) % contestants.length]!.client.flow(),
+    abandon: () => {
+      for (const { client } of contestants) client.abandon();
+    },
+  };
+}
+
+/** Seconds that the cores of this machine have worked, and how many there were. */
+function machineSeconds(): { readonly busy: number; readonly all: number } {
+  let [busy, all] = [0, 0];
+  for (const { times } of os.cpus()) {
+    const worked = times.user + times.nice + times.sys + times.irq;
+    busy += worked / 1000;
+    all += (worked + times.idle) / 1000;
+  }
+  return { busy, all };
+}
+
+async function turn(contestants: readonly Contestant[], { turnMs, warmUpMs }: Pace): Promise<Turn> {
+  const visitors = inTurn(contestants);
+  await closedLoop(visitors, { at: VISITORS, goesOn: forMs(warmUpMs) });
+  const seconds = () => contestants.reduce((sum, { pid }) => sum + processorSeconds(pid), 0);
+  const [machine, ours, own] = [machineSeconds(), seconds(), process.cpuUsage()];
+  const seen = await closedLoop(visitors, { at: VISITORS, goesOn: forMs(turnMs) });
+  const [machineAfter, oursSeconds, ownAfter] = [machineSeconds(), seconds() - ours, process.cpuUsage(own)];
+  if (seen.failure !== null) process.stdout.write(`${seen.failed} failed: ${seen.failure}\n`);
+  const busy = machineAfter.busy - machine.busy;
+  const elsewhere = busy - oursSeconds - (ownAfter.user + ownAfter.system) / 1_000_000;
+  return {
+    perSecond: seen.count / seen.seconds,
+    p99: quantile(seen, 0.99),
+    failed: seen.failed,
+    oursMs: (oursSeconds * 1000) / seen.count,
+    databaseMs: (elsewhere * 1000) / seen.count,
+    busyPercent: (100 * busy) / (machineAfter.all - machine.all),
+  };
+}
+
+/** Measures in turns: one process, two, four, and again. */
+export async function measureProcesses(surroundings: Surroundings, pace: Pace): Promise<Section> {
+  const entrant = await enterOurs(surroundings);
+  const turns = new Map<number, Turn[]>(COUNTS.map((count) => [count, []]));
+  for (let round = 0; round < pace.rounds; round += 1)
+    for (const count of COUNTS) {
+      const contestants: Contestant[] = [];
+      // One after the other: the first makes the tables.
+      for (let at = 0; at < count; at += 1) contestants.push(await start(entrant, surroundings.sink));
+      turns.get(count)!.push(await turn(contestants, pace));
+      for (const { stop } of contestants) await stop();
+    }
+  clear(entrant);
+  const rows = COUNTS.map((count) => {
+    const seen = turns.get(count)!;
+    const of = (what: keyof Turn, digits: number) => median(seen.map((each) => each[what])).toFixed(digits);
+    const failed = seen.reduce((sum, each) => sum + each.failed, 0);
+    return [
+      String(count),
+      of('perSecond', 0),
+      of('p99', 0),
+      of('oursMs', 2),
+      of('databaseMs', 2),
+      `${of('busyPercent', 0)} %`,
+      String(failed),
+    ];
+  });
+  for (const row of rows) process.stdout.write(`${row.join(' | ')}\n`);
+  return {
+    how: `${VISITORS} visitors at a time; medians of ${pace.rounds} turns of ${pace.turnMs / 1000} s each. PostgreSQL, all processes, the mail server and the visitors share ${os.availableParallelism()} cores.`,
+    head: [
+      'processes',
+      'flows a second',
+      'p99, in ms',
+      'our processor time of a flow, in ms',
+      'PostgreSQL’s and the system’s',
+      'cores busy',
+      'failed',
+    ],
+    rows,
+  };
+}
