@@ -1,4 +1,4 @@
-import { expect, test } from './fixtures.ts';
+import { boxAtRest, expect, test } from './fixtures.ts';
 
 test('the article ends in something to do: share, and the links of the foot', async ({ page, visitor }) => {
   await page.addInitScript(() => Object.defineProperty(navigator, 'share', { value: undefined }));
@@ -15,12 +15,12 @@ test('on a phone "Verified!" does not cover the first lines of the article', asy
   await page.goto('/');
   await visitor.readArticle();
   await expect(visitor.toast).toContainText('Verified!');
-  const [toast, title, first] = await Promise.all([
-    visitor.toast.boundingBox(),
-    page.getByRole('heading', { level: 1 }).boundingBox(),
-    page.getByRole('article').locator('p').first().boundingBox(),
-  ]);
-  const top = toast?.y ?? 0;
-  expect((title?.y ?? Infinity) + (title?.height ?? 0)).toBeLessThanOrEqual(top);
-  expect((first?.y ?? Infinity) + (first?.height ?? 0)).toBeLessThanOrEqual(top);
+  const { y: top } = await boxAtRest(visitor.toast);
+  for (const part of [
+    page.getByRole('heading', { level: 1 }),
+    page.getByRole('article').locator('p').first(),
+  ]) {
+    const { y, height } = await boxAtRest(part);
+    expect(y + height).toBeLessThanOrEqual(top);
+  }
 });

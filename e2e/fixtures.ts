@@ -97,6 +97,25 @@ export async function openWithFonts(page: Page, url = '/'): Promise<void> {
     .toEqual(expect.arrayContaining(['Newsreader', 'Hanken Grotesk']));
 }
 
+export type Box = {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+};
+
+export async function boxOf(locator: Locator): Promise<Box> {
+  const box = await locator.boundingBox();
+  if (box === null) throw new Error('It is not to be seen.');
+  return box;
+}
+
+/** Where a part is once it has arrived: on its way, it covers less. */
+export async function boxAtRest(locator: Locator): Promise<Box> {
+  await locator.evaluate((part) => Promise.all(part.getAnimations().map(({ finished }) => finished)));
+  return boxOf(locator);
+}
+
 /** Lets the answer to the right code come without the article, as a server of an earlier release gives it: the page fetches it. */
 export const withoutArticle = (page: Page): Promise<unknown> =>
   page.route('**/api/verify', (route) =>

@@ -1,7 +1,7 @@
 // A refused code is reported beside the boxes as well as in a toast, and no toast covers what the visitor is doing.
 import type { Locator } from '@playwright/test';
 
-import { expect, openWithFonts, test, type Visitor } from './fixtures.ts';
+import { boxAtRest, boxOf, expect, openWithFonts, test, type Box, type Visitor } from './fixtures.ts';
 
 /** Beside the boxes; the toast puts its status before it. */
 const REFUSAL =
@@ -147,20 +147,6 @@ const SIZES = [
   [768, 1024],
   [1280, 800],
 ] as const;
-
-type Box = { readonly x: number; readonly y: number; readonly width: number; readonly height: number };
-
-async function boxOf(locator: Locator): Promise<Box> {
-  const box = await locator.boundingBox();
-  if (box === null) throw new Error('It is not to be seen.');
-  return box;
-}
-
-/** Where a part is once it has arrived: on its way, it covers less. */
-async function boxAtRest(locator: Locator): Promise<Box> {
-  await locator.evaluate((part) => Promise.all(part.getAnimations().map(({ finished }) => finished)));
-  return boxOf(locator);
-}
 
 const overlap = (one: Box, other: Box): boolean =>
   one.x < other.x + other.width &&
