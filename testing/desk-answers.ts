@@ -1,6 +1,6 @@
 // The calls of the desk's pages about people and figures, asked as its application does once a request was checked: by the schema of the
 // call, on the service of a server under test.
-import { createAnswers, type Answers } from '#desk/http/answers/all-answers.ts';
+import { createAnswers, type Handlers } from '#desk/http/answers/all-answers.ts';
 import type { Deed } from '#desk/calls/door.ts';
 import type { DeskContext, FileAnswer } from '#desk/http/handler.ts';
 import type { Service } from '#server/run/service.ts';
@@ -9,10 +9,10 @@ type Noted = { readonly deed: Deed; readonly about: string | null; readonly deta
 
 export type AskedDesk = {
   /** Asks a call by its name. @throws what the handler throws, and when the request is not as the schema has it */
-  readonly ask: <Name extends keyof Answers>(
+  readonly ask: <Name extends keyof Handlers>(
     name: Name,
     asked?: object,
-  ) => Promise<Awaited<ReturnType<Answers[Name]>>>;
+  ) => Promise<Awaited<ReturnType<Handlers[Name]>>>;
   /** Asks for a file. @returns null when it is not there */
   readonly file: (
     path: string,

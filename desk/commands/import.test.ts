@@ -11,7 +11,7 @@ import { sql } from 'kysely';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import { lockAddress } from '#server/db/tables/challenges.ts';
 import { suppress } from '#server/db/tables/suppressions.ts';
-import type { StoryEntry } from '#desk/people/life-of-a-lead.ts';
+import type { StoryEntry } from '#desk/people/story-of-a-person.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { desk, type DeskAnswer } from '#testing/desk.ts';
 import { codeIn } from '#testing/inbox.ts';

@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 
 import { COLUMNS } from '#server/db/personal-columns.ts';
 import type { Schema } from '#server/db/schema.ts';
-import type { StoryEntry } from '#desk/people/life-of-a-lead.ts';
+import type { StoryEntry } from '#desk/people/story-of-a-person.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { codeIn } from '#testing/inbox.ts';

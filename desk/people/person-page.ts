@@ -3,7 +3,7 @@ import { escapeHtml } from '#server/platform/escape-html.ts';
 import type { PersonalData } from '#server/db/across/personal-data.ts';
 import { secondOf } from '#desk/shown-time.ts';
 import { paperPage } from '#desk/people/paper-page.ts';
-import type { StoryEntry } from '#desk/people/life-of-a-lead.ts';
+import type { StoryEntry } from '#desk/people/story-of-a-person.ts';
 
 /**
  * @param writtenAt ISO 8601

@@ -29,7 +29,7 @@ type HandlersOf<Module> = {
     Module[Name]
   >;
 };
-export type Answers = HandlersOf<typeof peopleCalls> & HandlersOf<typeof figureCalls>;
+export type Handlers = HandlersOf<typeof peopleCalls> & HandlersOf<typeof figureCalls>;
 
 /** A call, and what answers it, as routes are made of it. */
 export type AnsweredCall = {
@@ -42,7 +42,7 @@ export type AnsweredCall = {
  * @returns handlers by the names of their calls; all of them with their calls; and calls that are answered with files and pages
  */
 export function createAnswers(service: Service): {
-  readonly handlers: Answers;
+  readonly handlers: Handlers;
   readonly calls: readonly AnsweredCall[];
   readonly files: readonly FileCall[];
   /** Does beforehand what takes long for the first screen, such as counting past days in a long table. */
@@ -54,7 +54,7 @@ export function createAnswers(service: Service): {
   const findOrigins = createFindOrigins(service);
   const gather = createGather(service);
   const { doctor, last } = createDoctor(service);
-  const handlers: Answers = {
+  const handlers: Handlers = {
     people,
     story,
     choices: createChoices(findOrigins),

@@ -1,7 +1,7 @@
 // One person: what happened, the consent, and whether mail goes there.
 import type { story as storyCall } from '#desk/calls/people.ts';
 import type { Handler } from '#desk/http/handler.ts';
-import { storyOf } from '#desk/people/life-of-a-lead.ts';
+import { storyOf } from '#desk/people/story-of-a-person.ts';
 import { shownPerson } from '#desk/people/selection.ts';
 import { entriesOf, isSlip } from '#desk/people/suppress.ts';
 import { addressOfPerson, findPerson } from '#server/db/people/one-person.ts';

@@ -18,7 +18,7 @@ const TONES: Readonly<Record<Happening['kind'], Tone>> = {
   other: 'quiet',
 };
 
-/** How `what` ends when something did not arrive, or was wrong (desk/people/life-of-a-lead.ts). */
+/** How `what` ends when something did not arrive, or was wrong (desk/people/story-of-a-person.ts). */
 const BAD_ENDS = [' failed', ' dead', ' dropped', ' wrong codes', ' any more'];
 
 export const toneOf = ({ kind, what }: Pick<Happening, 'kind' | 'what'>): Tone =>
