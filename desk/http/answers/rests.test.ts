@@ -23,5 +23,5 @@ it('an export rests after each page that goes out, and hurries through those wit
     now += 1_000;
   }
   assert.deepEqual(texts, ['heading', 'people', 'of a long search']);
-  assert.deepEqual(rests, [60, 180, 5_000], 'six times as long as was worked since the rest before');
+  assert.deepEqual(rests, [90, 270, 5_000], 'nine times as long as was worked since the rest before');
 });
