@@ -32,6 +32,7 @@ const FLOORS: readonly Readonly<Record<string, readonly string[]>>[] = [
       'schema.ts',
       'engine/connect.ts',
       'engine/clocks.ts',
+      'engine/in-one-trip.ts',
       'engine/outages.ts',
       'migrations/migrate.ts',
       'tables/*',

@@ -43,15 +43,15 @@ type Claim = { readonly challenge: Challenge | undefined; readonly email: string
 /**
  * The one code that answers a challenge: its own newest, live or not; without one of its own, what a visitor at the same network
  * address asked for.
- * @param fromSameAddress {@link liveCodeFromAddress}
+ * @param ofSameNetwork {@link liveCodeFromAddress}
  */
 export async function codeThatAnswers(
   db: Db,
   challenge: Challenge | undefined,
-  fromSameAddress: Code | undefined,
+  ofSameNetwork: Code | undefined,
   now: number,
 ): Promise<Code | undefined> {
-  if (!hasCodeOfItsOwn(challenge)) return fromSameAddress;
+  if (!hasCodeOfItsOwn(challenge)) return ofSameNetwork;
   const { rows } = await codesOfChallenge(db, { challengeId: challenge.id });
   return newestFirst(rows, now)[0];
 }

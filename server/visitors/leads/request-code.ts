@@ -23,6 +23,7 @@ import {
   liveCodeFromAddress,
   type Code,
 } from '#server/db/tables/codes.ts';
+import { inOneTrip } from '#server/db/engine/in-one-trip.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { findPlaceInQueue, laneOf, type FirstLease, type Lane } from '#server/db/tables/outbox.ts';
 import { insertSubmission } from '#server/db/tables/submissions.ts';
@@ -30,7 +31,7 @@ import type { Attribution } from '#server/attribution/attribution.ts';
 import { mailingTime } from '#server/visitors/leads/mailing-time.ts';
 import type { Limits } from '#server/limits/limits.ts';
 import { networkOf } from '#server/platform/network-of.ts';
-import { queueCodeMail } from '#server/mail/letters/code-mail.ts';
+import { queueCodeMail, type MailInHand } from '#server/mail/letters/code-mail.ts';
 import type { VisitorContext } from '#server/visitors/visitor-context.ts';
 import type { CodeRequested } from '#shared/api.ts';
 import type { ApiErrorCode } from '#shared/errors.ts';
@@ -104,7 +105,7 @@ export async function requestCode(
 }
 
 /** The outcome, and the mail that was queued for it. */
-type Answer = RequestCodeOutcome & { readonly mail?: Awaited<ReturnType<typeof queueCodeMail>> };
+type Answer = RequestCodeOutcome & { readonly mail?: MailInHand };
 
 async function answer(
   tx: Db,
@@ -119,19 +120,17 @@ async function answer(
   if (asks.type === 'exceeded') return { ...asks, type: 'refused', error: 'too-many-requests' };
 
   await lockAddress(tx, context.database.engine, email);
-  const { browserId, isNewBrowser } = visitor;
-  const { clientAddress } = visitor;
-  const [open, fromSameAddress, sends] = await Promise.all([
+  const { browserId, isNewBrowser, clientAddress } = visitor;
+  const [open, ofSameNetwork, maySend] = await inOneTrip(
     isNewBrowser ? undefined : findOpenChallengeFor(tx, { browserId, email, now }),
     liveCodeFromAddress(tx, { email, clientAddress }, now),
+    // Only looked up, and needed where no recent code answers.
     limits.sendToAddress(tx, email, now),
-  ]);
+  );
   const exhausted = open !== undefined && limits.isExhausted(open);
   const challenge = exhausted ? undefined : open;
 
-  const recent = exhausted
-    ? undefined
-    : await findRecentCode(tx, limits, { challenge, fromSameAddress }, ask);
+  const recent = exhausted ? undefined : await findRecentCode(tx, limits, { challenge, ofSameNetwork }, ask);
   if (recent) {
     const challengeId =
       challenge?.id ?? (await openChallenge(tx, ask, { codesSent: 0, expiresAt: recent.expires_at }));
@@ -142,7 +141,7 @@ async function answer(
   const verdict = await context.mail.backlog.admit(tx, ask.lane, now);
   if (verdict.type === 'too late') return { ...verdict, type: 'refused', error: 'mail-backlog' };
 
-  if (sends.type === 'exceeded') return { ...sends, type: 'refused', error: 'too-many-codes' };
+  if (maySend.type === 'exceeded') return { ...maySend, type: 'refused', error: 'too-many-codes' };
 
   if (exhausted) {
     await endCodes(tx, open.id, now);
@@ -177,10 +176,10 @@ async function answer(
 async function findRecentCode(
   tx: Db,
   limits: Limits,
-  { challenge, fromSameAddress }: { challenge: Challenge | undefined; fromSameAddress: Code | undefined },
+  { challenge, ofSameNetwork }: { challenge: Challenge | undefined; ofSameNetwork: Code | undefined },
   { email, now }: Ask,
 ): Promise<Code | undefined> {
-  const code = await codeThatAnswers(tx, challenge, fromSameAddress, now);
+  const code = await codeThatAnswers(tx, challenge, ofSameNetwork, now);
   if (code === undefined || !isLive(code, now)) return undefined;
   if (!isRecent(await mailingTime(tx, code, now), limits.resendQuietMs, now)) return undefined;
   // Another browser's code is entered on the shared budget. If that is being used up, only a new code helps.

@@ -23,6 +23,7 @@ import {
   enterCode,
   type Code,
 } from '#server/db/tables/codes.ts';
+import { inOneTrip } from '#server/db/engine/in-one-trip.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { findLeadId, mergeLead } from '#server/db/tables/leads.ts';
 import { liftSuppressions } from '#server/db/tables/suppressions.ts';
@@ -40,7 +41,7 @@ export type VerifyCodeOutcome =
       readonly leadId: string;
       /** From the mailing of the code to its entry; null when it had been entered before. */
       readonly afterMs: number | null;
-      /** Whether it is recorded that this lead was given the article, now or before. */
+      /** True: it is recorded that this lead was given the article, now or before. False: it may not be. */
       readonly isReadingNoted: boolean;
     }
   | { readonly type: 'refused'; readonly error: Extract<ApiErrorCode, 'wrong-code'> }
@@ -152,10 +153,10 @@ async function countEntry(
   { entry, browserId }: { entry: Entry; browserId: string | null },
 ): Promise<CountedEntry> {
   const { email, clientAddress, now } = entry;
-  const [asks, open] = await Promise.all([
+  const [asks, open] = await inOneTrip(
     context.limits.verifyFromNetwork(tx, clientAddress, now),
     browserId === null ? undefined : findOpenChallengeFor(tx, { browserId, email, now }),
-  ]);
+  );
   if (asks.type === 'exceeded') return { ...asks, type: 'refused', error: 'too-many-requests' };
 
   const verified =
@@ -184,11 +185,10 @@ async function countOwnTry(
   { limits }: VisitorContext,
   { challenge, now }: { challenge: Challenge; now: number },
 ): Promise<CountedTry> {
-  // In this order: the codes are read before the try is counted.
-  const [compareWith, tries] = await Promise.all([
+  const [compareWith, tries] = await inOneTrip(
     acceptedCodes(tx, { challenge, email: challenge.email, most: ACCEPTED_CODES }, now),
     burnTry(tx, challenge.id, limits.triesPerChallenge),
-  ]);
+  );
   if (tries !== null) return { compareWith, ifWrong: WRONG_CODE, last: tries === limits.triesPerChallenge };
   // This challenge accepts no code any more: only a new code helps, as soon as one may be sent.
   const sends = await limits.sendToAddress(tx, challenge.email, now);
@@ -302,10 +302,10 @@ async function openLead(
 ): Promise<VerifyCodeOutcome> {
   const { email, clientAddress, sendsArticle, now } = entry;
   const challengeId = challenge?.id ?? code.challenge_id;
-  const [entered, stored] = await Promise.all([
+  const [entered, stored] = await inOneTrip(
     enterCode(tx, code, now),
     firstLikeNewestSubmission(tx, challengeId),
-  ]);
+  );
   const afterMs = entered ? now - code.created_at : null;
   // Stored together with the challenge. If there is none, the address was erased a moment ago.
   const submission = entered ? stored : undefined;
