@@ -29,7 +29,7 @@ import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
 
 type AskOutcome = { readonly type: 'asked'; readonly resendSeconds: number } | TooMany;
 
-export type EnterOutcome =
+type EnterOutcome =
   | { readonly type: 'in'; readonly token: string; readonly email: string }
   | { readonly type: 'wrong code' }
   /** Only a new code helps. */
