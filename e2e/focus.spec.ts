@@ -151,8 +151,16 @@ for (const [name, width] of [
     // Not where the browser would put it by itself.
     await page.evaluate(() => window.scrollBy(0, 37));
     const top = () => action.evaluate((button) => Math.round(button.getBoundingClientRect().top));
-    const before = await top();
+    // At the press: to be able to press, Playwright may scroll once more.
+    const pressed = action.evaluate(
+      (button) =>
+        new Promise<number>((resolve) => {
+          const noteTop = () => resolve(Math.round(button.getBoundingClientRect().top));
+          button.addEventListener('pointerdown', noteTop, { once: true, capture: true });
+        }),
+    );
     await action.click();
+    const before = await pressed;
     await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeFocused();
     // A reload in between forgets nothing.
     for (const reload of [false, true]) {
