@@ -2,7 +2,6 @@
 // and a real SMTP server. Requests go through Fastify's inject; everything behind it is what production runs.
 import os from 'node:os';
 import path from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 
@@ -21,6 +20,7 @@ import type { WebhookOutcome } from '#server/webhooks/webhook-worker.ts';
 import { freshDatabaseUrl, type Engine } from '#testing/databases.ts';
 import { startInbox, type Inbox, type InboxBehaviour } from '#testing/inbox.ts';
 import { openTestService } from '#testing/open-test-service.ts';
+import { until } from '#testing/until.ts';
 
 export const TEST_SECRET = 'a-secret-for-tests-only-0123456789abcdef';
 
@@ -65,6 +65,9 @@ export type ServerOptions = {
   /** A fresh one if not given. Closed with the server in any case. */
   readonly database?: OpenDatabase;
 } & Pick<ServiceReplacements, 'resolveName'>;
+
+/** Longer than a mail server or a receiver is waited for. */
+const IN_HAND_WITHIN_MS = 60_000;
 
 /** Starts one. */
 async function startServer({
@@ -138,8 +141,9 @@ async function startServer({
     metrics,
     logLines,
     advance: async (seconds) => {
-      while (await mailInHand(database.db, now)) await setTimeout(5);
-      while (config.webhooks.urls.length > 0 && (await eventInHand(database.db, now))) await setTimeout(5);
+      await until(async () => !(await mailInHand(database.db, now)), IN_HAND_WITHIN_MS);
+      if (config.webhooks.urls.length > 0)
+        await until(async () => !(await eventInHand(database.db, now)), IN_HAND_WITHIN_MS);
       now += seconds * 1000;
     },
     now: clock,

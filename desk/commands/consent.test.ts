@@ -11,6 +11,7 @@ import { createSealer, sealConsents } from '#server/upkeep/consent-sealer.ts';
 import { openDatabase } from '#server/db/engine/connect.ts';
 import { unsealedPages } from '#server/db/across/consent-sealing.ts';
 import { lockChain } from '#server/db/tables/consent-chain.ts';
+import { countLockWaiters } from '#testing/address-lock.ts';
 import { agree, verifyReport as report } from '#testing/consents.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
@@ -144,11 +145,7 @@ it('a person erased while the consent is being sealed is not in the chain afterw
       await sealing.db.transaction().execute(async (tx) => {
         await lockChain(tx, 'postgres');
         erasing = desk(server.service, ['erase', 'ada@example.com', '--yes']);
-        await until(async () => {
-          const { rows } =
-            await sql`select 1 from pg_locks where not granted and locktype = 'advisory'`.execute(db);
-          return rows.length > 0;
-        });
+        await until(async () => (await countLockWaiters(db)) > 0);
         // What the sealer had read before.
         const { id } = await tx.selectFrom('consent_receipts').select('id').executeTakeFirstOrThrow();
         const entry = { position: 1, receipt_id: id, content: 'ada@example.com', salt: 's', sealed_at: 0 };

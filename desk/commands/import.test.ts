@@ -4,14 +4,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
-
-import { sql } from 'kysely';
 
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
-import { lockAddress } from '#server/db/tables/challenges.ts';
 import { suppress } from '#server/db/tables/suppressions.ts';
 import type { StoryEntry } from '#desk/people/story-of-a-person.ts';
+import { inTurnBehindLock } from '#testing/address-lock.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { desk, type DeskAnswer } from '#testing/desk.ts';
 import { codeIn } from '#testing/inbox.ts';
@@ -258,28 +255,13 @@ for (const engine of ENGINES) {
 
 it('a person erased during an import does not come back by it, on postgres', () =>
   withServer({ engine: 'postgres' }, async (server) => {
-    const { db, engine } = server.database;
     await importFile(server, 'email\nada@example.com\n');
-    const waiting = async (count: number) => {
-      for (;;) {
-        const { rows } = await sql<{ count: number }>`
-          select count(*) as count from pg_locks where locktype = 'advisory' and not granted
-          and database = (select oid from pg_database where datname = current_database())
-        `.execute(db);
-        if (rows[0]?.count === count) return;
-        await setImmediate();
-      }
-    };
-    const both = await db.transaction().execute(async (tx) => {
-      await lockAddress(tx, engine, 'ada@example.com');
-      const erasing = desk(server.service, ['erase', 'ada@example.com', '--yes']);
-      await waiting(1);
-      const importing = importFile(server, 'email\nada@example.com\neve@example.com\n');
-      await waiting(2);
-      return { erasing, importing };
-    });
-    assert.match((await both.erasing).out, /1 imported person/);
-    assert.match((await both.importing).notes, /^ +1 {2}erased here before, not brought back$/m);
+    const [erased, brought] = await inTurnBehindLock(server.database, 'ada@example.com', [
+      () => desk(server.service, ['erase', 'ada@example.com', '--yes']),
+      () => importFile(server, 'email\nada@example.com\neve@example.com\n'),
+    ]);
+    assert.match(erased.out, /1 imported person/);
+    assert.match(brought.notes, /^ +1 {2}erased here before, not brought back$/m);
     assert.deepEqual(await emails(server), ['eve@example.com']);
   }));
 

@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 
 import { sql } from 'kysely';
 
@@ -16,6 +15,7 @@ import {
   type ServerOptions,
   type ServerUnderTest,
 } from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
 
 const LIMITS = { maxOpen: 12, maxPerNetwork: 4 };
 const VISITOR = '127.0.0.77';
@@ -49,7 +49,7 @@ async function withPort(
         socket.pause();
         if (say) socket.write(say);
       }
-      while (sockets.length < before + count) await setTimeout(2);
+      await until(() => sockets.length >= before + count);
     };
     try {
       await test({ ...server, port, sockets, attack });
@@ -126,8 +126,7 @@ describe('a client that holds connections', () => {
         assert.ok(open().length <= LIMITS.maxPerNetwork);
 
         for (const address of ATTACKERS) await server.attack(address, LIMITS.maxPerNetwork, say);
-        if (say === FILMS)
-          while (open().some(({ writableLength }) => writableLength === 0)) await setTimeout(5);
+        if (say === FILMS) await until(() => open().every(({ writableLength }) => writableLength > 0));
         assert.equal(open().length, LIMITS.maxOpen);
         await expectService(server.port, 'many addresses');
         assert.ok((await refusals(server, 'process')) > 0);
@@ -162,7 +161,7 @@ describe('a connection', () => {
       const arrived = once(server.app.server, 'request') as Promise<[IncomingMessage]>;
       const waiting = ask(server.port, 'POST', API.leads, filledForm());
       const [request] = await arrived;
-      while (!request.readableEnded) await setTimeout(2);
+      await until(() => request.readableEnded);
       // Its two kinds of neighbours in the crowd: from elsewhere, and from its own network.
       for (const address of [...ATTACKERS, VISITOR]) await server.attack(address, 10);
       release();
@@ -197,10 +196,10 @@ describe('a connection', () => {
       };
       const socket = connect({ port: server.port, host: '127.0.0.1', localAddress: VISITOR });
       socket.pause().write(FILMS);
-      while (!server.sockets.some(({ writableLength }) => writableLength > 0)) await setTimeout(2);
+      await until(() => server.sockets.some(({ writableLength }) => writableLength > 0));
       assert.ok((await answered()) < 30);
       socket.resume();
-      while ((await answered()) < 30) await setTimeout(5);
+      await until(async () => (await answered()) >= 30);
       socket.destroy();
     }));
 
@@ -211,6 +210,6 @@ describe('a connection', () => {
       await server.attack('127.0.0.2', 3);
       assert.equal(await open(), 3);
       server.app.server.closeAllConnections();
-      while ((await open()) !== 0) await setTimeout(5);
+      await until(async () => (await open()) === 0);
     }));
 });

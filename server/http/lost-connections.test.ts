@@ -4,11 +4,11 @@ import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, it } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 
 import { API } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
 
 const CLIENTS = 40;
 
@@ -36,7 +36,7 @@ async function listen({ app }: ServerUnderTest): Promise<number> {
 
 async function untilAllAreGone({ app }: ServerUnderTest): Promise<void> {
   const open = () => new Promise((resolve) => app.server.getConnections((_, count) => resolve(count)));
-  while ((await open()) !== 0) await setTimeout(5);
+  await until(async () => (await open()) === 0);
 }
 
 async function expectNoFailure(server: ServerUnderTest): Promise<void> {

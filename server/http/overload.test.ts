@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, it } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 
 import '@fastify/under-pressure';
 import Fastify, { type FastifyInstance } from 'fastify';
@@ -11,6 +10,7 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import { addLoadShedding, mostResidentBytes } from '#server/http/load-shedding.ts';
 import { API } from '#shared/api.ts';
 import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
 
 // On PostgreSQL: SQLite answers one call before it looks at the next, so few are ever in hand.
 describe('load shedding', () => {
@@ -53,10 +53,10 @@ describe('a late event loop', () => {
 
   it('is shed', async () => {
     const app = await appThatSheds(20);
-    while ((await app.inject('/')).statusCode !== 503) {
+    await until(async () => {
       block(100);
-      await setTimeout(1);
-    }
+      return (await app.inject('/')).statusCode === 503;
+    });
     await app.close();
   });
 
@@ -65,7 +65,7 @@ describe('a late event loop', () => {
     // Longer than the second between two looks: at the first look there is nothing yet to reckon with.
     block(1_200);
     await app.ready();
-    while (app.memoryUsage().eventLoopDelay === 0) await setTimeout(1);
+    await until(() => app.memoryUsage().eventLoopDelay > 0);
     assert.ok(app.isUnderPressure(), 'the start was late');
     assert.equal((await app.inject('/')).statusCode, 200);
     await app.close();
@@ -74,9 +74,9 @@ describe('a late event loop', () => {
   it('is not held against visitors when a busy machine makes the end of the start late', async () => {
     const app = await appThatSheds(1_000);
     await app.ready();
-    while (app.memoryUsage().eventLoopDelay === 0) await setTimeout(1);
+    await until(() => app.memoryUsage().eventLoopDelay > 0);
     block(1_600);
-    while (!app.isUnderPressure()) await setTimeout(1);
+    await until(() => app.isUnderPressure());
     assert.equal((await app.inject('/')).statusCode, 200);
     await app.close();
   });
@@ -89,7 +89,7 @@ describe('a process that holds too much memory', () => {
   it('answers 503, and its health says to restart it', () =>
     withServer({ engine: 'sqlite', maxResidentBytes: 1 }, async (server) => {
       // It looks once a second.
-      while ((await server.app.inject(API.article)).statusCode !== 503) await setTimeout(20);
+      await until(async () => (await server.app.inject(API.article)).statusCode === 503);
       const form = await createVisitor(server).post(API.leads, filledForm());
       assert.equal(form.statusCode, 503);
       assert.ok(Number(form.headers['retry-after']) > 0);
@@ -151,7 +151,7 @@ describe('half a request', () => {
       assert.match(await ended, /^HTTP\/1\.1 408 Request Timeout\r\n/);
       const open = () =>
         new Promise((resolve) => server.app.server.getConnections((_, count) => resolve(count)));
-      while ((await open()) !== 0) await setTimeout(20);
+      await until(async () => (await open()) === 0);
     }),
   );
 });

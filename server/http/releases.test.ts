@@ -287,8 +287,10 @@ it(
       );
 
       const killed = startBuild(project);
-      while (!readdirSync(building).some((name) => existsSync(path.join(building, name, 'release', 'files'))))
-        await setTimeout(2);
+      const hasFiles = () =>
+        readdirSync(building).some((name) => existsSync(path.join(building, name, 'release', 'files')));
+      // Looked for often: a build does not keep them for long.
+      while (killed.exitCode === null && !hasFiles()) await setTimeout(2);
       killed.kill('SIGKILL');
       assert.equal(await ended(killed), 'SIGKILL');
       assert.equal(releasesIn(dist).length, 1);

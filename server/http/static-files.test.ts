@@ -6,13 +6,13 @@ import { readFileSync } from 'node:fs';
 import { Agent, request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { setTimeout } from 'node:timers/promises';
 import { describe, it } from 'node:test';
 
 import { API } from '#shared/api.ts';
 import { TEST_CAMPAIGN, TEST_DIST } from '#testing/built-site.ts';
 import { decodedBody } from '#testing/decoded-body.ts';
 import { withServer, type ServerOptions, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
 
 const FILM = '/media/film.mp4';
 const film = readFileSync(path.join(TEST_CAMPAIGN, FILM));
@@ -417,7 +417,7 @@ describe('both ways', () => {
         await get(FILM, { range: 'bytes=0-9' });
         assert.equal(server.logLines.length, lines);
         // Counted when the last byte is handed over, which a reader may learn earlier.
-        while ((await counted(`method="GET",route="${FILM}",status="206"`)) === 0) await setTimeout(2);
+        await until(async () => (await counted(`method="GET",route="${FILM}",status="206"`)) > 0);
         assert.equal(await counted(home), before + 1);
         assert.ok((await counted('method="GET",route="/",status="304"')) > 0);
         assert.ok((await counted(`method="HEAD",route="${chunk}",status="200"`)) > 0);
@@ -436,7 +436,7 @@ describe('both ways', () => {
               const isSame = entry['route'] === route && entry['status'] === status;
               return isSame && entry['reqId'] === refused['x-request-id'];
             });
-          while (!isLogged()) await setTimeout(2);
+          await until(() => isLogged());
         }
       }
     }));
@@ -445,7 +445,7 @@ describe('both ways', () => {
     withWays({ maxResidentBytes: 1 }, async (ways, chunk) => {
       for (const get of ways) {
         // It looks once a second.
-        while ((await get('/')).statusCode !== 503) await setTimeout(20);
+        await until(async () => (await get('/')).statusCode === 503);
         const response = await get(chunk);
         assert.equal(response.statusCode, 503);
         assert.ok(Number(response.headers['retry-after']) > 0);

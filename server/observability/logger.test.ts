@@ -7,6 +7,7 @@ import * as z from 'zod';
 import { createLogger, createSay, describeError } from '#server/observability/logger.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { createVisitor, filledForm, withServer } from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
 
 // A whole word: the name of a machine may be hexadecimal.
 const PERSONAL = /\bada\b|lovelace|analytical|203\.0\.113|123456/i;
@@ -135,9 +136,7 @@ for (const engine of ENGINES) {
         await spoil('outbox', 'update').execute(db);
         await createVisitor(server, '203.0.113.7').post('/api/leads', filledForm());
         server.wakeWorker();
-        while (!server.logLines.some((line) => line.includes('worker'))) {
-          await new Promise((resolve) => setImmediate(resolve));
-        }
+        await until(() => server.logLines.some((line) => line.includes('worker')));
         // A request.
         await spoil('submissions', 'insert').execute(db);
         const failed = await createVisitor(server, '203.0.113.7').post('/api/leads', filledForm());

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 
 import { API } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { codeIn, startInbox } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
 
 const EMAIL = 'ada@example.com';
 
@@ -103,7 +103,7 @@ for (const engine of ENGINES) {
       withServer({ engine }, async (server) => {
         await server.inbox.close();
         await createVisitor(server).post(API.leads, filledForm());
-        while (server.mailEvents.length === 0) await setTimeout(5);
+        await until(() => server.mailEvents.length > 0);
         assert.equal((await server.app.inject(API.health)).statusCode, 200, 'a first failure is no alarm');
         await server.advance(121);
         const sick = await server.app.inject(API.health);
@@ -128,7 +128,7 @@ for (const engine of ENGINES) {
           createVisitor(server, address).post(API.leads, filledForm({ email }));
         const health = async () => (await server.app.inject(API.health)).statusCode;
         await ask('deferred-1@example.com');
-        while (server.mailEvents.length === 0) await setTimeout(5);
+        await until(() => server.mailEvents.length > 0);
         await server.advance(121);
         assert.equal(await health(), 200, 'a stranger must not be able to do this');
         for (let count = 2; count <= 6; count += 1) await ask(`deferred-${count}@example.com`);
@@ -142,7 +142,7 @@ for (const engine of ENGINES) {
         // Their codes are over, and so are their counts.
         await server.advance(600);
         server.wakeWorker();
-        while (server.mailEvents.filter(({ type }) => type === 'dropped').length < 8) await setTimeout(5);
+        await until(() => server.mailEvents.filter(({ type }) => type === 'dropped').length >= 8);
         assert.equal((await ask(EMAIL)).statusCode, 202);
         await server.inbox.waitForMail(EMAIL);
         await server.advance(0);

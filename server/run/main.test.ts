@@ -5,7 +5,6 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writ
 import os from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 
 import { sql } from 'kysely';
 
@@ -26,6 +25,7 @@ import {
 import { startSiteProcess } from '#testing/start-site.ts';
 import { codeIn, startInbox } from '#testing/inbox.ts';
 import { tryStart } from '#testing/try-start.ts';
+import { until } from '#testing/until.ts';
 
 const MAIN = path.resolve(import.meta.dirname, 'main.ts');
 const START = path.join(PROJECT_FOLDER, 'server', 'start.js');
@@ -172,7 +172,7 @@ describe('an instance', () => {
       }
       const modeOf = (name: string) => (statSync(path.join(data, name)).mode & 0o777).toString(8);
       assert.equal((await ask(site)).status, 202);
-      while (readdirSync(mail).length < 2) await setTimeout(10);
+      await until(() => readdirSync(mail).length >= 2);
       for (const name of ['leads.db', 'leads.db-wal', 'leads.db-shm', 'app-secret'])
         assert.equal(modeOf(name), '600', name);
       for (const name of readdirSync(mail)) assert.equal(modeOf(path.join('mail', name)), '600', name);
@@ -205,7 +205,7 @@ describe('an instance', () => {
       const origin = { origin: site.url, 'content-type': 'application/json' };
       const form = { method: 'POST', headers: origin, body: JSON.stringify(filledForm()) };
       assert.equal((await fetch(site.url + API.leads, form)).status, 202);
-      while (!site.output().includes('is your code')) await setTimeout(10);
+      await until(() => site.output().includes('is your code'));
       await site.stop('SIGTERM');
       const lines = site.output().trim().split('\n');
       const said = lines.map((line) => (JSON.parse(line) as { msg: string }).msg);
@@ -218,7 +218,7 @@ describe('an instance', () => {
   it('tries its mail account, and serves the page though it cannot be used', () =>
     inFolder(async (folder) => {
       const site = await startSiteProcess({ SMTP_URL: 'smtp://127.0.0.1:1' }, folder);
-      while (!site.output().includes('cannot be used')) await setTimeout(10);
+      await until(() => site.output().includes('cannot be used'));
       assert.match(
         site.output(),
         /"msg":"The mail server 127\.0\.0\.1:1 cannot be used \(\w+\): check host and port/,
@@ -272,9 +272,7 @@ describe('housekeeping', () => {
       }
       const site = await startSiteProcess(env, folder);
       try {
-        const patience = AbortSignal.timeout(10_000);
-        while (!site.output().includes('Housekeeping deleted'))
-          await setTimeout(10, null, { signal: patience });
+        await until(() => site.output().includes('Housekeeping deleted'));
         assert.match(site.output(), /"expired":\{"limit_windows":1\}/);
       } finally {
         await site.stop('SIGINT');

@@ -14,6 +14,7 @@ import type { Schema } from '#server/db/schema.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { filledForm } from '#testing/server-under-test.ts';
 import { startSite, type Site } from '#testing/start-site.ts';
+import { until } from '#testing/until.ts';
 
 async function outboxRow(site: Site): Promise<Selectable<Schema['outbox']>> {
   const config: Config['database'] = site.databaseUrl.startsWith('file:')
@@ -53,7 +54,7 @@ describe('Ctrl-C', { concurrency: true }, () => {
     const { site, release } = await busySite();
     try {
       const stopped = site.stop('SIGINT');
-      while (!site.output().includes('"msg":"Stopping."')) await setTimeout(5);
+      await until(() => site.output().includes('"msg":"Stopping."'));
       site.child.kill('SIGINT');
       release();
       assert.equal(await stopped, 0);
@@ -68,7 +69,7 @@ describe('Ctrl-C', { concurrency: true }, () => {
     const { site, release } = await busySite();
     try {
       const stopped = site.stop('SIGINT');
-      while (!site.output().includes('"msg":"Stopping."')) await setTimeout(5);
+      await until(() => site.output().includes('"msg":"Stopping."'));
       // Signals that wait together count once.
       while (site.child.exitCode === null && site.child.signalCode === null) {
         site.child.kill('SIGINT');
@@ -104,7 +105,7 @@ for (const engine of ENGINES) {
         assert.equal((await ask(site)).status, 202);
         await inHand;
         const stopped = site.stop('SIGTERM');
-        while (!site.output().includes('"msg":"Stopping."')) await setTimeout(5);
+        await until(() => site.output().includes('"msg":"Stopping."'));
         release();
         assert.equal(await stopped, 0);
         assert.equal(site.inbox.mails.length, 1);
@@ -146,7 +147,7 @@ describe('a server among rude neighbours', { concurrency: true }, () => {
     const site = await startSite({ inbox: { onRecipient } });
     try {
       assert.equal((await ask(site)).status, 202);
-      while (!site.output().includes('could not be delivered')) await setTimeout(10);
+      await until(() => site.output().includes('could not be delivered'));
       assert.match(site.output(), /"type":"refused","errorClass":"5xx"/);
       assert.doesNotMatch(site.output(), /ada@example\.com/);
       assert.match((await outboxRow(site)).reply ?? '', /<ada@example\.com>: Recipient address rejected/);

@@ -1,19 +1,18 @@
 // Personal data: every column is classified, and what is known about an address is found and erased.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 
 import { sql } from 'kysely';
 
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import { chainSignerOf, deriveSecrets } from '#server/secrets/secrets.ts';
-import { lockAddress } from '#server/db/tables/challenges.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { COLUMNS } from '#server/db/personal-columns.ts';
 import { erasePersonalData, listPersonalData } from '#server/db/across/personal-data.ts';
 import type { Schema } from '#server/db/schema.ts';
 import { withdrawConsent } from '#server/visitors/unsubscribe/withdraw.ts';
 import { API } from '#shared/api.ts';
+import { inTurnBehindLock } from '#testing/address-lock.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { codeIn } from '#testing/inbox.ts';
@@ -242,32 +241,14 @@ for (const engine of ENGINES) {
 
 it('a code that is compared while its address is erased opens nothing, on postgres', () =>
   withServer({ engine: 'postgres' }, async (server) => {
-    const { db, engine } = server.database;
     const visitor = createVisitor(server, HOME);
     await visitor.post(API.leads, filledForm());
     const code = codeIn(await server.inbox.waitForMail(EMAIL));
     await server.advance(0);
-    const waiting = async (count: number) => {
-      for (;;) {
-        const { rows } = await sql<{ count: number }>`
-          select count(*) as count from pg_locks where locktype = 'advisory' and not granted
-          and database = (select oid from pg_database where datname = current_database())
-        `.execute(db);
-        if (rows[0]?.count === count) return;
-        await setImmediate();
-      }
-    };
-    const { erased, answered } = await db
-      .transaction()
-      .execute(async (tx) => {
-        await lockAddress(tx, engine, EMAIL);
-        const erasing = erase(server, EMAIL);
-        await waiting(1);
-        const answering = visitor.post(API.verify, { email: EMAIL, code });
-        await waiting(2);
-        return { erased: erasing, answered: answering };
-      })
-      .then(async (both) => ({ erased: await both.erased, answered: await both.answered }));
+    const [erased, answered] = await inTurnBehindLock(server.database, EMAIL, [
+      () => erase(server, EMAIL),
+      () => visitor.post(API.verify, { email: EMAIL, code }),
+    ]);
     assert.equal(erased.codes, 1);
     assert.equal(answered.headers['x-error-code'], 'wrong-code');
     assert.equal(await server.countRows('leads'), 0);

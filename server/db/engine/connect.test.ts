@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 
 import { sql } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
 import { isOutage } from '#server/db/engine/outages.ts';
 import { freshDatabase } from '#testing/databases.ts';
+import { until } from '#testing/until.ts';
 
 it('the error that made SQLite give up a transaction is the one that is thrown', async () => {
   const { db, close } = await freshDatabase('sqlite');
@@ -42,7 +42,7 @@ it('a PostgreSQL connection that breaks inside a transaction fails that transact
         const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx);
         await sql`select pg_terminate_backend(${rows[0]?.pid})`.execute(db);
         // No query runs while it breaks: the error has no statement to belong to.
-        while (await isConnected(db, rows[0]?.pid)) await setTimeout(5);
+        await until(async () => !(await isConnected(db, rows[0]?.pid)));
         await sql`select 1`.execute(tx);
       }),
       isOutage,

@@ -18,6 +18,7 @@ import { TEST_DIST } from '#testing/built-site.ts';
 import { freshDatabase } from '#testing/databases.ts';
 import { codeIn, type InboxBehaviour } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
 
 const FOREVER_MS = 600_000;
 
@@ -154,7 +155,7 @@ describe('while another process holds the write lock', () => {
         assert.equal(await isNoted(), false);
       }
       unlock();
-      while (!(await isNoted())) await setImmediate();
+      await until(isNoted);
       assert.equal(server.inbox.mails.length, 1);
       assert.ok(!server.logLines.some((line) => line.includes('"worker"')), 'and nothing failed');
     });

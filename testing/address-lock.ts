@@ -1,0 +1,37 @@
+// On PostgreSQL: what happens to one address at the same time, in the order that a test chooses.
+import { sql } from 'kysely';
+
+import { lockAddress } from '#server/db/tables/challenges.ts';
+import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { until } from '#testing/until.ts';
+
+/** How many statements wait for an advisory lock in this database. */
+export async function countLockWaiters(db: Db): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from pg_locks where locktype = 'advisory' and not granted
+    and database = (select oid from pg_database where datname = current_database())
+  `.execute(db);
+  return rows[0]!.count;
+}
+
+/**
+ * Locks an address, begins each step once the one before waits for the lock, and lets them through in that order.
+ * @returns what each step came to
+ */
+export async function inTurnBehindLock<First, Second>(
+  { db, engine }: OpenDatabase,
+  email: string,
+  steps: readonly [() => Promise<First>, () => Promise<Second>],
+): Promise<[First, Second]> {
+  const begun = await db.transaction().execute(async (tx) => {
+    await lockAddress(tx, engine, email);
+    // The lock was only sent: an answer to what was sent after it says that it is held. Without one a step may be first to take it.
+    await sql`select 1`.execute(tx);
+    const first = steps[0]();
+    await until(async () => (await countLockWaiters(db)) === 1);
+    const second = steps[1]();
+    await until(async () => (await countLockWaiters(db)) === 2);
+    return { first, second };
+  });
+  return Promise.all([begun.first, begun.second]);
+}
