@@ -31,6 +31,7 @@ import { DAY_MS, HOUR_MS } from '#server/platform/time.ts';
 import { DEFAULT_CAMPAIGN, ensureBuilt } from '#testing/built-site.ts';
 import { copyProject } from '#testing/project-copy.ts';
 import { startSiteProcess } from '#testing/start-site.ts';
+import { until } from '#testing/until.ts';
 
 const PROJECT = path.resolve(import.meta.dirname, '..', '..');
 const NOW = Date.UTC(2026, 10, 21, 12);
@@ -289,8 +290,7 @@ it(
       const killed = startBuild(project);
       const hasFiles = () =>
         readdirSync(building).some((name) => existsSync(path.join(building, name, 'release', 'files')));
-      // Looked for often: a build does not keep them for long.
-      while (killed.exitCode === null && !hasFiles()) await setTimeout(2);
+      await until(hasFiles, 60_000, 2);
       killed.kill('SIGKILL');
       assert.equal(await ended(killed), 'SIGKILL');
       assert.equal(releasesIn(dist).length, 1);
