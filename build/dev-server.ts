@@ -60,9 +60,9 @@ import '/styles/critical-not-found.ts';
 // The styles have come.
 document.querySelector('style').remove();
 for (const [family, file] of [['Newsreader', 'newsreader'], ['Hanken Grotesk', 'hanken-grotesk']])
-  new FontFace(family, \`url(/fonts/\${file}.woff2)\`, { weight: '400 600' })
-    .load()
-    .then((font) => document.fonts.add(font));
+  document.fonts.add(
+    new FontFace(family, \`url(/fonts/\${file}.woff2)\`, { display: 'swap', weight: '400 600' }),
+  );
 document.documentElement.className = localStorage.getItem('theme') === 'dark' ? 'dark' : 'light';
 start();
 </script>

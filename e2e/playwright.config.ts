@@ -15,7 +15,7 @@ export default defineConfig<{ machineFace: boolean }>({
   fullyParallel: true,
   workers: 2,
   forbidOnly: true,
-  // A test that passes at the second try hides a bug. Two say which they hide (focus.spec.ts, verification.spec.ts).
+  // A test that passes at the second try hides a bug.
   retries: 0,
   timeout: 30_000,
   expect: { timeout: 7_000 },

@@ -119,12 +119,11 @@ const loadFonts = () => {
     ['Newsreader', 'newsreader'],
     ['Hanken Grotesk', 'hanken-grotesk'],
   ] as const) {
-    const font = new FontFace(family, `url(/fonts/${file}.woff2)`, { weight: '400 600' });
+    const font = new FontFace(family, `url(/fonts/${file}.woff2)`, { display: 'swap', weight: '400 600' });
+    // Before it is loaded: only of its own faces does the document tell that they have come (landing/use-arrival.ts).
+    document.fonts.add(font);
     // Where one does not come, its stand-in is a good face too (styles/tokens.css).
-    const loaded = font.load().then(
-      () => document.fonts.add(font),
-      () => {},
-    );
+    const loaded = font.load().catch(() => {});
     if (analytics) faces?.push(loaded);
   }
   // The operator's visit counter (analytics/analytics.ts), of the page alone and not of the 404 page: when nothing else is to come.
