@@ -1,9 +1,9 @@
-// Makes sure that there is a Chromium to test with: takes the one it finds, else installs one. Firefox, WebKit and the programs that
-// some tests put in front of the page it installs as well where it can; a run without them passes, and says so.
+// Makes sure that there is a Chromium to test with: takes the one it finds, else installs one. On Debian it installs the quicker one without
+// windows, Firefox, WebKit and the programs that some tests put in front of the page as well; a run without them passes, and says so.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
-import { findChromium } from '#testing/chromium.ts';
+import { drawsWindows, findChromium } from '#testing/chromium.ts';
 import { DEBIAN_PACKAGES, findEngine } from '#testing/engines/find-engines.ts';
 import { findProgram, missingPrograms, PROGRAM_NAMES, PROGRAMS } from '#testing/programs.ts';
 
@@ -37,13 +37,14 @@ const install = (packages: readonly string[]): boolean =>
 
 /** What Debian calls what is not here, in groups that are of use without the others. */
 function missingPackages(): (readonly string[])[] {
+  const chromium = findChromium();
   const engines = (['firefox', 'webkit'] as const).filter((name) => findEngine(name) === undefined);
   // systemd would start them in any runlevel.
   const programs = existsSync('/run/systemd/system')
     ? []
     : PROGRAM_NAMES.filter((name) => findProgram(name) === undefined);
   return [
-    ...(findChromium() === undefined ? [['chromium-headless-shell']] : []),
+    ...(chromium === undefined || drawsWindows(chromium) ? [['chromium-headless-shell']] : []),
     ...engines.map((name) => DEBIAN_PACKAGES[name]),
     ...programs.map((name) => [PROGRAMS[name].debian]),
   ];
