@@ -1,5 +1,6 @@
 // The whole server in one process, with a clock the test moves: the service (server/run/service.ts), its worker and application,
 // and a real SMTP server. Requests go through Fastify's inject; everything behind it is what production runs.
+import assert from 'node:assert/strict';
 import os from 'node:os';
 import path from 'node:path';
 
@@ -212,6 +213,8 @@ export async function withServer(
   const server = await startServer(options);
   try {
     await test(server);
+    const answeredTwice = server.logLines.filter((line) => line.includes('FST_ERR_REP_ALREADY_SENT'));
+    assert.deepEqual(answeredTwice, [], 'every request is answered once');
   } finally {
     await server.close();
   }

@@ -174,7 +174,8 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
         if (!read.success) return sendError(reply, 'invalid-input');
         try {
           const answer = await handle(request, reply, read.data);
-          if (answer === reply) return reply;
+          // Not compared with the reply: one that is awaited is gone.
+          if (reply.sent) return reply;
           return answer === null ? await sendError(reply, 'not-found') : await reply.send(answer);
         } catch (error) {
           return answerFailure(error, reply);
