@@ -11,14 +11,13 @@ import { Answered } from '#desk/web/ui/answered.tsx';
 import { Button } from '#desk/web/ui/button.tsx';
 import { Confirm } from '#desk/web/ui/confirm.tsx';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
-import { Dialog, DialogActions } from '#desk/web/ui/dialog.tsx';
+import { Dialog, DialogForm } from '#desk/web/ui/dialog.tsx';
 import { EmptyState } from '#desk/web/ui/empty-state.tsx';
 import { Field } from '#desk/web/ui/fields.tsx';
 import { useNotice } from '#desk/web/ui/notice.tsx';
 import { Section } from '#desk/web/ui/page.tsx';
 import { Table, type Column } from '#desk/web/ui/table.tsx';
-import { parts, passkeys as words } from '#desk/web/words.ts';
-import styles from '#desk/web/account/passkeys.module.css';
+import { passkeys as words } from '#desk/web/words.ts';
 
 /** The longest name, in characters. */
 const NAME_LENGTH = 100;
@@ -77,11 +76,12 @@ function AddPasskey({ onClose }: { readonly onClose: () => void }) {
   const { mutate, isPending, error } = useAddPasskey();
   return (
     <Dialog open onOpenChange={onClose} title={words.add} text={words.addText}>
-      <form
-        className={styles.form}
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isPending) return;
+      <DialogForm
+        action={words.addAction}
+        working={words.waiting}
+        isBusy={isPending}
+        error={error}
+        onSubmit={() => {
           if (name.trim() === '') {
             setComplaint(words.noName);
             return;
@@ -106,18 +106,7 @@ function AddPasskey({ onClose }: { readonly onClose: () => void }) {
             setComplaint(undefined);
           }}
         />
-        {error && (
-          <p className={styles.error} role="alert">
-            {error.message}
-          </p>
-        )}
-        <DialogActions>
-          <Button onClick={onClose}>{parts.cancel}</Button>
-          <Button type="submit" look="primary" aria-busy={isPending || undefined}>
-            {isPending ? words.waiting : words.addAction}
-          </Button>
-        </DialogActions>
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }

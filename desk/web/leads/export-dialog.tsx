@@ -8,10 +8,10 @@ import { usePerson } from '#desk/web/person.ts';
 import { useAsk } from '#desk/web/queries.ts';
 import { Answered } from '#desk/web/ui/answered.tsx';
 import { Button } from '#desk/web/ui/button.tsx';
-import { Dialog, DialogActions } from '#desk/web/ui/dialog.tsx';
+import { Dialog, DialogActions, DialogForm } from '#desk/web/ui/dialog.tsx';
 import { SelectField } from '#desk/web/ui/fields.tsx';
 import { useNotice } from '#desk/web/ui/notice.tsx';
-import { leads as words, parts } from '#desk/web/words.ts';
+import { leads as words } from '#desk/web/words.ts';
 import styles from '#desk/web/leads/leads.module.css';
 
 type ExportProps = {
@@ -73,13 +73,7 @@ export function ExportDialog({ filter, open, onOpenChange }: ExportProps) {
           );
           const chosen = fitting.find(({ name }) => name === format) ?? fitting[0];
           return progress === null ? (
-            <form
-              className={styles.exportForm}
-              onSubmit={(event) => {
-                event.preventDefault();
-                start();
-              }}
-            >
+            <DialogForm action={words.exportStart} error={error} onSubmit={start}>
               <SelectField
                 label={words.format}
                 options={fitting.map(({ name }) => ({ value: name, name }))}
@@ -88,18 +82,7 @@ export function ExportDialog({ filter, open, onOpenChange }: ExportProps) {
               />
               <p className={styles.about}>{chosen?.about}</p>
               {fitting.length < formats.length && <p className={styles.about}>{words.fewerFormats}</p>}
-              {error && (
-                <p className={styles.error} role="alert">
-                  {error.message}
-                </p>
-              )}
-              <DialogActions>
-                <Button onClick={close}>{parts.cancel}</Button>
-                <Button type="submit" look="primary">
-                  {words.exportStart}
-                </Button>
-              </DialogActions>
-            </form>
+            </DialogForm>
           ) : (
             <div className={styles.exportForm}>
               <ProgressBar {...progress} />

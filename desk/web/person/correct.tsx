@@ -15,10 +15,9 @@ import {
 } from '#desk/web/person/correct-draft.ts';
 import { usePerson } from '#desk/web/person.ts';
 import { useSend } from '#desk/web/queries.ts';
-import { Button } from '#desk/web/ui/button.tsx';
-import { Dialog, DialogActions } from '#desk/web/ui/dialog.tsx';
+import { Dialog, DialogForm } from '#desk/web/ui/dialog.tsx';
 import { AreaField, ChoicesField, Field, SelectField } from '#desk/web/ui/fields.tsx';
-import { parts, personPage } from '#desk/web/words.ts';
+import { personPage } from '#desk/web/words.ts';
 import { splitChoices } from '#shared/own-answers.ts';
 
 const words = personPage.correct;
@@ -37,13 +36,12 @@ export function Correct({ person, onClose, onDone }: ChangeProps) {
   const changes = changesIn(before, draft);
   return (
     <Dialog open onOpenChange={onClose} title={words.title} text={words.text}>
-      <form
-        className={styles.form}
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (changes === null || isPending) return;
-          mutate({ id: person.id, ...changes }, { onSuccess: () => onDone(words.done) });
-        }}
+      <DialogForm
+        action={words.action}
+        isReady={changes !== null}
+        isBusy={isPending}
+        error={error}
+        onSubmit={() => mutate({ id: person.id, ...changes }, { onSuccess: () => onDone(words.done) })}
       >
         {(['name', 'company'] as const).map((field) => (
           <Corrected
@@ -66,18 +64,7 @@ export function Correct({ person, onClose, onDone }: ChangeProps) {
           />
         ))}
         {questions.length > 0 && <p className={styles.quiet}>{words.takeAway}</p>}
-        {error && (
-          <p className={styles.error} role="alert">
-            {error.message}
-          </p>
-        )}
-        <DialogActions>
-          <Button onClick={onClose}>{parts.cancel}</Button>
-          <Button type="submit" look="primary" disabled={changes === null} aria-busy={isPending || undefined}>
-            {isPending ? parts.working : words.action}
-          </Button>
-        </DialogActions>
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }

@@ -1,7 +1,7 @@
 // Dialogues over the page, by Radix: focus goes in, stays, and comes back. Radix's own overlay is not used: it writes styles into the
 // document, which the policy forbids.
 import * as RadixDialog from '@radix-ui/react-dialog';
-import { useRef, type ReactNode } from 'react';
+import { useRef, type ComponentType, type ReactNode } from 'react';
 
 import { Button } from '#desk/web/ui/button.tsx';
 import { parts as words } from '#desk/web/words.ts';
@@ -65,6 +65,67 @@ export function Dialog({ open, onOpenChange, title, text, children }: DialogProp
         </div>
       </RadixDialog.Portal>
     </RadixDialog.Root>
+  );
+}
+
+type DialogFormProps = {
+  /** Radix's part around the button that closes the dialogue. */
+  readonly Cancel?: ComponentType<{ readonly asChild: true; readonly children: ReactNode }>;
+  /** The button that does it: a verb. */
+  readonly action: string;
+  /** What the button says meanwhile. */
+  readonly working?: string;
+  /** Whether it cannot be undone. */
+  readonly isDanger?: boolean;
+  readonly isBusy?: boolean;
+  /** False until what it asks for is filled in. */
+  readonly isReady?: boolean;
+  /** Why it failed. */
+  readonly error?: Error | null | undefined;
+  readonly onSubmit: () => void;
+  readonly children?: ReactNode;
+};
+
+/** What a dialogue asks for, and its two buttons. It is sent once at a time. */
+export function DialogForm({
+  Cancel = RadixDialog.Close,
+  action,
+  working = words.working,
+  isDanger = false,
+  isBusy = false,
+  isReady = true,
+  error,
+  onSubmit,
+  children,
+}: DialogFormProps) {
+  return (
+    <form
+      className={styles.form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isReady && !isBusy) onSubmit();
+      }}
+    >
+      {children}
+      {error && (
+        <p className={styles.error} role="alert">
+          {error.message}
+        </p>
+      )}
+      <DialogActions>
+        <Cancel asChild>
+          <Button>{words.cancel}</Button>
+        </Cancel>
+        <Button
+          type="submit"
+          look={isDanger ? 'danger' : 'primary'}
+          disabled={!isReady}
+          aria-busy={isBusy || undefined}
+        >
+          {isBusy ? working : action}
+        </Button>
+      </DialogActions>
+    </form>
   );
 }
 
