@@ -118,16 +118,28 @@ export type DeskRole = 'read' | 'all';
 const DESK_PERSON = /^([^\s<>@:]+@[^\s<>@:]+)(?::(read|all))?$/;
 
 const deskPeople = z.optional(
-  textTo(
-    (text): readonly (readonly [email: string, role: DeskRole])[] | null => {
-      const people = listIn(text).map((part) => {
+  z.pipe(
+    z.string(),
+    z.transform((text, { issues }) => {
+      const people = new Map<string, DeskRole>();
+      // A complaint repeats no value, so an entry is named by its place.
+      const refuse = (why = '') =>
+        issues.push({
+          code: 'custom',
+          input: text,
+          message: `must be addresses, each once, such as ada@example.com:all, bob@example.com (who may only read)${why}`,
+        });
+      const parts = listIn(text);
+      for (const [index, part] of parts.entries()) {
         const [, address = '', role = 'read'] = DESK_PERSON.exec(part) ?? [];
-        return asciiAddress(address) === null ? null : ([normaliseEmail(address), role as DeskRole] as const);
-      });
-      return people.length > 0 && people.every((person) => person !== null) ? people : null;
-    },
-    (people) => people !== null && new Set(people.map(([email]) => email)).size === people.length,
-    'must be addresses, each once, such as ada@example.com:all, bob@example.com (who may only read)',
+        const email = normaliseEmail(address);
+        if (asciiAddress(address) === null) refuse(`: entry ${index + 1} is not one`);
+        else if (people.has(email)) refuse(`: entry ${index + 1} repeats one`);
+        else people.set(email, role as DeskRole);
+      }
+      if (parts.length === 0) refuse();
+      return people;
+    }),
   ),
 );
 

@@ -476,8 +476,13 @@ describe('settings', () => {
     for (const [changes, complaint] of [
       [{ DESK_PEOPLE: '' }, /^DESK_PEOPLE must be set too: the addresses that may sign in/],
       [{ DESK_PEOPLE: 'ada' }, /^DESK_PEOPLE must be addresses, each once, such as ada@example\.com:all/],
-      [{ DESK_PEOPLE: 'ada@example.com:admin' }, /^DESK_PEOPLE must be addresses/],
-      [{ DESK_PEOPLE: 'ada@example.com, ADA@example.com:all' }, /^DESK_PEOPLE must be addresses, each once/],
+      [{ DESK_PEOPLE: 'ada@example.com:admin' }, /^DESK_PEOPLE must be addresses.*: entry 1 is not one\./],
+      [{ DESK_PEOPLE: 'ada@example.com, bob.example.com' }, /^DESK_PEOPLE must be .*: entry 2 is not one\./],
+      [
+        { DESK_PEOPLE: 'bob@example.com, ada@example.com, ADA@example.com:all' },
+        /^DESK_PEOPLE must be addresses, each once.*: entry 3 repeats one\./,
+      ],
+      [{ DESK_PEOPLE: ',' }, /^DESK_PEOPLE must be addresses, each once.*\(who may only read\)\./],
       [{ DESK_URL: 'desk.example.com' }, /^DESK_URL must be an address such as https:\/\/desk\.example\.com/],
       [{ DESK_URL: 'https://example.com/desk' }, /^DESK_URL must be the address of a host alone/],
       [{ DESK_URL: 'https://ada:x@desk.example.com' }, /^DESK_URL must be the address of a host alone/],

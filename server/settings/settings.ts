@@ -217,7 +217,7 @@ function dkimOf(settings: Environment): DkimConfig | null {
 const deskOf = ({ DESK_URL, DESK_PORT, DESK_PEOPLE }: Environment): DeskConfig | null =>
   DESK_URL === undefined
     ? null
-    : { url: new URL(DESK_URL).origin, port: DESK_PORT, people: new Map(DESK_PEOPLE) };
+    : { url: new URL(DESK_URL).origin, port: DESK_PORT, people: DESK_PEOPLE ?? new Map() };
 
 /**
  * The same settings with every file named in full.
