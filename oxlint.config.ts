@@ -251,6 +251,7 @@ export default defineConfig({
       },
     ],
     'import/no-cycle': 'error',
+    'import/no-duplicates': 'error',
     'import/no-unassigned-import': 'off',
     'import/no-named-as-default': 'off',
     'import/no-named-as-default-member': 'off',

@@ -17,9 +17,8 @@ import {
 } from '#desk/commands/lead-selection.ts';
 import { complainOfOrigin } from '#desk/export/known-sources.ts';
 import { minuteOf } from '#desk/shown-time.ts';
-import { listExports, type NamedExport } from '#server/db/across/export-history.ts';
+import { listExports, type NamedExport, rememberExported } from '#server/db/across/export-history.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { rememberExported } from '#server/db/across/export-history.ts';
 import { FORMAT_NAMES, FORMATS } from '#desk/export/export-columns.ts';
 import { refuseUnproven } from '#desk/export/refuse-unproven.ts';
 import { writeLeads } from '#desk/export/write-leads.ts';

@@ -8,8 +8,9 @@ import { describe, it } from 'node:test';
 
 import { examineAddress } from '#desk/doctor/address.ts';
 import { createDns } from '#server/platform/dns.ts';
-import { TEST_CERTIFICATE, TEST_KEY } from '#testing/certificate.ts';
 import {
+  TEST_CERTIFICATE,
+  TEST_KEY,
   TEST_SITE_CERTIFICATE as CERTIFICATE,
   TEST_SITE_CERTIFICATE_OF_2020 as OLD_CERTIFICATE,
   TEST_SITE_KEY as KEY,

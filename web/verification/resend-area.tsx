@@ -3,10 +3,9 @@ import { useMutation } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 
 import { toasts as toastWords, verification as words } from '#campaign/interface.yaml';
-import { language } from '#campaign/site.yaml';
+import { language, variant } from '#campaign/site.yaml';
 import type { CodeRequested } from '#shared/api.ts';
 import type { Lead } from '#shared/lead.ts';
-import { variant } from '#campaign/site.yaml';
 import { requestCode } from '#web/api-client.ts';
 import { ownVariant } from '#web/variant.ts';
 import { failureToast } from '#web/messages.ts';

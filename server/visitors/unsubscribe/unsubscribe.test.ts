@@ -8,8 +8,7 @@ import { sql } from 'kysely';
 import { v7 as uuid } from 'uuid';
 
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
-import { chainSignerOf } from '#server/secrets/secrets.ts';
-import { deriveSecrets } from '#server/secrets/secrets.ts';
+import { chainSignerOf, deriveSecrets } from '#server/secrets/secrets.ts';
 import { unsubscribeUrl } from '#server/secrets/mail-links.ts';
 import { sealConsents } from '#server/upkeep/consent-sealer.ts';
 import { verifyChain } from '#server/db/across/consent-check.ts';
