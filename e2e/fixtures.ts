@@ -136,7 +136,7 @@ function watchForComplaints(context: BrowserContext): string[] {
 }
 
 /** Chromium's shell has a pointer that rests in the corner and reports it to every new page, as if a visitor had moved it. */
-function forgetRestingPointer(): void {
+export function forgetRestingPointer(): void {
   addEventListener(
     'pointermove',
     (event) => {

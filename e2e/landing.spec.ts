@@ -1,4 +1,4 @@
-import { expect, stopClock, test } from './fixtures.ts';
+import { expect, forgetRestingPointer, stopClock, test } from './fixtures.ts';
 
 test('the second call to action leads to the form as well', async ({ page, visitor }) => {
   await page.goto('/');
@@ -290,6 +290,7 @@ test('a phone with three pixels a point fetches no more than the page promises f
     isMobile: true,
     hasTouch: true,
   });
+  await context.addInitScript(forgetRestingPointer);
   const page = await context.newPage();
   const weights = new Map<string, number>();
   page.on('requestfinished', (request) => {

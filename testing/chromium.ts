@@ -31,6 +31,8 @@ export const drawsWindows = (path: string): boolean => PATHS.includes(path);
 const CHROMIUM_ARGUMENTS = [
   '--no-sandbox',
   '--disable-gpu',
+  // Letters as wide as in other browsers: those of the shell would else be rounded to whole pixels, and lines break elsewhere.
+  '--font-render-hinting=none',
   '--disable-quic',
   '--no-first-run',
   '--disable-background-networking',
