@@ -33,7 +33,8 @@ let bytes = 0;
 let begun = false;
 process.once('SIGTERM', () => process.stdout.write(String(bytes), () => process.exit()));
 for (;;) {
-  const { body } = await fetch(url + '/api/export?format=csv', { headers: { cookie } });
+  const { ok, status, body } = await fetch(url + '/api/export?format=csv', { headers: { cookie } });
+  if (!ok) throw new Error('An export was answered ' + status);
   for await (const part of body) {
     if (!begun) process.stderr.write('begun\\n');
     begun = true;
@@ -92,6 +93,7 @@ async function measure(engine: Engine): Promise<void> {
       // What starting costs is not the export's: a colleague who exports does so on another machine.
       await once(reader.stderr, 'data');
       const speed = await turn();
+      proof.expect(reader.exitCode === null, `${engine}: the reader of the export ended by itself`);
       reader.kill('SIGTERM');
       bytes += Number(await said);
       return speed;

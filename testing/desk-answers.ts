@@ -27,10 +27,14 @@ export type AskedDesk = {
 export function askedDesk(service: Service, { dnsServers }: Pick<DeskContext, 'dnsServers'> = {}): AskedDesk {
   const noted: Noted[] = [];
   const { handlers, calls, files, warmUp } = createAnswers(service);
+  const note: DeskContext['note'] = async (deed, about, details = '') => {
+    noted.push({ deed, about, details });
+  };
   const context: DeskContext = {
     service,
     person: { email: null, role: 'all' },
-    note: async (deed, about, details = '') => void noted.push({ deed, about, details }),
+    note,
+    noteDone: note,
     signal: new AbortController().signal,
     // No server is there: no test asks about real domains.
     dnsServers: dnsServers ?? ['127.0.0.1:9'],

@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 
 import type { FastifyInstance } from 'fastify';
+import { sql } from 'kysely';
 
 import * as doorCalls from '#desk/calls/door.ts';
 import * as figureCalls from '#desk/calls/figures.ts';
@@ -15,9 +16,11 @@ import { createLink } from '#desk/http/door/link.ts';
 import { createMemorySessions } from '#desk/http/door/sessions.ts';
 import { DESK_SIGN_IN } from '#server/settings/tries-and-rates.ts';
 import { API } from '#shared/api.ts';
+import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import {
   createDeskBrowser,
+  type DeskBrowser,
   DESK_SETTINGS,
   DESK_URL,
   signInAtDesk,
@@ -65,6 +68,26 @@ const send = (
     ...(call.method === 'POST' && { payload: {} }),
     ...options,
   });
+
+/** Asks as a browser that goes away before the answer, once something holds. */
+async function leaveWhen(
+  app: FastifyInstance,
+  { cookies }: DeskBrowser,
+  [path, request]: [string, RequestInit & { readonly headers?: Readonly<Record<string, string>> }],
+  holds: () => boolean | Promise<boolean>,
+): Promise<void> {
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  const cookie = Array.from(cookies, ([name, value]) => `${name}=${value}`).join('; ');
+  const leaving = new AbortController();
+  const asked = fetch(url + path, {
+    ...request,
+    headers: { ...request.headers, cookie },
+    signal: leaving.signal,
+  });
+  await until(holds);
+  leaving.abort();
+  await assert.rejects(asked, { name: 'AbortError' });
+}
 
 describe('every call of the desk', () => {
   it('refuses a NUL, which PostgreSQL cannot hold, from a stranger and from a colleague', () =>
@@ -201,16 +224,8 @@ describe('every call of the desk', () => {
             const visitor = createVisitor(server);
             await visitor.post(API.leads, filledForm({ email: 'grace@engines.example' }));
             await server.advance(1_200);
-            const url = await app.listen({ host: '127.0.0.1', port: 0 });
-            const cookie = Array.from(ada.cookies, ([name, value]) => `${name}=${value}`).join('; ');
-            const leaving = new AbortController();
-            const asked = fetch(`${url}/api/lost?from=2026-11-20&to=2026-11-20`, {
-              headers: { cookie },
-              signal: leaving.signal,
-            });
-            await until(() => dns.questions.length > 0);
-            leaving.abort();
-            await assert.rejects(asked, { name: 'AbortError' });
+            const lost = '/api/lost?from=2026-11-20&to=2026-11-20';
+            await leaveWhen(app, ada, [lost, {}], () => dns.questions.length > 0);
             // It ends at once, in place of waiting for DNS.
             await setTimeout(200);
             assert.doesNotMatch(server.logLines.join('\n'), /A request failed/);
@@ -222,6 +237,31 @@ describe('every call of the desk', () => {
       await dns.close();
     }
   });
+
+  it('logs what failed also when the browser has left meanwhile', () =>
+    withServer({ engine: 'postgres', env: DESK_SETTINGS }, (server) =>
+      withDesk(server, async (app) => {
+        const { db } = server.database;
+        const ada = createDeskBrowser(app);
+        await signInAtDesk(server, ada, ADA);
+        const { leadId: id } = await becomeLead(server, 'grace@engines.example');
+        await server.advance(0);
+        await db.transaction().execute(async (tx) => {
+          await sql`lock table suppressions in access exclusive mode`.execute(tx);
+          const body = JSON.stringify({ id, reason: 'by-hand' });
+          const headers = { 'content-type': 'application/json' };
+          await leaveWhen(app, ada, ['/api/person/suppress', { method: 'POST', headers, body }], async () => {
+            const { rows } =
+              await sql`select 1 from pg_locks where not granted and relation = 'suppressions'::regclass`.execute(
+                db,
+              );
+            return rows.length > 0;
+          });
+          await sql`alter table suppressions rename to suppressions_away`.execute(tx);
+        });
+        await until(() => server.logLines.some((line) => line.includes('A request failed')));
+      }),
+    ));
 
   it('is not at the page’s address', () =>
     withServer({ engine: 'sqlite', env: DESK_SETTINGS }, async ({ app }) => {
@@ -286,11 +326,16 @@ describe('the link of "desk open"', () => {
       await schema.alterTable('desk_log').renameTo('away').execute();
       await withDesk(
         server,
-        async (app) => assert.equal((await enter(app, unwritable.door.link.token)).statusCode, 200),
+        async (app) => {
+          const browser = createDeskBrowser(app);
+          const entered = await browser.post('/api/sign-in/link', { token: unwritable.door.link.token });
+          assert.equal(entered.statusCode, 200);
+          assert.equal((await browser.post('/api/sign-out')).statusCode, 200);
+        },
         unwritable,
       );
       await schema.alterTable('away').renameTo('desk_log').execute();
-      assert.match(server.logLines.join('\n'), /A sign-in at the desk could not be noted/);
+      assert.match(server.logLines.join('\n'), /What was done at the desk could not be noted/);
       assert.equal(await server.countRows('desk_sessions'), 0);
       const log = await server.database.db.selectFrom('desk_log').selectAll().execute();
       assert.deepEqual(

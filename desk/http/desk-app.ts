@@ -5,7 +5,6 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import type { Needs, Role } from '#desk/calls/call.ts';
-import type { Deed } from '#desk/calls/door.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { createAnswers } from '#desk/http/answers/all-answers.ts';
 import { NO_STORE, serveDeskFiles } from '#desk/http/app-files.ts';
@@ -83,7 +82,12 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
       // What is counted is the page.
       funnel: { pageSeen: () => {} },
     },
-    { ...options, loadLimits: options.loadLimits ?? PATIENT, release: null, urlSetting: 'DESK_URL' },
+    {
+      ...options,
+      loadLimits: options.loadLimits ?? PATIENT,
+      release: null,
+      urlSetting: door.kind === 'people' ? 'DESK_URL' : null,
+    },
   );
   const { app, visitorAddress, sendError } = http;
   const cookies = createDeskCookies(secrets, door.url);
@@ -131,8 +135,16 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
   const noteBy = (request: FastifyRequest, email: string | null) => {
     const who = email ?? AT_THE_MACHINE;
     const from = fromOf(request);
-    return (deed: Deed, about: string | null, details?: string) =>
+    const note: DoorContext['note'] = (deed, about, details) =>
       noteDeed(service, { who, deed, about, details, from });
+    const noteDone: DoorContext['note'] = (deed, ...more) =>
+      note(deed, ...more).catch((error: unknown) =>
+        service.logger.error(
+          { err: error, deed },
+          'What was done at the desk could not be noted in its record.',
+        ),
+      );
+    return { note, noteDone };
   };
 
   const contextOf = (request: FastifyRequest, reply: FastifyReply): DoorContext => {
@@ -146,7 +158,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
     return {
       service,
       person: { email: session.email, role },
-      note: noteBy(request, session.email),
+      ...noteBy(request, session.email),
       signal: gone.signal,
       dnsServers,
       session,
@@ -154,11 +166,12 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
     };
   };
 
-  /** Turns what a handler threw into an answer. For a browser that has gone there is none, and its going is no fault of ours. */
+  /** Turns what a handler threw into an answer. That a browser has gone is no fault of ours; what else failed meanwhile is. */
   const answerFailure = (error: unknown, reply: FastifyReply): FastifyReply => {
     if (error instanceof CommandFailure)
       return refuse(reply, error.exitCode === 2 ? 'invalid-input' : 'cannot-be-done', error.message);
-    if (reply.raw.destroyed) return reply.code(CLIENT_CLOSED_REQUEST).send();
+    if (reply.raw.destroyed && error instanceof Error && error.name === 'AbortError')
+      return reply.code(CLIENT_CLOSED_REQUEST).send();
     throw error;
   };
 

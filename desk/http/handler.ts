@@ -10,11 +10,15 @@ type SignedIn = {
   readonly role: Role;
 };
 
+type Note = (deed: Deed, about: string | null, details?: string) => Promise<void>;
+
 export type DeskContext = {
   readonly service: Service;
   readonly person: SignedIn;
   /** Notes in the record who did what. @param about the address that it was about @param details never personal */
-  readonly note: (deed: Deed, about: string | null, details?: string) => Promise<void>;
+  readonly note: Note;
+  /** The same after a deed that cannot be taken back: what keeps it from being noted is in the log, and the answer tells what was done. */
+  readonly noteDone: Note;
   /** Aborted when the browser goes away. */
   readonly signal: AbortSignal;
   /** DNS servers to ask; the machine's own if not given. */

@@ -95,7 +95,10 @@ function readAnswer(
       2,
     );
   }
-  const result = answerSchema({ ...field, required: false }, messages).safeParse(
+  // What stands there may stay, though the form no longer offers it.
+  const stands = [held[id]?.answer ?? []].flat();
+  const offered = field.options && { options: [...field.options, ...stands] };
+  const result = answerSchema({ ...field, ...offered, required: false }, messages).safeParse(
     field.kind === 'choices' ? splitChoices(text) : text,
   );
   if (!result.success) throw new CommandFailure(`${field.label}: ${result.error.issues[0]!.message}`, 2);

@@ -47,7 +47,7 @@ export async function countAnswers(
   for await (const groups of answerGroups(
     database,
     { ...span, variant: only?.variant },
-    { withAttribution: only !== undefined },
+    { withAttribution: only?.source !== undefined || only?.campaign !== undefined },
   ))
     for (const { answers, attribution, people } of groups) {
       onCounted(people);

@@ -3,7 +3,8 @@ import { CommandFailure } from '#desk/command-failure.ts';
 import { complainOfOrigin } from '#desk/export/known-sources.ts';
 import type { Period } from '#desk/report/period.ts';
 import { gatherReport, type Report } from '#desk/report/report.ts';
-import { shownSource } from '#server/attribution/source.ts';
+import { shownSource, type Origin } from '#server/attribution/source.ts';
+import { isVariantOfLeads } from '#server/db/across/report-figures.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import type { Only } from '#server/figures/figures.ts';
 import { byNearness } from '#server/platform/nearest-name.ts';
@@ -63,10 +64,11 @@ async function readOnly(
   const { variant } = wanted;
   if (variant === undefined) return origin;
   const names = campaign.variants.map(({ name }) => name);
-  if (!names.includes(variant))
+  // The leads of a comparison that is over still say which page they saw.
+  if (!names.includes(variant) && !(await isVariantOfLeads(database.db, variant)))
     throw new CommandFailure(
       names.length === 0
-        ? 'This campaign has one page: there are no variants to choose from.'
+        ? `This campaign has one page, and no lead came by a variant “${variant}”.`
         : `There is no variant “${variant}”. There are: ${byNearness(variant, names).join(', ')}.`,
       2,
     );
@@ -74,7 +76,7 @@ async function readOnly(
 }
 
 /** @throws {CommandFailure} when no one came from there */
-async function readOrigin(db: Db, wanted: Only): Promise<Only | undefined> {
+async function readOrigin(db: Db, wanted: Origin): Promise<Origin | undefined> {
   for (const kind of ['source', 'campaign'] as const) {
     const name = wanted[kind];
     const complaint = name === undefined ? null : await complainOfOrigin(db, kind, name);

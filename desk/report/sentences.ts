@@ -2,7 +2,14 @@
 import { NO_ANSWER, OTHER_ANSWERS, type AnswerCounts } from '#desk/report/answers.ts';
 import type { CodeFate } from '#server/db/across/code-fates.ts';
 import { OTHERS } from '#server/attribution/source.ts';
-import { countOf, type CodeStep, type Figures, type Row, type Step } from '#server/figures/figures.ts';
+import {
+  countOf,
+  type CodeStep,
+  type Figures,
+  type Only,
+  type Row,
+  type Step,
+} from '#server/figures/figures.ts';
 import type { Share as ShareOfViews } from '#desk/report/compare-variants.ts';
 import type { Report } from '#desk/report/report.ts';
 import type { Comparison } from '#desk/report/variants.ts';
@@ -126,6 +133,12 @@ export const scopeInWords = ({ period, only }: Pick<Report, 'period' | 'only'>):
     ...(only?.campaign === undefined ? [] : [`campaign ${only.campaign}`]),
     ...(only?.variant === undefined ? [] : [`variant ${only.variant}`]),
   ].join(', ');
+
+/** Whom a report on some people cannot know. */
+const leftOut = ({ source, campaign }: Only): string =>
+  source === undefined && campaign === undefined
+    ? 'Of people who entered no code, those whose form was erased or has expired are left out.'
+    : 'People whose form was erased or has expired are left out: where they came from is no longer known.';
 
 /** Fewer people than that say little. */
 const ENOUGH_TO_JUDGE = 20;
@@ -389,11 +402,7 @@ export function notes({
     ...(only?.variant === undefined
       ? []
       : ['Views of one variant are left out; first views of all of them are compared in the whole report.']),
-    ...(only === undefined
-      ? []
-      : [
-          'People whose form was erased or has expired are left out: where they came from is no longer known.',
-        ]),
+    ...(only === undefined ? [] : [leftOut(only)]),
     'A mail platform is recognised by the domain of the address, that of a company by the mail servers which DNS names for it. “Other” run their own mail server, or are not known.',
   ];
 }

@@ -18,7 +18,7 @@ import { createLetterPage, type LetterPage } from '#server/http/letter-page.ts';
 import { addLoadShedding, type LoadLimits } from '#server/http/load-shedding.ts';
 import { refuseOtherMethods } from '#server/http/other-methods.ts';
 import type { Release } from '#server/http/releases.ts';
-import { refuseOtherOrigins } from '#server/http/same-origin.ts';
+import { refuseOtherOrigins, type UrlSetting } from '#server/http/same-origin.ts';
 import { addSecurityHeaders } from '#server/http/security-headers.ts';
 import { addSiteFastPath } from '#server/http/site-fast-path.ts';
 import { createSitePath, type SitePath } from '#server/http/site-path.ts';
@@ -56,7 +56,7 @@ export type HttpOptions = {
   /** The built site; null serves the API alone. */
   readonly release: Release | null;
   /** The setting that `publicUrl` comes from. */
-  readonly urlSetting?: 'PUBLIC_URL' | 'DESK_URL';
+  readonly urlSetting?: UrlSetting | null;
   /** True once the process was asked to stop. */
   readonly isStopping: () => boolean;
   /** True once another process serves at this address: no visitor needs to be sent elsewhere. */

@@ -6,13 +6,13 @@ import type { SendError } from '#server/http/errors.ts';
 import { API } from '#shared/api.ts';
 
 /**
- * The sender of a request that changes something: our page, our page under a name that is not PUBLIC_URL's, or another site.
+ * The sender of a request that changes something: our page, our page under another name than that of its address, or another site.
  * Browsers send Origin with every POST, and Sec-Fetch-Site (Fetch Metadata, W3C) says how the two sites relate; programs send
  * neither.
  */
 type Origin = 'ours' | 'another name' | 'another site';
 
-/** @param ours origin of the public page */
+/** @param ours origin of the page or the desk */
 function originOf({ headers }: FastifyRequest, ours: string): Origin {
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return 'another site';
@@ -24,16 +24,19 @@ function originOf({ headers }: FastifyRequest, ours: string): Origin {
   return LOOPBACK.test(origin.hostname) ? 'ours' : 'another name';
 }
 
+/** The settings that say where a page is. */
+export type UrlSetting = 'PUBLIC_URL' | 'DESK_URL';
+
 /** As URL writes them. */
 const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
 
 /**
  * Refuses requests of other sites, before their bodies are read.
- * @param page publicUrl: its address. urlSetting: which setting that is
+ * @param page publicUrl: its address. urlSetting: which setting says it; null: none
  */
 export function refuseOtherOrigins(
   app: FastifyInstance,
-  { publicUrl, urlSetting }: { readonly publicUrl: string; readonly urlSetting: 'PUBLIC_URL' | 'DESK_URL' },
+  { publicUrl, urlSetting }: { readonly publicUrl: string; readonly urlSetting: UrlSetting | null },
   sendError: SendError,
 ): void {
   const { origin: ours } = new URL(publicUrl);
@@ -47,7 +50,11 @@ export function refuseOtherOrigins(
     if (origin === 'another name' && !warned) {
       warned = true;
       request.log.warn(
-        `A form came from an address that is not ${urlSetting}, and was refused. If people open the page there, set ${urlSetting} to it.`,
+        `A form came from another address than ${ours}, and was refused. ${
+          urlSetting === null
+            ? 'Open the page at its own.'
+            : `If people open the page there, set ${urlSetting} to it.`
+        }`,
       );
     }
     return sendError(reply, 'wrong-origin');

@@ -12,7 +12,7 @@ const FILE = path.join(PROJECT_FOLDER, 'desk', 'serve.js');
 const PAUSE_MS = { first: 1_000, longest: 60_000 } as const;
 /** One that ran for so long is started again after the first pause. */
 const STEADY_MS = 60_000;
-/** A desk that is to end finishes what it has in hand, such as an export, within this time. */
+/** A desk that is to end answers what it has in hand within this time. A long export is cut off, and its browser says so. */
 const END_WITHIN_MS = 5_000;
 
 export type DeskProcess = { readonly stop: () => Promise<void> };

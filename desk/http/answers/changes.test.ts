@@ -76,6 +76,12 @@ for (const engine of ENGINES) {
         assert.equal(corrected?.details['company'], 'Analytical Engines → Engines <&> Co');
         await ask('correct', { id, answers: { phone: '' } });
         assert.deepEqual(Object.keys((await ask('story', { id }))!.person.answers), ['topics']);
+        // The form offered it when the answer was given.
+        const topics = { label: 'Topics', answer: ['Personas', 'Data'] };
+        const held = { answers: JSON.stringify({ topics }) };
+        await server.database.db.updateTable('leads').set(held).where('id', '=', id).execute();
+        await ask('correct', { id, answers: { topics: 'Prompts; Data' } });
+        assert.deepEqual((await ask('story', { id }))!.person.answers['topics']?.answer, ['Prompts', 'Data']);
         for (const [wrong, sentence] of [
           [{ name: 'A' }, /at least 2/],
           [{ answers: { topics: 'Gossip' } }, /Topics: Please choose/],
@@ -94,6 +100,7 @@ for (const engine of ENGINES) {
           [
             { deed: 'corrected', about: ADA, details: 'company, phone, topics' },
             { deed: 'corrected', about: ADA, details: 'phone' },
+            { deed: 'corrected', about: ADA, details: 'topics' },
           ],
         );
       }));

@@ -20,7 +20,7 @@ import { normaliseEmail } from '#shared/lead.ts';
 const addressOf = ({ database }: Pick<Service, 'database'>, id: string) => addressOfPerson(database.db, id);
 
 export const correct: Handler<typeof correctCall> = async (
-  { service, note },
+  { service, noteDone },
   { id, name, company, answers = {} },
 ) => {
   const email = await addressOf(service, id);
@@ -38,11 +38,11 @@ export const correct: Handler<typeof correctCall> = async (
     company,
     answers: Object.entries(answers).map(([question, text]) => ({ id: question, text })),
   });
-  await note('corrected', email, changed.join(', '));
+  await noteDone('corrected', email, changed.join(', '));
   return {};
 };
 
-export const erase: Handler<typeof eraseCall> = async ({ service, note }, { id, email: typed }) => {
+export const erase: Handler<typeof eraseCall> = async ({ service, noteDone }, { id, email: typed }) => {
   const email = await addressOf(service, id);
   if (email === undefined) return null;
   if (normaliseEmail(typed) !== email)
@@ -50,10 +50,7 @@ export const erase: Handler<typeof eraseCall> = async ({ service, note }, { id, 
       'Nothing was erased: this is not the address of this person. Type it as it stands above.',
     );
   const counts = sayCounts(await eraseAddress(service, email));
-  // The rows are gone, whatever fails now.
-  await note('erased', email, counts).catch((error: unknown) =>
-    service.logger.error({ err: error }, 'An erasure could not be noted in the record of the desk.'),
-  );
+  await noteDone('erased', email, counts);
   const remains = await eraseRemains(service).catch((error: unknown) => {
     service.logger.error({ err: error }, 'The database could not be rewritten after an erasure.');
     return {
@@ -64,34 +61,34 @@ export const erase: Handler<typeof eraseCall> = async ({ service, note }, { id, 
 };
 
 export const suppress: Handler<typeof suppressCall> = async (
-  { service, note },
+  { service, noteDone },
   { id, reason, note: words },
 ) => {
   const email = await addressOf(service, id);
   if (email === undefined) return null;
   const isNew = await suppressAddress(service, { email, reason, note: words?.trim() || null });
   if (!isNew) throw new CommandFailure(`${email} was on the list for that reason already.`);
-  await note('suppressed', email, reason);
+  await noteDone('suppressed', email, reason);
   return {};
 };
 
 export const unsuppress: Handler<typeof unsuppressCall> = async (
-  { service, note, signal },
+  { service, noteDone, signal },
   { id, reason },
 ) => {
   const email = await addressOf(service, id);
   if (email === undefined) return null;
   const why = reason.trim();
-  if (why === '') throw new CommandFailure('Say why it was a slip.', 2);
+  if (why === '') throw new CommandFailure('Say why mail may go again.', 2);
   const slips = await findSlips(service, email, why);
   const { removed } = await undoSlips(service, { email, slips, note: why, signal });
-  await note('unsuppressed', email, removed.map((entry) => entry.reason).join(', '));
+  await noteDone('unsuppressed', email, removed.map((entry) => entry.reason).join(', '));
   return {};
 };
 
-export const sendGuide: Handler<typeof sendGuideCall> = async ({ service, note }, { id }) => {
+export const sendGuide: Handler<typeof sendGuideCall> = async ({ service, noteDone }, { id }) => {
   const email = await addressOf(service, id);
   if (email === undefined) return null;
-  if ((await sendGuideTo(service, email)) === 'queued') await note('sent-guide', email);
+  if ((await sendGuideTo(service, email)) === 'queued') await noteDone('sent-guide', email);
   return {};
 };

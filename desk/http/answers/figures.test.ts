@@ -107,6 +107,16 @@ for (const engine of ENGINES) {
         assert.equal(mail.isWritable, true);
       }));
 
+    it('say that mail waits before the code in it expires, however short its life', () =>
+      withServer({ engine, inbox, env: { CODE_TTL_SECONDS: '300' } }, async (server) => {
+        const { ask } = askedDesk(server.service);
+        await asks(server, 'deferred@example.com');
+        await until(() => server.mailEvents.some(({ type }) => type === 'failed for now'));
+        await server.advance(4 * 60);
+        const { toDo } = (await ask('today'))!;
+        assert.match(JSON.stringify(toDo), /1 mail waits/);
+      }));
+
     it('of past days are counted once an hour, those of today each time', () =>
       withServer({ engine }, async ({ database, service, now, advance }) => {
         const { countEach } = createDayCounts(service);

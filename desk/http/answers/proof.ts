@@ -31,9 +31,9 @@ export function createProof(): FileCall {
       const made = before.then(make);
       before = made.catch(() => {});
       const { page } = await made.catch((error: unknown) => {
-        if (gone.aborted || !tooLong.aborted) throw error;
+        if (gone.aborted || error !== tooLong.reason) throw error;
         throw new CommandFailure(
-          `Checking all consents takes longer than a browser waits. On the server, this writes the proof: npm run -s desk -- consent export ${email}`,
+          `The proof was not ready in the time that a browser waits: all consents are checked for it, and for one person after the other. Try again; or, on the server, this writes it: npm run -s desk -- consent export ${email}`,
         );
       });
       await note('exported', email, 'proof of consent');

@@ -11,8 +11,9 @@ import { DAY_MS, isoTime, MINUTE_MS } from '#server/platform/time.ts';
 import type { Service } from '#server/run/service.ts';
 
 const STANDSTILL_MS = 2 * MINUTE_MS;
-/** Greylisting puts mail off for up to five minutes; a code is given up once it has expired. */
-const WAITS_TOO_LONG_MS = 6 * MINUTE_MS;
+/** Greylisting puts mail off for up to five minutes; but a code is given up once it has expired, and mail about it waits no more. */
+const waitsTooLongMs = ({ codeTtlSeconds }: Service['config']): number =>
+  Math.min(6 * MINUTE_MS, 0.6 * codeTtlSeconds * 1000);
 
 /** Reading the words takes a tenth of a second, and they change seldom. */
 const SAMPLE_KEPT_MS = MINUTE_MS;
@@ -33,7 +34,7 @@ export type ToDoParts = {
 
 /** What needs doing, the heaviest first. */
 export async function toDoOf(
-  { database, clock, warnings }: Service,
+  { database, config, clock, warnings }: Service,
   { findWriteFault, findSample, findings }: ToDoParts,
 ): Promise<readonly ToDo[]> {
   const { db, engine } = database;
@@ -42,7 +43,7 @@ export async function toDoOf(
   const problems = (findings() ?? []).filter(({ state }) => state === 'problem');
   return [
     ...(fault === null ? [] : [problem(WRITE_FAULTS[engine][fault], '/doctor')]),
-    ...(await mailToDo(db, now)),
+    ...(await mailToDo(db, { now, tooLongMs: waitsTooLongMs(config) })),
     ...(await eventsToDo(db)),
     ...problems.map(({ check, sentence }) => problem(`${check}: ${sentence}`, '/doctor')),
     ...(await findSample()).map((sentence) => warning(sentence, '/doctor')),
@@ -55,7 +56,10 @@ const warning = (sentence: string, page: string): ToDo => ({ state: 'warning', s
 
 const mails = (count: number): string => (count === 1 ? '1 mail' : `${count} mails`);
 
-async function mailToDo(db: Service['database']['db'], now: number): Promise<readonly ToDo[]> {
+async function mailToDo(
+  db: Service['database']['db'],
+  { now, tooLongMs }: { readonly now: number; readonly tooLongMs: number },
+): Promise<readonly ToDo[]> {
   const toDo: ToDo[] = [];
   const { depth, oldestCreatedAt = now } = await outboxBacklog(db);
   const waits = `${mails(depth)} ${depth === 1 ? 'waits' : 'wait'}, the oldest since ${minuteOf(isoTime(oldestCreatedAt))} UTC`;
@@ -67,7 +71,7 @@ async function mailToDo(db: Service['database']['db'], now: number): Promise<rea
         '/doctor',
       ),
     );
-  else if (now - oldestCreatedAt >= WAITS_TOO_LONG_MS)
+  else if (now - oldestCreatedAt >= tooLongMs)
     toDo.push(warning(`${waits}. Look which mail servers put it off.`, '/mail'));
   const refused = await countRefusals(db, now - DAY_MS);
   if (refused > 0)

@@ -20,8 +20,8 @@ export const webhooks: Handler<typeof webhooksCall> = async ({ service }) => {
   };
 };
 
-export const retryWebhooks: Handler<typeof retryWebhooksCall> = async ({ service, note }, { ids }) => {
+export const retryWebhooks: Handler<typeof retryWebhooksCall> = async ({ service, noteDone }, { ids }) => {
   const revived = ids?.length === 0 ? 0 : await tryAgain(service, ids);
-  if (revived > 0) await note('retried-webhooks', null, revived === 1 ? '1 event' : `${revived} events`);
+  if (revived > 0) await noteDone('retried-webhooks', null, revived === 1 ? '1 event' : `${revived} events`);
   return { revived };
 };

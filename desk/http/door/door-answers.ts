@@ -49,11 +49,11 @@ export const sessions: DoorHandler<typeof calls.sessions> = async ({
 });
 
 export const endSession: DoorHandler<typeof calls.endSession> = async (
-  { person, sessions: all, note },
+  { person, sessions: all, noteDone },
   { id },
 ) => {
   if (!(await all.end({ id, email: person.email }))) return null;
-  await note('signed-out', null);
+  await noteDone('signed-out', null);
   return {};
 };
 

@@ -41,7 +41,7 @@ export type Doorway = Pick<Http, 'sendError'> & {
   readonly route: AddRoute;
   readonly contextOf: (request: FastifyRequest, reply: FastifyReply) => DoorContext;
   readonly placeOf: (request: FastifyRequest) => Place;
-  readonly noteBy: (request: FastifyRequest, email: string | null) => DoorContext['note'];
+  readonly noteBy: (request: FastifyRequest, email: string | null) => Pick<DoorContext, 'note' | 'noteDone'>;
 };
 
 const ONLY_BY_LINK = 'This desk was opened with "npm run desk -- open": use the link that it printed.';
@@ -66,10 +66,8 @@ export function addDoorRoutes({
     { email, token, details }: { email: string | null; token: string; details?: string },
   ): Promise<Record<string, never>> {
     cookies.setSession(reply, token);
-    // A database that takes no writes is what they may have come to look into.
-    await noteBy(request, email)('signed-in', null, details).catch((error: unknown) =>
-      service.logger.error({ err: error }, 'A sign-in at the desk could not be noted.'),
-    );
+    // Also where the database takes no writes: that is what they may have come to look into.
+    await noteBy(request, email).noteDone('signed-in', null, details);
     return {};
   }
 
@@ -121,10 +119,10 @@ export function addDoorRoutes({
   route(calls.endSession, (request, reply, asked) => answers.endSession(contextOf(request, reply), asked));
   route(calls.log, (request, reply, asked) => answers.log(contextOf(request, reply), asked));
   route(calls.signOut, async (request, reply) => {
-    const { session, sessions, note } = contextOf(request, reply);
+    const { session, sessions, noteDone } = contextOf(request, reply);
     await sessions.end(session);
     cookies.clearSession(reply);
-    await note('signed-out', null);
+    await noteDone('signed-out', null);
     return {};
   });
 
@@ -142,7 +140,7 @@ export function addDoorRoutes({
   });
 
   route(passkeyCalls.addPasskey, async (request, reply, asked) => {
-    const { person, note } = contextOf(request, reply);
+    const { person, noteDone } = contextOf(request, reply);
     if (passkeys === null || person.email === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
     const given = { ...asked, cookie: cookies.readChallenge(request) };
     cookies.clearChallenge(reply);
@@ -152,15 +150,15 @@ export function addDoorRoutes({
         'wrong-passkey',
         'The passkey could not be added. Try again, and finish within five minutes.',
       );
-    await note('added-passkey', null);
+    await noteDone('added-passkey', null);
     return {};
   });
 
   route(passkeyCalls.removePasskey, async (request, reply, { id }) => {
-    const { person, note } = contextOf(request, reply);
+    const { person, noteDone } = contextOf(request, reply);
     if (passkeys === null || person.email === null) return null;
     if (!(await passkeys.remove(person.email, id))) return null;
-    await note('removed-passkey', null);
+    await noteDone('removed-passkey', null);
     return {};
   });
 

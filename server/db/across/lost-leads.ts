@@ -4,7 +4,13 @@ import { sql } from 'kysely';
 import { codeFacts, fateOfFacts, type CodeFate } from '#server/db/across/code-fates.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
-import { lookBack, slicesOf, type LookBack, type Slice } from '#server/db/engine/page-through-table.ts';
+import {
+  lookBack,
+  SLICE_SIZE,
+  slicesOf,
+  type LookBack,
+  type Slice,
+} from '#server/db/engine/page-through-table.ts';
 import type { Span } from '#server/db/across/report-figures.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
 
@@ -28,8 +34,6 @@ export type LostLead = { readonly [Name in keyof LeadAnswers]: LeadAnswers[Name]
   /** What kind of failure the newest mail met last (see the outbox); null when it met none. */
   readonly error_class: string | null;
 };
-
-const SLICE_SIZE = 5_000;
 
 type Where = { readonly span: Span; readonly now: number };
 

@@ -100,11 +100,7 @@ export async function* askedGroups(
       1,
     );
 
-  for await (const { after, last } of slicesOf(
-    db,
-    { table: 'codes', column: 'email', size: atOnce },
-    EVERYTHING,
-  )) {
+  for await (const { after, last } of slicesOf(db, { table: 'codes', column: 'email', size: atOnce })) {
     const several = sql`(
       select c.email from codes c where c.email > ${after} and c.email <= ${last} and ${inSpan('c')}
       group by c.email having count(*) > 1
@@ -126,11 +122,7 @@ export async function* leadGroups(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
   { from, to, variant }: Part,
 ): AsyncGenerator<readonly Group[], void, void> {
-  for await (const { after, last } of slicesOf(
-    db,
-    { table: 'leads', column: 'id', size: ROWS_AT_ONCE },
-    EVERYTHING,
-  )) {
+  for await (const { after, last } of slicesOf(db, { table: 'leads', column: 'id', size: ROWS_AT_ONCE })) {
     const { rows } = await sql<Group>`
       with named as (
         select first_verified_at / ${sql.lit(DAY_MS)} as day, attribution, ${domainExpression('email', engine)} as domain
@@ -159,11 +151,7 @@ export async function* answerGroups(
   { withAttribution }: { readonly withAttribution: boolean },
 ): AsyncGenerator<readonly AnswerGroup[], void, void> {
   const attribution = withAttribution ? sql`attribution` : sql`null`;
-  for await (const { after, last } of slicesOf(
-    db,
-    { table: 'leads', column: 'id', size: ROWS_AT_ONCE },
-    EVERYTHING,
-  )) {
+  for await (const { after, last } of slicesOf(db, { table: 'leads', column: 'id', size: ROWS_AT_ONCE })) {
     const { rows } = await sql<AnswerGroup>`
       select answers, ${attribution} as attribution, count(*) as people
       from leads where id > ${after} and id <= ${last} and first_verified_at >= ${from} and first_verified_at < ${to}
@@ -174,16 +162,23 @@ export async function* answerGroups(
   }
 }
 
+/** Whether a lead came by a variant, also by one that is no longer there. */
+export async function isVariantOfLeads(db: Db, variant: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('leads')
+    .select('id')
+    .where('variant', '=', variant)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** New leads by the variant of the page that had their form; without those of no variant. Groups are to be added up. */
 export async function* variantGroups(
   { db }: Pick<OpenDatabase, 'db'>,
   { from, to }: Span,
 ): AsyncGenerator<readonly { readonly variant: string; readonly people: number }[], void, void> {
-  for await (const { after, last } of slicesOf(
-    db,
-    { table: 'leads', column: 'id', size: ROWS_AT_ONCE },
-    EVERYTHING,
-  )) {
+  for await (const { after, last } of slicesOf(db, { table: 'leads', column: 'id', size: ROWS_AT_ONCE })) {
     const { rows } = await sql<{ variant: string; people: number }>`
       select variant, count(*) as people
       from leads where id > ${after} and id <= ${last} and variant is not null
@@ -205,7 +200,7 @@ export async function countDomains(
   const until = performance.now() + forMs;
   const domains = new Map<string, number>();
   const cut = { table: 'leads', column: 'id', size: DOMAIN_ROWS_AT_ONCE, newestFirst: true } as const;
-  for await (const { after, last } of slicesOf(db, cut, { ...EVERYTHING, upTo: from })) {
+  for await (const { after, last } of slicesOf(db, cut, { upTo: from })) {
     const { rows } = await sql<{ domain: string; people: number }>`
       with named as (
         select ${domainExpression('email', engine)} as domain from leads where id > ${after} and id <= ${last}
@@ -228,5 +223,3 @@ export async function countLeads(db: Db, { from, to }: Span): Promise<number> {
     .executeTakeFirstOrThrow();
   return Number(row.count);
 }
-
-const EVERYTHING = { begin: '', end: null };

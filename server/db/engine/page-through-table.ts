@@ -25,6 +25,9 @@ export async function* pagesAfter<Row, Key>(
   }
 }
 
+/** Rows looked at in one statement where few of them are wanted, or someone waits. */
+export const SLICE_SIZE = 5_000;
+
 /** What comes after one key, up to and including another. */
 export type Slice = { readonly after: string; readonly last: string };
 
@@ -34,8 +37,8 @@ type SlicedTable = 'codes' | 'leads' | 'submissions' | 'imported_leads';
 /**
  * Cuts an indexed column into slices of `size` rows, for statements that want few of them or count them.
  * @param column newestFirst: from the highest key down. size: of each slice, or what says it of the next one
- * @param range begin: the key after which the first slice begins; end: the key before which the last one ends, null: none; upTo: the
- *   highest key that is wanted, itself included, where the newest come first
+ * @param range everything if not given. begin: the key after which the first slice begins; end: the key before which the last one ends,
+ *   null: none; upTo: the highest key that is wanted, itself included, where the newest come first
  */
 export async function* slicesOf(
   db: Db,
@@ -51,10 +54,10 @@ export async function* slicesOf(
     newestFirst?: boolean;
   },
   {
-    begin,
-    end,
+    begin = '',
+    end = null,
     upTo = null,
-  }: { readonly begin: string; readonly end: string | null; readonly upTo?: string | null },
+  }: { readonly begin?: string; readonly end?: string | null; readonly upTo?: string | null } = {},
 ): AsyncGenerator<Slice, void, void> {
   const nextSize = () => (typeof size === 'number' ? size : size());
   const rest = (after: string) =>

@@ -2,10 +2,7 @@
 import { sql } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
-import { slicesOf } from '#server/db/engine/page-through-table.ts';
-
-const SLICE_SIZE = 5_000;
-const EVERYTHING = { begin: '', end: null };
+import { SLICE_SIZE, slicesOf } from '#server/db/engine/page-through-table.ts';
 
 /**
  * Where the people came from of whom anything is kept: leads, and those who asked for a code.
@@ -13,7 +10,7 @@ const EVERYTHING = { begin: '', end: null };
  */
 export async function* attributionPages(db: Db): AsyncGenerator<readonly string[], void, void> {
   for (const table of ['leads', 'submissions'] as const)
-    for await (const { after, last } of slicesOf(db, { table, column: 'id', size: SLICE_SIZE }, EVERYTHING)) {
+    for await (const { after, last } of slicesOf(db, { table, column: 'id', size: SLICE_SIZE })) {
       const rows = await db
         .selectFrom(table)
         .select('attribution')
@@ -37,7 +34,7 @@ export async function* newestAttributions(
   for (const table of ['leads', 'submissions'] as const) {
     const until = performance.now() + forMs;
     const cut = { table, column: 'id', size: SLICE_SIZE, newestFirst: true } as const;
-    for await (const { after, last } of slicesOf(db, cut, EVERYTHING)) {
+    for await (const { after, last } of slicesOf(db, cut)) {
       yield await db
         .selectFrom(table)
         .select(['attribution', sql<number>`count(*)`.as('people')])

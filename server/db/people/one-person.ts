@@ -28,9 +28,12 @@ export async function holdLeadRecord(
   return rows[0];
 }
 
+/** Where people stand, in the order in which they are looked for: by an id that one of these functions gives, the other finds its person. */
+const TABLES_OF_PEOPLE = ['leads', 'imported_leads', 'submissions'] as const;
+
 /** The address of a lead, an imported person or a form; undefined when there is no such row (any more). */
 export async function addressOfPerson(db: Db, id: string): Promise<string | undefined> {
-  for (const table of ['leads', 'imported_leads', 'submissions'] as const) {
+  for (const table of TABLES_OF_PEOPLE) {
     const row = await db.selectFrom(table).select('email').where('id', '=', id).executeTakeFirst();
     if (row !== undefined) return row.email;
   }
@@ -43,7 +46,7 @@ export async function addressOfPerson(db: Db, id: string): Promise<string | unde
  */
 export async function idsOfPeople(db: Db, emails: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const ids = new Map<string, string>();
-  for (const table of ['leads', 'imported_leads', 'submissions'] as const) {
+  for (const table of TABLES_OF_PEOPLE) {
     const left = emails.filter((email) => !ids.has(email));
     if (left.length === 0) break;
     const rows = await db

@@ -4,6 +4,7 @@ import { sql, type RawBuilder } from 'kysely';
 import type { ExportRun } from '#server/db/across/export-history.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import type { TimedTable } from '#server/db/engine/first-id-at.ts';
+import { SLICE_SIZE } from '#server/db/engine/page-through-table.ts';
 import { mayBeWanted } from '#server/db/people/matches.ts';
 import type { LeadFilter, LeadRecord, LeadState } from '#server/db/people/person.ts';
 import { answersOf, type LeadAnswers } from '#shared/lead.ts';
@@ -27,9 +28,6 @@ export type StateReader = TimedTable & {
   ) => Promise<readonly LeadRecord[]>;
 };
 export type PeopleTable = 'leads' | 'submissions' | 'imported_leads';
-
-/** Rows looked at in one statement where few of them are wanted. */
-const SLICE_SIZE = 5_000;
 
 /** A new state is an entry here. */
 export const READERS: Readonly<Record<LeadState, StateReader>> = {

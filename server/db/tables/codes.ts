@@ -6,6 +6,7 @@ import { hasCodeOfItsOwn, prolongChallenges, type Challenge } from '#server/db/t
 import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
+import { inOneTrip } from '#server/db/engine/in-one-trip.ts';
 import { columnsOf } from '#server/db/personal-columns.ts';
 import type { Schema } from '#server/db/schema.ts';
 import { command, statement, valuesOf, type Value } from '#server/db/engine/statement.ts';
@@ -43,15 +44,15 @@ type Claim = { readonly challenge: Challenge | undefined; readonly email: string
 /**
  * The one code that answers a challenge: its own newest, live or not; without one of its own, what a visitor at the same network
  * address asked for.
- * @param ofSameNetwork {@link liveCodeFromAddress}
+ * @param ofSameClient {@link liveCodeFromAddress}
  */
 export async function codeThatAnswers(
   db: Db,
   challenge: Challenge | undefined,
-  ofSameNetwork: Code | undefined,
+  ofSameClient: Code | undefined,
   now: number,
 ): Promise<Code | undefined> {
-  if (!hasCodeOfItsOwn(challenge)) return ofSameNetwork;
+  if (!hasCodeOfItsOwn(challenge)) return ofSameClient;
   const { rows } = await codesOfChallenge(db, { challengeId: challenge.id });
   return newestFirst(rows, now)[0];
 }
@@ -166,8 +167,8 @@ export async function codesAliveSince(
   { emails, since, most }: { emails: readonly string[]; since: number; most: number },
   now: number,
 ): Promise<{ sentAt: number; endsAt: number }[]> {
-  const found = await Promise.all(
-    emails.map((email) => aliveSince(db, { email, since, most, latest: now + CLOCKS_DIFFER_MS })),
+  const found = await inOneTrip(
+    ...emails.map((email) => aliveSince(db, { email, since, most, latest: now + CLOCKS_DIFFER_MS })),
   );
   return found
     .flatMap(({ rows }) => rows)

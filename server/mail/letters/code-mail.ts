@@ -10,8 +10,6 @@ import type { Letter, LetterKind, MailInHand } from '#server/mail/letters/letter
 import type { CodeEmail } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
 
-export type { MailInHand };
-
 /** A code that is mailed later than this lives for its whole lifetime from then on. A shorter delay does not matter. */
 const LATE_MS = 1_000;
 

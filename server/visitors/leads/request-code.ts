@@ -31,7 +31,7 @@ import type { Attribution } from '#server/attribution/attribution.ts';
 import { mailingTime } from '#server/visitors/leads/mailing-time.ts';
 import type { Limits } from '#server/limits/limits.ts';
 import { networkOf } from '#server/platform/network-of.ts';
-import { queueCodeMail, type MailInHand } from '#server/mail/letters/code-mail.ts';
+import { queueCodeMail } from '#server/mail/letters/code-mail.ts';
 import type { VisitorContext } from '#server/visitors/visitor-context.ts';
 import type { CodeRequested } from '#shared/api.ts';
 import type { ApiErrorCode } from '#shared/errors.ts';
@@ -105,7 +105,7 @@ export async function requestCode(
 }
 
 /** The outcome, and the mail that was queued for it. */
-type Answer = RequestCodeOutcome & { readonly mail?: MailInHand };
+type Answer = RequestCodeOutcome & { readonly mail?: Awaited<ReturnType<typeof queueCodeMail>> };
 
 async function answer(
   tx: Db,
@@ -121,7 +121,7 @@ async function answer(
 
   await lockAddress(tx, context.database.engine, email);
   const { browserId, isNewBrowser, clientAddress } = visitor;
-  const [open, ofSameNetwork, maySend] = await inOneTrip(
+  const [open, ofSameClient, maySend] = await inOneTrip(
     isNewBrowser ? undefined : findOpenChallengeFor(tx, { browserId, email, now }),
     liveCodeFromAddress(tx, { email, clientAddress }, now),
     // Only looked up, and needed where no recent code answers.
@@ -130,7 +130,7 @@ async function answer(
   const exhausted = open !== undefined && limits.isExhausted(open);
   const challenge = exhausted ? undefined : open;
 
-  const recent = exhausted ? undefined : await findRecentCode(tx, limits, { challenge, ofSameNetwork }, ask);
+  const recent = exhausted ? undefined : await findRecentCode(tx, limits, { challenge, ofSameClient }, ask);
   if (recent) {
     const challengeId =
       challenge?.id ?? (await openChallenge(tx, ask, { codesSent: 0, expiresAt: recent.expires_at }));
@@ -176,10 +176,10 @@ async function answer(
 async function findRecentCode(
   tx: Db,
   limits: Limits,
-  { challenge, ofSameNetwork }: { challenge: Challenge | undefined; ofSameNetwork: Code | undefined },
+  { challenge, ofSameClient }: { challenge: Challenge | undefined; ofSameClient: Code | undefined },
   { email, now }: Ask,
 ): Promise<Code | undefined> {
-  const code = await codeThatAnswers(tx, challenge, ofSameNetwork, now);
+  const code = await codeThatAnswers(tx, challenge, ofSameClient, now);
   if (code === undefined || !isLive(code, now)) return undefined;
   if (!isRecent(await mailingTime(tx, code, now), limits.resendQuietMs, now)) return undefined;
   // Another browser's code is entered on the shared budget. If that is being used up, only a new code helps.

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { before, describe, it } from 'node:test';
 
+import { sql } from 'kysely';
+
 import { distFolder } from '#server/http/releases.ts';
 import { API, CONSENT_VERSION_HEADER } from '#shared/api.ts';
 import { ensureBuilt } from '#testing/built-site.ts';
@@ -129,9 +131,21 @@ for (const engine of ENGINES) {
         const { out } = await desk(server.service, ['report', '--text', '--variant', 'b']);
         assert.match(out, /, variant b$/m);
         assert.match(out, /Views of one variant are left out/);
+        assert.match(
+          out,
+          /Of people who entered no code, those whose form was erased or has expired are left out/,
+        );
+        assert.doesNotMatch(out, /where they came from is no longer known/);
         const refused = await desk(server.service, ['report', '--json', '--variant', 'bb']);
         assert.equal(refused.exitCode, 2);
         assert.match(refused.notes, /There is no variant “bb”\. There are: b, a\./);
+        // The comparison is over, and its page is gone.
+        const { db } = server.database;
+        for (const table of ['leads', 'submissions'] as const)
+          await sql`update ${sql.table(table)} set variant = 'former' where email = 'one@example.com'`.execute(
+            db,
+          );
+        assert.deepEqual(await report('--variant', 'former'), [{ variant: 'former' }, 1, 1]);
       });
     });
 
