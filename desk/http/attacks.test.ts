@@ -73,7 +73,10 @@ const send = (
 async function leaveWhen(
   app: FastifyInstance,
   { cookies }: DeskBrowser,
-  [path, request]: [string, RequestInit & { readonly headers?: Readonly<Record<string, string>> }],
+  [path, { headers, ...request }]: [
+    string,
+    Omit<RequestInit, 'headers'> & { readonly headers?: Readonly<Record<string, string>> },
+  ],
   holds: () => boolean | Promise<boolean>,
 ): Promise<void> {
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
@@ -81,7 +84,7 @@ async function leaveWhen(
   const leaving = new AbortController();
   const asked = fetch(url + path, {
     ...request,
-    headers: { ...request.headers, cookie },
+    headers: { ...headers, cookie },
     signal: leaving.signal,
   });
   await until(holds);
@@ -428,16 +431,18 @@ for (const engine of ENGINES) {
 
     it('who is in DESK_PEOPLE shows in no answer and in no statement, and nothing kept names who is not', async () => {
       const statements: string[] = [];
-      const database = await freshDatabase(engine, { onStatement: (sql) => void statements.push(sql) });
+      const database = await freshDatabase(engine, {
+        onStatement: (statement) => void statements.push(statement),
+      });
       await withServer({ engine, env: DESK_SETTINGS, database }, (server) =>
         withDesk(server, async (app) => {
           /** What a visitor's request waits for; the mail is queued later, after either. */
           const ofRequest = (from: number) =>
             statements
               .slice(from)
-              .filter((sql) => /desk_sign_ins|limit_windows|desk_sessions|advisory/.test(sql))
+              .filter((statement) => /desk_sign_ins|limit_windows|desk_sessions|advisory/.test(statement))
               // What queues the mail, and what composes it.
-              .filter((sql) => !/mailed_at" = |from "desk_sign_ins" where "id" = /.test(sql));
+              .filter((statement) => !/mailed_at" = |from "desk_sign_ins" where "id" = /.test(statement));
           const walk = async (email: string, address: string) => {
             const browser = createDeskBrowser(app, address);
             const from = statements.length;
