@@ -95,7 +95,7 @@ test('while verifying the boxes are disabled, and after a refusal empty, usable 
 }) => {
   const held = Promise.withResolvers<void>();
   const asked: string[] = [];
-  // One route for all three: a browser whose requests stop being looked at, and are looked at again, may let one pass between.
+  // One route for all three codes. A route that ends and one that begins may let a request pass between them.
   await page.route('**/api/verify', async (route) => {
     asked.push((route.request().postDataJSON() as { code: string }).code);
     if (asked.length === 1) await held.promise;

@@ -25,7 +25,7 @@ export async function inTurnBehindLock<First, Second>(
 ): Promise<[First, Second]> {
   const begun = await db.transaction().execute(async (tx) => {
     await lockAddress(tx, engine, email);
-    // The lock was only sent: an answer to what was sent after it says that it is held. Without one a step may be first to take it.
+    // The lock was only sent. The answer to a later statement shows that it is held; without it, a step may take it first.
     await sql`select 1`.execute(tx);
     const first = steps[0]();
     await until(async () => (await countLockWaiters(db)) === 1);

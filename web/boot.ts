@@ -120,7 +120,7 @@ const loadFonts = () => {
     ['Hanken Grotesk', 'hanken-grotesk'],
   ] as const) {
     const font = new FontFace(family, `url(/fonts/${file}.woff2)`, { display: 'swap', weight: '400 600' });
-    // Before it is loaded: only of its own faces does the document tell that they have come (landing/use-arrival.ts).
+    // Added before it is loaded, or the document would not report that it came (landing/use-arrival.ts).
     document.fonts.add(font);
     // Where one does not come, its stand-in is a good face too (styles/tokens.css).
     const loaded = font.load().catch(() => {});

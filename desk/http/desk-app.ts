@@ -166,7 +166,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
     };
   };
 
-  /** Turns what a handler threw into an answer. That a browser has gone is no fault of ours; what else failed meanwhile is. */
+  /** Turns what a handler threw into an answer. A browser that has gone is no fault of ours; what failed for another reason is logged. */
   const answerFailure = (error: unknown, reply: FastifyReply): FastifyReply => {
     if (error instanceof CommandFailure)
       return refuse(reply, error.exitCode === 2 ? 'invalid-input' : 'cannot-be-done', error.message);
@@ -187,7 +187,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
         if (!read.success) return sendError(reply, 'invalid-input');
         try {
           const answer = await handle(request, reply, read.data);
-          // Not compared with the reply: one that is awaited is gone.
+          // A reply is thenable: awaited, it is undefined, and cannot be compared with the answer.
           if (reply.sent) return reply;
           return answer === null ? await sendError(reply, 'not-found') : await reply.send(answer);
         } catch (error) {

@@ -17,7 +17,7 @@ export type DeskContext = {
   readonly person: SignedIn;
   /** Notes in the record who did what. @param about the address that it was about @param details never personal */
   readonly note: Note;
-  /** The same after a deed that cannot be taken back: what keeps it from being noted is in the log, and the answer tells what was done. */
+  /** The same for a deed that is done already: a failure to note it is logged, and does not fail the answer. */
   readonly noteDone: Note;
   /** Aborted when the browser goes away. */
   readonly signal: AbortSignal;
