@@ -8,7 +8,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { newestRelease } from '#server/http/releases.ts';
-import { DEFAULT_CAMPAIGN } from '#testing/built-site.ts';
+import { DEFAULT_CAMPAIGN, ensureBuilt } from '#testing/built-site.ts';
 import { chromiumLaunchOptions, findChromium } from '#testing/chromium.ts';
 import { startSite } from '#testing/start-site.ts';
 import { measureSixthDigit, measureTap, type Tap } from '#proofs/page-waits.ts';
@@ -109,6 +109,7 @@ async function lighthouse(url: string, form: 'mobile' | 'desktop', attempts = 3)
 
 /** A page with one heading and nothing else, served by the same server: the floor of what can be reached. */
 const DIST = path.join(PROJECT_FOLDER, 'dist');
+ensureBuilt(DEFAULT_CAMPAIGN);
 const BLANK_FILE = path.join(newestRelease(DIST)?.folder ?? DIST, 'files', 'blank.html');
 const BLANK_PAGE =
   '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">' +

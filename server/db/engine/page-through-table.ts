@@ -60,14 +60,16 @@ export async function* slicesOf(
   }: { readonly begin?: string; readonly end?: string | null; readonly upTo?: string | null } = {},
 ): AsyncGenerator<Slice, void, void> {
   const nextSize = () => (typeof size === 'number' ? size : size());
-  const rest = (after: string) =>
+  // One bound a side: SQLite seeks by the first of two, and walks through all rows up to the second.
+  const rest = (after: string, last: string | null = null) =>
     db
       .selectFrom(table)
       .select(column)
       .where(column, '>', after)
-      .$if(end !== null, (query) => query.where(column, '<', end!))
+      .$if(last !== null, (query) => query.where(column, '<=', last!))
+      .$if(last === null && end !== null, (query) => query.where(column, '<', end!))
       .limit(1);
-  const highest = (after: string) => rest(after).orderBy(column, 'desc');
+  const highest = (after: string, last?: string) => rest(after, last).orderBy(column, 'desc');
   const readSlice = async (after: string): Promise<readonly Slice[]> => {
     const row =
       (await rest(after)
@@ -79,7 +81,7 @@ export async function* slicesOf(
   const readSliceBelow = async (from: string | null): Promise<readonly Slice[]> => {
     const last = from ?? (await highest(begin).executeTakeFirst())?.[column];
     if (last === undefined || last <= begin) return [];
-    const below = await highest(begin).where(column, '<=', last).offset(nextSize()).executeTakeFirst();
+    const below = await highest(begin, last).offset(nextSize()).executeTakeFirst();
     return [{ after: below?.[column] ?? begin, last }];
   };
   const cut = newestFirst

@@ -24,7 +24,7 @@ export async function* leadPages(
 ): AsyncGenerator<readonly LeadRecord[], void, void> {
   const reader = READERS[state];
   const { newestFirst = false } = filter;
-  const [order, beyond] = newestFirst ? (['desc', sql`<`] as const) : (['asc', sql`>`] as const);
+  const order = newestFirst ? 'desc' : 'asc';
   const id = sql.ref(reader.id);
   const range = await rangeOf(db, reader, filter);
   const isFound = closeLook(filter);
@@ -37,9 +37,10 @@ export async function* leadPages(
     return;
   }
   const readAfter = (after: string | null) => {
-    const { begin, end } = range;
-    const where = sql<boolean>`(${id} > ${begin}${end === null ? sql`` : sql` and ${id} < ${end}`}
-      ${after === null ? sql`` : sql`and ${id} ${beyond} ${after}`})`;
+    // One bound a side: SQLite seeks by the first of two, and walks through all rows up to the second.
+    const begin = newestFirst ? range.begin : (after ?? range.begin);
+    const end = newestFirst ? (after ?? range.end) : range.end;
+    const where = sql<boolean>`(${id} > ${begin}${end === null ? sql`` : sql` and ${id} < ${end}`})`;
     return reader.read(db, filter, { where, order, limit: PAGE_SIZE });
   };
   yield* pagesAfter<LeadRecord, string | null>(null, readAfter, (row) => row.id);

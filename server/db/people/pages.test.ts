@@ -1,0 +1,46 @@
+// How people are read a page at a time.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+
+import { lookForPeople, leadPages } from '#server/db/people/pages.ts';
+import { DAY_MS } from '#server/platform/time.ts';
+import { freshDatabase } from '#testing/databases.ts';
+
+const NOW = Date.UTC(2026, 10, 20);
+
+it('each page is found by one bound a side: SQLite seeks by the first of two, and walks through all rows up to the second', async () => {
+  const statements: string[] = [];
+  const { db, close } = await freshDatabase('sqlite', { onStatement: (sql) => void statements.push(sql) });
+  try {
+    for (let index = 0; index < 300; index += 1)
+      await db
+        .insertInto('leads')
+        .values({
+          id: `01${String(index).padStart(6, '0')}`,
+          email: `${index}@example.com`,
+          name: 'Ada Lovelace',
+          company: 'Analytical Engines',
+          answers: null,
+          first_verified_at: NOW,
+          last_verified_at: NOW,
+          attribution: '{}',
+          flags: '',
+        })
+        .execute();
+    statements.length = 0;
+    const span = { since: NOW - DAY_MS, until: NOW + DAY_MS };
+    for (const filter of [{}, span, { ...span, search: 'Lovelace' }])
+      for (const newestFirst of [false, true]) {
+        const pages = await Array.fromAsync(leadPages(db, 'verified', { ...filter, newestFirst }));
+        assert.equal(pages.flat().length, 300);
+      }
+    for (let from: string | null = null, looks = 0; looks === 0 || from !== null; looks += 1)
+      ({ next: from } = await lookForPeople(db, 'verified', span, { from, most: 120, forMs: 10_000 }));
+    assert.ok(statements.length > 20);
+    for (const statement of statements)
+      for (const bound of [/\bid" >=? /g, /\bid" <=? /g])
+        assert.ok((statement.match(bound)?.length ?? 0) <= 1, statement);
+  } finally {
+    await close();
+  }
+});
