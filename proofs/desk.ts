@@ -67,7 +67,7 @@ async function measure(engine: Engine): Promise<void> {
   const site = await proof.prepareSite(engine);
   const { folder, databaseUrl } = site;
   try {
-    await fillHistory({ ...site, engine }, LEADS);
+    await fillHistory({ ...site, engine }, LEADS, { seal: false });
     const env = { PATH: process.env['PATH'], INSTANCE_FOLDER: folder, ...site.env };
     const desk = (...args: readonly string[]) => run(process.execPath, [...DESK, ...args], env);
     const file = path.join(folder, 'leads.csv');
