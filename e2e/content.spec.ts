@@ -1,4 +1,4 @@
-import { expect, test, withoutArticle } from './fixtures.ts';
+import { expect, stopClock, test, withoutArticle } from './fixtures.ts';
 
 test('the article is a preview with its three parts', async ({ page, visitor }) => {
   await page.goto('/');
@@ -13,6 +13,36 @@ test('the article is a preview with its three parts', async ({ page, visitor }) 
     await expect(article.getByRole('listitem').filter({ hasText: part })).toHaveCount(1);
   }
   await expect(article).toContainText('The full guide goes on from here');
+});
+
+test('a tooltip opens at once within 300 ms of another one, and after 700 ms later', async ({
+  page,
+  visitor,
+}) => {
+  await page.clock.install();
+  await page.goto('/');
+  await visitor.readArticle();
+  const back = page.getByRole('button', { name: 'Back', exact: true });
+  const share = page.getByRole('banner').getByRole('button', { name: 'Share', exact: true });
+  const tooltip = page.getByRole('tooltip');
+  const rest = async () => {
+    await page.mouse.move(300, 400);
+    await expect(tooltip).toHaveCount(0);
+  };
+  await back.hover();
+  await expect(tooltip).toHaveText('Back to the first page');
+  await stopClock(page);
+  await rest();
+  await page.clock.runFor(299);
+  await share.hover();
+  await expect(tooltip).toHaveText('Share this guide');
+  await rest();
+  await page.clock.runFor(301);
+  await back.hover();
+  await page.clock.runFor(699);
+  await expect(tooltip).toHaveCount(0);
+  await page.clock.runFor(2);
+  await expect(tooltip).toHaveText('Back to the first page');
 });
 
 test('selection and context menu are off', async ({ page, visitor }) => {
@@ -152,6 +182,10 @@ test('a session that ended says so and leads to a new code', async ({ page, visi
   await context.clearCookies();
   await page.reload();
   await expect(page.getByText('Your access has ended.')).toBeVisible();
+  await expect(page.getByRole('progressbar', { name: 'Reading progress' })).toHaveAttribute(
+    'aria-valuenow',
+    '0',
+  );
   await page.getByRole('button', { name: 'Get a new code' }).click();
   await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeVisible();
 });

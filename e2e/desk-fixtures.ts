@@ -23,6 +23,8 @@ type StorageState = Awaited<ReturnType<APIRequestContext['storageState']>>;
 export type DeskSite = {
   readonly site: Site;
   readonly url: string;
+  /** The day (UTC) on which its leads came, as 2026-11-20. */
+  readonly madeOn: string;
   /** The code of the newest mail to a colleague; each mail is read once. */
   readonly newestCode: (email: string) => Promise<string>;
   /** The cookies of a colleague who is signed in. */
@@ -98,6 +100,7 @@ export async function startDeskSite({ env, inbox, people = LEADS }: DeskOptions 
     },
     inbox,
   });
+  const madeOn = new Date().toISOString().slice(0, 10);
   for (const lead of people) await becomeLead(site, lead);
   // The desk's process starts with the page's.
   await until(() => isThere(url), READY_WITHIN_MS);
@@ -120,6 +123,7 @@ export async function startDeskSite({ env, inbox, people = LEADS }: DeskOptions 
   return {
     site,
     url,
+    madeOn,
     newestCode,
     signedIn: (who) => {
       const state = states.get(who) ?? signIn(PEOPLE[who]);

@@ -58,7 +58,7 @@ test('the bar leads to the form, and Back leads to the bar, where the page stood
   page,
   visitor,
 }) => {
-  await page.goto('/');
+  await openWithFonts(page);
   await goBetween(visitor);
   const top = await page.evaluate(() => scrollY);
   await barOf(visitor).click();

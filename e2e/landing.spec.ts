@@ -163,10 +163,11 @@ test('tooltips open after 700 ms, 4 px away, and close on Escape, blur, press an
   const toggle = page.getByRole('button', { name: 'Toggle theme' });
   const tooltip = page.getByRole('tooltip');
   const rest = () => page.mouse.move(300, 400);
-  // The first hover also wakes the page.
+  // The first hover also wakes the page, and brings the file with the tooltips.
   await toggle.hover();
-  await page.waitForFunction(() => document.querySelector('[aria-label^="Notifications"]') !== null);
+  await expect(tooltip).toBeVisible();
   await rest();
+  await expect(tooltip).toHaveCount(0);
   await stopClock(page);
 
   const open = async () => {

@@ -22,23 +22,21 @@ test('a code screen that could not be restored says so, and comes back at a pres
   const code = await visitor.mailedCode();
   for (const answer of ANSWERS) {
     let asked = 0;
-    await page.route(
-      '**/api/challenge**',
-      (route) => {
-        asked += 1;
-        return answer ? route.fulfill(answer) : route.abort();
-      },
-      { times: 2 },
-    );
+    await page.route('**/api/challenge**', (route) => {
+      asked += 1;
+      return answer ? route.fulfill(answer) : route.abort();
+    });
     await page.reload();
     const sentence = page.getByText('Your code screen could not be brought back.');
     await expect(sentence).toBeVisible();
     await expect(codeScreen(page)).toBeVisible();
     const tryAgain = page.getByRole('button', { name: 'Try again' });
+    const before = asked;
     await tryAgain.click();
-    await expect.poll(() => asked).toBe(2);
+    await expect.poll(() => asked).toBeGreaterThan(before);
     await expect(sentence).toBeVisible();
     await expect(tryAgain).toBeFocused();
+    await page.unroute('**/api/challenge**');
     await tryAgain.click();
     await expect(page.getByText(visitor.email)).toBeVisible();
     await expect(visitor.box(1)).toBeVisible();

@@ -1,9 +1,14 @@
-import { expect, test, type Visitor } from './fixtures.ts';
+import { expect, stopClock, test, type Visitor } from './fixtures.ts';
+
+/** Sends the form, which is answered with a toast. */
+async function sendInVain(visitor: Visitor, body: string): Promise<void> {
+  await visitor.page.route('**/api/leads', (route) => route.fulfill({ status: 503, body }), { times: 1 });
+  await visitor.sendForm();
+}
 
 /** Makes the form answer with a toast, as often as wanted. */
 async function provokeToast(visitor: Visitor, body: string): Promise<void> {
-  await visitor.page.route('**/api/leads', (route) => route.fulfill({ status: 503, body }), { times: 1 });
-  await visitor.sendForm();
+  await sendInVain(visitor, body);
   await expect(visitor.toast).toContainText(body);
 }
 
@@ -22,11 +27,19 @@ test('one toast at a time: a new one takes the place of the old', async ({ visit
 });
 
 test('a toast closes by itself after 5000 ms', async ({ page, visitor }) => {
-  await provokeToast(visitor, 'Soon gone.');
   await page.mouse.move(5, 5);
-  await page.clock.runFor(4500);
-  await expect(visitor.toast).toHaveCount(1);
-  await page.clock.runFor(1000);
+  await stopClock(page);
+  await sendInVain(visitor, 'Soon gone.');
+  const STEP_MS = 20;
+  await expect
+    .poll(async () => {
+      await page.clock.runFor(STEP_MS);
+      return visitor.toast.count();
+    })
+    .toBe(1);
+  await page.clock.runFor(5_000 - 3 * STEP_MS);
+  await expect(visitor.toast).toHaveAttribute('data-state', 'open');
+  await page.clock.runFor(3 * STEP_MS);
   await expect(visitor.toast).toHaveCount(0);
 });
 

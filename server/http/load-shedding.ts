@@ -90,18 +90,19 @@ export async function addLoadShedding(
     },
   });
 
-  // Counted once the body has arrived, and only for calls that need the database: half a request, or a film that is read slowly,
-  // must not take the place of others.
-  let inHand = 0;
+  // From the arrival of the body until the answer begins, and only for calls that need the database: half a request, or a guide or film
+  // that is read slowly, must not take the place of others.
+  const inHand = new Set<FastifyRequest>();
   app.addHook('preHandler', async (request, reply) => {
     if (!request.url.startsWith('/api/') || isProbe(request)) return;
-    inHand += 1;
-    // "close" comes at every end of a request: answered, refused or cut off.
-    reply.raw.once('close', () => {
-      inHand -= 1;
-    });
-    if (inHand > maxInHand) {
+    inHand.add(request);
+    // Of a request that is cut off before its answer.
+    reply.raw.once('close', () => inHand.delete(request));
+    if (inHand.size > maxInHand) {
       return sendError(reply, 'unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS });
     }
+  });
+  app.addHook('onSend', async (request) => {
+    inHand.delete(request);
   });
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { describe, it } from 'node:test';
 
 import '@fastify/under-pressure';
@@ -131,6 +132,28 @@ async function connectAndSay(port: number, text: string): Promise<{ ended: Promi
   socket.write(text);
   return { ended };
 }
+
+it('answers that are read slowly take no other visitor’s place', async () => {
+  const app = Fastify();
+  await addLoadShedding(app, (reply) => reply.code(503).send(), { maxInHand: 2, maxEventLoopDelayMs: 0 });
+  app.get(API.guideFile, async (_request, reply) => {
+    const endless = new PassThrough();
+    endless.write('The guide begins.');
+    return reply.send(endless);
+  });
+  app.get(API.article, async () => 'hello');
+  const url = await app.listen({ port: 0, host: '127.0.0.1' });
+  try {
+    const readers = Array.from({ length: 5 }, () => fetch(url + API.guideFile));
+    // Each has the head of its answer, and none has it whole.
+    const statuses = (await Promise.all(readers)).map(({ status }) => status);
+    assert.deepEqual(statuses, [200, 200, 200, 200, 200]);
+    assert.equal((await fetch(url + API.article)).status, 200);
+  } finally {
+    app.server.closeAllConnections();
+    await app.close();
+  }
+});
 
 describe('half a request', () => {
   const HALF = `POST ${API.leads} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 10\r\n\r\n`;

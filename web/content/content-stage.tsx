@@ -70,7 +70,8 @@ function ReadingProgress() {
   useEffect(() => {
     const measure = () => {
       const root = document.documentElement;
-      setPercent(readingProgress(window.scrollY, root.scrollHeight - root.clientHeight));
+      const isThere = document.querySelector('article') !== null;
+      setPercent(isThere ? readingProgress(window.scrollY, root.scrollHeight - root.clientHeight) : 0);
     };
     // The article arrives after this bar does, and images and fonts change its height later still.
     const resized = new ResizeObserver(measure);
