@@ -119,11 +119,16 @@ const loadFonts = () => {
     ['Newsreader', 'newsreader'],
     ['Hanken Grotesk', 'hanken-grotesk'],
   ] as const) {
-    const font = new FontFace(family, `url(/fonts/${file}.woff2)`, { display: 'swap', weight: '400 600' });
-    // Added before it is loaded, or the document would not report that it came (landing/use-arrival.ts).
-    document.fonts.add(font);
+    const font = new FontFace(family, `url(/fonts/${file}.woff2)`, { weight: '400 600' });
     // Where one does not come, its stand-in is a good face too (styles/tokens.css).
-    const loaded = font.load().catch(() => {});
+    const loaded = font.load().then(
+      () => {
+        document.fonts.add(font);
+        // Of a face that is added loaded, the document reports nothing (landing/use-arrival.ts).
+        document.fonts.dispatchEvent(new Event('loadingdone'));
+      },
+      () => {},
+    );
     if (analytics) faces?.push(loaded);
   }
   // The operator's visit counter (analytics/analytics.ts), of the page alone and not of the 404 page: when nothing else is to come.
