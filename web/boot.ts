@@ -122,11 +122,8 @@ const loadFonts = () => {
     const font = new FontFace(family, `url(/fonts/${file}.woff2)`, { weight: '400 600' });
     // Where one does not come, its stand-in is a good face too (styles/tokens.css).
     const loaded = font.load().then(
-      () => {
-        document.fonts.add(font);
-        // Of a face that is added loaded, the document reports nothing (landing/use-arrival.ts).
-        document.fonts.dispatchEvent(new Event('loadingdone'));
-      },
+      // A face that is loaded when it is added is not reported by the document itself (landing/use-arrival.ts).
+      () => document.fonts.add(font).dispatchEvent(new Event('loadingdone')),
       () => {},
     );
     if (analytics) faces?.push(loaded);
