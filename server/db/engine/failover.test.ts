@@ -137,14 +137,15 @@ async function startLine(port: number) {
 }
 
 it('a host that takes no writes any more is left, and so is one that falls silent', () =>
-  withPair(async ({ a, b }, { db: direct }) => {
+  withPair(async ({ a, b, url }, { db: patient }) => {
     const line = await startLine(a.port);
     const { db, close } = open(
       a.url.replace(/@.*\//, `@127.0.0.1:${line.port},127.0.0.1:${b.port}/`),
       IMPATIENCE_MS,
     );
+    const { db: direct, close: closeDirect } = open(url('postgres'), IMPATIENCE_MS);
     try {
-      assert(await store(direct, 'before'));
+      assert(await store(patient, 'before'));
       await Promise.all(Array.from({ length: 10 }, () => sql`select pg_sleep(0.05)`.execute(db)));
       line.cut();
       await b.promote();
@@ -159,6 +160,7 @@ it('a host that takes no writes any more is left, and so is one that falls silen
       assert.equal(await portOf(direct), b.port);
     } finally {
       await close();
+      await closeDirect();
       line.close();
     }
   }));
