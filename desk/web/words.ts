@@ -433,7 +433,7 @@ export const passkeys = {
 } as const;
 
 const SPAN_BEFORE = {
-  day: 'yesterday up to this time',
+  day: 'the same hours of yesterday',
   week: 'the 7 days before',
   month: 'the 30 days before',
 } as const;
