@@ -122,8 +122,11 @@ const loadFonts = () => {
     const font = new FontFace(family, `url(/fonts/${file}.woff2)`, { weight: '400 600' });
     // Where one does not come, its stand-in is a good face too (styles/tokens.css).
     const loaded = font.load().then(
-      // A face that is loaded when it is added is not reported by the document itself (landing/use-arrival.ts).
-      () => document.fonts.add(font).dispatchEvent(new Event('loadingdone')),
+      () => {
+        document.fonts.add(font);
+        // A face that is loaded when it is added is not reported by the document itself (landing/use-arrival.ts).
+        return document.fonts.dispatchEvent(new Event('loadingdone'));
+      },
       () => {},
     );
     if (analytics) faces?.push(loaded);
