@@ -1,5 +1,5 @@
-// The first screen: how many came today, in the last seven and the last thirty days, who came last, and what needs doing. Counts by index alone: it has to
-// be quick with a million leads.
+// The first screen: how many came today, in the last seven and the last thirty days, who came last, and what needs doing. Counts by index
+// alone: it has to be quick with a million leads.
 import type { Answer } from '#desk/calls/call.ts';
 import type { Span, SpanFigures, today as todayCall } from '#desk/calls/figures.ts';
 import type { Between, DayCounts } from '#desk/http/answers/day-counts.ts';

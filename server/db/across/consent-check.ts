@@ -8,6 +8,7 @@ import { pagesAfter } from '#server/db/engine/page-through-table.ts';
 import {
   checkEntry,
   entriesAfter,
+  erasuresOf,
   readSealed,
   returnedOf,
   stateOf,
@@ -104,9 +105,10 @@ export async function verifyChain(
     const readAfter = (position: number) => entriesAfter(db, position);
     for await (const page of pagesAfter(after, readAfter, ({ position }) => position)) {
       collect();
+      const erasures = await erasuresOf(db, page);
       const emptied: number[] = [];
       for (const row of page) {
-        const checked = checkEntry(row);
+        const checked = checkEntry(row, erasures);
         const { entry, sealed } = checked;
         entries += 1;
         after = entry.position;

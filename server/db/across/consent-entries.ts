@@ -105,8 +105,14 @@ const idIn = (sealed: Sealed): string => {
 
 type Row = Awaited<ReturnType<typeof entriesAfter>>[number];
 
-/** Checks an entry by itself, and against its row. */
-export function checkEntry(row: Row): {
+/**
+ * Checks an entry by itself, and against what it is about.
+ * @param erasures of its page: {@link erasuresOf}
+ */
+export function checkEntry(
+  entry: Row,
+  erasures: ReadonlyMap<number, readonly number[]>,
+): {
   readonly entry: ChainEntry;
   readonly sealed: Sealed | null;
   /** The address that its row belongs to now. */
@@ -114,8 +120,7 @@ export function checkEntry(row: Row): {
   readonly isErased: boolean;
   readonly faults: readonly ChainFault[];
 } {
-  const entry = entryOf(row);
-  const standing = standingOf(row);
+  const standing = standingOf(entry);
   const standingEmail = standing?.email ?? null;
   const { position, content, salt } = entry;
   const faultOf = (kind: FaultKind, fields?: readonly string[]): ChainFault => ({
@@ -126,8 +131,7 @@ export function checkEntry(row: Row): {
     state: stateOf(salt, content, entry.receipt_id, standing),
   });
   if (content === null || salt === null) {
-    const note = erasureOf(row);
-    const isNamed = note !== null && 'erasure' in note && note.positions.includes(position);
+    const isNamed = erasures.get(entry.erased_by ?? 0)?.includes(position) === true;
     const faults = isNamed && standing === null ? [] : [faultOf('emptied')];
     return { entry, sealed: null, standingEmail, isErased: true, faults };
   }
@@ -165,7 +169,7 @@ const differences = (
     )
     .map(([field]) => field);
 
-/** A page of entries, each with what its row says now, and the entry of the erasure that emptied it. */
+/** A page of entries, each with what the rows that it is about say now. */
 export async function entriesAfter(db: Db, after: number) {
   return (
     db
@@ -187,12 +191,8 @@ export async function entriesAfter(db: Db, after: number) {
       )
       .leftJoin('submissions as s', 's.id', 'r.submission_id')
       .leftJoin('consent_wordings as w', 'w.version', 'r.consent_version')
-      .leftJoin('consent_chain as e', 'e.position', 'k.erased_by')
       .selectAll('k')
       .select([
-        'r.id as consent_id',
-        't.id as withdrawal_id',
-        'x.id as removal_id',
         'x.reasons',
         'x.note',
         'l.email',
@@ -202,64 +202,51 @@ export async function entriesAfter(db: Db, after: number) {
         'r.verified_from_address',
         'r.same_browser',
         't.way',
-        'e.content as erasure_content',
-        'e.salt as erasure_salt',
-        'e.content_hash as erasure_hash',
       ])
       .select((eb) => [
+        eb.fn.coalesce('r.id', 't.id', 'x.id').as('id'),
         eb.fn.coalesce('r.client_address', 't.client_address').as('client_address'),
         eb.fn.coalesce('r.user_agent', 't.user_agent').as('user_agent'),
-        // As text: a stranger may have put a number there that is too large to be read as one.
-        eb.cast<string | null>('r.given_at', 'text').as('given_at'),
-        eb.cast<string | null>('r.verified_at', 'text').as('verified_at'),
-        eb.cast<string | null>('t.withdrawn_at', 'text').as('withdrawn_at'),
-        eb.cast<string | null>('x.removed_at', 'text').as('removed_at'),
+        // As floating point: a stranger may have put a number there that node:sqlite refuses to read as a whole one.
+        eb.cast<number | null>('r.given_at', 'double precision').as('given_at'),
+        eb.cast<number | null>('r.verified_at', 'double precision').as('verified_at'),
+        eb.cast<number | null>('t.withdrawn_at', 'double precision').as('withdrawn_at'),
+        eb.cast<number | null>('x.removed_at', 'double precision').as('removed_at'),
       ])
       .orderBy('k.position')
       .execute()
   );
 }
 
-function entryOf({
-  position,
-  receipt_id,
-  content,
-  salt,
-  content_hash,
-  hash,
-  sealed_at,
-  erased_by,
-}: Row): ChainEntry {
-  return { position, receipt_id, content, salt, content_hash, hash, sealed_at, erased_by };
-}
-
 /** What a proof made now would say. Rows that it should refer to may be gone: their fields are null then, and differ. */
 function standingOf(row: Row): Partial<ConsentProof & WithdrawalProof & RemovalProof> | null {
-  if (row.consent_id !== null)
-    return standingProofOf({
-      ...row,
-      id: row.consent_id,
-      given_at: Number(row.given_at),
-      verified_at: Number(row.verified_at),
-    } as unknown as StandingConsent);
-  if (row.withdrawal_id !== null)
-    return withdrawalProofOf({
-      ...row,
-      id: row.withdrawal_id,
-      withdrawn_at: Number(row.withdrawn_at),
-    } as unknown as StandingWithdrawal);
-  if (row.removal_id !== null)
-    return removalProofOf({
-      ...row,
-      id: row.removal_id,
-      removed_at: Number(row.removed_at),
-    } as unknown as StandingRemoval);
+  if (row.verified_at !== null) return standingProofOf(row as unknown as StandingConsent);
+  if (row.withdrawn_at !== null) return withdrawalProofOf(row as unknown as StandingWithdrawal);
+  if (row.removed_at !== null) return removalProofOf(row as unknown as StandingRemoval);
   return null;
 }
 
-function erasureOf({ erasure_content, erasure_salt, erasure_hash }: Row): Sealed | null {
-  if (erasure_hash === null) return null;
-  return readSealed({ content: erasure_content, salt: erasure_salt, content_hash: erasure_hash });
+/**
+ * The erasures that emptied entries of a page. They are never deleted, so they can be read after it.
+ * @returns by their places, the places that each of them names
+ */
+export async function erasuresOf(
+  db: Db,
+  page: readonly Pick<ChainEntry, 'erased_by'>[],
+): Promise<ReadonlyMap<number, readonly number[]>> {
+  const positions = new Set(page.flatMap(({ erased_by: erasedBy }) => erasedBy ?? []));
+  if (positions.size === 0) return new Map();
+  const entries = await db
+    .selectFrom('consent_chain')
+    .select(['position', 'content', 'salt', 'content_hash'])
+    .where('position', 'in', [...positions])
+    .execute();
+  return new Map(
+    entries.map((entry) => {
+      const sealed = readSealed(entry);
+      return [entry.position, sealed !== null && 'erasure' in sealed ? sealed.positions : []];
+    }),
+  );
 }
 
 /** Entries that an erasure names, and whose content is there. */

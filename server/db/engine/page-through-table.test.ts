@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 
-import { slicesOf, type Slice } from '#server/db/engine/page-through-table.ts';
+import { pagesAfter, slicesOf, type Slice } from '#server/db/engine/page-through-table.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
 
 for (const engine of ENGINES)
@@ -32,3 +33,46 @@ for (const engine of ENGINES)
       await database.close();
     }
   });
+
+/** Reads pages of one number each, up to a last one. */
+function createPages(last: number) {
+  const begun: number[] = [];
+  let reading = 0;
+  const readAfter = async (after: number) => {
+    begun.push(after);
+    reading += 1;
+    await setImmediate();
+    reading -= 1;
+    if (after === last) throw new Error('the database has gone away');
+    return [after + 1];
+  };
+  return { begun, isReading: () => reading > 0, pages: () => pagesAfter(0, readAfter, (row) => row) };
+}
+
+it('a page is read while the one before it is worked on, and none further ahead', async () => {
+  const { begun, pages } = createPages(10);
+  const reader = pages();
+  assert.deepEqual(await reader.next(), { done: false, value: [1] });
+  assert.deepEqual(begun, [0, 1]);
+  assert.deepEqual(await reader.next(), { done: false, value: [2] });
+  assert.deepEqual(begun, [0, 1, 2]);
+  await reader.return();
+});
+
+it('a caller that has enough leaves no statement behind', async () => {
+  const { isReading, pages } = createPages(10);
+  for await (const [row] of pages()) if (row === 2) break;
+  assert.equal(isReading(), false);
+});
+
+it('a page that cannot be read fails when it is its turn, and not while the one before is worked on', async () => {
+  const { pages } = createPages(2);
+  const rows: number[] = [];
+  await assert.rejects(async () => {
+    for await (const [row] of pages()) {
+      await sleep(5);
+      rows.push(row!);
+    }
+  }, /gone away/);
+  assert.deepEqual(rows, [1, 2]);
+});

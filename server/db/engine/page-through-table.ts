@@ -5,7 +5,8 @@ import { setImmediate } from 'node:timers/promises';
 import type { Db } from '#server/db/engine/connect.ts';
 
 /**
- * Reads pages until one is empty.
+ * Reads pages until one is empty, each while the caller works on the one before it: otherwise PostgreSQL and this process would wait for
+ * each other in turns (an export took 1.4 times as long).
  * @param begin the key after which the first page begins
  * @param readAfter reads the rows that follow a key, in its order, up to a limit
  * @param keyOf the key of a row, by which the pages are ordered
@@ -15,13 +16,22 @@ export async function* pagesAfter<Row, Key>(
   readAfter: (after: Key) => Promise<readonly Row[]>,
   keyOf: (row: Row) => Key,
 ): AsyncGenerator<readonly Row[], void, void> {
-  for (let after = begin; ;) {
-    const page = await readAfter(after);
-    const last = page.at(-1);
-    if (last === undefined) return;
-    yield page;
-    after = keyOf(last);
-    await setImmediate();
+  let reading = readAfter(begin);
+  try {
+    for (;;) {
+      const page = await reading;
+      const last = page.at(-1);
+      if (last === undefined) return;
+      reading = readAfter(keyOf(last));
+      // Its failure is thrown when it is its turn.
+      reading.catch(() => {});
+      // Only now it is sent, and others have had their turn.
+      await setImmediate();
+      yield page;
+    }
+  } finally {
+    // No statement goes on behind the back of a caller that has enough.
+    await reading.catch(() => {});
   }
 }
 
@@ -36,7 +46,8 @@ type SlicedTable = 'codes' | 'leads' | 'submissions' | 'imported_leads';
 
 /**
  * Cuts an indexed column into slices of `size` rows, for statements that want few of them or count them.
- * @param column newestFirst: from the highest key down. size: of each slice, or what says it of the next one
+ * @param column newestFirst: from the highest key down. size: of each slice, or what says it when one is
+ *   cut, which is while the one before is worked on
  * @param range everything if not given. begin: the key after which the first slice begins; end: the key before which the last one ends,
  *   null: none; upTo: the highest key that is wanted, itself included, where the newest come first
  */
