@@ -228,7 +228,7 @@ export type Visitor = {
     body: unknown,
     options?: Partial<InjectOptions>,
   ) => Promise<LightMyRequestResponse>;
-  readonly get: (url: string) => Promise<LightMyRequestResponse>;
+  readonly get: (url: string, options?: Partial<InjectOptions>) => Promise<LightMyRequestResponse>;
 };
 
 /** @param address the network address the visitor comes from */
@@ -250,7 +250,7 @@ export function createVisitor({ app }: Pick<ServerUnderTest, 'app'>, address = '
     cookies,
     post: (url, body, options) =>
       request({ method: 'POST', url, payload: body as NonNullable<InjectOptions['payload']>, ...options }),
-    get: (url) => request({ method: 'GET', url }),
+    get: (url, options) => request({ method: 'GET', url, ...options }),
   };
 }
 

@@ -52,9 +52,15 @@ for (const engine of ENGINES) {
           assert.equal(headers['x-content-type-options'], 'nosniff');
           assert.match(String(headers['content-security-policy']), /^default-src 'none'/);
 
-          // Taken away while the server runs.
+          // A download that broke off goes on where it was.
+          const part = await visitor.get(API.guideFile, { headers: { range: 'bytes=299990-' } });
+          assert.equal(part.statusCode, 206);
+          assert.deepEqual(part.rawPayload, FILE.subarray(299_990));
+          assert.equal(part.headers['cache-control'], 'private, no-store');
+
+          // Each server serves what it started with, as the rest of its release.
           rmSync(path.join(folder, 'article', 'the guide.pdf'));
-          assert.equal((await visitor.get(API.guideFile)).statusCode, 500);
+          assert.deepEqual((await visitor.get(API.guideFile)).rawPayload, FILE);
 
           // An erased lead has no access any more, whatever its cookie says.
           await server.database.db.deleteFrom('consent_receipts').execute();
