@@ -6,7 +6,8 @@ import { v7 as uuid } from 'uuid';
 
 import { queueNotice } from '#server/mail/letters/breaker-notice.ts';
 import { API, type CodeRequested, type OpenChallenge } from '#shared/api.ts';
-import { ENGINES } from '#testing/databases.ts';
+import { createMailBacklog } from '#server/mail/outbox/backlog.ts';
+import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { codeIn, createGate, startInbox } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
@@ -336,3 +337,35 @@ for (const engine of ENGINES) {
     });
   });
 }
+
+it('a form is judged in as many steps after a thousand others whose mail was sent as before them', async () => {
+  const database = await freshDatabase('sqlite');
+  try {
+    const { db } = database;
+    const backlog = createMailBacklog(600);
+    const now = 1_800_000_000_000;
+    /** How many networks are looked at for a form: the judge compares each with that of the form. */
+    const countSteps = async (): Promise<number> => {
+      let steps = 0;
+      const lane = {
+        get network() {
+          steps += 1;
+          return '203.0.113.0';
+        },
+        domain: 'example.com',
+      };
+      assert.deepEqual(await backlog.admit(db, lane, now), { type: 'in time' });
+      backlog.left({ network: lane.network, recipient_domain: lane.domain });
+      return steps;
+    };
+    const before = await countSteps();
+    for (let one = 0; one < 1_000; one += 1) {
+      const lane = { network: `10.${one}.0.0`, domain: `${one}.example` };
+      await backlog.admit(db, lane, now);
+      backlog.left({ network: lane.network, recipient_domain: lane.domain });
+    }
+    assert.equal(await countSteps(), before);
+  } finally {
+    await database.close();
+  }
+});

@@ -71,9 +71,13 @@ export function createMailBacklog(codeTtlSeconds: number): MailBacklog {
 
     left: ({ network, recipient_domain: domain }) => {
       const own = last?.waiting.get(network ?? '');
-      const count = own?.get(domain ?? '') ?? 0;
+      const count = own?.get(domain ?? '');
       // Mail that was queued while the snapshot was taken may not be in it.
-      if (count > 0) own?.set(domain ?? '', count - 1);
+      if (own === undefined || count === undefined) return;
+      if (count > 1) own.set(domain ?? '', count - 1);
+      else own.delete(domain ?? '');
+      // Each form looks at every network of which mail waits: those that had some a moment ago must not be among them.
+      if (own.size === 0) last?.waiting.delete(network ?? '');
     },
 
     state: async (db, now) => {
