@@ -4,9 +4,9 @@ import { describe, it } from 'node:test';
 
 import { DAY_MS } from '#server/platform/time.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
-import { expirySteps, newExpiryProgress, takeStep } from '#server/db/across/expiry.ts';
+import { expirySteps, newExpiryProgress, takeStep, type Expired } from '#server/db/across/expiry.ts';
 import { suppress, suppressionsOf } from '#server/db/tables/suppressions.ts';
-import { createHousekeeping, type Expired } from '#server/upkeep/delete-expired-rows.ts';
+import { createHousekeeping } from '#server/upkeep/delete-expired-rows.ts';
 import { API } from '#shared/api.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';
@@ -154,9 +154,12 @@ for (const engine of ENGINES) {
         });
         const cutoff = server.now() - 30 * DAY_MS;
         const cutoffs = { unverified: cutoff, mail: cutoff, windows: 0, funnel: 0 };
-        const outbox = expirySteps(cutoffs, newExpiryProgress()).find(({ table }) => table === 'outbox');
-        assert.ok(outbox);
-        assert.deepEqual(await takeStep(server.database, outbox, 2), { deleted: 2, done: false });
+        for (const step of expirySteps(cutoffs, newExpiryProgress())) {
+          const outcome = await takeStep(server.database, step, 2);
+          if (outcome?.deleted.outbox === undefined) continue;
+          assert.deepEqual(outcome, { deleted: { outbox: 2 }, done: false });
+          break;
+        }
         assert.equal(await server.countRows('outbox'), 5);
 
         let ended = false;
@@ -166,6 +169,23 @@ for (const engine of ENGINES) {
         assert.equal(ended, false, 'a request was served before it ended');
         await kept;
         assert.deepEqual(reports, [{ outbox: 5, codes: 7, submissions: 7, challenges: 7 }]);
+      }));
+
+    it('finds what it deletes next at the beginning: no challenge is left behind without its form', () =>
+      withServer({ engine, env: { LEADS_PER_IP_PER_HOUR: '0' } }, async (server) => {
+        const emails = Array.from({ length: 5 }, (_, index) => `old-${index}@example.com`);
+        await atDaysAgo(server, 31, async () => {
+          for (const email of emails) await send(server, email);
+          for (const email of emails) await mailed(server, email);
+        });
+        const cutoff = server.now() - 30 * DAY_MS;
+        const cutoffs = { unverified: cutoff, mail: cutoff, windows: 0, funnel: 0 };
+        for (const step of expirySteps(cutoffs, newExpiryProgress()))
+          for (let done = false; !done;) {
+            done = (await takeStep(server.database, step, 2))?.done ?? true;
+            assert.deepEqual(await emailsOf(server, 'challenges'), await emailsOf(server, 'submissions'));
+          }
+        assert.deepEqual(await emailsOf(server, 'challenges'), []);
       }));
 
     it('by two processes at once deletes each row once and disturbs neither', () =>

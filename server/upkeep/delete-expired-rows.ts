@@ -5,7 +5,13 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 import { DAY_MS } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { expirySteps, newExpiryProgress, takeStep, type ExpiringTable } from '#server/db/across/expiry.ts';
+import {
+  expirySteps,
+  newExpiryProgress,
+  takeStep,
+  type Expired,
+  type ExpiringTable,
+} from '#server/db/across/expiry.ts';
 
 /** How long the funnel's counts are kept: this year can be compared with the one before. */
 const FUNNEL_DAYS = 731;
@@ -14,9 +20,6 @@ const BATCH_SIZE = 500;
 /** Tries of one round to empty SQLite's log between commits; the next round goes on. */
 const LOG_TRIES = 20;
 const LOG_EVERY_MS = 50;
-
-/** Rows deleted, by table; a table without any is missing. */
-export type Expired = Partial<Record<ExpiringTable, number>>;
 
 export type HousekeepingParts = {
   readonly database: OpenDatabase;
@@ -55,7 +58,8 @@ export function createHousekeeping({
         if (shouldStop()) return;
         const outcome = await takeStep(database, step, BATCH_SIZE);
         if (outcome === null) return;
-        if (outcome.deleted > 0) expired[step.table] = (expired[step.table] ?? 0) + outcome.deleted;
+        for (const [table, count] of Object.entries(outcome.deleted) as [ExpiringTable, number][])
+          if (count > 0) expired[table] = (expired[table] ?? 0) + count;
         // Requests have their turn.
         await setImmediate();
         if (outcome.done) break;
