@@ -2,6 +2,7 @@
 import { codeReference } from '#server/secrets/one-time-code.ts';
 import { findOpenChallenge, findOpenChallengeFor, hasCodeOfItsOwn } from '#server/db/tables/challenges.ts';
 import { codeThatAnswers, liveCodeFromAddress } from '#server/db/tables/codes.ts';
+import { findMailOfCode } from '#server/db/tables/outbox.ts';
 import { newestSubmission, NOT_STATED } from '#server/db/tables/submissions.ts';
 import { mailFate } from '#server/visitors/leads/mailing-time.ts';
 import { resendInSeconds } from '#server/visitors/leads/request-code.ts';
@@ -27,20 +28,24 @@ export async function findChallengeInProgress(
   const submission = await newestSubmission(db, challenge.id);
   if (submission === undefined) return null;
   const { email } = challenge;
-  const elsewhere = await liveCodeFromAddress(db, { email, clientAddress: submission.client_address }, now);
+  const { client_address: clientAddress } = submission;
+  const elsewhere = hasCodeOfItsOwn(challenge)
+    ? undefined
+    : await liveCodeFromAddress(db, { email, clientAddress }, now);
   const code = await codeThatAnswers(db, challenge, elsewhere, now);
   if (code === undefined) return null;
+  const mail = await findMailOfCode(db, code.id);
   return {
     name: submission.name,
     company: submission.company,
     email: submission.email_typed,
     ...(form.fields.length > 0 && { answers: typedAnswers(form, submission.answers) }),
     reference: codeReference(context.secrets, { id: code.id, secretId: code.secret_id }),
-    resendSeconds: await resendInSeconds(db, context, code, now),
+    resendSeconds: resendInSeconds(context, code, mail, now),
     // Not below 0, if a wrong clock stored the time.
     askedSecondsAgo: Math.max(0, now - submission.created_at) / 1000,
     consentVersion: submission.consent_version === NOT_STATED ? '' : submission.consent_version,
-    mail: await mailFate(db, code, now),
+    mail: mailFate(mail, now),
     sender: context.mail.sender,
   };
 }

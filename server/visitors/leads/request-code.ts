@@ -25,7 +25,13 @@ import {
 } from '#server/db/tables/codes.ts';
 import { inOneTrip } from '#server/db/engine/in-one-trip.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { findPlaceInQueue, laneOf, type FirstLease, type Lane } from '#server/db/tables/outbox.ts';
+import {
+  findMailOfCode,
+  findPlaceInQueue,
+  laneOf,
+  type FirstLease,
+  type Lane,
+} from '#server/db/tables/outbox.ts';
 import { insertSubmission } from '#server/db/tables/submissions.ts';
 import type { Attribution } from '#server/attribution/attribution.ts';
 import { mailingTime } from '#server/visitors/leads/mailing-time.ts';
@@ -135,7 +141,8 @@ async function answer(
     const challengeId =
       challenge?.id ?? (await openChallenge(tx, ask, { codesSent: 0, expiresAt: recent.expires_at }));
     await storeSubmission(tx, context, ask, challengeId);
-    return requested(context, challengeId, keyOf(recent), await resendInSeconds(tx, context, recent, now));
+    const sent = await findMailOfCode(tx, recent.id);
+    return requested(context, challengeId, keyOf(recent), resendInSeconds(context, recent, sent, now));
   }
 
   const verdict = await context.mail.backlog.admit(tx, ask.lane, now);
@@ -181,7 +188,8 @@ async function findRecentCode(
 ): Promise<Code | undefined> {
   const code = await codeThatAnswers(tx, challenge, ofSameClient, now);
   if (code === undefined || !isLive(code, now)) return undefined;
-  if (!isRecent(await mailingTime(tx, code, now), limits.resendQuietMs, now)) return undefined;
+  const mailedAt = mailingTime(await findMailOfCode(tx, code.id), code, now);
+  if (!isRecent(mailedAt, limits.resendQuietMs, now)) return undefined;
   // Another browser's code is entered on the shared budget. If that is being used up, only a new code helps.
   const mayEnterIt = hasCodeOfItsOwn(challenge) || !(await limits.isSharedBudgetTouched(tx, email, now));
   return mayEnterIt ? code : undefined;
@@ -263,13 +271,13 @@ function requested(
 /**
  * Seconds until another code can be sent, counted from the mailing: at most RESEND_SECONDS, and 0 once this one cannot be entered.
  */
-export async function resendInSeconds(
-  db: Db,
+export function resendInSeconds(
   { config: { resendSeconds } }: Pick<VisitorContext, 'config'>,
   code: Code,
+  mail: Parameters<typeof mailingTime>[0],
   now: number,
-): Promise<number> {
-  const mailedAt = await mailingTime(db, code, now);
+): number {
+  const mailedAt = mailingTime(mail, code, now);
   if (!isLive(code, now) || !isRecent(mailedAt, resendSeconds * 1000, now)) return 0;
   return Math.min(resendSeconds, Math.ceil(resendSeconds - (now - mailedAt) / 1000));
 }
