@@ -215,27 +215,37 @@ const resentSubmissionsStep =
  * Anyone can type an address that does not exist: once nothing else is held about it, its pseudonym is enough to keep mail away. The
  * operator's notes stay as they are, and an address that unsubscribed is a lead's.
  */
-const suppressionsStep = (until: number): ExpiryStep =>
-  simpleStep('suppressions', async (tx, limit) => {
+function suppressionsStep(until: number): ExpiryStep {
+  // Most stay as they are: each call goes on behind the ones before it.
+  let after = '';
+  return async (tx, limit) => {
+    const page = await tx
+      .selectFrom('suppressions')
+      .select('address_key')
+      .where('address_key', '>', after)
+      .orderBy('address_key')
+      .limit(limit)
+      .execute();
+    const last = page.at(-1)?.address_key;
+    if (last === undefined) return { deleted: {}, done: true };
     const { numUpdatedRows } = await tx
-      .updateTable('suppressions')
+      .updateTable('suppressions as s')
       .set({ email: null, note: null })
+      .where('address_key', '>', after)
+      .where('address_key', '<=', last)
+      .where('reason', 'in', ['bounced', 'complained'])
+      .where('created_at', '<', until)
+      .where('email', 'is not', null)
       .where(
-        sql<boolean>`email is not null and reason in ('bounced', 'complained') and created_at < ${until}`,
-      )
-      .where(
-        sql<boolean>`email in (
-          select s.email from suppressions s
-          where s.email is not null and s.reason in ('bounced', 'complained') and s.created_at < ${until}
-          and not exists (select 1 from leads where email = s.email)
+        sql<boolean>`not exists (select 1 from leads where email = s.email)
           and not exists (select 1 from imported_leads where email = s.email)
-          and not exists (select 1 from submissions where email = s.email)
-          limit ${limit}
-        )`,
+          and not exists (select 1 from submissions where email = s.email)`,
       )
       .executeTakeFirstOrThrow();
-    return Number(numUpdatedRows);
-  });
+    after = last;
+    return { deleted: { suppressions: Number(numUpdatedRows) }, done: page.length < limit };
+  };
+}
 
 /** Addresses searched in one transaction, for each row that may be deleted in one. */
 const ADDRESSES_PER_ROW = 10;

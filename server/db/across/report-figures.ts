@@ -3,6 +3,7 @@ import { sql, type RawBuilder } from 'kysely';
 
 import { codeFacts, fateOfFacts, type CodeFate } from '#server/db/across/code-fates.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { idsAround } from '#server/db/engine/first-id-at.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
 import { slicesOf } from '#server/db/engine/page-through-table.ts';
 import { DAY_MS } from '#server/platform/time.ts';
@@ -117,12 +118,20 @@ export async function* askedGroups(
   }
 }
 
+const LEADS = { table: 'leads', column: 'first_verified_at' } as const;
+
+/** Slices of the leads among whom those of a span are. */
+async function* leadSlices(db: Db, { from, to }: Span) {
+  const range = await idsAround(db, LEADS, { since: from, until: to });
+  yield* slicesOf(db, { table: 'leads', column: 'id', size: ROWS_AT_ONCE }, range);
+}
+
 /** Counts new leads, on the day they were first verified. These are kept when their codes no longer are. */
 export async function* leadGroups(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
   { from, to, variant }: Part,
 ): AsyncGenerator<readonly Group[], void, void> {
-  for await (const { after, last } of slicesOf(db, { table: 'leads', column: 'id', size: ROWS_AT_ONCE })) {
+  for await (const { after, last } of leadSlices(db, { from, to })) {
     const { rows } = await sql<Group>`
       with named as (
         select first_verified_at / ${sql.lit(DAY_MS)} as day, attribution, ${domainExpression('email', engine)} as domain
@@ -151,7 +160,7 @@ export async function* answerGroups(
   { withAttribution }: { readonly withAttribution: boolean },
 ): AsyncGenerator<readonly AnswerGroup[], void, void> {
   const attribution = withAttribution ? sql`attribution` : sql`null`;
-  for await (const { after, last } of slicesOf(db, { table: 'leads', column: 'id', size: ROWS_AT_ONCE })) {
+  for await (const { after, last } of leadSlices(db, { from, to })) {
     const { rows } = await sql<AnswerGroup>`
       select answers, ${attribution} as attribution, count(*) as people
       from leads where id > ${after} and id <= ${last} and first_verified_at >= ${from} and first_verified_at < ${to}
@@ -178,7 +187,7 @@ export async function* variantGroups(
   { db }: Pick<OpenDatabase, 'db'>,
   { from, to }: Span,
 ): AsyncGenerator<readonly { readonly variant: string; readonly people: number }[], void, void> {
-  for await (const { after, last } of slicesOf(db, { table: 'leads', column: 'id', size: ROWS_AT_ONCE })) {
+  for await (const { after, last } of leadSlices(db, { from, to })) {
     const { rows } = await sql<{ variant: string; people: number }>`
       select variant, count(*) as people
       from leads where id > ${after} and id <= ${last} and variant is not null
@@ -215,11 +224,17 @@ export async function countDomains(
 
 /** Counts new leads of a span. */
 export async function countLeads(db: Db, { from, to }: Span): Promise<number> {
-  const row = await db
-    .selectFrom('leads')
-    .select((eb) => eb.fn.countAll().as('count'))
-    .where('first_verified_at', '>=', from)
-    .where('first_verified_at', '<', to)
-    .executeTakeFirstOrThrow();
-  return Number(row.count);
+  let count = 0;
+  for await (const { after, last } of leadSlices(db, { from, to })) {
+    const row = await db
+      .selectFrom('leads')
+      .select((eb) => eb.fn.countAll().as('count'))
+      .where('id', '>', after)
+      .where('id', '<=', last)
+      .where('first_verified_at', '>=', from)
+      .where('first_verified_at', '<', to)
+      .executeTakeFirstOrThrow();
+    count += Number(row.count);
+  }
+  return count;
 }

@@ -45,8 +45,27 @@ export async function firstIdsAt(
 }
 
 /** The place of one moment. */
-export const firstIdAt = async (db: Db, timed: TimedTable, ms: number): Promise<string> =>
+const firstIdAt = async (db: Db, timed: TimedTable, ms: number): Promise<string> =>
   (await firstIdsAt(db, timed, [ms]))[0]!;
+
+/** Ids are made a moment after the time was noted that stands in the row, and processes differ a little. */
+const ID_TOLERANCE_MS = 60_000;
+
+/**
+ * Where the rows of a time are. Some at its edges are of another: their own time says which.
+ * @param time milliseconds since 1970; undefined: no bound
+ * @returns begin: the key after which they begin; end: the key before which they end, null: none
+ */
+export async function idsAround(
+  db: Db,
+  timed: TimedTable,
+  { since, until }: { readonly since?: number | undefined; readonly until?: number | undefined },
+): Promise<{ readonly begin: string; readonly end: string | null }> {
+  return {
+    begin: since === undefined ? '' : await firstIdAt(db, timed, since - ID_TOLERANCE_MS),
+    end: until === undefined ? null : await firstIdAt(db, timed, until + ID_TOLERANCE_MS),
+  };
+}
 
 /** Halves the time of the table until the place is found. */
 async function searchFor(db: Db, timed: TimedTable, ms: number): Promise<string> {

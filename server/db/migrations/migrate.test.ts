@@ -65,6 +65,7 @@ for (const engine of ENGINES) {
             '2026-12-03-suppression-removals',
             '2026-12-04-desk-in-a-browser',
             '2026-12-04-refused-mail',
+            '2026-12-05-long-lists',
           ],
         );
       } finally {

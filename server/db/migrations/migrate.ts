@@ -25,6 +25,7 @@ import * as variants from '#server/db/migrations/2026-12-02-variants.ts';
 import * as suppressionRemovals from '#server/db/migrations/2026-12-03-suppression-removals.ts';
 import * as deskInABrowser from '#server/db/migrations/2026-12-04-desk-in-a-browser.ts';
 import * as refusedMail from '#server/db/migrations/2026-12-04-refused-mail.ts';
+import * as longLists from '#server/db/migrations/2026-12-05-long-lists.ts';
 
 /**
  * In the order in which they run. A new one goes to the end, and takes or narrows nothing that the release before reads or writes:
@@ -51,6 +52,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '2026-12-03-suppression-removals': suppressionRemovals,
   '2026-12-04-desk-in-a-browser': deskInABrowser,
   '2026-12-04-refused-mail': refusedMail,
+  '2026-12-05-long-lists': longLists,
 };
 
 /**

@@ -7,13 +7,14 @@ import { answerText, readAnswers } from '#shared/own-answers.ts';
 /** Whether a filter may let few people through, so that a statement without an end would look at all of a long table. */
 export const isNarrow = ({
   search,
+  missingIn,
   exportedIn,
   flag,
   domain,
   answer,
   attributionHolds,
 }: LeadFilter): boolean =>
-  [search, exportedIn, flag, domain, answer, attributionHolds].some((part) => part !== undefined);
+  [search, missingIn, exportedIn, flag, domain, answer, attributionHolds].some((part) => part !== undefined);
 
 /** What has to be looked at more closely than SQL can; null: nothing. */
 export function closeLook({ search, answer }: LeadFilter): ((person: LeadRecord) => boolean) | null {

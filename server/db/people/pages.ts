@@ -2,7 +2,7 @@
 import { sql, type RawBuilder } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
-import { firstIdAt } from '#server/db/engine/first-id-at.ts';
+import { idsAround } from '#server/db/engine/first-id-at.ts';
 import { lookBack, pagesAfter, slicesOf, type Slice } from '#server/db/engine/page-through-table.ts';
 import { closeLook, isNarrow } from '#server/db/people/matches.ts';
 import type { LeadFilter, LeadRecord, LeadState } from '#server/db/people/person.ts';
@@ -26,7 +26,7 @@ export async function* leadPages(
   const { newestFirst = false } = filter;
   const order = newestFirst ? 'desc' : 'asc';
   const id = sql.ref(reader.id);
-  const range = await rangeOf(db, reader, filter);
+  const range = await idsAround(db, reader, filter);
   const isFound = closeLook(filter);
   if (reader.slices.always || isNarrow(filter)) {
     const { size } = reader.slices;
@@ -77,7 +77,7 @@ export async function lookForPeople(
   },
 ): Promise<LookForPeople> {
   const reader = READERS[state];
-  const range = { ...(await rangeOf(db, reader, filter)), upTo: from };
+  const range = { ...(await idsAround(db, reader, filter)), upTo: from };
   const isFound = closeLook(filter) ?? (() => true);
   const read = async (where: RawBuilder<boolean>) => {
     const rows = await reader.read(db, filter, { where, order: 'desc', limit: null });
@@ -105,7 +105,7 @@ export async function lookForPeople(
 /** How many people there are in a state at most, for a progress bar: those in its table, in the time that the filter names. */
 export async function countAtMost(db: Db, state: LeadState, filter: LeadFilter): Promise<number> {
   const reader = READERS[state];
-  return countIds(db, reader.table, await rangeOf(db, reader, filter));
+  return countIds(db, reader.table, await idsAround(db, reader, filter));
 }
 
 /** How many ids there are in a range. */
@@ -150,19 +150,4 @@ async function timeOf(db: Db, { table, column }: StateReader, id: string): Promi
     select ${sql.ref(column)} as at from ${sql.table(table)} where id = ${id}
   `.execute(db);
   return rows[0]?.at ?? null;
-}
-
-/** Ids are made a moment after the time was noted that stands in the row, and processes differ a little. */
-const ID_TOLERANCE_MS = 60_000;
-
-/** Where the people are who came into a state in the time that a filter names. Some at its edges did not. */
-async function rangeOf(
-  db: Db,
-  reader: StateReader,
-  { since, until }: LeadFilter,
-): Promise<{ readonly begin: string; readonly end: string | null }> {
-  return {
-    begin: since === undefined ? '' : await firstIdAt(db, reader, since - ID_TOLERANCE_MS),
-    end: until === undefined ? null : await firstIdAt(db, reader, until + ID_TOLERANCE_MS),
-  };
 }

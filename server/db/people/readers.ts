@@ -35,7 +35,8 @@ export const READERS: Readonly<Record<LeadState, StateReader>> = {
     table: 'leads',
     column: 'first_verified_at',
     id: 'l.id',
-    slices: { size: SLICE_SIZE, always: false },
+    // Nearly all of them may be wanted: in a program's first export, say.
+    slices: { size: 1_000, always: false },
     read: (db, filter, rows) => readLeads(db, filter, { ...rows, areSuppressed: false }),
   },
   suppressed: {
@@ -146,7 +147,7 @@ async function readUnverified(
     from submissions s
     where ${where}
     and not exists (select 1 from leads l where l.email = s.email)
-    and not exists (select 1 from submissions n where n.email = s.email and n.id > s.id)
+    and s.id = (select n.id from submissions n where n.email = s.email order by n.created_at desc, n.id desc limit 1)
     ${since === undefined ? sql`` : sql`and s.created_at >= ${since}`}
     ${until === undefined ? sql`` : sql`and s.created_at < ${until}`}
     ${flag === undefined ? sql`` : sql`and ${hasFlag('s.flags', flag)}`}

@@ -1,0 +1,157 @@
+// Statements on tables that grow long begin where what they want begins, and end soon after it. A table of a test has ten rows, so this
+// asks SQLite how it would go about each statement.
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { it } from 'node:test';
+
+import { expirySteps, newExpiryProgress, takeStep } from '#server/db/across/expiry.ts';
+import { countLeads, leadGroups } from '#server/db/across/report-figures.ts';
+import type { OpenDatabase } from '#server/db/engine/connect.ts';
+import { leadPages } from '#server/db/people/pages.ts';
+import { findOpenChallenge, findVerifiedChallenge } from '#server/db/tables/challenges.ts';
+import { newestSuppressions } from '#server/db/tables/suppressions.ts';
+import { leaseDueEvents, listEvents } from '#server/db/tables/webhook-events.ts';
+import { freshDatabase } from '#testing/databases.ts';
+
+/** How SQLite goes about the statements that are prepared during some work: a line for each of their tables. */
+async function plansOf(work: (database: OpenDatabase) => Promise<unknown>): Promise<readonly string[]> {
+  const database = await freshDatabase('sqlite');
+  const plans: string[] = [];
+  const { prepare } = DatabaseSync.prototype;
+  DatabaseSync.prototype.prepare = function (this: DatabaseSync, text) {
+    if (/^\s*(?:select|with|update|delete)/i.test(text))
+      for (const { detail } of prepare.call(this, `explain query plan ${text}`).all())
+        plans.push(String(detail));
+    return prepare.call(this, text);
+  };
+  try {
+    await work(database);
+    return plans;
+  } finally {
+    DatabaseSync.prototype.prepare = prepare;
+    await database.close();
+  }
+}
+
+const now = 1_800_000_000_000;
+const day = { from: now - 86_400_000, to: now };
+
+/** Asks whether a plan has none of the lines that would make it long, and one that it should have. */
+const STORIES: readonly {
+  readonly what: string;
+  readonly work: (database: OpenDatabase) => Promise<unknown>;
+  readonly never: RegExp;
+  readonly once: RegExp;
+}[] = [
+  {
+    what: 'a thousand webhook events that were sent again together are due together',
+    work: (database) =>
+      leaseDueEvents(database, { endpoint: 'e', now, most: 4, leasedUntil: now + 1, leaseId: 'l' }),
+    never: /TEMP B-TREE/,
+    once: /webhook_events_due \(endpoint=\? AND due_at<\?\)/,
+  },
+  {
+    what: 'the desk lists webhook events that wait among a million that were sent',
+    work: ({ db }) => listEvents(db, 100),
+    never: /autoindex|TEMP B-TREE/,
+    once: /webhook_events_queued/,
+  },
+  {
+    what: 'the list of addresses that get no mail is shown from its newest entry on',
+    work: ({ db }) => newestSuppressions(db, { after: null, most: 100 }),
+    never: /TEMP B-TREE/,
+    once: /suppressions_newest/,
+  },
+  {
+    what: 'the next page of that list',
+    work: ({ db }) =>
+      newestSuppressions(db, {
+        after: { created_at: now, address_key: 'k', reason: 'bounced' },
+        most: 100,
+      }),
+    never: /TEMP B-TREE/,
+    once: /suppressions_newest \(created_at<\?\)/,
+  },
+  {
+    what: 'a browser asks which of its thousand challenges is open',
+    work: ({ db }) => findOpenChallenge(db, { browserId: 'b', now }),
+    never: /SCAN/,
+    once: /challenges_of_browser \(browser_id=\? AND expires_at>\?\)/,
+  },
+  {
+    what: 'a browser asks which of them was verified',
+    work: ({ db }) => findVerifiedChallenge(db, { browserId: 'b', email: 'e', now }),
+    never: /SCAN/,
+    once: /challenges_of_browser \(browser_id=\? AND expires_at>\?\)/,
+  },
+  {
+    what: 'housekeeping goes through suppressions, most of which stay',
+    work: async (database) => {
+      const db = database.db;
+      const entry = { reason: 'bounced', email: 'a@example.com', created_at: 1, note: null } as const;
+      await db
+        .insertInto('suppressions')
+        .values([
+          { ...entry, address_key: 'a' },
+          { ...entry, address_key: 'b' },
+        ])
+        .execute();
+      const steps = expirySteps(
+        { unverified: now, mail: null, windows: now, funnel: 0 },
+        newExpiryProgress(),
+      );
+      for (const step of steps) await takeStep(database, step, 1);
+    },
+    never: /SCAN s\b/,
+    once: /SEARCH s USING INDEX \w+ \(address_key>\? AND address_key<\?\)/,
+  },
+  {
+    what: 'an export of what is new looks through a million that are not',
+    work: async ({ db }) => {
+      await insertLead(db);
+      await Array.fromAsync(leadPages(db, 'verified', { missingIn: 'crm' }));
+    },
+    never: /SEARCH l USING INDEX \w+ \(id>\?\)$/,
+    once: /SEARCH l USING INDEX \w+ \(id>\? AND id<\?\)/,
+  },
+  {
+    what: 'the leads of a day are counted among those of years',
+    work: async (database) => {
+      await insertLead(database.db);
+      await countLeads(database.db, day);
+      await Array.fromAsync(leadGroups(database, day));
+    },
+    never: /SCAN leads(?! USING INDEX)/,
+    once: /SEARCH leads USING INDEX \w+ \(id>\? AND id<\?\)/,
+  },
+];
+
+async function insertLead(db: OpenDatabase['db']): Promise<void> {
+  await db
+    .insertInto('leads')
+    .values({
+      id: `${(now - 1000)
+        .toString(16)
+        .padStart(12, '0')
+        .replace(/^(.{8})/, '$1-')}-7000-8000-000000000001`,
+      email: 'ada@example.com',
+      name: 'Ada',
+      company: 'Engines',
+      answers: null,
+      attribution: '{}',
+      flags: '',
+      first_verified_at: now - 1000,
+      last_verified_at: now - 1000,
+    })
+    .execute();
+}
+
+for (const { what, work, never, once } of STORIES)
+  it(`takes no longer in a long table: ${what}`, async () => {
+    const plans = await plansOf(work);
+    assert.doesNotMatch(plans.filter((line) => never.test(line)).join('\n'), /./);
+    assert.ok(
+      plans.some((line) => once.test(line)),
+      plans.join('\n'),
+    );
+  });
