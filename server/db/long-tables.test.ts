@@ -17,6 +17,7 @@ import { freshDatabase } from '#testing/databases.ts';
 async function plansOf(work: (database: OpenDatabase) => Promise<unknown>): Promise<readonly string[]> {
   const database = await freshDatabase('sqlite');
   const plans: string[] = [];
+  // oxlint-disable-next-line typescript/unbound-method -- it is called on its own object.
   const { prepare } = DatabaseSync.prototype;
   DatabaseSync.prototype.prepare = function (this: DatabaseSync, text) {
     if (/^\s*(?:select|with|update|delete)/i.test(text))
