@@ -36,7 +36,7 @@ export const READERS: Readonly<Record<LeadState, StateReader>> = {
     column: 'first_verified_at',
     id: 'l.id',
     // Nearly all of them may be wanted: in a program's first export, say.
-    slices: { size: 1_000, always: false },
+    slices: { size: 500, always: false },
     read: (db, filter, rows) => readLeads(db, filter, { ...rows, areSuppressed: false }),
   },
   suppressed: {
