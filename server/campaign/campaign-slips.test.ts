@@ -1,6 +1,6 @@
 // Every slip that an editor of words makes: where it is reported, and in which sentence. Those of the article: article-slips.test.ts.
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
@@ -516,6 +516,20 @@ describe('a slip in the words is reported with its file, its line, what is wrong
         });
         assert.deepEqual(called(folder, campaignComplaints(folder)), complaints);
       }));
+
+  it('a file to download that is too large for the memory of the server', () =>
+    withCampaignCopy((folder) => {
+      const write = 'download:\n  label: Download as PDF\n  file: guide.pdf';
+      const line = make(folder, { it: '', file: 'site.yaml', write, complaints: [] });
+      const guide = path.join(folder, 'article', 'guide.pdf');
+      writeFileSync(guide, '');
+      truncateSync(guide, 50e6);
+      assert.deepEqual(campaignComplaints(folder), []);
+      truncateSync(guide, 50e6 + 1);
+      assert.deepEqual(called(folder, campaignComplaints(folder)), [
+        `${FOLDER_NAME}/site.yaml:${line + 2}: download.file: is a file of 51 MB; the server keeps it in memory, and takes 50 at most.`,
+      ]);
+    }));
 
   it('and all of them at once, whichever file they are in', () =>
     withCampaignCopy((folder) => {

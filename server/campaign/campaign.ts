@@ -310,15 +310,17 @@ export const siteOf = (folder: string, variant: string | null = null) =>
         const message = linkComplaint(href, places);
         if (message !== null) context.addIssue({ code: 'custom', path: entry, message });
       }
-      if (
-        download !== undefined &&
-        !statSync(guideFileIn(folder, download.file), { throwIfNoEntry: false })?.isFile()
-      )
-        context.addIssue({
-          code: 'custom',
-          path: ['download', 'file'],
-          message: `needs article/${download.file}; put it there, or take the entry out`,
-        });
+      if (download !== undefined) {
+        const file = statSync(guideFileIn(folder, download.file), { throwIfNoEntry: false });
+        const complainOfFile = (message: string) =>
+          context.addIssue({ code: 'custom', path: ['download', 'file'], message });
+        if (!file?.isFile())
+          complainOfFile(`needs article/${download.file}; put it there, or take the entry out`);
+        else if (file.size > DOWNLOAD_MAX_BYTES)
+          complainOfFile(
+            `is a file of ${Math.ceil(file.size / 1e6)} MB; the server keeps it in memory, and takes 50 at most`,
+          );
+      }
       if (logo === undefined) return;
       const complain = (message: string) => context.addIssue({ code: 'custom', path: ['logo'], message });
       const slips = mediaComplaints(folder, [logo]);
@@ -343,6 +345,9 @@ const guideEmailOf = (folder: string) =>
         complain(`is a file of ${Math.ceil(size / 1e6)} MB; mail servers take 7 at most`);
     }),
   );
+
+/** A restart in place holds it twice. */
+const DOWNLOAD_MAX_BYTES = 50e6;
 
 /** Base64 makes it a third larger, and many mail servers take 10 MB. */
 const ATTACHMENT_MAX_BYTES = 7e6;

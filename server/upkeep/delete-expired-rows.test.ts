@@ -171,7 +171,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(reports, [{ outbox: 5, codes: 7, submissions: 7, challenges: 7 }]);
       }));
 
-    it('finds what it deletes next at the beginning: no challenge is left behind without its form', () =>
+    it('deletes a challenge together with its forms: the next ones then stand at the beginning', () =>
       withServer({ engine, env: { LEADS_PER_IP_PER_HOUR: '0' } }, async (server) => {
         const emails = Array.from({ length: 5 }, (_, index) => `old-${index}@example.com`);
         await atDaysAgo(server, 31, async () => {

@@ -207,11 +207,11 @@ export async function entriesAfter(db: Db, after: number) {
         eb.fn.coalesce('r.id', 't.id', 'x.id').as('id'),
         eb.fn.coalesce('r.client_address', 't.client_address').as('client_address'),
         eb.fn.coalesce('r.user_agent', 't.user_agent').as('user_agent'),
-        // As floating point: a stranger may have put a number there that node:sqlite refuses to read as a whole one.
-        eb.cast<number | null>('r.given_at', 'double precision').as('given_at'),
-        eb.cast<number | null>('r.verified_at', 'double precision').as('verified_at'),
-        eb.cast<number | null>('t.withdrawn_at', 'double precision').as('withdrawn_at'),
-        eb.cast<number | null>('x.removed_at', 'double precision').as('removed_at'),
+        // As text: a stranger may have put a number there that is too large to be read as one.
+        eb.cast<string | null>('r.given_at', 'text').as('given_at'),
+        eb.cast<string | null>('r.verified_at', 'text').as('verified_at'),
+        eb.cast<string | null>('t.withdrawn_at', 'text').as('withdrawn_at'),
+        eb.cast<string | null>('x.removed_at', 'text').as('removed_at'),
       ])
       .orderBy('k.position')
       .execute()
@@ -220,9 +220,18 @@ export async function entriesAfter(db: Db, after: number) {
 
 /** What a proof made now would say. Rows that it should refer to may be gone: their fields are null then, and differ. */
 function standingOf(row: Row): Partial<ConsentProof & WithdrawalProof & RemovalProof> | null {
-  if (row.verified_at !== null) return standingProofOf(row as unknown as StandingConsent);
-  if (row.withdrawn_at !== null) return withdrawalProofOf(row as unknown as StandingWithdrawal);
-  if (row.removed_at !== null) return removalProofOf(row as unknown as StandingRemoval);
+  const { verified_at, withdrawn_at, removed_at } = row;
+  if (verified_at !== null) {
+    const times = { given_at: Number(row.given_at), verified_at: Number(verified_at) };
+    return standingProofOf({ ...row, ...times } as unknown as StandingConsent);
+  }
+  if (withdrawn_at !== null)
+    return withdrawalProofOf({
+      ...row,
+      withdrawn_at: Number(withdrawn_at),
+    } as unknown as StandingWithdrawal);
+  if (removed_at !== null)
+    return removalProofOf({ ...row, removed_at: Number(removed_at) } as unknown as StandingRemoval);
   return null;
 }
 

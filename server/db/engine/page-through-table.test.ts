@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { pagesAfter, slicesOf, type Slice } from '#server/db/engine/page-through-table.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
@@ -41,7 +41,7 @@ function createPages(last: number) {
   const readAfter = async (after: number) => {
     begun.push(after);
     reading += 1;
-    await setImmediate();
+    await sleep(5);
     reading -= 1;
     if (after === last) throw new Error('the database has gone away');
     return [after + 1];
@@ -70,7 +70,7 @@ it('a page that cannot be read fails when it is its turn, and not while the one 
   const rows: number[] = [];
   await assert.rejects(async () => {
     for await (const [row] of pages()) {
-      await sleep(5);
+      await sleep(20);
       rows.push(row!);
     }
   }, /gone away/);

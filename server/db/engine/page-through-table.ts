@@ -10,11 +10,13 @@ import type { Db } from '#server/db/engine/connect.ts';
  * @param begin the key after which the first page begins
  * @param readAfter reads the rows that follow a key, in its order, up to a limit
  * @param keyOf the key of a row, by which the pages are ordered
+ * @param options readsAhead: false where what comes next depends on the work
  */
 export async function* pagesAfter<Row, Key>(
   begin: Key,
   readAfter: (after: Key) => Promise<readonly Row[]>,
   keyOf: (row: Row) => Key,
+  { readsAhead = true }: { readonly readsAhead?: boolean } = {},
 ): AsyncGenerator<readonly Row[], void, void> {
   let reading = readAfter(begin);
   try {
@@ -22,12 +24,13 @@ export async function* pagesAfter<Row, Key>(
       const page = await reading;
       const last = page.at(-1);
       if (last === undefined) return;
-      reading = readAfter(keyOf(last));
-      // Its failure is thrown when it is its turn.
+      if (readsAhead) reading = readAfter(keyOf(last));
+      // A failure is thrown when this page is asked for.
       reading.catch(() => {});
-      // Only now it is sent, and others have had their turn.
+      // Sends the statement, and lets others have their turn.
       await setImmediate();
       yield page;
+      if (!readsAhead) reading = readAfter(keyOf(last));
     }
   } finally {
     // No statement goes on behind the back of a caller that has enough.
@@ -46,8 +49,8 @@ type SlicedTable = 'codes' | 'leads' | 'submissions' | 'imported_leads';
 
 /**
  * Cuts an indexed column into slices of `size` rows, for statements that want few of them or count them.
- * @param column newestFirst: from the highest key down. size: of each slice, or what says it when one is
- *   cut, which is while the one before is worked on
+ * @param column newestFirst: from the highest key down. size: of each slice, or a
+ *   function that says it of the next one
  * @param range everything if not given. begin: the key after which the first slice begins; end: the key before which the last one ends,
  *   null: none; upTo: the highest key that is wanted, itself included, where the newest come first
  */
@@ -95,9 +98,10 @@ export async function* slicesOf(
     const below = await highest(begin, last).offset(nextSize()).executeTakeFirst();
     return [{ after: below?.[column] ?? begin, last }];
   };
+  const readsAhead = typeof size === 'number';
   const cut = newestFirst
-    ? pagesAfter<Slice, string | null>(upTo, readSliceBelow, ({ after }) => after)
-    : pagesAfter(begin, readSlice, ({ last }) => last);
+    ? pagesAfter<Slice, string | null>(upTo, readSliceBelow, ({ after }) => after, { readsAhead })
+    : pagesAfter(begin, readSlice, ({ last }) => last, { readsAhead });
   for await (const [slice] of cut) if (slice !== undefined) yield slice;
 }
 

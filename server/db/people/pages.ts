@@ -11,6 +11,8 @@ import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
 
 /** Pages this small die in V8's young generation, of which two are in memory: with 200 an export needs 10 MB more, and no less time. */
 const PAGE_SIZE = 100;
+/** Of leads that a program does not have yet: all of a slice may be, and then all of them are in memory. */
+const SLICE_OF_NEW = 500;
 
 /**
  * Reads people in a state, those who have been in it longest first if not asked otherwise. Someone who enters it meanwhile may be
@@ -29,7 +31,7 @@ export async function* leadPages(
   const range = await idsAround(db, reader, filter);
   const isFound = closeLook(filter);
   if (reader.slices.always || isNarrow(filter)) {
-    const { size } = reader.slices;
+    const size = filter.missingIn === undefined ? reader.slices.size : SLICE_OF_NEW;
     for await (const slice of slicesOf(db, { table: reader.table, column: 'id', size, newestFirst }, range)) {
       const page = await reader.read(db, filter, { where: isIn(reader, slice), order, limit: null });
       yield isFound === null ? page : page.filter(isFound);

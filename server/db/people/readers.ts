@@ -35,8 +35,7 @@ export const READERS: Readonly<Record<LeadState, StateReader>> = {
     table: 'leads',
     column: 'first_verified_at',
     id: 'l.id',
-    // Nearly all of them may be wanted: in a program's first export, say.
-    slices: { size: 500, always: false },
+    slices: { size: SLICE_SIZE, always: false },
     read: (db, filter, rows) => readLeads(db, filter, { ...rows, areSuppressed: false }),
   },
   suppressed: {

@@ -34,11 +34,14 @@ export function addGuideFileRoute(app: FastifyInstance, context: VisitorContext)
 
 function readGuide(file: string): Resource {
   const name = path.basename(file);
-  return createResource({
+  const guide = createResource({
     type: mime.getType(name) ?? 'application/octet-stream',
     cacheControl: 'private, no-store',
     bodies: { identity: readFileSync(file) },
     // Names in article/ are of letters, digits and signs that need no escaping (shared/campaign-schema.ts).
     always: ['content-disposition', `attachment; filename="${name}"`, 'x-robots-tag', 'noindex'],
   });
+  // Its entity tag is a hash of the file: made now, so that no visitor waits for that of a large one.
+  guide.representationFor(undefined);
+  return guide;
 }
