@@ -243,7 +243,10 @@ export async function erasuresOf(
   db: Db,
   page: readonly Pick<ChainEntry, 'erased_by'>[],
 ): Promise<ReadonlyMap<number, readonly number[]>> {
-  const positions = new Set(page.flatMap(({ erased_by: erasedBy }) => erasedBy ?? []));
+  // A stranger may have written any number.
+  const positions = new Set(
+    page.flatMap(({ erased_by: at }) => (Number.isSafeInteger(at) ? (at ?? []) : [])),
+  );
   if (positions.size === 0) return new Map();
   const entries = await db
     .selectFrom('consent_chain')

@@ -69,7 +69,10 @@ export type Expired = Partial<Record<ExpiringTable, number>>;
 
 type Outcome = { readonly deleted: Expired; readonly done: boolean };
 
-/** Goes on with one kind of row: looks at some and deletes those that have expired, `limit` at most, with what belongs to them. `done`: there are no more. */
+/**
+ * Goes on with one kind of row: looks at some and deletes those that have expired, `limit` at most, with what belongs to them. `done`: there
+ * are no more.
+ */
 export type ExpiryStep = (tx: Db, limit: number) => Promise<Outcome>;
 
 /** Makes the steps, each to be repeated until it is done. Rows that refer to others come first. */
