@@ -1,5 +1,5 @@
 // Correcting answers to the campaign's own questions: what can be chosen is chosen, everything else is typed.
-import { ownFieldsCampaign } from '#testing/own-fields-campaign.ts';
+import { ownFieldsCampaign } from '#testing/other-campaigns.ts';
 
 import { expect, expectNoViolations, test } from './desk-fixtures.ts';
 

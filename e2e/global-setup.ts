@@ -4,7 +4,7 @@ import { DEFAULT_CAMPAIGN, ensureBuilt, GERMAN_CAMPAIGN, TEST_CAMPAIGN } from '#
 import { POSTGRES_URL_VARIABLE } from '#testing/databases.ts';
 import { keepCompiled } from '#testing/environment.ts';
 import { fontconfigFile, makeFonts } from '#testing/fonts.ts';
-import { ownFieldsCampaign } from '#testing/own-fields-campaign.ts';
+import { ownFieldsCampaign } from '#testing/other-campaigns.ts';
 import { QUICK, startPostgres } from '#testing/postgres-server.ts';
 import { missingPrograms } from '#testing/programs.ts';
 

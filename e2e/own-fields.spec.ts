@@ -3,7 +3,7 @@
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 
-import { ownFieldsCampaign } from '#testing/own-fields-campaign.ts';
+import { ownFieldsCampaign } from '#testing/other-campaigns.ts';
 import { startSite, type Site } from '#testing/start-site.ts';
 import { createVisitor, expect, test } from './fixtures.ts';
 

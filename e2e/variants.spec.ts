@@ -7,7 +7,7 @@ import type { Browser, BrowserContext, Page } from '@playwright/test';
 
 import type { Report } from '#desk/report/report.ts';
 import { startSite, siteSettings, type Site } from '#testing/start-site.ts';
-import { variantsCampaign } from '#testing/variants-campaign.ts';
+import { variantsCampaign } from '#testing/other-campaigns.ts';
 import { createVisitor, expect, test } from './fixtures.ts';
 
 const HEADLINES = { a: 'Master AI-Powered Cold Outreach', b: 'Write Emails That Get Answers' } as const;

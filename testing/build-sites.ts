@@ -1,8 +1,12 @@
 // Builds the sites that tests start beside the one of campaign/, unless those that are there fit.
 import { ensureBuilt, GERMAN_CAMPAIGN, TEST_CAMPAIGN } from '#testing/built-site.ts';
-import { bareCampaign, rearrangedCampaign, reversedCampaign } from '#testing/other-campaigns.ts';
-import { ownFieldsCampaign } from '#testing/own-fields-campaign.ts';
-import { variantsCampaign } from '#testing/variants-campaign.ts';
+import {
+  bareCampaign,
+  ownFieldsCampaign,
+  rearrangedCampaign,
+  reversedCampaign,
+  variantsCampaign,
+} from '#testing/other-campaigns.ts';
 
 for (const campaign of [
   TEST_CAMPAIGN,

@@ -1,5 +1,18 @@
-// Campaigns with other landing pages than the tests' own, made from it in folders that stay, so that their sites are built once.
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+// Campaigns that differ from the tests' own and are made from it, in folders that stay, so that their sites are built once.
+// Tests that run at the same time share them: a folder is made beside its place, moved there whole, and never written again. Its name
+// tells its content, so a changed source makes another one.
+import { createHash } from 'node:crypto';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 
 import { parse, stringify } from 'yaml';
@@ -11,18 +24,56 @@ const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 const FOLDER = path.join(PROJECT_FOLDER, 'node_modules', '.cache', 'campaigns');
 const REARRANGED = path.join(PROJECT_FOLDER, 'testing', 'rearranged');
 
-/** The tests' campaign with another landing page. @param media folders of pictures, in place of the tests' own */
-function makeCampaign(name: string, landing: string, media: readonly string[] = []): string {
-  const folder = path.join(FOLDER, name);
-  mkdirSync(folder, { recursive: true });
-  cpSync(TEST_CAMPAIGN, folder, {
-    recursive: true,
-    filter: (place) => !/[\\/]media$|landing\.yaml$/.test(place),
-  });
-  writeFileSync(path.join(folder, 'landing.yaml'), landing);
-  for (const from of media) cpSync(from, path.join(folder, 'media'), { recursive: true });
-  return folder;
+/** Of all files: their names and what stands in them. */
+function digest(folder: string): string {
+  const hash = createHash('sha256');
+  for (const file of globSync('**/*', { cwd: folder, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.join(entry.parentPath, entry.name))
+    .toSorted())
+    hash
+      .update(`${path.relative(folder, file)}\0`)
+      .update(readFileSync(file))
+      .update('\0');
+  return hash.digest('hex').slice(0, 12);
 }
+
+/** A campaign that stays. @param write what stands in it @returns its folder */
+function keptCampaign(name: string, write: (folder: string) => void): string {
+  mkdirSync(FOLDER, { recursive: true });
+  const making = mkdtempSync(path.join(FOLDER, 'making-'));
+  try {
+    write(making);
+    const folder = path.join(FOLDER, `${name}-${digest(making)}`);
+    try {
+      renameSync(making, folder);
+    } catch (error) {
+      // It is there already: a folder that is not empty is not replaced.
+      if (!existsSync(folder)) throw error;
+    }
+    return folder;
+  } finally {
+    rmSync(making, { recursive: true, force: true });
+  }
+}
+
+/** The tests' campaign with more files, or with others in their place. @param from a folder of testing/ @param to where they belong */
+const overlaid = (name: string, from: string, to: string): string =>
+  keptCampaign(name, (folder) => {
+    cpSync(TEST_CAMPAIGN, folder, { recursive: true });
+    cpSync(path.join(import.meta.dirname, from), path.join(folder, to), { recursive: true });
+  });
+
+/** The tests' campaign with another landing page. @param media folders of pictures, in place of the tests' own */
+const withLanding = (name: string, landing: string, media: readonly string[] = []): string =>
+  keptCampaign(name, (folder) => {
+    cpSync(TEST_CAMPAIGN, folder, {
+      recursive: true,
+      filter: (place) => !/[\\/]media$|landing\.yaml$/.test(place),
+    });
+    writeFileSync(path.join(folder, 'landing.yaml'), landing);
+    for (const source of media) cpSync(source, path.join(folder, 'media'), { recursive: true });
+  });
 
 const mediaOf = (campaign: string): string => path.join(campaign, 'media');
 
@@ -30,14 +81,14 @@ const landingOf = (campaign: string): string => readFileSync(path.join(campaign,
 
 /** Without testimonials, problems and film, with questions and logos, in another order: testing/rearranged. @returns its folder */
 export const rearrangedCampaign = (): string =>
-  makeCampaign('rearranged', landingOf(REARRANGED), [mediaOf(REARRANGED)]);
+  withLanding('rearranged', landingOf(REARRANGED), [mediaOf(REARRANGED)]);
 
 /** With every section that there is, the film among them alone, from the last to the first. @returns its folder */
 export function reversedCampaign(): string {
   const { logos, questions } = parse(landingOf(REARRANGED)) as Readonly<Record<string, unknown>>;
   const landing = parse(landingOf(TEST_CAMPAIGN)) as Readonly<Record<string, unknown>>;
   const sections = SECTIONS.toReversed();
-  return makeCampaign('reversed', stringify({ ...landing, sections, logos, questions }), [
+  return withLanding('reversed', stringify({ ...landing, sections, logos, questions }), [
     mediaOf(TEST_CAMPAIGN),
     mediaOf(REARRANGED),
   ]);
@@ -54,5 +105,11 @@ export function bareCampaign(): string {
   const { closing, withoutScript } = landing;
   const { imageAlt: _picture, ...hero } = landing.hero;
   const { imageAlt: _cover, ...promise } = landing.promise;
-  return makeCampaign('bare', stringify({ hero, closing, promise, withoutScript }));
+  return withLanding('bare', stringify({ hero, closing, promise, withoutScript }));
 }
+
+/** With questions of its own, one of each kind: testing/own-fields. @returns its folder */
+export const ownFieldsCampaign = (): string => overlaid('own-fields', 'own-fields', '.');
+
+/** With a second variant of its page, other in its words, its sections and what is agreed to: testing/variants. @returns its folder */
+export const variantsCampaign = (): string => overlaid('variants', 'variants', 'variants');

@@ -12,7 +12,7 @@ import { ENGINES, type Engine } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
-import { variantsCampaign } from '#testing/variants-campaign.ts';
+import { variantsCampaign } from '#testing/other-campaigns.ts';
 
 const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..', '..', '..');
 const EMAIL = 'ada@example.com';

@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { globSync, statSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+
+import * as campaigns from '#testing/other-campaigns.ts';
+
+/** When each file of a folder was last touched. */
+const touched = (folder: string): (readonly [string, bigint])[] =>
+  globSync('**/*', { cwd: folder }).map(
+    (file) => [file, statSync(path.join(folder, file), { bigint: true }).ctimeNs] as const,
+  );
+
+for (const [name, make] of Object.entries(campaigns))
+  test(`${name}: whoever asks for it again writes nothing, so that a server can read it meanwhile`, () => {
+    const folder = make();
+    const before = touched(folder);
+    assert.ok(before.some(([file]) => file === 'landing.yaml'));
+    assert.equal(make(), folder);
+    assert.deepEqual(touched(folder), before);
+  });
