@@ -1,13 +1,15 @@
 // Sends mail: by SMTP when there is an account, into .eml files when there is none. No other file does.
-import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { Readable } from 'node:stream';
 import { domainToASCII } from 'node:url';
 
-import { createTransport, type NodemailerError } from 'nodemailer';
+import type { NodemailerError } from 'nodemailer';
 import { encodeWord } from 'nodemailer/lib/mime-funcs';
+import SMTPPool from 'nodemailer/lib/smtp-pool';
 
 import { composeMessage } from '#server/mail/compose-message.ts';
+import { createSigner } from '#server/mail/dkim-key.ts';
 import { domainOf } from '#server/platform/domain-of.ts';
 import type { Config, DkimConfig } from '#server/settings/settings.ts';
 import { needsTls } from '#server/platform/smtp-url.ts';
@@ -91,53 +93,74 @@ export function createSmtpMailer({
   from: string;
   returnPathOf?: ReturnPathOf | undefined;
 }): Mailer {
-  const transport = createTransport({
+  const pool = new SMTPPool({
     ...connectionOptions(url),
-    pool: true,
     maxConnections: SMTP_CONNECTIONS,
     // Only the outbox tries again; a second, hidden queue would send duplicates.
     maxRequeues: 0,
-    disableFileAccess: true,
-    disableUrlAccess: true,
-    ...(dkim && {
-      dkim: {
-        domainName: dkim.domainName,
-        keySelector: dkim.keySelector,
-        privateKey: readFileSync(dkim.privateKeyFile, 'utf8'),
-        headerFieldNames: SIGNED,
-      },
-    }),
   });
+  const signer = dkim && createSigner(dkim);
   return {
     send: async (mail, signal) => {
       try {
-        const info = await transport.sendMail({
-          raw: bytesOf(mail, from),
-          envelope: {
+        const bytes = bytesOf(mail, from);
+        const reply = await handOver(
+          pool,
+          {
+            id: mail.id,
             // The address to which mail servers return reports. Readers see `from`.
-            from: returnPathOf?.(mail.id) ?? envelopeAddressOf(from),
-            // An object, so that no address can be read as a list of several.
-            to: { name: '', address: mail.to },
+            from: returnPathOf?.(mail.id) ?? inAscii(addressIn(from)),
+            to: inAscii(mail.to),
+            read: () => signer?.sign(bytes) ?? Readable.from(bytes),
           },
           signal,
-        });
-        return { type: 'sent', reply: info.response };
+        );
+        return { type: 'sent', reply };
       } catch (error) {
         return classifyFailure(error);
       }
     },
     tryAccount: async () => {
       try {
-        await transport.verify();
+        await pool.verify();
         return null;
       } catch (error) {
         return explainAccount(error, url);
       }
     },
     messageIdOf: (mailId) => messageIdOf(mailId, from),
-    close: () => transport.close({ force: true }),
+    close: () => pool.close({ force: true }),
   };
 }
+
+type Composed = {
+  readonly id: string;
+  /** The addresses of the envelope. */
+  readonly from: string;
+  readonly to: string;
+  /** Opens its bytes, once there is a connection for them. */
+  readonly read: () => Readable;
+};
+
+/**
+ * Hands the pool a message that is composed already, as nodemailer hands one to a transport (nodemailer.com/plugins/create). Its
+ * sendMail would compose the message again, for a fifth of the processor time of a whole flow.
+ * @param signal ends it wherever it is
+ * @returns the server's reply
+ * @throws {NodemailerError} as sendMail does
+ */
+const handOver = (pool: SMTPPool, { id, from, to, read }: Composed, signal: AbortSignal): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const message = {
+      getEnvelope: () => ({ from, to: [to] }),
+      messageId: () => id,
+      getHeader: () => id,
+      createReadStream: read,
+    };
+    // The rest of a mail, which is its author's, is of no use to a pool.
+    const mail = { data: { signal }, message } as unknown as Parameters<SMTPPool['send']>[0];
+    pool.send(mail, (error, info) => (info === undefined ? reject(error) : resolve(info.response)));
+  });
 
 /**
  * A Mailer that writes each e-mail into a folder, to try the page out without an account.
@@ -203,12 +226,6 @@ const listHeaders = ({ name, host, unsubscribe }: NonNullable<Mail['list']>) => 
   ...(unsubscribe.startsWith('https:') && { 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }),
 });
 
-/** The headers that DKIM signs: those nodemailer signs by default, and those of the unsubscribe link, which must not change. */
-const SIGNED = [
-  'From:Sender:Reply-To:Subject:Date:Message-ID:To:Cc:MIME-Version:Content-Type:Content-Transfer-Encoding',
-  'In-Reply-To:References:Auto-Submitted:List-Id:List-Unsubscribe:List-Unsubscribe-Post:Feedback-ID',
-].join(':');
-
 /** A 5yz reply (RFC 5321) to these commands is a final refusal of the recipient or the message. */
 const FINAL_COMMANDS = new Set(['RCPT TO', 'DATA']);
 
@@ -267,8 +284,8 @@ const senderOf = ({ mailFrom, publicUrl }: Pick<Config, 'mailFrom' | 'publicUrl'
 /** The address alone: a sender is one, or ends with one in angle brackets. */
 const addressIn = (from: string): string => /[^\s<>]+(?=>?$)/.exec(from)?.[0] ?? '';
 
-/** The sender's address as mail servers are given it, with its domain in ASCII: not every one takes other letters. */
-const envelopeAddressOf = (from: string): string => asciiAddress(addressIn(from)) ?? addressIn(from);
+/** An address as mail servers are given it, with its domain in ASCII: not every one takes other letters. */
+const inAscii = (address: string): string => asciiAddress(address) ?? address;
 
 /** The address that our mail comes from. */
 export const senderAddress = (config: Pick<Config, 'mailFrom' | 'publicUrl'>): string =>
