@@ -3,6 +3,7 @@
 // tells its content, so a changed source makes another one.
 import { createHash } from 'node:crypto';
 import {
+  chmodSync,
   cpSync,
   existsSync,
   globSync,
@@ -44,6 +45,8 @@ function keptCampaign(name: string, write: (folder: string) => void): string {
   const making = mkdtempSync(path.join(FOLDER, 'making-'));
   try {
     write(making);
+    // A folder that was made for a while is its maker's alone.
+    chmodSync(making, 0o755);
     const folder = path.join(FOLDER, `${name}-${digest(making)}`);
     try {
       renameSync(making, folder);

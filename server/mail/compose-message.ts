@@ -1,5 +1,5 @@
 // Composes a mail into the bytes that a mail server is handed, with nodemailer's encoders. nodemailer would compose it through a chain of
-// streams: 0.69 ms of processor time a mail, sending included, and 0.33 this way. nodemailer still sends the bytes, and signs them.
+// streams, for more than twice the processor time. It still signs the bytes and sends them (mailer.ts).
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 

@@ -1,4 +1,4 @@
-// The DKIM key: signs with it, and checks it before it is used.
+// Signs mail with the DKIM key, and checks the key before it is used.
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
@@ -11,13 +11,13 @@ import type { DkimConfig } from '#server/settings/settings.ts';
 /** Verifiers must not accept shorter keys (RFC 8301, section 3.2). */
 const DKIM_MIN_BITS = 1024;
 
-/** The headers that are signed: those nodemailer signs by default, and those of the unsubscribe link, which must not change. */
+/** The headers that are signed, where a letter has them: those of its author and words, and those of the unsubscribe link. */
 const SIGNED = [
   'From:Sender:Reply-To:Subject:Date:Message-ID:To:Cc:MIME-Version:Content-Type:Content-Transfer-Encoding',
   'In-Reply-To:References:Auto-Submitted:List-Id:List-Unsubscribe:List-Unsubscribe-Post:Feedback-ID',
 ].join(':');
 
-/** Reads the key, and makes what signs mail with it (RFC 6376). @throws when the file cannot be read */
+/** Makes the signer of our mail (RFC 6376). Throws the system's error when the key cannot be read. */
 export const createSigner = ({ domainName, keySelector, privateKeyFile }: DkimConfig): DKIM =>
   new DKIM({
     domainName,

@@ -85,7 +85,7 @@ describe('a login', () => {
 });
 
 describe('a mail', () => {
-  it('comes from an address in ASCII, whatever letters its domain and its sender’s name have', async () => {
+  it('goes between addresses in ASCII, whatever letters their domains and the sender’s name have', async () => {
     // A mail server that shows what came over the line; smtp-server would make letters of "xn--" again.
     let said = '';
     const server = createServer((socket) => {
@@ -100,13 +100,31 @@ describe('a mail', () => {
     const mailer = createSmtpMailer({
       url: `smtp://127.0.0.1:${port}`,
       dkim: null,
-      from: '"Übermut: ein Leitfaden" <guide@exämple.com>',
+      // No address that a visitor may type; an operator's own server may have one.
+      from: '"Übermut: ein Leitfaden" <info&guide@exämple.com>',
     });
     try {
-      const outcome = await mailer.send(MAIL, new AbortController().signal);
+      const outcome = await mailer.send({ ...MAIL, to: 'leads&co@münchen' }, new AbortController().signal);
       assert.equal(outcome.type, 'sent');
-      assert.match(said, /^MAIL FROM:<guide@xn--exmple-cua\.com>\r\n/m);
+      assert.match(said, /^MAIL FROM:<info&guide@xn--exmple-cua\.com>\r\n/m);
+      assert.match(said, /^RCPT TO:<leads&co@xn--mnchen-3ya>\r\n/m);
       assert.match(said, /^[\t\r\n\x20-\x7E]*$/);
+    } finally {
+      mailer.close();
+      server.close();
+    }
+  });
+
+  it('that is given up before it is sent never leaves', async () => {
+    const connected: unknown[] = [];
+    const server = createServer((socket) => connected.push(socket.destroy())).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const mailer = mailerFor(`smtp://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    try {
+      const outcome = await mailer.send(MAIL, AbortSignal.abort());
+      assert(outcome.type === 'failed for now');
+      assert.equal(outcome.errorClass, 'stalled');
+      assert.deepEqual(connected, []);
     } finally {
       mailer.close();
       server.close();

@@ -383,6 +383,10 @@ describe('settings', () => {
       warningsOf('smtps://user:pass@mail.example.com?tls.rejectUnauthorized=false'),
       /^SMTP_URL does not check the certificate/,
     );
+    assert.match(
+      warningsOf('smtps://user:pass@mail.example.com?proxy=http%3A%2F%2F127.0.0.1%3A3128'),
+      /^SMTP_URL names a proxy, and mail does not go through one/,
+    );
   });
 
   it('say how to write a password that cuts an address in two', () => {

@@ -17,5 +17,10 @@ export function smtpWarnings(smtpUrl: string | undefined): string[] {
       'SMTP_URL does not check the certificate of the mail server, as its parameters say: anyone in between could read user and password.',
     );
   }
+  if (searchParams.has('proxy')) {
+    warnings.push(
+      'SMTP_URL names a proxy, and mail does not go through one. Take it out, and let this machine reach the mail server itself.',
+    );
+  }
   return warnings;
 }
