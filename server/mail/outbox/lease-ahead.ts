@@ -1,7 +1,9 @@
-// How many mails this process leases beyond those that have a connection. While deliveries are quick, up to 32: then one look
+// How many mails this process leases beyond those that have a connection. While deliveries are quick, up to 128: then one look
 // into the outbox serves many, or none is needed at all. Together with asking for nothing twice this made 397 flows a second of
 // 158 (docs/decisions/0018-asked-once.md). While they are slow, none: a mail that is leased early would be sent out of turn.
-const AHEAD_MAX = 32;
+
+/** Of a process that is killed, so many mails at most wait until their leases run out. */
+const AHEAD_MAX = 128;
 /** Deliveries are quick as long as the last mail leased begins within this time. */
 const QUICK_MS = 1_000;
 /** Weight of the newest delivery in the moving average, from 0 to 1. */
