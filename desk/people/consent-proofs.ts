@@ -9,6 +9,7 @@ import {
 } from '#server/db/across/consent-check.ts';
 import type { ChainFault } from '#server/db/across/consent-entries.ts';
 import type { AcceptedFault } from '#server/db/tables/consent-chain.ts';
+import { createCollector } from '#server/platform/collect-garbage.ts';
 import type { Service } from '#server/run/service.ts';
 import { chainSignerOf } from '#server/secrets/secrets.ts';
 import { sealConsents } from '#server/upkeep/consent-sealer.ts';
@@ -23,8 +24,18 @@ export type Watching = {
 /** Puts every proof into the chain that can be sealed. */
 export const sealAll = (
   service: Service,
-  { signal, onSealed }: Pick<Watching, 'signal' | 'onSealed'>,
-): Promise<unknown> => sealConsents(service, { whole: true, shouldStop: () => signal.aborted, onSealed });
+  { signal, onSealed = () => {} }: Pick<Watching, 'signal'> & Partial<Pick<Watching, 'onSealed'>>,
+): Promise<unknown> => {
+  const collect = createCollector();
+  return sealConsents(service, {
+    whole: true,
+    shouldStop: () => signal.aborted,
+    onSealed: (sealed) => {
+      onSealed(sealed);
+      collect();
+    },
+  });
+};
 
 /** The options of a check of the whole chain. */
 export const checking = (

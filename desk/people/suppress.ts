@@ -1,5 +1,6 @@
 // Puts addresses on the list of those that get no mail, and takes them off where that was a slip.
 import { CommandFailure } from '#desk/command-failure.ts';
+import { sealAll } from '#desk/people/consent-proofs.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import { listEntries, removeSlips, type ListEntry } from '#server/db/across/suppression-removal.ts';
 import { findLeadId } from '#server/db/tables/leads.ts';
@@ -8,7 +9,6 @@ import { isoTime } from '#server/platform/time.ts';
 import type { Service } from '#server/run/service.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import { chainSignerOf } from '#server/secrets/secrets.ts';
-import { sealConsents } from '#server/upkeep/consent-sealer.ts';
 import { withdrawConsent } from '#server/visitors/unsubscribe/withdraw.ts';
 
 /** Reasons that the operator can give. `erased` is not among them: an erasure adds it. */
@@ -91,7 +91,7 @@ export async function undoSlips(
   }: { email: string; slips: readonly ListEntry[]; note: string | null; signal: AbortSignal },
 ): ReturnType<typeof removeSlips> {
   // What the removal undoes stands before it in the chain.
-  if (note !== null) await sealConsents(service, { whole: true, shouldStop: () => signal.aborted });
+  if (note !== null) await sealAll(service, { signal });
   signal.throwIfAborted();
   const result = await removeSlips(service.database, {
     address: addressOf(service, email),

@@ -1,5 +1,5 @@
-// Collects garbage at moments that we choose: after the start, and during work on many rows. V8 itself collects when the heap has grown,
-// so a quiet process would keep the memory of its start (docs/decisions/0019-what-starting-leaves.md).
+// Collects garbage at moments that we choose: after the start, and in commands that work on many rows, never while visitors are served.
+// V8 itself collects when the heap has grown, so a quiet process would keep the memory of its start (docs/decisions/0019-what-starting-leaves.md).
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
@@ -30,7 +30,8 @@ const MOST_GARBAGE_BYTES = 20e6;
 
 /**
  * Makes a collector for work on more rows than memory should hold. Call it now and then, as with each page: it collects when the heap has grown by 20 MB.
- * V8 itself lets the heap of a short program grow to a multiple of its need.
+ * V8 itself lets the heap of a short program grow to a multiple of its need. Not for a process that serves: visitors make 20 MB in
+ * a fraction of a second, and each collection blocks all of them for some 30 ms.
  */
 export function createCollector(): () => void {
   let needed = usedBytes();

@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 
 import { chainSignerOf, type Secrets } from '#server/secrets/secrets.ts';
-import { createCollector } from '#server/platform/collect-garbage.ts';
+import { createRests } from '#server/platform/spare-time.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { newestFrom, sealRows, unsealedPages } from '#server/db/across/consent-sealing.ts';
 import type { OpenMail } from '#server/mail/mail.ts';
@@ -28,16 +28,18 @@ export async function sealConsents(
     whole,
     shouldStop = () => false,
     onSealed = () => {},
+    rest = setImmediate,
   }: {
     /** Looks at every row there is, as at the first start of a release that knows the chain; false: at new rows. */
     whole: boolean;
     shouldStop?: () => boolean;
     /** Takes how many were sealed so far. */
     onSealed?: (sealed: number) => void;
+    /** Awaited after each batch. */
+    rest?: () => Promise<unknown>;
   },
 ): Promise<number> {
   let sealed = 0;
-  const collect = createCollector();
   const signer = chainSignerOf(secrets);
   for await (const unsealed of unsealedPages(database.db, whole ? '' : newestFrom(clock()))) {
     for (let from = 0; from < unsealed.length && !shouldStop(); from += BATCH_SIZE) {
@@ -46,9 +48,7 @@ export async function sealConsents(
       const page = config.publicUrl;
       sealed += await sealRows(database, { ids, signer, now: clock(), page, messageIdOf });
       onSealed(sealed);
-      collect();
-      // Requests have their turn.
-      await setImmediate();
+      await rest();
     }
     if (shouldStop()) break;
   }
@@ -61,7 +61,7 @@ export function createSealer(parts: SealerParts, shouldStop: () => boolean): () 
   return async () => {
     const isWhole = whole;
     whole = true;
-    await sealConsents(parts, { whole: isWhole, shouldStop });
+    await sealConsents(parts, { whole: isWhole, shouldStop, rest: createRests() });
     whole = false;
   };
 }

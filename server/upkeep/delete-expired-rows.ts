@@ -1,7 +1,8 @@
 // Deletes rows whose time is over, a few in each transaction, so that no request waits for it. Several processes may try at once; on
 // PostgreSQL one of them does it, and the others leave it to that one.
-import { setImmediate, setTimeout } from 'node:timers/promises';
+import { setTimeout } from 'node:timers/promises';
 
+import { createRests } from '#server/platform/spare-time.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
@@ -46,6 +47,7 @@ export function createHousekeeping({
 
   const goThrough = async (expired: Expired): Promise<void> => {
     const now = clock();
+    const rest = createRests();
     const daysAgo = (days: number) => (days === 0 ? null : now - days * DAY_MS);
     const cutoffs = {
       unverified: daysAgo(unverifiedDays),
@@ -60,8 +62,7 @@ export function createHousekeeping({
         if (outcome === null) return;
         for (const [table, count] of Object.entries(outcome.deleted) as [ExpiringTable, number][])
           if (count > 0) expired[table] = (expired[table] ?? 0) + count;
-        // Requests have their turn.
-        await setImmediate();
+        await rest();
         if (outcome.done) break;
       }
     }
