@@ -32,7 +32,7 @@ export async function fillHistory(
   // PostgreSQL as its autovacuum leaves it: a scan of an index looks up each new row otherwise.
   await sql.raw(engine === 'postgres' ? 'vacuum analyze' : 'analyze').execute(db);
   await close();
-  // The server seals what is not in the chain yet, and would be slower for a minute or two, whatever is measured.
+  // The server seals what is not in the chain yet, and would be slower for some minutes, whatever is measured.
   if (seal) {
     const filled = await openTestService(folder, env);
     await sealConsents(filled, { whole: true });
