@@ -1,6 +1,6 @@
 // The desk's commands and their exit codes: 0 done, 1 could not be done, 2 called in a wrong way. Errors that a command does not expect
 // become a sentence here and nowhere else.
-import { Command, CommanderError } from '@commander-js/extra-typings';
+import { Command, CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 
 import { addBackup } from '#desk/commands/backup.ts';
 import { addBounce } from '#desk/commands/bounce.ts';
@@ -120,6 +120,7 @@ async function runCommand(desk: Desk, args: readonly string[]): Promise<void> {
     addLog,
   ])
     add(program, desk);
+  nameHelp(program, program.name());
   try {
     if (args.length === 0) program.help();
     await program.parseAsync(args, { from: 'user' });
@@ -127,4 +128,10 @@ async function runCommand(desk: Desk, args: readonly string[]): Promise<void> {
     // Help.
     for (const text of said) await desk.print(text);
   }
+}
+
+/** A complaint about how a command was called ends with what to do next. @param call how the command is called */
+function nameHelp(command: CommandUnknownOpts, call: string): void {
+  command.showHelpAfterError(`Run "${call} --help" to see how it is called.`);
+  for (const sub of command.commands) nameHelp(sub, `${call} ${sub.name()}`);
 }

@@ -511,4 +511,24 @@ describe('an export', () => {
       }
       assert(!existsSync('exprot'));
     }));
+
+  it('that does not exist, or takes something else, names the help to read', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      for (const [args, command] of [
+        [['everybody'], ''],
+        [['leads', 'everybody'], 'leads '],
+        [['export', '--nice'], 'export '],
+        [['show'], 'show '],
+        [['consent', 'verif'], 'consent '],
+        [['consent', 'export', 'ada@example.com'], 'consent export '],
+      ] as const) {
+        const { exitCode, notes } = await desk(server.service, args);
+        assert.equal(exitCode, 2, args.join(' '));
+        const [last] = notes.trimEnd().split('\n').slice(-1);
+        assert.equal(last, `Run "npm run -s desk -- ${command}--help" to see how it is called.`);
+        const help = await desk(server.service, [...command.split(' ').filter(Boolean), '--help']);
+        assert.equal(help.exitCode, 0);
+        assert(help.out.startsWith(`Usage: npm run -s desk -- ${command}`), help.out);
+      }
+    }));
 });
