@@ -112,9 +112,7 @@ it('two processes that seal at once make one chain', () =>
     const others = Array.from({ length: 4 }, () => openDatabase(server.config.database, () => {}));
     try {
       const sealed = await Promise.all(
-        [server.database, ...others].map((database) =>
-          sealConsents({ ...server.service, database }, { whole: true }),
-        ),
+        [server.database, ...others].map((database) => sealConsents({ ...server.service, database })),
       );
       assert.equal(
         sealed.reduce((sum, count) => sum + count, 0),

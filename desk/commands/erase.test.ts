@@ -76,7 +76,7 @@ async function fill(server: ServerUnderTest): Promise<string> {
     `motto=${NEW_MOTTO}`,
   ]);
   await desk(server.service, ['export', '--since-last', 'crm']);
-  await sealConsents(server.service, { whole: true });
+  await sealConsents(server.service);
   const { salt } = await server.database.db
     .selectFrom('consent_chain')
     .select('salt')

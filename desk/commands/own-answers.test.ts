@@ -179,7 +179,7 @@ for (const engine of ENGINES) {
         assert.match(table, /First second <b>/);
 
         await server.advance(120);
-        await sealConsents(server.service, { whole: true });
+        await sealConsents(server.service);
         const paper = path.join(folder, 'ada');
         await desk(server.service, ['consent', 'export', 'ada@example.com', '--out', paper]);
         const page = readFileSync(`${paper}.html`, 'utf8');

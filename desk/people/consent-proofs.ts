@@ -28,7 +28,6 @@ export const sealAll = (
 ): Promise<unknown> => {
   const collect = createCollector();
   return sealConsents(service, {
-    whole: true,
     shouldStop: () => signal.aborted,
     onSealed: (sealed) => {
       onSealed(sealed);

@@ -35,7 +35,7 @@ export async function fillHistory(
   // The server seals what is not in the chain yet, and would be slower for some minutes, whatever is measured.
   if (seal) {
     const filled = await openTestService(folder, env);
-    await sealConsents(filled, { whole: true });
+    await sealConsents(filled);
     await filled.close();
   }
   const seconds = ((performance.now() - start) / 1000).toFixed(0);

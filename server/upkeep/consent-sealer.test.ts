@@ -1,13 +1,18 @@
-// Sealing in the process that serves visitors: it leaves them most of the time.
+// Sealing in the process that serves visitors: it leaves them most of the time, and no consent out.
 import assert from 'node:assert/strict';
 import { constants, performance, PerformanceObserver, type NodeGCPerformanceDetail } from 'node:perf_hooks';
 import { describe, it } from 'node:test';
 
+import { countNewLeads } from '#server/db/across/new-leads.ts';
+import type { ConsentProof } from '#server/db/tables/consent-chain.ts';
 import { createCollector } from '#server/platform/collect-garbage.ts';
+import { deriveSecrets } from '#server/secrets/secrets.ts';
 import { createSealer } from '#server/upkeep/consent-sealer.ts';
-import { agree } from '#testing/consents.ts';
+import { agree, verifyReport } from '#testing/consents.ts';
+import { ENGINES } from '#testing/databases.ts';
+import { ask, enter, newestCode } from '#testing/lead-calls.ts';
 import { until } from '#testing/until.ts';
-import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { createVisitor, TEST_SECRET, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
 /** Three batches. */
 const ROWS = 300;
@@ -72,5 +77,70 @@ describe('sealing beside visitors', () => {
       assert.equal(await server.countRows('consent_chain'), ROWS + 1);
       // A busy machine makes the share smaller, never larger.
       assert.ok(share < 0.5, `${(share * 100).toFixed(0)} % of the time`);
+    }));
+});
+
+for (const engine of ENGINES)
+  describe(`what the sealer finds on ${engine}`, () => {
+    it('are two consents of one person in the same millisecond, each with its own mail', () =>
+      withServer({ engine }, async (server) => {
+        const [phone, laptop] = ['203.0.113.1', '203.0.113.2'].map((from) => createVisitor(server, from));
+        assert.ok(phone && laptop);
+        await ask(phone);
+        const first = await newestCode(server);
+        await ask(laptop);
+        const second = await newestCode(server, 2);
+        const cookies = [phone, laptop].map((browser) => [...browser.cookies]);
+        const entered = await Promise.all([enter(phone, first), enter(laptop, second)]);
+        assert.deepEqual(
+          entered.map(({ statusCode }) => statusCode),
+          [200, 200],
+        );
+        await server.advance(61);
+        await createSealer(server.service, () => false)();
+        const { db } = server.database;
+        const chain = await db.selectFrom('consent_chain').select('content').orderBy('position').execute();
+        const proofs = chain.map(({ content }) => JSON.parse(content ?? '') as ConsentProof);
+        assert.equal(new Set(proofs.map(({ receipt }) => receipt)).size, 2);
+        assert.equal(new Set(proofs.map(({ mail }) => mail?.messageId)).size, 2);
+        assert.deepEqual((await verifyReport(server)).faults, []);
+        // One lead is one line of the operator's news, and each browser whose answer was lost can enter its code again.
+        assert.equal(await countNewLeads(db, { from: 0, to: server.now() }), 1);
+        for (const [at, browser] of [phone, laptop].entries()) {
+          for (const [name, value] of cookies[at] ?? []) browser.cookies.set(name, value);
+          assert.equal((await enter(browser, at === 0 ? first : second)).statusCode, 200);
+        }
+      }));
+  });
+
+describe('a round of sealing', () => {
+  it('finds consents from before the process was suspended, or its clock put forward', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      const round = createSealer(server.service, () => false);
+      await agree(server, 'ada@example.com');
+      await server.advance(61);
+      await round();
+      await agree(server, 'eve@example.com');
+      await server.advance(3_600);
+      await round();
+      assert.equal(await server.countRows('consent_chain'), 2);
+    }));
+
+  it('finds consents of the time for which it left them to a newer secret that was taken back', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      const secrets = deriveSecrets(['the new secret, long enough for anybody', TEST_SECRET]);
+      await agree(server, 'ada@example.com');
+      await server.advance(61);
+      await createSealer({ ...server.service, secrets }, () => false)();
+      const round = createSealer(server.service, () => false);
+      for (const email of ['bob@example.com', 'eve@example.com', 'gus@example.com']) {
+        await agree(server, email);
+        await server.advance(600);
+        await round();
+      }
+      assert.equal(await server.countRows('consent_chain'), 1);
+      await server.advance(3_600);
+      await round();
+      assert.equal(await server.countRows('consent_chain'), 4);
     }));
 });

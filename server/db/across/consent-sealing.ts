@@ -3,7 +3,7 @@
 import { sql, type Selectable } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
-import { lowestIdAt } from '#server/db/engine/ids.ts';
+import { lowestIdAt, timeOfId } from '#server/db/engine/ids.ts';
 import { pagesAfter } from '#server/db/engine/page-through-table.ts';
 import type { Schema } from '#server/db/schema.ts';
 import {
@@ -43,8 +43,11 @@ const placeInChain = sql<number | null>`(select k.position from consent_chain k 
 /** Rows looked at in one statement. */
 const LOOKED_AT_ONCE = 1_000;
 
-/** Where a look for what is new begins. */
-export const newestFrom = (now: number): string => lowestIdAt(now - OVERLAP_MS);
+/** Where a look begins for what has come, or could not be sealed yet, since a look at that time. */
+export const newestFrom = (lookedAt: number): string => lowestIdAt(lookedAt - OVERLAP_MS);
+
+/** Where a look begins that finds a row again, and what may have been committed after it. */
+export const beginFor = (id: string): string => newestFrom(timeOfId(id));
 
 /**
  * Looks for consents and withdrawals that are in no entry yet, and changes nothing.
@@ -81,7 +84,7 @@ export async function* unsealedPages(db: Db, begin: string): AsyncGenerator<read
  * Appends consents and withdrawals to the chain, in the order of their ids, which is that in which they happened. Left out are those
  * that another process has appended meanwhile, consents whose mail is still on its way, and withdrawals of such a consent.
  * @param options ids: of their rows; page: where the form was; messageIdOf: of the mail with an id in the outbox
- * @returns how many were appended
+ * @returns how many were appended; null: none, they are left to processes that know a newer secret
  */
 export async function sealRows(
   { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
@@ -98,10 +101,10 @@ export async function sealRows(
     page: string;
     messageIdOf: (mailId: string) => string;
   },
-): Promise<number> {
+): Promise<number | null> {
   return db.transaction().execute(async (tx) => {
     await lockChain(tx, engine);
-    if (await isSignedByNewerSecret(tx, signer, now)) return 0;
+    if (await isSignedByNewerSecret(tx, signer, now)) return null;
     const consents = await unsealed(tx, { ids, mailKnownBefore: now - MAIL_PATIENCE_MS });
     const withdrawals = await unsealedWithdrawals(tx, ids);
     const waiting = await consentsBefore(tx, withdrawals);
@@ -139,9 +142,18 @@ const unsealed = (db: Db, { ids, mailKnownBefore }: { ids: readonly string[]; ma
     .innerJoin('leads as l', 'l.id', 'r.lead_id')
     .innerJoin('submissions as s', 's.id', 'r.submission_id')
     .innerJoin('consent_wordings as w', 'w.version', 'r.consent_version')
-    // The code that was entered, and the mail it came with.
+    // The code that was entered, and the mail it came with. Two browsers can each enter one of their own in the same millisecond.
     .leftJoin('codes as c', (join) =>
-      join.onRef('c.email', '=', 'l.email').onRef('c.used_at', '=', 'r.verified_at'),
+      join.on('c.id', '=', (eb) =>
+        eb
+          .selectFrom('codes as x')
+          .select('x.id')
+          .whereRef('x.email', '=', 'l.email')
+          .whereRef('x.used_at', '=', 'r.verified_at')
+          .orderBy(sql`x.challenge_id <> s.challenge_id`)
+          .orderBy('x.id')
+          .limit(1),
+      ),
     )
     .leftJoin('outbox as m', 'm.code_id', 'c.id')
     .select([

@@ -22,14 +22,19 @@ const SHOWN = [
   'l.first_verified_at',
 ] as const satisfies readonly `l.${keyof NewLead}`[];
 
-/** One row for each lead of a span. The first receipt of a lead was written when it became one. */
+/** One row for each lead of a span. The first receipt of a lead was written when it became one, perhaps with another at that moment. */
 const inSpan = (db: Db, { from, to }: Span) =>
   db
     .selectFrom('consent_receipts as r')
     .innerJoin('leads as l', 'l.id', 'r.lead_id')
     .where('r.id', '>=', lowestIdAt(from))
     .where('r.id', '<', lowestIdAt(to))
-    .where(sql<boolean>`r.verified_at = l.first_verified_at`);
+    .where(sql<boolean>`r.verified_at = l.first_verified_at`)
+    .where(
+      sql<boolean>`not exists (
+        select 1 from consent_receipts e where e.lead_id = r.lead_id and e.verified_at = r.verified_at and e.id < r.id
+      )`,
+    );
 
 /** A lead; undefined when it was erased. */
 export const findNewLead = (db: Db, id: string): Promise<NewLead | undefined> =>

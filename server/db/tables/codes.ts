@@ -1,6 +1,6 @@
 // The codes that were mailed: when, to whom, and whether they were entered; never their digits. A code is live until it expires or is
 // entered.
-import type { Selectable } from 'kysely';
+import { sql, type Selectable } from 'kysely';
 
 import { hasCodeOfItsOwn, prolongChallenges, type Challenge } from '#server/db/tables/challenges.ts';
 import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
@@ -81,10 +81,13 @@ export async function acceptedCodes(
   return newestFirst(rows, now).slice(0, most);
 }
 
-/** The code that a challenge was verified with, until its life ends: the two were noted at the same time. */
+/**
+ * The code that a challenge was verified with, until its life ends: the two were noted at the same time. Another browser may have entered
+ * its own at that moment.
+ */
 export async function codeItWasVerifiedWith(
   db: Db,
-  { email, verified_at: verifiedAt }: Challenge,
+  { id, email, verified_at: verifiedAt }: Challenge,
   now: number,
 ): Promise<Code | undefined> {
   return db
@@ -93,6 +96,7 @@ export async function codeItWasVerifiedWith(
     .where('email', '=', email)
     .where('used_at', '=', verifiedAt)
     .where('expires_at', '>', now)
+    .orderBy(sql`challenge_id <> ${id}`)
     .limit(1)
     .executeTakeFirst();
 }

@@ -8,6 +8,9 @@ import { isQueued } from '#server/db/tables/outbox.ts';
 const isSent = sql<boolean>`state = 'sent'`;
 const isRefused = sql<boolean>`state = 'failed'`;
 
+/** The error class of mail that waits for a newer release, which knows its kind: it says nothing about the mail server. */
+export const UNKNOWN_KIND = 'unknown kind';
+
 /** How much mail waits, and since when the oldest of it does; undefined when none waits. */
 export async function outboxBacklog(db: Db): Promise<{ depth: number; oldestCreatedAt: number | undefined }> {
   const row = await db
@@ -112,6 +115,7 @@ export async function findStandstill(
     .selectFrom('outbox')
     .select(['network', 'recipient_domain', 'error_class', sql<number>`count(*)`.as('count')])
     .where(isQueued)
+    .where((eb) => eb.or([eb('error_class', 'is', null), eb('error_class', '<>', UNKNOWN_KIND)]))
     .where('created_at', '<=', now - forMs)
     .groupBy(['network', 'recipient_domain', 'error_class'])
     .limit(GROUPS_LOOKED_AT)

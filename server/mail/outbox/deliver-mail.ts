@@ -5,6 +5,7 @@ import { lockAddress } from '#server/db/tables/challenges.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { finishMail, keptReply, releaseMail } from '#server/db/tables/outbox-leases.ts';
 import { findLeadId } from '#server/db/tables/leads.ts';
+import { UNKNOWN_KIND } from '#server/db/tables/outbox-waiting.ts';
 import { suppress, suppressionsOf } from '#server/db/tables/suppressions.ts';
 import type { Mailer } from '#server/mail/mailer.ts';
 import type { LetterParts, MailInHand } from '#server/mail/letters/letter-kind.ts';
@@ -83,7 +84,7 @@ export function createDelivery(
     if (kind === undefined) {
       const dueAt = clock() + UNKNOWN_KIND_WAIT_MS;
       const reply = `no process that looked knows the kind "${mail.kind}"`;
-      await releaseMail(db, { id, turn_at, leaseId, dueAt, reply, errorClass: 'unknown kind' });
+      await releaseMail(db, { id, turn_at, leaseId, dueAt, reply, errorClass: UNKNOWN_KIND });
       return;
     }
     const composedAt = clock();

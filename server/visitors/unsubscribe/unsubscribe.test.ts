@@ -245,13 +245,13 @@ for (const engine of ENGINES) {
         const dueAt = server.now() + 3_600_000;
         await db.updateTable('outbox').set({ state: 'queued', due_at: dueAt }).execute();
         await press(server, url);
-        assert.equal(await sealConsents(server.service, { whole: false }), 0);
+        assert.equal(await sealConsents(server.service), 0);
         await db.updateTable('outbox').set({ state: 'sent' }).execute();
         await server.advance(61);
         await becomeLead(server, EMAIL, 2);
         await server.advance(1);
         await press(server, url);
-        assert.equal(await sealConsents(server.service, { whole: false }), 4);
+        assert.equal(await sealConsents(server.service), 4);
         const entries = await db.selectFrom('consent_chain').select('content').orderBy('position').execute();
         assert.deepEqual(
           entries.map(({ content }) => Object.keys(JSON.parse(content ?? '{}') as object)[0]),
@@ -265,7 +265,7 @@ for (const engine of ENGINES) {
         const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
         await server.advance(61);
         await press(server, url);
-        assert.equal(await sealConsents(server.service, { whole: false }), 2);
+        assert.equal(await sealConsents(server.service), 2);
         const { out } = await desk(server.service, ['show', EMAIL]);
         assert.match(out, /took the consent back[\s\S]*by way of: +one-click|took the consent back/);
         assert.match(out, /is not mailed any more/);
