@@ -5,13 +5,17 @@ import os from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
+import { sql } from 'kysely';
+
 import { COLUMNS } from '#server/db/personal-columns.ts';
 import type { Schema } from '#server/db/schema.ts';
+import { lockAddress } from '#server/db/tables/challenges.ts';
 import type { StoryEntry } from '#desk/people/story-of-a-person.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
 
 const EMAIL = 'ada@example.com';
 /** What a stranger who has read about injection may type. */
@@ -83,6 +87,26 @@ for (const engine of ENGINES) {
         // No code is shown: it could still be entered.
         assert.doesNotMatch(JSON.stringify(story), new RegExp(codeIn(server.inbox.mails[0]!)));
       }));
+
+    if (engine === 'postgres')
+      it('is corrected while a new form of theirs is verified, and keeps both', () =>
+        withServer({ engine }, async (server) => {
+          await becomeLead(server, EMAIL);
+          const { db } = server.database;
+          const correcting = await db.transaction().execute(async (tx) => {
+            await lockAddress(tx, engine, EMAIL);
+            await tx.updateTable('leads').set({ name: 'Ada King' }).execute();
+            const begun = desk(server.service, ['correct', EMAIL, '--company', 'Engines & Co']);
+            await until(async () => {
+              const { rows } = await sql`select 1 from pg_locks where not granted`.execute(db);
+              return rows.length > 0;
+            });
+            return { begun };
+          });
+          assert.equal((await correcting.begun).exitCode, 0);
+          const lead = await db.selectFrom('leads').select(['name', 'company']).executeTakeFirstOrThrow();
+          assert.deepEqual({ ...lead }, { name: 'Ada King', company: 'Engines & Co' });
+        }));
 
     it('is corrected only to what the form would take', () =>
       withServer({ engine }, async (server) => {

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { lockAddress } from '#server/db/tables/challenges.ts';
 import { answersOf, type LeadAnswers } from '#shared/lead.ts';
 
 /**
@@ -11,7 +12,7 @@ import { answersOf, type LeadAnswers } from '#shared/lead.ts';
  * @returns the answers before and after; null when there is no such person. Without a change, nothing is recorded
  */
 export async function correctLead(
-  { db }: Pick<OpenDatabase, 'db'>,
+  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
   {
     email,
     id,
@@ -27,6 +28,8 @@ export async function correctLead(
   },
 ): Promise<{ readonly before: LeadAnswers; readonly after: LeadAnswers } | null> {
   return db.transaction().execute(async (tx) => {
+    // A new form of the same person may be verified at this moment, and the person erased.
+    await lockAddress(tx, engine, email);
     const lead = await tx.selectFrom('leads').selectAll().where('email', '=', email).executeTakeFirst();
     const imported =
       lead === undefined
