@@ -2,9 +2,14 @@
 // entered.
 import { sql, type Selectable } from 'kysely';
 
-import { hasCodeOfItsOwn, prolongChallenges, type Challenge } from '#server/db/tables/challenges.ts';
+import {
+  hasCodeOfItsOwn,
+  lockAddress,
+  prolongChallenges,
+  type Challenge,
+} from '#server/db/tables/challenges.ts';
 import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
-import type { Db } from '#server/db/engine/connect.ts';
+import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
 import { inOneTrip } from '#server/db/engine/in-one-trip.ts';
 import { columnsOf } from '#server/db/personal-columns.ts';
@@ -217,11 +222,13 @@ export async function endCodes(db: Db, challengeId: string, now: number): Promis
  * none that has ended.
  */
 export async function prolongCode(
-  db: Db,
+  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
   code: Code,
   { expiresAt, now }: { expiresAt: number; now: number },
 ): Promise<void> {
   await db.transaction().execute(async (tx) => {
+    // Whoever enters another code of this address takes the same rows in another order.
+    await lockAddress(tx, engine, code.email);
     await tx
       .updateTable('codes')
       .set({ expires_at: expiresAt })

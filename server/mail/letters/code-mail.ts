@@ -35,7 +35,7 @@ export const codeKind: LetterKind = {
   mayWaitMs: ({ codeTtlSeconds }) => codeTtlSeconds * 1000,
   respectsSuppression: false,
 
-  compose: async ({ db, secrets, codeEmail, title, language, codeTtlSeconds }, mail, now) => {
+  compose: async ({ db, engine, secrets, codeEmail, title, language, codeTtlSeconds }, mail, now) => {
     const code = await codeOf(db, mail, now);
     if (code === undefined || !isLive(code, now)) return null;
     const lifeMs = codeTtlSeconds * 1000;
@@ -43,7 +43,7 @@ export const codeKind: LetterKind = {
     // Before the mail is sent, not after: whatever happens next, it says what is true. It is never sent later than a lifetime
     // after the code was made, so a code lives for two lifetimes at most.
     const expiresAt = Math.max(code.expires_at, lateMs > LATE_MS ? now + lifeMs : 0);
-    if (expiresAt > code.expires_at) await prolongCode(db, code, { expiresAt, now });
+    if (expiresAt > code.expires_at) await prolongCode({ db, engine }, code, { expiresAt, now });
     const validForMs = expiresAt - now;
     const key = { id: code.id, secretId: code.secret_id };
     const digits = codeDigits(secrets, key);

@@ -1,5 +1,5 @@
 // What every kind of letter has: how long it may wait, whom it may go to, and how it is composed.
-import type { Db } from '#server/db/engine/connect.ts';
+import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import type { Code } from '#server/db/tables/codes.ts';
 import type { OutboxRow } from '#server/db/tables/outbox.ts';
 import type { Mail } from '#server/mail/mailer.ts';
@@ -12,6 +12,7 @@ export type Letter = Omit<Mail, 'id' | 'to' | 'kind'>;
 /** What letters are made of. */
 export type LetterParts = {
   readonly db: Db;
+  readonly engine: OpenDatabase['engine'];
   readonly secrets: Secrets;
   readonly codeEmail: CodeEmail;
   readonly newLeadEmail: NewLeadEmail;

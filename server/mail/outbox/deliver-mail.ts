@@ -30,7 +30,7 @@ export type MailEvent =
     }
   | { readonly type: 'refused'; readonly reason: string; readonly errorClass: string };
 
-export type DeliveryParts = Omit<LetterParts, 'db'> & {
+export type DeliveryParts = Omit<LetterParts, 'db' | 'engine'> & {
   readonly database: OpenDatabase;
   readonly mailer: Mailer;
   /** Milliseconds since 1970. */
@@ -56,7 +56,7 @@ export function createDelivery(
 ): (mail: MailInHand) => Promise<void> {
   const { database, mailer, clock, onEvent } = parts;
   const { db, engine } = database;
-  const letterParts: LetterParts = { ...parts, db };
+  const letterParts: LetterParts = { ...parts, db, engine };
 
   const isSuppressed = async (recipient: string): Promise<boolean> => {
     const address = { keys: pseudonymsOf(parts.secrets, recipient), email: normaliseEmail(recipient) };

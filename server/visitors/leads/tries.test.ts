@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
+import { prolongCode } from '#server/db/tables/codes.ts';
 import { type OpenChallenge } from '#shared/api.ts';
+import { inTurnBehindLock } from '#testing/address-lock.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { EMAIL, ask, enter, enterWrong, newestCode, wrongFor } from '#testing/lead-calls.ts';
 import { createVisitor, withServer, type ServerUnderTest, type Visitor } from '#testing/server-under-test.ts';
@@ -10,6 +12,24 @@ import { createVisitor, withServer, type ServerUnderTest, type Visitor } from '#
 /** How many of the codes are said to have been entered. */
 const countEntered = async ({ database }: ServerUnderTest) =>
   (await database.db.selectFrom('codes').select('id').where('used_at', 'is not', null).execute()).length;
+
+it('a code that is mailed late lives longer only after whoever enters a code of that address: otherwise each could wait for the other', () =>
+  withServer({ engine: 'postgres' }, async (server) => {
+    const visitor = createVisitor(server);
+    await ask(visitor);
+    const digits = await newestCode(server);
+    const { database } = server;
+    const code = await database.db.selectFrom('codes').selectAll().executeTakeFirstOrThrow();
+    const later = { expiresAt: code.expires_at + 60_000, now: server.now() };
+    const [entered] = await inTurnBehindLock(database, EMAIL, [
+      () => enter(visitor, digits),
+      () => prolongCode(database, code, later),
+    ]);
+    assert.equal(entered.statusCode, 200);
+    // It has been entered: no life is longer than it was.
+    const [after] = await database.db.selectFrom('codes').select('expires_at').execute();
+    assert.equal(after?.expires_at, code.expires_at);
+  }));
 
 for (const engine of ENGINES) {
   describe(`a visitor who enters codes on ${engine}`, () => {
