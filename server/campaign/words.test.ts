@@ -92,11 +92,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'server/mail-events/sendgrid.ts': ['Invalid Address'],
   'server/mail-events/take-message.ts': ['no type of feedback', 'no action'],
   // Kept in the outbox.
-  'server/mail/outbox/deliver-mail.ts': [
-    'no process that looked knows the kind "…"',
-    'unknown kind',
-    'no longer valid',
-  ],
+  'server/mail/outbox/deliver-mail.ts': ['no process that looked knows the kind "…"', 'no longer valid'],
   // In place of the words that an imported person agreed to, for the operator and their programs.
   'server/webhooks/lead-as-json.ts': ['Not given here. Imported: …'],
   // An invented lead, for the operator to try a webhook with.
