@@ -101,6 +101,7 @@ export function createSmtpMailer({
   const signer = dkim && createSigner(dkim);
   return {
     send: async (mail, signal) => {
+      let isConnected = false;
       try {
         const bytes = bytesOf(mail, from);
         const reply = await handOver(
@@ -110,13 +111,16 @@ export function createSmtpMailer({
             // The address to which mail servers return reports. Readers see `from`.
             from: returnPathOf?.(mail.id) ?? inAscii(addressIn(from)),
             to: inAscii(mail.to),
-            read: () => signer?.sign(bytes) ?? Readable.from(bytes),
+            read: () => {
+              isConnected = true;
+              return signer?.sign(bytes) ?? Readable.from(bytes);
+            },
           },
           signal,
         );
         return { type: 'sent', reply };
       } catch (error) {
-        return classifyFailure(error);
+        return classifyFailure(error, isConnected);
       }
     },
     tryAccount: async () => {
@@ -230,7 +234,8 @@ const listHeaders = ({ name, host, unsubscribe }: NonNullable<Mail['list']>) => 
 /** A 5yz reply (RFC 5321) to these commands is a final refusal of the recipient or the message. */
 const FINAL_COMMANDS = new Set(['RCPT TO', 'DATA']);
 
-function classifyFailure(error: unknown): MailSendOutcome {
+/** @param isConnected whether the server had taken the connection and the login */
+function classifyFailure(error: unknown, isConnected: boolean): MailSendOutcome {
   const details: Partial<NodemailerError> = error instanceof Error ? error : {};
   const status = typeof details.responseCode === 'number' ? details.responseCode : 0;
   const command = typeof details.command === 'string' ? details.command : '';
@@ -241,9 +246,11 @@ function classifyFailure(error: unknown): MailSendOutcome {
       ? `${Math.floor(status / 100)}xx`
       : fellSilent(details)
         ? 'stalled'
-        : typeof details.code === 'string'
-          ? details.code
-          : 'unknown';
+        : isConnected && droppedLine(details)
+          ? 'cut off'
+          : typeof details.code === 'string'
+            ? details.code
+            : 'unknown';
   // A 5yz to another command (login, MAIL FROM) is about our own account, which the operator can repair in time.
   return status >= 500 && FINAL_COMMANDS.has(command)
     ? // Each mail has one recipient, so a reply to DATA with such a code is about the address, too.
@@ -254,6 +261,10 @@ function classifyFailure(error: unknown): MailSendOutcome {
 /** Whether the server accepted the connection and then did not reply in time. It may wait for the recipient's server. */
 const fellSilent = ({ code, timeoutType }: Partial<NodemailerError>): boolean =>
   code === 'EABORT' || timeoutType === 'SOCKET_TIMEOUT';
+
+/** Whether the line broke without a reply. During a message, that may be about this one alone: a filter may not like it. */
+const droppedLine = ({ code }: Partial<NodemailerError>): boolean =>
+  code === 'ECONNECTION' || code === 'ESOCKET';
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 

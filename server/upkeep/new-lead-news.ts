@@ -33,6 +33,8 @@ export function createNewLeadNews({
     const now = clock();
     const period = days === 1 ? yesterday(now) : lastWeek(now);
     if (settled === period.from || now < period.to + newLeadEmailAtMs) return;
+    // Housekeeping may have deleted the row that says it was mailed.
+    if (retention.mailDays > 0 && period.from < now - retention.mailDays * DAY_MS) return;
     const id = digestId({ from: period.from, days });
     const isSettled = (await wasQueued(database.db, id)) || (await countNewLeads(database.db, period)) === 0;
     if (!isSettled) {

@@ -267,6 +267,8 @@ describe('an event', () => {
       async (url) => void (closedUrl = url),
     );
     assert.deepEqual(await send(closedUrl), failed('ECONNREFUSED'));
+    const withPercent = closedUrl.replace('://', '://user:100%@');
+    assert.deepEqual(await send(withPercent), failed('URIError'), 'a password that is not encoded');
   });
 
   it('is not sent to a server without a trusted certificate', async () => {

@@ -95,10 +95,15 @@ export function createWebhookSender({
         'webhook-signature': signers.map((signer) => signer.sign(id, timestamp, payload)).join(' '),
       },
     };
-    const first = await attempt(url, options, payload, signal);
-    // The receiver was about to close the kept connection; that says nothing about the event.
-    const again = first.type === 'lost connection' ? await attempt(url, options, payload, signal) : first;
-    return again.type === 'lost connection' ? failed(again.answer) : again;
+    try {
+      const first = await attempt(url, options, payload, signal);
+      // The receiver was about to close the kept connection; that says nothing about the event.
+      const again = first.type === 'lost connection' ? await attempt(url, options, payload, signal) : first;
+      return again.type === 'lost connection' ? failed(again.answer) : again;
+    } catch (error) {
+      // Node refuses to call some addresses, such as one with a bare % in its password.
+      return failed(whatBroke(error));
+    }
   };
 
   const attempt = (url: URL, options: RequestOptions, payload: string, signal: AbortSignal) =>
@@ -162,7 +167,7 @@ function outcomeOf({ statusCode = 0, headers }: IncomingMessage): WebhookSendOut
 }
 
 /** Codes and names of errors hold no personal data; messages may. */
-function whatBroke(error: Error): string {
+function whatBroke(error: unknown): string {
   if (error instanceof AddressRefused) return error.message;
-  return errorCode(error) ?? error.name;
+  return errorCode(error) ?? (error instanceof Error ? error.name : String(error));
 }

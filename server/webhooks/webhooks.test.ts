@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
 
+import { finishEvent, leaseDueEvents, releaseEvent } from '#server/db/tables/webhook-events.ts';
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
 import { createHousekeeping } from '#server/upkeep/delete-expired-rows.ts';
 import { endpointsOf } from '#server/webhooks/webhook-endpoints.ts';
@@ -263,6 +264,35 @@ for (const engine of ENGINES) {
         }
         await database.close();
       }));
+
+    it('gets the next event at once although a process that lost its lease gives back the one before', () =>
+      withReceiver(refuse, (receiver) =>
+        withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
+          const { service, database } = server;
+          await becomeLead(server);
+          await outcomes(server, 1);
+          const endpoint = service.webhooks.endpoints[0]?.id ?? assert.fail('There is no endpoint.');
+          const lease = async (leaseId: string, now: number) => {
+            const leased = { endpoint, leaseId, now, leasedUntil: now + 30_000, most: 4 };
+            const [event] = await leaseDueEvents(database, leased);
+            return event ?? assert.fail('Nothing is due.');
+          };
+          const now = server.now() + HOUR_SECONDS * 1000;
+          const lost = await lease('suspended', now);
+          const later = now + 31_000;
+          const event = await lease('another', later);
+          await finishEvent(database.db, {
+            event,
+            leaseId: 'another',
+            state: 'sent',
+            answer: '204',
+            now: later,
+          });
+          const dueAt = later + 4 * HOUR_SECONDS * 1000;
+          await releaseEvent(database.db, { event: lost, leaseId: 'suspended', dueAt, answer: 'timed out' });
+          assert.equal((await lease('another', later)).type, 'lead.read');
+        }),
+      ));
 
     it('that is not set costs nothing: no statement looks for an event, and none is stored', async () => {
       const asked: string[] = [];

@@ -29,7 +29,7 @@ export type WaitingMail = {
   readonly oldestCreatedAt: number;
   /** Since when the first of it waits for which no delivery was tried yet; null when there is none. */
   readonly untriedSince: number | null;
-  /** How many the mail server put off with a 4xx. */
+  /** How many the mail server put off with a 4xx, or by dropping the line. */
   readonly putOff: number;
   /** At how many it fell silent. */
   readonly stalled: number;
@@ -45,7 +45,7 @@ export async function waitingMail(db: Db): Promise<WaitingMail[]> {
       sql<number>`count(*)`.as('count'),
       sql<number>`min(created_at)`.as('oldest'),
       sql<number | null>`min(case when attempts = 0 then created_at end)`.as('untried'),
-      sql<number>`sum(case when error_class = '4xx' then 1 else 0 end)`.as('put_off'),
+      sql<number>`sum(case when error_class in ('4xx', 'cut off') then 1 else 0 end)`.as('put_off'),
       sql<number>`sum(case when error_class = 'stalled' then 1 else 0 end)`.as('stalled'),
     ])
     .where(isQueued)
@@ -89,7 +89,7 @@ export async function countDeliveries(db: Db, since: number): Promise<number> {
   return Number(row.count);
 }
 
-/** Mail servers that put off, or fall silent at, one recipient say something about that one; this number of mails ... */
+/** Mail servers that put off, or fall silent at, one recipient or message say something about that one; this number of mails ... */
 const TROUBLES_THAT_MATTER = 5;
 /** ... from this number of networks says something about us. */
 const NETWORKS_THAT_MATTER = 3;
@@ -130,15 +130,17 @@ export async function findStandstill(
   let serverIsAway = false;
   for (const row of old) {
     const { count } = row;
-    const isPutOff = row.error_class === '4xx' || row.error_class === 'stalled';
-    // What no visitor waits for goes to the operator, or follows a code: a mailbox of theirs that puts it off is no network.
-    if (row.network === null && isPutOff) continue;
+    const isPutOff = row.error_class === '4xx' || row.error_class === 'cut off';
+    const isStalled = row.error_class === 'stalled';
     const network = row.network ?? '';
+    // Mail for the operator and guides have no network. Nobody waits for them, so a mailbox or a filter that holds them up says nothing
+    // about codes.
+    if (network === '' && (isPutOff || isStalled)) continue;
     mails += count;
-    if (row.error_class === '4xx') putOff.set(network, (putOff.get(network) ?? 0) + count);
+    if (isPutOff) putOff.set(network, (putOff.get(network) ?? 0) + count);
     else {
       // Untried mail may only wait for silence at another domain to end; silence at a domain is about that domain.
-      if (row.error_class === 'stalled') domains.add(row.recipient_domain ?? '');
+      if (isStalled) domains.add(row.recipient_domain ?? '');
       else if (row.error_class !== null) serverIsAway = true;
       networks.add(network);
     }

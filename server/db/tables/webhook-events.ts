@@ -188,12 +188,14 @@ export async function releaseEvent(
   db: Db,
   { event, leaseId, dueAt, answer }: { event: TakenEvent; leaseId: string; dueAt: number; answer: string },
 ): Promise<void> {
-  await db
+  const { numUpdatedRows } = await db
     .updateTable('webhook_events')
     .set({ due_at: dueAt, leased_until: null, lease_id: null, answer })
     .where('id', '=', event.id)
     .where('lease_id', '=', leaseId)
-    .execute();
+    .executeTakeFirstOrThrow();
+  // Another process may have sent it by now, and go on to the next one.
+  if (numUpdatedRows === 0n) return;
   await db
     .updateTable('webhook_events')
     .set({ due_at: dueAt })

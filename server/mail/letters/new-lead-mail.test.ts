@@ -7,6 +7,7 @@ import { sql } from 'kysely';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import { chainSignerOf } from '#server/secrets/secrets.ts';
 import { erasePersonalData } from '#server/db/across/personal-data.ts';
+import { createHousekeeping } from '#server/upkeep/delete-expired-rows.ts';
 import { createNewLeadNews } from '#server/upkeep/new-lead-news.ts';
 import { API, VISIT_HEADER } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
@@ -268,5 +269,26 @@ for (const engine of ENGINES) {
         assert.doesNotMatch(text + html, /early@/);
         assert.equal((await rowsOf(server, 'digest')).length, 2);
       }));
+
+    it('gets one mail about a week, also when mail is not kept until the next one', () =>
+      withServer(
+        { engine, env: { ...PAGE, NEW_LEAD_EMAIL: 'weekly', MAIL_RETENTION_DAYS: '9' } },
+        async (server) => {
+          const { database, config, service } = server;
+          await becomeLead(server, 'ada@example.com');
+          // From Friday noon on, to the next Sunday; each day the process starts anew.
+          for (let day = 1; day <= 9; day += 1) {
+            await server.advance(86_400);
+            await newsOf(server)();
+            server.wakeWorker();
+            await until(async () =>
+              (await rowsOf(server, 'digest')).every(({ state }) => state !== 'queued'),
+            );
+            await createHousekeeping({ database, config, clock: service.clock, onExpired: () => {} })();
+          }
+          assert.deepEqual(await rowsOf(server, 'digest'), [], 'nothing says any longer that it was mailed');
+          assert.equal(server.inbox.mailsTo(OPERATOR).length, 1);
+        },
+      ));
   });
 }

@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { v7 as uuid } from 'uuid';
 
 import { queueNotice } from '#server/mail/letters/breaker-notice.ts';
+import { queueGuideMail } from '#server/mail/letters/guide-mail.ts';
 import { API, type CodeRequested, type OpenChallenge } from '#shared/api.ts';
 import { createMailBacklog } from '#server/mail/outbox/backlog.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
@@ -280,6 +281,78 @@ for (const engine of ENGINES) {
           await server.inbox.waitForMail('honest@example.com');
         },
       ));
+
+    for (const [about, env, to] of [
+      ['a guide', { GUIDE_EMAIL: 'link', PUBLIC_URL: 'https://guide.example.com' }, 'ada@example.com'],
+      [
+        'news for the operator',
+        { NEW_LEAD_EMAIL: 'each', OPERATOR_EMAIL: 'op@example.org' },
+        'op@example.org',
+      ],
+    ] as const)
+      it(`of ${about}, at which the mail server drops the line, closes the form for nobody`, async () => {
+        let recipient = '';
+        let isVerified = false;
+        const inbox = {
+          onRecipient: (address: string) => {
+            recipient = address;
+            return null;
+          },
+          onMessage: () => (isVerified && recipient === to ? ('cut off' as const) : null),
+        };
+        await withServer({ engine, env, inbox }, async (server) => {
+          const visitor = createVisitor(server, '198.51.100.7');
+          await visitor.post(API.leads, filledForm());
+          const code = codeIn(await server.inbox.waitForMail('ada@example.com'));
+          await until(() => server.mailEvents.length === 1);
+          isVerified = true;
+          await visitor.post(API.verify, { email: 'ada@example.com', code });
+          server.wakeWorker();
+          await until(() => server.mailEvents.length > 1);
+          await server.advance(200);
+          assert.deepEqual(await health(server), { statusCode: 200, body: '{"status":"ok"}' });
+          assert.equal((await ask(server, '203.0.113.1', 'honest@example.net')).statusCode, 202);
+          await server.inbox.waitForMail('honest@example.net');
+        });
+      });
+
+    it('of one code, at which the mail server drops the line, closes the form for nobody else', async () => {
+      let recipient = '';
+      const inbox = {
+        onRecipient: (address: string) => {
+          recipient = address;
+          return null;
+        },
+        onMessage: () => (recipient === 'one@odd.example' ? ('cut off' as const) : null),
+      };
+      await withServer({ engine, inbox }, async (server) => {
+        await ask(server, '198.51.100.7', 'one@odd.example');
+        await until(() => server.mailEvents.length > 0);
+        await server.advance(200);
+        assert.deepEqual(await health(server), { statusCode: 200, body: '{"status":"ok"}' });
+        assert.equal((await ask(server, '203.0.113.1', 'honest@example.net')).statusCode, 202);
+        await server.inbox.waitForMail('honest@example.net');
+        await server.advance(200);
+        assert.equal((await ask(server, '203.0.113.2', 'another@odd.example')).statusCode, 202);
+      });
+    });
+
+    it('of a guide, at which the mail server falls silent, closes the form for nobody', () =>
+      withServer({ engine }, async (server) => {
+        const now = server.now() - 3_600_000;
+        const recipient = 'ada@example.com';
+        await queueGuideMail(server.database.db, {
+          id: uuid({ msecs: now }),
+          leadId: uuid(),
+          recipient,
+          now,
+        });
+        await server.database.db
+          .updateTable('outbox')
+          .set({ attempts: 9, due_at: server.now() + 3_600_000, error_class: 'stalled' })
+          .execute();
+        assert.equal((await ask(server, '203.0.113.1', 'honest@example.com')).statusCode, 202);
+      }));
 
     it('lets a code live from its mailing on, and the countdown with it', async () => {
       let refuses = true;

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 
+import type { OutboxRow } from '#server/db/tables/outbox.ts';
 import { leaseDueMail } from '#server/db/tables/outbox-leases.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { createGate } from '#testing/inbox.ts';
@@ -232,6 +233,46 @@ for (const engine of ENGINES) {
         }
         await until(() => server.inbox.mails.length === 40);
         assert.ok((await attemptsOf(server)).every((attempts) => attempts === 1));
+      });
+    });
+
+    it('begins no mail that another process may have, after it was suspended', async () => {
+      const gate = createGate();
+      let silent = false;
+      const inbox = { onMessage: () => (silent ? gate.opened : null) };
+      await withServer({ engine, inbox }, async (server) => {
+        const ask = (count: number) =>
+          createVisitor(server, `198.51.100.${count}`).post(
+            '/api/leads',
+            filledForm({ email: `ada@${count}.example` }),
+          );
+        // Now it is known to be quick.
+        for (let count = 1; count <= 30; count += 1) {
+          await ask(count);
+          await server.inbox.waitForMail(`ada@${count}.example`);
+        }
+        silent = true;
+        let taken: readonly OutboxRow[] = [];
+        try {
+          await Promise.all(Array.from({ length: 10 }, (_, index) => ask(101 + index)));
+          const now = server.now() + 60_000;
+          server.setClock(now);
+          const other = { leaseId: 'another process', most: 100, leaseMs: 600_000, now };
+          taken = await leaseDueMail(server.database, other);
+          assert.equal(taken.length, 10);
+          assert.ok(
+            taken.every(({ attempts }) => attempts === 2),
+            'all were in its hand',
+          );
+        } finally {
+          silent = false;
+          gate.open();
+        }
+        await until(() => server.mailEvents.length === 35);
+        await ask(200);
+        await server.inbox.waitForMail('ada@200.example');
+        const sentTwice = taken.filter(({ recipient }) => server.inbox.mailsTo(recipient).length > 0);
+        assert.equal(sentTwice.length, 5, 'those that were under way');
       });
     });
 

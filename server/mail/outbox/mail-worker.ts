@@ -96,7 +96,9 @@ export function startMailWorker(parts: MailWorkerParts): MailWorker {
     while (sending < SMTP_CONNECTIONS && !worker.isStopping()) {
       const mail = ready.takeFirst((one) => !shares.isFull(one));
       if (mail === undefined) return;
-      begin(mail);
+      // After this process was suspended, another one may have it.
+      if (mail.leased_until === null || mail.leased_until > clock()) begin(mail);
+      else othersWait = true;
     }
   };
 
