@@ -115,6 +115,27 @@ describe('a mail', () => {
     }
   });
 
+  it('is sent once by a mail server that filters it for twelve seconds', async () => {
+    const server = new SMTPServer({
+      disabledCommands: ['AUTH', 'STARTTLS'],
+      disableReverseLookup: true,
+      onData: (stream, _session, callback) => {
+        stream.resume();
+        stream.once('end', () => void setTimeout(callback, 12_000));
+      },
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server.server, 'listening');
+    const { port } = server.server.address() as AddressInfo;
+    const mailer = mailerFor(`smtp://127.0.0.1:${port}`);
+    try {
+      assert.equal((await mailer.send(MAIL, new AbortController().signal)).type, 'sent');
+    } finally {
+      mailer.close();
+      await new Promise((resolve) => server.close(() => resolve(null)));
+    }
+  });
+
   it('that is given up before it is sent never leaves', async () => {
     const connected: unknown[] = [];
     const server = createServer((socket) => connected.push(socket.destroy())).listen(0, '127.0.0.1');

@@ -57,8 +57,10 @@ export type Mailer = {
   readonly close: () => void;
 };
 
-/** A server that has not greeted or answered by then counts as away; the outbox tries again. */
+/** A server that has not greeted by then counts as away; the outbox tries again. */
 const TIMEOUT_MS = 10_000;
+/** Filters look into a message before the server accepts it. When we give up meanwhile, the message is mailed again. */
+const ANSWER_TIMEOUT_MS = 20_000;
 export const SMTP_CONNECTIONS = 5;
 const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 
@@ -72,7 +74,7 @@ export const connectionOptions = (url: string) => ({
   connectionTimeout: TIMEOUT_MS,
   greetingTimeout: TIMEOUT_MS,
   dnsTimeout: TIMEOUT_MS,
-  socketTimeout: TIMEOUT_MS,
+  socketTimeout: ANSWER_TIMEOUT_MS,
   // A long acceptance is still an acceptance; giving up on it would mail the code again.
   maxResponseSize: MAX_RESPONSE_BYTES,
 });

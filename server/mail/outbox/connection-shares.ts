@@ -4,7 +4,7 @@
 // docs/reliability.md, "More codes than the mail server takes".
 import type { FullLanes } from '#server/db/tables/outbox-leases.ts';
 
-/** A delivery that takes longer makes its lanes slow. Half of the time after which the mailer gives up. */
+/** A delivery that takes longer makes its lanes slow. A quarter of the time after which the mailer gives up. */
 const SLOW_MS = 5_000;
 /** How long a lane stays slow after a slow delivery has ended. */
 const SLOW_FOR_MS = 30_000;
