@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Builder, Capabilities, Key, type WebDriver, type WebElement } from 'selenium-webdriver';
 
@@ -16,6 +17,10 @@ const VIEWPORT = { width: 1280, height: 800 };
 const SCREEN = '2000x12000x24';
 /** For GTK. The window is no narrower than the buttons in it, which take 447 pixels as they are. */
 const NARROW_BUTTONS = 'window * { min-width: 0; padding: 0; }';
+
+/** Now and then, on a busy machine, the browser does not find its driver, which then waits for ever. */
+const BROWSER_START_MS = 15_000;
+const TRIES_MAX = 2;
 
 const always = (): boolean => true;
 const orNot =
@@ -47,41 +52,39 @@ export async function startWebkit(programs: WebkitPrograms): Promise<Engine> {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
   });
   const [display] = (await once(screen.stdio[3]!, 'data')) as [Buffer];
-  const port = await freePort();
   const home = mkdtempSync(path.join(os.tmpdir(), 'lead-page-webkit-'));
   mkdirSync(path.join(home, 'gtk-3.0'));
   writeFileSync(path.join(home, 'gtk-3.0', 'gtk.css'), NARROW_BUTTONS);
-  const driverProcess = spawn(programs.driver, [`--port=${port}`], {
-    stdio: 'ignore',
-    env: {
-      ...process.env,
-      DISPLAY: `:${display.toString().trim()}`,
-      // Its sandbox needs rights that a container does not have. Nothing but the page under test is opened.
-      WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1',
-      NO_AT_BRIDGE: '1',
-      // What a test downloads is not the machine's.
-      HOME: home,
-      XDG_CONFIG_HOME: home,
-    },
-  });
-  const driverUrl = `http://127.0.0.1:${port}`;
-  await until(() =>
-    fetch(`${driverUrl}/status`).then(
-      (response) => response.ok,
-      () => false,
-    ),
-  );
+  const env = {
+    ...process.env,
+    DISPLAY: `:${display.toString().trim()}`,
+    // Its sandbox needs rights that a container does not have. Nothing but the page under test is opened.
+    WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1',
+    NO_AT_BRIDGE: '1',
+    // What a test downloads is not the machine's.
+    HOME: home,
+    XDG_CONFIG_HOME: home,
+  };
+  let webdriver = await startDriver(programs.driver, env);
 
-  const startBrowser = () =>
-    new Builder()
-      .usingServer(driverUrl)
-      .withCapabilities(
-        new Capabilities({
-          browserName: 'MiniBrowser',
-          'webkitgtk:browserOptions': { binary: programs.browser, args: ['--automation'] },
-        }),
-      )
-      .build();
+  const startBrowser = async (): Promise<WebDriver> => {
+    for (let tries = 1; ; tries += 1) {
+      const starting = new Builder()
+        .usingServer(webdriver.url)
+        .withCapabilities(
+          new Capabilities({
+            browserName: 'MiniBrowser',
+            'webkitgtk:browserOptions': { binary: programs.browser, args: ['--automation'] },
+          }),
+        )
+        .build();
+      const driver = await Promise.race([starting, sleep(BROWSER_START_MS, null, { ref: false })]);
+      if (driver !== null) return driver;
+      if (tries === TRIES_MAX) throw new Error(`WebKit did not start in ${tries} × ${BROWSER_START_MS} ms.`);
+      await end(webdriver.process);
+      webdriver = await startDriver(programs.driver, env);
+    }
+  };
 
   let version = '';
   const newPage = async (): Promise<EnginePage> => {
@@ -144,11 +147,28 @@ export async function startWebkit(programs: WebkitPrograms): Promise<Engine> {
     },
     newPage,
     close: async () => {
-      await end(driverProcess);
+      await end(webdriver.process);
       await end(screen);
       rmSync(home, { recursive: true, force: true });
     },
   };
+}
+
+/** Starts WebDriver's own program, which drives one browser at a time. */
+async function startDriver(
+  program: string,
+  env: NodeJS.ProcessEnv,
+): Promise<{ readonly process: ChildProcess; readonly url: string }> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const child = spawn(program, [`--port=${port}`], { stdio: 'ignore', env });
+  await until(() =>
+    fetch(`${url}/status`).then(
+      (response) => response.ok,
+      () => false,
+    ),
+  );
+  return { process: child, url };
 }
 
 const NAMED_KEYS: Readonly<Record<string, string>> = {
