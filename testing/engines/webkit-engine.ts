@@ -22,7 +22,6 @@ const NARROW_BUTTONS = 'window * { min-width: 0; padding: 0; }';
 const BROWSER_START_MS = 15_000;
 const TRIES_MAX = 2;
 
-const always = (): boolean => true;
 const orNot =
   (name: string) =>
   (error: unknown): boolean => {
@@ -112,9 +111,14 @@ export async function startWebkit(programs: WebkitPrograms): Promise<Engine> {
           'arguments[0].scrollIntoView({ block: "center", behavior: "instant" })',
           found,
         );
-        const press = () => driver.actions().move({ origin: found }).click().perform();
-        // While one stage fades into the next, a person's press goes through; the driver sees the pictures that fade.
-        await until(() => press().then(always, orNot('ElementNotInteractableError')));
+        const press = async () => {
+          await driver.executeScript(NOTE_MISSES, found);
+          await driver.actions().move({ origin: found }).click().perform();
+          return driver.executeScript<boolean>('return window.wasMissed !== true');
+        };
+        // While one stage fades into the next, a person's press goes through; the driver sees the pictures that fade, and presses where the
+        // element was a moment ago.
+        await until(() => press().catch(orNot('ElementNotInteractableError')));
       },
       box: async (role, name) =>
         driver.executeScript(
@@ -194,6 +198,14 @@ const LISTEN = `
   const { error } = console;
   console.error = (...said) => { heard.push(said.join(' ')); error.apply(console, said); };`;
 const HEARD = 'return (window.heard ?? []).splice(0)';
+
+/** Whether the next press meets something else than the element, or a label of it. */
+const NOTE_MISSES = `
+  const [wanted] = arguments;
+  const isWanted = (node) => node === wanted || node.control === wanted;
+  const note = (event) => { window.wasMissed = !event.composedPath().some(isWanted); };
+  window.wasMissed = false;
+  addEventListener('pointerdown', note, { capture: true, once: true });`;
 
 async function find(driver: WebDriver, role: Role, name: string): Promise<WebElement> {
   let found: WebElement | undefined;
