@@ -7,6 +7,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
+import { stripVTControlCharacters } from 'node:util';
 
 import { COLUMNS } from '#server/db/personal-columns.ts';
 import { openDatabase } from '#server/db/engine/connect.ts';
@@ -47,17 +48,22 @@ async function runProcess(folder: string, env: Readonly<Record<string, string>>,
 const script = findProgram('script');
 const noTerminal = script === undefined && notTested('script');
 
-/** As a process on a terminal: everything that it shows there. */
+/** As a process on a terminal. */
+function startOnTerminal(folder: string, env: Readonly<Record<string, string>>, args: readonly string[]) {
+  const command = [process.execPath, DESK, ...args].map((part) => `'${part}'`).join(' ');
+  return spawn(script ?? '', ['-qec', command, '/dev/null'], {
+    env: { ...environmentIn(folder), ...env },
+    cwd: folder,
+  });
+}
+
+/** Everything that a command shows on a terminal. */
 async function runOnTerminal(
   folder: string,
   env: Readonly<Record<string, string>>,
   ...args: readonly string[]
 ): Promise<string> {
-  const command = [process.execPath, DESK, ...args].map((part) => `'${part}'`).join(' ');
-  const child = spawn(script ?? '', ['-qec', command, '/dev/null'], {
-    env: { ...environmentIn(folder), ...env },
-    cwd: folder,
-  });
+  const child = startOnTerminal(folder, env, args);
   child.stdin.end();
   return text(child.stdout);
 }
@@ -327,6 +333,47 @@ describe('the desk', () => {
       const notes = text(child.stderr);
       const [code] = (await once(child, 'exit')) as [number];
       assert.equal(code, 0, await notes);
+    } finally {
+      await site.close();
+    }
+  });
+
+  it('ends in order when it is stopped, by one signal or by several', async () => {
+    const site = await startSite({ engine: 'sqlite' });
+    try {
+      for (const signals of [['SIGINT', 'SIGTERM'], ['SIGTERM'], ['SIGHUP', 'SIGINT']] as const) {
+        const child = start(site.folder, siteSettings(site.databaseUrl, site.inbox), ['open']);
+        const ended = once(child, 'exit');
+        await once(child.stdout, 'data');
+        for (const signal of signals) child.kill(signal);
+        assert.deepEqual(await ended, [0, null], signals.join(', '));
+      }
+    } finally {
+      await site.close();
+    }
+  });
+
+  it('takes Ctrl-C and Ctrl-D at a question for a no', { skip: noTerminal }, async () => {
+    const site = await startSite({ engine: 'sqlite' });
+    try {
+      await becomeLead(site, 'ada@example.com');
+      for (const [key, code, last] of [
+        ['\u0003', 130, /\(y\/N\)\s*(\^C)?\s*$/],
+        ['\u0004', 1, /Nothing was erased\. Say "y"/],
+      ] as const) {
+        const child = startOnTerminal(site.folder, siteSettings(site.databaseUrl, site.inbox), [
+          'erase',
+          'ada@example.com',
+        ]);
+        const ended = once(child, 'exit');
+        let shown = '';
+        for await (const part of child.stdout) {
+          if (!shown.includes('(y/N)') && `${shown}${part}`.includes('(y/N)')) child.stdin.write(key);
+          shown += String(part);
+        }
+        assert.match(stripVTControlCharacters(shown), last);
+        assert.equal((await ended)[0], code);
+      }
     } finally {
       await site.close();
     }

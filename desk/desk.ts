@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline/promises';
 import { openDeskService } from '#desk/commands/command.ts';
 import { instanceLine } from '#desk/commands/instance-line.ts';
 import { orSay } from '#desk/commands/output-file.ts';
-import { linesWithoutWords, runDesk } from '#desk/commands/all-commands.ts';
+import { INTERRUPTED, linesWithoutWords, runDesk } from '#desk/commands/all-commands.ts';
 import { createTerminal, paintFor } from '#desk/commands/terminal.ts';
 import { printableLines } from '#desk/printable.ts';
 import { endWithSentence } from '#server/platform/machine-failures.ts';
@@ -16,7 +16,16 @@ import { readSettings } from '#server/settings/env-file.ts';
 
 endWithSentence(linesWithoutWords);
 const interrupted = new AbortController();
-process.once('SIGINT', () => interrupted.abort());
+/** npm passes each Ctrl-C on a second time. */
+const ONE_PRESS_MS = 1_000;
+// A command that was stopped still removes what it has half written. One that does not end is ended by another signal.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.once(signal, () => {
+    interrupted.abort();
+    process.on(signal, () => {});
+    setTimeout(() => process.once(signal, () => process.exit(INTERRUPTED)), ONE_PRESS_MS).unref();
+  });
+}
 // A reader that has seen enough (head, less) is no error. Any other error is print's to report.
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
   if (code === 'EPIPE') process.exit(0);
@@ -55,7 +64,14 @@ process.exitCode = await runDesk(
       endProgress();
       if (!process.stdin.isTTY) return false;
       using terminal = createInterface({ input: process.stdin, output: process.stderr });
-      return /^y(es)?$/i.test(await terminal.question(question, { signal: interrupted.signal }));
+      // While it asks, Ctrl-C is a key and no signal; Ctrl-D ends the question.
+      terminal.once('SIGINT', () => interrupted.abort());
+      const noAnswer = new AbortController();
+      terminal.once('close', () => noAnswer.abort());
+      const signal = AbortSignal.any([interrupted.signal, noAnswer.signal]);
+      const answer = await terminal.question(question, { signal }).catch(() => '');
+      interrupted.signal.throwIfAborted();
+      return /^y(es)?$/i.test(answer);
     },
     progress,
     paint: paintFor(process.stdout),

@@ -1,7 +1,7 @@
 // Makes text that strangers typed safe for a terminal.
 
-/** Replaces control characters in text that strangers typed: they could move the cursor, or hide text. */
-export const printable = (text: string): string => text.replaceAll(/\p{C}/gu, '\uFFFD');
+/** Replaces control characters in text that strangers typed: they could move the cursor, or hide text. Joiners stay: names and emoji need them. */
+export const printable = (text: string): string => text.replaceAll(/[\p{C}--[\u200C\u200D]]/gv, '\uFFFD');
 
 /** The same for several lines. A line that quotes a stranger goes through {@link printable}, so that it stays one. */
 export const printableLines = (text: string): string => text.split('\n').map(printable).join('\n');

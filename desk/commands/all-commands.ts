@@ -21,7 +21,6 @@ import { addLeads } from '#desk/commands/leads.ts';
 import { addMove } from '#desk/commands/move.ts';
 import { addOpen } from '#desk/commands/open.ts';
 import { addPerson } from '#desk/commands/person.ts';
-import { noteDone } from '#desk/record/noted-commands.ts';
 import { printableLines, withoutC1 } from '#desk/printable.ts';
 import { addRestore } from '#desk/commands/restore.ts';
 import { addLog } from '#desk/commands/log.ts';
@@ -33,7 +32,7 @@ import { addSuppress } from '#desk/commands/suppress.ts';
 import { addWebhooks } from '#desk/commands/webhooks.ts';
 
 /** The exit code that shells expect of a program ended by Ctrl-C. */
-const INTERRUPTED = 130;
+export const INTERRUPTED = 130;
 
 /**
  * Runs one command.
@@ -94,8 +93,7 @@ async function runCommand(desk: Desk, args: readonly string[]): Promise<void> {
     .configureHelp({ sortSubcommands: true })
     .configureOutput({ writeOut: (text) => said.push(text), writeErr: (text) => desk.note(text.trimEnd()) })
     .showSuggestionAfterError()
-    .exitOverride()
-    .hook('postAction', (_program, command) => noteDone(command, () => desk.service()));
+    .exitOverride();
   for (const add of [
     addLeads,
     addExport,

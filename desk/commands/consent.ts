@@ -15,6 +15,7 @@ import {
   type Watching,
 } from '#desk/people/consent-proofs.ts';
 import { readAddress } from '#desk/people/held-data.ts';
+import { noteCommand } from '#desk/record/record.ts';
 import {
   acceptFaults,
   chainHead,
@@ -84,6 +85,7 @@ function addExport(consent: Command, desk: Desk): void {
       const service = await desk.service();
       const { document, page, isProved } = await consentProofs(service, email, watching(desk));
       const files = await writeJsonAndPage(out, document, page);
+      await noteCommand(service, 'exported', email, 'consent export');
       if (!isProved)
         throw new CommandFailure(`${files} do not prove the consent of ${email}: they say why. ${ADVICE}`);
       desk.note(`${files} prove the consent of ${email}.`);

@@ -249,4 +249,10 @@ it('mail that was written into files goes with the person it is to or about', ()
     assert.equal(exitCode, 0, notes);
     assert.equal(out, 'Erased: 1 imported person, 2 mails in files.\n');
     assert.deepEqual(readdirSync(mail).toSorted(), ['notes.txt', 'other.eml']);
+    // It has no expiry, as rows have; and a folder is no mail.
+    writeFileSync(path.join(mail, 'to.eml'), message(EMAIL, 'Your code is 123456.'));
+    mkdirSync(path.join(mail, 'a.eml'));
+    const late = await deskIn(folder, env, ['erase', EMAIL, '--yes']);
+    assert.equal(late.out, 'Erased: 1 mail in a file.\n', late.notes);
+    assert.match((await deskIn(folder, env, ['erase', EMAIL, '--yes'])).notes, /^Nothing is held about/);
   }));

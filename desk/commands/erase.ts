@@ -4,8 +4,9 @@ import type { Command } from '@commander-js/extra-typings';
 import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
-import { ELSEWHERE, eraseAddress, eraseRemains, sayCounts, sayRows } from '#desk/people/erase.ts';
-import { personalDataOf, readAddress } from '#desk/people/held-data.ts';
+import { ELSEWHERE, eraseAddress, eraseRemains, sayCounts, sayWhatIsErased } from '#desk/people/erase.ts';
+import { readAddress } from '#desk/people/held-data.ts';
+import { noteCommand } from '#desk/record/record.ts';
 
 export function addErase(program: Command, desk: Desk): void {
   program
@@ -18,18 +19,19 @@ export function addErase(program: Command, desk: Desk): void {
     .action(async (typed, { yes, json }) => {
       const email = readAddress(typed);
       const service = await desk.service();
-      const data = await personalDataOf(service.database.db, email);
+      const what = await sayWhatIsErased(service, email);
       const agreed =
-        yes === true ||
-        (await desk.confirm(`Erase all that is held about ${email}? ${sayRows(data)} (y/N) `));
+        yes === true || (await desk.confirm(`Erase all that is held about ${email}? ${what}. (y/N) `));
       if (!agreed) {
         throw new CommandFailure('Nothing was erased. Say "y" when you are asked, or call it with --yes.');
       }
       const { mailFiles, ...erased } = await eraseAddress(service, email);
+      await noteCommand(service, 'erased', email, 'erase');
+      const remains = await eraseRemains(service);
+      // Last, because whoever reads it may be gone.
       if (json) await desk.print(jsonText({ email, erased, mailFiles }));
       else await desk.print(`Erased: ${sayCounts({ ...erased, mailFiles })}.\n`);
       desk.note(ELSEWHERE);
-      const remains = await eraseRemains(service);
       if (remains?.isFailure) throw new CommandFailure(`The rows are erased. ${remains.sentence}`);
       if (remains !== null) desk.note(remains.sentence);
     });

@@ -1,6 +1,7 @@
 // desk export: writes leads for other programs.
 import { type Command, Option } from '@commander-js/extra-typings';
 
+import { shownSource } from '#server/attribution/source.ts';
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
 import { byNearness } from '#server/platform/nearest-name.ts';
 import { isoTime } from '#server/platform/time.ts';
@@ -16,6 +17,7 @@ import {
   withState,
 } from '#desk/commands/lead-selection.ts';
 import { complainOfOrigin } from '#desk/export/known-sources.ts';
+import { noteCommand } from '#desk/record/record.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import { listExports, type NamedExport, rememberExported } from '#server/db/across/export-history.ts';
 import type { Db } from '#server/db/engine/connect.ts';
@@ -88,6 +90,8 @@ Examples:
           fields: campaign.form.fields,
         };
         const pages = writeLeads(database.db, { ...selection, missingIn: sinceLast, exportedIn }, options);
+        // Before the first person goes out: an export that breaks off has shown some.
+        await noteCommand({ database, clock }, 'exported', null, sayExport());
         for await (const { text, leadIds } of pages) {
           desk.signal.throwIfAborted();
           await append(text);
@@ -110,6 +114,16 @@ Examples:
           'None of them has proved an address or a consent: this list is not there to write to them.',
         );
       desk.note(`${sayPeople(count, state)}${out === undefined ? '' : ` in ${out}`}.`);
+
+      /** What was typed as a search is left out: it may be personal. So may a source be, and lines of the record are not erased. */
+      function sayExport(): string {
+        const { flag } = selection;
+        const said = { format, state, source: source && shownSource(source), flag, sinceLast, again };
+        return [
+          'export',
+          ...Object.entries(said).flatMap(([name, value]) => (value ? [`${name}: ${value}`] : [])),
+        ].join(', ');
+      }
 
       async function rememberAll(pages: readonly string[], name: string): Promise<void> {
         // One time for all of them: by it they are found again.

@@ -220,6 +220,23 @@ for (const engine of ENGINES) {
         assert.match((await importFile(server, 'email\nada@example.com\n')).notes, /1 {2}verified leads/);
       }));
 
+    it('gives no proof of a consent to this page for its people, and says what they are', () =>
+      withServer({ engine }, async (server) => {
+        await importFile(server, 'email\nann@example.com\n');
+        const { exitCode, notes } = await desk(server.service, [
+          'consent',
+          'export',
+          'ann@example.com',
+          '--out',
+          '/dev/null',
+        ]);
+        assert.equal(exitCode, 1);
+        assert.match(
+          notes,
+          /^ann@example\.com has verified no consent here.* "show ann@example\.com" says what is held\.$/,
+        );
+      }));
+
     it('takes a long file in batches, and the next call finishes one that was stopped', () =>
       withServer({ engine }, async (server) => {
         const addresses = Array.from({ length: 1_234 }, (_, index) => `p${index}@example.com`);
@@ -313,9 +330,46 @@ describe('an import', () => {
       }
     }));
 
+  it('takes nobody who is not to be written to, in whatever words and in whichever row', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      const out = [
+        'Unsubscribed',
+        'Never subscribed',
+        'NEVER_SUBSCRIBED',
+        'non-subscribed',
+        'Not confirmed',
+        'unconfirmed',
+        'Awaiting confirmation',
+        'Pending',
+        'Hard bounce',
+        'Soft Bounced',
+        'Undeliverable',
+        'Invalid',
+        'Inactive',
+        'Removed',
+        'Opted-out',
+        'Spam complaint',
+      ];
+      const taken = ['Subscribed', 'Confirmed', 'Active', 'Opted in', 'Engaged', ''];
+      const rows = [...out, ...taken].map((status, at) => `p${at}@example.com,${status}`);
+      const twice = [
+        'A@example.com,subscribed',
+        'a@example.com,unsubscribed',
+        'b@example.com,bounced',
+        'b@example.com,',
+      ];
+      const answer = await importFile(server, ['email,status', ...rows, ...twice].join('\n'));
+      assert.match(answer.notes, /^ +20 {2}unsubscribed there, or not to be written to, left out$/m);
+      assert.deepEqual(
+        await emails(server),
+        taken.map((_, at) => `p${out.length + at}@example.com`),
+      );
+    }));
+
   it('says what is wrong with a file that it cannot read, and takes nothing of it', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const long = 'p,a@example.com\n'.repeat(20_000);
+      const tall = `${'p'.repeat(100_001)},b@example.com\n`;
       for (const [content, sentence] of [
         ['', /list\.csv is empty\./],
         [
@@ -329,8 +383,9 @@ describe('an import', () => {
         ],
         [
           `name,email\n${long}"Ada,b@example.com\n${long}`,
-          /cannot be read on near line 2\d{4}: a quotation mark/,
+          /cannot be read on near line 2\d{4}: a row there has .* quotation mark is not closed/,
         ],
+        [`name,email\n${tall}`, /cannot be read on near line 2: a row there has more than 100000 characters/],
         [
           'name,email\nAda,a@example.com\nA"d"a,b@example.com\n',
           /cannot be read on near line 3: a quotation/,

@@ -12,6 +12,7 @@ import { openInput } from '#desk/commands/input-file.ts';
 import { importPeople, type ImportCounts } from '#server/db/tables/imported-leads.ts';
 import type { FoundPerson, LeftOut } from '#desk/import/people.ts';
 import { readPeople, sayHeadings, type PeopleFile } from '#desk/import/read-people.ts';
+import { noteCommand } from '#desk/record/record.ts';
 import { NAME_MAX_LENGTH, NAME_MIN_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
 import { isSingleLine } from '#shared/single-line.ts';
 
@@ -39,7 +40,10 @@ type LeftOutAnswers = LeftOut & {
   readonly line: number;
 };
 /** What reading the file shows, before anything is written. */
-type Checked = Pick<Outcome, 'rows' | 'badLines' | 'answersLeftOut'>;
+type Checked = Pick<Outcome, 'rows' | 'badLines' | 'answersLeftOut'> & {
+  /** The addresses of people who had unsubscribed, if only in one row of several. */
+  readonly unsubscribedEmails: ReadonlySet<string>;
+};
 
 export function addImport(program: Command, desk: Desk): void {
   program
@@ -74,15 +78,19 @@ Examples:
       const source = { file, handle, dateOrder, now: clock(), signal: desk.signal, form };
       // All of it is read before anything is written.
       const checked = await checkRows(desk, source);
-      const { rows, badLines } = checked;
+      const { unsubscribedEmails, ...found } = checked;
+      const { rows, badLines } = found;
       if (badLines.length > 0 && !skipBad) {
         noteBadLines(desk, badLines);
         throw new CommandFailure(
           `Nothing was imported. Mend ${badLines.length === 1 ? 'this line' : `these ${badLines.length} lines`}, or leave ${badLines.length === 1 ? 'it' : 'them'} out with --skip-bad.`,
         );
       }
+      // Before: one that is stopped has taken some.
+      if (!dryRun) await noteCommand({ database, clock }, 'imported', null, 'import');
       const counts = await importRows(source, {
         skipBad,
+        unsubscribedEmails,
         onRead: (read) => desk.progress(`${read} of ${rows} lines …`),
         write: (people) =>
           importPeople(
@@ -96,7 +104,7 @@ Examples:
             { consentSource, fileName: path.basename(file), now: source.now, dryRun },
           ),
       });
-      const outcome: Outcome = { ...checked, ...counts };
+      const outcome: Outcome = { ...found, ...counts };
       if (json) await desk.print(jsonText({ file, dryRun, consentSource, ...outcome }));
       noteOutcome(desk, { file, dryRun, outcome });
     });
@@ -116,10 +124,12 @@ function readConsentSource(typed: string): string {
 async function checkRows(desk: Desk, source: PeopleFile): Promise<Checked> {
   const badLines: BadLine[] = [];
   const leftOut = new Map<string, LeftOutAnswers>();
+  const unsubscribedEmails = new Set<string>();
   let rows = 0;
   for await (const row of readPeople(source, (used) => desk.note(`Columns used: ${sayHeadings(used)}.`))) {
     rows += 1;
     if (row.type === 'bad') badLines.push({ line: row.line, reason: row.reason });
+    if (row.type === 'unsubscribed') unsubscribedEmails.add(row.email);
     for (const answer of row.type === 'person' ? row.leftOut : []) {
       const key = `${answer.id} ${answer.reason}`;
       const { count, line } = leftOut.get(key) ?? { count: 0, line: row.line };
@@ -127,7 +137,7 @@ async function checkRows(desk: Desk, source: PeopleFile): Promise<Checked> {
     }
     if (rows % AT_ONCE === 0) desk.progress(`${rows} lines read …`);
   }
-  return { rows, badLines, answersLeftOut: [...leftOut.values()] };
+  return { rows, badLines, answersLeftOut: [...leftOut.values()], unsubscribedEmails };
 }
 
 /** Reads the rows again, and writes the people in them. */
@@ -135,14 +145,16 @@ async function importRows(
   source: PeopleFile,
   {
     skipBad,
+    unsubscribedEmails,
     write,
     onRead,
   }: {
     skipBad: boolean;
+    unsubscribedEmails: Checked['unsubscribedEmails'];
     write: (people: readonly FoundPerson[]) => Promise<ImportCounts>;
     onRead: (rows: number) => void;
   },
-): Promise<Omit<Outcome, keyof Checked>> {
+): Promise<Omit<Outcome, 'rows' | 'badLines' | 'answersLeftOut'>> {
   const counts = { imported: 0, alreadyImported: 0, verified: 0, erased: 0, suppressed: 0 };
   let [repeated, unsubscribed, read] = [0, 0, 0];
   const seen = new Set<string>();
@@ -157,8 +169,11 @@ async function importRows(
   for await (const row of readPeople(source)) {
     read += 1;
     if (row.type === 'bad' && !skipBad) throw changed(source.file);
-    if (row.type === 'unsubscribed') unsubscribed += 1;
-    if (row.type !== 'person') continue;
+    if (row.type === 'bad') continue;
+    if (row.type === 'unsubscribed' || unsubscribedEmails.has(row.person.email)) {
+      unsubscribed += 1;
+      continue;
+    }
     if (seen.has(row.person.email)) {
       repeated += 1;
       continue;

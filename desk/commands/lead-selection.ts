@@ -31,16 +31,27 @@ export const STATE_WORDS: Readonly<
 export const sayPeople = (count: number, state: LeadState): string =>
   `${count} ${count === 1 ? STATE_WORDS[state].one : STATE_WORDS[state].many}`;
 
+/** @throws {CommandFailure} when no time is between the two */
+export function checkOrder(since: number | undefined, until: number | undefined): void {
+  if (since !== undefined && until !== undefined && since >= until)
+    throw new CommandFailure('No time is between --since and --until: change one of them, or say both.', 2);
+}
+
 /** @throws {CommandFailure} when the options exclude each other */
 export function checkSelection({
   state,
   flag,
   source,
+  since,
+  until,
 }: {
   state: LeadState;
   flag?: string | undefined;
   source?: string | undefined;
+  since?: number | undefined;
+  until?: number | undefined;
 }): void {
+  checkOrder(since, until);
   if (state !== 'imported') return;
   if (flag !== undefined)
     throw new CommandFailure('What --flag chooses is noted at the form: who was imported has none.', 2);

@@ -495,6 +495,11 @@ describe('an export', () => {
         [['leads', '--state', 'nice'], /Allowed choices are verified, suppressed, unverified, imported/],
         [['leads', '--state', 'imported', '--flag', 'free-mail'], /noted at the form/],
         [
+          ['leads', '--since', '2026-11-02', '--until', '2026-11-01'],
+          /^No time is between --since and --until/,
+        ],
+        [['lost', '--until', '2020-01-01'], /^No time is between --since and --until/],
+        [
           ['export', '--state', 'unverified', '--format', 'hubspot'],
           /^A file for hubspot cannot say that a person is not verified here, so it holds verified leads only\./,
         ],

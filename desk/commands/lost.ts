@@ -4,7 +4,7 @@ import type { Command } from '@commander-js/extra-typings';
 import { printList } from '#desk/commands/answer.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { minuteOf } from '#desk/shown-time.ts';
-import { whenOption } from '#desk/commands/lead-selection.ts';
+import { checkOrder, whenOption } from '#desk/commands/lead-selection.ts';
 import { readWhen } from '#desk/typed-times.ts';
 import { createPlatformLookup } from '#server/figures/mail-platform-lookup.ts';
 import { selectLost, type LostLeadRow } from '#desk/report/lost-leads.ts';
@@ -28,11 +28,12 @@ Examples:
   $ npm run -s desk -- lost --since 2026-11-01 --json | jq 'map(select(.reason == "refused"))'`,
     )
     .action(async ({ since, until, json }) => {
-      const { database, clock } = await desk.service();
-      const now = clock();
+      const now = desk.clock();
+      const span = { from: since ?? readWhen('7d', now)!, to: until ?? now + 1 };
+      checkOrder(span.from, span.to);
+      const { database } = await desk.service();
       const { dnsServers, signal } = desk;
       const lookup = createPlatformLookup(database, { dnsServers, now, signal });
-      const span = { from: since ?? readWhen('7d', now)!, to: until ?? now + 1 };
       const reasons = new Map<string, number>();
       let stillOpen = 0;
       async function* lostLeads(): AsyncGenerator<readonly LostLeadRow[], void, void> {

@@ -5,6 +5,7 @@ import type { Desk } from '#desk/commands/command.ts';
 import { writeJsonAndPage } from '#desk/commands/output-file.ts';
 import { personalDataOf, readAddress } from '#desk/people/held-data.ts';
 import { personPage } from '#desk/people/person-page.ts';
+import { noteCommand } from '#desk/record/record.ts';
 import { storyOf } from '#desk/people/story-of-a-person.ts';
 import { isoTime } from '#server/platform/time.ts';
 
@@ -27,6 +28,7 @@ export function addPerson(program: Command, desk: Desk): void {
         { email, writtenAt, story, ...data },
         personPage({ email, data, story, title, writtenAt }),
       );
+      await noteCommand({ database, clock }, 'exported', email, 'person');
       desk.note(`${files} hold all that is held about ${email}.`);
     });
 }

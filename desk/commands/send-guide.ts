@@ -4,6 +4,7 @@ import type { Command } from '@commander-js/extra-typings';
 import type { Desk } from '#desk/commands/command.ts';
 import { readAddress } from '#desk/people/held-data.ts';
 import { sendGuideTo } from '#desk/people/send-guide.ts';
+import { noteCommand } from '#desk/record/record.ts';
 
 export function addSendGuide(program: Command, desk: Desk): void {
   program
@@ -13,7 +14,9 @@ export function addSendGuide(program: Command, desk: Desk): void {
     .addHelpText('after', '\nExample:\n  $ npm run -s desk -- send-guide ada@example.com')
     .action(async (typed) => {
       const email = readAddress(typed);
-      const outcome = await sendGuideTo(await desk.service(), email);
+      const service = await desk.service();
+      const outcome = await sendGuideTo(service, email);
+      if (outcome === 'queued') await noteCommand(service, 'sent-guide', email, 'send-guide');
       desk.note(
         outcome === 'queued'
           ? `The guide for ${email} is queued. The running page sends it; "show ${email}" says when.`

@@ -58,7 +58,7 @@ for (const engine of ENGINES) {
         await server.advance(600);
         await suppress(server, 'add', ADA, '--reason', 'unsubscribed', '--note', 'telephone');
         await server.advance(600);
-        const slip = ['remove', ADA, '--reason', 'meant ada@example.org'];
+        const slip = ['remove', ADA, '--reason', 'meant a colleague'];
         const asked = await suppress(server, ...slip);
         assert.equal(asked.exitCode, 1);
         assert.match(
@@ -89,12 +89,12 @@ for (const engine of ENGINES) {
           assert.deepEqual(said, {
             email: ADA,
             reasons: ['unsubscribed'],
-            note: 'meant ada@example.org',
+            note: 'meant a colleague',
             removedAt: '2026-11-20T12:20:00.000Z',
           });
-          assert.match(readFileSync(`${file}.html`, 'utf8'), /meant ada@example\.org/);
+          assert.match(readFileSync(`${file}.html`, 'utf8'), /meant a colleague/);
         });
-        assert.match((await desk(server.service, ['show', ADA])).out, /meant ada@example\.org/);
+        assert.match((await desk(server.service, ['show', ADA])).out, /meant a colleague/);
 
         // What was sealed and what stands are compared, as of any other proof.
         await server.database.db
@@ -161,24 +161,53 @@ for (const engine of ENGINES) {
           const list = path.join(folder, 'in.csv');
           writeFileSync(
             list,
-            'Email;Reason\nAda@Example.com;complained\ngus@example.com;\neve@example.com;by-hand\n',
+            "Email;Reason\nAda@Example.com;Complained\ngus@example.com;\neve@example.com;by-hand\n'+ann@example.com;bounced\n",
           );
           const taken = await suppress(server, 'import', list, '--reason', 'unsubscribed');
           assert.equal(taken.exitCode, 0, taken.notes);
-          assert.match(taken.notes, /2 of 3/);
+          assert.match(taken.notes, /3 of 4/);
           const before = await listed(server);
-          assert.deepEqual(before, [`${ADA} complained`, `${EVE} by-hand`, 'gus@example.com unsubscribed']);
+          assert.deepEqual(before, [
+            '+ann@example.com bounced',
+            `${ADA} complained`,
+            `${EVE} by-hand`,
+            'gus@example.com unsubscribed',
+          ]);
 
           writeFileSync(list, 'email\nnew@example.com\nnobody\n');
           const bad = await suppress(server, 'import', list);
           assert.equal(bad.exitCode, 1);
           assert.match(bad.notes, /line 3 of .*in\.csv has no e-mail address/);
+          writeFileSync(list, 'email,reason\nnew@example.com,spam\n');
+          assert.match(
+            (await suppress(server, 'import', list)).notes,
+            /line 2 of .*in\.csv has a reason that is none/,
+          );
+          writeFileSync(list, '');
+          assert.match((await suppress(server, 'import', list)).notes, /in\.csv is empty\./);
           writeFileSync(list, 'name\nAda\n');
           assert.match((await suppress(server, 'import', list)).notes, /no column of addresses/);
           assert.equal((await suppress(server, 'import', path.join(folder, 'none.csv'))).exitCode, 1);
           assert.deepEqual(await listed(server), before);
         }),
       ));
+
+    it('begins anew with a person who was erased, whatever the operator had noted', () =>
+      withServer({ engine, env: { GUIDE_EMAIL: 'link' } }, async (server) => {
+        await becomeLead(server, ADA);
+        await suppress(server, 'add', ADA);
+        assert.equal((await desk(server.service, ['erase', ADA, '--yes'])).exitCode, 0);
+        assert.deepEqual(await listed(server), []);
+        const again = await suppress(server, 'add', ADA);
+        assert.equal(again.notes, `${ADA} is on the list (by-hand).`);
+        assert.deepEqual(await listed(server), [`${ADA} by-hand`]);
+        assert.equal((await desk(server.service, ['erase', ADA, '--yes'])).exitCode, 0);
+        await server.advance(120);
+        await becomeLead(server, ADA, 2);
+        assert.match((await desk(server.service, ['leads'])).out, /ada@/);
+        const guide = await desk(server.service, ['send-guide', ADA]);
+        assert.match(guide.notes, /is queued|waits to be sent/);
+      }));
 
     it('keeps people out of what goes to other programs, and says who they are', () =>
       withServer({ engine }, async (server) => {

@@ -16,9 +16,10 @@ import {
   undoSlips,
   type GivenReason,
 } from '#desk/people/suppress.ts';
+import { noteCommand } from '#desk/record/record.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import { suppressionPages, type Suppression } from '#server/db/tables/suppressions.ts';
-import { csvLine } from '#desk/export/csv.ts';
+import { csvLine, withoutApostrophe } from '#desk/export/csv.ts';
 import { findColumns } from '#desk/import/people.ts';
 import { readCsv } from '#desk/import/read-csv.ts';
 import type { Service } from '#server/run/service.ts';
@@ -58,7 +59,9 @@ function addAdd(list: Command, desk: Desk): void {
     )
     .action(async (typed, { reason, note }) => {
       const email = readAddress(typed);
-      const isNew = await suppressAddress(await desk.service(), { email, reason, note: note ?? null });
+      const service = await desk.service();
+      const isNew = await suppressAddress(service, { email, reason, note: note ?? null });
+      if (isNew) await noteCommand(service, 'suppressed', email, `suppress add, reason: ${reason}`);
       desk.note(
         isNew ? `${email} is on the list (${reason}).` : `${email} was on the list for that reason already.`,
       );
@@ -74,7 +77,7 @@ function addRemove(list: Command, desk: Desk): void {
     .option('--yes', 'do not ask first where you had noted that the person unsubscribed')
     .addHelpText(
       'after',
-      '\nExamples:\n  $ npm run -s desk -- suppress remove ada@example.com\n  $ npm run -s desk -- suppress remove ada@example.com --reason "meant ada@example.org"',
+      '\nExamples:\n  $ npm run -s desk -- suppress remove ada@example.com\n  $ npm run -s desk -- suppress remove ada@example.com --reason "took her for a colleague of the same name"',
     )
     .action(async (typed, { reason, yes }) => {
       const email = readAddress(typed);
@@ -99,6 +102,7 @@ function addRemove(list: Command, desk: Desk): void {
         note,
         signal: desk.signal,
       });
+      await noteCommand(service, 'unsuppressed', email, 'suppress remove');
       const undone = removed.map(sayEntry).join('; ');
       desk.note(
         left.length === 0
@@ -140,9 +144,11 @@ function addExportList(list: Command, desk: Desk): void {
     .option('--out <file>', 'into this file, which only you can read; otherwise to standard output')
     .addHelpText('after', '\nExample:\n  $ npm run -s desk -- suppress export --out suppressed.csv')
     .action(async ({ out }) => {
-      const { database } = await desk.service();
+      const { database, clock } = await desk.service();
       let count = 0;
       const write = async (append: (text: string) => Promise<void>) => {
+        // Before the first address goes out: an export that breaks off has shown some.
+        await noteCommand({ database, clock }, 'exported', null, 'suppress export');
         await append(csvLine(HEADINGS));
         for await (const entries of shownPages(database.db)) {
           await append(
@@ -172,6 +178,8 @@ function addImportList(list: Command, desk: Desk): void {
     .action(async (file, { reason: otherwise }) => {
       const found = await readList(file, otherwise);
       const service = await desk.service();
+      // Before: one that is stopped has taken some.
+      await noteCommand(service, 'suppressed', null, 'suppress import');
       let added = 0;
       for (const { email, reason } of found) {
         desk.signal.throwIfAborted();
@@ -184,7 +192,7 @@ function addImportList(list: Command, desk: Desk): void {
     });
 }
 
-/** Reads all of a file before anything is changed. @throws {CommandFailure} when a line has no address */
+/** Reads all of a file before anything is changed. @throws {CommandFailure} when a line has no address, or a reason that is none */
 async function readList(
   file: string,
   otherwise: GivenReason,
@@ -204,14 +212,20 @@ async function readList(
       places = { email: columns.email, reason: cells.findIndex((cell) => cell.toLowerCase() === 'reason') };
       continue;
     }
-    const typed = cells[places.email] ?? '';
+    const typed = withoutApostrophe(cells[places.email] ?? '');
     if (asciiAddress(typed) === null)
       throw new CommandFailure(
         `Nothing was changed: line ${line} of ${file} has no e-mail address. Mend it first.`,
       );
-    const said = GIVEN_REASONS.find((reason) => reason === cells[places?.reason ?? -1]);
-    entries.push({ email: normaliseEmail(typed), reason: said ?? otherwise });
+    const said = (cells[places.reason] ?? '').toLowerCase();
+    const reason = said === '' ? otherwise : GIVEN_REASONS.find((one) => one === said);
+    if (reason === undefined)
+      throw new CommandFailure(
+        `Nothing was changed: line ${line} of ${file} has a reason that is none of ${GIVEN_REASONS.join(', ')}. Write one of these, or nothing, and say --reason.`,
+      );
+    entries.push({ email: normaliseEmail(typed), reason });
   }
+  if (places === null) throw new CommandFailure(`${file} is empty. Name a CSV with a column "email".`);
   return entries;
 }
 

@@ -56,9 +56,9 @@ export function findColumns(
   return { columns: { email, ...others, count: headings.length, own: Object.fromEntries(own) }, used };
 }
 
-/** The status that tools give to people who must not be mailed. */
+/** The status that tools give to people who must not be mailed: Unsubscribed, never_subscribed, Not confirmed, Hard bounce, … */
 const NOT_TO_BE_WRITTEN_TO =
-  /unsubscri|non.?subscri|not subscri|opt(ed)?.?out|pending|unconfirmed|bounced|cleaned|complain|spam|junk|suppress|block|blacklist|abgemeldet|inactive|deleted|archived/i;
+  /(un|non|not|never|in|awaiting)[ _-]?(subscri|confirm|verif|activ|deliver|valid|opted)|opt(ed)?.?out|pending|bounce|cleaned|complain|spam|junk|suppress|block|blacklist|abgemeldet|deleted|removed|archived|invalid/i;
 
 /** An answer that fits no question as it is asked now: the person is imported without it. */
 export type LeftOut = {
@@ -94,7 +94,7 @@ export function readPerson(
   { dateOrder, now, form }: { dateOrder: DateOrder | undefined; now: number; form: OwnForm },
 ):
   | { readonly type: 'person'; readonly person: FoundPerson; readonly leftOut: readonly LeftOut[] }
-  | { readonly type: 'unsubscribed' }
+  | { readonly type: 'unsubscribed'; readonly email: string }
   | { readonly type: 'bad'; readonly reason: string } {
   const bad = (reason: string) => ({ type: 'bad', reason }) as const;
   const cell = (field: Field): string => withoutApostrophe(cells[columns[field] ?? -1] ?? '');
@@ -104,7 +104,8 @@ export function readPerson(
   if (address === '') return bad('has no e-mail address');
   if (address.length > EMAIL_MAX_LENGTH || asciiAddress(address) === null)
     return bad('has an e-mail address that is none');
-  if (NOT_TO_BE_WRITTEN_TO.test(cell('status'))) return { type: 'unsubscribed' };
+  const email = normaliseEmail(address);
+  if (NOT_TO_BE_WRITTEN_TO.test(cell('status'))) return { type: 'unsubscribed', email };
   const answers = {
     name: cell('name') || [cell('firstName'), cell('lastName')].filter(Boolean).join(' '),
     company: cell('company'),
@@ -123,7 +124,7 @@ export function readPerson(
   const own = ownAnswers(cells, columns, form);
   return {
     type: 'person',
-    person: { email: normaliseEmail(address), ...answers, answers: own.answers, consentGivenAt },
+    person: { email, ...answers, answers: own.answers, consentGivenAt },
     leftOut: own.leftOut,
   };
 }

@@ -19,7 +19,7 @@ export type CsvEvent =
   | { readonly type: 'fault'; readonly sentence: string };
 
 const SEPARATORS = [',', ';', '\t'] as const;
-/** In characters. A longer row comes from a quotation mark that is not closed. */
+/** In characters. A longer row comes most often from a quotation mark that is not closed. */
 const LONGEST_ROW = 100_000;
 /** In characters. The row of headings is within it. */
 const HEAD_LENGTH = 64_000;
@@ -95,6 +95,8 @@ function separatorOf(head: string): { separator: string; rest: string; linesBefo
 function explain(error: unknown): string | null {
   if (error instanceof CsvError) {
     const line = typeof error['lines'] === 'number' ? ` near line ${error['lines']}` : '';
+    if (error.code === 'CSV_MAX_RECORD_SIZE')
+      return `cannot be read on${line}: a row there has more than ${LONGEST_ROW} characters, perhaps because a quotation mark is not closed. Mend that line, or export the file anew without long columns.`;
     return `cannot be read on${line}: a quotation mark is not closed, or stands where none may. Mend that line, or export the file anew.`;
   }
   const code = errorCode(error);

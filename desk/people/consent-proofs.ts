@@ -1,6 +1,7 @@
 // The proofs of a person's consent: sealed, checked with the whole chain they stand in, and as a page to print.
 import { consentPage } from '#desk/people/consent-page.ts';
-import { nothingHeld } from '#desk/people/held-data.ts';
+import { CommandFailure } from '#desk/command-failure.ts';
+import { personalDataOf } from '#desk/people/held-data.ts';
 import {
   checkedProofsOf,
   type PlacedConsent,
@@ -74,7 +75,12 @@ export async function consentProofs(
   const { database, campaign, clock } = service;
   const checked = await checkedProofsOf(database.db, email, checking(service, watching));
   const { consents: proofs, withdrawals, removals, faults: found } = checked;
-  if (proofs.length + withdrawals.length + removals.length + found.length === 0) throw nothingHeld(email);
+  if (proofs.length + withdrawals.length + removals.length + found.length === 0) {
+    await personalDataOf(database.db, email);
+    throw new CommandFailure(
+      `${email} has verified no consent here, so there is no proof. "show ${email}" says what is held.`,
+    );
+  }
   const faults = found.map((fault) => `${fault.isAccepted ? 'Accepted: ' : ''}${sayChainFault(fault)}`);
   const document = { email, faults, proofs, withdrawals, removals };
   return {

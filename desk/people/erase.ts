@@ -1,6 +1,7 @@
 // Erases a person: rows, mail in files, and what a deletion leaves in the files of the database.
+import { personalDataOf } from '#desk/people/held-data.ts';
 import { removeRemains, type Remains } from '#desk/people/remains.ts';
-import { erasePersonalData, type PersonalData } from '#server/db/across/personal-data.ts';
+import { erasePersonalData, listPersonalData, type PersonalData } from '#server/db/across/personal-data.ts';
 import type { Service } from '#server/run/service.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import { chainSignerOf } from '#server/secrets/secrets.ts';
@@ -34,9 +35,20 @@ export const eraseRemains = ({ config }: Pick<Service, 'config'>): Promise<Remai
 
 export const ELSEWHERE = 'Backups and files that were exported before still hold it: erase it there too.';
 
-/** 1 lead, 2 forms, … */
-export const sayRows = (data: PersonalData): string =>
-  `${sayCounts(Object.fromEntries(Object.entries(data).map(([table, rows]) => [table, rows.length])))}.`;
+/**
+ * What {@link eraseAddress} would take: 1 lead, 2 forms, …
+ * @throws {CommandFailure} when nothing is held
+ */
+export async function sayWhatIsErased(
+  { database, mail }: Pick<Service, 'database' | 'mail'>,
+  email: string,
+): Promise<string> {
+  // Mail in files outlives the rows.
+  const mailFiles = (await mail.filesAbout(email)).length;
+  const read = mailFiles === 0 ? personalDataOf : listPersonalData;
+  const rows = Object.entries(await read(database.db, email)).map(([table, { length }]) => [table, length]);
+  return sayCounts({ ...Object.fromEntries(rows), mailFiles });
+}
 
 /** Singular and plural, in the order in which they are listed. */
 const WORDS: Readonly<Record<keyof ErasedCounts, readonly [one: string, several: string]>> = {

@@ -4,6 +4,9 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
+import { sql } from 'kysely';
+
+import { CommandFailure } from '#desk/command-failure.ts';
 import { noteDeed } from '#desk/record/record.ts';
 import { createHousekeeping } from '#server/upkeep/delete-expired-rows.ts';
 import { becomeLead } from '#testing/become-lead.ts';
@@ -130,6 +133,47 @@ for (const engine of ENGINES) {
               table,
             );
           assert.equal((await ada.get('/api/me')).statusCode, 401, 'the session has ended');
+        }),
+      ));
+
+    it('has what was begun and did not end well, and nothing that was not done', () =>
+      withServer({ engine, env: DESK_SETTINGS }, (server) =>
+        inFolder(async (folder) => {
+          const { service } = server;
+          await becomeLead(server, LEAD);
+          const gone = () => Promise.reject(new CommandFailure('The reader is gone.'));
+          const file = (name: string, text: string) => {
+            writeFileSync(path.join(folder, name), text);
+            return path.join(folder, name);
+          };
+          const list = file('list.csv', 'email\ngrace@example.com\nalan@example.com\n');
+          const run = async (exitCode: number, args: string[], replacements = {}) => {
+            const answer = await desk(service, args, replacements);
+            assert.equal(answer.exitCode, exitCode, answer.notes);
+          };
+          await run(1, ['export'], { print: gone });
+          await run(1, ['correct', LEAD, '--company', 'Engines'], { print: gone });
+          await run(1, ['import', list, '--consent-source', 'a fair', '--json'], { print: gone });
+          const stop = new AbortController();
+          await run(130, ['suppress', 'import', list], { signal: stop.signal, progress: () => stop.abort() });
+          await run(0, ['suppress', 'add', 'grace@example.com']);
+          await run(1, ['export', '--out', folder]);
+          await run(0, ['consent', 'verify']);
+          await sql`update leads set email = 'lin@example.net'`.execute(server.database.db);
+          await run(1, ['consent', 'export', 'lin@example.net', '--out', path.join(folder, 'lin')]);
+          await run(1, ['erase', 'lin@example.net', '--yes', '--json'], { print: gone });
+          const log = JSON.parse((await desk(service, ['log', '--json'])).out) as Line[];
+          assert.deepEqual(
+            log.map(({ deed, details }) => [deed, details]),
+            [
+              ['exported', 'export, format: csv, state: verified'],
+              ['corrected', 'correct'],
+              ['imported', 'import'],
+              ['suppressed', 'suppress import'],
+              ['exported', 'consent export'],
+              ['erased', 'erase'],
+            ],
+          );
         }),
       ));
 

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 
 import type { Campaign } from '#server/campaign/campaign.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { deleteEmlFiles } from '#server/mail/delete-eml-files.ts';
+import { deleteEmlFiles, emlFilesAbout } from '#server/mail/eml-files.ts';
 import {
   composeBreakerNotice,
   queueNotice,
@@ -35,7 +35,9 @@ export type OpenMail = Pick<Mailer, 'tryAccount' | 'messageIdOf'> & {
   readonly wake: () => void;
   /** Queues a notice to the operator, if there is an address for it, that the breaker opened. */
   readonly queueBreakerNotice: (reason: BreakerReason) => Promise<void>;
-  /** Deletes the files in {@link folder} that go to an address or name it. @returns how many */
+  /** Finds the files in {@link folder} that go to an address or name it. */
+  readonly filesAbout: (email: string) => Promise<readonly string[]>;
+  /** Deletes them. @returns how many there were */
   readonly deleteFilesAbout: (email: string) => Promise<number>;
   /** Starts sending the outbox. Call it once. */
   readonly start: () => void;
@@ -105,6 +107,7 @@ export function openMail(parts: MailParts): OpenMail {
       });
       wake();
     },
+    filesAbout: (email) => emlFilesAbout(folder, email),
     deleteFilesAbout: (email) => deleteEmlFiles(folder, email),
     start: () => {
       if (worker !== null) throw new Error('The mail worker of this service was started already.');

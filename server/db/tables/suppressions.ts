@@ -13,7 +13,7 @@ export type Withdrawal = Selectable<Schema['withdrawals']>;
 /**
  * Puts an address on the list.
  * @param entry keys: its pseudonyms (server/secrets/pseudonyms.ts), the newest first; email: as stored, null for one that was erased
- * @returns false when it is already listed for this reason
+ * @returns false when it is already listed for this reason, with its address
  */
 export async function suppress(
   tx: Db,
@@ -32,7 +32,18 @@ export async function suppress(
   },
 ): Promise<boolean> {
   const known = await suppressionsOf(tx, { keys, email: email ?? '' });
-  if (known.some((one) => one.reason === reason)) return false;
+  const listed = known.find((one) => one.reason === reason);
+  if (listed !== undefined) {
+    if (listed.email !== null || email === null) return false;
+    // It outlived an erasure or its time, without the address by which everything else but mail finds it.
+    await tx
+      .updateTable('suppressions')
+      .set({ email, note })
+      .where('address_key', '=', listed.address_key)
+      .where('reason', '=', reason)
+      .execute();
+    return true;
+  }
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto('suppressions')
     .values({ address_key: keys[0], reason, email, note, created_at: now })
@@ -81,10 +92,10 @@ const lift = command((db, value: Value<Lift>) =>
   db
     .deleteFrom('suppressions')
     .where((eb) => eb.or([eb('address_key', '=', value('key')), eb('email', '=', value('email'))]))
-    .where('reason', '<>', value('kept')),
+    .where((eb) => eb.or([eb('reason', '<>', value('kept')), eb('email', 'is', null)])),
 );
 
-/** Takes an address that was verified anew off the list, unless the operator put it there. */
+/** Takes an address that was verified anew off the list, unless the operator put it there and it was not erased since. */
 export async function liftSuppressions(tx: Db, { keys, email }: ListedAddress): Promise<void> {
   for (const key of keys) await lift(tx, { key, email, kept: 'by-hand' });
 }
