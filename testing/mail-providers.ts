@@ -220,8 +220,11 @@ export function asMailgun({ kind, email = EMAIL, at }: ProviderEvent, now: numbe
 
 export function asSendGrid(events: readonly ProviderEvent[], now: number): Call {
   const timestamp = String(Math.floor(now / 1_000));
-  const payload = `${JSON.stringify(
-    events.map(({ kind, email = EMAIL, at }) => ({
+  // Its other events come along, and need not have the shape of those that we read.
+  const other = { email: null, timestamp, event: 'unsubscribe', type: null };
+  const payload = `${JSON.stringify([
+    other,
+    ...events.map(({ kind, email = EMAIL, at }) => ({
       email,
       timestamp: Math.ceil(at / 1_000),
       'smtp-id': '<14c5d75ce93.dfd.64b469@ismtpd-555>',
@@ -234,7 +237,7 @@ export function asSendGrid(events: readonly ProviderEvent[], now: number): Call 
       sg_event_id: '6g4ZI7SA-xmRDv57GoPIPw==',
       sg_message_id: '14c5d75ce93.dfd.64b469.filter0001.16648.5515E0B88.0',
     })),
-  )}\r\n`;
+  ])}\r\n`;
   return {
     payload,
     headers: {

@@ -233,7 +233,7 @@ for (const engine of ENGINES) {
         assert.equal(exitCode, 1);
         assert.match(
           notes,
-          /^ann@example\.com has verified no consent here.* "show ann@example\.com" says what is held\.$/,
+          /^ann@example\.com has verified no consent here.* The story says what is held: show ann@example\.com$/,
         );
       }));
 

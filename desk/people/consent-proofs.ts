@@ -78,7 +78,7 @@ export async function consentProofs(
   if (proofs.length + withdrawals.length + removals.length + found.length === 0) {
     await personalDataOf(database.db, email);
     throw new CommandFailure(
-      `${email} has verified no consent here, so there is no proof. "show ${email}" says what is held.`,
+      `${email} has verified no consent here, so there is no proof. The story says what is held: show ${email}`,
     );
   }
   const faults = found.map((fault) => `${fault.isAccepted ? 'Accepted: ' : ''}${sayChainFault(fault)}`);

@@ -30,7 +30,7 @@ const Event = z.object({
 /** SendGrid sends a batch at 768 kB. */
 const BATCH_LIMIT_BYTES = 1024 * 1024;
 const EVENTS_MAX = 10_000;
-const Batch = z.array(Event).check(z.maxLength(EVENTS_MAX));
+const Batch = z.array(z.unknown()).check(z.maxLength(EVENTS_MAX));
 
 /** @param key MAIL_EVENTS_SENDGRID_KEY */
 export function createSendGrid(key: string): Provider {
@@ -55,7 +55,13 @@ export function createSendGrid(key: string): Provider {
   };
 }
 
-function reportsOf({
+/** An event of another shape is one of those that are ignored: it must not refuse the others, which come in no second batch. */
+function reportsOf(unread: unknown): MailReport[] {
+  const { data } = Event.safeParse(unread);
+  return data === undefined ? [] : reportsOfEvent(data);
+}
+
+function reportsOfEvent({
   event,
   email,
   timestamp,

@@ -18,8 +18,11 @@ export type QueueWorker = {
   readonly isStopping: () => boolean;
   /** Starts to look for rows. Call it once. */
   readonly start: (queue: {
-    /** Makes rows due that a wrong clock put off into the far future; runs at the start and after the clock went back. */
-    readonly dropFutureTimes: (now: number) => Promise<void>;
+    /**
+     * Makes rows due that a wrong clock put off into the future; runs at the start and after the clock went back.
+     * @param wasSeen whether the clock went back while this worker ran, so that every time ahead is wrong
+     */
+    readonly dropFutureTimes: (now: number, wasSeen: boolean) => Promise<void>;
     /** Leases due rows and begins their deliveries. */
     readonly takeUp: () => Promise<void>;
   }) => void;
@@ -64,7 +67,7 @@ export function createQueueWorker({
       let lastLookAt = Number.POSITIVE_INFINITY;
       const look = async (): Promise<void> => {
         const now = clock();
-        if (now < lastLookAt - clockToleranceMs) await dropFutureTimes(now);
+        if (now < lastLookAt - clockToleranceMs) await dropFutureTimes(now, Number.isFinite(lastLookAt));
         lastLookAt = now;
         await takeUp();
       };

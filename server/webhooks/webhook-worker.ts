@@ -104,8 +104,15 @@ export function startWebhookWorker(parts: WebhookWorkerParts): WebhookWorker {
   };
 
   worker.start({
-    dropFutureTimes: (now) =>
-      dropFutureEventTimes(database.db, { leaseId, now, farthest: now + FARTHEST_DUE_MS }),
+    dropFutureTimes: (now, wasSeen) => {
+      const farthest = now + FARTHEST_DUE_MS;
+      return dropFutureEventTimes(database.db, {
+        leaseId,
+        now,
+        latestDue: wasSeen ? now : farthest,
+        latestLease: farthest,
+      });
+    },
     takeUp,
   });
   return {

@@ -209,19 +209,28 @@ export async function releaseEvent(
 
 /**
  * Makes events due that a clock which has been set back since put off into a future that is too far.
- * @param leaseId of the worker, which will finish by itself what it has in hand
- * @param farthest what is due later, or leased for longer, is due now; milliseconds since 1970
+ * @param options leaseId: of the worker, which will finish by itself what it has in hand; latestDue, latestLease: what waits for longer,
+ *   or is leased for longer by another worker, is due now; all times in milliseconds since 1970
  */
 export async function dropFutureEventTimes(
   db: Db,
-  { leaseId, now, farthest }: { leaseId: string; now: number; farthest: number },
+  {
+    leaseId,
+    now,
+    latestDue,
+    latestLease,
+  }: { leaseId: string; now: number; latestDue: number; latestLease: number },
 ): Promise<void> {
   await db
     .updateTable('webhook_events')
     .set({ due_at: now, queued_at: now, leased_until: null, lease_id: null })
     .where(isQueued)
-    .where((eb) => eb.or([eb('due_at', '>', farthest), eb('leased_until', '>', farthest)]))
-    .where((eb) => eb.or([eb('lease_id', 'is', null), eb('lease_id', '!=', leaseId)]))
+    .where((eb) =>
+      eb.or([
+        eb.and([eb('lease_id', 'is', null), eb('due_at', '>', latestDue)]),
+        eb.and([eb('lease_id', '!=', leaseId), eb('leased_until', '>', latestLease)]),
+      ]),
+    )
     .execute();
 }
 
