@@ -350,7 +350,14 @@ describe('an import', () => {
         'Opted-out',
         'Spam complaint',
       ];
-      const taken = ['Subscribed', 'Confirmed', 'Active', 'Opted in', 'Engaged', ''];
+      const taken = [
+        'Subscribed',
+        'Opt-in confirmed',
+        'Double opt in verified',
+        'Plugin subscriber',
+        'Active',
+        '',
+      ];
       const rows = [...out, ...taken].map((status, at) => `p${at}@example.com,${status}`);
       const twice = [
         'A@example.com,subscribed',

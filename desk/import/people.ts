@@ -58,7 +58,7 @@ export function findColumns(
 
 /** The status that tools give to people who must not be mailed: Unsubscribed, never_subscribed, Not confirmed, Hard bounce, … */
 const NOT_TO_BE_WRITTEN_TO =
-  /(un|non|not|never|in|awaiting)[ _-]?(subscri|confirm|verif|activ|deliver|valid|opted)|opt(ed)?.?out|pending|bounce|cleaned|complain|spam|junk|suppress|block|blacklist|abgemeldet|deleted|removed|archived|invalid/i;
+  /(un|non|not|never|awaiting)[ _-]?(subscri|confirm|verif|deliver|valid|activ|opted)|inactiv|opt(ed)?.?out|pending|bounce|cleaned|complain|spam|junk|suppress|block|blacklist|abgemeldet|deleted|removed|archived|invalid/i;
 
 /** An answer that fits no question as it is asked now: the person is imported without it. */
 export type LeftOut = {
