@@ -113,8 +113,12 @@ export async function startDeskSite({ env, inbox, people = LEADS }: DeskOptions 
   const states = new Map<string, Promise<StorageState>>();
   const signIn = async (email: string) => {
     const browser = await request.newContext({ baseURL: url, extraHTTPHeaders: { origin: url } });
-    await browser.post('/api/sign-in', { data: { email } });
-    const entered = await browser.post('/api/sign-in/code', { data: { code: await newestCode(email) } });
+    const asked = await browser.post('/api/sign-in', { data: { email } });
+    if (!asked.ok()) throw new Error(`${email} could not ask for a code: ${await asked.text()}`);
+    const code = await newestCode(email).catch((error: unknown) => {
+      throw new Error(`${String(error)} The log of the site:\n${site.output()}`);
+    });
+    const entered = await browser.post('/api/sign-in/code', { data: { code } });
     if (!entered.ok()) throw new Error(`${email} could not sign in: ${await entered.text()}`);
     const state = await browser.storageState();
     await browser.dispose();
