@@ -1,7 +1,7 @@
 // The unit of systemd, as far as it can be looked at without a system that systemd runs.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
@@ -25,7 +25,10 @@ async function analyzed(name: string, unit: string, ...parameters: readonly stri
   let answer = { status: null as number | null, said: '' };
   await inFolder((folder) => {
     const file = path.join(folder, name);
-    writeFileSync(file, unit.replaceAll('/opt/lead-page', PROJECT_FOLDER));
+    // By a name without spaces: systemd would take the path of a checkout that has some for two words.
+    const checkout = path.join(folder, 'checkout');
+    symlinkSync(PROJECT_FOLDER, checkout);
+    writeFileSync(file, unit.replaceAll('/opt/lead-page', checkout));
     const { status, stdout, stderr } = spawnSync(analyze ?? '', [...parameters, file], { encoding: 'utf8' });
     answer = { status, said: stdout + stderr };
   });

@@ -281,9 +281,10 @@ describe('a socket that systemd hands over', { concurrency: 2 }, () => {
   const systemd = (file: string) => `
     const { spawnSync } = require('node:child_process');
     const socket = require('node:net').createServer().listen(0, '127.0.0.1', () => {
-      const serve = 'echo "Process $$"; exec env LISTEN_FDS=1 LISTEN_PID=$$ ' + process.execPath + ' ' + ${JSON.stringify(file)};
+      const serve = 'echo "Process $$"; exec env LISTEN_FDS=1 LISTEN_PID=$$ "$0" "$1"';
+      const command = ['-c', serve, process.execPath, ${JSON.stringify(file)}];
       // Nothing is accepted meanwhile: this one does nothing but wait.
-      for (const _ of [1, 2]) spawnSync('/bin/sh', ['-c', serve], { stdio: ['ignore', 'inherit', 'inherit', socket._handle.fd] });
+      for (const _ of [1, 2]) spawnSync('/bin/sh', command, { stdio: ['ignore', 'inherit', 'inherit', socket._handle.fd] });
       process.exit();
     });`;
 
