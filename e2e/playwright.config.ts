@@ -4,6 +4,8 @@ import { defineConfig } from '@playwright/test';
 import { chromiumLaunchOptions } from '#testing/chromium.ts';
 import { fontconfigFile } from '#testing/fonts.ts';
 
+// Where the system's letters are ASCII, as in LANG=C, Chromium saves no download in a folder whose name has others.
+process.env['LC_ALL'] = 'C.UTF-8';
 const narrow = { ...process.env, FONTCONFIG_FILE: fontconfigFile('narrow') } as Record<string, string>;
 
 export default defineConfig<{ machineFace: boolean }>({
