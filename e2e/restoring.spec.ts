@@ -1,5 +1,5 @@
 // A page that is loaded anew while the network fails: nothing the visitor had is lost, and there is a way on.
-import type { Page } from '@playwright/test';
+import type { Page, Route } from '@playwright/test';
 
 import { expect, test } from './fixtures.ts';
 
@@ -48,6 +48,34 @@ test('a code screen that could not be restored says so, and comes back at a pres
   await expect(page.getByRole('article')).toBeVisible();
   expect(site.inbox.mailsTo(visitor.email)).toHaveLength(1);
 });
+
+for (const session of ['came', 'was lost as well'] as const)
+  test(`a reload while the right code is being checked loses nothing, where its session ${session}`, async ({
+    page,
+    visitor,
+    context,
+  }) => {
+    await page.goto('/');
+    await visitor.askForCode();
+    const code = await visitor.mailedCode();
+    let hasChecked = () => {};
+    const checked = new Promise<void>((resolve) => (hasChecked = resolve));
+    const leaveUnanswered = async (route: Route) => {
+      // The server is done, and the page does not hear of it.
+      await route.fetch();
+      hasChecked();
+    };
+    await page.route('**/api/verify', leaveUnanswered, { times: 1 });
+    await visitor.enterCode(code);
+    await checked;
+    if (session === 'was lost as well') {
+      await context.clearCookies({ name: 'session' });
+      await page.reload();
+      await expect(page.getByText(visitor.email)).toBeVisible();
+      await visitor.enterCode(code);
+    } else await page.reload();
+    await expect(page.getByRole('article')).toBeVisible();
+  });
 
 test('the code screen is found again with Forward after a reload of the form', async ({ page, visitor }) => {
   await page.goto('/');

@@ -38,7 +38,7 @@ export type CodeRequested = z.infer<typeof CodeRequested>;
 const MailFate = z.enum(['waiting', 'sent', 'delayed', 'refused']);
 export type MailFate = z.infer<typeof MailFate>;
 
-/** 200 to `GET /api/challenge`: what this browser asked for and has not yet verified. */
+/** 200 to `GET /api/challenge`: what this browser asked for, and waits for as long as it has no session. */
 export const OpenChallenge = z.object({
   name: z.string(),
   company: z.string(),
@@ -55,6 +55,8 @@ export const OpenChallenge = z.object({
   mail: z.optional(MailFate),
   /** As in {@link CodeRequested}. */
   sender: z.optional(z.string()),
+  /** True: its code was entered, and this browser has a session, which opens the article. */
+  verified: z.optional(z.boolean()),
 });
 export type OpenChallenge = z.infer<typeof OpenChallenge>;
 

@@ -75,6 +75,7 @@ export function Home({ initial }: { readonly initial: StageState }) {
                 challengeId={state.challengeId}
                 onRestored={(restored) => {
                   if (restored.waiting !== null) draft.restore(restored.waiting.lead);
+                  else if (restored.stage === 'content') draft.forget();
                   send({ type: 'restored', state: restored });
                 }}
                 onHome={onHome}

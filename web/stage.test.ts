@@ -20,6 +20,18 @@ const CHALLENGE = {
   sender: '',
 };
 
+const OPEN = {
+  name: LEAD.name,
+  company: LEAD.company,
+  email: LEAD.email,
+  reference: 'QFX',
+  resendSeconds: 60,
+  askedSecondsAgo: 0,
+  consentVersion: 'of the form, not of this page',
+  mail: 'sent' as const,
+  sender: 'guide@example.com',
+};
+
 const after = (...events: StageEvent[]): StageState => events.reduce(stageReducer, INITIAL_STATE);
 
 const PRESSED: StageEvent = { type: 'call to action pressed' };
@@ -69,6 +81,8 @@ describe('the stage', () => {
     const restored = (state: StageState) => stageReducer(moved, { type: 'restored', state });
     assert.deepEqual(restored({ stage: 'verification', waiting: WAITING }).waiting, WAITING);
     assert.deepEqual(restored(restoredState(null, 'c', 0)), { stage: 'form', waiting: null });
+    const entered = { ...OPEN, verified: true };
+    assert.deepEqual(restored(restoredState(entered, 'c', 0)), { stage: 'content', waiting: null });
   });
 
   it('keeps the lead for correcting the address', () => {
@@ -111,15 +125,9 @@ describe('a challenge', () => {
       const before = challengeOf(answer, 'of the form, not of this page', ASKED);
       for (const askedSecondsAgo of [0, 20, 45, 59.5, 60, 119, 300]) {
         const open = {
-          name: LEAD.name,
-          company: LEAD.company,
-          email: LEAD.email,
-          reference: 'QFX',
+          ...OPEN,
           resendSeconds: Math.max(0, resendSeconds - askedSecondsAgo),
           askedSecondsAgo,
-          consentVersion: 'of the form, not of this page',
-          mail: 'sent' as const,
-          sender: 'guide@example.com',
         };
         const reloaded = restoredState(open, 'c', ASKED + askedSecondsAgo * 1000);
         // Once the time has come, it does not matter since when.

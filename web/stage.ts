@@ -104,9 +104,13 @@ export function challengeOf(answer: CodeRequested | null, consentVersion: string
   };
 }
 
-/** The state of a code screen that was reloaded: its countdown goes on where it was. Null: there is nothing to wait for. */
+/**
+ * The state of a code screen that was reloaded: its countdown goes on where it was, or its code was entered and the article opens.
+ * Null: there is nothing to wait for.
+ */
 export function restoredState(open: OpenChallenge | null, id: string, now: number): StageState {
   if (open === null) return forgottenState(null);
+  if (open.verified) return { stage: 'content', waiting: null };
   const { name, company, email, answers } = open;
   const askedAt = now - open.askedSecondsAgo * 1000;
   return {

@@ -12,7 +12,7 @@ export type Cookies = {
   readonly setBrowserId: (reply: FastifyReply, browserId: string) => void;
   /** The lead whose session this is; null without one. */
   readonly readSession: (request: FastifyRequest, now: number) => string | null;
-  /** Opens a session, and drops the challenge cookie, which has done its work. */
+  /** Opens a session. The challenge cookie stays: the browser may still wait for a code of another address. */
   readonly openSession: (reply: FastifyReply, leadId: string, now: number) => void;
 };
 
@@ -50,7 +50,6 @@ export function createCookies(
     },
     openSession: (reply, leadId, now) => {
       void reply.setCookie(sessionCookie, sign(secrets, `session:${leadId}:${now}`), attributes);
-      void reply.clearCookie(challengeCookie, attributes);
     },
   };
 }

@@ -91,7 +91,8 @@ export function useVerification({
  */
 async function isOpenAlready(queryClient: QueryClient, challengeId: string): Promise<boolean> {
   try {
-    if ((await fetchOpenChallenge(challengeId)) !== null) return false;
+    const challenge = await fetchOpenChallenge(challengeId);
+    if (challenge !== null && !challenge.verified) return false;
     await queryClient.fetchQuery({ queryKey: ARTICLE_KEY, staleTime: 0 });
     return true;
   } catch {

@@ -85,22 +85,32 @@ export async function findOpenChallengeFor(
   return rows[0];
 }
 
-/** The newest challenge of a browser for an e-mail address that was verified and, as time goes, could still be open. */
-export async function findVerifiedChallenge(
-  db: Db,
-  { browserId, email, now }: { browserId: string; email: string; now: number },
-): Promise<Challenge | undefined> {
-  return db
+/** The verified challenges of a browser that, as time goes, could still be open; the newest first. */
+const verifiedChallenges = (db: Db, { browserId, now }: OfBrowser) =>
+  db
     .selectFrom('challenges')
     .select(columnsOf('challenges'))
     .where('browser_id', '=', browserId)
-    .where('email', '=', email)
     .where('expires_at', '>', now)
     .where('verified_at', 'is not', null)
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
-    .limit(1)
-    .executeTakeFirst();
+    .limit(1);
+
+/** The newest challenge of a browser for an e-mail address that was verified and, as time goes, could still be open. */
+export async function findVerifiedChallenge(
+  db: Db,
+  { email, ...of }: OfBrowser & { readonly email: string },
+): Promise<Challenge | undefined> {
+  return verifiedChallenges(db, of).where('email', '=', email).executeTakeFirst();
+}
+
+/** The same by its id. */
+export async function findVerifiedChallengeById(
+  db: Db,
+  { id, ...of }: OfBrowser & { readonly id: string },
+): Promise<Challenge | undefined> {
+  return verifiedChallenges(db, of).where('id', '=', id).executeTakeFirst();
 }
 
 /** A challenge by its id. */

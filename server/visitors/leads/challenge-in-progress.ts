@@ -1,7 +1,19 @@
 // The challenge a browser waits in, so that a reload of the code screen restores it and sends nothing.
 import { codeReference } from '#server/secrets/one-time-code.ts';
-import { findOpenChallenge, findOpenChallengeFor, hasCodeOfItsOwn } from '#server/db/tables/challenges.ts';
-import { codeThatAnswers, liveCodeFromAddress } from '#server/db/tables/codes.ts';
+import type { Db } from '#server/db/engine/connect.ts';
+import {
+  findOpenChallenge,
+  findOpenChallengeFor,
+  findVerifiedChallengeById,
+  hasCodeOfItsOwn,
+  type Challenge,
+} from '#server/db/tables/challenges.ts';
+import {
+  codeItWasVerifiedWith,
+  codeThatAnswers,
+  liveCodeFromAddress,
+  type Code,
+} from '#server/db/tables/codes.ts';
 import { findMailOfCode } from '#server/db/tables/outbox.ts';
 import { newestSubmission, NOT_STATED } from '#server/db/tables/submissions.ts';
 import { mailFate } from '#server/visitors/leads/mailing-time.ts';
@@ -11,28 +23,26 @@ import type { OpenChallenge } from '#shared/api.ts';
 import { typedAnswers } from '#shared/own-fields.ts';
 
 /**
- * A challenge of a browser that is still open.
+ * A challenge that a browser waits in, or has verified while its page did not see the answer. It then enters the same code again, or has
+ * the session that opens the article.
  * @param browserId from its challenge cookie
- * @param id which one; undefined for the newest
+ * @param wanted id: which one; undefined for the newest that is open. hasSession: whether this browser has a session
  */
 export async function findChallengeInProgress(
   context: VisitorContext,
   browserId: string,
-  id: string | undefined,
+  { id, hasSession }: { readonly id: string | undefined; readonly hasSession: boolean },
 ): Promise<OpenChallenge | null> {
   const { db } = context.database;
   const { form } = context.campaign;
   const now = context.clock();
-  const challenge = await findOpenChallenge(db, { browserId, now, id });
+  const open = await findOpenChallenge(db, { browserId, now, id });
+  const challenge =
+    open ?? (id === undefined ? undefined : await findVerifiedChallengeById(db, { browserId, now, id }));
   if (challenge === undefined) return null;
   const submission = await newestSubmission(db, challenge.id);
   if (submission === undefined) return null;
-  const { email } = challenge;
-  const { client_address: clientAddress } = submission;
-  const elsewhere = hasCodeOfItsOwn(challenge)
-    ? undefined
-    : await liveCodeFromAddress(db, { email, clientAddress }, now);
-  const code = await codeThatAnswers(db, challenge, elsewhere, now);
+  const code = await codeOf(db, challenge, submission.client_address, now);
   if (code === undefined) return null;
   const mail = await findMailOfCode(db, code.id);
   return {
@@ -47,7 +57,23 @@ export async function findChallengeInProgress(
     consentVersion: submission.consent_version === NOT_STATED ? '' : submission.consent_version,
     mail: mailFate(mail, now),
     sender: context.mail.sender,
+    ...(challenge.verified_at !== null && hasSession && { verified: true }),
   };
+}
+
+/** The code that opens a challenge, or has opened it. */
+async function codeOf(
+  db: Db,
+  challenge: Challenge,
+  clientAddress: string,
+  now: number,
+): Promise<Code | undefined> {
+  if (challenge.verified_at !== null) return codeItWasVerifiedWith(db, challenge, now);
+  const { email } = challenge;
+  const elsewhere = hasCodeOfItsOwn(challenge)
+    ? undefined
+    : await liveCodeFromAddress(db, { email, clientAddress }, now);
+  return codeThatAnswers(db, challenge, elsewhere, now);
 }
 
 /** Whether a browser waits for a code that was mailed for it. */

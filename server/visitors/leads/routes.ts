@@ -134,11 +134,13 @@ function addVerifyRoute(app: FastifyInstance, context: VisitorContext): void {
 /** The code that a browser is waiting for. */
 function addChallengeRoute(app: FastifyInstance, context: VisitorContext): void {
   app.get<{ Querystring: { id?: string | string[] } }>(API.challenge, async (request, reply) => {
-    const browserId = context.cookies.readBrowserId(request);
+    const { cookies, clock } = context;
+    const browserId = cookies.readBrowserId(request);
+    const hasSession = cookies.readSession(request, clock()) !== null;
     const asked = [request.query.id].flat()[0];
     // Anything that is no id names no challenge; PostgreSQL would even choke on a NUL.
     const id = typeof asked === 'string' && !isUuid(asked) ? NO_CHALLENGE : asked;
-    const open = browserId === null ? null : await findChallengeInProgress(context, browserId, id);
+    const open = browserId === null ? null : await findChallengeInProgress(context, browserId, { id, hasSession });
     // "None" is an answer, not an error: the page asks on every reload of the code screen.
     return open === null ? reply.code(204).header('cache-control', 'no-store').send() : sendJson(reply, open);
   });

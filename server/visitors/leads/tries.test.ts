@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { prolongCode } from '#server/db/tables/codes.ts';
-import { type OpenChallenge } from '#shared/api.ts';
+import { type CodeRequested, type OpenChallenge } from '#shared/api.ts';
 import { inTurnBehindLock } from '#testing/address-lock.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { EMAIL, ask, enter, enterWrong, newestCode, wrongFor } from '#testing/lead-calls.ts';
@@ -285,6 +285,53 @@ for (const engine of ENGINES) {
         await burn(stranger);
         await burn(createVisitor(server, '198.51.100.2'));
         assert.equal((await enter(owner, code)).statusCode, 200);
+      }));
+
+    it('keeps its tries and its code screen for one address while its browser enters the code of another', () =>
+      withServer({ engine }, async (server) => {
+        const visitor = createVisitor(server);
+        await ask(visitor);
+        const email = 'grace@example.com';
+        const asked = await ask(visitor, { email });
+        const { challengeId } = asked.json<{ challengeId: string }>();
+        assert.equal((await enter(visitor, await newestCode(server))).statusCode, 200);
+        const code = await newestCode(server, 1, email);
+        const stranger = createVisitor(server, '198.51.100.1');
+        for (let i = 0; i < 8; i += 1) await enter(stranger, wrongFor(code), email);
+        assert.equal((await visitor.get(`/api/challenge?id=${challengeId}`)).statusCode, 200);
+        assert.equal((await enter(visitor, wrongFor(code), email)).statusCode, 400);
+        assert.equal((await enter(visitor, code, email)).statusCode, 200);
+        const receipts = await server.database.db
+          .selectFrom('consent_receipts')
+          .select('same_browser')
+          .execute();
+        assert.deepEqual(receipts, [{ same_browser: 1 }, { same_browser: 1 }]);
+      }));
+
+    it('finds the code screen again when the answer to the right code was lost, and gets in with the same code', () =>
+      withServer({ engine }, async (server) => {
+        const visitor = createVisitor(server);
+        const { challengeId, reference } = (await ask(visitor)).json<CodeRequested>();
+        const code = await newestCode(server);
+        assert.equal((await enter(visitor, code)).statusCode, 200);
+        const screen = () => visitor.get(`/api/challenge?id=${challengeId}`);
+        assert.equal((await screen()).json<OpenChallenge>().verified, true, 'the session opens the article');
+
+        visitor.cookies.delete('session');
+        const found = await screen();
+        assert.equal(found.statusCode, 200);
+        const { email, reference: shown, verified } = found.json<OpenChallenge>();
+        assert.deepEqual([email, shown, verified], [EMAIL, reference, undefined]);
+        const other = createVisitor(server);
+        await ask(other, { email: 'eve@example.com' });
+        assert.equal((await other.get(`/api/challenge?id=${challengeId}`)).statusCode, 204);
+        assert.equal((await enter(visitor, wrongFor(code))).statusCode, 400);
+        assert.equal((await enter(visitor, code)).statusCode, 200);
+        assert.equal(await server.countRows('consent_receipts'), 1);
+
+        visitor.cookies.delete('session');
+        await server.advance(server.config.codeTtlSeconds);
+        assert.equal((await screen()).statusCode, 204, 'a code that has had its time opens nothing');
       }));
 
     it('gets in without the challenge cookie, on one small budget for the address', () =>
