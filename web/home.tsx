@@ -1,6 +1,6 @@
 // The page at "/": the stage decides which screen is shown.
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef } from 'react';
 
 import { content, form, verification } from '#campaign/interface.yaml';
 import * as site from '#campaign/site.yaml';
@@ -12,7 +12,7 @@ import { FormStage } from '#web/form/form-stage.tsx';
 import { useDraft } from '#web/form/use-draft.ts';
 import { LandingStage } from '#web/landing/landing.tsx';
 import { LaterStage } from '#web/later-stages/later-stage.tsx';
-import { challengeOf, type StageState, type Waiting } from '#web/stage.ts';
+import { challengeOf, OPEN_ARTICLE, type StageState, type Waiting } from '#web/stage.ts';
 import { useStage } from '#web/use-stage.ts';
 
 /** The title of each stage, in the browser's tab and history. */
@@ -36,8 +36,6 @@ export function Home({ initial }: { readonly initial: StageState }) {
   }, [state.stage]);
   // The draft outlives the form, so that Back and Forward lose nothing.
   const draft = useDraft();
-  // A code was right; only the article shows whether the browser kept the cookie.
-  const [justVerified, setJustVerified] = useState(false);
   const queryClient = useQueryClient();
   const correctsAddress = useRef(false);
 
@@ -93,12 +91,11 @@ export function Home({ initial }: { readonly initial: StageState }) {
                 onVerified={() => {
                   countStep('entered');
                   draft.forget();
-                  setJustVerified(true);
                   send({ type: 'code verified' });
                 }}
                 onOpenAlready={() => {
                   draft.forget();
-                  send({ type: 'code verified' });
+                  send({ type: 'restored', state: OPEN_ARTICLE });
                 }}
                 onHome={onHome}
               />
@@ -111,10 +108,9 @@ export function Home({ initial }: { readonly initial: StageState }) {
         <LaterStage onHome={onHome}>
           {({ ContentStage }) => (
             <ContentStage
-              justVerified={justVerified}
+              justVerified={state.justVerified}
               onBack={() => {
                 draft.clear();
-                setJustVerified(false);
                 queryClient.clear();
                 send({ type: 'article left' });
               }}

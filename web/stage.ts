@@ -30,7 +30,13 @@ export type StageState =
   | { readonly stage: 'verification'; readonly waiting: Waiting }
   /** After a reload: the server has to be asked which code it waits for. */
   | { readonly stage: 'verification'; readonly waiting: null; readonly challengeId: string }
-  | { readonly stage: Exclude<Stage, 'verification'>; readonly waiting: Waiting | null };
+  | {
+      readonly stage: 'content';
+      readonly waiting: Waiting | null;
+      /** The code was right a moment ago: if the article is locked all the same, the browser refused the cookie. */
+      readonly justVerified: boolean;
+    }
+  | { readonly stage: 'landing' | 'form'; readonly waiting: Waiting | null };
 
 export type StageEvent =
   | { readonly type: 'call to action pressed' }
@@ -47,6 +53,12 @@ export type StageEvent =
   | { readonly type: 'history moved'; readonly stage: Stage; readonly challengeId?: string | null };
 
 export const INITIAL_STATE = { stage: 'landing', waiting: null } as const satisfies StageState;
+/** The article, for a browser that has a session. */
+export const OPEN_ARTICLE = {
+  stage: 'content',
+  waiting: null,
+  justVerified: false,
+} as const satisfies StageState;
 
 /** A code screen of which only the challenge is known; without one, the visitor starts from the form. */
 export const forgottenState = (challengeId: string | null | undefined): StageState =>
@@ -67,10 +79,11 @@ export function stageReducer(state: StageState, event: StageEvent): StageState {
     case 'restored':
       return event.state;
     case 'code verified':
-      return { stage: 'content', waiting: null };
+      return { ...OPEN_ARTICLE, justVerified: true };
     case 'article left':
       return INITIAL_STATE;
     case 'history moved':
+      if (event.stage === 'content') return { ...OPEN_ARTICLE, waiting: state.waiting };
       if (event.stage !== 'verification') return { stage: event.stage, waiting: state.waiting };
       return state.waiting === null
         ? forgottenState(event.challengeId)
@@ -110,7 +123,7 @@ export function challengeOf(answer: CodeRequested | null, consentVersion: string
  */
 export function restoredState(open: OpenChallenge | null, id: string, now: number): StageState {
   if (open === null) return forgottenState(null);
-  if (open.verified) return { stage: 'content', waiting: null };
+  if (open.verified) return OPEN_ARTICLE;
   const { name, company, email, answers } = open;
   const askedAt = now - open.askedSecondsAgo * 1000;
   return {

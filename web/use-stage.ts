@@ -2,14 +2,7 @@
 // Forward move between stages and a reload comes back to the one that was shown.
 import { useEffect, useEffectEvent, useReducer, useRef } from 'react';
 
-import {
-  forgottenState,
-  INITIAL_STATE,
-  stageReducer,
-  type Stage,
-  type StageEvent,
-  type StageState,
-} from '#web/stage.ts';
+import { INITIAL_STATE, stageReducer, type Stage, type StageEvent, type StageState } from '#web/stage.ts';
 import { withTransition } from '#web/stage-transition.ts';
 
 const STAGES: readonly string[] = ['landing', 'form', 'verification', 'content'] satisfies Stage[];
@@ -39,10 +32,9 @@ const entryOf = (state: StageState): HistoryEntry => ({
  */
 export function initialStageState(): StageState {
   const entry = readEntry(history.state);
-  const { stage, challengeId } = entry;
   // From here on every entry that is a stage of ours says so; one that does not is a link within the page.
   history.replaceState({ ...(history.state as object | null), ...entry }, '');
-  return stage === 'verification' ? forgottenState(challengeId) : { ...INITIAL_STATE, stage };
+  return stageReducer(INITIAL_STATE, { type: 'history moved', ...entry });
 }
 
 /** From the landing page to the form, before anything is shown: for a press that was made before there was an application. */
