@@ -78,7 +78,11 @@ for (const engine of ENGINES) {
     it('refuses unknown paths, also those that look like known ones', () =>
       withServer({ engine }, async (server) => {
         for (const url of [
+          '/api',
+          '/api?x',
           '/api/',
+          '/api/100%',
+          '/api/leads%',
           '/api/lead',
           '/api/leads/',
           '/api/leads/1',

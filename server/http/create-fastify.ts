@@ -21,18 +21,34 @@ const LOOK_FOR_SLOW_REQUESTS_MS = 2_000;
 /** Longer than the idle timeout of common proxies, so that they close first and never meet a closed socket. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 
-/** What an address outside of the page's path becomes: one that no route and no file has. */
-const OUTSIDE = '/outside-of-the-path';
+/** What an address becomes that leads nowhere: one that no route and no file has. */
+const NOWHERE = '/nowhere';
 
 /** Monitors and balancers ask the port itself, and need not know the path. */
 const isProbe = (url: string): boolean =>
   [API.live, API.health].some((probe) => url.split('?', 1)[0] === probe);
 
 /** Takes the path away before routing: routes, log and metrics know nothing of it. */
-function rewritingOf({ path, withoutPath }: SitePath): { rewriteUrl?: (request: IncomingMessage) => string } {
-  if (path === '') return {};
-  return { rewriteUrl: ({ url = '' }) => withoutPath(url) ?? (isProbe(url) ? url : OUTSIDE) };
+const rewriteUrlOf =
+  ({ path, withoutPath }: SitePath) =>
+  ({ url: asked = '' }: IncomingMessage): string => {
+    const url = path === '' ? asked : (withoutPath(asked) ?? (isProbe(asked) ? asked : NOWHERE));
+    if (isDecodable(url)) return url;
+    return isOfApi(url) ? `/api${NOWHERE}` : NOWHERE;
+  };
+
+/** Fastify's router answers any other address by itself, without our headers. */
+function isDecodable(url: string): boolean {
+  const [address = ''] = url.split('?', 1);
+  try {
+    return !address.includes('%') || decodeURI(address) !== '';
+  } catch {
+    return false;
+  }
 }
+
+/** Whether an address belongs to the API, whose answers are no pages. */
+export const isOfApi = (url: string): boolean => /^\/api(?:[/?]|$)/.test(url);
 
 function noSchemas(): never {
   throw new Error('A route has a JSON schema: see schemaController in server/http/create-fastify.ts.');
@@ -75,7 +91,7 @@ export function createFastify({
     exposeHeadRoutes: true,
     // zod reads every body. Fastify's own compilers, which no route asks for, would take 2 MiB.
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
-    ...rewritingOf(sitePath),
+    rewriteUrl: rewriteUrlOf(sitePath),
     frameworkErrors: (error, request, reply) => {
       void handleError(error, request, reply);
     },

@@ -9,7 +9,7 @@ import type { Campaign } from '#server/campaign/campaign.ts';
 import { noteAnswers, type Answered } from '#server/http/answered-requests.ts';
 import { boundConnections, type ConnectionLimits } from '#server/http/connections.ts';
 import { createCookies, type Cookies } from '#server/http/cookies.ts';
-import { createFastify } from '#server/http/create-fastify.ts';
+import { createFastify, isOfApi } from '#server/http/create-fastify.ts';
 import { createSendError, type SendError } from '#server/http/errors.ts';
 import { addHeaders, type HeaderList } from '#server/http/header-list.ts';
 import { addHealthRoute, addLiveRoute, type HealthParts } from '#server/http/health.ts';
@@ -146,7 +146,7 @@ export async function createHttp(service: HttpService, options: HttpOptions): Pr
         const home = homeFor(request, sitePath);
         if (home !== null) return reply.redirect(home, 308);
         noteOutside(request);
-        return site === null || request.url.startsWith('/api/')
+        return site === null || isOfApi(request.url)
           ? sendError(reply, 'not-found')
           : site.answerUnknown(request, reply);
       });

@@ -391,11 +391,26 @@ describe('both ways', () => {
         ['/media', 404],
         ['/media/', 404],
         ['/ROBOTS.TXT', 404],
+        // What no one can decode.
+        ['/offer-100%', 404],
+        ['/%', 404],
+        ['/%E0%A4%A', 404],
+        ['/%C0%AF?x', 404],
       ] as const) {
         // inject would read some of these itself.
         const inject = url.startsWith('/') && !url.startsWith('//') && url !== '/.';
-        for (const get of inject ? [through, before] : [before])
-          assert.equal((await get(url)).statusCode, status, url);
+        for (const get of inject ? [through, before] : [before]) {
+          const { statusCode, body, headers } = await get(url);
+          assert.equal(statusCode, status, url);
+          if (status === 404) assert.match(body, /404 Page Not Found/, url);
+          assert.ok(headers['content-security-policy'] && headers['x-request-id'], url);
+        }
+      }
+      for (const url of ['/api', '/api?x', '/api/no', '/api/100%', '/api/leads%'])
+        for (const get of [through, before]) {
+          const { statusCode, headers } = await get(url);
+          assert.equal(statusCode, 404, url);
+          assert.equal(headers['content-type'], 'text/plain; charset=utf-8', url);
       }
     }));
 
