@@ -71,6 +71,11 @@ for (const engine of ENGINES)
       await withServer({ engine, database }, async (server) => {
         const { visitor, entry } = await askForCode(server);
         await visitor.post(API.verify, entry);
+        // A program that asks for the headers alone is given no text.
+        const cookies = Object.fromEntries(visitor.cookies);
+        const looked = await server.app.inject({ method: 'HEAD', url: API.article, cookies });
+        assert.equal(looked.statusCode, 200);
+        assert.equal(await firstReadAt(server), null);
         const readings: string[][] = [];
         const first = server.now();
         for (let count = 0; count < 2; count += 1) {

@@ -21,7 +21,8 @@ export function addArticleRoutes(app: FastifyInstance, context: VisitorContext):
     const reader = leadId === null ? undefined : await findReader(database.db, leadId);
     // An erased lead has no access any more, whatever its cookie says.
     if (reader === undefined) return sendError(reply, 'no-session');
-    if (reader.first_read_at === null) await noteFirstReading(context, reader.id, request.log);
+    if (reader.first_read_at === null && request.method === 'GET')
+      await noteFirstReading(context, reader.id, request.log);
     return sendWhole(request, reply, resource);
   });
 }
