@@ -68,6 +68,21 @@ test('Resend leads to the boxes, where the new code goes', async ({ page, visito
   await expect(visitor.box(1)).toBeFocused();
 });
 
+test('Resend while a code is being checked leads to the title, because the boxes take no focus then', async ({
+  page,
+  visitor,
+}) => {
+  await page.clock.install();
+  await page.goto('/');
+  await visitor.askForCode();
+  await page.route('**/api/verify', () => {});
+  await page.clock.fastForward(60_000);
+  await visitor.enterCode('123456');
+  await expect(page.getByText('Verifying code...')).toBeVisible();
+  await buttonOf(visitor, 'Resend Code').press('Enter');
+  await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeFocused();
+});
+
 test('after "Try again" one is at the title of the article, and the next key leads to it again', async ({
   page,
   visitor,

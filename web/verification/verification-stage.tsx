@@ -41,6 +41,7 @@ export function VerificationStage({
   onHome,
 }: VerificationStageProps) {
   const fate = useMailFate(challenge);
+  const heading = useRef<HTMLHeadingElement>(null);
   const boxes = useRef<HTMLDivElement>(null);
   const verification = useVerification({ lead, challenge, onVerified, onOpenAlready });
   const { isPending, unchecked } = verification;
@@ -52,7 +53,7 @@ export function VerificationStage({
   return (
     // No labelledBy: the caret goes into the boxes at once, and their group has the heading in its name.
     <StepFrame step="code" onHome={onHome}>
-      <h1 id="verification-title">
+      <h1 id="verification-title" ref={heading} tabIndex={-1}>
         <NoBreak text={words.title} />
       </h1>
       <SentTo id="verification-intro" email={lead.email} />
@@ -92,8 +93,8 @@ export function VerificationStage({
         lead={lead}
         challenge={challenge}
         mayStillCome={fate !== 'refused' && fate !== 'delayed'}
-        // The button disappears; the focus goes to where the code is typed.
-        onPressed={() => boxes.current?.querySelector('input')?.focus()}
+        // The button disappears; the focus goes to where the code is typed, unless one is being checked there.
+        onPressed={() => (isPending ? heading.current : boxes.current?.querySelector('input'))?.focus()}
         onCodeSentAgain={(...asked) => {
           verification.forgetFailure();
           verification.forgetUnchecked();
