@@ -105,6 +105,37 @@ test('a code screen whose code is gone begins at the form, with what the tab kep
   await expect(form(page)).toBeVisible();
 });
 
+test('a reload on a line that stands still shows that something is to come, and then what was there', async ({
+  page,
+  visitor,
+}) => {
+  await page.clock.install();
+  await page.goto('/');
+  await visitor.askForCode();
+  const held: Route[] = [];
+  const hold = (route: Route) => void held.push(route);
+  await page.route('**/assets/second-*', hold);
+  await page.reload();
+  await expect.poll(() => held.length).toBeGreaterThan(0);
+  await page.clock.fastForward(2_000);
+  await expect(page.getByText('One moment')).toBeVisible();
+  for (const route of held) await route.continue();
+  await page.unroute('**/assets/second-*');
+  await expect(page.getByText(visitor.email)).toBeVisible();
+
+  held.length = 0;
+  await page.route('**/assets/app-*', hold);
+  await page.reload();
+  await expect.poll(() => held.length).toBeGreaterThan(0);
+  const alert = page.getByRole('alert').filter({ hasText: 'could not be loaded completely' });
+  await expect(alert).toBeHidden();
+  await page.clock.fastForward(15_000);
+  await expect(alert).toBeVisible();
+  for (const route of held) await route.continue();
+  await expect(page.getByText(visitor.email)).toBeVisible();
+  await expect(alert).toBeHidden();
+});
+
 test('where storage is forbidden, a restored code screen still knows what was typed', async ({
   page,
   visitor,

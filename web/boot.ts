@@ -55,14 +55,22 @@ const onIntent = (event: Event): void => {
   if (!started) void begin();
 };
 
+/** After this time a visitor is told that something is missing, though it may still come. */
+const PATIENCE_MS = 10_000;
+const showFailure = () => {
+  document.getElementById('load-failure')!.hidden = false;
+};
+
 async function begin(): Promise<void> {
   started = true;
+  const patience = setTimeout(showFailure, PATIENCE_MS);
   for (const pause of [500, 2000, 0]) {
     try {
       // Browsers remember that a module failed to load; another address makes them try again.
       const url = pause === 500 ? appUrl : `${appUrl}?${pause}`;
       const app = (await import(/* @vite-ignore */ url)) as AppModule;
       if (await app.start(buttons()[pressed])) pressed = -1;
+      clearTimeout(patience);
       repeat();
       return;
     } catch {
@@ -72,7 +80,7 @@ async function begin(): Promise<void> {
   started = false;
   pressed = -1;
   for (const button of buttons()) button.ariaBusy = null;
-  document.getElementById('load-failure')?.removeAttribute('hidden');
+  showFailure();
 }
 
 function repeat(): void {

@@ -13,6 +13,8 @@ import { createToastStore } from '#web/ui/toast-store.ts';
 import { formStageState, initialStageState } from '#web/use-stage.ts';
 import { noteFirstTouch } from '#web/first-touch.ts';
 
+/** How long a reload shows nothing while it waits for the second file. */
+const LATER_STAGES_WITHIN_MS = 1_000;
 /** A press that started the application has opened the form by then. */
 const SETTLED_MS = 50;
 
@@ -29,9 +31,9 @@ export async function start(pressed?: HTMLButtonElement): Promise<boolean> {
   adoptStyles(document, appStyles);
   globalThis.appModule = import(/* @vite-ignore */ import.meta.url);
   let initial = initialStageState();
-  // A reloaded code screen or article is in the second file.
+  // A reloaded code screen or article is in the second file. Where that takes long, a notice is better than nothing (later-stage.tsx).
   if (initial.stage === 'verification' || initial.stage === 'content') {
-    await loadLaterStages();
+    await loadLaterStages(LATER_STAGES_WITHIN_MS);
     // The visitor may have gone back meanwhile.
     initial = initialStageState();
   }
@@ -66,7 +68,7 @@ export async function start(pressed?: HTMLButtonElement): Promise<boolean> {
     }
   });
   // The notice of an earlier attempt.
-  document.getElementById('load-failure')?.setAttribute('hidden', '');
+  document.getElementById('load-failure')!.hidden = true;
   // When the form, if that was asked for, is painted and nothing else is to do.
   setTimeout(() => {
     void loadLaterStages();

@@ -39,6 +39,11 @@ export function Home({ initial }: { readonly initial: StageState }) {
   const queryClient = useQueryClient();
   const correctsAddress = useRef(false);
 
+  const onRestored = (restored: StageState) => {
+    if (restored.waiting !== null) draft.restore(restored.waiting.lead);
+    else if (restored.stage === 'content') draft.forget();
+    send({ type: 'restored', state: restored });
+  };
   const onHome = () => send({ type: 'history moved', stage: 'landing' });
 
   switch (state.stage) {
@@ -71,11 +76,7 @@ export function Home({ initial }: { readonly initial: StageState }) {
               <Restoring
                 key={state.challengeId}
                 challengeId={state.challengeId}
-                onRestored={(restored) => {
-                  if (restored.waiting !== null) draft.restore(restored.waiting.lead);
-                  else if (restored.stage === 'content') draft.forget();
-                  send({ type: 'restored', state: restored });
-                }}
+                onRestored={onRestored}
                 onHome={onHome}
               />
             ) : (
@@ -93,10 +94,7 @@ export function Home({ initial }: { readonly initial: StageState }) {
                   draft.forget();
                   send({ type: 'code verified' });
                 }}
-                onOpenAlready={() => {
-                  draft.forget();
-                  send({ type: 'restored', state: OPEN_ARTICLE });
-                }}
+                onOpenAlready={() => onRestored(OPEN_ARTICLE)}
                 onHome={onHome}
               />
             )

@@ -31,12 +31,11 @@ export type StageState =
   /** After a reload: the server has to be asked which code it waits for. */
   | { readonly stage: 'verification'; readonly waiting: null; readonly challengeId: string }
   | {
-      readonly stage: 'content';
+      readonly stage: Exclude<Stage, 'verification'>;
       readonly waiting: Waiting | null;
-      /** The code was right a moment ago: if the article is locked all the same, the browser refused the cookie. */
-      readonly justVerified: boolean;
-    }
-  | { readonly stage: 'landing' | 'form'; readonly waiting: Waiting | null };
+      /** On the content stage: the code was right a moment ago. If the article is locked all the same, the browser refused the cookie. */
+      readonly justVerified?: boolean;
+    };
 
 export type StageEvent =
   | { readonly type: 'call to action pressed' }
@@ -54,11 +53,7 @@ export type StageEvent =
 
 export const INITIAL_STATE = { stage: 'landing', waiting: null } as const satisfies StageState;
 /** The article, for a browser that has a session. */
-export const OPEN_ARTICLE = {
-  stage: 'content',
-  waiting: null,
-  justVerified: false,
-} as const satisfies StageState;
+export const OPEN_ARTICLE = { stage: 'content', waiting: null } as const satisfies StageState;
 
 /** A code screen of which only the challenge is known; without one, the visitor starts from the form. */
 export const forgottenState = (challengeId: string | null | undefined): StageState =>
@@ -83,7 +78,6 @@ export function stageReducer(state: StageState, event: StageEvent): StageState {
     case 'article left':
       return INITIAL_STATE;
     case 'history moved':
-      if (event.stage === 'content') return { ...OPEN_ARTICLE, waiting: state.waiting };
       if (event.stage !== 'verification') return { stage: event.stage, waiting: state.waiting };
       return state.waiting === null
         ? forgottenState(event.challengeId)

@@ -20,7 +20,7 @@ import { useToasts } from '#web/ui/toaster.tsx';
 
 type ArticleTextProps = {
   /** Whether a code was entered a moment ago: if the article is locked all the same, the browser refused the cookie. */
-  readonly justVerified: boolean;
+  readonly justVerified: boolean | undefined;
   readonly onStartAgain: () => void;
   /** Takes the focus when a button disappears. */
   readonly heading: RefObject<HTMLElement | null>;

@@ -18,7 +18,7 @@ import { useFocusOnMount } from '#web/ui/use-focus-on-mount.ts';
 
 type ContentStageProps = {
   /** Whether a code was entered a moment ago: if the article is locked all the same, the browser refused the cookie. */
-  readonly justVerified: boolean;
+  readonly justVerified: boolean | undefined;
   readonly onBack: () => void;
   readonly onStartAgain: () => void;
 };

@@ -48,14 +48,15 @@ async function ask(): Promise<void> {
 
 /**
  * Loads the second file, unless it has loaded or is loading.
- * @returns once it has loaded, or every try has failed
+ * @param withinMs how long the caller waits for it, in milliseconds; without it, to the end
+ * @returns once it has loaded, or every try has failed, or the caller has waited long enough
  */
-export function loadLaterStages(): Promise<void> {
+export function loadLaterStages(withinMs?: number): Promise<void> {
   if (state.type === 'failed') show(LOADING);
   asking ??= ask().finally(() => {
     if (state.type === 'failed') asking = null;
   });
-  return asking;
+  return withinMs === undefined ? asking : Promise.race([asking, wait(withinMs)]);
 }
 
 /** The state of the second file, and its module once it has loaded. */
