@@ -85,6 +85,8 @@ async function startServer({
   database: givenDatabase,
   ...replacements
 }: ServerOptions): Promise<ServerUnderTest> {
+  // Before anything is open: a file that is run without the tests' PostgreSQL says so and ends.
+  const databaseUrl = givenDatabase ? 'file::memory:' : await freshDatabaseUrl(engine);
   const inbox = await startInbox(behaviour);
   let now = Date.UTC(2026, 10, 20, 12);
   const clock = () => now;
@@ -97,7 +99,7 @@ async function startServer({
     path.join(os.tmpdir(), 'no-such-instance'),
     {
       APP_SECRET: TEST_SECRET,
-      DATABASE_URL: givenDatabase ? 'file::memory:' : await freshDatabaseUrl(engine),
+      DATABASE_URL: databaseUrl,
       SMTP_URL: smtpUrl ?? inbox.url,
       MAIL_FROM: 'Guide <guide@example.com>',
       ...env,
