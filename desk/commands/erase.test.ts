@@ -1,5 +1,6 @@
 // What an erasure, an expiry and `desk compact` leave in the files themselves.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -9,6 +10,7 @@ import { sql } from 'kysely';
 
 import { DAY_MS } from '#server/platform/time.ts';
 import { sealConsents } from '#server/upkeep/consent-sealer.ts';
+import { deleteEmlFiles, emlFilesAbout } from '#server/mail/eml-files.ts';
 import { rewriteDatabase } from '#server/db/whole/compact.ts';
 import { createHousekeeping } from '#server/upkeep/delete-expired-rows.ts';
 import { API } from '#shared/api.ts';
@@ -147,6 +149,31 @@ for (const engine of ENGINES) {
         isNone(await countInFiles(db, database, [EMAIL, NAME, MOTTO]), 'after the expiry');
       }));
 
+    it('hold nothing of an erased person either when the record takes no line, and the command says so last', () =>
+      withFiles(engine, async (server) => {
+        const { db } = server.database;
+        await fill(server);
+        if (engine === 'sqlite')
+          await sql`create trigger no_line before insert on desk_log begin select raise(abort, 'no'); end`.execute(
+            db,
+          );
+        else {
+          await sql`create function no_line() returns trigger language plpgsql as 'begin raise exception ''no''; end'`.execute(
+            db,
+          );
+          await sql`create trigger no_line before insert on desk_log execute function no_line()`.execute(db);
+        }
+        const { exitCode, out, notes } = await desk(server.service, ['erase', EMAIL, '--yes']);
+        assert.equal(exitCode, 1);
+        assert.match(out, /^Erased: 1 lead, /);
+        assert.match(
+          notes,
+          /The rows are erased\. The record of the desk could not be written, .* the log says why\. Note it elsewhere\.$/,
+        );
+        assert.ok(server.logLines.some((line) => line.includes('After an erasure, the record')));
+        isNone(await countInFiles(db, server.config.database, [EMAIL, NAME]), 'after the erasure');
+      }));
+
     it('that are too large to be rewritten while visitors wait are rewritten by "desk compact"', () =>
       withFiles(engine, async (server) => {
         const { db } = server.database;
@@ -256,3 +283,50 @@ it('mail that was written into files goes with the person it is to or about', ()
     assert.equal(late.out, 'Erased: 1 mail in a file.\n', late.notes);
     assert.match((await deskIn(folder, env, ['erase', EMAIL, '--yes'])).notes, /^Nothing is held about/);
   }));
+
+it(
+  'a file of mail that cannot be deleted is named last; all the rest goes, and the record has the erasure',
+  { skip: process.getuid?.() !== 0 && 'no other user can make a file that stays' },
+  () =>
+    inFolder((folder) =>
+      withServer(
+        { engine: 'sqlite', env: { DATABASE_URL: `file:${path.join(folder, 'leads.db')}` } },
+        async (server) => {
+          await becomeLead(server, EMAIL, NAME);
+          await server.advance(0);
+          const files = ['a.eml', 'b.eml'].map((name) => path.join(folder, name));
+          for (const file of files) writeFileSync(file, `To: ${EMAIL}\r\n\r\nHello\r\n`);
+          const { service } = server;
+          const mail = {
+            ...service.mail,
+            filesAbout: (email: string) => emlFilesAbout(folder, email),
+            deleteFilesAbout: (email: string) => deleteEmlFiles(folder, email),
+          };
+          const pin = (flag: string) => spawnSync('chattr', [flag, files[0]!]).status;
+          assert.equal(pin('+i'), 0);
+          try {
+            const { exitCode, out, notes } = await desk({ ...service, mail }, ['erase', EMAIL, '--yes']);
+            assert.equal(exitCode, 1);
+            assert.match(out, /^Erased: 1 lead, .*, 1 mail in a file\.\n$/);
+            assert.ok(
+              notes.endsWith(
+                `The rows are erased. Mail to or about the person is left: delete ${files[0]} (EPERM) as a user who may.`,
+              ),
+              notes,
+            );
+          } finally {
+            pin('-i');
+          }
+          assert.deepEqual(
+            readdirSync(folder).filter((name) => name.endsWith('.eml')),
+            ['a.eml'],
+          );
+          assert.match((await desk(service, ['log', '--json'])).out, /"deed":"erased"/);
+          isNone(
+            await countInFiles(server.database.db, server.config.database, [EMAIL, NAME]),
+            'of the database',
+          );
+        },
+      ),
+    ),
+);

@@ -4,7 +4,7 @@ import type { Command } from '@commander-js/extra-typings';
 import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
-import { ELSEWHERE, eraseAddress, eraseRemains, sayCounts, sayWhatIsErased } from '#desk/people/erase.ts';
+import { ELSEWHERE, eraseAddress, sayCounts, sayWhatIsErased } from '#desk/people/erase.ts';
 import { readAddress } from '#desk/people/held-data.ts';
 import { noteCommand } from '#desk/record/record.ts';
 
@@ -25,14 +25,14 @@ export function addErase(program: Command, desk: Desk): void {
       if (!agreed) {
         throw new CommandFailure('Nothing was erased. Say "y" when you are asked, or call it with --yes.');
       }
-      const { mailFiles, ...erased } = await eraseAddress(service, email);
-      await noteCommand(service, 'erased', email, 'erase');
-      const remains = await eraseRemains(service);
+      const { counts, failures, advice } = await eraseAddress(service, email, () =>
+        noteCommand(service, 'erased', email, 'erase'),
+      );
+      const { mailFiles, ...erased } = counts;
       // Last, because whoever reads it may be gone.
       if (json) await desk.print(jsonText({ email, erased, mailFiles }));
-      else await desk.print(`Erased: ${sayCounts({ ...erased, mailFiles })}.\n`);
-      desk.note(ELSEWHERE);
-      if (remains?.isFailure) throw new CommandFailure(`The rows are erased. ${remains.sentence}`);
-      if (remains !== null) desk.note(remains.sentence);
+      else await desk.print(`Erased: ${sayCounts(counts)}.\n`);
+      for (const sentence of [ELSEWHERE, ...advice]) desk.note(sentence);
+      if (failures.length > 0) throw new CommandFailure(`The rows are erased. ${failures.join(' ')}`);
     });
 }

@@ -1,6 +1,6 @@
 // Erases a person: rows, mail in files, and what a deletion leaves in the files of the database.
 import { personalDataOf } from '#desk/people/held-data.ts';
-import { removeRemains, type Remains } from '#desk/people/remains.ts';
+import { COMPACT, removeRemains } from '#desk/people/remains.ts';
 import { erasePersonalData, listPersonalData, type PersonalData } from '#server/db/across/personal-data.ts';
 import type { Service } from '#server/run/service.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
@@ -8,17 +8,26 @@ import { chainSignerOf } from '#server/secrets/secrets.ts';
 
 export type ErasedCounts = Readonly<Record<keyof PersonalData | 'mailFiles', number>>;
 
+type Erasure = {
+  /** How many rows of each table, and files of mail, are gone. */
+  readonly counts: ErasedCounts;
+  /** What failed once the rows were gone, and what is better done at another time: sentences that say what to do. */
+  readonly failures: readonly string[];
+  readonly advice: readonly string[];
+};
+
 /**
- * Erases all that is held about an address.
+ * Erases all that is held about an address. Once the rows are gone, all the rest is done as well, whatever of it fails.
  * @param email as stored
- * @returns how many rows of each table, and files of mail, are gone
+ * @param note puts the erasure into the record
  */
 export async function eraseAddress(
-  { database, secrets, clock, mail, webhooks }: Service,
+  { config, database, secrets, clock, mail, webhooks, logger }: Service,
   email: string,
-): Promise<ErasedCounts> {
+  note: (counts: ErasedCounts) => Promise<void>,
+): Promise<Erasure> {
   const now = clock();
-  const erased = await erasePersonalData(database, {
+  const rows = await erasePersonalData(database, {
     email,
     pseudonyms: pseudonymsOf(secrets, email),
     signer: chainSignerOf(secrets),
@@ -26,12 +35,44 @@ export async function eraseAddress(
     onLeadErased: (tx, lead) => webhooks.queueErased(tx, { ...lead, now }),
   });
   webhooks.wake();
-  return { ...erased, mailFiles: await mail.deleteFilesAbout(email) };
+  const failures: string[] = [];
+  const advice: string[] = [];
+  const orLog = async (act: () => Promise<void>, failed: string, next: string): Promise<void> => {
+    try {
+      await act();
+    } catch (error) {
+      logger.error({ err: error }, `After an erasure, ${failed}.`);
+      failures.push(`${failed[0]!.toUpperCase()}${failed.slice(1)}, and the log says why. ${next}`);
+    }
+  };
+  let mailFiles = 0;
+  await orLog(
+    async () => {
+      const { deleted, left } = await mail.deleteFilesAbout(email);
+      mailFiles = deleted;
+      if (left.length > 0)
+        failures.push(`Mail to or about the person is left: delete ${left.join(', ')} as a user who may.`);
+    },
+    `mail to or about the person may be left in ${mail.folder}`,
+    'Delete it there.',
+  );
+  const counts = { ...rows, mailFiles };
+  await orLog(
+    () => note(counts),
+    'the record of the desk could not be written, so it does not name the erasure',
+    'Note it elsewhere.',
+  );
+  // Last: the line of the record empties SQLite's log, too.
+  await orLog(
+    async () => {
+      const remains = await removeRemains(config.database);
+      if (remains !== null) (remains.isFailure ? failures : advice).push(remains.sentence);
+    },
+    'the database could not be rewritten, so its files may hold traces',
+    `At a quiet hour, call: ${COMPACT}`,
+  );
+  return { counts, failures, advice };
 }
-
-/** To be called after {@link eraseAddress}. @returns null when nothing is left */
-export const eraseRemains = ({ config }: Pick<Service, 'config'>): Promise<Remains | null> =>
-  removeRemains(config.database);
 
 export const ELSEWHERE = 'Backups and files that were exported before still hold it: erase it there too.';
 

@@ -1,10 +1,11 @@
 // The .eml files that are written while there is no mail account.
 import type { Dirent } from 'node:fs';
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, unlink } from 'node:fs/promises';
 import path from 'node:path';
 
 import PostalMime from 'postal-mime';
 
+import { errorCode } from '#server/platform/error-code.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
 /**
@@ -27,11 +28,19 @@ export async function emlFilesAbout(folder: string, email: string): Promise<stri
   return found;
 }
 
-/** Deletes the files of {@link emlFilesAbout}. @returns how many were deleted */
-export async function deleteEmlFiles(folder: string, email: string): Promise<number> {
+/** What became of files that were to be deleted. @property left why each of the others was not: `data/mail/1.eml (EACCES)` */
+export type DeletedFiles = { readonly deleted: number; readonly left: readonly string[] };
+
+/** Deletes the files of {@link emlFilesAbout}, as many of them as it can. */
+export async function deleteEmlFiles(folder: string, email: string): Promise<DeletedFiles> {
   const found = await emlFilesAbout(folder, email);
-  for (const file of found) await rm(file, { force: true });
-  return found.length;
+  const left: string[] = [];
+  for (const file of found)
+    // Not with rm, which takes a file that it may not delete for a folder.
+    await unlink(file).catch((error: unknown) => {
+      if (errorCode(error) !== 'ENOENT') left.push(`${file} (${errorCode(error)})`);
+    });
+  return { deleted: found.length - left.length, left };
 }
 
 const BETWEEN_WORDS = /[\s<>()[\]:;,"]+/;

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 
 import type { Campaign } from '#server/campaign/campaign.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
-import { deleteEmlFiles, emlFilesAbout } from '#server/mail/eml-files.ts';
+import { deleteEmlFiles, emlFilesAbout, type DeletedFiles } from '#server/mail/eml-files.ts';
 import {
   composeBreakerNotice,
   queueNotice,
@@ -37,8 +37,8 @@ export type OpenMail = Pick<Mailer, 'tryAccount' | 'messageIdOf'> & {
   readonly queueBreakerNotice: (reason: BreakerReason) => Promise<void>;
   /** Finds the files in {@link folder} that go to an address or name it. */
   readonly filesAbout: (email: string) => Promise<readonly string[]>;
-  /** Deletes them. @returns how many there were */
-  readonly deleteFilesAbout: (email: string) => Promise<number>;
+  /** Deletes them, as many of them as it can. */
+  readonly deleteFilesAbout: (email: string) => Promise<DeletedFiles>;
   /** Starts sending the outbox. Call it once. */
   readonly start: () => void;
   /** Ends sending after the mail in hand. */

@@ -147,6 +147,21 @@ for (const engine of ENGINES) {
         assert.equal((await ask('people'))!.people[0]?.id, other);
       }));
 
+    it('erase a person, record it and say what to do when mail in files cannot be deleted', () =>
+      withDesk(engine, async (server) => {
+        const { leadId: id } = await becomeLead(server, ADA);
+        await server.advance(60);
+        const mail = { ...server.service.mail, deleteFilesAbout: () => Promise.reject(new Error('no')) };
+        const { ask, noted } = askedDesk({ ...server.service, mail });
+        const { erased } = (await ask('erase', { id, email: ADA }))!;
+        assert.match(
+          erased,
+          /^Erased: 1 lead, .* Mail to or about the person may be left in .* Delete it there\.$/,
+        );
+        assert.deepEqual(await rowsNaming(server, ADA), []);
+        assert.deepEqual(noted.at(-1)?.deed, 'erased');
+      }));
+
     it('keep mail away, and undo that as a slip with its reason, but not what the person decided', () =>
       withDesk(engine, async (server, { ask, noted }) => {
         const { leadId: id } = await becomeLead(server, ADA);

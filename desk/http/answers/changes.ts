@@ -9,9 +9,8 @@ import type {
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Handler } from '#desk/http/handler.ts';
 import { correctAnswers } from '#desk/people/correct.ts';
-import { ELSEWHERE, eraseAddress, eraseRemains, sayCounts } from '#desk/people/erase.ts';
+import { ELSEWHERE, eraseAddress, sayCounts } from '#desk/people/erase.ts';
 import { sendGuideTo } from '#desk/people/send-guide.ts';
-import { COMPACT } from '#desk/people/remains.ts';
 import { findSlips, suppressAddress, undoSlips } from '#desk/people/suppress.ts';
 import { addressOfPerson } from '#server/db/people/one-person.ts';
 import type { Service } from '#server/run/service.ts';
@@ -42,22 +41,17 @@ export const correct: Handler<typeof correctCall> = async (
   return {};
 };
 
-export const erase: Handler<typeof eraseCall> = async ({ service, noteDone }, { id, email: typed }) => {
+export const erase: Handler<typeof eraseCall> = async ({ service, note }, { id, email: typed }) => {
   const email = await addressOf(service, id);
   if (email === undefined) return null;
   if (normaliseEmail(typed) !== email)
     throw new CommandFailure(
       'Nothing was erased: this is not the address of this person. Type it as it stands above.',
     );
-  const counts = sayCounts(await eraseAddress(service, email));
-  await noteDone('erased', email, counts);
-  const remains = await eraseRemains(service).catch((error: unknown) => {
-    service.logger.error({ err: error }, 'The database could not be rewritten after an erasure.');
-    return {
-      sentence: `Its files may hold traces: the database could not be rewritten, and the log says why. At a quiet hour, call: ${COMPACT}`,
-    };
-  });
-  return { erased: [`Erased: ${counts}.`, ELSEWHERE, ...(remains ? [remains.sentence] : [])].join(' ') };
+  const { counts, failures, advice } = await eraseAddress(service, email, (erased) =>
+    note('erased', email, sayCounts(erased)),
+  );
+  return { erased: [`Erased: ${sayCounts(counts)}.`, ELSEWHERE, ...advice, ...failures].join(' ') };
 };
 
 export const suppress: Handler<typeof suppressCall> = async (
