@@ -8,6 +8,7 @@ import { becomeLead } from '#testing/become-lead.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
+import { createHousekeeping } from '#server/upkeep/delete-expired-rows.ts';
 import { withdrawConsent } from '#server/visitors/unsubscribe/withdraw.ts';
 import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
@@ -207,6 +208,34 @@ for (const engine of ENGINES) {
         assert.match((await desk(server.service, ['leads'])).out, /ada@/);
         const guide = await desk(server.service, ['send-guide', ADA]);
         assert.match(guide.notes, /is queued|waits to be sent/);
+      }));
+
+    it('dates a note about a person who was erased anew, and never takes for a slip what they had decided', () =>
+      withServer({ engine }, async (server) => {
+        const { leadId } = await becomeLead(server, ADA);
+        const withdrawal = { leadId, way: 'one-click', clientAddress: null, userAgent: null } as const;
+        await withdrawConsent(server.service, { ...withdrawal, now: server.now() });
+        await suppress(server, 'add', EVE, '--reason', 'bounced');
+        for (const email of [ADA, EVE])
+          assert.equal((await desk(server.service, ['erase', email, '--yes'])).exitCode, 0);
+        await server.advance(40 * 86_400);
+        await suppress(server, 'add', ADA, '--reason', 'unsubscribed', '--note', 'by telephone');
+        await suppress(server, 'add', EVE, '--reason', 'bounced');
+        const { database, config } = server;
+        await createHousekeeping({ database, config, clock: server.now, onExpired: () => {} })();
+        const { out } = await suppress(server, 'list', '--json');
+        assert.deepEqual(
+          (JSON.parse(out) as { email: string; since: string; note: string }[])
+            .map(({ email, since, note }) => [email, since, note])
+            .toSorted(),
+          [
+            [ADA, '2026-12-30T12:00:00.000Z', 'by telephone'],
+            [EVE, '2026-12-30T12:00:00.000Z', ''],
+          ],
+        );
+        const refused = await suppress(server, 'remove', ADA, '--reason', 'a slip', '--yes');
+        assert.match(refused.notes, /decided that themselves, so a new verified consent/);
+        assert.equal(refused.exitCode, 1);
       }));
 
     it('keeps people out of what goes to other programs, and says who they are', () =>

@@ -215,7 +215,8 @@ type Suppressions = {
   email: Erasable<string | null>;
   /** The words of a mail server, or of the operator. */
   note: Erasable<string | null>;
-  created_at: Fixed<number>;
+  /** A new note about an address that was erased begins anew. */
+  created_at: number;
 };
 
 /** `page`: the button of the page that a link opens. `one-click`: the button of a mail program (RFC 8058). */

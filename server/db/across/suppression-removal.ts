@@ -32,18 +32,24 @@ export type ListEntry = {
 
 /** Why an address is on the list, and whose entry each is. */
 export async function listEntries(db: Db, address: ListedAddress): Promise<readonly ListEntry[]> {
+  const rows = await suppressionsOf(db, address);
+  const wasErased = rows.some(({ reason }) => reason === 'erased');
   const entries: ListEntry[] = [];
-  for (const row of await suppressionsOf(db, address)) {
+  for (const row of rows) {
     const { reason, note, created_at: since } = row;
-    entries.push({ reason, owner: await ownerOf(db, row), since, note });
+    entries.push({ reason, owner: await ownerOf(db, row, wasErased), since, note });
   }
   return entries;
 }
 
-async function ownerOf(db: Db, { reason, email, created_at: since }: Suppression): Promise<EntryOwner> {
+async function ownerOf(
+  db: Db,
+  { reason, email, created_at: since }: Suppression,
+  wasErased: boolean,
+): Promise<EntryOwner> {
   if (reason === 'by-hand' || reason === 'bounced') return 'operator';
-  // A complaint is reported; and of an erased person it is not known any more who took the consent back.
-  if (reason !== 'unsubscribed' || email === null) return 'person';
+  // A complaint is reported; and of an erased person it is not known any more who took the consent back, whatever was noted since.
+  if (reason !== 'unsubscribed' || email === null || wasErased) return 'person';
   return (await ownWithdrawalSince(db, { email, since })) ? 'person' : 'noted';
 }
 

@@ -38,7 +38,7 @@ export async function suppress(
     // It outlived an erasure or its time, without the address by which everything else but mail finds it.
     await tx
       .updateTable('suppressions')
-      .set({ email, note })
+      .set({ email, note, created_at: now })
       .where('address_key', '=', listed.address_key)
       .where('reason', '=', reason)
       .execute();
