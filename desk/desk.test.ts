@@ -7,6 +7,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 
 import { COLUMNS } from '#server/db/personal-columns.ts';
@@ -352,6 +353,36 @@ describe('the desk', () => {
       await site.close();
     }
   });
+
+  it('ends at the first signal when nobody reads what it writes, and at a later one of any kind whatever it waits for', () =>
+    inFolder(async (folder) => {
+      const env = {
+        DATABASE_URL: 'file:./leads.db',
+        APP_SECRET: TEST_SECRET,
+        SMTP_URL: 'smtp://127.0.0.1:9',
+      };
+      writeFileSync(path.join(folder, 'leads.db'), '');
+      const people = Array.from({ length: 5_000 }, (_, at) => `p${at}@example.com`);
+      writeFileSync(path.join(folder, 'list.csv'), ['email', ...people].join('\n'));
+      const imported = await run(folder, env, 'import', 'list.csv', '--consent-source', 'a fair');
+      assert.equal(imported.code, 0, imported.notes);
+
+      const writing = start(folder, env, ['export', '--state', 'imported', '--format', 'jsonl']);
+      const stopped = once(writing, 'exit');
+      await once(writing.stdout, 'readable');
+      writing.kill('SIGTERM');
+      assert.deepEqual(await stopped, [130, null]);
+
+      const reading = start(folder, env, ['bounce']);
+      const ended = once(reading, 'exit');
+      // More than a pipe holds: it reads, and waits for the end.
+      await new Promise((resolve) => void reading.stdin.write('x'.repeat(2 ** 20), resolve));
+      reading.kill('SIGINT');
+      // As long as npm may take to pass on the same Ctrl-C.
+      await setTimeout(1_200);
+      reading.kill('SIGTERM');
+      assert.deepEqual(await ended, [130, null]);
+    }));
 
   it('takes Ctrl-C and Ctrl-D at a question for a no', { skip: noTerminal }, async () => {
     const site = await startSite({ engine: 'sqlite' });

@@ -1,4 +1,5 @@
 // The operator's command line: `npm run -s desk -- COMMAND`. Runs one command beside a server that may be running, and ends.
+import { addAbortListener } from 'node:events';
 import { existsSync } from 'node:fs';
 import process from 'node:process';
 import { createInterface } from 'node:readline/promises';
@@ -18,12 +19,13 @@ endWithSentence(linesWithoutWords);
 const interrupted = new AbortController();
 /** npm passes each Ctrl-C on a second time. */
 const ONE_PRESS_MS = 1_000;
-// A command that was stopped still removes what it has half written. One that does not end is ended by another signal.
+let askedAt: number | null = null;
+// A command that was stopped still removes what it has half written. One that does not end is ended by a later signal of any kind.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.once(signal, () => {
+  process.on(signal, () => {
+    askedAt ??= performance.now();
+    if (performance.now() - askedAt > ONE_PRESS_MS) process.exit(INTERRUPTED);
     interrupted.abort();
-    process.on(signal, () => {});
-    setTimeout(() => process.once(signal, () => process.exit(INTERRUPTED)), ONE_PRESS_MS).unref();
   });
 }
 // A reader that has seen enough (head, less) is no error. Any other error is print's to report.
@@ -50,13 +52,11 @@ process.exitCode = await runDesk(
     print: async (text) => {
       interrupted.signal.throwIfAborted();
       endProgress();
-      await orSay(
-        'Standard output',
-        () =>
-          new Promise<void>((resolve, reject) => {
-            process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
-          }),
-      );
+      const written = Promise.withResolvers<void>();
+      // Its reader may read no more.
+      using _stop = addAbortListener(interrupted.signal, () => written.reject(interrupted.signal.reason));
+      process.stdout.write(text, (error) => (error ? written.reject(error) : written.resolve()));
+      await orSay('Standard output', () => written.promise);
     },
     note,
     input: () => (process.stdin.isTTY ? null : process.stdin),
@@ -86,3 +86,5 @@ await service?.then(
   ({ close }) => close(),
   () => {},
 );
+// What nobody reads would keep it.
+if (interrupted.signal.aborted) process.exit();
