@@ -20,9 +20,9 @@ export type QueueWorker = {
   readonly start: (queue: {
     /**
      * Makes rows due that a wrong clock put off into the future; runs at the start and after the clock went back.
-     * @param wasSeen whether the clock went back while this worker ran, so that every time ahead is wrong
+     * @param lostMs by how much it went back while this worker ran; 0 at the start
      */
-    readonly dropFutureTimes: (now: number, wasSeen: boolean) => Promise<void>;
+    readonly dropFutureTimes: (now: number, lostMs: number) => Promise<void>;
     /** Leases due rows and begins their deliveries. */
     readonly takeUp: () => Promise<void>;
   }) => void;
@@ -67,7 +67,8 @@ export function createQueueWorker({
       let lastLookAt = Number.POSITIVE_INFINITY;
       const look = async (): Promise<void> => {
         const now = clock();
-        if (now < lastLookAt - clockToleranceMs) await dropFutureTimes(now, Number.isFinite(lastLookAt));
+        if (now < lastLookAt - clockToleranceMs)
+          await dropFutureTimes(now, Number.isFinite(lastLookAt) ? lastLookAt - now : 0);
         lastLookAt = now;
         await takeUp();
       };

@@ -1,7 +1,13 @@
 // A receiver that does not answer, stays away, asks for time or hangs: what it gets, and when.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 
+import { v7 as uuid } from 'uuid';
+
+import { setBackEventTimes } from '#server/db/tables/webhook-events.ts';
+import { withdrawConsent } from '#server/visitors/unsubscribe/withdraw.ts';
+import { FARTHEST_DUE_MS } from '#server/webhooks/webhook-retries.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { withServer } from '#testing/server-under-test.ts';
@@ -109,8 +115,8 @@ for (const engine of ENGINES) {
       );
     });
 
-    for (const hours of [1, 24])
-      it(`that asks for time gets it, and a clock that is set back by ${hours} h delays nothing`, () => {
+    for (const back of [6, HOUR_SECONDS, 24 * HOUR_SECONDS])
+      it(`that asks for time gets it, no less and no more when the clock is set back by ${back} s`, () => {
         let isAway = true;
         return withReceiver(
           (_, response) =>
@@ -119,29 +125,85 @@ for (const engine of ENGINES) {
             ).end(),
           (receiver) =>
             withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
-              const leadId = await becomeLead(server);
+              await becomeLead(server);
               await outcomes(server, 1);
               await server.advance(0);
-              const dueAt = async () =>
-                (
-                  await server.database.db
-                    .selectFrom('webhook_events')
-                    .select('due_at')
-                    .where('lead_id', '=', leadId)
-                    .where('state', '=', 'queued')
-                    .orderBy('position')
-                    .executeTakeFirstOrThrow()
-                ).due_at;
-              assert.equal(await dueAt(), server.now() + 2 * HOUR_SECONDS * 1000);
+              const waits = async () => {
+                const rows = await server.database.db
+                  .selectFrom('webhook_events')
+                  .select(['due_at', 'queued_at'])
+                  .where('state', '=', 'queued')
+                  .orderBy('position')
+                  .execute();
+                return rows.map((row) => [row.due_at - server.now(), row.queued_at - server.now()]);
+              };
+              const before = await waits();
+              assert.deepEqual(before, [
+                [2 * HOUR_SECONDS * 1000, 0],
+                [2 * HOUR_SECONDS * 1000, 0],
+              ]);
+              server.setClock(server.now() - back * 1000);
+              server.service.webhooks.wake();
+              await until(async () => isDeepStrictEqual(await waits(), before));
+              assert.equal(receiver.received.length, 1);
               isAway = false;
-              // By the times in the table it would be sent so much later.
-              server.setClock(server.now() - hours * HOUR_SECONDS * 1000);
+              await server.advance(2 * HOUR_SECONDS);
               server.service.webhooks.wake();
               await outcomes(server, 3);
               assert.deepEqual(typesOf(receiver.received).slice(1), ['lead.verified', 'lead.read']);
             }),
         );
       });
+
+    it('that takes its time while the clock is set back gets what is queued meanwhile right behind', () => {
+      const taken = Promise.withResolvers<void>();
+      return withReceiver(
+        (_, response) => void taken.promise.then(() => response.writeHead(204).end()),
+        (receiver) =>
+          withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
+            const leadId = await becomeLead(server);
+            await until(() => receiver.received.length === 1);
+            server.setClock(server.now() - HOUR_SECONDS * 1000);
+            server.service.webhooks.wake();
+            const inHand = () =>
+              server.database.db
+                .selectFrom('webhook_events')
+                .select(['due_at', 'lease_id'])
+                .orderBy('position')
+                .executeTakeFirstOrThrow();
+            await until(async () => (await inHand()).due_at <= server.now());
+            assert.notEqual((await inHand()).lease_id, null, 'its delivery goes on');
+            const withdrawal = { leadId, way: 'one-click', clientAddress: null, userAgent: null } as const;
+            await withdrawConsent(server.service, { ...withdrawal, now: server.now() });
+            taken.resolve();
+            await outcomes(server, 3);
+            assert.deepEqual(typesOf(receiver.received), ['lead.verified', 'lead.read', 'lead.unsubscribed']);
+          }),
+      );
+    });
+
+    it('gets at once, after a start, what a clock that was wrong before put off for longer than any wait', async () => {
+      await withServer({ engine }, async ({ database: { db }, now }) => {
+        const row = { type: 'lead.verified', lead_id: uuid(), endpoint: 'e', payload: '{}' } as const;
+        const times = { created_at: 0, queued_at: 0 };
+        for (const [position, hours] of [5, 7].entries())
+          await db
+            .insertInto('webhook_events')
+            .values({ ...row, ...times, id: uuid(), position, due_at: now() + hours * HOUR_SECONDS * 1000 })
+            .execute();
+        await setBackEventTimes(db, {
+          leaseId: uuid(),
+          now: now(),
+          lostMs: 0,
+          farthest: now() + FARTHEST_DUE_MS,
+        });
+        const rows = await db.selectFrom('webhook_events').select('due_at').orderBy('position').execute();
+        assert.deepEqual(
+          rows.map((one) => one.due_at - now()),
+          [5 * HOUR_SECONDS * 1000, 0],
+        );
+      });
+    });
 
     it('that answers 410 does not get that event again, and gets the next one', () =>
       withReceiver(

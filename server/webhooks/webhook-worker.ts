@@ -3,10 +3,10 @@
 import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import {
-  dropFutureEventTimes,
   finishEvent,
   leaseDueEvents,
   releaseEvent,
+  setBackEventTimes,
   type TakenEvent,
 } from '#server/db/tables/webhook-events.ts';
 import { createQueueWorker } from '#server/platform/queue-worker.ts';
@@ -104,15 +104,8 @@ export function startWebhookWorker(parts: WebhookWorkerParts): WebhookWorker {
   };
 
   worker.start({
-    dropFutureTimes: (now, wasSeen) => {
-      const farthest = now + FARTHEST_DUE_MS;
-      return dropFutureEventTimes(database.db, {
-        leaseId,
-        now,
-        latestDue: wasSeen ? now : farthest,
-        latestLease: farthest,
-      });
-    },
+    dropFutureTimes: (now, lostMs) =>
+      setBackEventTimes(database.db, { leaseId, now, lostMs, farthest: now + FARTHEST_DUE_MS }),
     takeUp,
   });
   return {

@@ -208,30 +208,38 @@ export async function releaseEvent(
 }
 
 /**
- * Makes events due that a clock which has been set back since put off into a future that is too far.
- * @param options leaseId: of the worker, which will finish by itself what it has in hand; latestDue, latestLease: what waits for longer,
- *   or is leased for longer by another worker, is due now; all times in milliseconds since 1970
+ * Sets the times of events that wait back with the clock, so that each waits as long as it should; and makes due now what a clock that
+ * was wrong before put off into a future that is too far.
+ * @param options leaseId: of the worker, which will finish by itself what it has in hand; lostMs: by how much the clock went back;
+ *   farthest: nothing waits, or is leased by another worker, for longer; times in milliseconds since 1970
  */
-export async function dropFutureEventTimes(
+export async function setBackEventTimes(
   db: Db,
-  {
-    leaseId,
-    now,
-    latestDue,
-    latestLease,
-  }: { leaseId: string; now: number; latestDue: number; latestLease: number },
+  { leaseId, now, lostMs, farthest }: { leaseId: string; now: number; lostMs: number; farthest: number },
 ): Promise<void> {
-  await db
-    .updateTable('webhook_events')
-    .set({ due_at: now, queued_at: now, leased_until: null, lease_id: null })
-    .where(isQueued)
-    .where((eb) =>
-      eb.or([
-        eb.and([eb('lease_id', 'is', null), eb('due_at', '>', latestDue)]),
-        eb.and([eb('lease_id', '!=', leaseId), eb('leased_until', '>', latestLease)]),
-      ]),
-    )
-    .execute();
+  // In one transaction: a second try must not set back twice.
+  await db.transaction().execute(async (tx) => {
+    if (lostMs > 0)
+      await tx
+        .updateTable('webhook_events')
+        .set((eb) => ({ due_at: eb('due_at', '-', lostMs), queued_at: eb('queued_at', '-', lostMs) }))
+        .where(isQueued)
+        // One in hand, too: what is queued behind it takes its time.
+        .where((eb) => eb.or([eb('lease_id', 'is', null), eb('lease_id', '=', leaseId)]))
+        .where('due_at', '>', now)
+        .execute();
+    await tx
+      .updateTable('webhook_events')
+      .set({ due_at: now, queued_at: now, leased_until: null, lease_id: null })
+      .where(isQueued)
+      .where((eb) =>
+        eb.or([
+          eb.and([eb('lease_id', 'is', null), eb('due_at', '>', farthest)]),
+          eb.and([eb('lease_id', '!=', leaseId), eb('leased_until', '>', farthest)]),
+        ]),
+      )
+      .execute();
+  });
 }
 
 /** How many events wait and how many are dead. */
