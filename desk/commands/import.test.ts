@@ -99,7 +99,7 @@ for (const engine of ENGINES) {
           '1 {2}verified leads already, left as they are',
           '1 {2}erased here before, not brought back',
           '1 {2}not to be mailed any more here, left out',
-          '1 {2}unsubscribed there',
+          '1 {2}with a status that does not say they agreed',
           '1 {2}in the file once more',
         ];
         for (const sentence of sentences) assert.match(answer.notes, new RegExp(sentence));
@@ -330,46 +330,74 @@ describe('an import', () => {
       }
     }));
 
-  it('takes nobody who is not to be written to, in whatever words and in whichever row', () =>
+  it('takes nobody whose status does not say that they agreed, in whichever row, and says which ones those are', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
-      const out = [
-        'Unsubscribed',
-        'Never subscribed',
-        'NEVER_SUBSCRIBED',
-        'non-subscribed',
-        'Not confirmed',
-        'unconfirmed',
-        'Awaiting confirmation',
-        'Pending',
-        'Hard bounce',
-        'Soft Bounced',
-        'Undeliverable',
-        'Invalid',
-        'Inactive',
-        'Removed',
-        'Opted-out',
-        'Spam complaint',
-      ];
-      const taken = [
-        'Subscribed',
-        'Opt-in confirmed',
-        'Double opt in verified',
-        'Plugin subscriber',
-        'Active',
-        '',
-      ];
-      const rows = [...out, ...taken].map((status, at) => `p${at}@example.com,${status}`);
+      const out =
+        `Unsubscribed|Never subscribed|NEVER_SUBSCRIBED|non-subscribed|Not confirmed|unconfirmed|Awaiting confirmation
+        |Pending|Hard bounce|Soft Bounced|Undeliverable|Invalid|Inactive|Removed|Opted-out|Spam complaint|cancelled|Not yet confirmed
+        |Inaktiv|Do not contact|Unsub|Not opt-in|Not a subscriber|Waiting for confirmation|Awaiting opt-in|Deactivated|Withdrawn
+        |Revoked|Expired|Abuse|Do-Not-Mail|No consent|Non-marketing contact|Nicht bestätigt|Unbestätigt|Gekündigt|Not  subscribed
+        |non.subscribed|In-active|Verified|VIP|✗`.split(/\s*\|/);
+      const taken =
+        `Subscribed|SUBSCRIBED|Opt-in confirmed|Double opt in verified|Active|Opted-In|Aktiv|Besta\u0308tigt|`.split(
+          '|',
+        );
+      const named = ['Plugin subscriber', 'Confirmed: no bounces', 'Lebanon active'];
+      const rows = [...out, ...taken, ...named].map((status, at) => `p${at}@example.com,${status}`);
       const twice = [
         'A@example.com,subscribed',
         'a@example.com,unsubscribed',
         'b@example.com,bounced',
         'b@example.com,',
       ];
-      const answer = await importFile(server, ['email,status', ...rows, ...twice].join('\n'));
-      assert.match(answer.notes, /^ +20 {2}unsubscribed there, or not to be written to, left out$/m);
+      const content = ['email,status', ...rows, ...twice].join('\n');
+      const first = await importFile(server, content, '--dry-run', '--json');
+      const { unsubscribed, statusesLeftOut } = JSON.parse(first.out) as {
+        unsubscribed: number;
+        statusesLeftOut: { status: string; count: number }[];
+      };
+      assert.equal(unsubscribed, out.length + named.length + twice.length);
+      assert.deepEqual(statusesLeftOut.slice(0, 2), [
+        { status: 'Unsubscribed', count: 2 },
+        { status: 'Never subscribed', count: 2 },
+      ]);
+      assert.ok(named.every((one) => statusesLeftOut.some(({ status }) => status === one)));
+      assert.match(
+        first.notes,
+        /^Left out by their status: "Unsubscribed" \(2\), .* and \d+ more\. If people with one of these agreed to get mail, name it: --take-status "…"$/m,
+      );
+      const options = named.flatMap((status) => ['--take-status', status.toLowerCase()]);
+      const answer = await importFile(server, content, ...options);
+      const count = out.length + twice.length;
+      assert.match(
+        answer.notes,
+        new RegExp(`^ +${count} {2}with a status that does not say they agreed, left out$`, 'm'),
+      );
       assert.deepEqual(
-        await emails(server),
-        taken.map((_, at) => `p${out.length + at}@example.com`),
+        (await emails(server)).toSorted(),
+        [...taken, ...named].map((_, at) => `p${out.length + at}@example.com`).toSorted(),
+      );
+    }));
+
+  it('takes nobody whose address stands in a bad line as well: it may say that they unsubscribed', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      const answer = await importFile(
+        server,
+        [
+          'email,name,status',
+          'ada@example.com,Ada,subscribed',
+          'ada@example.com,Lovelace, Ada,unsubscribed',
+          'eve@example.com,Eve,subscribed',
+          '"Eve, Adams <Eve@Example.com>",unsubscribed,,,',
+          'gus@example.com,Gus,subscribed',
+        ].join('\n'),
+        '--skip-bad',
+      );
+      assert.equal(answer.exitCode, 0, answer.notes);
+      assert.deepEqual(await emails(server), ['gus@example.com']);
+      assert.match(
+        answer.notes,
+        /^ +2 {2}in a bad line, left out\n +2 {2}in a bad line elsewhere in the file, left out$/m,
       );
     }));
 

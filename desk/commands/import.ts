@@ -10,8 +10,9 @@ import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { openInput } from '#desk/commands/input-file.ts';
 import { importPeople, type ImportCounts } from '#server/db/tables/imported-leads.ts';
-import type { FoundPerson, LeftOut } from '#desk/import/people.ts';
+import { statusKey, type FoundPerson, type LeftOut } from '#desk/import/people.ts';
 import { readPeople, sayHeadings, type PeopleFile } from '#desk/import/read-people.ts';
+import { printable } from '#desk/printable.ts';
 import { noteCommand } from '#desk/record/record.ts';
 import { NAME_MAX_LENGTH, NAME_MIN_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
 import { isSingleLine } from '#shared/single-line.ts';
@@ -20,6 +21,10 @@ import { isSingleLine } from '#shared/single-line.ts';
 const AT_ONCE = 500;
 /** These show what is wrong with the rest. */
 const BAD_LINES_SHOWN = 20;
+const STATUSES_SHOWN = 20;
+/** A column may be called status and hold something else in each row: further ones are not listed. */
+const STATUSES_MAX = 1_000;
+const STATUS_MAX_LENGTH = 60;
 
 type BadLine = { readonly line: number; readonly reason: string };
 type Outcome = ImportCounts & {
@@ -27,8 +32,12 @@ type Outcome = ImportCounts & {
   readonly rows: number;
   /** Rows whose address stood in a row before. */
   readonly repeated: number;
-  /** People who had unsubscribed from the previous tool, or whose mail came back there. */
+  /** Rows of people whose status, there or in another row, does not say that they agreed to get mail. */
   readonly unsubscribed: number;
+  /** The statuses by which they are left out, the most frequent first, and in how many rows each stands. */
+  readonly statusesLeftOut: readonly LeftOutStatus[];
+  /** Rows of people whose address stands in a bad line as well. */
+  readonly alsoInBadLine: number;
   readonly badLines: readonly BadLine[];
   /** Answers that fit no question as it is asked now; their people are imported without them. */
   readonly answersLeftOut: readonly LeftOutAnswers[];
@@ -39,10 +48,13 @@ type LeftOutAnswers = LeftOut & {
   /** The first of them. */
   readonly line: number;
 };
+type LeftOutStatus = { readonly status: string; readonly count: number };
 /** What reading the file shows, before anything is written. */
-type Checked = Pick<Outcome, 'rows' | 'badLines' | 'answersLeftOut'> & {
-  /** The addresses of people who had unsubscribed, if only in one row of several. */
-  readonly unsubscribedEmails: ReadonlySet<string>;
+type Found = Pick<Outcome, 'rows' | 'badLines' | 'answersLeftOut' | 'statusesLeftOut'>;
+/** Addresses that nobody is taken by: left out by the status of one row of several, or in a bad line. */
+type LeftOutEmails = {
+  readonly unsubscribed: ReadonlySet<string>;
+  readonly bad: ReadonlySet<string>;
 };
 
 export function addImport(program: Command, desk: Desk): void {
@@ -59,55 +71,66 @@ export function addImport(program: Command, desk: Desk): void {
         'mdy',
       ]),
     )
+    .option(
+      '--take-status <status>',
+      'take people with this status, too; may stand several times',
+      (text: string, before: readonly string[] | undefined) => [...(before ?? []), text],
+    )
     .option('--json', 'say what happened as one JSON document')
     .addHelpText(
       'after',
       `
 The first line names the columns: an e-mail address; name, or first and last name; company; when consent was given;
-and each question of form.yaml, by its id or its label.
+and each question of form.yaml, by its id or its label. Of a column "status", it takes people who are subscribed, active or
+confirmed, and those with a status that you name.
 
 Examples:
   $ npm run -s desk -- import mailchimp.csv --consent-source "Mailchimp, double opt-in, 2022 to 2026" --dry-run
   $ npm run -s desk -- import mailchimp.csv --consent-source "Mailchimp, double opt-in, 2022 to 2026"`,
     )
-    .action(async (file, { consentSource: typed, dryRun = false, skipBad = false, dateOrder, json }) => {
-      const consentSource = readConsentSource(typed);
-      await using handle = await openInput(file);
-      const { database, campaign, secrets, clock } = await desk.service();
-      const { form } = campaign;
-      const source = { file, handle, dateOrder, now: clock(), signal: desk.signal, form };
-      // All of it is read before anything is written.
-      const checked = await checkRows(desk, source);
-      const { unsubscribedEmails, ...found } = checked;
-      const { rows, badLines } = found;
-      if (badLines.length > 0 && !skipBad) {
-        noteBadLines(desk, badLines);
-        throw new CommandFailure(
-          `Nothing was imported. Mend ${badLines.length === 1 ? 'this line' : `these ${badLines.length} lines`}, or leave ${badLines.length === 1 ? 'it' : 'them'} out with --skip-bad.`,
-        );
-      }
-      // Before: one that is stopped has taken some.
-      if (!dryRun) await noteCommand({ database, clock }, 'imported', null, 'import');
-      const counts = await importRows(source, {
-        skipBad,
-        unsubscribedEmails,
-        onRead: (read) => desk.progress(`${read} of ${rows} lines …`),
-        write: (people) =>
-          importPeople(
-            database,
-            // Ids of one millisecond are in order, too: people stay in the order of the file.
-            people.map((person) => ({
-              ...person,
-              id: uuid(),
-              pseudonyms: pseudonymsOf(secrets, person.email),
-            })),
-            { consentSource, fileName: path.basename(file), now: source.now, dryRun },
-          ),
-      });
-      const outcome: Outcome = { ...found, ...counts };
-      if (json) await desk.print(jsonText({ file, dryRun, consentSource, ...outcome }));
-      noteOutcome(desk, { file, dryRun, outcome });
-    });
+    .action(
+      async (
+        file,
+        { consentSource: typed, dryRun = false, skipBad = false, dateOrder, takeStatus = [], json },
+      ) => {
+        const consentSource = readConsentSource(typed);
+        await using handle = await openInput(file);
+        const { database, campaign, secrets, clock } = await desk.service();
+        const { form } = campaign;
+        const takenStatuses = new Set(takeStatus.map((status) => statusKey(status.trim())));
+        const source = { file, handle, dateOrder, now: clock(), signal: desk.signal, form, takenStatuses };
+        // All of it is read before anything is written.
+        const { found, leftOutEmails } = await checkRows(desk, source);
+        const { rows, badLines } = found;
+        if (badLines.length > 0 && !skipBad) {
+          noteBadLines(desk, badLines);
+          throw new CommandFailure(
+            `Nothing was imported. Mend ${badLines.length === 1 ? 'this line' : `these ${badLines.length} lines`}, or leave ${badLines.length === 1 ? 'it' : 'them'} out with --skip-bad.`,
+          );
+        }
+        // Before: one that is stopped has taken some.
+        if (!dryRun) await noteCommand({ database, clock }, 'imported', null, 'import');
+        const counts = await importRows(source, {
+          skipBad,
+          leftOutEmails,
+          onRead: (read) => desk.progress(`${read} of ${rows} lines …`),
+          write: (people) =>
+            importPeople(
+              database,
+              // Ids of one millisecond are in order, too: people stay in the order of the file.
+              people.map((person) => ({
+                ...person,
+                id: uuid(),
+                pseudonyms: pseudonymsOf(secrets, person.email),
+              })),
+              { consentSource, fileName: path.basename(file), now: source.now, dryRun },
+            ),
+        });
+        const outcome: Outcome = { ...found, ...counts };
+        if (json) await desk.print(jsonText({ file, dryRun, consentSource, ...outcome }));
+        noteOutcome(desk, { file, dryRun, outcome });
+      },
+    );
 }
 
 /** @throws {CommandFailure} when it is no line that fits into a row */
@@ -121,15 +144,27 @@ function readConsentSource(typed: string): string {
 }
 
 /** Reads all rows, and changes nothing. */
-async function checkRows(desk: Desk, source: PeopleFile): Promise<Checked> {
+async function checkRows(
+  desk: Desk,
+  source: PeopleFile,
+): Promise<{ readonly found: Found; readonly leftOutEmails: LeftOutEmails }> {
   const badLines: BadLine[] = [];
   const leftOut = new Map<string, LeftOutAnswers>();
-  const unsubscribedEmails = new Set<string>();
+  const statuses = new Map<string, LeftOutStatus>();
+  const leftOutEmails = { unsubscribed: new Set<string>(), bad: new Set<string>() };
   let rows = 0;
   for await (const row of readPeople(source, (used) => desk.note(`Columns used: ${sayHeadings(used)}.`))) {
     rows += 1;
-    if (row.type === 'bad') badLines.push({ line: row.line, reason: row.reason });
-    if (row.type === 'unsubscribed') unsubscribedEmails.add(row.email);
+    if (row.type === 'bad') {
+      badLines.push({ line: row.line, reason: row.reason });
+      for (const email of row.emails) leftOutEmails.bad.add(email);
+    }
+    if (row.type === 'unsubscribed') {
+      leftOutEmails.unsubscribed.add(row.email);
+      const key = statusKey(row.status);
+      const { status, count } = statuses.get(key) ?? { status: row.status, count: 0 };
+      if (count > 0 || statuses.size < STATUSES_MAX) statuses.set(key, { status, count: count + 1 });
+    }
     for (const answer of row.type === 'person' ? row.leftOut : []) {
       const key = `${answer.id} ${answer.reason}`;
       const { count, line } = leftOut.get(key) ?? { count: 0, line: row.line };
@@ -137,7 +172,8 @@ async function checkRows(desk: Desk, source: PeopleFile): Promise<Checked> {
     }
     if (rows % AT_ONCE === 0) desk.progress(`${rows} lines read …`);
   }
-  return { rows, badLines, answersLeftOut: [...leftOut.values()], unsubscribedEmails };
+  const statusesLeftOut = [...statuses.values()].toSorted((one, other) => other.count - one.count);
+  return { found: { rows, badLines, answersLeftOut: [...leftOut.values()], statusesLeftOut }, leftOutEmails };
 }
 
 /** Reads the rows again, and writes the people in them. */
@@ -145,18 +181,18 @@ async function importRows(
   source: PeopleFile,
   {
     skipBad,
-    unsubscribedEmails,
+    leftOutEmails,
     write,
     onRead,
   }: {
     skipBad: boolean;
-    unsubscribedEmails: Checked['unsubscribedEmails'];
+    leftOutEmails: LeftOutEmails;
     write: (people: readonly FoundPerson[]) => Promise<ImportCounts>;
     onRead: (rows: number) => void;
   },
-): Promise<Omit<Outcome, 'rows' | 'badLines' | 'answersLeftOut'>> {
+): Promise<Omit<Outcome, keyof Found>> {
   const counts = { imported: 0, alreadyImported: 0, verified: 0, erased: 0, suppressed: 0 };
-  let [repeated, unsubscribed, read] = [0, 0, 0];
+  let [repeated, unsubscribed, alsoInBadLine, read] = [0, 0, 0, 0];
   const seen = new Set<string>();
   let batch: FoundPerson[] = [];
   const writeBatch = async () => {
@@ -170,8 +206,12 @@ async function importRows(
     read += 1;
     if (row.type === 'bad' && !skipBad) throw changed(source.file);
     if (row.type === 'bad') continue;
-    if (row.type === 'unsubscribed' || unsubscribedEmails.has(row.person.email)) {
+    if (row.type === 'unsubscribed' || leftOutEmails.unsubscribed.has(row.person.email)) {
       unsubscribed += 1;
+      continue;
+    }
+    if (leftOutEmails.bad.has(row.person.email)) {
+      alsoInBadLine += 1;
       continue;
     }
     if (seen.has(row.person.email)) {
@@ -182,7 +222,7 @@ async function importRows(
     if (batch.push(row.person) === AT_ONCE) await writeBatch();
   }
   await writeBatch();
-  return { ...counts, repeated, unsubscribed };
+  return { ...counts, repeated, unsubscribed, alsoInBadLine };
 }
 
 const changed = (file: string): CommandFailure =>
@@ -201,7 +241,7 @@ function noteOutcome(
   { file, dryRun, outcome }: { file: string; dryRun: boolean; outcome: Outcome },
 ): void {
   const { imported, alreadyImported, verified, erased, suppressed } = outcome;
-  const { repeated, unsubscribed, badLines } = outcome;
+  const { repeated, unsubscribed, badLines, alsoInBadLine, statusesLeftOut } = outcome;
   const people = (count: number) => (count === 1 ? '1 person' : `${count} people`);
   noteBadLines(desk, badLines);
   desk.note(
@@ -214,13 +254,27 @@ function noteOutcome(
     [verified, 'verified leads already, left as they are'],
     [erased, 'erased here before, not brought back'],
     [suppressed, 'not to be mailed any more here, left out'],
-    [unsubscribed, 'unsubscribed there, or not to be written to, left out'],
+    [unsubscribed, 'with a status that does not say they agreed, left out'],
     [repeated, 'in the file once more, taken once'],
     [badLines.length, 'in a bad line, left out'],
+    [alsoInBadLine, 'in a bad line elsewhere in the file, left out'],
   ] as const)
     if (count > 0) desk.note(`  ${String(count).padStart(String(outcome.rows).length)}  ${what}`);
+  if (statusesLeftOut.length > 0)
+    desk.note(
+      `Left out by their status: ${sayStatuses(statusesLeftOut)}. If people with one of these agreed to get mail, name it: --take-status "…"`,
+    );
   for (const { label, reason, count, line } of outcome.answersLeftOut)
     desk.note(
       `${label}: ${reason}. ${count === 1 ? `The answer in line ${line} is` : `${count} answers, the first in line ${line}, are`} left out.`,
     );
+}
+
+/** "Unsubscribed" (12), "Pending" (3) and 4 more */
+function sayStatuses(statuses: readonly LeftOutStatus[]): string {
+  const shown = statuses
+    .slice(0, STATUSES_SHOWN)
+    .map(({ status, count }) => `"${printable(status).slice(0, STATUS_MAX_LENGTH)}" (${count})`);
+  const more = statuses.length - shown.length;
+  return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

@@ -20,7 +20,15 @@ export type Columns = Readonly<Partial<Record<Field, number>>> & {
 };
 
 /** How a date such as 3/4/2024 is read. */
-export type DateOrder = 'dmy' | 'mdy';
+type DateOrder = 'dmy' | 'mdy';
+
+export type ReadOptions = {
+  readonly dateOrder: DateOrder | undefined;
+  readonly now: number;
+  /** The campaign's own questions. */
+  readonly form: OwnForm;
+  readonly takenStatuses: ReadonlySet<string>;
+};
 
 /** Answers that are not in the file are empty. */
 export type FoundPerson = LeadAnswers & {
@@ -56,9 +64,36 @@ export function findColumns(
   return { columns: { email, ...others, count: headings.length, own: Object.fromEntries(own) }, used };
 }
 
-/** The status that tools give to people who must not be mailed: Unsubscribed, never_subscribed, Not confirmed, Hard bounce, … */
-const NOT_TO_BE_WRITTEN_TO =
-  /(un|non|not|never|awaiting)[ _-]?(subscri|confirm|verif|deliver|valid|activ|opted)|inactiv|opt(ed)?.?out|pending|bounce|cleaned|complain|spam|junk|suppress|block|blacklist|abgemeldet|deleted|removed|archived|invalid/i;
+/**
+ * What tools call people who agreed to get mail, as {@link statusKey} has it. Nobody is taken by another status: no list of the words for
+ * those who did not would ever be whole. Not "verified": there are tools that say it of addresses alone.
+ */
+const AGREED: ReadonlySet<string> = new Set([
+  'subscribed',
+  'subscriber',
+  'active',
+  'active subscriber',
+  'confirmed',
+  'opt in',
+  'optin',
+  'opted in',
+  'opt in confirmed',
+  'confirmed opt in',
+  'double opt in',
+  'double optin',
+  'double opt in confirmed',
+  'double opt in verified',
+  'abonniert',
+  'abonnent',
+  'abonnentin',
+  'aktiv',
+  'angemeldet',
+  'bestätigt',
+  'eingewilligt',
+]);
+
+/** A status as it is compared: without regard to capital letters and punctuation, unless it has nothing else. */
+export const statusKey = (status: string): string => plainHeading(status) || status;
 
 /** An answer that fits no question as it is asked now: the person is imported without it. */
 export type LeftOut = {
@@ -85,18 +120,24 @@ const REASONS: FormMessages = {
 
 /**
  * Reads one row.
- * @param now consent cannot come after it; milliseconds since 1970
+ * @param options now: consent cannot come after it, milliseconds since 1970; takenStatuses: what else is said of people who agreed, by
+ *   {@link statusKey}
  * @returns a reason in words, to follow the number of the line, when the row cannot be used
  */
 export function readPerson(
   cells: readonly string[],
   columns: Columns,
-  { dateOrder, now, form }: { dateOrder: DateOrder | undefined; now: number; form: OwnForm },
+  { dateOrder, now, form, takenStatuses }: ReadOptions,
 ):
   | { readonly type: 'person'; readonly person: FoundPerson; readonly leftOut: readonly LeftOut[] }
-  | { readonly type: 'unsubscribed'; readonly email: string }
-  | { readonly type: 'bad'; readonly reason: string } {
-  const bad = (reason: string) => ({ type: 'bad', reason }) as const;
+  | { readonly type: 'unsubscribed'; readonly email: string; readonly status: string }
+  | {
+      readonly type: 'bad';
+      readonly reason: string;
+      /** All addresses in it: whichever is the person's, it may say that they unsubscribed. */
+      readonly emails: readonly string[];
+    } {
+  const bad = (reason: string) => ({ type: 'bad', reason, emails: cells.flatMap(addressesIn) }) as const;
   const cell = (field: Field): string => withoutApostrophe(cells[columns[field] ?? -1] ?? '');
   if (cells.length > columns.count)
     return bad(`has ${cells.length} columns, and there are ${columns.count} headings`);
@@ -105,7 +146,10 @@ export function readPerson(
   if (address.length > EMAIL_MAX_LENGTH || asciiAddress(address) === null)
     return bad('has an e-mail address that is none');
   const email = normaliseEmail(address);
-  if (NOT_TO_BE_WRITTEN_TO.test(cell('status'))) return { type: 'unsubscribed', email };
+  const status = cell('status');
+  const key = statusKey(status);
+  if (status !== '' && !AGREED.has(key) && !takenStatuses.has(key))
+    return { type: 'unsubscribed', email, status };
   const answers = {
     name: cell('name') || [cell('firstName'), cell('lastName')].filter(Boolean).join(' '),
     company: cell('company'),
@@ -128,6 +172,14 @@ export function readPerson(
     leftOut: own.leftOut,
   };
 }
+
+const BETWEEN_WORDS = /[\s<>()[\]:;,"']+/;
+
+const addressesIn = (text: string): string[] =>
+  text
+    .split(BETWEEN_WORDS)
+    .filter((word) => asciiAddress(word) !== null)
+    .map(normaliseEmail);
 
 /** What the file says to the campaign's own questions: as a visitor would have to answer them, but none has to be answered. */
 function ownAnswers(

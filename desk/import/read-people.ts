@@ -3,22 +3,16 @@ import type { FileHandle } from 'node:fs/promises';
 
 import { CommandFailure } from '#desk/command-failure.ts';
 import { printable } from '#desk/printable.ts';
-import { findColumns, readPerson, type Columns, type DateOrder } from '#desk/import/people.ts';
+import { findColumns, readPerson, type Columns, type ReadOptions } from '#desk/import/people.ts';
 import { readCsv } from '#desk/import/read-csv.ts';
 import { createCollector } from '#server/platform/collect-garbage.ts';
-import type { OwnForm } from '#shared/campaign-schema.ts';
 import { asciiAddress } from '#shared/lead.ts';
 
-export type PeopleFile = {
+export type PeopleFile = ReadOptions & {
   /** The name that was typed. */
   readonly file: string;
   readonly handle: FileHandle;
-  readonly dateOrder: DateOrder | undefined;
-  /** Milliseconds since 1970. */
-  readonly now: number;
   readonly signal: AbortSignal;
-  /** The campaign's own questions. */
-  readonly form: OwnForm;
 };
 
 type ReadRow = ReturnType<typeof readPerson> & { readonly line: number };
@@ -28,7 +22,7 @@ type ReadRow = ReturnType<typeof readPerson> & { readonly line: number };
  * @throws {CommandFailure} when the file is no CSV with addresses
  */
 export async function* readPeople(
-  { file, handle, dateOrder, now, signal, form }: PeopleFile,
+  { file, handle, signal, ...options }: PeopleFile,
   onColumns: (used: readonly string[]) => void = () => {},
 ): AsyncGenerator<ReadRow, void, void> {
   const collect = createCollector();
@@ -39,10 +33,10 @@ export async function* readPeople(
     if (event.type === 'fault') throw new CommandFailure(`${file} ${event.sentence}`);
     const { cells, line } = event;
     if (columns !== undefined) {
-      yield { line, ...readPerson(cells, columns, { dateOrder, now, form }) };
+      yield { line, ...readPerson(cells, columns, options) };
       continue;
     }
-    const found = findColumns(cells, form);
+    const found = findColumns(cells, options.form);
     if (found === null)
       throw new CommandFailure(
         // The address may be a person's: it is not repeated.
