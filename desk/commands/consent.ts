@@ -84,8 +84,11 @@ function addExport(consent: Command, desk: Desk): void {
       const email = readAddress(typed);
       const service = await desk.service();
       const { document, page, isProved } = await consentProofs(service, email, watching(desk));
-      const files = await writeJsonAndPage(out, document, page);
-      await noteCommand(service, 'exported', email, 'consent export');
+      const files = await writeJsonAndPage(out, {
+        document,
+        page,
+        onBegin: () => noteCommand(service, 'exported', email, 'consent export'),
+      });
       if (!isProved)
         throw new CommandFailure(`${files} do not prove the consent of ${email}: they say why. ${ADVICE}`);
       desk.note(`${files} prove the consent of ${email}.`);

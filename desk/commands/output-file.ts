@@ -41,11 +41,18 @@ export async function writeWhole(
 
 /**
  * Writes <out>.json and <out>.html, whichever of the two endings was typed.
+ * @param files onBegin: called before the first text is written, which stays when the second cannot be
  * @returns both names, to begin a sentence with
  */
-export async function writeJsonAndPage(out: string, document: unknown, page: string): Promise<string> {
+export async function writeJsonAndPage(
+  out: string,
+  { document, page, onBegin }: { document: unknown; page: string; onBegin: () => Promise<void> },
+): Promise<string> {
   const base = out.replace(/\.(json|html)$/, '');
-  await writeWhole(`${base}.json`, (append) => append(jsonText(document)));
+  await writeWhole(`${base}.json`, async (append) => {
+    await onBegin();
+    await append(jsonText(document));
+  });
   await writeWhole(`${base}.html`, (append) => append(page));
   return `${base}.json and ${base}.html`;
 }

@@ -23,12 +23,11 @@ export function addPerson(program: Command, desk: Desk): void {
       const story = storyOf(data);
       const writtenAt = isoTime(clock());
       const { title } = campaign.site;
-      const files = await writeJsonAndPage(
-        out,
-        { email, writtenAt, story, ...data },
-        personPage({ email, data, story, title, writtenAt }),
-      );
-      await noteCommand({ database, clock }, 'exported', email, 'person');
+      const files = await writeJsonAndPage(out, {
+        document: { email, writtenAt, story, ...data },
+        page: personPage({ email, data, story, title, writtenAt }),
+        onBegin: () => noteCommand({ database, clock }, 'exported', email, 'person'),
+      });
       desk.note(`${files} hold all that is held about ${email}.`);
     });
 }

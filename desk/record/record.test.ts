@@ -1,6 +1,6 @@
 // The record of who did what: what stands in it, what never does, and for how long.
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
@@ -161,6 +161,12 @@ for (const engine of ENGINES) {
           await run(0, ['consent', 'verify']);
           await sql`update leads set email = 'lin@example.net'`.execute(server.database.db);
           await run(1, ['consent', 'export', 'lin@example.net', '--out', path.join(folder, 'lin')]);
+          // One of the two files was written.
+          mkdirSync(path.join(folder, 'half.html'));
+          for (const command of [['person'], ['consent', 'export']])
+            await run(1, [...command, 'lin@example.net', '--out', path.join(folder, 'half')]);
+          mkdirSync(path.join(folder, 'none.json'));
+          await run(1, ['person', 'lin@example.net', '--out', path.join(folder, 'none')]);
           await run(1, ['erase', 'lin@example.net', '--yes', '--json'], { print: gone });
           const log = JSON.parse((await desk(service, ['log', '--json'])).out) as Line[];
           assert.deepEqual(
@@ -170,6 +176,8 @@ for (const engine of ENGINES) {
               ['corrected', 'correct'],
               ['imported', 'import'],
               ['suppressed', 'suppress import'],
+              ['exported', 'consent export'],
+              ['exported', 'person'],
               ['exported', 'consent export'],
               ['erased', 'erase'],
             ],
