@@ -88,49 +88,58 @@ Examples:
   $ npm run -s desk -- import mailchimp.csv --consent-source "Mailchimp, double opt-in, 2022 to 2026" --dry-run
   $ npm run -s desk -- import mailchimp.csv --consent-source "Mailchimp, double opt-in, 2022 to 2026"`,
     )
-    .action(
-      async (
-        file,
-        { consentSource: typed, dryRun = false, skipBad = false, dateOrder, takeStatus = [], json },
-      ) => {
-        const consentSource = readConsentSource(typed);
-        await using handle = await openInput(file);
-        const { database, campaign, secrets, clock } = await desk.service();
-        const { form } = campaign;
-        const takenStatuses = new Set(takeStatus.map((status) => statusKey(status.trim())));
-        const source = { file, handle, dateOrder, now: clock(), signal: desk.signal, form, takenStatuses };
-        // All of it is read before anything is written.
-        const { found, leftOutEmails } = await checkRows(desk, source);
-        const { rows, badLines } = found;
-        if (badLines.length > 0 && !skipBad) {
-          noteBadLines(desk, badLines);
-          throw new CommandFailure(
-            `Nothing was imported. Mend ${badLines.length === 1 ? 'this line' : `these ${badLines.length} lines`}, or leave ${badLines.length === 1 ? 'it' : 'them'} out with --skip-bad.`,
+    .action(async (file, options) => {
+      const {
+        consentSource: typed,
+        dryRun = false,
+        skipBad = false,
+        dateOrder,
+        takeStatus = [],
+        json,
+      } = options;
+      const consentSource = readConsentSource(typed);
+      await using handle = await openInput(file);
+      const { database, campaign, secrets, clock } = await desk.service();
+      const { form } = campaign;
+      const takenStatuses = new Set(takeStatus.map((status) => statusKey(status.trim())));
+      const source = { file, handle, dateOrder, now: clock(), signal: desk.signal, form, takenStatuses };
+      // All of it is read before anything is written.
+      const { found, leftOutEmails } = await checkRows(desk, source);
+      const { rows, badLines } = found;
+      if (badLines.length > 0 && !skipBad) {
+        noteBadLines(desk, badLines);
+        throw new CommandFailure(
+          `Nothing was imported. Mend ${badLines.length === 1 ? 'this line' : `these ${badLines.length} lines`}, or leave ${badLines.length === 1 ? 'it' : 'them'} out with --skip-bad.`,
+        );
+      }
+      let isNoted = dryRun;
+      const counts = await importRows(source, {
+        skipBad,
+        leftOutEmails,
+        onRead: (read) => desk.progress(`${read} of ${rows} lines …`),
+        write: async (people) => {
+          const written = await importPeople(
+            database,
+            // Ids of one millisecond are in order, too: people stay in the order of the file.
+            people.map((person) => ({
+              ...person,
+              id: uuid(),
+              pseudonyms: pseudonymsOf(secrets, person.email),
+            })),
+            { consentSource, fileName: path.basename(file), now: source.now, dryRun },
           );
-        }
-        // Before: one that is stopped has taken some.
-        if (!dryRun) await noteCommand({ database, clock }, 'imported', null, 'import');
-        const counts = await importRows(source, {
-          skipBad,
-          leftOutEmails,
-          onRead: (read) => desk.progress(`${read} of ${rows} lines …`),
-          write: (people) =>
-            importPeople(
-              database,
-              // Ids of one millisecond are in order, too: people stay in the order of the file.
-              people.map((person) => ({
-                ...person,
-                id: uuid(),
-                pseudonyms: pseudonymsOf(secrets, person.email),
-              })),
-              { consentSource, fileName: path.basename(file), now: source.now, dryRun },
-            ),
-        });
-        const outcome: Outcome = { ...found, ...counts };
-        if (json) await desk.print(jsonText({ file, dryRun, consentSource, ...outcome }));
-        noteOutcome(desk, { file, dryRun, outcome });
-      },
-    );
+          // With the first: it may be stopped before the last.
+          if (written.imported > 0 && !isNoted) {
+            await noteCommand({ database, clock }, 'imported', null, 'import');
+            isNoted = true;
+          }
+          return written;
+        },
+      });
+      const outcome: Outcome = { ...found, ...counts };
+      if (json) await desk.print(jsonText({ file, dryRun, consentSource, ...outcome }));
+      noteOutcome(desk, { file, dryRun, outcome });
+    });
 }
 
 /** @throws {CommandFailure} when it is no line that fits into a row */

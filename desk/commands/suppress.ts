@@ -178,12 +178,14 @@ function addImportList(list: Command, desk: Desk): void {
     .action(async (file, { reason: otherwise }) => {
       const found = await readList(file, otherwise);
       const service = await desk.service();
-      // Before: one that is stopped has taken some.
-      await noteCommand(service, 'suppressed', null, 'suppress import');
       let added = 0;
       for (const { email, reason } of found) {
         desk.signal.throwIfAborted();
-        if (await suppressAddress(service, { email, reason, note: null })) added += 1;
+        if (await suppressAddress(service, { email, reason, note: null })) {
+          added += 1;
+          // With the first: it may be stopped before the last.
+          if (added === 1) await noteCommand(service, 'suppressed', null, 'suppress import');
+        }
         desk.progress(`${added} of ${found.length} …`);
       }
       desk.note(

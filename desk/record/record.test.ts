@@ -154,9 +154,14 @@ for (const engine of ENGINES) {
           await run(1, ['export'], { print: gone });
           await run(1, ['correct', LEAD, '--company', 'Engines'], { print: gone });
           await run(1, ['import', list, '--consent-source', 'a fair', '--json'], { print: gone });
+          // Nothing of it is new.
+          await run(0, ['import', list, '--consent-source', 'a fair']);
+          await run(0, ['suppress', 'import', file('none.csv', 'email\n')]);
+          await run(130, ['suppress', 'import', list], { signal: AbortSignal.abort() });
           const stop = new AbortController();
           await run(130, ['suppress', 'import', list], { signal: stop.signal, progress: () => stop.abort() });
           await run(0, ['suppress', 'add', 'grace@example.com']);
+          await run(0, ['suppress', 'import', file('known.csv', 'email\ngrace@example.com\n')]);
           await run(1, ['export', '--out', folder]);
           await run(0, ['consent', 'verify']);
           await sql`update leads set email = 'lin@example.net'`.execute(server.database.db);
