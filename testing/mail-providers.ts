@@ -218,7 +218,8 @@ export function asMailgun({ kind, email = EMAIL, at }: ProviderEvent, now: numbe
   };
 }
 
-export function asSendGrid(events: readonly ProviderEvent[], now: number): Call {
+/** @param odd fields of every event that are not as usual */
+export function asSendGrid(events: readonly ProviderEvent[], now: number, odd: object = {}): Call {
   const timestamp = String(Math.floor(now / 1_000));
   // Its other events come along, and need not have the shape of those that we read.
   const other = { email: null, timestamp, event: 'unsubscribe', type: null };
@@ -236,6 +237,7 @@ export function asSendGrid(events: readonly ProviderEvent[], now: number): Call 
       }),
       sg_event_id: '6g4ZI7SA-xmRDv57GoPIPw==',
       sg_message_id: '14c5d75ce93.dfd.64b469.filter0001.16648.5515E0B88.0',
+      ...odd,
     })),
   ])}\r\n`;
   return {

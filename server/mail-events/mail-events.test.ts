@@ -101,6 +101,32 @@ for (const engine of ENGINES) {
         }
       }));
 
+    it('sendgrid: an event with an odd field counts all the same; one that cannot be read is warned of', () =>
+      withAmazon({ engine }, async (server) => {
+        await askForCode(server);
+        await askForCode(server, 'grace@example.com');
+        const at = server.now();
+        const timestamp = String(Math.ceil(at / 1_000));
+        const bounce = { kind: 'bounce', at } as const;
+        for (const [event, odd] of [
+          [bounce, { status: null, reason: `550 5.1.1 <${EMAIL}>: no such user` }],
+          [
+            { kind: 'complaint', email: 'grace@example.com', at },
+            { reason: null, type: null, timestamp },
+          ],
+        ] as const) {
+          const response = await post(server, 'sendgrid', asSendGrid([event], at, odd));
+          assert.equal(response.statusCode, 200, response.body);
+        }
+        assert.deepEqual(await reasons(server), ['bounced', 'complained']);
+        const warnings = () => server.logLines.filter((line) => line.includes('could not be read')).length;
+        assert.equal(warnings(), 0);
+        for (const odd of [{ email: null }, { timestamp: null }, { reason: {} }])
+          assert.equal((await post(server, 'sendgrid', asSendGrid([bounce], at, odd))).statusCode, 200);
+        assert.equal(warnings(), 3);
+        assert.doesNotMatch(server.logLines.join(''), /ada@|grace@/);
+      }));
+
     it('takes a whole batch, of which each event counts by itself', () =>
       withAmazon({ engine }, async (server) => {
         await askForCode(server);

@@ -23,6 +23,8 @@ export type Verdict =
       readonly reports: readonly MailReport[];
       /** For a signature that does not cover the reports: only one call with it counts. */
       readonly once?: Once;
+      /** How many bounces and complaints came in a shape that is not known. */
+      readonly unread?: number;
     }
   /** Not from the provider, or too old to be sure. */
   | { readonly type: 'unsigned' }

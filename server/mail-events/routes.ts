@@ -75,7 +75,7 @@ export async function addMailEventRoutes(
           case 'later':
             return sendError(reply, 'unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS });
           case 'reports': {
-            const { reports, once } = verdict;
+            const { reports, once, unread = 0 } = verdict;
             const outcomes =
               once === undefined
                 ? await takeEach(parts, reports, now)
@@ -87,6 +87,11 @@ export async function addMailEventRoutes(
               { provider: name, reports: reports.length, suppressed },
               'A mail provider reported bounces or complaints.',
             );
+            if (unread > 0)
+              request.log.warn(
+                { provider: name, unread },
+                'Bounces or complaints that a mail provider reported could not be read: they have another shape than it describes.',
+              );
             // Postmark and Mailgun accept no other success.
             return reply.code(200).send();
           }

@@ -14,17 +14,20 @@ import {
 } from '#server/mail-events/provider.ts';
 import type { MailReport } from '#server/mail-events/take-report.ts';
 
+/** The events that are read. Others come in the same batches, and need not have the shape of these. */
+const Kind = z.object({ event: z.enum(['bounce', 'spamreport']) });
+
+const Text = z.optional(z.nullable(z.string()));
 /** https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/event */
-const Event = z.object({
-  event: z.string(),
-  email: z.optional(z.string()),
+const Event = z.extend(Kind, {
+  email: z.string(),
   /** Seconds. */
-  timestamp: z.number(),
+  timestamp: z.coerce.number().check(z.positive()),
   /** `bounce`, or `blocked` when the address is not the reason. */
-  type: z.optional(z.string()),
-  status: z.optional(z.string()),
-  reason: z.optional(z.string()),
-  bounce_classification: z.optional(z.string()),
+  type: Text,
+  status: Text,
+  reason: Text,
+  bounce_classification: Text,
 });
 
 /** SendGrid sends a batch at 768 kB. */
@@ -49,34 +52,37 @@ export function createSendGrid(key: string): Provider {
         !isFresh(Number(timestamp) * 1_000, now)
       )
         return UNSIGNED;
-      const events = readJson(Batch, body.toString('utf8'));
-      return events === null ? UNREADABLE : { type: 'reports', reports: events.flatMap(reportsOf) };
+      const batch = readJson(Batch, body.toString('utf8'));
+      if (batch === null) return UNREADABLE;
+      const read = batch
+        .filter((event) => Kind.safeParse(event).success)
+        .map((event) => Event.safeParse(event).data);
+      const events = read.filter((event) => event !== undefined);
+      return {
+        type: 'reports',
+        reports: events.flatMap(reportsOf),
+        // Such an event must not refuse the others, which come in no second batch.
+        unread: read.length - events.length,
+      };
     },
   };
 }
 
-/** An event of another shape is one of those that are ignored: it must not refuse the others, which come in no second batch. */
-function reportsOf(unread: unknown): MailReport[] {
-  const { data } = Event.safeParse(unread);
-  return data === undefined ? [] : reportsOfEvent(data);
-}
-
-function reportsOfEvent({
+function reportsOf({
   event,
   email,
   timestamp,
   type,
   status,
   reason,
-  bounce_classification: classification = 'Invalid Address',
+  bounce_classification: classification,
 }: z.infer<typeof Event>): MailReport[] {
-  if (email === undefined) return [];
   const happenedAt = timestamp * 1_000;
   if (event === 'spamreport') return complained(email, happenedAt);
-  if (event !== 'bounce' || type === 'blocked') return [];
+  if (type === 'blocked') return [];
   return bounced(email, {
-    answers: [status, reason],
-    isSure: classification === 'Invalid Address',
+    answers: [status ?? undefined, reason ?? undefined],
+    isSure: (classification ?? 'Invalid Address') === 'Invalid Address',
     happenedAt,
   });
 }
