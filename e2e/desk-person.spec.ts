@@ -98,6 +98,58 @@ test('mail is stopped with a note, and a slip is undone with a reason', async ({
   await expect(entry(page, 'Was taken off the list')).toBeVisible();
 });
 
+test('a stop that is undone beside another reason does not say that mail may go again', async ({
+  page,
+  desk,
+  open,
+}) => {
+  const email = await openNewLead(page, desk, open);
+  await page.getByRole('button', { name: 'Stop mail' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Stop mail' }).click();
+  await expect(page.getByText('The address gets no mail any more.')).toBeVisible();
+  // The person decides it as well, by the link in the mail with the guide.
+  const { parsed } = await desk.site.inbox.waitForMail(email, 2);
+  const oneClick = parsed.headers.find(({ key }) => key === 'list-unsubscribe')?.value ?? '';
+  const { pathname, search } = new URL(/<([^>]+)>/.exec(oneClick)?.[1] ?? '');
+  await page.request.post(desk.site.url + pathname + search, { form: { 'List-Unsubscribe': 'One-Click' } });
+  await page.reload();
+  const stopped = page.getByRole('region', { name: /^Gets no mail/ });
+  await expect(stopped.getByRole('listitem')).toHaveCount(2);
+  await stopped.getByRole('button', { name: 'Undo' }).click();
+  const undo = page.getByRole('alertdialog');
+  await undo.getByLabel('Why mail may go again').fill('meant another Grace');
+  await undo.getByRole('button', { name: 'Mail again' }).click();
+  await expect(
+    page.getByText('That reason is gone. The others stay, so the address gets no mail.'),
+  ).toBeVisible();
+  await expect(stopped.getByRole('listitem')).toHaveCount(1);
+});
+
+test('a deed on its way can be left by no key and no button, and is told when it is done', async ({
+  page,
+  desk,
+  open,
+}) => {
+  const email = await openNewLead(page, desk, open);
+  let goOn = () => {};
+  const held = new Promise<void>((resolve) => (goOn = resolve));
+  await page.route('**/api/person/erase', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.getByRole('button', { name: 'Erase', exact: true }).click();
+  const erase = page.getByRole('alertdialog');
+  await erase.getByRole('textbox').fill(email);
+  await erase.getByRole('button', { name: 'Erase for good' }).click();
+  await expect(erase.getByRole('button', { name: 'Working' })).toBeVisible();
+  await expect(erase.getByRole('button', { name: 'Cancel' })).toBeDisabled();
+  await page.keyboard.press('Escape');
+  await expect(erase).toBeVisible();
+  goOn();
+  await expect(page.getByText('Erased: ')).toBeVisible();
+  await expect(page.getByText(email)).toHaveCount(0);
+});
+
 test('the guide is sent once more', async ({ page, desk, open }) => {
   const email = await openNewLead(page, desk, open);
   // The code, then the guide.

@@ -156,8 +156,8 @@ export const suppress = post<typeof Changed>()({
     note: z.optional(z.string().check(z.maxLength(500))),
   }),
 });
-/** Undoes a slip. The reason stands in the chain of consents. */
-export const unsuppress = post<typeof Changed>()({
+/** Undoes a slip. The reason stands in the chain of consents. The answer says whether the address still gets no mail, for another one. */
+export const unsuppress = post<{ readonly staysStopped: boolean }>()({
   path: '/api/person/unsuppress',
   needs: 'all',
   asked: z.object({ ...WHO, reason: z.string().check(z.minLength(1), z.maxLength(500)) }),

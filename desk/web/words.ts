@@ -188,7 +188,10 @@ export const personPage = {
     text: 'Only if the stop was a mistake, or no longer applies. A lead’s reason is kept in the chain of consents.',
     reason: 'Why mail may go again',
     action: 'Mail again',
-    done: 'The address can be mailed again.',
+    done: (staysStopped: boolean) =>
+      staysStopped
+        ? 'That reason is gone. The others stay, so the address gets no mail.'
+        : 'The address can be mailed again.',
   },
   sendGuide: {
     title: (email: string) => `Send the guide to ${email} again?`,

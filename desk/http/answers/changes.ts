@@ -75,9 +75,9 @@ export const unsuppress: Handler<typeof unsuppressCall> = async (
   const why = reason.trim();
   if (why === '') throw new CommandFailure('Say why mail may go again.', 2);
   const slips = await findSlips(service, email, why);
-  const { removed } = await undoSlips(service, { email, slips, note: why, signal });
+  const { removed, left } = await undoSlips(service, { email, slips, note: why, signal });
   await noteDone('unsuppressed', email, removed.map((entry) => entry.reason).join(', '));
-  return {};
+  return { staysStopped: left.length > 0 };
 };
 
 export const sendGuide: Handler<typeof sendGuideCall> = async ({ service, noteDone }, { id }) => {

@@ -107,7 +107,12 @@ export function MailAgain({ person: { id, email }, onClose, onDone }: ChangeProp
       isReady={reason.trim() !== ''}
       isBusy={isPending}
       error={error}
-      onConfirm={() => mutate({ id, reason: reason.trim() }, { onSuccess: () => onDone(words.done) })}
+      onConfirm={() =>
+        mutate(
+          { id, reason: reason.trim() },
+          { onSuccess: ({ staysStopped }) => onDone(words.done(staysStopped)) },
+        )
+      }
     >
       <Field
         label={words.reason}

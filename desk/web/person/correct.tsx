@@ -35,7 +35,7 @@ export function Correct({ person, onClose, onDone }: ChangeProps) {
   const { mutate, isPending, error } = useSend(correct, CHANGED_BY_A_PERSON);
   const changes = changesIn(before, draft);
   return (
-    <Dialog open onOpenChange={onClose} title={words.title} text={words.text}>
+    <Dialog open onOpenChange={() => !isPending && onClose()} title={words.title} text={words.text}>
       <DialogForm
         action={words.action}
         isReady={changes !== null}

@@ -1,4 +1,4 @@
-// Asks before something that changes or ends something; stays open while it is done, and shows why it failed.
+// Asks before something that changes or ends something; stays open while it is done, whatever is pressed, and shows why it failed.
 import * as RadixAlert from '@radix-ui/react-alert-dialog';
 import type { ComponentProps, ReactNode } from 'react';
 
@@ -16,7 +16,7 @@ type ConfirmProps = Omit<ComponentProps<typeof DialogForm>, 'Cancel' | 'onSubmit
 export function Confirm({ open, onOpenChange, title, text, onConfirm, ...form }: ConfirmProps) {
   const focusBack = useFocusBack();
   return (
-    <RadixAlert.Root open={open} onOpenChange={onOpenChange}>
+    <RadixAlert.Root open={open} onOpenChange={(next) => !form.isBusy && onOpenChange(next)}>
       <RadixAlert.Portal>
         <Backdrop />
         <div className={styles.place}>

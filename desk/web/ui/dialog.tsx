@@ -114,7 +114,8 @@ export function DialogForm({
       )}
       <DialogActions>
         <Cancel asChild>
-          <Button>{words.cancel}</Button>
+          {/* It would read as if nothing was done. */}
+          <Button disabled={isBusy}>{words.cancel}</Button>
         </Cancel>
         <Button
           type="submit"
