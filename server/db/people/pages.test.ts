@@ -4,9 +4,47 @@ import { it } from 'node:test';
 
 import { lookForPeople, leadPages } from '#server/db/people/pages.ts';
 import { DAY_MS } from '#server/platform/time.ts';
-import { freshDatabase } from '#testing/databases.ts';
+import { ENGINES, freshDatabase } from '#testing/databases.ts';
 
 const NOW = Date.UTC(2026, 10, 20);
+
+for (const engine of ENGINES)
+  it(`a person is found by the whole address, however it is written, on ${engine}`, async () => {
+    const { db, close } = await freshDatabase(engine);
+    try {
+      const email = 'ada@xn--bcher-kva.example';
+      const times = { first_verified_at: NOW, last_verified_at: NOW };
+      const ada = {
+        id: '01',
+        email,
+        name: 'Ada',
+        company: 'Bücher',
+        answers: null,
+        attribution: '{}',
+        flags: '',
+      };
+      await db
+        .insertInto('leads')
+        .values([
+          { ...ada, ...times },
+          { ...ada, ...times, id: '02', email: 'eve@example.com' },
+        ])
+        .execute();
+      for (const search of [email, 'ada@bücher.example', ' ADA@Bücher.example ', 'xn--bcher', 'Ada@']) {
+        const found = await lookForPeople(
+          db,
+          'verified',
+          { search },
+          { from: null, most: 10, forMs: 10_000 },
+        );
+        assert.deepEqual([search, ...found.people.map(({ id }) => id)], [search, '01']);
+        const listed = await Array.fromAsync(leadPages(db, 'verified', { search }));
+        assert.deepEqual([search, ...listed.flat().map(({ id }) => id)], [search, '01']);
+      }
+    } finally {
+      await close();
+    }
+  });
 
 it('each page is found by one bound a side: SQLite seeks by the first of two, and walks through all rows up to the second', async () => {
   const statements: string[] = [];

@@ -22,8 +22,9 @@ const SLICE_OF_NEW = 500;
 export async function* leadPages(
   db: Db,
   state: LeadState,
-  filter: LeadFilter,
+  asked: LeadFilter,
 ): AsyncGenerator<readonly LeadRecord[], void, void> {
+  const filter = asStored(asked);
   const reader = READERS[state];
   const { newestFirst = false } = filter;
   const order = newestFirst ? 'desc' : 'asc';
@@ -66,7 +67,7 @@ export type LookForPeople = {
 export async function lookForPeople(
   db: Db,
   state: LeadState,
-  filter: LeadFilter,
+  asked: LeadFilter,
   {
     from,
     isWanted = () => true,
@@ -78,6 +79,7 @@ export async function lookForPeople(
     readonly forMs: number;
   },
 ): Promise<LookForPeople> {
+  const filter = asStored(asked);
   const reader = READERS[state];
   const range = { ...(await idsAround(db, reader, filter)), upTo: from };
   const isFound = closeLook(filter) ?? (() => true);
@@ -142,6 +144,12 @@ export async function hasVariants(db: Db, state: LeadState): Promise<boolean> {
 
 const wholeAddress = (search: string | undefined): string | null =>
   search === undefined || asciiAddress(search.trim()) === null ? null : normaliseEmail(search);
+
+/** A filter that looks for a whole address as it is stored. */
+const asStored = (filter: LeadFilter): LeadFilter => {
+  const address = wholeAddress(filter.search);
+  return address === null ? filter : { ...filter, search: address };
+};
 
 const isIn = (reader: StateReader, { after, last }: Slice) =>
   sql<boolean>`(${sql.ref(reader.id)} > ${after} and ${sql.ref(reader.id)} <= ${last})`;
