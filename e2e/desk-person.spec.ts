@@ -63,6 +63,37 @@ test('a person is told as a story, and a correction stands in it', async ({ page
   );
 });
 
+test('a correction leads from the old name to the new one, in whatever script they are', async ({
+  page,
+  desk,
+  open,
+}) => {
+  await openNewLead(page, desk, open);
+  for (const name of ['محمد علي', 'سارة حسن']) {
+    await page.getByRole('button', { name: 'Correct' }).click();
+    await page.getByLabel('Full name').fill(name);
+    await page.keyboard.press('Enter');
+    await expect(page.getByRole('heading', { name, level: 1 })).toBeVisible();
+  }
+  const change = entry(page, 'Was corrected by the operator').first().getByRole('definition').first();
+  const [before, after] = await change.evaluate((element) => {
+    const leftOf = (name: string) => {
+      const range = document.createRange();
+      const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+      for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
+        const start = text.textContent?.indexOf(name) ?? -1;
+        if (start < 0) continue;
+        range.setStart(text, start);
+        range.setEnd(text, start + name.length);
+        return range.getBoundingClientRect().left;
+      }
+      return Number.NaN;
+    };
+    return [leftOf('محمد علي'), leftOf('سارة حسن')];
+  });
+  expect(before).toBeLessThan(after ?? 0);
+});
+
 test('the proof of consent opens as a page to print', async ({ page, desk, open, expectedComplaints }) => {
   // A page to print has no icon. Chromium asks for one all the same.
   expectedComplaints.push(/favicon\.ico/);

@@ -1,4 +1,6 @@
 // A person's story, the newest first: what happened under its day, with details on demand.
+import { Fragment } from 'react';
+
 import type { Happening } from '#desk/calls/people.ts';
 import { sentenceCase } from '#desk/web/sentence-case.ts';
 import { Sign } from '#desk/web/person/signs.tsx';
@@ -73,8 +75,18 @@ const Details = ({
     {details.map(({ name, value }) => (
       <div key={name}>
         <dt>{sentenceCase(name)}</dt>
-        <dd>{isTime(value) ? <DateTime at={value} /> : value}</dd>
+        <dd>{isTime(value) ? <DateTime at={value} /> : <Said text={value} />}</dd>
       </div>
     ))}
   </dl>
 );
+
+/** What was said or changed. Names that are written from right to left would turn a change around. */
+const Said = ({ text }: { readonly text: string }) =>
+  text.split(CHANGED).map((part, index) => (
+    <Fragment key={index}>
+      {index > 0 && CHANGED}
+      <bdi>{part}</bdi>
+    </Fragment>
+  ));
+const CHANGED = ' → ';
