@@ -138,6 +138,8 @@ test('a stop that is undone beside another reason does not say that mail may go 
   await page.getByRole('button', { name: 'Stop mail' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Stop mail' }).click();
   await expect(page.getByText('The address gets no mail any more.')).toBeVisible();
+  // A complaint that comes later can be noted, too.
+  await expect(page.getByRole('button', { name: 'Stop mail' })).toBeVisible();
   // The person decides it as well, by the link in the mail with the guide.
   const { parsed } = await desk.site.inbox.waitForMail(email, 2);
   const oneClick = parsed.headers.find(({ key }) => key === 'list-unsubscribe')?.value ?? '';
@@ -146,6 +148,7 @@ test('a stop that is undone beside another reason does not say that mail may go 
   await page.reload();
   const stopped = page.getByRole('region', { name: /^Gets no mail/ });
   await expect(stopped.getByRole('listitem')).toHaveCount(2);
+  await expect(page.getByRole('button', { name: 'Stop mail' })).toBeHidden();
   await stopped.getByRole('button', { name: 'Undo' }).click();
   const undo = page.getByRole('alertdialog');
   await undo.getByLabel('Why mail may go again').fill('meant another Grace');

@@ -101,6 +101,9 @@ function Told({ story: told }: { readonly story: Story }) {
   );
 }
 
+/** Reasons with which the consent is withdrawn: nothing is left to stop. */
+const WITHDRAWALS: readonly string[] = ['unsubscribed', 'complained', 'erased'];
+
 function Actions({
   story: { person, canSendGuide, suppressions },
   onChoose,
@@ -115,7 +118,7 @@ function Actions({
         <Button onClick={() => onChoose('correct')}>{words.actions.correct}</Button>
       )}
       {canSendGuide && <Button onClick={() => onChoose('send-guide')}>{words.actions.sendGuide}</Button>}
-      {suppressions.length === 0 && (
+      {!suppressions.some(({ reason }) => WITHDRAWALS.includes(reason)) && (
         <Button onClick={() => onChoose('suppress')}>{words.actions.suppress}</Button>
       )}
       <Button className={styles.erase} onClick={() => onChoose('erase')}>
