@@ -50,6 +50,22 @@ test('a stranger sees what a colleague sees, and gets no mail', async ({ page, d
   await expect(page.getByLabel('E-mail address')).toHaveValue('');
 });
 
+test('a tab shows who is in now, when another tab of the browser has signed someone else in', async ({
+  page,
+  context,
+  desk,
+  open,
+}) => {
+  await open('/leads', 'read');
+  const reader = page.getByText('May read', { exact: true });
+  await expect(reader).toBeVisible();
+  await context.addCookies((await desk.signedIn('all')).cookies);
+  // The reader comes back to the tab.
+  await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+  await expect(reader).toBeHidden();
+  await expect(page.getByText(PEOPLE.all)).toBeVisible();
+});
+
 test('a session that ended meanwhile takes everything off the screen, and is said', async ({
   page,
   context,

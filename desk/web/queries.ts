@@ -66,6 +66,8 @@ const meQuery = {
     }
   },
   staleTime: Infinity,
+  // Another tab may have signed someone else in.
+  refetchOnWindowFocus: 'always' as const,
 };
 
 /** Who is signed in; null for a person who is not. */
