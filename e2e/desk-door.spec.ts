@@ -61,7 +61,7 @@ test('a tab shows who is in now, when another tab of the browser has signed some
   await expect(reader).toBeVisible();
   await context.addCookies((await desk.signedIn('all')).cookies);
   // The reader comes back to the tab.
-  await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+  await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
   await expect(reader).toBeHidden();
   await expect(page.getByText(PEOPLE.all)).toBeVisible();
 });
