@@ -50,6 +50,22 @@ test('a stranger sees what a colleague sees, and gets no mail', async ({ page, d
   await expect(page.getByLabel('E-mail address')).toHaveValue('');
 });
 
+test('a right code is asked for once, also when the answer to who is in does not come', async ({
+  page,
+  desk,
+}) => {
+  await page.goto('/leads');
+  await page.getByLabel('E-mail address').fill(PEOPLE.door);
+  await page.getByRole('button', { name: 'Send the code' }).click();
+  const digits = await desk.newestCode(PEOPLE.door);
+  await page.route('**/api/me', (route) => route.abort());
+  await page.getByLabel('Code of six digits').fill(digits);
+  await expect(page.getByText('The server could not be reached.')).toBeVisible();
+  await page.unroute('**/api/me');
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await expect(page.getByRole('heading', { name: 'Leads', level: 1 })).toBeVisible();
+});
+
 test('a tab shows who is in now, when another tab of the browser has signed someone else in', async ({
   page,
   context,

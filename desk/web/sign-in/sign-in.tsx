@@ -168,12 +168,15 @@ function CodeStep({ asked, onAsked, onBack, onIn }: CodeStepProps) {
   const seconds = useSecondsLeft(asked.resendAt);
   useEffect(() => input.current?.focus(), []);
 
+  const meet = () => void meetPerson(client).then(onIn, ({ message }: Error) => say(message, 'problem'));
   const submit = (digits: string) => {
     if (digits.length !== DIGITS || enter.isPending) return;
+    // The code was right, and is used up.
+    if (enter.isSuccess) return meet();
     enter.mutate(
       { code: digits },
       {
-        onSuccess: () => void meetPerson(client).then(onIn, ({ message }: Error) => say(message, 'problem')),
+        onSuccess: meet,
         onError: (error) => {
           // The same digits would be refused again.
           if (error instanceof CallError && error.code !== null) setCode('');
