@@ -145,3 +145,32 @@ test('a company leads to its people', async ({ page, open }) => {
   await expect(page.getByRole('rowheader')).toHaveText(['Alan Turing']);
   await expect(page.getByLabel('Domain of the address')).toHaveValue('bombe.example');
 });
+
+test('lists that could not be read again are read again by "Try again"', async ({ page, open }) => {
+  const pages = page.getByRole('navigation', { name: 'Pages of the desk' });
+  const lists = { Companies: '/api/domains', Lost: '/api/lost', Leads: '/api/people' };
+  await open('/leads');
+  for (const name of Object.keys(lists)) {
+    await pages.getByRole('link', { name }).click();
+    await expect(page.getByRole('heading', { name, level: 1 })).toBeVisible();
+    await expect(page.getByRole('status').filter({ hasText: /Loading|Counting|reading/ })).toHaveCount(0);
+  }
+  // After a correction the lists are out of date.
+  await page.route('**/api/person/correct', (route) => route.fulfill({ json: {} }));
+  await page.getByRole('link', { name: 'Alan Turing' }).click();
+  await page.getByRole('button', { name: 'Correct' }).click();
+  await page.getByLabel('Full name').fill('Alan Mathison Turing');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByText('The answers are corrected.')).toBeVisible();
+  for (const [name, path] of Object.entries(lists)) {
+    const isList = ({ pathname }: URL) => pathname === path;
+    await page.route(isList, (route) => route.abort());
+    await pages.getByRole('link', { name }).click();
+    await expect(page.getByRole('alert')).toContainText('The server could not be reached.');
+    await page.unroute(isList);
+    const answer = page.waitForResponse((response) => isList(new URL(response.url())));
+    await page.getByRole('button', { name: 'Try again' }).click();
+    expect((await answer).status(), name).toBe(200);
+    await expect(page.getByRole('alert')).toBeHidden();
+  }
+});

@@ -20,3 +20,14 @@ export function usePagesOf<What extends { readonly after?: string | undefined },
     getNextPageParam: ({ next }: Answered) => next,
   });
 }
+
+/**
+ * Asks again for what failed: the page that was to come, or the pages that are there. Asking for the next page where there is none
+ * would succeed without a request, and old pages would pass for new ones.
+ */
+export const retry = ({
+  isFetchNextPageError,
+  fetchNextPage,
+  refetch,
+}: Pick<UseInfiniteQueryResult, 'isFetchNextPageError' | 'fetchNextPage' | 'refetch'>): void =>
+  void (isFetchNextPageError ? fetchNextPage() : refetch());

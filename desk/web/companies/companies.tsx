@@ -7,6 +7,7 @@ import { ask } from '#desk/web/ask.ts';
 import { sumsOf, type Company } from '#desk/web/companies/sums.ts';
 import { listAddress } from '#desk/web/leads/filter.ts';
 import { Link } from '#desk/web/link.tsx';
+import { retry } from '#desk/web/pages-of.ts';
 import { keyOf } from '#desk/web/queries.ts';
 import { ShareBar } from '#desk/web/ui/bars.tsx';
 import { Button } from '#desk/web/ui/button.tsx';
@@ -22,13 +23,14 @@ import styles from '#desk/web/companies/companies.module.css';
 const STEP = 100;
 
 export function Companies() {
-  const { data, error, isFetching, hasNextPage, fetchNextPage, refetch } = useInfiniteQuery({
+  const asked = useInfiniteQuery({
     queryKey: keyOf(domains),
     queryFn: ({ pageParam, signal }) => ask(domains, pageParam === null ? {} : { after: pageParam }, signal),
     initialPageParam: null as string | null,
     getNextPageParam: ({ next }) => next,
     staleTime: Infinity,
   });
+  const { data, error, isFetching, hasNextPage, fetchNextPage } = asked;
   // Each answer is a part: the sums are true when all are there.
   useEffect(() => {
     if (hasNextPage && !isFetching && error === null) void fetchNextPage();
@@ -45,12 +47,7 @@ export function Companies() {
   return (
     <Page title={pages.companies} lead={words.lead}>
       <div className={styles.companies}>
-        {error && (
-          <FailedState
-            error={error}
-            onRetry={() => void (data === undefined ? refetch() : fetchNextPage())}
-          />
-        )}
+        {error && <FailedState error={error} onRetry={() => retry(asked)} />}
         {data === undefined && !error && <Skeleton lines={10} />}
         {data !== undefined && !isCounting && all.length === 0 && <EmptyState text={words.none} />}
         {all.length > 0 && (

@@ -6,6 +6,7 @@ import { people, type Filter } from '#desk/calls/people.ts';
 import { ask } from '#desk/web/ask.ts';
 import { queryOf } from '#desk/web/leads/filter.ts';
 import { goesOn, listedIn, STEP, type Listed } from '#desk/web/leads/paging.ts';
+import { retry } from '#desk/web/pages-of.ts';
 import { keyOf } from '#desk/web/queries.ts';
 
 export type PeopleList = Listed & {
@@ -34,7 +35,7 @@ export function usePeople(filter: Filter): PeopleList {
   const queryKey = keyOf(people, filter);
   const [kept, setWish] = useState<Wish>({ of, count: STEP, isStopped: false });
   const wish: Wish = kept.of === of ? kept : { of, count: STEP, isStopped: false };
-  const { data, error, isPending, isPlaceholderData, isFetching, fetchNextPage, refetch } = useInfiniteQuery({
+  const asked = useInfiniteQuery({
     queryKey,
     queryFn: ({ pageParam, signal }) =>
       ask(people, { ...filter, ...(pageParam !== null && { after: pageParam }) }, signal),
@@ -44,6 +45,7 @@ export function usePeople(filter: Filter): PeopleList {
     // A list of many pages is not asked for again behind the reader's back; there is a button.
     staleTime: Infinity,
   });
+  const { data, error, isPending, isPlaceholderData, isFetching, fetchNextPage } = asked;
   const listed = useMemo(() => listedIn(data?.pages ?? []), [data]);
   const isDue = !wish.isStopped && !isPlaceholderData && error === null && goesOn(listed, wish.count);
   useEffect(() => {
@@ -60,7 +62,7 @@ export function usePeople(filter: Filter): PeopleList {
     stop: () => setWish({ ...wish, isStopped: true }),
     goOn: () => setWish({ ...wish, isStopped: false }),
     wantMore: () => setWish({ ...wish, count: listed.people.length + STEP, isStopped: false }),
-    retry: () => void (data === undefined ? refetch() : fetchNextPage()),
+    retry: () => retry(asked),
     refresh: () => {
       setWish({ of, count: STEP, isStopped: false });
       void client.resetQueries({ queryKey });

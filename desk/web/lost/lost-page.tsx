@@ -14,7 +14,7 @@ import {
   type LostChoice,
 } from '#desk/web/lost/lost-groups.ts';
 import styles from '#desk/web/lost/lost-page.module.css';
-import { usePagesOf } from '#desk/web/pages-of.ts';
+import { retry, usePagesOf } from '#desk/web/pages-of.ts';
 import { go, usePlace } from '#desk/web/router.ts';
 import { Button } from '#desk/web/ui/button.tsx';
 import { Chips } from '#desk/web/ui/chips.tsx';
@@ -40,7 +40,7 @@ export function LostPage() {
   // One moment for the whole visit: "the last seven days" must not move while its pages are read.
   const [now] = useState(() => Date.now());
   const asked = usePagesOf(lost, spanOfDays(days, now));
-  const { data, error, hasNextPage, isFetching, isFetchingNextPage, fetchNextPage, refetch } = asked;
+  const { data, error, hasNextPage, isFetching, isFetchingNextPage, fetchNextPage } = asked;
   const people = data?.pages.flatMap((page) => page.lost) ?? [];
   const goesOn = hasNextPage && people.length < READ_LIMIT;
   useEffect(() => {
@@ -51,9 +51,7 @@ export function LostPage() {
   return (
     <Page title={words.title} lead={words.about}>
       <DaysChoice days={days} span={spanOfDays(days, now)} onChange={(chosen) => move([chosen, choice])} />
-      {error !== null && (
-        <FailedState error={error} onRetry={() => void (data === undefined ? refetch() : fetchNextPage())} />
-      )}
+      {error !== null && <FailedState error={error} onRetry={() => retry(asked)} />}
       {data === undefined ? (
         error === null && <Skeleton lines={8} />
       ) : (
