@@ -174,3 +174,17 @@ test('lists that could not be read again are read again by "Try again"', async (
     await expect(page.getByRole('alert')).toBeHidden();
   }
 });
+
+test('the format that is shown is exported, though another was chosen before', async ({ page, open }) => {
+  await open('/leads');
+  await page.getByRole('button', { name: 'Export' }).click();
+  const dialogue = page.getByRole('dialog', { name: 'Export' });
+  await dialogue.getByLabel('Format').selectOption('hubspot');
+  await dialogue.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByLabel('State').selectOption('Unverified people');
+  await page.getByRole('button', { name: 'Export' }).click();
+  await expect(dialogue.getByLabel('Format')).toHaveValue('csv');
+  const download = page.waitForEvent('download');
+  await dialogue.getByRole('button', { name: 'Export' }).click();
+  expect((await download).suggestedFilename()).toMatch(/\.csv$/);
+});

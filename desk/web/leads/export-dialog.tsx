@@ -39,16 +39,16 @@ export function ExportDialog({ filter, open, onOpenChange }: ExportProps) {
     setError(null);
     onOpenChange(false);
   };
-  const start = () => {
+  const start = (shown: string) => {
     const run = new AbortController();
     running.current = run;
     setError(null);
     setProgress({ people: 0, atMost: null });
-    void save(run);
+    void save(shown, run);
   };
-  const save = async (run: AbortController) => {
+  const save = async (shown: string, run: AbortController) => {
     try {
-      const people = await saveExport(format, filter, run.signal, setProgress);
+      const people = await saveExport(shown, filter, run.signal, setProgress);
       if (running.current !== run) return;
       close();
       say(words.exported(people));
@@ -73,7 +73,7 @@ export function ExportDialog({ filter, open, onOpenChange }: ExportProps) {
           );
           const chosen = fitting.find(({ name }) => name === format) ?? fitting[0];
           return progress === null ? (
-            <DialogForm action={words.exportStart} error={error} onSubmit={start}>
+            <DialogForm action={words.exportStart} error={error} onSubmit={() => chosen && start(chosen.name)}>
               <SelectField
                 label={words.format}
                 options={fitting.map(({ name }) => ({ value: name, name }))}
