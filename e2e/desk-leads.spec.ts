@@ -188,3 +188,27 @@ test('the format that is shown is exported, though another was chosen before', a
   await dialogue.getByRole('button', { name: 'Export' }).click();
   expect((await download).suggestedFilename()).toMatch(/\.csv$/);
 });
+
+test('a day that is typed is searched once, and leaves no half years behind', async ({ page, open }) => {
+  await open('/leads');
+  await expect(page.getByRole('rowheader')).toHaveText(NEWEST_FIRST);
+  const asked: (string | null)[] = [];
+  page.on('request', (request) => {
+    const { pathname, searchParams } = new URL(request.url());
+    if (pathname === '/api/people') asked.push(searchParams.get('from'));
+  });
+  const entries = await page.evaluate(() => history.length);
+  await page.getByRole('button', { name: 'More filters' }).click();
+  const from = page.getByLabel('From');
+  await from.focus();
+  // A slow typist: each digit of the year makes another year.
+  await page.keyboard.type('01112026', { delay: 400 });
+  await expect(page).toHaveURL('/leads?from=2026-01-11');
+  expect(asked).toEqual(['2026-01-11']);
+  expect(await page.evaluate(() => history.length)).toBe(entries);
+  // A year that was left half typed filters nothing, and does not look as if it did.
+  await page.keyboard.type('02', { delay: 400 });
+  await from.blur();
+  await expect(from).toHaveValue('2026-01-11');
+  await expect(page).toHaveURL('/leads?from=2026-01-11');
+});

@@ -64,8 +64,22 @@ export function FilterBar({ filter, onChange }: BarProps) {
       </Button>
       {isOpen && (
         <div className={styles.further}>
-          <Field label={words.from} type="date" max={filter.to} {...select('from')} />
-          <Field label={words.to} type="date" min={filter.from} {...select('to')} />
+          <TypedField
+            label={words.from}
+            type="date"
+            max={filter.to}
+            value={filter.from ?? ''}
+            isBegun={isYearBegun}
+            onTyped={(value) => change('from', value, true)}
+          />
+          <TypedField
+            label={words.to}
+            type="date"
+            min={filter.from}
+            value={filter.to ?? ''}
+            isBegun={isYearBegun}
+            onTyped={(value) => change('to', value, true)}
+          />
           <TypedField
             label={words.domain}
             placeholder={words.domainHint}
@@ -138,13 +152,18 @@ function optionsOf(
   return [{ value: '', name: any }, ...all.map((value) => ({ value, name: value }))];
 }
 
+/** While a year is typed, each digit makes a whole day: one of the year 2, 20, 202. */
+const isYearBegun = (day: string): boolean => day !== '' && day < '1970';
+
 type TypedProps = Omit<ComponentProps<typeof Field>, 'value' | 'onChange'> & {
   readonly value: string;
+  /** Whether a text is the beginning of one that counts: it does not count by itself. */
+  readonly isBegun?: (value: string) => boolean;
   readonly onTyped: (value: string) => void;
 };
 
 /** A field whose value counts when the reader has stopped typing. */
-function TypedField({ value, onTyped, ...props }: TypedProps) {
+function TypedField({ value, isBegun = () => false, onTyped, ...props }: TypedProps) {
   const [text, setText] = useState(value);
   const [known, setKnown] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -157,7 +176,7 @@ function TypedField({ value, onTyped, ...props }: TypedProps) {
   const send = (typed: string) => {
     clearTimeout(timer.current);
     const next = typed.trim();
-    if (next === known) return;
+    if (next === known || isBegun(next)) return;
     setKnown(next);
     onTyped(next);
   };
@@ -174,7 +193,11 @@ function TypedField({ value, onTyped, ...props }: TypedProps) {
       onKeyDown={(event) => {
         if (event.key === 'Enter') send(event.currentTarget.value);
       }}
-      onBlur={(event) => send(event.currentTarget.value)}
+      onBlur={(event) => {
+        const left = event.currentTarget.value;
+        if (isBegun(left)) setText(known);
+        else send(left);
+      }}
     />
   );
 }
