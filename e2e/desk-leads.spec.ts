@@ -212,3 +212,24 @@ test('a day that is typed is searched once, and leaves no half years behind', as
   await expect(from).toHaveValue('2026-01-11');
   await expect(page).toHaveURL('/leads?from=2026-01-11');
 });
+
+test('Back right after typing goes back, and the typed text is gone', async ({ page, open }) => {
+  await page.clock.install();
+  await open('/leads?search=ada');
+  const search = page.getByLabel('Search');
+  const typeAndGoBack = async () => {
+    await search.fill('grace');
+    await page.goBack();
+    await page.clock.runFor(1_000);
+  };
+  await page.getByRole('button', { name: 'Clear the filters' }).click();
+  await expect(page).toHaveURL('/leads');
+  await page.getByLabel('Source').selectOption('partner');
+  await expect(page).toHaveURL('/leads?source=partner');
+  await typeAndGoBack();
+  await expect(page).toHaveURL('/leads');
+  await expect(search).toHaveValue('');
+  await typeAndGoBack();
+  await expect(page).toHaveURL('/leads?search=ada');
+  await expect(search).toHaveValue('ada');
+});

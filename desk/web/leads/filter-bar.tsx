@@ -167,7 +167,18 @@ function TypedField({ value, isBegun = () => false, onTyped, ...props }: TypedPr
   const [text, setText] = useState(value);
   const [known, setKnown] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  useEffect(() => () => clearTimeout(timer.current), []);
+  // Back and Forward leave the place at which the text was typed: with the filter of that place it would undo them.
+  useEffect(() => {
+    const drop = () => {
+      clearTimeout(timer.current);
+      setText(value);
+    };
+    addEventListener('popstate', drop);
+    return () => {
+      clearTimeout(timer.current);
+      removeEventListener('popstate', drop);
+    };
+  }, [value]);
   // It was changed elsewhere: by Back, or by "Clear".
   if (value !== known) {
     setKnown(value);
