@@ -45,3 +45,19 @@ test('an answer that was chosen is corrected by choosing', async ({ page, open }
   await expect(corrected).toContainText('Only me → 6 to 20');
   await expect(corrected).toContainText('Prompts → Prompts; Deliverability');
 });
+
+test('Back after "Clear the filters" shows the filter of an answer again', async ({ page, open }) => {
+  await open('/leads?field=team_size&answer=Only');
+  const answer = page.getByLabel('Answer has');
+  await expect(answer).toHaveValue('Only');
+  await page.getByRole('button', { name: 'Clear the filters' }).click();
+  await expect(answer).toBeHidden();
+  await page.goBack();
+  await expect(page).toHaveURL('/leads?field=team_size&answer=Only');
+  await expect(page.getByLabel('Answer to')).toHaveValue('team_size');
+  await expect(answer).toHaveValue('Only');
+  // The field stays for another answer.
+  await answer.fill('');
+  await expect(page).toHaveURL('/leads');
+  await expect(answer).toBeVisible();
+});

@@ -27,7 +27,8 @@ export function FilterBar({ filter, onChange }: BarProps) {
   const { data } = useAsk(choices, {});
   const [isOpen, setOpen] = useState(() => FURTHER.some((name) => filter[name] !== undefined));
   // A question is chosen before its answer is typed; the address has both or none.
-  const [question, setQuestion] = useState(filter.field ?? '');
+  const [chosen, setQuestion] = useState('');
+  const question = filter.field ?? chosen;
   const change = (name: FilterName, value: string, isTyped = false) =>
     onChange(withPart(filter, name, value), isTyped);
   const select = (name: FilterName) => ({
@@ -116,12 +117,14 @@ export function FilterBar({ filter, onChange }: BarProps) {
             <TypedField
               label={words.answer}
               value={filter.answer ?? ''}
-              onTyped={(value) =>
+              onTyped={(value) => {
+                // The question stays chosen while its answer is empty.
+                setQuestion(question);
                 onChange(
                   withPart(withPart(filter, 'field', value === '' ? '' : question), 'answer', value),
                   true,
-                )
-              }
+                );
+              }}
             />
           )}
         </div>
