@@ -233,3 +233,9 @@ test('Back right after typing goes back, and the typed text is gone', async ({ p
   await expect(page).toHaveURL('/leads?search=ada');
   await expect(search).toHaveValue('ada');
 });
+
+test('the days of the filters say which zone they are of', async ({ page, open }) => {
+  await open('/leads?from=2026-01-11');
+  await expect(page.getByLabel('From')).toHaveValue('2026-01-11');
+  await expect(page.getByText('Days are in UTC, both included.')).toBeVisible();
+});

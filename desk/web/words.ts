@@ -67,6 +67,7 @@ export const failure = {
 export const parts = {
   utc: (time: string): string => `${time} UTC`,
   none: '–',
+  zone: 'Days are in UTC, both included.',
   cancel: 'Cancel',
   close: 'Close',
   working: 'Working …',
@@ -222,7 +223,6 @@ export const lost = {
   soFar: 'Still reading …',
   more: 'Read on',
   showMore: 'Show more',
-  zone: 'Days are in UTC, both included.',
   caption: 'People who entered no code',
   open: (count: number) => `${counted(count, 'more person', 'more people')} can still enter a code.`,
   columns: { asked: 'Asked', person: 'Person', platform: 'Platform', source: 'Source', why: 'Why' },

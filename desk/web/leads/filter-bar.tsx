@@ -8,7 +8,7 @@ import { useAsk } from '#desk/web/queries.ts';
 import { Button } from '#desk/web/ui/button.tsx';
 import { Field, SelectField, type Option } from '#desk/web/ui/fields.tsx';
 import { FilterIcon } from '#desk/web/ui/icons.tsx';
-import { filter as words, states } from '#desk/web/words.ts';
+import { filter as words, parts, states } from '#desk/web/words.ts';
 import styles from '#desk/web/leads/leads.module.css';
 
 const TYPED_MS = 300;
@@ -65,6 +65,7 @@ export function FilterBar({ filter, onChange }: BarProps) {
       </Button>
       {isOpen && (
         <div className={styles.further}>
+          <p className={styles.zone}>{parts.zone}</p>
           <TypedField
             label={words.from}
             type="date"

@@ -5,7 +5,7 @@ import styles from '#desk/web/lost/days-choice.module.css';
 import { isDay, OFFERED_DAYS, type LostDays } from '#desk/web/lost/lost-days.ts';
 import { Button } from '#desk/web/ui/button.tsx';
 import { Chips } from '#desk/web/ui/chips.tsx';
-import { lost as words } from '#desk/web/words.ts';
+import { lost as words, parts } from '#desk/web/words.ts';
 
 const OTHERS = 'others';
 
@@ -74,7 +74,7 @@ function OtherDays({
         />
       </label>
       <Button type="submit">{words.show}</Button>
-      <span className={styles.zone}>{words.zone}</span>
+      <span className={styles.zone}>{parts.zone}</span>
     </form>
   );
 }
