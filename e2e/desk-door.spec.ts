@@ -98,6 +98,30 @@ test('a session that ended meanwhile takes everything off the screen, and is sai
   await expect(page).toHaveURL('/companies');
 });
 
+test('an export and a look of the doctor notice as well that the session has ended', async ({
+  page,
+  context,
+  open,
+}) => {
+  const ended = page.getByText('Your session has ended. Sign in again to go on where you were.');
+  await open('/leads');
+  await page.getByRole('button', { name: 'Export' }).click();
+  const dialogue = page.getByRole('dialog', { name: 'Export' });
+  await expect(dialogue.getByLabel('Format')).toBeVisible();
+  await context.clearCookies();
+  await dialogue.getByRole('button', { name: 'Export' }).click();
+  await expect(ended).toBeVisible();
+  await expect(page.getByText('ada@engines.example')).toBeHidden();
+  await page.route('**/api/doctor', (route) =>
+    route.fulfill({ json: { lookedAt: '2026-11-23T06:00:00.000Z', findings: [] } }),
+  );
+  await open('/doctor');
+  await expect(page.getByText('Looked', { exact: false }).first()).toBeVisible();
+  await context.clearCookies();
+  await page.getByRole('button', { name: 'Look again' }).click();
+  await expect(ended).toBeVisible();
+});
+
 test('a link that does not work says so, and its token leaves the address', async ({ page }) => {
   await page.goto('/enter#a-guessed-token');
   await expect(page.getByRole('heading', { name: 'This link does not open the desk' })).toBeVisible();

@@ -1,6 +1,5 @@
 // What is wrong and what to do about it, with the records to publish.
-import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 
 import { doctor, type Finding } from '#desk/calls/figures.ts';
 import { ask } from '#desk/web/ask.ts';
@@ -19,7 +18,7 @@ import { doctor as words } from '#desk/web/words.ts';
 
 export function DoctorPage() {
   const { data, error, refetch } = useAsk(doctor, {});
-  const { isLooking, failure, lookAgain } = useLookAgain();
+  const { isPending: isLooking, error: failure, mutate: lookAgain } = useLookAgain();
   const isFirst = data === undefined && error === null;
   return (
     <Page
@@ -32,7 +31,7 @@ export function DoctorPage() {
         )
       }
       actions={
-        <Button aria-busy={isLooking || isFirst || undefined} onClick={() => !isFirst && lookAgain()}>
+        <Button aria-busy={isLooking || isFirst || undefined} onClick={() => !isFirst && !isLooking && lookAgain()}>
           {words.again}
         </Button>
       }
@@ -43,7 +42,7 @@ export function DoctorPage() {
         </p>
       )}
       {error !== null && data === undefined && <FailedState error={error} onRetry={() => void refetch()} />}
-      {failure !== null && <FailedState error={failure} onRetry={lookAgain} />}
+      {failure !== null && <FailedState error={failure} onRetry={() => lookAgain()} />}
       {isFirst && <Skeleton lines={10} />}
       {data !== undefined && (
         <div className={styles.groups} aria-busy={isLooking || undefined}>
@@ -68,18 +67,10 @@ export function DoctorPage() {
 /** Has the doctor look anew: its answer takes the place of the one that is shown. */
 function useLookAgain() {
   const client = useQueryClient();
-  const [isLooking, setLooking] = useState(false);
-  const [failure, setFailure] = useState<Error | null>(null);
-  const lookAgain = () => {
-    if (isLooking) return;
-    setLooking(true);
-    setFailure(null);
-    ask(doctor, { again: 'yes' })
-      .then((found) => client.setQueryData(keyOf(doctor, {}), found))
-      .catch((error: unknown) => setFailure(error instanceof Error ? error : new Error(String(error))))
-      .finally(() => setLooking(false));
-  };
-  return { isLooking, failure, lookAgain };
+  return useMutation({
+    mutationFn: () => ask(doctor, { again: 'yes' }),
+    onSuccess: (found) => client.setQueryData(keyOf(doctor, {}), found),
+  });
 }
 
 const TONES = { problem: 'problem', warning: 'warning', note: 'plain', ok: 'good' } as const;

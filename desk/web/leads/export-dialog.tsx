@@ -1,11 +1,13 @@
 // Exports exactly what is filtered, with progress and a way to stop.
+import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 
 import { choices, type Filter } from '#desk/calls/people.ts';
+import { isSignedOut } from '#desk/web/ask.ts';
 import { filterInWords } from '#desk/web/leads/filter-words.ts';
 import { saveExport, type Progress } from '#desk/web/leads/save-export.ts';
 import { usePerson } from '#desk/web/person.ts';
-import { useAsk } from '#desk/web/queries.ts';
+import { forgetPerson, useAsk } from '#desk/web/queries.ts';
 import { Answered } from '#desk/web/ui/answered.tsx';
 import { Button } from '#desk/web/ui/button.tsx';
 import { Dialog, DialogActions, DialogForm } from '#desk/web/ui/dialog.tsx';
@@ -28,6 +30,7 @@ export function ExportDialog({ filter, open, onOpenChange }: ExportProps) {
   const [progress, setProgress] = useState<Progress | null>(null);
   const [error, setError] = useState<Error | null>(null);
   const { say } = useNotice();
+  const client = useQueryClient();
 
   const stop = () => {
     running.current?.abort();
@@ -55,6 +58,8 @@ export function ExportDialog({ filter, open, onOpenChange }: ExportProps) {
     } catch (failed) {
       if (run.signal.aborted) return;
       stop();
+      // An export is no query, so the client does not see how it failed.
+      if (isSignedOut(failed)) forgetPerson(client);
       setError(failed instanceof Error ? failed : new Error(String(failed)));
     }
   };
