@@ -239,3 +239,16 @@ test('the days of the filters say which zone they are of', async ({ page, open }
   await expect(page.getByLabel('From')).toHaveValue('2026-01-11');
   await expect(page.getByText('Days are in UTC, both included.')).toBeVisible();
 });
+
+test('companies are counted again by a reader who comes back later', async ({ page, open }) => {
+  await page.clock.install();
+  await open('/companies');
+  await expect(page.getByText('3 domains.')).toBeVisible();
+  await page.getByRole('link', { name: 'bombe.example' }).click();
+  await expect(page.getByRole('rowheader')).toHaveText(['Alan Turing']);
+  await page.clock.fastForward('01:00');
+  const asked = page.waitForRequest('**/api/domains');
+  await page.goBack();
+  await asked;
+  await expect(page.getByText('3 domains.')).toBeVisible();
+});

@@ -28,7 +28,6 @@ export function Companies() {
     queryFn: ({ pageParam, signal }) => ask(domains, pageParam === null ? {} : { after: pageParam }, signal),
     initialPageParam: null as string | null,
     getNextPageParam: ({ next }) => next,
-    staleTime: Infinity,
   });
   const { data, error, isFetching, hasNextPage, fetchNextPage } = asked;
   // Each answer is a part: the sums are true when all are there.
