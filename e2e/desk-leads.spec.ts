@@ -252,3 +252,17 @@ test('companies are counted again by a reader who comes back later', async ({ pa
   await asked;
   await expect(page.getByText('3 domains.')).toBeVisible();
 });
+
+test('a name without spaces leaves the other columns in view @layout', async ({ page, open }) => {
+  await page.route('**/api/people?*', async (route) => {
+    const response = await route.fetch();
+    const { people, ...rest } = (await response.json()) as { readonly people: readonly object[] };
+    await route.fulfill({
+      response,
+      json: { ...rest, people: people.map((person) => ({ ...person, name: 'Grace'.repeat(35) })) },
+    });
+  });
+  await open('/leads');
+  await expect(page.getByRole('rowheader').first()).toContainText('GraceGrace');
+  await expect(page.getByRole('columnheader', { name: 'Flags' })).toBeInViewport({ ratio: 1 });
+});
