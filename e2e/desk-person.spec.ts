@@ -18,9 +18,15 @@ let people = 0;
 type Open = (path: string, who?: 'all' | 'read') => Promise<void>;
 
 /** Makes a lead, and opens its page from the list. */
-async function openNewLead(page: Page, { site }: DeskSite, open: Open, who: 'all' | 'read' = 'all') {
+async function openNewLead(
+  page: Page,
+  { site }: DeskSite,
+  open: Open,
+  who: 'all' | 'read' = 'all',
+  host = 'compilers.example',
+) {
   people += 1;
-  const email = `grace-${people}@compilers.example`;
+  const email = `grace-${people}@${host}`;
   await becomeLead(site, { name: 'Grace Hopper', company: 'Compilers & Co', email, source: 'newsletter' });
   await open(`/leads?search=${encodeURIComponent(email)}`, who);
   await page.getByRole('link', { name: 'Grace Hopper' }).first().click();
@@ -135,13 +141,14 @@ test('a stop that is undone beside another reason does not say that mail may go 
   open,
 }) => {
   const email = await openNewLead(page, desk, open);
+  // The code, then the guide.
+  const { parsed } = await desk.site.inbox.waitForMail(email, 2);
   await page.getByRole('button', { name: 'Stop mail' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Stop mail' }).click();
   await expect(page.getByText('The address gets no mail any more.')).toBeVisible();
   // A complaint that comes later can be noted, too.
   await expect(page.getByRole('button', { name: 'Stop mail' })).toBeVisible();
   // The person decides it as well, by the link in the mail with the guide.
-  const { parsed } = await desk.site.inbox.waitForMail(email, 2);
   const oneClick = parsed.headers.find(({ key }) => key === 'list-unsubscribe')?.value ?? '';
   const { pathname, search } = new URL(/<([^>]+)>/.exec(oneClick)?.[1] ?? '');
   await page.request.post(desk.site.url + pathname + search, { form: { 'List-Unsubscribe': 'One-Click' } });
@@ -276,4 +283,19 @@ test('a person fits a telephone @layout', async ({ page, desk, open }) => {
   await openNewLead(page, desk, open);
   await entry(page, 'Asked for a code').getByText('Details').click();
   expect(await sidewaysOverflow(page)).toBe(0);
+});
+
+test('a long address fits the dialogue that erases it on a telephone @layout', async ({
+  page,
+  desk,
+  open,
+}) => {
+  await page.setViewportSize({ width: 375, height: 812 });
+  await openNewLead(page, desk, open, 'all', 'marketing.industrieanlagenbau.example');
+  await page.getByRole('button', { name: 'Erase' }).click();
+  const dialogue = page.getByRole('alertdialog');
+  for (const width of [375, 320]) {
+    await page.setViewportSize({ width, height: 812 });
+    expect(await dialogue.evaluate((box) => box.scrollWidth - box.clientWidth), `${width} px`).toBe(0);
+  }
 });

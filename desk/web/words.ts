@@ -553,7 +553,7 @@ export const leads = {
 } as const;
 
 export const companies = {
-  lead: 'Leads by the domain of their address. Large mail services are included.',
+  lead: 'Leads by the domain of their address, also those who get no mail any more. Large mail services are left out.',
   search: 'Search a domain',
   domain: 'Domain',
   people: 'Leads',

@@ -1,14 +1,11 @@
 // How many leads each company has, by the domain of their addresses.
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
 
 import { domains } from '#desk/calls/people.ts';
-import { ask } from '#desk/web/ask.ts';
 import { sumsOf, type Company } from '#desk/web/companies/sums.ts';
 import { listAddress } from '#desk/web/leads/filter.ts';
 import { Link } from '#desk/web/link.tsx';
-import { retry } from '#desk/web/pages-of.ts';
-import { keyOf } from '#desk/web/queries.ts';
+import { retry, usePagesOf } from '#desk/web/pages-of.ts';
 import { ShareBar } from '#desk/web/ui/bars.tsx';
 import { Button } from '#desk/web/ui/button.tsx';
 import { EmptyState } from '#desk/web/ui/empty-state.tsx';
@@ -23,12 +20,7 @@ import styles from '#desk/web/companies/companies.module.css';
 const STEP = 100;
 
 export function Companies() {
-  const asked = useInfiniteQuery({
-    queryKey: keyOf(domains),
-    queryFn: ({ pageParam, signal }) => ask(domains, pageParam === null ? {} : { after: pageParam }, signal),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ next }) => next,
-  });
+  const asked = usePagesOf(domains, {});
   const { data, error, isFetching, hasNextPage, fetchNextPage } = asked;
   // Each answer is a part: the sums are true when all are there.
   useEffect(() => {

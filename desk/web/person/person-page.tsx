@@ -102,7 +102,7 @@ function Told({ story: told }: { readonly story: Story }) {
 }
 
 /** Reasons with which the consent is withdrawn: nothing is left to stop. */
-const WITHDRAWALS: readonly string[] = ['unsubscribed', 'complained', 'erased'];
+const WITHDRAWALS: ReadonlySet<string> = new Set(['unsubscribed', 'complained', 'erased']);
 
 function Actions({
   story: { person, canSendGuide, suppressions },
@@ -118,7 +118,7 @@ function Actions({
         <Button onClick={() => onChoose('correct')}>{words.actions.correct}</Button>
       )}
       {canSendGuide && <Button onClick={() => onChoose('send-guide')}>{words.actions.sendGuide}</Button>}
-      {!suppressions.some(({ reason }) => WITHDRAWALS.includes(reason)) && (
+      {!suppressions.some(({ reason }) => WITHDRAWALS.has(reason)) && (
         <Button onClick={() => onChoose('suppress')}>{words.actions.suppress}</Button>
       )}
       <Button className={styles.erase} onClick={() => onChoose('erase')}>
