@@ -71,7 +71,6 @@ export function FilterBar({ filter, onChange }: BarProps) {
             type="date"
             max={filter.to}
             value={filter.from ?? ''}
-            isBegun={isYearBegun}
             onTyped={(value) => change('from', value, true)}
           />
           <TypedField
@@ -79,7 +78,6 @@ export function FilterBar({ filter, onChange }: BarProps) {
             type="date"
             min={filter.from}
             value={filter.to ?? ''}
-            isBegun={isYearBegun}
             onTyped={(value) => change('to', value, true)}
           />
           <TypedField
@@ -157,17 +155,16 @@ function optionsOf(
 }
 
 /** While a year is typed, each digit makes a whole day: one of the year 2, 20, 202. */
-const isYearBegun = (day: string): boolean => day !== '' && day < '1970';
+const EARLIEST_DAY = '1970-01-01';
 
 type TypedProps = Omit<ComponentProps<typeof Field>, 'value' | 'onChange'> & {
   readonly value: string;
-  /** Whether a text is the beginning of one that counts: it does not count by itself. */
-  readonly isBegun?: (value: string) => boolean;
   readonly onTyped: (value: string) => void;
 };
 
 /** A field whose value counts when the reader has stopped typing. */
-function TypedField({ value, isBegun = () => false, onTyped, ...props }: TypedProps) {
+function TypedField({ value, onTyped, ...props }: TypedProps) {
+  const isBegun = (day: string) => props.type === 'date' && day !== '' && day < EARLIEST_DAY;
   const [text, setText] = useState(value);
   const [known, setKnown] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
