@@ -56,7 +56,7 @@ export const INITIAL_STATE = { stage: 'landing', waiting: null } as const satisf
 export const OPEN_ARTICLE = { stage: 'content', waiting: null } as const satisfies StageState;
 
 /** A code screen of which only the challenge is known; without one, the visitor starts from the form. */
-export const forgottenState = (challengeId: string | null | undefined): StageState =>
+const forgottenState = (challengeId: string | null | undefined): StageState =>
   typeof challengeId === 'string'
     ? { stage: 'verification', waiting: null, challengeId }
     : { stage: 'form', waiting: null };

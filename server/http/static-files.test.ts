@@ -411,7 +411,7 @@ describe('both ways', () => {
           const { statusCode, headers } = await get(url);
           assert.equal(statusCode, 404, url);
           assert.equal(headers['content-type'], 'text/plain; charset=utf-8', url);
-      }
+        }
     }));
 
   it('count what is sent and log nothing of it, but log what is refused or not found', () =>

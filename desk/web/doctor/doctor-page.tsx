@@ -31,7 +31,10 @@ export function DoctorPage() {
         )
       }
       actions={
-        <Button aria-busy={isLooking || isFirst || undefined} onClick={() => !isFirst && !isLooking && lookAgain()}>
+        <Button
+          aria-busy={isLooking || isFirst || undefined}
+          onClick={() => !isFirst && !isLooking && lookAgain()}
+        >
           {words.again}
         </Button>
       }

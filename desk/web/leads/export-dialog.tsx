@@ -78,7 +78,11 @@ export function ExportDialog({ filter, open, onOpenChange }: ExportProps) {
           );
           const chosen = fitting.find(({ name }) => name === format) ?? fitting[0];
           return progress === null ? (
-            <DialogForm action={words.exportStart} error={error} onSubmit={() => chosen && start(chosen.name)}>
+            <DialogForm
+              action={words.exportStart}
+              error={error}
+              onSubmit={() => chosen && start(chosen.name)}
+            >
               <SelectField
                 label={words.format}
                 options={fitting.map(({ name }) => ({ value: name, name }))}

@@ -140,7 +140,8 @@ function addChallengeRoute(app: FastifyInstance, context: VisitorContext): void 
     const asked = [request.query.id].flat()[0];
     // Anything that is no id names no challenge; PostgreSQL would even choke on a NUL.
     const id = typeof asked === 'string' && !isUuid(asked) ? NO_CHALLENGE : asked;
-    const open = browserId === null ? null : await findChallengeInProgress(context, browserId, { id, hasSession });
+    const open =
+      browserId === null ? null : await findChallengeInProgress(context, browserId, { id, hasSession });
     // "None" is an answer, not an error: the page asks on every reload of the code screen.
     return open === null ? reply.code(204).header('cache-control', 'no-store').send() : sendJson(reply, open);
   });
