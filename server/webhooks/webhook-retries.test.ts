@@ -138,10 +138,9 @@ for (const engine of ENGINES) {
                 return rows.map((row) => [row.due_at - server.now(), row.queued_at - server.now()]);
               };
               const before = await waits();
-              assert.deepEqual(before, [
-                [2 * HOUR_SECONDS * 1000, 0],
-                [2 * HOUR_SECONDS * 1000, 0],
-              ]);
+              assert.deepEqual(before[0], [2 * HOUR_SECONDS * 1000, 0]);
+              // It waits for the first one, whatever its own time: it may have been queued while that was put off.
+              assert.equal(before.length, 2);
               server.setClock(server.now() - back * 1000);
               server.service.webhooks.wake();
               await until(async () => isDeepStrictEqual(await waits(), before));
