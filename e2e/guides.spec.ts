@@ -80,9 +80,8 @@ test('two guides under paths of one site keep their sessions and what was typed 
     }
     for (const site of [first, second]) {
       expect((await page.request.get(`${site.url}/api/article`)).status()).toBe(200);
-      expect((await page.context().cookies(`${site.url}/`)).map(({ path }) => path)).toEqual([
-        new URL(site.url).pathname,
-      ]);
+      const paths = (await page.context().cookies(`${site.url}/`)).map(({ path }) => path);
+      expect([...new Set(paths)]).toEqual([new URL(site.url).pathname]);
     }
   } finally {
     await close();

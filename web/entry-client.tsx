@@ -68,7 +68,7 @@ export async function start(pressed?: HTMLButtonElement): Promise<boolean> {
     }
   });
   // The notice of an earlier attempt.
-  document.getElementById('load-failure')!.hidden = true;
+  document.getElementById('load-failure')?.setAttribute('hidden', '');
   // When the form, if that was asked for, is painted and nothing else is to do.
   setTimeout(() => {
     void loadLaterStages();
