@@ -192,7 +192,7 @@ for (const [name, tool] of Object.entries(TOOLS)) {
         ])
           expect(everything).not.toContain(personal);
         expect(everything).not.toContain('"cookie"');
-        expect((await context.cookies()).map(({ name }) => name).toSorted()).toEqual([
+        expect((await context.cookies()).map((cookie) => cookie.name).toSorted()).toEqual([
           'challenge',
           'session',
         ]);
