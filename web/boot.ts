@@ -57,9 +57,7 @@ const onIntent = (event: Event): void => {
 
 /** After this time a visitor is told that something is missing, though it may still come. */
 const PATIENCE_MS = 10_000;
-const showFailure = () => {
-  document.getElementById('load-failure')!.hidden = false;
-};
+const showFailure = () => document.getElementById('load-failure')?.removeAttribute('hidden');
 
 async function begin(): Promise<void> {
   started = true;
