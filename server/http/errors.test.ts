@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { Agent, request, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
@@ -6,6 +9,8 @@ import Fastify from 'fastify';
 
 import { readCampaign } from '#server/campaign/campaign.ts';
 import { createHandleError, createSendError } from '#server/http/errors.ts';
+import { API } from '#shared/api.ts';
+import { withServer } from '#testing/server-under-test.ts';
 
 describe('an error', () => {
   const words = readCampaign(path.resolve(import.meta.dirname, '../../campaign'));
@@ -37,4 +42,28 @@ describe('an error', () => {
     assert.equal(broken.statusCode, 500);
     assert.equal(broken.body, german['internal-error']);
   });
+
+  it('reaches a client that is still sending what is refused: the connection is not reset, and serves the next request', () =>
+    withServer({}, async ({ app }) => {
+      const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      const body = 'x'.repeat(2_000_000);
+      let served = 0;
+      for (const [type, code, status] of [
+        ['application/json', 'body-too-large', 413],
+        ['text/plain', 'unsupported-media-type', 415],
+      ] as const) {
+        for (const length of [{ 'content-length': body.length }, { 'transfer-encoding': 'chunked' }]) {
+          const headers = { 'content-type': type, ...length };
+          const sending = request({ port, agent, method: 'POST', path: API.leads, headers });
+          sending.end(body);
+          const [answer] = (await once(sending, 'response')) as [IncomingMessage];
+          const what = `${type}, ${Object.keys(length).join()}`;
+          assert.deepEqual([answer.statusCode, await text(answer)], [status, errors[code]], what);
+          assert.equal(sending.reusedSocket, served > 0, what);
+          served += 1;
+        }
+      }
+      agent.destroy();
+    }));
 });

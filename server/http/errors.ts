@@ -75,7 +75,13 @@ export function createHandleError(sendError: SendError) {
   return (error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const status = error.statusCode ?? 500;
     const known = BY_STATUS[status] ?? (status < 500 ? 'malformed-body' : undefined);
-    if (known) return sendError(reply, known);
+    if (known) {
+      // Fastify would close the connection on what is left of the body. That resets it, and a client that is still writing, such as a
+      // proxy, never sees the answer. What is left is read and thrown away, for as long as a request may take.
+      void reply.removeHeader('connection');
+      request.raw.resume();
+      return sendError(reply, known);
+    }
     const code = isOutage(error) ? 'unavailable' : 'internal-error';
     request.log.error(
       { err: error },
