@@ -83,7 +83,8 @@ const HTML_CODE_LIMIT_KB = wordsAreOurs ? 7.15 : 8.5;
 
 /** Questions of a campaign's own bring their fields and their schema along; a page without any has nothing of them. */
 const form = readForm(CAMPAIGN_FOLDER, readPageWords(CAMPAIGN_FOLDER).site.language);
-const APP_LIMIT_KB = form.type === 'words' && form.words.fields.length > 0 ? 97.5 : 94.5;
+const [APP_LIMIT_KB, PHONE_LIMIT_KB] =
+  form.type === 'words' && form.words.fields.length > 0 ? [95.5, 168] : [92.5, 165];
 
 /** The desk in a browser: for the operator's people alone, and no part of the page. */
 const DESK = path.join(release.folder, 'desk', 'assets');
@@ -92,9 +93,14 @@ const ofDesk = (pattern: string): number =>
 const DESK_LIMIT_KB = 150;
 const deskCode = ofDesk('*.{js,css}');
 
+const ON_A_PHONE = 'whole landing page on a phone';
+
+/** What an operator's words may outgrow, and ours may not. */
+const PROMISED: readonly string[] = [HTML, ON_A_PHONE];
+
 /**
  * Kilobytes of 1000 bytes, as networks and Lighthouse count them. Past the limit of code is an error, of the whole a note;
- * of the HTML with our own words it is an error too.
+ * with our own words it is an error too for what is promised.
  */
 const BUDGET: readonly (readonly [
   what: string,
@@ -113,9 +119,9 @@ const BUDGET: readonly (readonly [
     'application, second file',
     brotli(path.join(FILES, second)),
     25,
-    { bytes: brotliOfCode(path.join(FILES, second)), limitKb: 24.5 },
+    { bytes: brotliOfCode(path.join(FILES, second)), limitKb: 22.5 },
   ],
-  ['whole landing page on a phone', shared + avatars, 165, null],
+  [ON_A_PHONE, shared + avatars, PHONE_LIMIT_KB, null],
   ['whole landing page on a desktop', shared + avatars + size('media/hero-1280.avif') + insides, 250, null],
   ['the desk: scripts and styles', deskCode, DESK_LIMIT_KB, { bytes: deskCode, limitKb: DESK_LIMIT_KB }],
 ];
@@ -125,7 +131,7 @@ let over = false;
 for (const [what, bytes, limitKb, code] of BUDGET) {
   const fits = bytes <= limitKb * 1000;
   const isOver =
-    (code !== null && code.bytes > code.limitKb * 1000) || (what === HTML && wordsAreOurs && !fits);
+    (code !== null && code.bytes > code.limitKb * 1000) || (PROMISED.includes(what) && wordsAreOurs && !fits);
   over ||= isOver;
   const verdict = isOver ? 'OVER' : fits ? 'fits' : 'note';
   const ofCode = code === null ? '' : `, ${kilobytes(code.bytes)} of it code, which may have ${code.limitKb}`;
