@@ -44,7 +44,7 @@ describe('an error', () => {
   });
 
   it('reaches a client that is still sending what is refused: the connection is not reset, and serves the next request', () =>
-    withServer({}, async ({ app }) => {
+    withServer({ engine: 'sqlite' }, async ({ app }) => {
       const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       const body = 'x'.repeat(2_000_000);
