@@ -77,9 +77,9 @@ export function createHandleError(sendError: SendError) {
     const known = BY_STATUS[status] ?? (status < 500 ? 'malformed-body' : undefined);
     if (known) {
       // Fastify would close the connection on what is left of the body. That resets it, and a client that is still writing, such as a
-      // proxy, never sees the answer. What is left is read and thrown away, for as long as a request may take.
+      // proxy, may never see the answer. On a connection that stays, Node reads what is left and throws it away, for as long as a request
+      // may take.
       void reply.removeHeader('connection');
-      request.raw.resume();
       return sendError(reply, known);
     }
     const code = isOutage(error) ? 'unavailable' : 'internal-error';
