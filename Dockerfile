@@ -42,7 +42,7 @@ COPY --from=site /app/dist dist
 # What Node makes of our files is kept, for the user who will run them: a start then translates nothing, here or on a read-only disk.
 RUN mkdir -p node_modules/.cache data && chown node:node node_modules/.cache data
 USER node
-RUN node --no-memory-reducer server/start.js --check \
+RUN node server/start.js --check \
  && node --max-semi-space-size=4 desk/start.js --help > /dev/null \
  && node desk/serve.js --check \
  && chmod -R a+rX node_modules/.cache
@@ -66,4 +66,4 @@ STOPSIGNAL SIGTERM
 # Whether to start it anew. Whether to send visitors is another question: /api/health answers that one.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s --retries=3 \
   CMD ["node", "-e", "require('node:http').get({ host: '127.0.0.1', port: process.env.PORT || 3000, path: '/api/live' }, ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
-CMD ["node", "--no-memory-reducer", "server/start.js"]
+CMD ["node", "--no-memory-reducer", "--max-semi-space-size=16", "server/start.js"]

@@ -7,6 +7,7 @@ import { describe, it } from 'node:test';
 
 import { API } from '#shared/api.ts';
 import { newestRelease } from '#server/http/releases.ts';
+import { SERVING_FLAGS } from '#server/restart/serving-flags.js';
 import { TEST_CAMPAIGN, TEST_DIST } from '#testing/built-site.ts';
 import { inFolder } from '#testing/folder.ts';
 import { codeIn, startInbox } from '#testing/inbox.ts';
@@ -122,6 +123,14 @@ describe('the image', () => {
       new RegExp(`^ARG NODE_IMAGE=\\S*/node:${PACKAGE.devDependencies['node']}-slim`, 'm'),
     );
     assert.match(DOCKERFILE, new RegExp(`image\\.version="${PACKAGE.version}"`));
+  });
+
+  it('starts the page with the flags that npm start gives it, and so do the instructions', () => {
+    const [, command = '[]'] = /^CMD (.+)$/m.exec(DOCKERFILE) ?? [];
+    const alone = ['node', ...SERVING_FLAGS, 'server/start.js'];
+    assert.deepEqual(JSON.parse(command), alone);
+    const operating = readFileSync(path.join(PROJECT_FOLDER, 'docs', 'operating.md'), 'utf8');
+    assert.ok(operating.includes(`\`${alone.join(' ')}\``), 'docs/operating.md, "One process"');
   });
 
   it('is built from what .dockerignore lets through', () => {

@@ -342,7 +342,6 @@ async function translatedFiles(): Promise<number> {
     'NODE_DEBUG_NATIVE=COMPILE_CACHE',
     IMAGE,
     'node',
-    '--no-memory-reducer',
     'server/start.js',
     '--check',
   );

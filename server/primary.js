@@ -10,6 +10,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { bornAt, removeRunning, runningFile, writeRunning } from './restart/running-page.js';
+import { SERVING_FLAGS } from './restart/serving-flags.js';
 
 /** @typedef {{ readonly status: number, readonly sentence: string }} Health */
 /** @typedef {{ readonly type: 'ready', readonly health?: Health, readonly warnings?: readonly string[] } | { readonly type: 'ended', readonly why: string }} Start */
@@ -81,7 +82,7 @@ function complain(text) {
  * @returns {Page}
  */
 function startPage(args) {
-  cluster.setupPrimary({ exec, args: [...args], execArgv: ['--no-memory-reducer'], stdio });
+  cluster.setupPrimary({ exec, args: [...args], execArgv: SERVING_FLAGS, stdio });
   const worker = cluster.fork();
   const child = worker.process;
   let lastWords = '';

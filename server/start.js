@@ -27,7 +27,7 @@ await startChecked({
 const COLLECT_AFTER_MS = 1_000;
 
 // From here V8 collects its old space when it has grown by 75 %. Each collection also drops compiled code that is unused at the moment, so
-// no collection runs merely because the process is idle (--no-memory-reducer, which primary.js gives to the worker).
+// no collection runs merely because the process is idle (--no-memory-reducer, restart/serving-flags.js).
 const startIsOver = () => setFlagsFromString('--heap-growing-percent=75');
 // A server that takes the place of another has collected before it served (main.ts).
 if (process.argv.includes('--beside')) startIsOver();

@@ -1,11 +1,12 @@
-// The production command as a process (`node --no-memory-reducer server/start.js` on a free port), with a fresh database and a
-// real SMTP server.
+// The production command as a process (`node server/start.js` with its flags, on a free port), with a fresh database and a real SMTP
+// server.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
+import { SERVING_FLAGS } from '#server/restart/serving-flags.js';
 import { ensureBuilt, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createPostgresDatabase, type Engine } from '#testing/databases.ts';
 import { KEPT_COMPILED } from '#testing/environment.ts';
@@ -43,7 +44,7 @@ export async function startSiteProcess(
   const campaign =
     project === PROJECT_FOLDER ? { CAMPAIGN_FOLDER: env['CAMPAIGN_FOLDER'] ?? TEST_CAMPAIGN } : {};
   if (campaign.CAMPAIGN_FOLDER) ensureBuilt(campaign.CAMPAIGN_FOLDER);
-  const child = spawn(process.execPath, ['--no-memory-reducer', path.join(project, 'server', file)], {
+  const child = spawn(process.execPath, [...SERVING_FLAGS, path.join(project, 'server', file)], {
     cwd: folder,
     env: {
       PATH: process.env['PATH'],

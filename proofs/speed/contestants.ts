@@ -1,5 +1,6 @@
-// The two programs that are compared: ours as in production, and the floor (floor.ts). Both are started in the same way, and
-// each writes its log, ours at its usual level, into a file: a pipe would make the visitors' process read every line of it.
+// The two programs that are compared: ours as in production, with the flags that it gives Node, and the floor (floor.ts) as most programs
+// are started, without any. Each writes its log, ours at its usual level, into a file: a pipe would make the visitors' process read every
+// line of it.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
@@ -9,6 +10,7 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
 import { PROJECT_FOLDER } from '#build/vite-config.ts';
+import { SERVING_FLAGS } from '#server/restart/serving-flags.js';
 import { ensureBuilt, TEST_CAMPAIGN } from '#testing/built-site.ts';
 import { createPostgresDatabase, type Engine } from '#testing/databases.ts';
 import { freePort } from '#testing/free-port.ts';
@@ -89,7 +91,7 @@ export async function start({ name, script, folder, env }: Entrant, sink: Sink):
   const url = `http://127.0.0.1:${port}`;
   const log = openSync(path.join(folder, LOG_FILE), 'a');
   const begun = performance.now();
-  const child = spawn(process.execPath, ['--no-memory-reducer', script], {
+  const child = spawn(process.execPath, [...(name === 'ours' ? SERVING_FLAGS : []), script], {
     cwd: folder,
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env, PORT: String(port) },
     stdio: ['ignore', log, log],

@@ -1,6 +1,6 @@
 // How fast the server is, how long it takes to start and what memory it holds: beside the least that the same work costs, in one
 // run, in turns. The ratios are the result. Each part replaces its own section of docs/measured/performance.md.
-//   speed.ts [sqlite] [postgres] [--only static,flows,memory,leads] [--short] [--flows 50000] [--leads 1000000] [--dry]
+//   speed.ts [sqlite] [postgres] [--only static,flows,memory,leads] [--short] [--flows 100000] [--leads 1000000] [--dry]
 //   speed.ts postgres --only processes: one, two and four processes on one PostgreSQL
 //   speed.ts sqlite --only long-run: a million flows on half a million leads, ours alone; takes an hour and 8 GB of disk
 // Fails when memory grows or a flow did not become a lead; never for a time. Needs Linux. npm run measure:server.
@@ -52,7 +52,7 @@ const PACE: Pace = short
 /** The ratio of many leads to a few is near one: it takes more turns to measure the difference. */
 const LEADS_PACE: Pace = { ...PACE, rounds: short ? 3 : 9 };
 const STARTS = short ? 1 : 5;
-const FLOWS = Number(values.flows ?? (short ? 1_000 : 50_000));
+const FLOWS = Number(values.flows ?? (short ? 1_000 : 100_000));
 const LONG_RUN = short ? { flows: 2_000, leadsBefore: 1_000 } : { flows: 1_000_000, leadsBefore: 500_000 };
 const LEADS = Number(values.leads ?? (short ? 20_000 : 1_000_000));
 
