@@ -1,4 +1,4 @@
 // The first file of `npm run desk`.
 import { startChecked } from '../server/platform/checked-start.js';
 
-await startChecked({ name: 'desk', builds: false, run: () => import('./desk.ts') });
+await startChecked({ name: 'desk', builds: false, serves: false, run: () => import('./desk.ts') });

@@ -16,6 +16,7 @@ let collectGarbage = () => {};
 await startChecked({
   name: 'server',
   builds: process.argv.includes('--check'),
+  serves: true,
   run: async () => {
     // Before the rest: --check ends in there.
     ({ collectGarbage } = await import('./platform/collect-garbage.ts'));

@@ -2,7 +2,7 @@
 // rows as they stand say the same, both ways. Changes nothing.
 import { sql } from 'kysely';
 
-import { collectGarbage, createCollector } from '#server/platform/collect-garbage.ts';
+import { createCollector } from '#server/platform/collect-garbage.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { pagesAfter } from '#server/db/engine/page-through-table.ts';
 import {
@@ -95,8 +95,6 @@ export async function verifyChain(
   let head: ChainHead = { position: 0, hash: GENESIS };
   let after = Number.MIN_SAFE_INTEGER;
   let isAnchored = anchor?.position === 0 && anchor.hash === GENESIS;
-  // What starting left: the peak is 10 MB lower.
-  collectGarbage();
   const collect = createCollector();
 
   /** @returns whether there was anything to check */

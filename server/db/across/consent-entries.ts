@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
+import { statement, type Value } from '#server/db/engine/statement.ts';
 import {
   ANSWERS,
   removalProofOf,
@@ -73,7 +74,7 @@ export type ChainFault = {
 /** What the content of an entry can be. */
 export type Sealed = ConsentProof | WithdrawalProof | RemovalProof | ErasureNote | AcceptanceNote;
 
-const PAGE_SIZE = 200;
+const PAGE_SIZE = 100;
 
 /** Hash of what is wrong, for {@link ChainFault}. */
 export const stateOf = (...what: readonly unknown[]): string => sha256(JSON.stringify(what)).slice(0, 32);
@@ -169,54 +170,53 @@ const differences = (
     )
     .map(([field]) => field);
 
+const pageAfter = statement((db, value: Value<{ readonly after: number }>) =>
+  db
+    // The page first: either database then looks up the few rows that belong to it by their keys.
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('consent_chain')
+        .selectAll()
+        .where('position', '>', value('after'))
+        .orderBy('position')
+        .limit(PAGE_SIZE)
+        .as('k'),
+    )
+    .leftJoin('consent_receipts as r', 'r.id', 'k.receipt_id')
+    .leftJoin('withdrawals as t', 't.id', 'k.receipt_id')
+    .leftJoin('suppression_removals as x', 'x.id', 'k.receipt_id')
+    .leftJoin('leads as l', (join) =>
+      join.on('l.id', '=', sql<string>`coalesce(r.lead_id, t.lead_id, x.lead_id)`),
+    )
+    .leftJoin('submissions as s', 's.id', 'r.submission_id')
+    .leftJoin('consent_wordings as w', 'w.version', 'r.consent_version')
+    .selectAll('k')
+    .select([
+      'x.reasons',
+      'x.note',
+      'l.email',
+      ...ANSWERS,
+      'r.consent_version',
+      'w.text',
+      'r.verified_from_address',
+      'r.same_browser',
+      't.way',
+    ])
+    .select((eb) => [
+      eb.fn.coalesce('r.id', 't.id', 'x.id').as('id'),
+      eb.fn.coalesce('r.client_address', 't.client_address').as('client_address'),
+      eb.fn.coalesce('r.user_agent', 't.user_agent').as('user_agent'),
+      // As text: a stranger may have put a number there that is too large to be read as one.
+      eb.cast<string | null>('r.given_at', 'text').as('given_at'),
+      eb.cast<string | null>('r.verified_at', 'text').as('verified_at'),
+      eb.cast<string | null>('t.withdrawn_at', 'text').as('withdrawn_at'),
+      eb.cast<string | null>('x.removed_at', 'text').as('removed_at'),
+    ])
+    .orderBy('k.position'),
+);
+
 /** A page of entries, each with what the rows that it is about say now. */
-export async function entriesAfter(db: Db, after: number) {
-  return (
-    db
-      // The page first: either database then looks up the few rows that belong to it by their keys.
-      .selectFrom((eb) =>
-        eb
-          .selectFrom('consent_chain')
-          .selectAll()
-          .where('position', '>', after)
-          .orderBy('position')
-          .limit(PAGE_SIZE)
-          .as('k'),
-      )
-      .leftJoin('consent_receipts as r', 'r.id', 'k.receipt_id')
-      .leftJoin('withdrawals as t', 't.id', 'k.receipt_id')
-      .leftJoin('suppression_removals as x', 'x.id', 'k.receipt_id')
-      .leftJoin('leads as l', (join) =>
-        join.on('l.id', '=', sql<string>`coalesce(r.lead_id, t.lead_id, x.lead_id)`),
-      )
-      .leftJoin('submissions as s', 's.id', 'r.submission_id')
-      .leftJoin('consent_wordings as w', 'w.version', 'r.consent_version')
-      .selectAll('k')
-      .select([
-        'x.reasons',
-        'x.note',
-        'l.email',
-        ...ANSWERS,
-        'r.consent_version',
-        'w.text',
-        'r.verified_from_address',
-        'r.same_browser',
-        't.way',
-      ])
-      .select((eb) => [
-        eb.fn.coalesce('r.id', 't.id', 'x.id').as('id'),
-        eb.fn.coalesce('r.client_address', 't.client_address').as('client_address'),
-        eb.fn.coalesce('r.user_agent', 't.user_agent').as('user_agent'),
-        // As text: a stranger may have put a number there that is too large to be read as one.
-        eb.cast<string | null>('r.given_at', 'text').as('given_at'),
-        eb.cast<string | null>('r.verified_at', 'text').as('verified_at'),
-        eb.cast<string | null>('t.withdrawn_at', 'text').as('withdrawn_at'),
-        eb.cast<string | null>('x.removed_at', 'text').as('removed_at'),
-      ])
-      .orderBy('k.position')
-      .execute()
-  );
-}
+export const entriesAfter = async (db: Db, after: number) => (await pageAfter(db, { after })).rows;
 
 /** What a proof made now would say. Rows that it should refer to may be gone: their fields are null then, and differ. */
 function standingOf(row: Row): Partial<ConsentProof & WithdrawalProof & RemovalProof> | null {

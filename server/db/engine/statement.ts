@@ -1,6 +1,6 @@
-// Statements that Kysely composes once, at their first use, for what every visitor needs. Composing a text costs several times what SQLite
-// takes to answer it; with fewer statements and shared lookups this took a flow from 6.1 to 2.4 ms of processor time
-// (docs/decisions/0018-asked-once.md).
+// Statements that Kysely composes once, at their first use, for what every visitor needs and for the pages of a long table. Composing a
+// text costs several times what SQLite takes to answer it; with fewer statements and shared lookups this took a flow from 6.1 to 2.4 ms of
+// processor time (docs/decisions/0018-asked-once.md).
 import type { CompiledQuery, QueryResult } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
