@@ -1,4 +1,6 @@
 // The proofs of a person's consent: sealed, checked with the whole chain they stand in, and as a page to print.
+import { setImmediate } from 'node:timers/promises';
+
 import { consentPage } from '#desk/people/consent-page.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { personalDataOf } from '#desk/people/held-data.ts';
@@ -25,14 +27,15 @@ export type Watching = {
 /** Puts every proof into the chain that can be sealed. */
 export const sealAll = (
   service: Service,
-  { signal, onSealed = () => {} }: Pick<Watching, 'signal'> & Partial<Pick<Watching, 'onSealed'>>,
+  { signal, onSealed }: Pick<Watching, 'signal'> & Partial<Pick<Watching, 'onSealed'>>,
 ): Promise<unknown> => {
   const collect = createCollector();
   return sealConsents(service, {
     shouldStop: () => signal.aborted,
-    onSealed: (sealed) => {
-      onSealed(sealed);
+    ...(onSealed && { onSealed }),
+    rest: () => {
       collect();
+      return setImmediate();
     },
   });
 };

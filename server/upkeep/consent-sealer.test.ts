@@ -7,7 +7,7 @@ import { countNewLeads } from '#server/db/across/new-leads.ts';
 import type { ConsentProof } from '#server/db/tables/consent-chain.ts';
 import { createCollector } from '#server/platform/collect-garbage.ts';
 import { deriveSecrets } from '#server/secrets/secrets.ts';
-import { createSealer } from '#server/upkeep/consent-sealer.ts';
+import { createSealer, sealConsents } from '#server/upkeep/consent-sealer.ts';
 import { agree, verifyReport } from '#testing/consents.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { ask, enter, newestCode } from '#testing/lead-calls.ts';
@@ -77,6 +77,16 @@ describe('sealing beside visitors', () => {
       assert.equal(await server.countRows('consent_chain'), ROWS + 1);
       // A busy machine makes the share smaller, never larger.
       assert.ok(share < 0.5, `${(share * 100).toFixed(0)} % of the time`);
+    }));
+
+  it('rests after a look at rows that are sealed already, of which there may be a million', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      await agree(server, 'ada@example.com');
+      await withdraw(server);
+      await sealConsents(server.service);
+      let rests = 0;
+      const sealed = await sealConsents(server.service, { rest: async () => (rests += 1) });
+      assert.deepEqual({ sealed, rests }, { sealed: 0, rests: 1 });
     }));
 });
 

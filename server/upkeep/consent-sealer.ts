@@ -38,13 +38,14 @@ export async function sealConsents(
     onSealed?: (sealed: number) => void;
     /** Takes the id of the first row that is left to processes with a newer secret, and with it all behind it. */
     onLeft?: (id: string) => void;
-    /** Awaited after each batch. */
+    /** Awaited after each batch, and after each page of rows that are sealed already. */
     rest?: () => Promise<unknown>;
   } = {},
 ): Promise<number> {
   let sealed = 0;
   const signer = chainSignerOf(secrets);
   for await (const unsealed of unsealedPages(database.db, begin)) {
+    if (unsealed.length === 0) await rest();
     for (let from = 0; from < unsealed.length && !shouldStop(); from += BATCH_SIZE) {
       const ids = unsealed.slice(from, from + BATCH_SIZE);
       const { messageIdOf } = mail;
