@@ -8,6 +8,7 @@ import type { Schema } from '#server/db/schema.ts';
 import { hashOfContent, hashOfEntry } from '#server/db/tables/consent-chain.ts';
 import { agree, verifyReport } from '#testing/consents.ts';
 import { desk } from '#testing/desk.ts';
+import { until } from '#testing/until.ts';
 import type { ServerUnderTest } from '#testing/server-under-test.ts';
 
 /** Tables that forgeries touch, each after the tables that it refers to. */
@@ -28,16 +29,24 @@ export async function asStranger(
 ): Promise<void> {
   await db.connection().execute(async (connection) => {
     const rules = (on: boolean) =>
-      (engine === 'sqlite'
-        ? sql.raw(`pragma foreign_keys = ${on ? 'on' : 'off'}`)
-        : sql.raw(`set session_replication_role = ${on ? 'origin' : 'replica'}`)
-      ).execute(connection);
+      engine === 'sqlite'
+        ? setForeignKeys(connection, on)
+        : sql.raw(`set session_replication_role = ${on ? 'origin' : 'replica'}`).execute(connection);
     await rules(false);
     try {
       await work(connection);
     } finally {
       await rules(true);
     }
+  });
+}
+
+/** SQLite ignores the pragma while a transaction is under way, as the server's own work can have one. */
+async function setForeignKeys(db: Db, on: boolean): Promise<void> {
+  await until(async () => {
+    await sql.raw(`pragma foreign_keys = ${on ? 'on' : 'off'}`).execute(db);
+    const { rows } = await sql<{ foreign_keys: number }>`pragma foreign_keys`.execute(db);
+    return rows[0]?.foreign_keys === Number(on);
   });
 }
 

@@ -29,12 +29,11 @@ export function collectGarbage(): void {
 const MOST_GARBAGE_BYTES = 12e6;
 
 /**
- * Makes a collector for work on more rows than memory should hold, and collects what starting left: the peak is 10 MB lower. Call it now and
- * then, as with each page: it collects when 12 MB have come. V8 itself lets the heap of a short program grow to a multiple of its need.
- * Not for a process that serves: visitors make 12 MB in a fraction of a second, and each collection blocks all of them for some 30 ms.
+ * Makes a collector for work on more rows than memory should hold. Call it now and then, as with each page: it collects when 12 MB have come.
+ * V8 itself lets the heap of a short program grow to a multiple of its need. Not for a process that serves: visitors make 12 MB in
+ * a fraction of a second, and each collection blocks all of them for some 30 ms.
  */
 export function createCollector(): () => void {
-  collectGarbage();
   let needed = usedBytes();
   return () => {
     if (usedBytes() < needed + MOST_GARBAGE_BYTES) return;

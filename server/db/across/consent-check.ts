@@ -2,7 +2,7 @@
 // rows as they stand say the same, both ways. Changes nothing.
 import { sql } from 'kysely';
 
-import { createCollector } from '#server/platform/collect-garbage.ts';
+import { collectGarbage, createCollector } from '#server/platform/collect-garbage.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { pagesAfter } from '#server/db/engine/page-through-table.ts';
 import {
@@ -95,6 +95,8 @@ export async function verifyChain(
   let head: ChainHead = { position: 0, hash: GENESIS };
   let after = Number.MIN_SAFE_INTEGER;
   let isAnchored = anchor?.position === 0 && anchor.hash === GENESIS;
+  // What starting left: the peak is 10 MB lower.
+  collectGarbage();
   const collect = createCollector();
 
   /** @returns whether there was anything to check */
@@ -130,7 +132,7 @@ export async function verifyChain(
   let signed = await signedHead(db, signer);
   while (await checkRest()) signed = await signedHead(db, signer);
   for (const fault of await headFaults(db, signed, head)) report(fault);
-  await findForgotten(db, now, report);
+  await findForgotten(db, { now, collect, report });
   if (anchor !== undefined && !isAnchored) report({ kind: 'anchor', position: anchor.position, state: '' });
   return { entries, erased, head, faultCount, faults, accepted };
 }
@@ -248,8 +250,10 @@ const hashAt = async (db: Db, position: number): Promise<string | undefined> =>
     ?.hash;
 
 /** Reports receipts and withdrawals that should have been sealed by now. The newest still wait for the outcome of their mail. */
-async function findForgotten(db: Db, now: number, report: (fault: ChainFault) => void): Promise<void> {
-  const collect = createCollector();
+async function findForgotten(
+  db: Db,
+  { now, collect, report }: { now: number; collect: () => void; report: (fault: ChainFault) => void },
+): Promise<void> {
   for await (const ids of unsealedPages(db, '')) {
     collect();
     if (ids.length === 0) continue;
