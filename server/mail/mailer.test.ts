@@ -5,7 +5,9 @@ import { describe, it } from 'node:test';
 
 import { SMTPServer } from 'smtp-server';
 
-import { createSmtpMailer } from '#server/mail/mailer.ts';
+import { createMailer, createSmtpMailer } from '#server/mail/mailer.ts';
+import { readConfig } from '#server/settings/settings.ts';
+import { startInbox } from '#testing/inbox.ts';
 
 /** A mail server without TLS that keeps every login it is offered. */
 async function startClearTextServer(): Promise<{
@@ -37,7 +39,8 @@ async function startClearTextServer(): Promise<{
 }
 
 const MAIL = { id: 'id', to: 'ada@example.com', subject: 'Subject', text: 'Text', html: '<p>Text</p>' };
-const mailerFor = (url: string) => createSmtpMailer({ url, dkim: null, from: 'Guide <guide@example.com>' });
+const mailerFor = (url: string) =>
+  createSmtpMailer({ url, dkim: null, from: { name: 'Guide', address: 'guide@example.com' } });
 
 describe('a login', () => {
   it('never goes in clear to another machine, unless the address says that it may', async () => {
@@ -101,7 +104,7 @@ describe('a mail', () => {
       url: `smtp://127.0.0.1:${port}`,
       dkim: null,
       // No address that a visitor may type; an operator's own server may have one.
-      from: '"Übermut: ein Leitfaden" <info&guide@exämple.com>',
+      from: { name: 'Übermut: ein Leitfaden', address: 'info&guide@exämple.com' },
     });
     try {
       const outcome = await mailer.send({ ...MAIL, to: 'leads&co@münchen' }, new AbortController().signal);
@@ -112,6 +115,31 @@ describe('a mail', () => {
     } finally {
       mailer.close();
       server.close();
+    }
+  });
+
+  it('names its sender as MAIL_FROM does', async () => {
+    const inbox = await startInbox();
+    try {
+      for (const name of [
+        'Guide',
+        'Acme: The Guide',
+        'Tom: Guides;',
+        'Acme (EU) Ltd.',
+        '5" Guide \\ Co',
+        'Acme, Inc.',
+        'guide@example.org',
+        'Anna’s “best” Führer: für alle, die noch nie einen Führer gelesen haben',
+      ]) {
+        const read = readConfig({ SMTP_URL: inbox.url, MAIL_FROM: `${name} <guide@example.com>` });
+        assert(read.type === 'config', name);
+        const mailer = createMailer(read.config, { title: '', folder: '', announce: () => {} });
+        await mailer.send(MAIL, new AbortController().signal);
+        mailer.close();
+        assert.deepEqual(inbox.mails.at(-1)?.parsed.from, { name, address: 'guide@example.com' });
+      }
+    } finally {
+      await inbox.close();
     }
   });
 

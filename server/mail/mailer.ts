@@ -11,6 +11,7 @@ import SMTPPool from 'nodemailer/lib/smtp-pool';
 import { composeMessage } from '#server/mail/compose-message.ts';
 import { createSigner } from '#server/mail/dkim-key.ts';
 import { domainOf } from '#server/platform/domain-of.ts';
+import type { Mailbox } from '#server/settings/setting-rules.ts';
 import type { Config, DkimConfig } from '#server/settings/settings.ts';
 import { needsTls } from '#server/platform/smtp-url.ts';
 import { meaningOf, type AnswerMeaning } from '#server/platform/mail-server-answers.ts';
@@ -91,7 +92,7 @@ export function createSmtpMailer({
 }: {
   url: string;
   dkim: DkimConfig | null;
-  from: string;
+  from: Mailbox;
   returnPathOf?: ReturnPathOf | undefined;
 }): Mailer {
   const pool = new SMTPPool({
@@ -111,7 +112,7 @@ export function createSmtpMailer({
           {
             id: mail.id,
             // The address to which mail servers return reports. Readers see `from`.
-            from: returnPathOf?.(mail.id) ?? inAscii(addressIn(from)),
+            from: returnPathOf?.(mail.id) ?? inAscii(from.address),
             to: inAscii(mail.to),
             read: () => {
               isConnected = true;
@@ -175,7 +176,7 @@ const handOver = (pool: SMTPPool, { id, from, to, read }: Composed, signal: Abor
  */
 function createFileMailer(
   folder: string,
-  from: string,
+  from: Mailbox,
   announce: (mail: Mail, file: string) => void,
 ): Mailer {
   makeWholeFolderPrivate(folder);
@@ -197,23 +198,24 @@ function createFileMailer(
   };
 }
 
-const senderDomainOf = (from: string): string => domainToASCII(domainOf(from).replace(/>$/, ''));
+const senderDomainOf = ({ address }: Mailbox): string => domainToASCII(domainOf(address));
 
-const messageIdOf = (mailId: string, from: string): string => `<${mailId}@${senderDomainOf(from)}>`;
+const messageIdOf = (mailId: string, from: Mailbox): string => `<${mailId}@${senderDomainOf(from)}>`;
 
 /** The id by which Gmail counts complaints: three names of ours, and one of the sender (5 to 15 characters). Not personal. */
-const feedbackIdOf = (kind: string, from: string): string => {
+const feedbackIdOf = (kind: string, from: Mailbox): string => {
   const sender = senderDomainOf(from)
     .toLowerCase()
     .replaceAll(/[^a-z\d]/g, '');
   return `${kind}:mail:lead-page:${sender.slice(0, 15).padEnd(5, '0')}`;
 };
 
-const bytesOf = ({ id, to, subject, list, kind, ...content }: Mail, from: string): Buffer =>
+const bytesOf = ({ id, to, subject, list, kind, ...content }: Mail, from: Mailbox): Buffer =>
   composeMessage({
     ...content,
     headers: {
-      From: from,
+      // As a string, it would be parsed, and a name with a colon would become a group.
+      From: { ...from },
       To: { name: '', address: to },
       Subject: subject,
       'Message-ID': messageIdOf(id, from),
@@ -290,13 +292,9 @@ export function explainAccount(error: unknown, url: string): string {
   return `The mail server ${host} cannot be used (${code}): check host and port in SMTP_URL. ${later}`;
 }
 
-/** The From header of our mail. */
-const senderOf = ({ mailFrom, publicUrl }: Pick<Config, 'mailFrom' | 'publicUrl'>, title: string): string =>
-  // Quoted, because a title may hold a colon, a comma or a bracket.
-  mailFrom ?? `${JSON.stringify(title)} <guide@${new URL(publicUrl).hostname}>`;
-
-/** The address alone: a sender is one, or ends with one in angle brackets. */
-const addressIn = (from: string): string => /[^\s<>]+(?=>?$)/.exec(from)?.[0] ?? '';
+/** The sender of our mail. */
+const senderOf = ({ mailFrom, publicUrl }: Pick<Config, 'mailFrom' | 'publicUrl'>, title: string): Mailbox =>
+  mailFrom ?? { name: title, address: `guide@${new URL(publicUrl).hostname}` };
 
 /** An address with its domain in ASCII, as every mail server takes it. */
 function inAscii(address: string): string {
@@ -306,7 +304,7 @@ function inAscii(address: string): string {
 
 /** The address that our mail comes from. */
 export const senderAddress = (config: Pick<Config, 'mailFrom' | 'publicUrl'>): string =>
-  addressIn(senderOf(config, ''));
+  senderOf(config, '').address;
 
 /** Makes the Mailer that the settings ask for. */
 export function createMailer(

@@ -1,11 +1,13 @@
 // The schema of the environment: each setting's name, form, default and the sentence for a bad value. What two settings mean
 // together is in settings-together.ts.
 import { createPublicKey } from 'node:crypto';
+import { domainToASCII } from 'node:url';
 
 import * as z from 'zod/mini';
 
 import { hostUrls } from '#server/platform/postgres-hosts.ts';
 import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
+import { isSingleLine } from '#shared/single-line.ts';
 import {
   ASKS_FROM_NETWORK,
   BREAKER,
@@ -75,6 +77,42 @@ function isNetwork(text: string): boolean {
   if (family === 0 || rest.length > 0) return false;
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
 }
+
+/** A name as readers see it, without quotes, and an e-mail address. */
+export type Mailbox = { readonly name: string; readonly address: string };
+
+const LOCAL_PART = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
+const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i;
+
+/** Unlike a visitor's, an operator's may be at a host of their own network, such as root@localhost. */
+function isOperatorAddress(text: string): boolean {
+  const at = text.lastIndexOf('@');
+  return LOCAL_PART.test(text.slice(0, Math.max(at, 0))) && HOST_NAME.test(domainToASCII(text.slice(at + 1)));
+}
+
+/** A name that a text editor has put into quotes that mean nothing to a mail program. */
+const CURLY_QUOTES = /^[“”„‘’‚].*[“”‘’]\s*(?:<[^<>]*>)?$/;
+
+const mailbox = z.pipe(
+  z
+    .string()
+    .check(
+      z.refine(
+        (text) => !CURLY_QUOTES.test(text),
+        'has curly quotes around it. Write the name without quotes: Guide <guide@example.com>',
+      ),
+    ),
+  textTo(
+    (text): Mailbox => {
+      const [, typed, address = text] = /^([^<>]*)<([^<>]*)>$/.exec(text) ?? [];
+      const name = (typed ?? '').trim();
+      const [, quoted] = /^"((?:[^"\\]|\\.)*)"$/.exec(name) ?? [];
+      return { name: quoted?.replaceAll(/\\(.)/g, '$1') ?? name, address: address.trim() };
+    },
+    ({ name, address }) => isSingleLine(name) && isOperatorAddress(address),
+    'must be one e-mail address, alone or after a name, such as guide@example.com or Guide <guide@example.com>: no "mailto:", no ";"',
+  ),
+);
 
 /** Leaves room for the local part of a return path in an address of 254 characters. */
 const BOUNCE_DOMAIN_MAX_LENGTH = 190;
@@ -156,16 +194,7 @@ export const Environment = z.object({
     'file:./data/leads.db',
   ),
   SMTP_URL: z.optional(url(['smtp:', 'smtps:'], 'smtps://user:password@mail.example.com')),
-  MAIL_FROM: z.optional(
-    z
-      .string()
-      .check(
-        z.regex(
-          /^[^\r\n<>]*<[^\s<>@]+@[^\s<>@]+>$|^[^\s<>@]+@[^\s<>@]+$/,
-          'must be an address such as Guide <guide@example.com>',
-        ),
-      ),
-  ),
+  MAIL_FROM: z.optional(mailbox),
   BOUNCE_DOMAIN: z.optional(
     textTo(
       (text) => text.toLowerCase(),
@@ -243,7 +272,14 @@ export const Environment = z.object({
   MAIL_RETENTION_DAYS: z.optional(retentionDays),
   FUNNEL_COUNTING: z._default(z.enum(['on', 'off'], 'must be on or off'), 'on'),
   OPERATOR_EMAIL: z.optional(
-    z.string().check(z.regex(/^[^\s<>@]+@[^\s<>@]+$/, 'must be an address such as you@example.com')),
+    z
+      .string()
+      .check(
+        z.refine(
+          isOperatorAddress,
+          'must be one e-mail address alone, such as you@example.com: no name, no "mailto:", no ";"',
+        ),
+      ),
   ),
   GUIDE_EMAIL: z._default(z.enum(['off', 'link', 'attachment'], 'must be off, link or attachment'), 'off'),
   NEW_LEAD_EMAIL: z._default(

@@ -296,6 +296,51 @@ describe('settings', () => {
     for (const complaint of complaints) assert.match(complaint, /^[A-Z_]+ .+\.$/);
   });
 
+  it('take one e-mail address where mail comes from and where it goes to, and say what to write', () => {
+    for (const [text, name, address] of [
+      ['guide@example.com', '', 'guide@example.com'],
+      ['<guide@example.com>', '', 'guide@example.com'],
+      ['Acme: The Guide <guide@example.com>', 'Acme: The Guide', 'guide@example.com'],
+      ['"Acme, \\"Inc.\\"" <guide@example.com>', 'Acme, "Inc."', 'guide@example.com'],
+      ['Anna’s “best” guide <anna+news@exämple.com>', 'Anna’s “best” guide', 'anna+news@exämple.com'],
+      ['root@localhost', '', 'root@localhost'],
+    ] as const) {
+      assert.deepEqual(configOf({ MAIL_FROM: text }).mailFrom, { name, address }, text);
+      if (name === '' && text === address)
+        assert.equal(configOf({ OPERATOR_EMAIL: text }).operatorEmail, address);
+    }
+    for (const wrong of [
+      'guide@example.com;',
+      'mailto:guide@example.com',
+      'guide@example..com',
+      '.guide@example.com',
+      'guide@-example.com',
+      'guide@[192.0.2.1]',
+      'a@example.com, b@example.com',
+      'guide@example.com Guide',
+      'nobody',
+      '@example.com',
+    ])
+      for (const setting of [
+        { MAIL_FROM: wrong },
+        { MAIL_FROM: `Guide <${wrong}>` },
+        { OPERATOR_EMAIL: wrong },
+      ])
+        assert.match(
+          complaintsOf(setting).join(),
+          /^(?:MAIL_FROM|OPERATOR_EMAIL) must be one e-mail address.*, such as \S+@example\.com.*no "mailto:", no ";"\.$/,
+          JSON.stringify(setting),
+        );
+    for (const curly of [
+      '“Guide” <guide@example.com>',
+      '“Guide <guide@example.com>”',
+      '‘Guide’ <guide@example.com>',
+    ])
+      assert.deepEqual(complaintsOf({ MAIL_FROM: curly }), [
+        'MAIL_FROM has curly quotes around it. Write the name without quotes: Guide <guide@example.com>.',
+      ]);
+  });
+
   it('demand a secret with PostgreSQL, where several processes must share it', () => {
     assert.match(complaintsOf({ DATABASE_URL: 'postgres://db/leads' }).join(), /^APP_SECRET must be set/);
   });

@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { DatabaseAddress } from '#server/platform/database-url.ts';
 import { bareAtWarnings, loginComplaints } from '#server/settings/addresses-in-settings.ts';
 import { databaseAt, postgresWarnings, resolveDatabase } from '#server/settings/database-setting.ts';
-import { Environment, SETTING_NAMES, type DeskRole } from '#server/settings/setting-rules.ts';
+import { Environment, SETTING_NAMES, type DeskRole, type Mailbox } from '#server/settings/setting-rules.ts';
 import { complaintsAcrossSettings } from '#server/settings/settings-together.ts';
 import { smtpWarnings } from '#server/settings/smtp-setting.ts';
 
@@ -32,7 +32,7 @@ export type Config = {
   readonly database: DatabaseAddress;
   readonly mail: MailConfig;
   /** Null: the product title at the host of PUBLIC_URL, which real mail servers will distrust. */
-  readonly mailFrom: string | null;
+  readonly mailFrom: Mailbox | null;
   /** The domain of return paths, a different one for each mail; null: they are the address of MAIL_FROM. */
   readonly bounceDomain: string | null;
   /** What authenticates the events of each mail provider; null: its events are refused. */
