@@ -132,6 +132,7 @@ describe('the doctor', () => {
         secretIds: [],
         newestAt: null,
         deadEvents: 0,
+        refusesEverybody: false,
         writeFault: null,
       };
       const about = (clockAheadMs: number) => examineClock({ ...look, clockAheadMs }, NOW)[0];

@@ -142,6 +142,23 @@ describe('the doctor', () => {
       }
     }));
 
+  it('says that the mail server refuses everybody', () =>
+    withInstance({ engine: 'sqlite' }, async (instance) => {
+      const problems = async () =>
+        (await findingsAbout('mail account', instance)).filter(({ state }) => state === 'problem');
+      assert.deepEqual(await problems(), []);
+      using database = new DatabaseSync(path.join(instance.folder, 'data/leads.db'));
+      const insert = database.prepare(
+        `insert into outbox (id, recipient, recipient_domain, network, state, reply, created_at, turn_at, due_at, finished_at)
+         values (?, 'ada@example.com', ?, ?, 'failed', '550 no', 1, 1, 1, ?)`,
+      );
+      for (let count = 1; count <= 3; count += 1)
+        insert.run(`mail ${count}`, `${count}.example`, `198.51.100.${count}`, Date.now());
+      const [found, ...others] = await problems();
+      assert.match(found?.sentence ?? '', /^The mail server refused everybody within the last hour/);
+      assert.deepEqual(others, []);
+    }));
+
   it('says that events were given up', () =>
     withInstance({ engine: 'sqlite' }, async (instance) => {
       const env = { WEBHOOK_URLS: 'https://crm.example.com/leads' };

@@ -16,7 +16,7 @@ import { examineDmarc } from '#desk/doctor/dmarc.ts';
 import { createDns } from '#server/platform/dns.ts';
 import { dnsDomainOf } from '#desk/doctor/domains.ts';
 import { about, within, type Finding } from '#desk/doctor/finding.ts';
-import { examineMailAccount } from '#desk/doctor/mail-account.ts';
+import { examineMailAccount, judgeRefusals } from '#desk/doctor/mail-account.ts';
 import { examineMailExchange } from '#desk/doctor/mail-exchange.ts';
 import { examinePage } from '#desk/doctor/page.ts';
 import { examineReverseDns } from '#desk/doctor/reverse-dns.ts';
@@ -105,6 +105,10 @@ async function lookAround(
         view.then((seen) => judgeWebhooks(config, seen.look)),
       ),
       look('mail account', examineMail(config, { now, signal })),
+      look(
+        'mail account',
+        view.then((seen) => judgeRefusals(seen.look)),
+      ),
       examineNames(config, { dnsServers, signal, look }),
       ...(sampleTo === null
         ? []
@@ -181,10 +185,10 @@ async function examineDiskOf({ database }: Config, folder: string): Promise<read
 }
 
 async function examineMail(
-  { mail }: Config,
+  { mail, publicUrl }: Config,
   { now, signal }: { now: number; signal: AbortSignal },
 ): Promise<readonly Finding[]> {
-  if (mail.kind === 'smtp') return examineMailAccount(mail.url, { now, signal });
+  if (mail.kind === 'smtp') return examineMailAccount(mail.url, { publicUrl, now, signal });
   return [
     about('mail account').warning(
       'SMTP_URL is not set: each e-mail is written to a file in data/mail/, and nobody gets a code.',

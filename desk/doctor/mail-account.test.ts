@@ -51,7 +51,11 @@ const CLEAR: SMTPServerOptions = {
 };
 
 const states = async (url: string, signal = never()) => {
-  const findings = await examineMailAccount(url, { now: NOW, signal });
+  const findings = await examineMailAccount(url, {
+    publicUrl: 'https://guide.example.com',
+    now: NOW,
+    signal,
+  });
   return findings.map(({ state, sentence }) => `${state}: ${sentence}`);
 };
 
@@ -112,7 +116,11 @@ describe('the mail account', () => {
         (await states(url))[0],
         'ok: The connection to 0.0.0.0 is encrypted (TLSv1.3), with a certificate that can be trusted.',
       );
-      const [ending] = await examineMailAccount(url, { now: Date.UTC(2119, 11, 25), signal: never() });
+      const [ending] = await examineMailAccount(url, {
+        publicUrl: 'https://guide.example.com',
+        now: Date.UTC(2119, 11, 25),
+        signal: never(),
+      });
       assert.equal(ending?.state, 'warning');
       assert.match(ending.sentence, /Its certificate ends in 7 days/);
     }));

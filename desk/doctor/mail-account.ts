@@ -5,6 +5,7 @@ import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import SMTPTransport from 'nodemailer/lib/smtp-transport';
 
 import { about, type Finding } from '#desk/doctor/finding.ts';
+import type { Look } from '#server/db/whole/look-at-database.ts';
 import { connectionOptions, explainAccount } from '#server/mail/mailer.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import { isLoopback } from '#server/platform/loopback.ts';
@@ -18,15 +19,16 @@ const SOON_DAYS = 14;
 
 /**
  * @param url a value of SMTP_URL
+ * @param publicUrl a value of PUBLIC_URL
  * @param now milliseconds since 1970
  * @param signal ends it
  */
 export async function examineMailAccount(
   url: string,
-  { now, signal }: { now: number; signal: AbortSignal },
+  { publicUrl, now, signal }: { publicUrl: string; now: number; signal: AbortSignal },
 ): Promise<readonly Finding[]> {
   const transport = new SMTPTransport({
-    ...connectionOptions(url),
+    ...connectionOptions(url, publicUrl),
     connectionTimeout: STEP_MS,
     greetingTimeout: STEP_MS,
     dnsTimeout: STEP_MS,
@@ -76,6 +78,16 @@ export async function examineMailAccount(
     connection.close();
   }
 }
+
+/** @param look null when the database could not be read, or there is none */
+export const judgeRefusals = (look: Look | null): readonly Finding[] =>
+  look?.refusesEverybody
+    ? [
+        problem(
+          'The mail server refused everybody within the last hour, and took no mail. Read its words (npm run -s desk -- lost), and check SMTP_URL, MAIL_FROM and the account with the provider.',
+        ),
+      ]
+    : [];
 
 function judgeEncryption(
   connection: SMTPConnection,

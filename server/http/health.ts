@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { createWriteCheck, pingDatabase } from '#server/db/whole/database-health.ts';
-import { findStandstill } from '#server/db/tables/outbox-waiting.ts';
+import { findStandstill, refusesEverybody } from '#server/db/tables/outbox-waiting.ts';
 import { writeFaultOf } from '#server/db/engine/outages.ts';
 import type { SendError } from '#server/http/errors.ts';
 import { WRITE_FAULTS } from '#server/http/write-faults.ts';
@@ -35,7 +35,7 @@ export function addLiveRoute(app: FastifyInstance): void {
 }
 
 /**
- * Adds `GET /api/health`: 200; or 503 when the database does not answer, takes no writes or its file is gone, when mail is stuck or
+ * Adds `GET /api/health`: 200; or 503 when the database does not answer, takes no writes or its file is gone, when mail is stuck, refused or
  * so slow that forms are refused, or when the process stops and no other takes its place. Its sentences are for monitors and
  * operators, and so in English in every campaign.
  */
@@ -55,6 +55,10 @@ export function addHealthRoute(
       }
       const fault = await findWriteFault();
       if (fault !== null) return sick(WRITE_FAULTS[database.engine][fault]);
+      if (await refusesEverybody(database.db, clock()))
+        return sick(
+          'The mail server refuses our mail to everybody. Its words are in "desk lost"; check SMTP_URL, MAIL_FROM and the account with the provider.',
+        );
       const stuck = await findStandstill(database.db, { now: clock(), forMs: STUCK_AFTER_MS });
       if (stuck?.forEverybody) return sick('No mail has gone out for more than two minutes.');
       const backlog = await mailBacklog.state(database.db, clock());

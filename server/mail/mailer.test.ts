@@ -40,7 +40,12 @@ async function startClearTextServer(): Promise<{
 
 const MAIL = { id: 'id', to: 'ada@example.com', subject: 'Subject', text: 'Text', html: '<p>Text</p>' };
 const mailerFor = (url: string) =>
-  createSmtpMailer({ url, dkim: null, from: { name: 'Guide', address: 'guide@example.com' } });
+  createSmtpMailer({
+    url,
+    publicUrl: 'http://localhost:3000',
+    dkim: null,
+    from: { name: 'Guide', address: 'guide@example.com' },
+  });
 
 describe('a login', () => {
   it('never goes in clear to another machine, unless the address says that it may', async () => {
@@ -87,6 +92,103 @@ describe('a login', () => {
   });
 });
 
+describe('the greeting', () => {
+  it('names the host of PUBLIC_URL, or what SMTP_URL says', async () => {
+    let said = '';
+    const server = createServer((socket) => {
+      socket.write('220 ready\r\n');
+      socket.on('data', (chunk) => {
+        said += chunk.toString();
+        socket.write('250 yes\r\n');
+      });
+      socket.on('error', () => {});
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    try {
+      for (const [publicUrl, words, name] of [
+        ['https://guide.example.com/x', '', 'guide.example.com'],
+        ['https://guide.example.com', '?name=mail.example.com', 'mail.example.com'],
+        ['https://büro.example.com', '', 'xn--bro-hoa.example.com'],
+        ['http://localhost:3000', '', null],
+        ['http://192.0.2.1', '', null],
+      ] as const) {
+        said = '';
+        const from = { name: '', address: 'guide@example.com' };
+        const mailer = createSmtpMailer({ url: url + words, publicUrl, dkim: null, from });
+        assert.equal(await mailer.tryAccount(), null);
+        mailer.close();
+        const [, greeted] = /^EHLO (.*)\r$/m.exec(said) ?? [];
+        if (name === null) assert.notEqual(greeted, new URL(publicUrl).hostname);
+        else assert.equal(greeted, name);
+      }
+    } finally {
+      server.close();
+    }
+  });
+});
+
+describe('a mail account that cannot be used', () => {
+  /** Answers each command with the reply that fits it first. */
+  const startServer = async (replies: readonly (readonly [RegExp, string])[]) => {
+    const server = createServer((socket) => {
+      socket.write(`${replies.find(([on]) => on.test('connect'))?.[1] ?? '220 ready'}\r\n`);
+      socket.on('data', (chunk) =>
+        socket.write(`${replies.find(([on]) => on.test(chunk.toString()))?.[1] ?? '250 yes'}\r\n`),
+      );
+      socket.on('error', () => {});
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return { port: (server.address() as AddressInfo).port, close: () => server.close() };
+  };
+  const AUTH = [/^EHLO/, '250-hello\r\n250 AUTH PLAIN LOGIN'] as const;
+
+  for (const [title, replies, sentence] of [
+    [
+      'that takes no login',
+      [[/^AUTH/, '503 5.5.1 Error: authentication not enabled']],
+      /takes no login here \(503\): use the port for sending in SMTP_URL \(587 or 465\), or leave out user and password/,
+    ],
+    [
+      'that wants another kind of login',
+      [AUTH, [/^AUTH PLAIN/, '504 5.5.4 Unrecognized authentication type']],
+      /does not take this kind of login \(504\): add \?authMethod=LOGIN to SMTP_URL/,
+    ],
+    [
+      'that cannot check a login',
+      [AUTH, [/^AUTH/, '454 4.7.0 Temporary authentication failure']],
+      /cannot check the login for now \(454\)\. /,
+    ],
+    [
+      'that knows the user, not the password',
+      [AUTH, [/^AUTH/, '535 5.7.8 no']],
+      /refused the login: check user and password/,
+    ],
+    [
+      'that wants another greeting',
+      [[/^(?:EHLO|HELO)/, '550 5.7.1 Invalid HELO']],
+      /refused our greeting \(550\): .*add \?name=mail\.example\.com/,
+    ],
+    [
+      'that takes no mail from here',
+      [[/^connect/, '554 5.7.1 no']],
+      /refused our greeting \(554\): .*not take mail from this machine/,
+    ],
+  ] as const)
+    it(`because of a mail server ${title} says so, and mail waits`, async () => {
+      const server = await startServer(replies);
+      const mailer = mailerFor(`smtp://user:secret@127.0.0.1:${server.port}`);
+      try {
+        assert.match((await mailer.tryAccount()) ?? '', sentence);
+        const outcome = await mailer.send(MAIL, new AbortController().signal);
+        assert.equal(outcome.type, 'failed for now');
+      } finally {
+        mailer.close();
+        server.close();
+      }
+    });
+});
+
 describe('a mail', () => {
   it('goes between addresses in ASCII, whatever letters their domains and the sender’s name have', async () => {
     // A mail server that shows what came over the line; smtp-server would make letters of "xn--" again.
@@ -102,6 +204,7 @@ describe('a mail', () => {
     const { port } = server.address() as AddressInfo;
     const mailer = createSmtpMailer({
       url: `smtp://127.0.0.1:${port}`,
+      publicUrl: 'https://guide.example.com/x',
       dkim: null,
       // No address that a visitor may type; an operator's own server may have one.
       from: { name: 'Übermut: ein Leitfaden', address: 'info&guide@exämple.com' },

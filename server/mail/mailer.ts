@@ -1,6 +1,7 @@
 // Sends mail: by SMTP when there is an account, into .eml files when there is none. No other file does.
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { isIP } from 'node:net';
 import { Readable } from 'node:stream';
 import { domainToASCII } from 'node:url';
 
@@ -10,11 +11,11 @@ import SMTPPool from 'nodemailer/lib/smtp-pool';
 
 import { composeMessage } from '#server/mail/compose-message.ts';
 import { createSigner } from '#server/mail/dkim-key.ts';
+import { REFUSES_US } from '#server/db/tables/outbox-waiting.ts';
 import { domainOf } from '#server/platform/domain-of.ts';
-import type { Mailbox } from '#server/settings/setting-rules.ts';
-import type { Config, DkimConfig } from '#server/settings/settings.ts';
+import type { Config, DkimConfig, Mailbox } from '#server/settings/settings.ts';
 import { needsTls } from '#server/platform/smtp-url.ts';
-import { meaningOf, type AnswerMeaning } from '#server/platform/mail-server-answers.ts';
+import { isAboutUs, meaningOf, type AnswerMeaning } from '#server/platform/mail-server-answers.ts';
 import { makeWholeFolderPrivate } from '#server/platform/private-files.ts';
 
 export type Mail = {
@@ -34,7 +35,7 @@ export type Mail = {
 type MailSendOutcome =
   /** Replies and reasons are in the server's words; the outbox shortens and cleans them. */
   | { readonly type: 'sent'; readonly reply: string }
-  /** Worth another try: the server is away or busy, or our account is misconfigured. */
+  /** Worth another try: the server is away or busy, or it refuses us, whoever the recipient is. */
   | { readonly type: 'failed for now'; readonly reason: string; readonly errorClass: string }
   /** The server refused this recipient or this message for good. */
   | {
@@ -67,11 +68,15 @@ const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 
 /**
  * The connection settings for a mail server.
- * @param url a value of SMTP_URL
+ * @param url a value of SMTP_URL, of which `?name=` and the like take precedence
+ * @param publicUrl a value of PUBLIC_URL
  */
-export const connectionOptions = (url: string) => ({
+export const connectionOptions = (url: string, publicUrl: string) => ({
   url,
+  ...greetingName(publicUrl),
   ...(needsTls(url) && { requireTLS: true }),
+  // Without a login, a server that has no AUTH on this port would refuse each recipient as a stranger's.
+  forceAuth: new URL(url).username !== '',
   connectionTimeout: TIMEOUT_MS,
   greetingTimeout: TIMEOUT_MS,
   dnsTimeout: TIMEOUT_MS,
@@ -80,23 +85,31 @@ export const connectionOptions = (url: string) => ({
   maxResponseSize: MAX_RESPONSE_BYTES,
 });
 
+/** The name we greet with. Without one, nodemailer says "[127.0.0.1]" in every container, and many servers refuse that. */
+function greetingName(publicUrl: string): { name?: string } {
+  const { hostname } = new URL(publicUrl);
+  return hostname.includes('.') && isIP(hostname) === 0 ? { name: hostname } : {};
+}
+
 /** The address to which reports about a mail are returned. @param mailId {@link Mail.id} */
 type ReturnPathOf = (mailId: string) => string;
 
 /** A Mailer with pooled SMTP connections. @param options returnPathOf: without it, the sender's address */
 export function createSmtpMailer({
   url,
+  publicUrl,
   dkim,
   from,
   returnPathOf,
 }: {
   url: string;
+  publicUrl: string;
   dkim: DkimConfig | null;
   from: Mailbox;
   returnPathOf?: ReturnPathOf | undefined;
 }): Mailer {
   const pool = new SMTPPool({
-    ...connectionOptions(url),
+    ...connectionOptions(url, publicUrl),
     maxConnections: SMTP_CONNECTIONS,
     // Only the outbox tries again; a second, hidden queue would send duplicates.
     maxRequeues: 0,
@@ -256,10 +269,10 @@ function classifyFailure(error: unknown, isConnected: boolean): MailSendOutcome 
             ? details.code
             : 'unknown';
   // A 5yz to another command (login, MAIL FROM) is about our own account, which the operator can repair in time.
-  return status >= 500 && FINAL_COMMANDS.has(command)
-    ? // Each mail has one recipient, so a reply to DATA with such a code is about the address, too.
-      { type: 'refused', reason, errorClass, meaning: meaningOf(details.response ?? '') }
-    : { type: 'failed for now', reason, errorClass };
+  if (status < 500 || !FINAL_COMMANDS.has(command)) return { type: 'failed for now', reason, errorClass };
+  if (isAboutUs(reason)) return { type: 'failed for now', reason, errorClass: REFUSES_US };
+  // Each mail has one recipient, so a reply to DATA with such a code is about the address, too.
+  return { type: 'refused', reason, errorClass, meaning: meaningOf(reason) };
 }
 
 /** Whether the server accepted the connection and then did not reply in time. It may wait for the recipient's server. */
@@ -283,9 +296,18 @@ export function explainAccount(error: unknown, url: string): string {
   const code = details.originalCode ?? details.code ?? 'unknown';
   const command = details.command ?? '';
   const later = 'Mail waits in the outbox and is tried again.';
+  const status = details.responseCode ?? 0;
   if (code === 'EAUTH' || command.startsWith('AUTH')) {
+    if (status >= 400 && status < 500)
+      return `The mail server ${hostname} cannot check the login for now (${status}). ${later}`;
+    if (status === 504)
+      return `The mail server ${hostname} does not take this kind of login (504): add ?authMethod=LOGIN to SMTP_URL. ${later}`;
+    if ([500, 502, 503].includes(status))
+      return `The mail server ${host} takes no login here (${status}): use the port for sending in SMTP_URL (587 or 465), or leave out user and password if it wants none. ${later}`;
     return `The mail server ${hostname} refused the login: check user and password in SMTP_URL. ${later}`;
   }
+  if (status > 0 && /^(?:EHLO|HELO|CONN)$/.test(command))
+    return `The mail server ${hostname} refused our greeting (${status}): it may want another name than the host of PUBLIC_URL (add ?name=mail.example.com to SMTP_URL), or not take mail from this machine. ${later}`;
   if (code === 'ETLS' || code.startsWith('ERR_TLS') || /CERT|SELF_SIGNED|LEAF_SIGNATURE/.test(code)) {
     return `The mail server ${hostname} offers no TLS that can be trusted (${code}), and the login must not go in clear: check host and port in SMTP_URL. ${later}`;
   }
@@ -323,6 +345,12 @@ export function createMailer(
 ): Mailer {
   const from = senderOf(config, title);
   return config.mail.kind === 'smtp'
-    ? createSmtpMailer({ url: config.mail.url, dkim: config.mail.dkim, from, returnPathOf })
+    ? createSmtpMailer({
+        url: config.mail.url,
+        publicUrl: config.publicUrl,
+        dkim: config.mail.dkim,
+        from,
+        returnPathOf,
+      })
     : createFileMailer(folder, from, announce);
 }

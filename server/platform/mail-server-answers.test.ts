@@ -2,7 +2,12 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { meaningOf, meaningOfAll, type AnswerMeaning } from '#server/platform/mail-server-answers.ts';
+import {
+  isAboutUs,
+  meaningOf,
+  meaningOfAll,
+  type AnswerMeaning,
+} from '#server/platform/mail-server-answers.ts';
 
 const ANSWERS: Readonly<Record<AnswerMeaning, readonly string[]>> = {
   'no such address': [
@@ -65,6 +70,44 @@ for (const [meaning, answers] of Object.entries(ANSWERS))
   it(`reads "${meaning}" by the code, not by the words`, () => {
     for (const answer of answers) assert.equal(meaningOf(answer), meaning, answer);
   });
+
+it('tells a final reply about us from one about the recipient', () => {
+  for (const answer of [
+    '504 5.5.2 <[127.0.0.1]>: Helo command rejected: need fully-qualified hostname',
+    '550 5.7.1 <[127.0.0.1]>: Helo command rejected: Host not found',
+    '554 5.7.1 <ada@example.com>: Relay access denied',
+    '550 5.7.1 Unable to relay',
+    '550 relaying denied',
+    '550 5.7.54 SMTP; Unable to relay recipient in non-accepted domain',
+    '530 5.7.1 Authentication required',
+    '530 5.7.0 Must issue a STARTTLS command first',
+    '550 5.7.8 Please log in',
+    '503 AUTH first (#5.5.1)',
+    '550 5.4.5 Daily user sending limit exceeded',
+    '550 5.4.6 Hourly sending quota exceeded for domain example.com',
+    '552 Your plan has reached its monthly limit',
+    '550 Your account has been suspended',
+    '550 5.7.1 Sending account disabled due to abuse',
+    '554 Message rejected: Email address is not verified. The following identities failed the check: ada@example.com',
+    '553 5.7.1 <guide@example.com>: Sender address rejected: not owned by user x',
+    '550 5.1.8 Sender address rejected: Domain not found',
+    '554 5.7.1 Service unavailable; Client host [192.0.2.1] blocked using zen.example.org',
+    '550 5.7.26 This mail has been blocked because the sender is unauthenticated',
+  ])
+    assert.equal(isAboutUs(answer), true, answer);
+  for (const answer of [
+    '550 No such user here',
+    '550 5.1.1 <ada@example.com>: Recipient address rejected: User unknown in relay recipient table',
+    '550 5.2.1 The email account that you tried to reach is disabled',
+    '552 5.2.2 The recipient is over quota',
+    '552 Mailbox quota exceeded',
+    '552 5.3.4 Message size exceeds fixed limit',
+    '550 5.7.1 Message rejected due to content restrictions',
+    '550 5.4.1 Recipient address rejected: Access denied',
+    '550 Nope',
+  ])
+    assert.equal(isAboutUs(answer), false, answer);
+});
 
 it('takes two answers about one delivery for a dead address only when neither says otherwise', () => {
   assert.equal(meaningOfAll(['5.0.0', 'smtp; 550 5.1.1 unknown']), 'no such address');

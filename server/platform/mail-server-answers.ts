@@ -51,6 +51,33 @@ export function meaningOf(answer: string): AnswerMeaning {
   return code.startsWith('7.') ? 'refused' : 'unclear';
 }
 
+/** Bad command order or parameters, or a login first: nothing that a recipient could cause. */
+const CODES_ABOUT_US = /^\s*(?:50[0234]|53[0458])\b|^\s*5\d\d[ -]#?5\.(?:7\.(?:3|8|9|11|54)|1\.[78]|4\.5)\b/;
+const WORDS_ABOUT_US = [
+  /\brelay(?:ing)?\b/i,
+  /\b(?:helo|ehlo)\b/i,
+  /\b(?:un)?authenticat/i,
+  /\bsender\b.*\b(?:rejected|denied|refused|blocked|not (?:allowed|owned|verified))/i,
+  /\bnot (?:allowed|permitted|authori[sz]ed) to send\b|\bnot verified\b|\bsandbox\b/i,
+  /\b(?:client host|your (?:ip|host|server|network))\b/i,
+  /\b(?:your|sender|sending|smtp|customer) (?:\w+ )?(?:account|service|domain)\b.*\b(?:suspend|block|disable|deactivat|lock|restrict|terminat)/i,
+  /\baccount (?:(?:is|has been|was) )?(?:suspended|blocked|terminated)\b/i,
+  /\b(?:sending|daily|hourly|monthly|per (?:day|hour|month))\b.*\b(?:limit|quota)\b/i,
+  /\b(?:limit|quota)\b.*\b(?:sending|daily|hourly|monthly|per (?:day|hour|month))\b/i,
+];
+
+/**
+ * Whether a final reply to a recipient or a message is about us (greeting, login, quota, reputation), so that the next recipient would
+ * be refused, too. Only then do words count: at worst, a mail is tried again until its code expires.
+ */
+export const isAboutUs = (answer: string): boolean =>
+  !isAboutAddress(answer) &&
+  (CODES_ABOUT_US.test(answer) || WORDS_ABOUT_US.some((words) => words.test(answer)));
+
+/** Whether a reply says that the mailbox is not there, or full. */
+export const isAboutAddress = (answer: string): boolean =>
+  ['no such address', 'mailbox full'].includes(meaningOf(answer));
+
 /**
  * Combines several replies about one delivery, such as the status of a report and the reply that it quotes.
  * @returns `no such address` only when no reply says otherwise

@@ -78,9 +78,6 @@ function isNetwork(text: string): boolean {
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
 }
 
-/** A name as readers see it, without quotes, and an e-mail address. */
-export type Mailbox = { readonly name: string; readonly address: string };
-
 const LOCAL_PART = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
 const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i;
 
@@ -103,7 +100,7 @@ const mailbox = z.pipe(
       ),
     ),
   textTo(
-    (text): Mailbox => {
+    (text) => {
       const [, typed, address = text] = /^([^<>]*)<([^<>]*)>$/.exec(text) ?? [];
       const name = (typed ?? '').trim();
       const [, quoted] = /^"((?:[^"\\]|\\.)*)"$/.exec(name) ?? [];

@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { DatabaseAddress } from '#server/platform/database-url.ts';
 import { bareAtWarnings, loginComplaints } from '#server/settings/addresses-in-settings.ts';
 import { databaseAt, postgresWarnings, resolveDatabase } from '#server/settings/database-setting.ts';
-import { Environment, SETTING_NAMES, type DeskRole, type Mailbox } from '#server/settings/setting-rules.ts';
+import { Environment, SETTING_NAMES, type DeskRole } from '#server/settings/setting-rules.ts';
 import { complaintsAcrossSettings } from '#server/settings/settings-together.ts';
 import { smtpWarnings } from '#server/settings/smtp-setting.ts';
 
@@ -19,6 +19,9 @@ export type DkimConfig = {
 type MailConfig =
   | { readonly kind: 'files' }
   | { readonly kind: 'smtp'; readonly url: string; readonly dkim: DkimConfig | null };
+
+/** Who mail comes from: a name as readers see it, or '', and an e-mail address. */
+export type Mailbox = { readonly name: string; readonly address: string };
 
 export type Config = {
   readonly port: number;

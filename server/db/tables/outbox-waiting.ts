@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
+import { isAboutAddress } from '#server/platform/mail-server-answers.ts';
 import { isQueued } from '#server/db/tables/outbox.ts';
 
 // Written out, not bound: the partial indexes are found by them.
@@ -10,6 +11,10 @@ const isRefused = sql<boolean>`state = 'failed'`;
 
 /** The error class of mail that waits for a newer release, which knows its kind: it says nothing about the mail server. */
 export const UNKNOWN_KIND = 'unknown kind';
+
+/** The error class of mail that the mail server refused because of us, with a 5xx. It is tried again. */
+export const REFUSES_US = 'refuses us';
+const PUT_OFF: readonly (string | null)[] = ['4xx', 'cut off', REFUSES_US];
 
 /** How much mail waits, and since when the oldest of it does; undefined when none waits. */
 export async function outboxBacklog(db: Db): Promise<{ depth: number; oldestCreatedAt: number | undefined }> {
@@ -29,7 +34,7 @@ export type WaitingMail = {
   readonly oldestCreatedAt: number;
   /** Since when the first of it waits for which no delivery was tried yet; null when there is none. */
   readonly untriedSince: number | null;
-  /** How many the mail server put off with a 4xx, or by dropping the line. */
+  /** How many the mail server put off with a 4xx, because of us, or by dropping the line. */
   readonly putOff: number;
   /** At how many it fell silent. */
   readonly stalled: number;
@@ -45,7 +50,7 @@ export async function waitingMail(db: Db): Promise<WaitingMail[]> {
       sql<number>`count(*)`.as('count'),
       sql<number>`min(created_at)`.as('oldest'),
       sql<number | null>`min(case when attempts = 0 then created_at end)`.as('untried'),
-      sql<number>`sum(case when error_class in ('4xx', 'cut off') then 1 else 0 end)`.as('put_off'),
+      sql<number>`sum(case when error_class in (${sql.join(PUT_OFF)}) then 1 else 0 end)`.as('put_off'),
       sql<number>`sum(case when error_class = 'stalled' then 1 else 0 end)`.as('stalled'),
     ])
     .where(isQueued)
@@ -130,7 +135,7 @@ export async function findStandstill(
   let serverIsAway = false;
   for (const row of old) {
     const { count } = row;
-    const isPutOff = row.error_class === '4xx' || row.error_class === 'cut off';
+    const isPutOff = PUT_OFF.includes(row.error_class);
     const isStalled = row.error_class === 'stalled';
     const network = row.network ?? '';
     // Mail for the operator and guides have no network. Nobody waits for them, so a mailbox or a filter that holds them up says nothing
@@ -152,6 +157,33 @@ export async function findStandstill(
     networks,
     domains,
   };
+}
+
+const REFUSED_WITHIN_MS = 3_600_000;
+
+/**
+ * Whether the mail server refuses everybody: within an hour, mail of three networks to three domains, and none was sent. Does not count
+ * replies about the address alone.
+ */
+export async function refusesEverybody(db: Db, now: number): Promise<boolean> {
+  const since = now - REFUSED_WITHIN_MS;
+  if ((await newestDeliveries(db, { since, most: 1 })).length > 0) return false;
+  const columns = ['network', 'recipient_domain', 'reply'] as const;
+  const [refused, waiting] = await Promise.all(
+    [
+      db.selectFrom('outbox').select(columns).distinct().where(isRefused).where('finished_at', '>=', since),
+      db
+        .selectFrom('outbox')
+        .select(columns)
+        .distinct()
+        .where(isQueued)
+        .where('error_class', '=', REFUSES_US),
+    ].map((query) => query.where('network', 'is not', null).limit(GROUPS_LOOKED_AT).execute()),
+  );
+  const mails = [...(refused ?? []), ...(waiting ?? [])].filter(({ reply }) => !isAboutAddress(reply ?? ''));
+  return [mails.map(({ network }) => network), mails.map(({ recipient_domain: domain }) => domain)].every(
+    (lanes) => new Set(lanes).size >= NETWORKS_THAT_MATTER,
+  );
 }
 
 /** Whether a message of a kind waits, or is being sent. @param message payload: as it was queued */

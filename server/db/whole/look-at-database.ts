@@ -9,6 +9,7 @@ import { Kysely, sql } from 'kysely';
 import type { DatabaseAddress } from '#server/platform/database-url.ts';
 import { openDatabase, type Db } from '#server/db/engine/connect.ts';
 import { knownSecretIds } from '#server/db/tables/known-secrets.ts';
+import { refusesEverybody } from '#server/db/tables/outbox-waiting.ts';
 import { countEvents } from '#server/db/tables/webhook-events.ts';
 import { countInWindow } from '#server/db/tables/limit-windows.ts';
 import { compareMigrations } from '#server/db/migrations/migrate.ts';
@@ -31,6 +32,8 @@ export type Look = {
   readonly newestAt: number | null;
   /** Events for webhooks that were given up. */
   readonly deadEvents: number;
+  /** Whether the mail server refused everybody within an hour. */
+  readonly refusesEverybody: boolean;
   /** Why it takes no writes; null when it does, as far as can be seen without writing to SQLite's file. */
   readonly writeFault: WriteFault | 'denied' | null;
   /** By how much the database's own clock is ahead of ours, in milliseconds; null where both are one. */
@@ -119,7 +122,7 @@ const INSUFFICIENT_PRIVILEGE = '42501';
 
 async function lookAtRows(db: Db): Promise<Omit<Look, 'writeFault' | 'clockAheadMs'>> {
   const migrations = await compareMigrations(db);
-  if (migrations.pending.length > 0) return { ...migrations, secretIds: [], newestAt: null, deadEvents: 0 };
+  if (migrations.pending.length > 0) return { ...migrations, secretIds: [], newestAt: null, deadEvents: 0, refusesEverybody: false };
   // Ids sort by the time they were made at.
   const newest = await Promise.all([
     db.selectFrom('submissions').select('created_at as at').orderBy('id', 'desc').limit(1).executeTakeFirst(),
@@ -137,6 +140,7 @@ async function lookAtRows(db: Db): Promise<Omit<Look, 'writeFault' | 'clockAhead
     secretIds: await knownSecretIds(db),
     newestAt: times.length === 0 ? null : Math.max(...times),
     deadEvents: (await countEvents(db)).dead,
+    refusesEverybody: await refusesEverybody(db, Date.now()),
   };
 }
 

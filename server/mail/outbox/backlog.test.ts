@@ -253,6 +253,42 @@ for (const engine of ENGINES) {
         },
       ));
 
+    it('of mail that is refused to everybody, in whatever words, is tried again and makes the page sick', async () => {
+      let reply: Error | null = smtpError(554, 'Nope');
+      await withServer(
+        { engine, env: WITHOUT_LIMITS, inbox: { onRecipient: () => reply } },
+        async (server) => {
+          const askNext = async (network: string, domain: string) => {
+            const count = server.mailEvents.length;
+            await ask(server, network, `me@${domain}`);
+            await until(() => server.mailEvents.length > count);
+            return server.mailEvents.at(-1)?.type;
+          };
+          const wellOne = { statusCode: 200, body: '{"status":"ok"}' };
+          // What one stranger can cause with many domains, or many with dead addresses, says nothing about us.
+          for (let count = 1; count <= 5; count += 1)
+            assert.equal(await askNext('198.51.100.1', `${count}.evil.example`), 'refused');
+          reply = smtpError(550, '5.1.1 No such user');
+          for (let count = 2; count <= 5; count += 1)
+            assert.equal(await askNext(`198.51.100.${count}`, `${count}.dead.example`), 'refused');
+          assert.deepEqual(await health(server), wellOne);
+          reply = smtpError(554, 'Nope');
+          for (let count = 6; count <= 7; count += 1)
+            assert.equal(await askNext(`198.51.100.${count}`, `${count}.example`), 'refused');
+          assert.equal(await askNext('198.51.100.8', '8.example'), 'failed for now');
+          const { statusCode, body } = await health(server);
+          assert.equal(statusCode, 503);
+          assert.match(body, /^The mail server refuses our mail to everybody\. .*check SMTP_URL, MAIL_FROM/);
+          reply = null;
+          await server.advance(2);
+          server.wakeWorker();
+          await server.inbox.waitForMail('me@8.example');
+          await until(() => server.mailEvents.at(-1)?.type === 'sent');
+          assert.deepEqual(await health(server), wellOne);
+        },
+      );
+    });
+
     it('of mail to the operator, whose mail server puts it off, closes the form for nobody', () =>
       withServer(
         {

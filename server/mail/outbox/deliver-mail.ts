@@ -5,11 +5,12 @@ import { lockAddress } from '#server/db/tables/challenges.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { finishMail, keptReply, releaseMail } from '#server/db/tables/outbox-leases.ts';
 import { findLeadId } from '#server/db/tables/leads.ts';
-import { UNKNOWN_KIND } from '#server/db/tables/outbox-waiting.ts';
+import { REFUSES_US, refusesEverybody, UNKNOWN_KIND } from '#server/db/tables/outbox-waiting.ts';
 import { suppress, suppressionsOf } from '#server/db/tables/suppressions.ts';
 import type { Mailer } from '#server/mail/mailer.ts';
 import type { LetterParts, MailInHand } from '#server/mail/letters/letter-kind.ts';
 import type { MailLanes } from '#server/mail/outbox/connection-shares.ts';
+import { isAboutAddress } from '#server/platform/mail-server-answers.ts';
 import { findLetterKind } from '#server/mail/outbox/letter-kinds.ts';
 import { mailRetryMs } from '#server/mail/outbox/mail-retries.ts';
 import { normaliseEmail } from '#shared/lead.ts';
@@ -94,14 +95,19 @@ export function createDelivery(
     if (letter === null) {
       // The reply that put it off says more about why it came to nothing.
       const reply = mail.reply ?? 'no longer valid';
-      await finishMail(db, { id, leaseId, state: 'dropped', reply, now: clock() });
+      const state = mail.error_class === REFUSES_US ? 'failed' : 'dropped';
+      await finishMail(db, { id, leaseId, state, reply, now: clock() });
       onEvent({ type: 'dropped' }, mail);
       return;
     }
-    const outcome = await withinTime(cutOff, (signal) =>
+    const sent = await withinTime(cutOff, (signal) =>
       mailer.send({ ...letter, id, to: recipient, kind: mail.kind }, signal),
     );
     const now = clock();
+    const outcome =
+      sent.type === 'refused' && !isAboutAddress(sent.reason) && (await refusesEverybody(db, now))
+        ? ({ type: 'failed for now', reason: sent.reason, errorClass: REFUSES_US } as const)
+        : sent;
     switch (outcome.type) {
       case 'sent':
         await finishMail(db, { id, leaseId, state: 'sent', reply: outcome.reply, now });

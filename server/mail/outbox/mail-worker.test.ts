@@ -112,6 +112,44 @@ for (const engine of ENGINES) {
         },
       ));
 
+    for (const [code, words] of [
+      [504, '5.5.2 <[127.0.0.1]>: Helo command rejected: need fully-qualified hostname'],
+      [554, '5.7.1 <ada@example.com>: Relay access denied'],
+    ] as const)
+      it(`tries again when a final refusal is about us, as in ${code}, and keeps the reason if that goes on`, async () => {
+        let refuses = true;
+        const onRecipient = () => (refuses ? smtpError(code, words) : null);
+        await withServer({ engine, inbox: { onRecipient } }, async (server) => {
+          await createVisitor(server).post('/api/leads', filledForm());
+          await createVisitor(server).post('/api/leads', filledForm({ email: 'grace@example.com' }));
+          await until(() => server.mailEvents.length === 2);
+          assert.deepEqual(
+            server.mailEvents.map((event) => [event.type, 'errorClass' in event && event.errorClass]),
+            Array(2).fill(['failed for now', 'refuses us']),
+          );
+          assert.equal((await outboxRow(server)).state, 'queued');
+          assert.ok((await outboxRow(server)).reply?.startsWith(`${code} ${words.slice(0, 5)}`));
+          const isOf = (email: string) =>
+            server.database.db.updateTable('outbox').where('recipient', '=', email);
+          await isOf('grace@example.com')
+            .set({ due_at: server.now() + 3_600_000 })
+            .execute();
+          refuses = false;
+          await server.advance(2);
+          server.wakeWorker();
+          await server.inbox.waitForMail('ada@example.com');
+          await server.advance(600);
+          await isOf('grace@example.com').set({ due_at: server.now() }).execute();
+          server.wakeWorker();
+          await until(() => server.mailEvents.at(-1)?.type === 'dropped');
+          const { db } = server.database;
+          const late = db.selectFrom('outbox').selectAll().where('recipient', '=', 'grace@example.com');
+          const { state, reply } = await late.executeTakeFirstOrThrow();
+          assert.equal(state, 'failed');
+          assert.match(reply ?? '', new RegExp(`^${code} `));
+        });
+      });
+
     it('drops a code that expired before its turn came', () =>
       withServer({ engine, inbox: { onMessage: () => smtpError(452, 'Disk full') } }, async (server) => {
         await createVisitor(server).post('/api/leads', filledForm());
