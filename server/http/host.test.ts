@@ -56,6 +56,42 @@ it('a request with several hosts, none, or what is no host is refused wherever i
     assert.match(await ask(port, ['GET / HTTP/1.0', 'Host: a', 'Host: b']), REFUSED);
   }));
 
+it('the page under another name of its host leads to PUBLIC_URL before anything is typed', () =>
+  withServer(
+    {
+      engine: 'sqlite',
+      siteFolder: TEST_DIST,
+      env: { PUBLIC_URL: 'https://guide.example.com/free', TRUST_PROXY: '1' },
+    },
+    async ({ app }) => {
+      const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
+      for (const [request, host, location] of [
+        ['GET /free/', 'www.guide.example.com', '/free/'],
+        ['GET /free/?utm_source=x', 'Guide.Example.com.', '/free/?utm_source=x'],
+        ['HEAD /free/', 'www.guide.example.com.', '/free/'],
+        ['GET /free/', 'guide.example.com', null],
+        ['GET /free/', '127.0.0.1:3000', null],
+        ['GET /free/', '192.0.2.1', null],
+        // A proxy's name for this server.
+        ['GET /free/', 'lead-page:3000', null],
+        ['GET /free/', 'origin.guide.example.com', null],
+        ['GET /free/robots.txt', 'www.guide.example.com', null],
+        ['GET /free/api/live', 'www.guide.example.com', null],
+        ['GET /api/health', 'www.guide.example.com', null],
+      ] as const) {
+        const answer = await ask(port, [`${request} HTTP/1.1`, `Host: ${host}`]);
+        if (location === null) assert.match(answer, /^HTTP\/1\.1 200 /, `${request} ${host}`);
+        else {
+          assert.match(answer, /^HTTP\/1\.1 308 /, `${request} ${host}`);
+          assert.match(
+            answer,
+            new RegExp(`^location: https://guide\\.example\\.com${location.replace('?', '\\?')}\r$`, 'm'),
+          );
+        }
+      }
+    },
+  ));
+
 it('a request that can be cut apart in two ways is refused by the parser', () =>
   withServer({ engine: 'sqlite' }, async ({ app }) => {
     const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));

@@ -1,4 +1,4 @@
-// Checks that a request names exactly one host. If it names two, a proxy may read one and we the other.
+// Checks that a request names exactly one host (if it names two, a proxy may read one and we the other), and knows the page's other names.
 import type { IncomingMessage } from 'node:http';
 
 /** A name or an address, with or without a port (RFC 3986); empty where the address has no host. */
@@ -17,4 +17,17 @@ export function namesItsHost({ rawHeaders, httpVersion }: IncomingMessage): bool
   }
   // Before 1.1 there was no such header.
   return hosts === 1 || httpVersion === '1.0';
+}
+
+/**
+ * Whether a request came for the page's host with or without "www.", or with a dot at its end. The form would be refused there, after it
+ * was typed. Any other name may be what a proxy makes of the right one, so a redirect could go round in circles.
+ * @param publicUrl a value of PUBLIC_URL
+ */
+export function createHasOtherName(publicUrl: string): (request: IncomingMessage) => boolean {
+  const { host } = new URL(publicUrl);
+  const names = [host, host.startsWith('www.') ? host.slice(4) : `www.${host}`];
+  const others = new Set([...names, ...names.map((name) => name.replace(/(?=:|$)/, '.'))]);
+  others.delete(host);
+  return ({ headers }) => headers.host !== undefined && others.has(headers.host.toLowerCase());
 }

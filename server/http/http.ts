@@ -13,7 +13,7 @@ import { createFastify, isOfApi } from '#server/http/create-fastify.ts';
 import { createSendError, type SendError } from '#server/http/errors.ts';
 import { addHeaders, type HeaderList } from '#server/http/header-list.ts';
 import { addHealthRoute, addLiveRoute, type HealthParts } from '#server/http/health.ts';
-import { HOST_SENTENCE, namesItsHost } from '#server/http/host.ts';
+import { createHasOtherName, HOST_SENTENCE, namesItsHost } from '#server/http/host.ts';
 import { createLetterPage, type LetterPage } from '#server/http/letter-page.ts';
 import { addLoadShedding, type LoadLimits } from '#server/http/load-shedding.ts';
 import { refuseOtherMethods } from '#server/http/other-methods.ts';
@@ -127,6 +127,13 @@ export async function createHttp(service: HttpService, options: HttpOptions): Pr
     sendError,
     complete: (mailBacklog, otherUrls) => {
       addLiveRoute(app);
+      const hasOtherName = createHasOtherName(config.publicUrl);
+      app.addHook('onRequest', async (request, reply) => {
+        if (request.method !== 'GET' && request.method !== 'HEAD') return;
+        if (request.routeOptions.url === '/' && hasOtherName(request.raw))
+          // Not kept: PUBLIC_URL may become that name.
+          return reply.header('cache-control', 'no-store').redirect(config.publicUrl + request.url, 308);
+      });
       const isLeaving = () => isStopping() && !isReplaced();
       addHealthRoute(app, { ...service, mailBacklog, sendError, isLeaving });
       refuseOtherMethods(app, sendError, [...Object.values(API), ...otherUrls]);
@@ -154,6 +161,7 @@ export async function createHttp(service: HttpService, options: HttpOptions): Pr
         addSiteFastPath(app, {
           resources: site.resources,
           choosePage: site.choosePage,
+          hasOtherName,
           path: sitePath.path,
           urlMaxLength: URL_MAX_LENGTH,
           ownHeaders,

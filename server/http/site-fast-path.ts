@@ -21,6 +21,7 @@ export function addSiteFastPath(
   {
     resources,
     choosePage,
+    hasOtherName,
     path,
     urlMaxLength,
     ownHeaders,
@@ -31,6 +32,8 @@ export function addSiteFastPath(
     readonly resources: ReadonlyMap<string, Resource>;
     /** The page for a request; null where there is one page for all. */
     readonly choosePage: ((request: IncomingMessage) => Resource) | null;
+    /** Whether a request for the page is redirected, by Fastify. */
+    readonly hasOtherName: (request: IncomingMessage) => boolean;
     /** Of the page on its host (site-path.ts); only what is under it is answered here. */
     readonly path: string;
     /** A longer address is left to Fastify. */
@@ -59,6 +62,7 @@ export function addSiteFastPath(
     const address = query === -1 ? url : url.slice(0, query);
     if (!address.startsWith(path)) return false;
     const route = address.slice(path.length);
+    if (route === '/' && hasOtherName(request)) return false;
     const resource = choosePage !== null && route === '/' ? choosePage(request) : resources.get(route);
     if (resource === undefined) return false;
     if (!namesItsHost(request)) return false;
