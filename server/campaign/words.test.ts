@@ -59,12 +59,13 @@ const SAID_TO_OTHERS =
 
 /** Prose of other files that no visitor reads. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
-  // Written to a bare socket, before there is a request, for the author of a broken program.
+  // Written to a bare socket, before there is a request and with it a campaign.
   'server/http/broken-requests.ts': [
     'Request Timeout',
     'Request Header Fields Too Large',
     'Bad Request',
     'The request could not be read. Please check the program that sent it.',
+    'Your browser sent too many cookies for this page to open. Please clear the cookies of this site, or use a private window.',
   ],
   // For the author of a program; browsers name one host.
   'server/http/host.ts': ['The request has to name one host. Please send one Host header.'],

@@ -3,6 +3,10 @@ import type { Socket } from 'node:net';
 
 import type { FastifyInstance } from 'fastify';
 
+/** Nothing else makes a browser's headers so large. */
+const TOO_MANY_COOKIES =
+  'Your browser sent too many cookies for this page to open. Please clear the cookies of this site, or use a private window.';
+
 /** Answers on the bare socket: 408, 431 or 400. For Fastify's clientErrorHandler. */
 export function answerBrokenRequest(
   this: FastifyInstance,
@@ -13,13 +17,13 @@ export function answerBrokenRequest(
     socket.destroy();
     return;
   }
-  const [status, reason] =
+  const broken = 'The request could not be read. Please check the program that sent it.';
+  const [status, reason, sentence] =
     error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-      ? [408, 'Request Timeout']
+      ? [408, 'Request Timeout', broken]
       : error.code === 'HPE_HEADER_OVERFLOW'
-        ? [431, 'Request Header Fields Too Large']
-        : [400, 'Bad Request'];
-  const sentence = 'The request could not be read. Please check the program that sent it.';
+        ? [431, 'Request Header Fields Too Large', TOO_MANY_COOKIES]
+        : [400, 'Bad Request', broken];
   socket.write(
     `HTTP/1.1 ${status} ${reason}\r\ncontent-type: text/plain; charset=utf-8\r\nx-content-type-options: nosniff\r\n` +
       `content-length: ${Buffer.byteLength(sentence)}\r\nconnection: close\r\n\r\n${sentence}`,

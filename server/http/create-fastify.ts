@@ -12,6 +12,8 @@ import { API } from '#shared/api.ts';
 
 /** The largest body a form can honestly need: three fields and a consent, of at most a few hundred characters. */
 const BODY_LIMIT_BYTES = 16 * 1024;
+/** A browser sends the cookies of the whole domain, which the main site may have filled; Node's own limit is 16 kB. */
+const HEADERS_LIMIT_BYTES = 32 * 1024;
 /** A request that has not arrived in full by then is a slow attacker or a lost connection. */
 const REQUEST_TIMEOUT_MS = 15_000;
 /** A connection without traffic in either direction for this long is ended: its reader went away, or pretends to read. */
@@ -74,6 +76,7 @@ export function createFastify({
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: CONNECTION_TIMEOUT_MS,
     http: {
+      maxHeaderSize: HEADERS_LIMIT_BYTES,
       // Refused with a sentence (host.ts).
       requireHostHeader: false,
       // Node takes the larger of the two for the whole request, whatever their names say, and its default here is 60 s.

@@ -92,6 +92,18 @@ it('the page under another name of its host leads to PUBLIC_URL before anything 
     },
   ));
 
+it('a visitor with 30 kB of cookies gets the page, and with more is told to clear them', () =>
+  withServer({ engine: 'sqlite', siteFolder: TEST_DIST }, async ({ app }) => {
+    const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
+    const open = (kilobytes: number) =>
+      ask(port, ['GET / HTTP/1.1', 'Host: a.example', `Cookie: a=${'x'.repeat(kilobytes * 1024)}`]);
+    assert.match(await open(30), /^HTTP\/1\.1 200 /);
+    assert.match(
+      await open(33),
+      /^HTTP\/1\.1 431 [^]*\r\n\r\n[A-Z][^<>]*Please clear the cookies of this site/,
+    );
+  }));
+
 it('a request that can be cut apart in two ways is refused by the parser', () =>
   withServer({ engine: 'sqlite' }, async ({ app }) => {
     const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));

@@ -6,7 +6,7 @@ import type { VisitorContext } from '#server/visitors/visitor-context.ts';
 import { fill } from '#shared/words.ts';
 
 /** What the mail program's button and ours send (RFC 8058, section 3.1). */
-export const ONE_CLICK = { name: 'List-Unsubscribe', value: 'One-Click' } as const;
+const ONE_CLICK = { name: 'List-Unsubscribe', value: 'One-Click' } as const;
 
 /** What our page's form sends beside it. */
 export const FROM_PAGE = 'page';

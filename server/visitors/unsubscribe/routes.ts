@@ -6,23 +6,22 @@ import { readUnsubscribeToken } from '#server/secrets/mail-links.ts';
 import { sendDeadLink } from '#server/http/letter-page.ts';
 import { sendWhole } from '#server/http/send-resource.ts';
 import { dropRequest } from '#server/visitors/drop-request.ts';
-import { createUnsubscribePages, FROM_PAGE, ONE_CLICK } from '#server/visitors/unsubscribe/page.ts';
+import { createUnsubscribePages, FROM_PAGE } from '#server/visitors/unsubscribe/page.ts';
 import { withdrawConsent } from '#server/visitors/unsubscribe/withdraw.ts';
 import type { VisitorContext } from '#server/visitors/visitor-context.ts';
 import { API } from '#shared/api.ts';
 
-/** What a form may send it as (RFC 8058, section 3.2). */
-const FORM_TYPES = ['application/x-www-form-urlencoded', 'multipart/form-data'];
 const BODY_LIMIT_BYTES = 4_096;
 const USER_AGENT_MAX_LENGTH = 500;
 
 /** Adds the routes of an unsubscribe link. No answer shows whose link it is, or whether the lead exists. */
 export async function addUnsubscribeRoutes(app: FastifyInstance, context: VisitorContext): Promise<void> {
-  const { secrets, clock, visitorAddress, sendError } = context;
+  const { secrets, clock, visitorAddress } = context;
   const pages = createUnsubscribePages(context);
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser(FORM_TYPES, { parseAs: 'string' }, (_request, body, done) => done(null, body));
+    // Any body counts (RFC 8058 asks for one): some programs change it or its type, and the link is signed.
+    scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
 
     scope.get<{ Querystring: { t?: unknown } }>(API.unsubscribe, async (request, reply) => {
       const isOurs = readUnsubscribeToken(secrets, request.query.t) !== null;
@@ -37,11 +36,10 @@ export async function addUnsubscribeRoutes(app: FastifyInstance, context: Visito
         if (clientAddress === null) return dropRequest(reply);
         const leadId = readUnsubscribeToken(secrets, request.query.t);
         if (leadId === null) return sendDeadLink(request, reply, pages.unknown);
-        const form = readForm(request.headers['content-type'], request.body);
-        if (!form.isOneClick) return sendError(reply, 'invalid-input');
+        const isPage = typeof request.body === 'string' && new URLSearchParams(request.body).has(FROM_PAGE);
         await withdrawConsent(context, {
           leadId,
-          way: form.isPage ? 'page' : 'one-click',
+          way: isPage ? 'page' : 'one-click',
           clientAddress,
           userAgent: request.headers['user-agent']?.slice(0, USER_AGENT_MAX_LENGTH) ?? null,
           now: clock(),
@@ -50,21 +48,4 @@ export async function addUnsubscribeRoutes(app: FastifyInstance, context: Visito
       },
     );
   });
-}
-
-/** The two fields that such a form can have. */
-type Form = { readonly isOneClick: boolean; readonly isPage: boolean };
-
-/** In a multipart body: the one field, with its value. */
-const IN_PARTS = new RegExp(
-  `name="?${ONE_CLICK.name}"?[^\\n]*\\r?\\n(?:[^\\r\\n]+\\r?\\n)*\\r?\\n${ONE_CLICK.value}\\r?\\n`,
-  'i',
-);
-
-/** Reads a form in either of the two ways to send it. Node's own reader of multipart would cost the server 20 MB. */
-function readForm(type: string | undefined, body: unknown): Form {
-  if (typeof body !== 'string') return { isOneClick: false, isPage: false };
-  if (type?.toLowerCase().startsWith('multipart/')) return { isOneClick: IN_PARTS.test(body), isPage: false };
-  const fields = new URLSearchParams(body);
-  return { isOneClick: fields.get(ONE_CLICK.name) === ONE_CLICK.value, isPage: fields.has(FROM_PAGE) };
 }

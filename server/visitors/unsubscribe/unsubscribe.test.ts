@@ -104,21 +104,29 @@ for (const engine of ENGINES) {
         assert.deepEqual(await reasons(server), ['unsubscribed']);
       }));
 
-    it('asks for what RFC 8058 sends, and refuses anything else with a sentence', () =>
+    for (const [payload, type] of [
+      ['List-Unsubscribe=One-Click', 'text/plain'],
+      ['List-Unsubscribe=One-Click', undefined],
+      ['', undefined],
+      ['', 'application/x-www-form-urlencoded'],
+      ['{"List-Unsubscribe":"One-Click"}', 'application/json'],
+      ['list-unsubscribe=one-click', 'application/x-www-form-urlencoded'],
+    ] as const)
+      it(`counts "${payload}" as ${type ?? 'no content type'}`, () =>
+        withServer({ engine }, async (server) => {
+          const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
+          const headers = type === undefined ? {} : { 'content-type': type };
+          const pressed = await server.app.inject({ method: 'POST', url, payload, headers });
+          assert.equal(pressed.statusCode, 200);
+          assert.deepEqual(await reasons(server), ['unsubscribed']);
+        }));
+
+    it('reads no more than 4 kB', () =>
       withServer({ engine }, async (server) => {
         const url = pathOf(server, (await becomeLead(server, EMAIL)).leadId);
-        for (const [payload, type, status] of [
-          ['', 'application/x-www-form-urlencoded', 400],
-          ['List-Unsubscribe=Maybe', 'application/x-www-form-urlencoded', 400],
-          ['x=One-Click', 'application/x-www-form-urlencoded', 400],
-          ['{"List-Unsubscribe":"One-Click"}', 'application/json', 415],
-          ['List-Unsubscribe=One-Click', 'text/plain', 415],
-          [`List-Unsubscribe=One-Click&x=${'x'.repeat(5_000)}`, 'application/x-www-form-urlencoded', 413],
-        ] as const) {
-          const refused = await press(server, url, { payload, type });
-          assert.equal(refused.statusCode, status, payload.slice(0, 40));
-          assert.match(refused.body, /^[A-Z][^<>]+\.$/);
-        }
+        const refused = await press(server, url, { payload: 'x'.repeat(5_000) });
+        assert.equal(refused.statusCode, 413);
+        assert.match(refused.body, /^[A-Z][^<>]+\.$/);
         assert.deepEqual(await reasons(server), []);
       }));
 
