@@ -75,6 +75,7 @@ const FLOORS: readonly Readonly<Record<string, readonly string[]>>[] = [
       'letters/desk-code-mail.ts',
       // The desk's doctor examines the account and the key without opening a service.
       'mailer.ts',
+      'mail-server-addresses.ts',
       'dkim-key.ts',
     ],
   },

@@ -6,6 +6,7 @@ import SMTPTransport from 'nodemailer/lib/smtp-transport';
 
 import { about, type Finding } from '#desk/doctor/finding.ts';
 import type { Look } from '#server/db/whole/look-at-database.ts';
+import { rememberAddresses } from '#server/mail/mail-server-addresses.ts';
 import { connectionOptions, explainAccount } from '#server/mail/mailer.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import { isLoopback } from '#server/platform/loopback.ts';
@@ -27,6 +28,7 @@ export async function examineMailAccount(
   url: string,
   { publicUrl, now, signal }: { publicUrl: string; now: number; signal: AbortSignal },
 ): Promise<readonly Finding[]> {
+  await rememberAddresses(url);
   const transport = new SMTPTransport({
     ...connectionOptions(url, publicUrl),
     connectionTimeout: STEP_MS,

@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 
 import { SMTPServer } from 'smtp-server';
 
+import { rememberAddresses } from '#server/mail/mail-server-addresses.ts';
 import { createMailer, createSmtpMailer } from '#server/mail/mailer.ts';
 import { readConfig } from '#server/settings/settings.ts';
 import { startInbox } from '#testing/inbox.ts';
@@ -90,6 +91,27 @@ describe('a login', () => {
       await server.close();
     }
   });
+});
+
+it('a mail server is reached when DNS answers for one address family and never for the other', async () => {
+  const inbox = await startInbox();
+  const url = `smtp://mx.example.test:${inbox.port}`;
+  const never = new Promise<never>(() => {});
+  let cancelled = 0;
+  const resolver = {
+    resolve4: async () => ['127.0.0.1'],
+    resolve6: () => never,
+    cancel: () => void (cancelled += 1),
+  } as unknown as Parameters<typeof rememberAddresses>[1];
+  const mailer = mailerFor(url);
+  try {
+    await rememberAddresses(url, resolver);
+    assert.equal(cancelled, 1);
+    assert.equal((await mailer.send(MAIL, new AbortController().signal)).type, 'sent');
+  } finally {
+    mailer.close();
+    await inbox.close();
+  }
 });
 
 describe('the greeting', () => {

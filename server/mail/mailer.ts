@@ -10,6 +10,7 @@ import { encodeWord } from 'nodemailer/lib/mime-funcs';
 import SMTPPool from 'nodemailer/lib/smtp-pool';
 
 import { composeMessage } from '#server/mail/compose-message.ts';
+import { rememberAddresses } from '#server/mail/mail-server-addresses.ts';
 import { createSigner } from '#server/mail/dkim-key.ts';
 import { REFUSES_US } from '#server/db/tables/outbox-waiting.ts';
 import { domainOf } from '#server/platform/domain-of.ts';
@@ -120,6 +121,7 @@ export function createSmtpMailer({
       let isConnected = false;
       try {
         const bytes = bytesOf(mail, from);
+        await rememberAddresses(url);
         const reply = await handOver(
           pool,
           {
@@ -141,6 +143,7 @@ export function createSmtpMailer({
     },
     tryAccount: async () => {
       try {
+        await rememberAddresses(url);
         await pool.verify();
         return null;
       } catch (error) {

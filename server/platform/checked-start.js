@@ -2,10 +2,16 @@
 // too old or that a package is missing.
 import { readFileSync } from 'node:fs';
 import * as module from 'node:module';
+import * as net from 'node:net';
 import { fileURLToPath } from 'node:url';
 
 /** The oldest that runs our TypeScript. npm scripts run the pinned one. */
 const OLDEST_NODE = { major: 24, minor: 16 };
+/**
+ * How long a connection to one of several addresses may take before the next one is tried. With Node's quarter of a second, a slow server
+ * whose other address cannot be reached would never be reached either.
+ */
+const ADDRESS_ATTEMPT_MS = 2_500;
 const INSTALL = 'Run "npm ci" in the folder of the project.';
 /** Packages that are always loaded. Leaving one out costs memory and nothing else. */
 const LARGE_PACKAGES = [
@@ -65,6 +71,7 @@ export async function startChecked({ name: what, builds, serves, run }) {
         : `Node ${process.versions.node} is too old, and the newer one that this page brings is not installed. ${INSTALL}`,
     );
   }
+  net.setDefaultAutoSelectFamilyAttemptTimeout(ADDRESS_ATTEMPT_MS);
   const {
     dependencies: wanted = {},
     devDependencies = {},
