@@ -34,15 +34,17 @@ export function makeWholeFolderPrivate(folder: string): void {
 
 /**
  * Makes an empty private file, whatever the umask is. An existing one is only made private.
- * @throws EISDIR for a folder
+ * @throws EISDIR for a folder, EFTYPE for a device, a pipe or a socket
  */
 export function touchPrivateFile(file: string): void {
-  // A folder named by mistake may be one that other users need.
-  if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
-    throw Object.assign(new Error(`${file} is a folder.`), { code: 'EISDIR' });
+  // What is named by mistake, such as a folder or /dev/null, may be something that other users need.
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (stats !== undefined && !stats.isFile()) {
+    const code = stats.isDirectory() ? 'EISDIR' : 'EFTYPE';
+    throw Object.assign(new Error(`${file} is no file.`), { code });
   }
   // An existing file is not opened: closing it would release the locks that this process holds on it (POSIX, close).
-  if (modeOf(file) === null) closeSync(openSync(file, 'a', 0o600));
+  if (stats === undefined) closeSync(openSync(file, 'a', 0o600));
   makePrivate(file);
 }
 

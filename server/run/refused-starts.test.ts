@@ -1,6 +1,6 @@
 // A start that cannot succeed says why in one sentence.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import {
@@ -132,6 +132,17 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       assert.equal(statSync(shared).mode & 0o777, 0o755, 'and stays as it was');
     }));
 
+  it('the database is a device or a pipe, which stays as it was', () =>
+    inFolder(async (folder) => {
+      const pipe = path.join(folder, 'pipe');
+      execFileSync('mkfifo', ['--mode=666', pipe]);
+      assert.equal(
+        await complaint(folder, { DATABASE_URL: `file:${pipe}` }),
+        `${pipe} is a device, a pipe or a socket, and was left as it was. Name a file in DATABASE_URL.`,
+      );
+      assert.equal(statSync(pipe).mode & 0o777, 0o666);
+    }));
+
   it('the database was used by a newer version from which there is no way back', () =>
     inFolder(async (folder) => {
       assert.deepEqual((await tryStart(folder)).complaints, []);
@@ -174,8 +185,23 @@ describe('a start that cannot succeed ends with one sentence:', { concurrency: 2
       );
       assert.equal(
         await refused((address) => (address.search = 'sslmode=verify-full&sslrootcert=absent.pem')),
-        'A file that DATABASE_URL names cannot be read (ENOENT).',
+        `${path.join(folder, 'absent.pem')}, which DATABASE_URL names, cannot be read (ENOENT). Put it there, or mend DATABASE_URL.`,
       );
+      assert.match(
+        await refused((address) => (address.search = 'sslmode=verify-full&sslrootcert=system')),
+        /offers no TLS\./,
+      );
+      if (behindPgBouncer()) return;
+      assert.equal(
+        await refused((address) => address.searchParams.set('options', '-c search_path=nosuch')),
+        `PostgreSQL at ${where} has no schema in which this user could make tables. Make the one that search_path names, or take search_path out of DATABASE_URL.`,
+      );
+      for (const options of ['-c nosuch=1', 'endpoint=ep-1', '-c work_mem=much'])
+        assert.match(
+          await refused((address) => address.searchParams.set('options', options)),
+          /refuses a parameter of DATABASE_URL \(.+\)\. Mend it, or take it out\.$/,
+          options,
+        );
     }));
 
   it('none of several PostgreSQL hosts can be used', { skip: behindPgBouncer() }, () =>

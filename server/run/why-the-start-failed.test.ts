@@ -6,7 +6,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { describe, it } from 'node:test';
 
 import { BLOCKED_PORTS } from '#server/settings/addresses-in-settings.ts';
-import { portComplaints } from '#server/run/why-the-start-failed.ts';
+import { explainDatabaseFailure, portComplaints } from '#server/run/why-the-start-failed.ts';
 import { freePort } from '#testing/free-port.ts';
 
 /** A server on a port that browsers, and fetch, refuse; the first that is free here. */
@@ -51,4 +51,22 @@ describe('metrics on a port that browsers refuse', () => {
           `Port ${port} is taken by another program. Stop that one, or set METRICS_PORT to another number.`,
         ]),
     ));
+});
+
+it('a database file whose disk has no shared memory, no locks or an error is explained by that', () => {
+  const explain = (errcode: number) =>
+    explainDatabaseFailure(
+      Object.assign(new Error('disk I/O error'), { code: 'ERR_SQLITE_ERROR', errcode }),
+      {
+        engine: 'sqlite',
+        file: '/srv/leads.db',
+      },
+    );
+  for (const [errcode, sentence] of [
+    [5386, /^The disk of \/srv\/leads\.db lets no programs share memory \(mmap\)/],
+    [4618, /share memory \(mmap\)/],
+    [5, /is locked by another program, or its disk knows no locks/],
+    [266, /^The disk of \/srv\/leads\.db reports an error\..*dmesg/],
+  ] as const)
+    assert.match(explain(errcode) ?? '', sentence, String(errcode));
 });

@@ -30,7 +30,14 @@ export const saySecretUnfit = (file: string, what: 'missing' | 'strange'): strin
   'To go on without it, set APP_SECRET to a new one (openssl rand -base64 32): visitors who are signed in or wait for a code must then ask for a new one, ' +
   'links in mails end, and nobody knows any more who was erased and must not come back.';
 
-type Failure = Error & { readonly code?: unknown; readonly errcode?: unknown; readonly syscall?: unknown };
+type Failure = Error & {
+  readonly code?: unknown;
+  readonly errcode?: unknown;
+  readonly syscall?: unknown;
+  readonly path?: unknown;
+  /** Of PostgreSQL. */
+  readonly severity?: unknown;
+};
 
 /**
  * Explains an error that ended a piece of work, such as a command of the desk.
@@ -78,6 +85,9 @@ function explainHosts(error: unknown, failure: Failure, url: string, setting: st
   return sentences.includes(null) ? null : sentences.join(' ');
 }
 
+/** SQLITE_IOERR_SHMOPEN, _SHMSIZE, _SHMLOCK and _SHMMAP. */
+const SHARED_MEMORY = new Set([18, 19, 20, 21].map((kind) => 10 | (kind << 8)));
+
 // The primary result codes of SQLite: the low eight bits of what it reports.
 function explainSqlite(failure: Failure, file: string): string | null {
   const code = typeof failure.code === 'string' ? failure.code : '';
@@ -85,11 +95,19 @@ function explainSqlite(failure: Failure, file: string): string | null {
   if (primary === 26 || primary === 11) {
     return `${file} is no SQLite database, or is damaged. Put it back from a backup, or name another file in DATABASE_URL.`;
   }
-  if (primary === 5 || primary === 6) return `${file} is locked by another program. Stop that one first.`;
+  // SQLite has one code for both.
+  if (primary === 5 || primary === 6)
+    return `${file} is locked by another program, or its disk knows no locks, as some network shares. Stop that program, or name a file on a disk of this machine in DATABASE_URL.`;
+  if (SHARED_MEMORY.has(Number(failure.errcode)))
+    return `The disk of ${file} lets no programs share memory (mmap), as some network shares. Name a file on a disk of this machine in DATABASE_URL.`;
+  if (primary === 10)
+    return `The disk of ${file} reports an error. Look into the system's log (dmesg), and check the disk.`;
   if (primary === 13 || code === 'ENOSPC')
     return `There is no room on the disk for ${file}. Make some, and try again.`;
+  if (code === 'EFTYPE')
+    return `${file} is a device, a pipe or a socket, and was left as it was. Name a file in DATABASE_URL.`;
   if (code === 'EISDIR') return `${file} is a folder. Name a file in DATABASE_URL.`;
-  if (primary === 8 || primary === 10 || primary === 14 || FILE_CODES.has(code)) {
+  if (primary === 8 || primary === 14 || FILE_CODES.has(code)) {
     const reason = primary === null ? code : failure.message;
     return `The database ${file} cannot be made or written (${reason}). Give this user the right to, or name another place in DATABASE_URL.`;
   }
@@ -107,10 +125,14 @@ const FILE_CODES = new Set([
   'ENAMETOOLONG',
 ]);
 
+/** PostgreSQL's for an unknown parameter, a bad value, one that this user may not set, and for options that it cannot read. */
+const PARAMETER_CODES = new Set(['42704', '22023', '42501', '42601', '55P02']);
+
 function explainPostgres(failure: Failure, url: string, setting: string): string | null {
   const code = typeof failure.code === 'string' ? failure.code : '';
   const where = `PostgreSQL at ${sayHosts(url)}`;
-  if (failure.syscall === 'open') return `A file that ${setting} names cannot be read (${code}).`;
+  if (failure.syscall === 'open')
+    return `${String(failure.path)}, which ${setting} names, cannot be read (${code}). Put it there, or mend ${setting}.`;
   // PgBouncer has one code (08P01) for every refusal.
   const parameter = /unsupported startup parameter: (\S+)/.exec(failure.message)?.[1];
   if (parameter !== undefined)
@@ -119,6 +141,10 @@ function explainPostgres(failure: Failure, url: string, setting: string): string
     return `${where} refused the login. Check user and password in ${setting}.`;
   if (code === '3D000' || /database ".+" does not exist|no such database/.test(failure.message))
     return `${where} has no database of that name. Make it, or name another one in ${setting}.`;
+  if (code === '3F000')
+    return `${where} has no schema in which this user could make tables. Make the one that search_path names, or take search_path out of ${setting}.`;
+  if (failure.severity === 'FATAL' && PARAMETER_CODES.has(code))
+    return `${where} refuses a parameter of ${setting} (${failure.message}). Mend it, or take it out.`;
   if (code === '42501')
     return `${where} does not let this user make tables. Make the user the owner of the database.`;
   if (code === '53300')

@@ -28,10 +28,14 @@ export function resolveDatabase(database: DatabaseAddress, folder: string): Data
   }
   const files = ['sslrootcert', 'sslcert', 'sslkey'];
   const resolved = withParameters(database.url, (parameters) => {
+    // As libpq calls the authorities that are trusted here anyway.
+    if (parameters.get('sslrootcert') === 'system') parameters.delete('sslrootcert');
     for (const name of files)
       if (parameters.has(name)) parameters.set(name, path.resolve(folder, parameters.get(name) ?? ''));
   });
-  return files.some((name) => parametersOf(resolved).has(name)) ? { ...database, url: resolved } : database;
+  return files.some((name) => parametersOf(database.url).has(name))
+    ? { ...database, url: resolved }
+    : database;
 }
 
 /**
@@ -65,11 +69,44 @@ export function postgresComplaints(
   return complaints;
 }
 
+/** What pg reads of an address, and what this page does. */
+const PARAMETERS: ReadonlySet<string> = new Set([
+  'host',
+  'port',
+  'user',
+  'password',
+  'database',
+  'options',
+  'application_name',
+  'fallback_application_name',
+  'client_encoding',
+  'encoding',
+  'statement_timeout',
+  'lock_timeout',
+  'idle_in_transaction_session_timeout',
+  'query_timeout',
+  'ssl',
+  'sslmode',
+  'sslcert',
+  'sslkey',
+  'sslrootcert',
+  'sslnegotiation',
+  'uselibpqcompat',
+  'target_session_attrs',
+  'prepare',
+]);
+
 /** Sentences about what the operator allows in an address of PostgreSQL and should know. */
 export function postgresWarnings(name: string, address: string): string[] {
   if (!isPostgres(address)) return [];
+  const unknown = [...new Set(parametersOf(address).keys())].filter((key) => !PARAMETERS.has(key));
   return [
     ...bareAtWarnings(name, address),
+    ...(unknown.length > 0
+      ? [
+          `${name} has ${unknown.join(' and ')}, which this page does not know and leaves out. Take it out; what PostgreSQL itself is to know goes into options, such as options=-c%20search_path%3Dleads.`,
+        ]
+      : []),
     ...(sendsPassword(address, {}) && parametersOf(address).get('sslmode') === 'disable'
       ? [`${name} sends all data to PostgreSQL in clear, as its sslmode=disable says.`]
       : []),

@@ -385,6 +385,19 @@ describe('settings', () => {
     assert.match(inClear.warnings.join('\n'), /^DATABASE_URL sends all data to PostgreSQL in clear/);
   });
 
+  it('warn of parameters of DATABASE_URL that do nothing', () => {
+    const warningsOf = (query: string) => {
+      const read = readConfig({ APP_SECRET: 's'.repeat(32), DATABASE_URL: `postgres://db/leads?${query}` });
+      assert(read.type === 'config');
+      return read.warnings;
+    };
+    assert.deepEqual(warningsOf('sslmode=verify-full&options=-c%20search_path%3Dx&application_name=y'), []);
+    assert.match(
+      warningsOf('channel_binding=require&schema=leads').join(),
+      /^DATABASE_URL has channel_binding and schema, which this page does not know and leaves out\. .*options=-c%20search_path/,
+    );
+  });
+
   it('name several PostgreSQL hosts, of which one must take writes', () => {
     const APP_SECRET = 's'.repeat(32);
     const ask = (DATABASE_URL: string) => complaintsOf({ DATABASE_URL, APP_SECRET }).join('\n');
