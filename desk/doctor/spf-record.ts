@@ -60,6 +60,19 @@ export const replaceTerm = (record: string, term: string, replacement: string): 
 
 export const withoutTerm = (record: string, term: string): string => replaceTerm(record, term, '');
 
+/** The record with a broken term mended where only its name is misspelt (`ipv4:`, or an IP address alone), and else without it. */
+export function correctTerm(record: string, term: string): string {
+  const ip = term.replace(/^[+\-~?]?(?:ip(?:v?[46])?:)?/i, '');
+  const mended = ip.includes(':') ? `ip6:${ip}` : `ip4:${ip}`;
+  return replaceTerm(record, term, parseTerm(mended) === null ? '' : mended);
+}
+
+/** Whether a record names anybody who may send. */
+export function namesSenders(record: string): boolean {
+  const parsed = parseRecord(record);
+  return parsed.type === 'broken' || parsed.terms.some(({ name }) => name !== 'all' && name !== 'other');
+}
+
 /** One record with the terms of all, and the usual ~all at its end. */
 export function mergeRecords(records: readonly string[]): string {
   const terms = records

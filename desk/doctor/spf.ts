@@ -5,8 +5,10 @@ import { sayFailed, type Dns } from '#server/platform/dns.ts';
 import { about, type DnsRecord, type Finding } from '#desk/doctor/finding.ts';
 import { evaluate, type Evaluation } from '#desk/doctor/spf-evaluation.ts';
 import {
+  correctTerm,
   isSpf,
   mergeRecords,
+  namesSenders,
   parseRecord,
   replaceTerm,
   withoutTerm,
@@ -36,7 +38,12 @@ export async function examineSpf(
   dns: Dns,
   { domain, mailHost }: { domain: string; mailHost: string | null },
 ): Promise<readonly Finding[]> {
-  const publish = (value: string): DnsRecord => ({ name: domain, type: 'TXT', value });
+  // Taking a term out must not leave a record that names nobody.
+  const publish = (text: string): DnsRecord => ({
+    name: domain,
+    type: 'TXT',
+    value: namesSenders(text) ? text : text.replace(/^v=spf1/i, `v=spf1 ${senderTerm(mailHost, domain)}`),
+  });
   const answer = await dns.texts(domain);
   if (answer.type === 'failed') return [problem(sayFailed(domain, answer.reason))];
   const records = answer.type === 'records' ? answer.records.filter(isSpf) : [];
@@ -64,7 +71,7 @@ export async function examineSpf(
     return [
       problem(
         `The SPF record of ${domain} has "${parsed.text}", which is no part of such a record: mail servers ignore all of it.`,
-        publish(withoutTerm(text, parsed.text)),
+        publish(correctTerm(text, parsed.text)),
       ),
     ];
   const record: OwnRecord = { domain, text, terms: parsed.terms, publish };

@@ -206,6 +206,13 @@ const IN_YAML: readonly Slip[] = [
     write: 'publisher: 1984',
     complaints: ["@: publisher: must be a text; put it in quotes: '1984'."],
   },
+  ...['1.10', '0123', '0x1F', '.inf'].map((number) => ({
+    it: `the number ${number}, as it was written, where a text is wanted`,
+    file: 'site.yaml' as const,
+    at: 'publisher:',
+    write: `publisher: ${number}`,
+    complaints: [`@: publisher: must be a text; put it in quotes: '${number}'.`],
+  })),
   {
     it: 'a text where a list is wanted',
     file: 'landing.yaml',

@@ -91,10 +91,13 @@ export function parseWords<Words>(
     of: ReadDocument,
   ): Slip & { of: ReadDocument } {
     const comment = commentAt(of.document, of.text, issue.path);
+    const node = of.document.getIn(issue.path, true);
+    // YAML reads 1.10 as 1.1, and 0123 as 123.
+    const written = isScalar(node) ? node.source : undefined;
     return {
       of,
       at: placeOfIssue(of.document, of.text, issue),
-      sentence: `${entry(issue.path)}: ${explain(words, issue, comment)}.`,
+      sentence: `${entry(issue.path)}: ${explain(words, issue, { comment, written })}.`,
       // One word of a list of words, of which several may stand in one line.
       withColumn:
         issue.code === 'invalid_value' || (issue.code === 'custom' && issue.params?.['isWord'] === true),
@@ -347,8 +350,15 @@ const startOf = (node: unknown): number => (isNode(node) ? (node.range?.[0] ?? 0
 const follow = (document: Document, node: unknown): Node | undefined =>
   isAlias(node) ? node.resolve(document) : isNode(node) ? node : undefined;
 
-/** What is wrong, in the words of a person who edits YAML. @param comment what stands behind it on its line */
-function explain(content: unknown, issue: z.core.$ZodIssue, comment: string | null): string {
+/**
+ * What is wrong, in the words of a person who edits YAML.
+ * @param at comment: what stands behind it on its line. written: the text in the file
+ */
+function explain(
+  content: unknown,
+  issue: z.core.$ZodIssue,
+  { comment, written }: { comment: string | null; written: string | undefined },
+): string {
   const found = issue.path.reduce<unknown>(
     (value, step) => (value as Record<PropertyKey, unknown> | null)?.[step],
     content,
@@ -370,7 +380,7 @@ function explain(content: unknown, issue: z.core.$ZodIssue, comment: string | nu
   if (issue.code === 'invalid_type' && issue.expected === 'string') {
     if (Array.isArray(found)) return `${issue.message}, not a list`;
     if (typeof found === 'object') return `${issue.message}, not a group of entries`;
-    return `${issue.message}; put it in quotes: '${JSON.stringify(found)}'`;
+    return `${issue.message}; put it in quotes: '${written ?? JSON.stringify(found)}'`;
   }
   return issue.message;
 }
