@@ -180,5 +180,8 @@ export const isGuideFileThere = (): Promise<unknown> => call(API.guideFile, { me
 /** The key under which the article is fetched and kept. */
 export const ARTICLE_KEY = ['', ...API.article.split('/').filter(Boolean)] as const;
 
+/** Reports that a person reads the article. */
+export const noteReading = (): void => void call(API.article, { method: 'HEAD' }).catch(() => {});
+
 /** Reads the article out of an answer. */
 export const parseArticle = (answer: unknown): Article => Article.parse(answer);

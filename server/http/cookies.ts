@@ -12,8 +12,10 @@ export type Cookies = {
   readonly setBrowserId: (reply: FastifyReply, browserId: string) => void;
   /** The lead whose session this is; null without one. */
   readonly readSession: (request: FastifyRequest, now: number) => string | null;
+  /** Whether this session was opened by a link in a mail alone, as a program that checks links does, too. */
+  readonly cameByLink: (request: FastifyRequest) => boolean;
   /** Opens a session. The challenge cookie stays: the browser may still wait for a code of another address. */
-  readonly openSession: (reply: FastifyReply, leadId: string, now: number) => void;
+  readonly openSession: (reply: FastifyReply, leadId: string, now: number, way?: 'code' | 'link') => void;
 };
 
 /**
@@ -48,8 +50,10 @@ export function createCookies(
       // Opened in the future: the clock was set back. That must not sign the visitor out, nor prolong the session for ever.
       return Math.abs(now - Number(openedAt)) < SESSION_LIFE_MS ? leadId : null;
     },
-    openSession: (reply, leadId, now) => {
-      void reply.setCookie(sessionCookie, sign(secrets, `session:${leadId}:${now}`), attributes);
+    cameByLink: (request) => read(request, sessionCookie, 'session')?.endsWith(':link') ?? false,
+    openSession: (reply, leadId, now, way = 'code') => {
+      const end = way === 'link' ? ':link' : '';
+      void reply.setCookie(sessionCookie, sign(secrets, `session:${leadId}:${now}${end}`), attributes);
     },
   };
 }

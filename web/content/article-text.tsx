@@ -5,7 +5,7 @@ import { useEffect, useLayoutEffect, useRef, type RefObject } from 'react';
 import { content as words } from '#campaign/interface.yaml';
 import * as site from '#campaign/site.yaml';
 import { fill, pluralForm, type Counted } from '#shared/words.ts';
-import { ARTICLE_KEY, failedWith, parseArticle } from '#web/api-client.ts';
+import { ARTICLE_KEY, failedWith, noteReading, parseArticle } from '#web/api-client.ts';
 import styles from '#web/content/content-stage.module.css';
 import { GuideFileButton } from '#web/content/guide-file-button.tsx';
 import { labelPrompts } from '#web/content/prompt-blocks.ts';
@@ -82,6 +82,12 @@ export function ArticleText({ heading, justVerified, onStartAgain }: ArticleText
   );
 }
 
+/** Whether the guide's link in a mail opened this page: it redirects here. */
+function cameByLink(): boolean {
+  const [entry] = performance.getEntriesByType('navigation');
+  return entry instanceof PerformanceNavigationTiming && entry.redirectCount > 0;
+}
+
 function ReadingTime({ words: counted, html }: { readonly words: Counted; readonly html: string }) {
   const minutes = readingMinutes(html);
   return (
@@ -93,7 +99,12 @@ function ReadingTime({ words: counted, html }: { readonly words: Counted; readon
 function ArticleBody({ html }: { readonly html: string }) {
   const article = useRef<HTMLElement>(null);
   useEffect(() => {
+    let isNoted = !cameByLink();
     const look = () => {
+      if (!isNoted && window.scrollY > 0) {
+        isNoted = true;
+        noteReading();
+      }
       const place = article.current?.getBoundingClientRect();
       // The page may still be on its way to the top, where the article begins.
       if (place && window.scrollY > 0) partsRead(place, window.innerHeight).forEach(reportStep);

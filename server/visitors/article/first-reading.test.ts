@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { sql } from 'kysely';
 
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
+import { guideUrl } from '#server/secrets/mail-links.ts';
 import { API, WITH_ARTICLE } from '#shared/api.ts';
 import { ENGINES, freshDatabase } from '#testing/databases.ts';
 import { codeIn } from '#testing/inbox.ts';
@@ -64,6 +65,31 @@ for (const engine of ENGINES)
         assert.equal(await firstReadAt(server), server.now());
       });
     });
+
+    it('is not noted when the link in a mail is opened, until its reader scrolls', () =>
+      withServer({ engine }, async (server) => {
+        const { visitor, entry } = await askForCode(server);
+        await visitor.post(API.verify, entry);
+        const { id } = await server.database.db.selectFrom('leads').select('id').executeTakeFirstOrThrow();
+        const link = guideUrl(server.service.secrets, '', id, server.now());
+        const scanner = createVisitor(server, '198.51.100.10');
+        assert.equal((await scanner.get(link)).statusCode, 303);
+        assert.equal((await scanner.get(API.article)).statusCode, 200);
+        assert.equal(await firstReadAt(server), null);
+        const cookies = Object.fromEntries(scanner.cookies);
+        await server.app.inject({ method: 'HEAD', url: API.article, cookies });
+        assert.equal(await firstReadAt(server), server.now());
+      }));
+
+    it('is noted in the session of the code, also when the link is opened there', () =>
+      withServer({ engine }, async (server) => {
+        const { visitor, entry } = await askForCode(server);
+        await visitor.post(API.verify, entry);
+        const { id } = await server.database.db.selectFrom('leads').select('id').executeTakeFirstOrThrow();
+        await visitor.get(guideUrl(server.service.secrets, '', id, server.now()));
+        await visitor.get(API.article);
+        assert.equal(await firstReadAt(server), server.now());
+      }));
 
     it('is noted when the article is fetched; later readings ask only whether the lead is there', async () => {
       const asked: string[] = [];

@@ -20,7 +20,8 @@ export function addGuideLinkRoute(app: FastifyInstance, context: VisitorContext)
     const leadId = readGuideToken(secrets, request.query.t, clock());
     if (leadId === null || !(await leadExists(database.db, leadId)))
       return sendDeadLink(request, reply, ended);
-    cookies.openSession(reply, leadId, clock());
+    const isOwn = cookies.readSession(request, clock()) === leadId && !cookies.cameByLink(request);
+    cookies.openSession(reply, leadId, clock(), isOwn ? 'code' : 'link');
     return reply
       .header('cache-control', 'no-store')
       .header('referrer-policy', 'no-referrer')

@@ -21,7 +21,9 @@ export function addArticleRoutes(app: FastifyInstance, context: VisitorContext):
     const reader = leadId === null ? undefined : await findReader(database.db, leadId);
     // An erased lead has no access any more, whatever its cookie says.
     if (reader === undefined) return sendError(reply, 'no-session');
-    if (reader.first_read_at === null && request.method === 'GET')
+    // Security gateways open links in a real browser. The page says with HEAD that such a reader has scrolled.
+    const asksAsReader = request.method === (cookies.cameByLink(request) ? 'HEAD' : 'GET');
+    if (reader.first_read_at === null && asksAsReader)
       await noteFirstReading(context, reader.id, request.log);
     return sendWhole(request, reply, resource);
   });
