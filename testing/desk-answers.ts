@@ -3,6 +3,8 @@
 import { createAnswers, type Handlers } from '#desk/http/answers/all-answers.ts';
 import type { Deed } from '#desk/calls/door.ts';
 import type { DeskContext, FileAnswer } from '#desk/http/handler.ts';
+import { AT_THE_MACHINE, noteDeed } from '#desk/record/record.ts';
+import { deskLogPage } from '#server/db/tables/desk-log.ts';
 import type { Service } from '#server/run/service.ts';
 
 type Noted = { readonly deed: Deed; readonly about: string | null; readonly details: string };
@@ -20,19 +22,19 @@ export type AskedDesk = {
   ) => Promise<(Omit<FileAnswer, 'body'> & { readonly text: string }) | null>;
   /** Does what the desk does before anyone asks. */
   readonly warmUp: () => Promise<void>;
-  /** What stands in the record. */
-  readonly noted: readonly Noted[];
+  /** What stands in the record, the oldest first. */
+  readonly noted: () => Promise<readonly Noted[]>;
 };
 
 export function askedDesk(service: Service, { dnsServers }: Pick<DeskContext, 'dnsServers'> = {}): AskedDesk {
-  const noted: Noted[] = [];
   const { handlers, calls, files, warmUp } = createAnswers(service);
-  const note: DeskContext['note'] = async (deed, about, details = '') => {
-    noted.push({ deed, about, details });
-  };
+  const actor = { who: AT_THE_MACHINE, from: '' };
+  const note: DeskContext['note'] = (deed, about, details) =>
+    noteDeed(service, { ...actor, deed, about, details });
   const context: DeskContext = {
     service,
     person: { email: null, role: 'all' },
+    actor,
     note,
     noteDone: note,
     signal: new AbortController().signal,
@@ -40,7 +42,10 @@ export function askedDesk(service: Service, { dnsServers }: Pick<DeskContext, 'd
     dnsServers: dnsServers ?? ['127.0.0.1:9'],
   };
   return {
-    noted,
+    noted: async () => {
+      const rows = await deskLogPage(service.database.db, { order: 'oldest', after: null, limit: 1_000 });
+      return rows.map(({ deed, about, details }) => ({ deed: deed as Deed, about, details }));
+    },
     warmUp,
     ask: async (name, asked = {}) => {
       const { call } = calls[Object.keys(handlers).indexOf(name)]!;

@@ -105,7 +105,7 @@ export type LogEntry = {
   /** The address of the person; "at the machine" for the link of `desk open`, "command line" for a command. */
   readonly who: string;
   readonly deed: Deed;
-  /** The address that it was about; null where it was about none, or it was erased since. */
+  /** The address that it was about, or the pseudonym of an erased one; null where it was about none. */
   readonly about: string | null;
   /** Such as the filter and format of an export. Never personal. */
   readonly details: string;

@@ -182,12 +182,14 @@ for (const engine of ENGINES) {
       withServer({ engine }, async (server) => {
         const { messageId, id } = await askForCode(server);
         const pseudonyms = pseudonymsOf(server.service.secrets, EMAIL);
-        await erasePersonalData(server.database, {
-          email: EMAIL,
-          pseudonyms,
-          signer: chainSignerOf(server.service.secrets),
-          now: server.now(),
-        });
+        await server.database.db.transaction().execute((tx) =>
+          erasePersonalData(tx, server.database.engine, {
+            email: EMAIL,
+            pseudonyms,
+            signer: chainSignerOf(server.service.secrets),
+            now: server.now(),
+          }),
+        );
         const to = bounceAddress(server.service.secrets, id, 'bounces.example.com');
         assert.equal((await bounce(server, deliveryStatus({ messageId, to }))).type, 'not ours');
         assert.deepEqual(await reasons(server), ['erased']);

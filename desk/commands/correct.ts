@@ -6,7 +6,7 @@ import type { Desk } from '#desk/commands/command.ts';
 import { correctAnswers, type AnswerChange } from '#desk/people/correct.ts';
 import { readAddress } from '#desk/people/held-data.ts';
 import { printable } from '#desk/printable.ts';
-import { noteCommand } from '#desk/record/record.ts';
+import { changePerson, commandLine } from '#desk/record/record.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
 import { answerText, readAnswers } from '#shared/own-answers.ts';
 
@@ -32,13 +32,13 @@ export function addCorrect(program: Command, desk: Desk): void {
       if (fields.length === 0 && ownChanges.length === 0)
         throw new CommandFailure('Say what is to be changed: --name, --company or --answer.', 2);
       const service = await desk.service();
-      const { before, after } = await correctAnswers(service, {
-        email,
-        ...changes,
-        answers: ownChanges.map(readChange),
+      const corrected = await changePerson(service, commandLine(), { email }, async (tx, _email, note) => {
+        const answers = ownChanges.map(readChange);
+        const { before, after } = await correctAnswers(tx, service, { email, ...changes, answers });
+        await note('corrected', email, 'correct');
+        return `${email}: ${said(before)} → ${said(after)}`;
       });
-      await noteCommand(service, 'corrected', email, 'correct');
-      await desk.print(`${printable(`${email}: ${said(before)} → ${said(after)}`.replaceAll('\n', ' '))}\n`);
+      await desk.print(`${printable(corrected!.replaceAll('\n', ' '))}\n`);
     });
 }
 

@@ -4,9 +4,9 @@ import type { Command } from '@commander-js/extra-typings';
 import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
-import { ELSEWHERE, eraseAddress, sayCounts, sayWhatIsErased } from '#desk/people/erase.ts';
+import { ELSEWHERE, erasePerson, sayCounts, sayWhatIsErased } from '#desk/people/erase.ts';
 import { readAddress } from '#desk/people/held-data.ts';
-import { noteCommand } from '#desk/record/record.ts';
+import { commandLine } from '#desk/record/record.ts';
 
 export function addErase(program: Command, desk: Desk): void {
   program
@@ -25,9 +25,8 @@ export function addErase(program: Command, desk: Desk): void {
       if (!agreed) {
         throw new CommandFailure('Nothing was erased. Say "y" when you are asked, or call it with --yes.');
       }
-      const { counts, failures, advice } = await eraseAddress(service, email, () =>
-        noteCommand(service, 'erased', email, 'erase'),
-      );
+      const erasure = await erasePerson(service, commandLine(), { email }, { details: () => 'erase' });
+      const { counts, failures, advice } = erasure!;
       const { mailFiles, ...erased } = counts;
       // Last, because whoever reads it may be gone.
       if (json) await desk.print(jsonText({ email, erased, mailFiles }));

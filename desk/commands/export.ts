@@ -1,7 +1,6 @@
 // desk export: writes leads for other programs.
 import { type Command, Option } from '@commander-js/extra-typings';
 
-import { shownSource } from '#server/attribution/source.ts';
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
 import { byNearness } from '#server/platform/nearest-name.ts';
 import { isoTime } from '#server/platform/time.ts';
@@ -91,7 +90,7 @@ Examples:
         };
         const pages = writeLeads(database.db, { ...selection, missingIn: sinceLast, exportedIn }, options);
         // Before the first person goes out: an export that breaks off has shown some.
-        await noteCommand({ database, clock }, 'exported', null, sayExport());
+        await noteCommand({ database, clock, ...service }, 'exported', null, sayExport());
         for await (const { text, leadIds } of pages) {
           desk.signal.throwIfAborted();
           await append(text);
@@ -118,10 +117,12 @@ Examples:
       /** What was typed as a search is left out: it may be personal. So may a source be, and lines of the record are not erased. */
       function sayExport(): string {
         const { flag } = selection;
-        const said = { format, state, source: source && shownSource(source), flag, sinceLast, again };
+        const said = { format, state, flag, sinceLast, again };
         return [
           'export',
           ...Object.entries(said).flatMap(([name, value]) => (value ? [`${name}: ${value}`] : [])),
+          // A source can name a person.
+          ...(source === undefined ? [] : ['of a source']),
         ].join(', ');
       }
 

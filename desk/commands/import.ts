@@ -130,7 +130,7 @@ Examples:
           );
           // With the first: it may be stopped before the last.
           if (written.imported > 0 && !isNoted) {
-            await noteCommand({ database, clock }, 'imported', null, 'import');
+            await noteCommand({ database, clock, secrets }, 'imported', null, 'import');
             isNoted = true;
           }
           return written;

@@ -18,7 +18,8 @@ export function addPerson(program: Command, desk: Desk): void {
     .addHelpText('after', '\nExample:\n  $ npm run -s desk -- person ada@example.com --out ada')
     .action(async (typed, { out }) => {
       const email = readAddress(typed);
-      const { database, campaign, clock } = await desk.service();
+      const service = await desk.service();
+      const { database, campaign, clock } = service;
       const data = await personalDataOf(database.db, email);
       const story = storyOf(data);
       const writtenAt = isoTime(clock());
@@ -26,7 +27,7 @@ export function addPerson(program: Command, desk: Desk): void {
       const files = await writeJsonAndPage(out, {
         document: { email, writtenAt, story, ...data },
         page: personPage({ email, data, story, title, writtenAt }),
-        onBegin: () => noteCommand({ database, clock }, 'exported', email, 'person'),
+        onBegin: () => noteCommand(service, 'exported', email, 'person'),
       });
       desk.note(`${files} hold all that is held about ${email}.`);
     });

@@ -4,7 +4,7 @@ import type { Command } from '@commander-js/extra-typings';
 import type { Desk } from '#desk/commands/command.ts';
 import { readAddress } from '#desk/people/held-data.ts';
 import { sendGuideTo } from '#desk/people/send-guide.ts';
-import { noteCommand } from '#desk/record/record.ts';
+import { changePerson, commandLine } from '#desk/record/record.ts';
 
 export function addSendGuide(program: Command, desk: Desk): void {
   program
@@ -15,8 +15,12 @@ export function addSendGuide(program: Command, desk: Desk): void {
     .action(async (typed) => {
       const email = readAddress(typed);
       const service = await desk.service();
-      const outcome = await sendGuideTo(service, email);
-      if (outcome === 'queued') await noteCommand(service, 'sent-guide', email, 'send-guide');
+      const outcome = await changePerson(service, commandLine(), { email }, async (tx, _email, note) => {
+        const queued = await sendGuideTo(tx, service, email);
+        if (queued === 'queued') await note('sent-guide', email, 'send-guide');
+        return queued;
+      });
+      service.mail.wake();
       desk.note(
         outcome === 'queued'
           ? `The guide for ${email} is queued. The running page sends it; "show ${email}" says when.`

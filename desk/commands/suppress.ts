@@ -12,11 +12,12 @@ import {
   findSlips,
   GIVEN_REASONS,
   sayEntry,
+  sealBeforeRemoval,
   suppressAddress,
   undoSlips,
   type GivenReason,
 } from '#desk/people/suppress.ts';
-import { noteCommand } from '#desk/record/record.ts';
+import { changePerson, commandLine, noteCommand } from '#desk/record/record.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import { suppressionPages, type Suppression } from '#server/db/tables/suppressions.ts';
 import { csvLine, withoutApostrophe } from '#desk/export/csv.ts';
@@ -60,8 +61,11 @@ function addAdd(list: Command, desk: Desk): void {
     .action(async (typed, { reason, note }) => {
       const email = readAddress(typed);
       const service = await desk.service();
-      const isNew = await suppressAddress(service, { email, reason, note: note ?? null });
-      if (isNew) await noteCommand(service, 'suppressed', email, `suppress add, reason: ${reason}`);
+      const isNew = await changePerson(service, commandLine(), { email }, async (tx, _email, noteIt) => {
+        const added = await suppressAddress(tx, service, { email, reason, note: note ?? null });
+        if (added) await noteIt('suppressed', email, `suppress add, reason: ${reason}`);
+        return added;
+      });
       desk.note(
         isNew ? `${email} is on the list (${reason}).` : `${email} was on the list for that reason already.`,
       );
@@ -84,7 +88,7 @@ function addRemove(list: Command, desk: Desk): void {
       const note = reason?.trim() ?? null;
       if (note === '') throw new CommandFailure('Say why it was a slip: --reason "…".', 2);
       const service = await desk.service();
-      const going = await findSlips(service, email, note);
+      const going = await findSlips(service.database.db, service, { email, note });
       const noted = going.find(({ owner }) => owner === 'noted');
       const agreed =
         noted === undefined ||
@@ -96,13 +100,13 @@ function addRemove(list: Command, desk: Desk): void {
         throw new CommandFailure(
           `Nothing was changed. You noted that ${email} unsubscribed (${sayEntry(noted)}): to undo this, say "y" when you are asked, or call it with --yes.`,
         );
-      const { removed, left, position } = await undoSlips(service, {
-        email,
-        slips: going,
-        note,
-        signal: desk.signal,
+      await sealBeforeRemoval(service, { note, signal: desk.signal });
+      const undoing = await changePerson(service, commandLine(), { email }, async (tx, _email, noteIt) => {
+        const result = await undoSlips(tx, service, { email, slips: going, note });
+        await noteIt('unsuppressed', email, 'suppress remove');
+        return result;
       });
-      await noteCommand(service, 'unsuppressed', email, 'suppress remove');
+      const { removed, left, position } = undoing!;
       const undone = removed.map(sayEntry).join('; ');
       desk.note(
         left.length === 0
@@ -144,13 +148,13 @@ function addExportList(list: Command, desk: Desk): void {
     .option('--out <file>', 'into this file, which only you can read; otherwise to standard output')
     .addHelpText('after', '\nExample:\n  $ npm run -s desk -- suppress export --out suppressed.csv')
     .action(async ({ out }) => {
-      const { database, clock } = await desk.service();
+      const service = await desk.service();
       let count = 0;
       const write = async (append: (text: string) => Promise<void>) => {
         // Before the first address goes out: an export that breaks off has shown some.
-        await noteCommand({ database, clock }, 'exported', null, 'suppress export');
+        await noteCommand(service, 'exported', null, 'suppress export');
         await append(csvLine(HEADINGS));
-        for await (const entries of shownPages(database.db)) {
+        for await (const entries of shownPages(service.database.db)) {
           await append(
             entries.map(({ email, reason, since, note }) => csvLine([email, reason, since, note])).join(''),
           );
@@ -181,11 +185,13 @@ function addImportList(list: Command, desk: Desk): void {
       let added = 0;
       for (const { email, reason } of found) {
         desk.signal.throwIfAborted();
-        if (await suppressAddress(service, { email, reason, note: null })) {
-          added += 1;
+        const isNew = await changePerson(service, commandLine(), { email }, async (tx, _email, note) => {
+          if (!(await suppressAddress(tx, service, { email, reason, note: null }))) return false;
           // With the first: it may be stopped before the last.
-          if (added === 1) await noteCommand(service, 'suppressed', null, 'suppress import');
-        }
+          if (added === 0) await note('suppressed', null, 'suppress import');
+          return true;
+        });
+        if (isNew) added += 1;
         desk.progress(`${added} of ${found.length} …`);
       }
       desk.note(

@@ -5,7 +5,7 @@ import { jsonText } from '#desk/commands/answer.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { tableLine } from '#desk/commands/terminal-table.ts';
-import { noteCommand } from '#desk/record/record.ts';
+import { changeAndNote, commandLine } from '#desk/record/record.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import { shownEvents, tryAgain } from '#desk/webhooks/events.ts';
 
@@ -61,8 +61,11 @@ function addRetry(webhooks: Command, desk: Desk): void {
       if (ids.length > 0 === (all === true))
         throw new CommandFailure('Say which: ids as `webhooks list` shows them, or --all.', 2);
       const service = await desk.service();
-      const revived = await tryAgain(service, all ? null : ids);
-      if (revived > 0) await noteCommand(service, 'retried-webhooks', null, 'webhooks retry');
+      const revived = await changeAndNote(service, commandLine(), async (tx, note) => {
+        const count = await tryAgain(tx, service, all ? null : ids);
+        if (count > 0) await note('retried-webhooks', null, 'webhooks retry');
+        return count;
+      });
       if (revived < ids.length)
         desk.note(`${ids.length - revived} of them are not dead, or there is no such event.`);
       desk.note(revived === 1 ? '1 event is tried again.' : `${revived} events are tried again.`);

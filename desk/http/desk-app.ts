@@ -14,7 +14,7 @@ import { addDoorRoutes, type AddRoute, type Door } from '#desk/http/door/door-ro
 import { createStoredSessions, type OpenSession, type Place } from '#desk/http/door/sessions.ts';
 import type { FileAnswer } from '#desk/http/handler.ts';
 import { refuse } from '#desk/http/refuse.ts';
-import { AT_THE_MACHINE, noteDeed } from '#desk/record/record.ts';
+import { AT_THE_MACHINE, noteDeed, type Actor } from '#desk/record/record.ts';
 import { createHttp, type HttpOptions } from '#server/http/http.ts';
 import { contentSecurityPolicy, hashOf } from '#server/http/security-headers.ts';
 import type { Service } from '#server/run/service.ts';
@@ -133,10 +133,9 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
     browser: (request.headers['user-agent'] ?? '').replaceAll(/\p{C}/gu, ' ').slice(0, MAX_BROWSER_LENGTH),
   });
   const noteBy = (request: FastifyRequest, email: string | null) => {
-    const who = email ?? AT_THE_MACHINE;
-    const from = fromOf(request);
+    const actor: Actor = { who: email ?? AT_THE_MACHINE, from: fromOf(request) };
     const note: DoorContext['note'] = (deed, about, details) =>
-      noteDeed(service, { who, deed, about, details, from });
+      noteDeed(service, { ...actor, deed, about, details });
     const noteDone: DoorContext['note'] = (deed, ...more) =>
       note(deed, ...more).catch((error: unknown) =>
         service.logger.error(
@@ -144,7 +143,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
           'What was done at the desk could not be noted in its record.',
         ),
       );
-    return { note, noteDone };
+    return { actor, note, noteDone };
   };
 
   const contextOf = (request: FastifyRequest, reply: FastifyReply): DoorContext => {

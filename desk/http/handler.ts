@@ -1,6 +1,7 @@
 // What answers a call of the desk in a browser: a function of the service, the person who asks, and what is asked.
 import type { Answer, Asked, Role } from '#desk/calls/call.ts';
 import type { Deed } from '#desk/calls/door.ts';
+import type { Actor } from '#desk/record/record.ts';
 import type { Service } from '#server/run/service.ts';
 
 /** The person who is signed in. */
@@ -15,7 +16,9 @@ type Note = (deed: Deed, about: string | null, details?: string) => Promise<void
 export type DeskContext = {
   readonly service: Service;
   readonly person: SignedIn;
-  /** Notes in the record who did what. @param about the address that it was about @param details never personal */
+  /** That person, for what they change (`changePerson` of desk/record/record.ts). */
+  readonly actor: Actor;
+  /** Notes in the record who looked at what. @param about the address that it was about @param details never personal */
   readonly note: Note;
   /** The same for a deed that is done already: a failure to note it is logged, and does not fail the answer. */
   readonly noteDone: Note;

@@ -3,6 +3,7 @@ import { randomUUIDv7 } from 'node:crypto';
 
 import { CommandFailure } from '#desk/command-failure.ts';
 import { nothingHeld } from '#desk/people/held-data.ts';
+import type { Db } from '#server/db/engine/connect.ts';
 import { findPerson } from '#server/db/people/one-person.ts';
 import { correctLead } from '#server/db/tables/corrections.ts';
 import type { Service } from '#server/run/service.ts';
@@ -25,12 +26,14 @@ export type AnswerChange = { readonly id: string; readonly text: string };
 
 /**
  * Corrects a person's answers. The story keeps what stood there before.
+ * @param tx holds the lock of the e-mail address
  * @param change email: as stored; what is not given stays
  * @returns the answers before and after
  * @throws {CommandFailure} when an answer does not fit, there is no such question, or nothing is held about the address
  */
 export async function correctAnswers(
-  { database, campaign, clock, webhooks }: Pick<Service, 'database' | 'campaign' | 'clock' | 'webhooks'>,
+  tx: Db,
+  { campaign, clock, webhooks }: Pick<Service, 'campaign' | 'clock' | 'webhooks'>,
   {
     email,
     answers,
@@ -54,7 +57,7 @@ export async function correctAnswers(
     checked[field] = result.data;
   }
   const now = clock();
-  const result = await correctLead(database, {
+  const result = await correctLead(tx, {
     email,
     id: randomUUIDv7(),
     now,
@@ -62,11 +65,10 @@ export async function correctAnswers(
       ...checked,
       answers: changedAnswers(before.answers, answers, campaign.form),
     }),
-    onCorrected: (tx, leadId) => webhooks.queue(tx, { type: 'lead.updated', leadId, now }),
+    onCorrected: (leadId) => webhooks.queue(tx, { type: 'lead.updated', leadId, now }),
   });
-  webhooks.wake();
   if (result === null) {
-    if ((await findPerson(database.db, email)) === undefined) throw nothingHeld(email);
+    if ((await findPerson(tx, email)) === undefined) throw nothingHeld(email);
     throw new CommandFailure(
       `${email} has entered no code, so there is no lead to correct. What they write when they ask again takes the place of this.`,
     );

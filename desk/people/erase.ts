@@ -1,14 +1,17 @@
 // Erases a person: rows, mail in files, and what a deletion leaves in the files of the database.
-import { personalDataOf } from '#desk/people/held-data.ts';
+import { nothingHeld } from '#desk/people/held-data.ts';
 import { COMPACT, removeRemains } from '#desk/people/remains.ts';
-import { erasePersonalData, listPersonalData, type PersonalData } from '#server/db/across/personal-data.ts';
+import { changePerson, type Actor } from '#desk/record/record.ts';
+import { erasePersonalData, listPersonalData, type ErasedRows } from '#server/db/across/personal-data.ts';
 import type { Service } from '#server/run/service.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import { chainSignerOf } from '#server/secrets/secrets.ts';
 
-export type ErasedCounts = Readonly<Record<keyof PersonalData | 'mailFiles', number>>;
+export type ErasedCounts = Readonly<Record<keyof ErasedRows | 'mailFiles', number>>;
 
 type Erasure = {
+  /** The e-mail address, as it was stored. */
+  readonly email: string;
   /** How many rows of each table, and files of mail, are gone. */
   readonly counts: ErasedCounts;
   /** What failed once the rows were gone, and what is better done at another time: sentences that say what to do. */
@@ -17,24 +20,33 @@ type Erasure = {
 };
 
 /**
- * Erases all that is held about an address. Once the rows are gone, all the rest is done as well, whatever of it fails.
- * @param email as stored
- * @param note puts the erasure into the record
+ * Erases all that is held about a person. Once the rows are gone, all the rest is done as well, whatever of it fails.
+ * @param person by an ID, or by the e-mail address as stored
+ * @param options check: throws to erase nothing. details: of the line in the audit log
+ * @returns null when nobody has the ID (any more)
  */
-export async function eraseAddress(
-  { config, database, secrets, clock, mail, webhooks, logger }: Service,
-  email: string,
-  note: (counts: ErasedCounts) => Promise<void>,
-): Promise<Erasure> {
+export async function erasePerson(
+  service: Service,
+  actor: Actor,
+  person: Parameters<typeof changePerson>[2],
+  { check = () => {}, details }: { check?: (email: string) => void; details: (erased: ErasedRows) => string },
+): Promise<Erasure | null> {
+  const { config, database, secrets, clock, mail, webhooks, logger } = service;
   const now = clock();
-  const rows = await erasePersonalData(database, {
-    email,
-    pseudonyms: pseudonymsOf(secrets, email),
-    signer: chainSignerOf(secrets),
-    now,
-    onLeadErased: (tx, lead) => webhooks.queueErased(tx, { ...lead, now }),
+  const erased = await changePerson(service, actor, person, async (tx, email, note) => {
+    check(email);
+    const rows = await erasePersonalData(tx, database.engine, {
+      email,
+      pseudonyms: pseudonymsOf(secrets, email),
+      signer: chainSignerOf(secrets),
+      now,
+      onLeadErased: (lead) => webhooks.queueErased(tx, { ...lead, now }),
+    });
+    await note('erased', email, details(rows));
+    return { email, rows };
   });
-  webhooks.wake();
+  if (erased === null) return null;
+  const { email, rows } = erased;
   const failures: string[] = [];
   const advice: string[] = [];
   const orLog = async (act: () => Promise<void>, failed: string, next: string): Promise<void> => {
@@ -56,13 +68,6 @@ export async function eraseAddress(
     `mail to or about the person may be left in ${mail.folder}`,
     'Delete it there.',
   );
-  const counts = { ...rows, mailFiles };
-  await orLog(
-    () => note(counts),
-    'the record of the desk could not be written, so it does not name the erasure',
-    'Note it elsewhere.',
-  );
-  // Last: the line of the record empties SQLite's log, too.
   await orLog(
     async () => {
       const remains = await removeRemains(config.database);
@@ -71,24 +76,31 @@ export async function eraseAddress(
     'the database could not be rewritten, so its files may hold traces',
     `At a quiet hour, call: ${COMPACT}`,
   );
-  return { counts, failures, advice };
+  if (config.desk?.people.has(email))
+    advice.push(
+      `${email} is also a desk user, which an erasure does not end: take the e-mail address off DESK_PEOPLE if the person leaves.`,
+    );
+  return { email, counts: { ...rows, mailFiles }, failures, advice };
 }
 
 export const ELSEWHERE = 'Backups and files that were exported before still hold it: erase it there too.';
 
 /**
- * What {@link eraseAddress} would take: 1 lead, 2 forms, …
+ * What {@link erasePerson} would take: 1 lead, 2 forms, …
  * @throws {CommandFailure} when nothing is held
  */
 export async function sayWhatIsErased(
   { database, mail }: Pick<Service, 'database' | 'mail'>,
   email: string,
 ): Promise<string> {
+  const data = await listPersonalData(database.db, email);
+  const rows = { ...data, desk_log: data.desk_log.filter(({ about }) => about === email) };
+  const counts = Object.fromEntries(Object.entries(rows).map(([table, { length }]) => [table, length]));
   // Mail in files outlives the rows.
   const mailFiles = (await mail.filesAbout(email)).length;
-  const read = mailFiles === 0 ? personalDataOf : listPersonalData;
-  const rows = Object.entries(await read(database.db, email)).map(([table, { length }]) => [table, length]);
-  return sayCounts({ ...Object.fromEntries(rows), mailFiles });
+  const said = sayCounts({ ...counts, mailFiles });
+  if (said === '') throw nothingHeld(email);
+  return said;
 }
 
 /** Singular and plural, in the order in which they are listed. */
@@ -108,9 +120,6 @@ const WORDS: Readonly<Record<keyof ErasedCounts, readonly [one: string, several:
   exported_leads: ['note of an export', 'notes of exports'],
   webhook_events: ['message to webhooks', 'messages to webhooks'],
   suppressions: ['entry that keeps mail away', 'entries that keep mail away'],
-  desk_sign_ins: ['sign-in at the desk', 'sign-ins at the desk'],
-  desk_sessions: ['session of the desk', 'sessions of the desk'],
-  desk_passkeys: ['passkey of the desk', 'passkeys of the desk'],
   desk_log: ['line of the record', 'lines of the record'],
   mailFiles: ['mail in a file', 'mails in files'],
 };

@@ -2,23 +2,25 @@
 import { v7 as uuid } from 'uuid';
 
 import { CommandFailure } from '#desk/command-failure.ts';
+import type { Db } from '#server/db/engine/connect.ts';
 import { sendGuideAgain, type GuideAgain } from '#server/mail/letters/guide-mail.ts';
 import type { Service } from '#server/run/service.ts';
 
 /**
  * Queues the guide for a lead.
+ * @param tx holds the lock of the e-mail address
  * @param email as stored
  * @returns `waiting`: one waits to be sent already
  * @throws {CommandFailure} when it is not to be sent
  */
 export async function sendGuideTo(
-  { clock, mail, ...service }: Service,
+  tx: Db,
+  { clock, config, secrets }: Pick<Service, 'clock' | 'config' | 'secrets'>,
   email: string,
 ): Promise<'queued' | 'waiting'> {
   const now = clock();
-  const outcome = await sendGuideAgain(service, { email, id: uuid({ msecs: now }), now });
+  const outcome = await sendGuideAgain(tx, { config, secrets }, { email, id: uuid({ msecs: now }), now });
   if (outcome.type === 'refused') throw new CommandFailure(sayRefusal(email, outcome));
-  mail.wake();
   return outcome.type;
 }
 

@@ -2,6 +2,7 @@
 import { CommandFailure } from '#desk/command-failure.ts';
 import { sealAll } from '#desk/people/consent-proofs.ts';
 import { minuteOf } from '#desk/shown-time.ts';
+import type { Db } from '#server/db/engine/connect.ts';
 import { listEntries, removeSlips, type ListEntry } from '#server/db/across/suppression-removal.ts';
 import { findLeadId } from '#server/db/tables/leads.ts';
 import { suppress } from '#server/db/tables/suppressions.ts';
@@ -9,7 +10,7 @@ import { isoTime } from '#server/platform/time.ts';
 import type { Service } from '#server/run/service.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import { chainSignerOf } from '#server/secrets/secrets.ts';
-import { withdrawConsent } from '#server/visitors/unsubscribe/withdraw.ts';
+import { withdrawIn } from '#server/visitors/unsubscribe/withdraw.ts';
 
 /** Reasons that the operator can give. `erased` is not among them: an erasure adds it. */
 export const GIVEN_REASONS = ['by-hand', 'unsubscribed', 'complained', 'bounced'] as const;
@@ -17,32 +18,29 @@ export type GivenReason = (typeof GIVEN_REASONS)[number];
 
 /**
  * Puts an address on the list of those that get no mail. A lead's consent is withdrawn with it, unless the reason says nothing of it.
+ * @param tx holds the lock of the e-mail address
  * @param entry email: as stored
  * @returns false when it stood there for that reason already
  */
 export async function suppressAddress(
+  tx: Db,
   { database, secrets, webhooks, clock }: Pick<Service, 'database' | 'secrets' | 'webhooks' | 'clock'>,
   { email, reason, note }: { email: string; reason: GivenReason; note: string | null },
 ): Promise<boolean> {
-  const { db } = database;
   const now = clock();
-  const leadId = reason === 'by-hand' ? undefined : await findLeadId(db, email);
-  // A lead's consent is withdrawn, too.
+  const leadId = reason === 'by-hand' ? undefined : await findLeadId(tx, email);
   if (leadId !== undefined && reason !== 'bounced') {
     const way = reason === 'complained' ? 'complaint' : 'by-hand';
-    const outcome = await withdrawConsent(
+    const outcome = await withdrawIn(
+      tx,
       { database, secrets, webhooks },
       { leadId, way, note, clientAddress: null, userAgent: null, now },
     );
     return outcome === 'withdrawn';
   }
-  const isNew = await db.transaction().execute(async (tx) => {
-    if (!(await suppress(tx, { keys: pseudonymsOf(secrets, email), reason, email, note, now }))) return false;
-    if (leadId !== undefined) await webhooks.queue(tx, { type: 'lead.bounced', leadId, now });
-    return true;
-  });
-  webhooks.wake();
-  return isNew;
+  if (!(await suppress(tx, { keys: pseudonymsOf(secrets, email), reason, email, note, now }))) return false;
+  if (leadId !== undefined) await webhooks.queue(tx, { type: 'lead.bounced', leadId, now });
+  return true;
 }
 
 const addressOf = ({ secrets }: Pick<Service, 'secrets'>, email: string) => ({
@@ -52,9 +50,10 @@ const addressOf = ({ secrets }: Pick<Service, 'secrets'>, email: string) => ({
 
 /** Why an address is on the list. @param email as stored */
 export const entriesOf = (
-  service: Pick<Service, 'database' | 'secrets'>,
+  db: Db,
+  service: Pick<Service, 'secrets'>,
   email: string,
-): Promise<readonly ListEntry[]> => listEntries(service.database.db, addressOf(service, email));
+): Promise<readonly ListEntry[]> => listEntries(db, addressOf(service, email));
 
 /** Whether the operator can take an entry off. @param hasReason whether they say why it was a slip */
 export const isSlip = ({ owner }: Pick<ListEntry, 'owner'>, hasReason: boolean): boolean =>
@@ -66,39 +65,42 @@ export const isSlip = ({ owner }: Pick<ListEntry, 'owner'>, hasReason: boolean):
  * @throws {CommandFailure} when there are none
  */
 export async function findSlips(
-  service: Pick<Service, 'database' | 'secrets'>,
-  email: string,
-  note: string | null,
+  db: Db,
+  service: Pick<Service, 'secrets'>,
+  { email, note }: { email: string; note: string | null },
 ): Promise<readonly ListEntry[]> {
-  const entries = await entriesOf(service, email);
+  const entries = await entriesOf(db, service, email);
   const slips = entries.filter((entry) => isSlip(entry, note !== null));
   if (slips.length === 0) throw nothingToRemove(email, entries);
   return slips;
 }
 
+/** Puts what a removal undoes into the chain of consents, before the reason for it. */
+export async function sealBeforeRemoval(
+  service: Service,
+  { note, signal }: { note: string | null; signal: AbortSignal },
+): Promise<void> {
+  if (note !== null) await sealAll(service, { signal });
+  signal.throwIfAborted();
+}
+
 /**
  * Takes entries off the list. The reason goes into the chain of consents.
+ * @param tx holds the lock of the e-mail address
  * @param options slips: of {@link findSlips}
  * @throws {CommandFailure} when the person has decided it themselves meanwhile
  */
 export async function undoSlips(
-  service: Service,
-  {
-    email,
-    slips,
-    note,
-    signal,
-  }: { email: string; slips: readonly ListEntry[]; note: string | null; signal: AbortSignal },
+  tx: Db,
+  { database, secrets, clock }: Pick<Service, 'database' | 'secrets' | 'clock'>,
+  { email, slips, note }: { email: string; slips: readonly ListEntry[]; note: string | null },
 ): ReturnType<typeof removeSlips> {
-  // What the removal undoes stands before it in the chain.
-  if (note !== null) await sealAll(service, { signal });
-  signal.throwIfAborted();
-  const result = await removeSlips(service.database, {
-    address: addressOf(service, email),
+  const result = await removeSlips(tx, database.engine, {
+    address: addressOf({ secrets }, email),
     reasons: slips.map((entry) => entry.reason),
     note,
-    signer: chainSignerOf(service.secrets),
-    now: service.clock(),
+    signer: chainSignerOf(secrets),
+    now: clock(),
   });
   if (result.removed.length === 0) throw nothingToRemove(email, result.left);
   return result;

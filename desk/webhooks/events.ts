@@ -1,4 +1,5 @@
 // The events for other programs that wait or were given up, as they are shown.
+import type { Db } from '#server/db/engine/connect.ts';
 import { countEvents, listEvents, reviveEvents, type ListedEvent } from '#server/db/tables/webhook-events.ts';
 import { isoTime } from '#server/platform/time.ts';
 import type { Service } from '#server/run/service.ts';
@@ -43,9 +44,10 @@ export async function shownEvents(service: Pick<Service, 'database' | 'webhooks'
 
 /** Has dead events tried again, for another 24 hours. @param ids which; null: all of them @returns how many */
 export const tryAgain = (
-  { database, clock }: Pick<Service, 'database' | 'clock'>,
+  db: Db,
+  { clock }: Pick<Service, 'clock'>,
   ids: readonly string[] | null,
-): Promise<number> => reviveEvents(database.db, { ids, now: clock() });
+): Promise<number> => reviveEvents(db, { ids, now: clock() });
 
 const hostOf = ({ webhooks }: Pick<Service, 'webhooks'>, id: string): string =>
   webhooks.endpoints.find((endpoint) => endpoint.id === id)?.host ?? `${id} (not in WEBHOOK_URLS)`;

@@ -365,14 +365,14 @@ type DeskLog = {
   id: Fixed<string>;
   at: Fixed<number>;
   /** An address of DESK_PEOPLE, or one of desk/record/record.ts. */
-  who: Erasable<string>;
+  who: Fixed<string>;
   /** One of desk/calls/door.ts. */
   deed: Fixed<string>;
-  /** The address that it was about; null for none, and once it was erased. */
+  /** The address that it was about, or the pseudonym of an erased one (tables/desk-log.ts); null for none. */
   about: Erasable<string | null>;
   /** Never personal. */
   details: Fixed<string>;
-  client_address: Erasable<string>;
+  client_address: Fixed<string>;
 };
 
 export type Schema = {

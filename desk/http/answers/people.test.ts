@@ -181,11 +181,13 @@ for (const engine of ENGINES) {
         );
         await asked.file(EXPORT_PATH, { search: 'ada@example.com', field: 'topics', answer: 'Prompts' });
         assert.deepEqual(
-          asked.noted.map(({ deed, about, details }) => [deed, about, details]),
+          (await asked.noted())
+            .filter(({ deed }) => deed === 'exported')
+            .map(({ about, details }) => [about, details]),
           [
-            ['exported', null, 'csv: verified, of a domain'],
-            ['exported', null, 'jsonl: unverified'],
-            ['exported', null, 'csv: verified, with a search, with an answer'],
+            [null, 'csv: verified, of a domain'],
+            [null, 'jsonl: unverified'],
+            [null, 'csv: verified, with a search, with an answer'],
           ],
         );
         await assert.rejects(
@@ -193,7 +195,11 @@ for (const engine of ENGINES) {
           /holds verified leads only/,
         );
         await assert.rejects(asked.file(EXPORT_PATH, { format: 'exe' }), /“format” in the address/);
-        assert.equal(asked.noted.length, 3, 'what was refused is no export');
+        assert.equal(
+          (await asked.noted()).filter(({ deed }) => deed === 'exported').length,
+          3,
+          'what was refused is no export',
+        );
 
         const choices = (await asked.ask('choices'))!;
         assert.deepEqual(choices.sources, ['direct', 'google-ads', 'newsletter']);
@@ -279,11 +285,12 @@ for (const engine of ENGINES) {
         assert.equal((await asked.ask('story', { id: form.id }))?.person.id, ada?.id, 'of the lead');
         const unverified = (await asked.ask('story', { id: asks!.id }))!;
         assert.deepEqual([unverified.person.state, unverified.consent], ['unverified', null]);
-        const looked = asked.noted.map(({ deed, about }) => `${deed} ${about}`);
+        const looked = (await asked.noted()).map(({ about, details }) => about ?? details);
         assert.deepEqual(looked, [
-          'looked ada@example.com',
-          'looked ada@example.com',
-          'looked asks@example.com',
+          'list: verified',
+          'list: unverified',
+          'ada@example.com',
+          'asks@example.com',
         ]);
 
         const page = (await asked.file(PROOF_PATH, { id: ada!.id }))!;

@@ -16,7 +16,7 @@ export const story: Handler<typeof storyCall> = async ({ service, note }, { id }
   const person = email === undefined ? undefined : await findPerson(database.db, email);
   // Erased between the two.
   if (email === undefined || person === undefined) return null;
-  const entries = await entriesOf(service, email);
+  const entries = await entriesOf(database.db, service, email);
   const happenings = storyOf(await listPersonalData(database.db, email));
   await note('looked', email);
   const isLead = person.first_verified_at !== null;

@@ -1,6 +1,7 @@
 // Events for other programs, and sending those again that were given up.
 import type { retryWebhooks as retryWebhooksCall, webhooks as webhooksCall } from '#desk/calls/figures.ts';
 import type { Handler } from '#desk/http/handler.ts';
+import { changeAndNote } from '#desk/record/record.ts';
 import { shownEvents, tryAgain } from '#desk/webhooks/events.ts';
 
 export const webhooks: Handler<typeof webhooksCall> = async ({ service }) => {
@@ -20,8 +21,9 @@ export const webhooks: Handler<typeof webhooksCall> = async ({ service }) => {
   };
 };
 
-export const retryWebhooks: Handler<typeof retryWebhooksCall> = async ({ service, noteDone }, { ids }) => {
-  const revived = ids?.length === 0 ? 0 : await tryAgain(service, ids);
-  if (revived > 0) await noteDone('retried-webhooks', null, revived === 1 ? '1 event' : `${revived} events`);
-  return { revived };
-};
+export const retryWebhooks: Handler<typeof retryWebhooksCall> = ({ service, actor }, { ids }) =>
+  changeAndNote(service, actor, async (tx, note) => {
+    const revived = ids?.length === 0 ? 0 : await tryAgain(tx, service, ids);
+    if (revived > 0) await note('retried-webhooks', null, revived === 1 ? '1 event' : `${revived} events`);
+    return { revived };
+  });

@@ -5,6 +5,7 @@ import { lockAddress } from '#server/db/tables/challenges.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { eraseEntries, lockChain, type ChainSigner } from '#server/db/tables/consent-chain.ts';
 import type { Schema } from '#server/db/schema.ts';
+import { erasedName } from '#server/db/tables/desk-log.ts';
 import { suppress } from '#server/db/tables/suppressions.ts';
 import { domainOf } from '#server/platform/domain-of.ts';
 import { normaliseEmail } from '#shared/lead.ts';
@@ -32,6 +33,11 @@ const ABOUT_AN_ADDRESS = [
   'desk_log',
 ] as const satisfies readonly (keyof Schema)[];
 type AboutAnAddress = (typeof ABOUT_AN_ADDRESS)[number];
+
+/** What a desk user's account consists of: it is no part of the lead with the same e-mail address. */
+type OfDeskUsers = 'desk_sign_ins' | 'desk_sessions' | 'desk_passkeys';
+/** How many rows of each table an erasure takes or makes anonymous. */
+export type ErasedRows = Readonly<Record<Exclude<AboutAnAddress, OfDeskUsers>, number>>;
 
 /** All rows about an address, by table. */
 export type PersonalData = { readonly [Table in AboutAnAddress]: readonly Selectable<Schema[Table]>[] };
@@ -116,8 +122,6 @@ export async function listPersonalData(db: Db, typedEmail: string): Promise<Pers
 /** The browser of an erased challenge: no cookie names it. */
 const NO_BROWSER = '';
 const NO_ADDRESS = '';
-/** In the record, for a person of the desk whose address was erased. */
-export const ERASED_PERSON = 'erased';
 
 type LeadErased = {
   readonly leadId: string;
@@ -126,13 +130,15 @@ type LeadErased = {
 };
 
 /**
- * Erases an address everywhere, in one transaction. Its lead's sessions end, and mail to it is not sent. When codes were made stays,
- * under a pseudonym and until these rows expire, so that asking again begins no new day. Under the same pseudonym it stays for good
- * on the list of addresses that get no mail and that no import brings back.
- * @returns how many rows of each table were erased
+ * Erases an address everywhere. Its lead's sessions end, and mail to it is not sent. When codes were made stays, under a pseudonym and
+ * until these rows expire, so that asking again begins no new day. Under the same pseudonym it stays for good on the list of addresses
+ * that get no mail and that no import brings back, and in the audit log until its lines expire. A desk user with the same e-mail
+ * address keeps sessions, passkeys and their name in the audit log: otherwise, filling in the public form would be a way out of it.
+ * @param tx everything is erased in this transaction
  */
 export async function erasePersonalData(
-  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
+  tx: Db,
+  engine: OpenDatabase['engine'],
   {
     email: typedEmail,
     pseudonyms,
@@ -148,44 +154,39 @@ export async function erasePersonalData(
     signer: ChainSigner;
     /** Milliseconds since 1970. */
     now: number;
-    /** Called in the transaction for each lead. */
-    onLeadErased?: (tx: Db, lead: LeadErased) => Promise<void>;
+    /** Called for each lead. */
+    onLeadErased?: (lead: LeadErased) => Promise<void>;
   },
-): Promise<Readonly<Record<AboutAnAddress, number>>> {
+): Promise<ErasedRows> {
   const email = normaliseEmail(typedEmail);
   const [pseudonym] = pseudonyms;
-  return db.transaction().execute(async (tx) => {
-    // A form of this address, or a code, may be under way.
-    await lockAddress(tx, engine, email);
-    // So may a consent on its way into the chain.
-    await lockChain(tx, engine);
-    // In this order: rows that refer to others come first.
-    const erased = {
-      // Its place in the chain stays, so that the others can still be checked.
-      consent_chain: await eraseEntries(tx, { which: isAbout('consent_chain', email), signer, now }),
-      suppressions: await anonymiseSuppressions(tx, email),
-      withdrawals: await deleteRows(tx, 'withdrawals', email),
-      suppression_removals: await deleteRows(tx, 'suppression_removals', email),
-      exported_leads: await deleteRows(tx, 'exported_leads', email),
-      corrections: await deleteRows(tx, 'corrections', email),
-      consent_receipts: await deleteRows(tx, 'consent_receipts', email),
-      ...(await eraseLeads(tx, email, onLeadErased)),
-      imported_corrections: await deleteRows(tx, 'imported_corrections', email),
-      imported_leads: await deleteRows(tx, 'imported_leads', email),
-      outbox: await deleteRows(tx, 'outbox', email),
-      challenges: await pseudonymiseChallenges(tx, email, pseudonym, now),
-      codes: await pseudonymiseCodes(tx, email, pseudonym, now),
-      submissions: await deleteRows(tx, 'submissions', email),
-      desk_sign_ins: await deleteRows(tx, 'desk_sign_ins', email),
-      desk_sessions: await deleteRows(tx, 'desk_sessions', email),
-      desk_passkeys: await deleteRows(tx, 'desk_passkeys', email),
-      desk_log: await anonymiseDeskLog(tx, email),
-    };
-    await suppress(tx, { keys: pseudonyms, reason: 'erased', email: null, now });
-    // If others have an address there, the next look-up finds it again.
-    await tx.deleteFrom('mail_domains').where('domain', '=', domainOf(email)).execute();
-    return erased;
-  });
+  // A form of this address, or a code, may be under way.
+  await lockAddress(tx, engine, email);
+  // So may a consent on its way into the chain.
+  await lockChain(tx, engine);
+  // In this order: rows that refer to others come first.
+  const erased = {
+    // Its place in the chain stays, so that the others can still be checked.
+    consent_chain: await eraseEntries(tx, { which: isAbout('consent_chain', email), signer, now }),
+    suppressions: await anonymiseSuppressions(tx, email),
+    withdrawals: await deleteRows(tx, 'withdrawals', email),
+    suppression_removals: await deleteRows(tx, 'suppression_removals', email),
+    exported_leads: await deleteRows(tx, 'exported_leads', email),
+    corrections: await deleteRows(tx, 'corrections', email),
+    consent_receipts: await deleteRows(tx, 'consent_receipts', email),
+    ...(await eraseLeads(tx, email, onLeadErased)),
+    imported_corrections: await deleteRows(tx, 'imported_corrections', email),
+    imported_leads: await deleteRows(tx, 'imported_leads', email),
+    outbox: await deleteRows(tx, 'outbox', email),
+    challenges: await pseudonymiseChallenges(tx, email, pseudonym, now),
+    codes: await pseudonymiseCodes(tx, email, pseudonym, now),
+    submissions: await deleteRows(tx, 'submissions', email),
+    desk_log: await pseudonymiseDeskLog(tx, email, pseudonyms),
+  };
+  await suppress(tx, { keys: pseudonyms, reason: 'erased', email: null, now });
+  // If others have an address there, the next look-up finds it again.
+  await tx.deleteFrom('mail_domains').where('domain', '=', domainOf(email)).execute();
+  return erased;
 }
 
 async function deleteRows(
@@ -199,10 +200,7 @@ async function deleteRows(
     | 'outbox'
     | 'submissions'
     | 'imported_corrections'
-    | 'imported_leads'
-    | 'desk_sign_ins'
-    | 'desk_sessions'
-    | 'desk_passkeys',
+    | 'imported_leads',
   email: string,
 ): Promise<number> {
   const { numDeletedRows } = await tx
@@ -221,25 +219,28 @@ async function anonymiseSuppressions(tx: Db, email: string): Promise<number> {
   return Number(numUpdatedRows);
 }
 
-/** That something was done stays: the record must not lose it. */
-async function anonymiseDeskLog(tx: Db, email: string): Promise<number> {
-  const about = await tx
+/** What was done with the person stays. Who did it is accountable, and keeps their name. */
+async function pseudonymiseDeskLog(
+  tx: Db,
+  email: string,
+  pseudonyms: readonly [string, ...string[]],
+): Promise<number> {
+  const [name, ...former] = pseudonyms.map(erasedName) as [string, ...string[]];
+  // Lines from before an earlier erasure have the pseudonym of an older secret.
+  if (former.length > 0)
+    await tx.updateTable('desk_log').set({ about: name }).where('about', 'in', former).execute();
+  const { numUpdatedRows } = await tx
     .updateTable('desk_log')
-    .set({ about: null })
+    .set({ about: name })
     .where('about', '=', email)
     .executeTakeFirstOrThrow();
-  const by = await tx
-    .updateTable('desk_log')
-    .set({ who: ERASED_PERSON, client_address: NO_ADDRESS })
-    .where('who', '=', email)
-    .executeTakeFirstOrThrow();
-  return Number(about.numUpdatedRows + by.numUpdatedRows);
+  return Number(numUpdatedRows);
 }
 
 async function eraseLeads(
   tx: Db,
   email: string,
-  onLeadErased: (tx: Db, lead: LeadErased) => Promise<void>,
+  onLeadErased: (lead: LeadErased) => Promise<void>,
 ): Promise<{ readonly leads: number; readonly webhook_events: number }> {
   const leads = await tx.deleteFrom('leads').where(isAbout('leads', email)).returning('id').execute();
   if (leads.length === 0) return { leads: 0, webhook_events: 0 };
@@ -252,7 +253,7 @@ async function eraseLeads(
     .execute();
   const inHand = events.map((event) => event.leased_until).filter((until) => until !== null);
   const inHandUntil = inHand.length === 0 ? null : Math.max(...inHand);
-  for (const leadId of leadIds) await onLeadErased(tx, { leadId, inHandUntil });
+  for (const leadId of leadIds) await onLeadErased({ leadId, inHandUntil });
   return { leads: leads.length, webhook_events: events.length };
 }
 

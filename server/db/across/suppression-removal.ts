@@ -5,7 +5,6 @@ import { v7 as uuid } from 'uuid';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { removalProofOf } from '#server/db/across/consent-sealing.ts';
 import type { SuppressionReason } from '#server/db/schema.ts';
-import { lockAddress } from '#server/db/tables/challenges.ts';
 import { appendEntries, lockChain, type ChainSigner } from '#server/db/tables/consent-chain.ts';
 import { findLeadId } from '#server/db/tables/leads.ts';
 import {
@@ -54,13 +53,15 @@ async function ownerOf(
 }
 
 /**
- * Takes entries off the list, in one transaction. Those of the person stay.
+ * Takes entries off the list. Those of the person stay.
+ * @param tx holds the lock of the e-mail address: the person may be unsubscribing
  * @param options reasons: of the entries; note: why they were slips, which goes into the chain of consents where the address is a
  *   lead's, null: not said; now: milliseconds since 1970
  * @returns what is off, what still stands there, and the place of the note in the chain, null: it has none
  */
 export async function removeSlips(
-  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
+  tx: Db,
+  engine: OpenDatabase['engine'],
   {
     address,
     reasons,
@@ -79,30 +80,26 @@ export async function removeSlips(
   readonly left: readonly ListEntry[];
   readonly position: number | null;
 }> {
-  return db.transaction().execute(async (tx) => {
-    // The person may be unsubscribing.
-    await lockAddress(tx, engine, address.email);
-    const entries = await listEntries(tx, address);
-    const isSlip = ({ reason, owner }: ListEntry) => owner !== 'person' && reasons.includes(reason);
-    const removed = entries.filter(isSlip);
-    const left = entries.filter((entry) => !isSlip(entry));
-    if (removed.length === 0) return { removed, left, position: null };
-    await removeSuppressions(tx, { ...address, reasons: removed.map(({ reason }) => reason) });
-    const leadId = note === null ? undefined : await findLeadId(tx, address.email);
-    if (note === null || leadId === undefined) return { removed, left, position: null };
-    await lockChain(tx, engine);
-    const row = {
-      id: uuid({ msecs: now }),
-      reasons: removed.map(({ reason }) => reason).join(' '),
-      note,
-      removed_at: now,
-    };
-    await tx
-      .insertInto('suppression_removals')
-      .values({ ...row, lead_id: leadId })
-      .execute();
-    const proof = removalProofOf({ ...row, email: address.email });
-    const position = await appendEntries(tx, [{ id: row.id, proof }], { signer, now });
-    return { removed, left, position };
-  });
+  const entries = await listEntries(tx, address);
+  const isSlip = ({ reason, owner }: ListEntry) => owner !== 'person' && reasons.includes(reason);
+  const removed = entries.filter(isSlip);
+  const left = entries.filter((entry) => !isSlip(entry));
+  if (removed.length === 0) return { removed, left, position: null };
+  await removeSuppressions(tx, { ...address, reasons: removed.map(({ reason }) => reason) });
+  const leadId = note === null ? undefined : await findLeadId(tx, address.email);
+  if (note === null || leadId === undefined) return { removed, left, position: null };
+  await lockChain(tx, engine);
+  const row = {
+    id: uuid({ msecs: now }),
+    reasons: removed.map(({ reason }) => reason).join(' '),
+    note,
+    removed_at: now,
+  };
+  await tx
+    .insertInto('suppression_removals')
+    .values({ ...row, lead_id: leadId })
+    .execute();
+  const proof = removalProofOf({ ...row, email: address.email });
+  const position = await appendEntries(tx, [{ id: row.id, proof }], { signer, now });
+  return { removed, left, position };
 }

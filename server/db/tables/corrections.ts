@@ -1,18 +1,18 @@
 // An operator's changes to a lead or an imported person, with the values before.
 import { isDeepStrictEqual } from 'node:util';
 
-import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
-import { lockAddress } from '#server/db/tables/challenges.ts';
+import type { Db } from '#server/db/engine/connect.ts';
 import { answersOf, type LeadAnswers } from '#shared/lead.ts';
 
 /**
  * Changes the answers of a lead, or of an imported person who is no lead, and records the change.
+ * @param tx holds the lock of the e-mail address
  * @param change email: as stored; id: of the record; now: milliseconds since 1970; changes: made of the answers as they are;
- *   onCorrected: called in the transaction, when it was a lead
+ *   onCorrected: called when it was a lead
  * @returns the answers before and after; null when there is no such person. Without a change, nothing is recorded
  */
 export async function correctLead(
-  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
+  tx: Db,
   {
     email,
     id,
@@ -24,44 +24,40 @@ export async function correctLead(
     id: string;
     now: number;
     changes: (before: LeadAnswers) => Partial<LeadAnswers>;
-    onCorrected?: (tx: Db, leadId: string) => Promise<void>;
+    onCorrected?: (leadId: string) => Promise<void>;
   },
 ): Promise<{ readonly before: LeadAnswers; readonly after: LeadAnswers } | null> {
-  return db.transaction().execute(async (tx) => {
-    // A new form of the same person may be verified at this moment, and the person erased.
-    await lockAddress(tx, engine, email);
-    const lead = await tx.selectFrom('leads').selectAll().where('email', '=', email).executeTakeFirst();
-    const imported =
-      lead === undefined
-        ? await tx.selectFrom('imported_leads').selectAll().where('email', '=', email).executeTakeFirst()
-        : undefined;
-    const found = lead ?? imported;
-    if (found === undefined) return null;
-    const before = answersOf(found);
-    const after = { ...before, ...changes(before) };
-    if (isDeepStrictEqual(after, before)) return { before, after };
-    const note = {
-      id,
-      name_before: before.name,
-      company_before: before.company,
-      answers_before: before.answers,
-      ...after,
-      corrected_at: now,
-    };
-    if (lead !== undefined) {
-      await tx.updateTable('leads').set(after).where('id', '=', lead.id).execute();
-      await tx
-        .insertInto('corrections')
-        .values({ ...note, lead_id: lead.id })
-        .execute();
-      await onCorrected?.(tx, lead.id);
-    } else {
-      await tx.updateTable('imported_leads').set(after).where('id', '=', found.id).execute();
-      await tx
-        .insertInto('imported_corrections')
-        .values({ ...note, imported_id: found.id })
-        .execute();
-    }
-    return { before, after };
-  });
+  const lead = await tx.selectFrom('leads').selectAll().where('email', '=', email).executeTakeFirst();
+  const imported =
+    lead === undefined
+      ? await tx.selectFrom('imported_leads').selectAll().where('email', '=', email).executeTakeFirst()
+      : undefined;
+  const found = lead ?? imported;
+  if (found === undefined) return null;
+  const before = answersOf(found);
+  const after = { ...before, ...changes(before) };
+  if (isDeepStrictEqual(after, before)) return { before, after };
+  const note = {
+    id,
+    name_before: before.name,
+    company_before: before.company,
+    answers_before: before.answers,
+    ...after,
+    corrected_at: now,
+  };
+  if (lead !== undefined) {
+    await tx.updateTable('leads').set(after).where('id', '=', lead.id).execute();
+    await tx
+      .insertInto('corrections')
+      .values({ ...note, lead_id: lead.id })
+      .execute();
+    await onCorrected?.(lead.id);
+  } else {
+    await tx.updateTable('imported_leads').set(after).where('id', '=', found.id).execute();
+    await tx
+      .insertInto('imported_corrections')
+      .values({ ...note, imported_id: found.id })
+      .execute();
+  }
+  return { before, after };
 }

@@ -2,6 +2,7 @@
 import { sql, type Selectable } from 'kysely';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { lowestIdAt } from '#server/db/engine/ids.ts';
 import { pagesAfter } from '#server/db/engine/page-through-table.ts';
 import { columnsOf } from '#server/db/personal-columns.ts';
 import type { Schema } from '#server/db/schema.ts';
@@ -9,25 +10,28 @@ import { lockAddress } from '#server/db/tables/challenges.ts';
 
 export type DeskLogRow = Selectable<Schema['desk_log']>;
 
-/** Adds a line. The address that it is about is left out when nothing is held about it any more: it may have been erased meanwhile. */
+/** In place of the e-mail address of an erased person: lines about one person still belong together. */
+export const erasedName = (pseudonym: string): string => `erased ${pseudonym}`;
+
+/**
+ * Adds a line. If nothing is held about its e-mail address, because it was erased meanwhile, its pseudonym takes the place.
+ * @param pseudonym of that e-mail address (server/secrets/pseudonyms.ts)
+ */
 export async function addToDeskLog(
-  { db, engine }: Pick<OpenDatabase, 'db' | 'engine'>,
-  row: DeskLogRow,
+  tx: Db,
+  engine: OpenDatabase['engine'],
+  { row, pseudonym }: { row: DeskLogRow; pseudonym: string | null },
 ): Promise<void> {
-  const { about } = row;
-  if (about === null) {
-    await db.insertInto('desk_log').values(row).execute();
-    return;
-  }
-  await db.transaction().execute(async (tx) => {
-    // An erasure of this moment comes before the line, or takes the address out of it.
+  let { about } = row;
+  if (about !== null && pseudonym !== null) {
+    // An erasure of this moment ends before this line, or waits for it and replaces the e-mail address.
     await lockAddress(tx, engine, about);
-    const isHeld = await holds(tx, about);
-    await tx
-      .insertInto('desk_log')
-      .values({ ...row, about: isHeld ? about : null })
-      .execute();
-  });
+    if (!(await holds(tx, about))) about = erasedName(pseudonym);
+  }
+  await tx
+    .insertInto('desk_log')
+    .values({ ...row, about })
+    .execute();
 }
 
 async function holds(tx: Db, email: string): Promise<boolean> {
@@ -68,17 +72,20 @@ export const deskLogPages = (
     ({ id }) => id,
   );
 
-/** Whether the same was noted since then. */
+/** Whether the same was noted since then. @param since milliseconds since 1970 */
 export async function wasNotedSince(
   db: Db,
-  { who, deed, about, since }: Pick<DeskLogRow, 'who' | 'deed'> & { about: string; since: number },
+  { who, deed, about, details, since }: Omit<DeskLogRow, 'id' | 'at' | 'client_address'> & { since: number },
 ): Promise<boolean> {
   const row = await db
     .selectFrom('desk_log')
     .select('id')
-    .where('about', '=', about)
+    // IDs sort by time, and have an index.
+    .where('id', '>', lowestIdAt(since))
     .where('who', '=', who)
     .where('deed', '=', deed)
+    .where('about', about === null ? 'is' : '=', about)
+    .where('details', '=', details)
     .where('at', '>', since)
     .limit(1)
     .executeTakeFirst();

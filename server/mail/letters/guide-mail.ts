@@ -10,9 +10,8 @@ import { GUIDE_LINK_DAYS, guideUrl, unsubscribeUrl } from '#server/secrets/mail-
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
-import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import type { Db } from '#server/db/engine/connect.ts';
 import type { SuppressionReason } from '#server/db/schema.ts';
-import { lockAddress } from '#server/db/tables/challenges.ts';
 import { findLeadId, leadExists } from '#server/db/tables/leads.ts';
 import { laneOf, queueMessage } from '#server/db/tables/outbox.ts';
 import { isWaiting } from '#server/db/tables/outbox-waiting.ts';
@@ -57,34 +56,24 @@ export type GuideAgain =
 
 /**
  * Queues the guide once more for a lead. The caller wakes the worker, if it has one.
+ * @param tx holds the lock of the e-mail address
  * @param request email: as stored; id: of the mail, a UUID of version 7; now: milliseconds since 1970
  */
 export async function sendGuideAgain(
-  {
-    config,
-    database: { db, engine },
-    secrets,
-  }: {
-    readonly config: Pick<Config, 'guideEmail'>;
-    readonly database: Pick<OpenDatabase, 'db' | 'engine'>;
-    readonly secrets: Secrets;
-  },
+  tx: Db,
+  { config, secrets }: { readonly config: Pick<Config, 'guideEmail'>; readonly secrets: Secrets },
   { email, id, now }: { email: string; id: string; now: number },
 ): Promise<GuideAgain> {
   if (config.guideEmail === 'off') return { type: 'refused', why: 'off' };
-  return db.transaction().execute(async (tx): Promise<GuideAgain> => {
-    // The address may be erased or suppressed at this moment, or the guide be asked for twice.
-    await lockAddress(tx, engine, email);
-    const listed = await suppressionsOf(tx, { keys: pseudonymsOf(secrets, email), email });
-    const reasons = listed.map(({ reason }) => reason);
-    const leadId = await findLeadId(tx, email);
-    if (leadId === undefined)
-      return { type: 'refused', why: reasons.includes('erased') ? 'erased' : 'no lead' };
-    if (reasons.length > 0) return { type: 'refused', why: 'suppressed', reasons };
-    if (await isWaiting(tx, { kind: KIND, payload: { leadId } })) return { type: 'waiting' };
-    await queueGuideMail(tx, { id, leadId, recipient: asciiAddress(email) ?? email, now });
-    return { type: 'queued' };
-  });
+  const listed = await suppressionsOf(tx, { keys: pseudonymsOf(secrets, email), email });
+  const reasons = listed.map(({ reason }) => reason);
+  const leadId = await findLeadId(tx, email);
+  if (leadId === undefined)
+    return { type: 'refused', why: reasons.includes('erased') ? 'erased' : 'no lead' };
+  if (reasons.length > 0) return { type: 'refused', why: 'suppressed', reasons };
+  if (await isWaiting(tx, { kind: KIND, payload: { leadId } })) return { type: 'waiting' };
+  await queueGuideMail(tx, { id, leadId, recipient: asciiAddress(email) ?? email, now });
+  return { type: 'queued' };
 }
 
 export const guideKind: LetterKind = {

@@ -154,12 +154,14 @@ for (const engine of ENGINES) {
           await becomeLead(server, 'ada@example.com');
           await until(() => server.mailEvents.some(({ type }) => type === 'failed for now'));
           const pseudonyms = pseudonymsOf(service.secrets, 'ada@example.com');
-          await erasePersonalData(database, {
-            email: 'ada@example.com',
-            pseudonyms,
-            signer: chainSignerOf(service.secrets),
-            now: server.now(),
-          });
+          await database.db.transaction().execute((tx) =>
+            erasePersonalData(tx, database.engine, {
+              email: 'ada@example.com',
+              pseudonyms,
+              signer: chainSignerOf(service.secrets),
+              now: server.now(),
+            }),
+          );
           await server.advance(60);
           server.wakeWorker();
           await until(async () => (await rowsOf(server, 'new-lead'))[0]?.state === 'dropped');

@@ -78,12 +78,14 @@ for (const engine of ENGINES) {
       await withServer({ engine, inbox: { onRecipient } }, async (server) => {
         await createVisitor(server).post(API.leads, filledForm({ email: EMAIL }));
         const pseudonyms = pseudonymsOf(server.service.secrets, EMAIL);
-        await erasePersonalData(server.database, {
-          email: EMAIL,
-          pseudonyms,
-          signer: chainSignerOf(server.service.secrets),
-          now: server.now(),
-        });
+        await server.database.db.transaction().execute((tx) =>
+          erasePersonalData(tx, server.database.engine, {
+            email: EMAIL,
+            pseudonyms,
+            signer: chainSignerOf(server.service.secrets),
+            now: server.now(),
+          }),
+        );
         go();
         await until(() => server.mailEvents.length === 1);
         const rows = await suppressions(server);

@@ -69,12 +69,14 @@ for (const engine of ENGINES) {
         assert.equal(known.submissions.length, 2);
         assert.equal(known.outbox.length, 2);
         assert.equal(known.codes.length, 2);
-        const erased = await erasePersonalData(server.database, {
-          email: 'INFO@münchen.DE',
-          pseudonyms: ['nobody'],
-          signer: chainSignerOf(server.service.secrets),
-          now: server.now(),
-        });
+        const erased = await server.database.db.transaction().execute((tx) =>
+          erasePersonalData(tx, server.database.engine, {
+            email: 'INFO@münchen.DE',
+            pseudonyms: ['nobody'],
+            signer: chainSignerOf(server.service.secrets),
+            now: server.now(),
+          }),
+        );
         assert.equal(erased.submissions, 2);
         assert.equal(erased.outbox, 2);
         assert.equal(await server.countRows('outbox'), 0);

@@ -56,7 +56,8 @@ export async function withdrawConsent(
   return outcome;
 }
 
-async function withdrawIn(
+/** The same in a transaction of the caller, who wakes the webhooks after it. */
+export async function withdrawIn(
   tx: Db,
   { database, secrets, webhooks }: WithdrawalParts,
   { leadId, way, note = null, clientAddress, userAgent, happenedAt, now }: Withdrawal,
