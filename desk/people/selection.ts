@@ -42,6 +42,19 @@ export function selectionOf({
   };
 }
 
+/** Which filters were set, for the audit log. Texts are left out: what was searched for and a source can name a person. */
+export const sayFilter = ({ state, flag, from, to, ...others }: Filter): string =>
+  [
+    state,
+    ...(others.source ? ['of a source'] : []),
+    ...(flag ? [flag] : []),
+    ...(from ? [`from ${from}`] : []),
+    ...(to ? [`to ${to}`] : []),
+    ...(others.search ? ['with a search'] : []),
+    ...(others.answer ? ['with an answer'] : []),
+    ...(others.domain ? ['of a domain'] : []),
+  ].join(', ');
+
 /**
  * The first moment of a day, in UTC.
  * @param day such as 2026-11-23

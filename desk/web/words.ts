@@ -336,7 +336,7 @@ export const log = {
   deeds: {
     'signed-in': 'Signed in',
     'signed-out': 'Signed out',
-    looked: 'Looked at a person',
+    looked: 'Looked',
     exported: 'Exported',
     imported: 'Imported',
     corrected: 'Corrected',

@@ -7,8 +7,7 @@ import { FORMAT_NAMES, FORMATS } from '#desk/export/export-columns.ts';
 import { writeLeads } from '#desk/export/write-leads.ts';
 import { readQuery, type FileCall } from '#desk/http/answers/files.ts';
 import { restingBetween } from '#desk/http/answers/rests.ts';
-import { selectionOf } from '#desk/people/selection.ts';
-import { shownSource } from '#server/attribution/source.ts';
+import { sayFilter, selectionOf } from '#desk/people/selection.ts';
 import { countAtMost } from '#server/db/people/pages.ts';
 import { isoTime } from '#server/platform/time.ts';
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
@@ -52,16 +51,3 @@ export const exported: FileCall = {
     };
   },
 };
-
-/** Which filters were set, for the record. What was searched for is left out: it may be an address. */
-const sayFilter = ({ state, source, flag, from, to, ...others }: Filter): string =>
-  [
-    state,
-    ...(source ? [`source ${shownSource(source)}`] : []),
-    ...(flag ? [flag] : []),
-    ...(from ? [`from ${from}`] : []),
-    ...(to ? [`to ${to}`] : []),
-    ...(others.search ? ['with a search'] : []),
-    ...(others.answer ? ['with an answer'] : []),
-    ...(others.domain ? ['of a domain'] : []),
-  ].join(', ');

@@ -12,7 +12,7 @@ const LOST_AT_ONCE = 50;
 const DNS_LIMIT_MS = 1_000;
 
 export const lost: Handler<typeof lostCall> = async (
-  { service, signal, dnsServers },
+  { service, note, signal, dnsServers },
   { from, to, after },
 ) => {
   const { database, clock } = service;
@@ -26,6 +26,7 @@ export const lost: Handler<typeof lostCall> = async (
     forMs: LOOK_MS,
     platformsOf: lookup.platformsOf,
   });
+  await note('looked', null, `list: lost leads, from ${from}, to ${to}`);
   return {
     lost: found.lost.map(({ row, formId }) => ({
       id: formId,

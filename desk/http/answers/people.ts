@@ -1,7 +1,7 @@
 // People in a list, a part at a time.
 import type { people as peopleCall } from '#desk/calls/people.ts';
 import type { Handler } from '#desk/http/handler.ts';
-import { selectionOf, shownPerson, sourceOfPerson } from '#desk/people/selection.ts';
+import { sayFilter, selectionOf, shownPerson, sourceOfPerson } from '#desk/people/selection.ts';
 import { lookForPeople } from '#server/db/people/pages.ts';
 import { hintsOf } from '#server/attribution/source.ts';
 import { isoTime } from '#server/platform/time.ts';
@@ -10,7 +10,7 @@ import { isoTime } from '#server/platform/time.ts';
 export const LOOK_MS = 150;
 const PEOPLE_AT_ONCE = 50;
 
-export const people: Handler<typeof peopleCall> = async ({ service }, { after, ...filter }) => {
+export const people: Handler<typeof peopleCall> = async ({ service, note }, { after, ...filter }) => {
   const { state, source, ...selection } = selectionOf(filter);
   const isNamed = source !== undefined && state !== 'imported';
   const {
@@ -28,6 +28,7 @@ export const people: Handler<typeof peopleCall> = async ({ service }, { after, .
       forMs: LOOK_MS,
     },
   );
+  await note('looked', null, `list: ${sayFilter(filter)}`);
   return {
     people: found.map(shownPerson),
     next,

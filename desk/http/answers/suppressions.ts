@@ -9,7 +9,7 @@ import { isoTime } from '#server/platform/time.ts';
 
 const SUPPRESSIONS_AT_ONCE = 100;
 
-export const suppressions: Handler<typeof suppressionsCall> = async ({ service }, { after }) => {
+export const suppressions: Handler<typeof suppressionsCall> = async ({ service, note }, { after }) => {
   const rows = await newestSuppressions(service.database.db, {
     after: after === undefined ? null : readPlace(after),
     most: SUPPRESSIONS_AT_ONCE + 1,
@@ -20,13 +20,14 @@ export const suppressions: Handler<typeof suppressionsCall> = async ({ service }
     shown.flatMap(({ email }) => email ?? []),
   );
   const last = rows.length > shown.length ? shown.at(-1) : undefined;
+  await note('looked', null, 'list: addresses that get no mail');
   return {
-    suppressions: shown.map(({ email, reason, created_at: at, note }) => ({
+    suppressions: shown.map(({ email, reason, created_at: at, note: words }) => ({
       id: (email !== null && ids.get(email)) || null,
       email,
       reason,
       since: isoTime(at),
-      note,
+      note: words,
     })),
     next: last === undefined ? null : `${last.created_at} ${last.address_key} ${last.reason}`,
   };
