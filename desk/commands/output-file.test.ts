@@ -3,8 +3,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import {
+  chmodSync,
+  chownSync,
   closeSync,
   constants,
+  lchownSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -28,6 +31,8 @@ import { openTestService } from '#testing/open-test-service.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 
 const write = (file: string, text = 'new\n') => writeWhole(file, (append) => append(text));
+/** The ID of a user that no machine has. */
+const STRANGER = 54_321;
 const settings = { APP_SECRET: TEST_SECRET };
 
 /** An instance whose page was started once. */
@@ -63,6 +68,40 @@ describe('a file that a command writes', () => {
       assert.equal(readFileSync(path.join(folder, 'there/new.csv'), 'utf8'), 'first\n');
       assert.deepEqual(readdirSync(path.join(folder, 'there')).toSorted(), ['new.csv', 'whole.csv']);
     }));
+
+  it('is not written behind a link that another user put into a shared folder', { skip: unlessRoot }, () =>
+    inFolder(async (folder) => {
+      const shared = path.join(folder, 'shared');
+      mkdirSync(path.join(folder, 'private'));
+      mkdirSync(shared);
+      writeFileSync(path.join(folder, 'private/keys'), 'old');
+      for (const [link, target] of [
+        ['leads.csv', '../private/keys'],
+        ['new.csv', '../private/new'],
+        ['exports', '../private'],
+      ] as const) {
+        symlinkSync(target, path.join(shared, link));
+        lchownSync(path.join(shared, link), STRANGER, STRANGER);
+      }
+      for (const mode of [0o1777, 0o777, 0o775]) {
+        chmodSync(shared, mode);
+        for (const [name, link] of [
+          ['leads.csv', 'leads.csv'],
+          ['new.csv', 'new.csv'],
+          ['exports/leads.csv', 'exports'],
+        ] as const)
+          await assert.rejects(write(path.join(shared, name)), {
+            message: `${path.join(shared, name)} cannot be written: ${path.join(shared, link)} is a link that another user put there. Name a file in a folder of your own.`,
+          });
+      }
+      assert.equal(readFileSync(path.join(folder, 'private/keys'), 'utf8'), 'old');
+      assert.deepEqual(readdirSync(path.join(folder, 'private')), ['keys']);
+      // Only its owner puts links there.
+      chmodSync(shared, 0o755);
+      await write(path.join(shared, 'leads.csv'));
+      assert.equal(readFileSync(path.join(folder, 'private/keys'), 'utf8'), 'new\n');
+    }),
+  );
 
   it('may have as long a name as the disk takes', () =>
     inFolder(async (folder) => {
@@ -106,6 +145,22 @@ describe('what is no file', () => {
       assert(lstatSync(pipe).isFIFO());
       assert.deepEqual(readdirSync(folder), ['pipe']);
     }));
+
+  it('a pipe of another user gets nothing, by its name or behind a link', { skip: unlessRoot }, () =>
+    inFolder(async (folder) => {
+      const pipe = path.join(folder, 'pipe');
+      makeNode(pipe, 'p');
+      chownSync(pipe, STRANGER, STRANGER);
+      symlinkSync('pipe', path.join(folder, 'link'));
+      const ends = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
+      for (const name of ['pipe', 'link'])
+        await assert.rejects(write(path.join(folder, name)), {
+          message: `${path.join(folder, name)} cannot be written: it is the pipe of another user. Name a file, or a pipe of your own.`,
+        });
+      assert.throws(() => readSync(ends, Buffer.alloc(9)), { code: 'EAGAIN' });
+      closeSync(ends);
+    }),
+  );
 
   it('a pipe whose reader has gone is an error', () =>
     inFolder(async (folder) => {

@@ -1,8 +1,9 @@
 // Writes the files of commands. A file is there whole or not at all: it is written under another name in the same folder, then renamed.
-// Terminals, pipes and devices such as /dev/null are never replaced; they take the text as it comes.
+// Terminals, pipes and devices such as /dev/null are never replaced; they take the text as it comes. What another user may have put in the
+// way of a file, in a folder such as /tmp, gets nothing: a link is not followed, and a pipe not written to.
 import { randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
-import { open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
+import { constants, type Stats } from 'node:fs';
+import { lstat, open, readlink, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 import { jsonText } from '#desk/commands/answer.ts';
@@ -14,7 +15,7 @@ import { explainWriting } from '#server/platform/machine-failures.ts';
 const WRITTEN_AT_ONCE = 60_000;
 
 /**
- * Writes a file that only its owner can read. The previous file stays until the new one is whole. A link is followed, and stays.
+ * Writes a file that only its owner can read. The previous file stays until the new one is whole. A link of the caller is followed, and stays.
  * @param write is given a function that appends
  * @throws {CommandFailure} when the file cannot be written
  */
@@ -23,7 +24,7 @@ export async function writeWhole(
   write: (append: (text: string) => Promise<void>) => Promise<void>,
 ): Promise<void> {
   const place = await placeOf(file);
-  if (place.type === 'stream') return writeStream(file, write);
+  if (place.type === 'stream') return writeStream(file, place.path, write);
   if (await isDatabase(place.path)) throw cannotWrite(file, 'it is a database. Name another file.');
   const beside = besideOf(place.path);
   try {
@@ -57,9 +58,15 @@ export async function writeJsonAndPage(
   return `${base}.json and ${base}.html`;
 }
 
-async function writeStream(file: string, write: Parameters<typeof writeWhole>[1]): Promise<void> {
+async function writeStream(
+  file: string,
+  place: string,
+  write: Parameters<typeof writeWhole>[1],
+): Promise<void> {
   // Appends, because it can be a file after all: /dev/stdout behind ">>".
-  await using handle = await orSay(file, () => open(file, constants.O_WRONLY | constants.O_APPEND));
+  const flags = constants.O_WRONLY | constants.O_APPEND | (isOpenFile(place) ? 0 : constants.O_NOFOLLOW);
+  await using handle = await orSay(file, () => open(place, flags));
+  refuseForeignPipe(file, place, await orSay(file, () => handle.stat()));
   await gather(write, (text) => orSay(file, () => handle.appendFile(text)));
 }
 
@@ -77,30 +84,38 @@ async function gather(
   await flush(pending);
 }
 
-type Target =
-  /** A file, which need not exist yet. The path has all links resolved. */
-  { readonly type: 'file'; readonly path: string } | { readonly type: 'stream' };
+/** The path has all links resolved. A file need not exist yet. */
+type Target = { readonly type: 'file' | 'stream'; readonly path: string };
 
-/** Names of files that this process has open already. */
-const OPEN_FILE = /^\/(?:dev\/(?:stdout|stderr|fd\/\d+)|proc\/(?:self|\d+)\/fd\/\d+)$/;
+/** Whether it is the name of a file that this process has open already. */
+const isOpenFile = (file: string): boolean =>
+  /^\/dev\/(?:stdout|stderr|fd\/\d+)$/.test(file) ||
+  [`/proc/self/fd/`, `/proc/${process.pid}/fd/`].some((folder) => file.startsWith(folder));
 
 /**
  * Finds out what a typed name stands for.
  * @throws {CommandFailure} when nothing can be written there
  */
 async function placeOf(file: string): Promise<Target> {
+  const place = await orSay(file, () => withoutLinks(file));
   const found = await orSay(file, () =>
-    stat(file).catch((error: unknown) => {
+    (isOpenFile(place) ? stat(place) : lstat(place)).catch((error: unknown) => {
       if (isMissing(error)) return null;
       throw error;
     }),
   );
-  if (found === null || (found.isFile() && !OPEN_FILE.test(path.resolve(file))))
-    return { type: 'file', path: await orSay(file, () => withoutLinks(file)) };
+  if (found === null || (found.isFile() && !isOpenFile(place))) return { type: 'file', path: place };
   if (found.isDirectory()) throw cannotWrite(file, 'it is a folder. Name a file in it.');
   if (found.isBlockDevice()) throw cannotWrite(file, 'it is a disk. Name a file.');
   if (found.isSocket()) throw cannotWrite(file, 'it is a socket. Name a file.');
-  return { type: 'stream' };
+  refuseForeignPipe(file, place, found);
+  return { type: 'stream', path: place };
+}
+
+/** @throws {CommandFailure} for a pipe of another user, who would read what is written */
+function refuseForeignPipe(file: string, place: string, found: Stats): void {
+  if (found.isFIFO() && !isOpenFile(place) && found.uid !== process.getuid?.())
+    throw cannotWrite(file, 'it is the pipe of another user. Name a file, or a pipe of your own.');
 }
 
 /**
@@ -115,18 +130,53 @@ export async function filePlace(file: string, what: string): Promise<string> {
   throw cannotWrite(file, `it is not a file, and ${what} has to be one. Name a file.`);
 }
 
-/** Resolves all links of a file that need not exist yet. */
+/** As many as Linux follows. */
+const MOST_LINKS = 40;
+
+/**
+ * Resolves all links of a file that need not exist yet, one name after the other.
+ * @throws {CommandFailure} when another user may have put a link there
+ */
 async function withoutLinks(file: string): Promise<string> {
-  try {
-    return await realpath(file);
-  } catch (error) {
-    if (!isMissing(error)) throw error;
-    const folder = await realpath(path.dirname(file));
-    const target = await readlink(file).catch(() => null);
-    return target === null
-      ? path.join(folder, path.basename(file))
-      : withoutLinks(path.resolve(folder, target));
+  const left = namesIn(path.isAbsolute(file) ? file : `${process.cwd()}/${file}`);
+  let place = '/';
+  for (let links = 0; left.length > 0;) {
+    const name = left.shift()!;
+    const next = path.join(place, name);
+    if (left.length === 0 && isOpenFile(next)) return next;
+    const found = await lstat(next).catch((error: unknown) => {
+      // The last name may be new; without its folder, opening the file says so.
+      if (isMissing(error)) return null;
+      throw error;
+    });
+    if (found === null) return path.join(next, ...left);
+    if (!found.isSymbolicLink()) {
+      place = next;
+      continue;
+    }
+    links += 1;
+    if (links > MOST_LINKS) throw cannotWrite(file, 'its links lead in a circle. Name another.');
+    await refuseForeignLink(file, next, found);
+    const target = await readlink(next);
+    left.unshift(...namesIn(target));
+    if (path.isAbsolute(target)) place = '/';
   }
+  return place;
+}
+
+const namesIn = (file: string): string[] => file.split('/').filter((name) => name !== '' && name !== '.');
+
+const WRITABLE_BY_OTHERS = constants.S_IWGRP | constants.S_IWOTH;
+
+/** @throws {CommandFailure} for a link of another user in a folder where any user could have put it */
+async function refuseForeignLink(file: string, link: string, { uid }: Stats): Promise<void> {
+  if (uid === 0 || uid === process.getuid?.()) return;
+  const folder = await stat(path.dirname(link));
+  if ((folder.mode & WRITABLE_BY_OTHERS) !== 0)
+    throw cannotWrite(
+      file,
+      `${link} is a link that another user put there. Name a file in a folder of your own.`,
+    );
 }
 
 const isMissing = (error: unknown): boolean => errorCode(error) === 'ENOENT';
@@ -136,7 +186,8 @@ const DATABASE_HEADER = 'SQLite format 3\0';
 
 async function isDatabase(file: string): Promise<boolean> {
   try {
-    await using handle = await open(file);
+    // Never waits for a pipe that has just taken the place of the file.
+    await using handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(DATABASE_HEADER.length));
     return buffer.toString('latin1', 0, bytesRead) === DATABASE_HEADER;
   } catch {
