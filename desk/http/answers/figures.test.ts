@@ -227,7 +227,7 @@ for (const engine of ENGINES) {
         assert.doesNotMatch(page.text, / style=/);
         for (const { name, value } of (await ask('report', { period: '7d' }))!.figures.slice(0, 2))
           assert.ok(page.text.includes(`<dt>${name}</dt><dd class="value">${value}`), name);
-        assert.deepEqual(noted, [{ deed: 'downloaded-report', about: null, details: '7d' }]);
+        assert.deepEqual(await noted(), [{ deed: 'downloaded-report', about: null, details: '7d' }]);
       }));
 
     it('of events for other programs name the host alone; dead ones are tried again', () =>
@@ -259,7 +259,7 @@ for (const engine of ENGINES) {
           assert.deepEqual(await ask('retryWebhooks', { ids: [] }), { revived: 0 });
           assert.deepEqual(await ask('retryWebhooks', { ids: [dead.events[0]!.id] }), { revived: 1 });
           assert.deepEqual(await ask('retryWebhooks', { ids: null }), { revived: 1 });
-          assert.deepEqual(noted, [
+          assert.deepEqual(await noted(), [
             { deed: 'retried-webhooks', about: null, details: '1 event' },
             { deed: 'retried-webhooks', about: null, details: '1 event' },
           ]);
