@@ -198,14 +198,29 @@ describe('every call of the desk', () => {
   it('answers so that it cannot be framed, kept, sniffed or listed, and takes no other method', () =>
     withServer({ engine: 'sqlite', env: DESK_SETTINGS }, (server) =>
       withDesk(server, async (app) => {
-        for (const url of ['/', '/leads', '/enter', '/api/me', '/api/nothing', '/nothing', '/api/live']) {
-          const { headers } = await app.inject({ url });
+        const { leadId } = await becomeLead(server, 'lin@example.org');
+        const ada = createDeskBrowser(app);
+        await signInAtDesk(server, ada, ADA);
+        const pages = [
+          `${peopleCalls.PROOF_PATH}?id=${leadId}`,
+          `${figureCalls.REPORT_FILE_PATH}?period=7d`,
+          peopleCalls.EXPORT_PATH,
+        ];
+        for (const url of pages) assert.equal((await ada.get(url)).statusCode, 200, url);
+        for (const url of [
+          ...['/', '/leads', '/enter', '/api/me', '/api/nothing', '/nothing', '/api/live'],
+          ...pages,
+        ]) {
+          const { headers } = await ada.get(url);
           assert.match(String(headers['content-security-policy']), /frame-ancestors 'none'/, url);
           assert.doesNotMatch(String(headers['content-security-policy']), /unsafe/, url);
           assert.equal(headers['cache-control'], 'no-store', url);
           assert.equal(headers['x-content-type-options'], 'nosniff', url);
           assert.equal(headers['x-robots-tag'], 'noindex', url);
+          assert.equal(headers['referrer-policy'], 'strict-origin-when-cross-origin', url);
           assert.equal(headers['cross-origin-opener-policy'], 'same-origin', url);
+          assert.equal(headers['cross-origin-resource-policy'], 'same-origin', url);
+          assert.match(String(headers['permissions-policy']), /camera=\(\)/, url);
           assert.match(String(headers['strict-transport-security']), /max-age/, url);
         }
         const put = await app.inject({ method: 'PUT', url: '/api/sign-out', payload: {} });

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 
 import type { FastifyInstance } from 'fastify';
 
-import { addHeaders, type HeaderList } from '#server/http/header-list.ts';
+import type { HeaderList } from '#server/http/header-list.ts';
 
 /** Hashes of the inline scripts and styles of the built pages, as the CSP writes them: `'sha256-…'`. */
 export type InlineHashes = { readonly scripts: readonly string[]; readonly styles: readonly string[] };
@@ -58,11 +58,12 @@ export const securityHeaders = (secure: boolean, policy = NOTHING): HeaderList =
     ...(secure && { 'strict-transport-security': `max-age=${YEAR_SECONDS}` }),
   }).flat();
 
-/** Adds them to each answer of Fastify, except to a page, which has its own policy. */
+/** Adds them to each answer of Fastify. What an answer has set itself stays, such as the policy of a page. */
 export function addSecurityHeaders(app: FastifyInstance, secure: boolean): void {
   const headers = securityHeaders(secure);
   app.addHook('onSend', (_request, reply, _payload, done) => {
-    if (!reply.hasHeader('content-security-policy')) addHeaders(reply, headers);
+    for (let at = 0; at + 1 < headers.length; at += 2)
+      if (!reply.hasHeader(headers[at]!)) void reply.header(headers[at]!, headers[at + 1]);
     done();
   });
 }
