@@ -137,6 +137,8 @@ describe('events of mail providers', () => {
       const untouched = [
         asSns(snsMessage({ ...fields, TopicArn: TOPIC.replace('guide-mail', 'another') })),
         asSns({ ...right, SignatureVersion: '3' }),
+        asSns({ ...right, SignatureVersion: '__proto__' }),
+        asSns({ ...right, SignatureVersion: 'constructor' }),
         asSns(snsMessage({ ...fields, Timestamp: iso(now - 16 * 60_000) })),
         asSns(snsMessage({ ...fields, Timestamp: iso(now + 16 * 60_000) })),
         elsewhere(`https://evil.example${CERTIFICATE_PATH}`),

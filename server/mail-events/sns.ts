@@ -26,7 +26,10 @@ export const SnsMessage = z.object({
 });
 export type SnsMessage = z.infer<typeof SnsMessage>;
 
-const HASHES: Readonly<Record<string, string>> = { '1': 'sha1', '2': 'sha256' };
+const HASHES: ReadonlyMap<string, string> = new Map([
+  ['1', 'sha1'],
+  ['2', 'sha256'],
+]);
 
 const FETCH_TIMEOUT_MS = 5_000;
 const ANSWER_MAX_BYTES = 16 * 1024;
@@ -90,7 +93,7 @@ export function createSns(topic: string, fetchIt: Fetch): Sns {
 
   return {
     judge: async (message, now) => {
-      const hash = HASHES[message.SignatureVersion];
+      const hash = HASHES.get(message.SignatureVersion);
       const address = URL.parse(message.SigningCertURL);
       if (
         message.TopicArn !== topic ||
