@@ -9,7 +9,12 @@ const REFUSED_DAYS = 30;
 const MOST_REFUSED = 200;
 /** Mail servers put the address and a number of their own into their replies. */
 const GROUPS_READ = 5_000;
-const ADDRESS = /<?[^\s<>"'(),;:]+@[^\s<>"'(),;:]+>?/g;
+/** A mail server can say a lot; the page shows its beginning. */
+const REPLY_LENGTH = 500;
+const WORD = /<?[^\s<>"'(),;:]+>?/g;
+/** In one pass: an expression with the @ in it would try every letter of a long word as the beginning of an address. */
+const withoutAddresses = (words: string): string =>
+  words.replaceAll(WORD, (word) => (/[^<]@[^>]/.test(word) ? '…' : word));
 
 /** In place of the domain of a notice to the operator. */
 const OPERATOR = 'notices to you';
@@ -34,7 +39,7 @@ export const createMail =
     const refused = new Map<string, { domain: string; reply: string; count: number; lastAt: number }>();
     for (const { reply: words, ...row } of groups) {
       const domain = row.domain || OPERATOR;
-      const reply = words.replaceAll(ADDRESS, '…');
+      const reply = withoutAddresses(words.slice(0, REPLY_LENGTH));
       const key = JSON.stringify([domain, reply]);
       const sum = refused.get(key) ?? { domain, reply, count: 0, lastAt: 0 };
       sum.count += row.count;
