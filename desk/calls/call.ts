@@ -1,10 +1,13 @@
 // A call between the desk in a browser and its server: one definition for both sides. What is asked travels in the query of a GET and in
 // the JSON body of a POST; the answer is JSON.
-import type * as z from 'zod/mini';
+import * as z from 'zod/mini';
 
 /** `read` looks; `all` also exports, corrects, erases and suppresses. */
 const ROLES = ['read', 'all'] as const;
 export type Role = (typeof ROLES)[number];
+
+/** Takes control characters out of what a desk user writes: a terminal would obey them. */
+export const oneLine = z.overwrite((text: string) => text.replaceAll(/\p{Cc}+/gu, ' '));
 
 /** Who may make a call: a person with this role at least, or (null) anyone, signed in or not. */
 export type Needs = Role | null;

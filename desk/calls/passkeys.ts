@@ -2,7 +2,7 @@
 // what it answers. They are discoverable, so signing in asks for no address.
 import * as z from 'zod/mini';
 
-import { get, post } from '#desk/calls/call.ts';
+import { get, oneLine, post } from '#desk/calls/call.ts';
 
 const NOTHING = z.object({});
 const LONGEST = 10_000;
@@ -46,7 +46,7 @@ export const addPasskey = post<Record<string, never>>()({
   path: '/api/passkeys/add',
   needs: 'read',
   asked: z.object({
-    name: z.string().check(z.trim(), z.minLength(1), z.maxLength(100)),
+    name: z.string().check(oneLine, z.trim(), z.minLength(1), z.maxLength(100)),
     credential: Credential,
   }),
 });

@@ -1,7 +1,7 @@
 // Leads and other people: finding, reading, exporting and changing them.
 import * as z from 'zod/mini';
 
-import { get, post } from '#desk/calls/call.ts';
+import { get, oneLine, post } from '#desk/calls/call.ts';
 
 export const STATES = ['verified', 'suppressed', 'unverified', 'imported'] as const;
 export type State = (typeof STATES)[number];
@@ -153,14 +153,14 @@ export const suppress = post<typeof Changed>()({
   asked: z.object({
     ...WHO,
     reason: z.enum(['by-hand', 'unsubscribed', 'complained', 'bounced']),
-    note: z.optional(z.string().check(z.maxLength(500))),
+    note: z.optional(z.string().check(oneLine, z.maxLength(500))),
   }),
 });
 /** Undoes a slip. The reason stands in the chain of consents. The answer says whether the address still gets no mail, for another one. */
 export const unsuppress = post<{ readonly staysStopped: boolean }>()({
   path: '/api/person/unsuppress',
   needs: 'all',
-  asked: z.object({ ...WHO, reason: z.string().check(z.minLength(1), z.maxLength(500)) }),
+  asked: z.object({ ...WHO, reason: z.string().check(oneLine, z.minLength(1), z.maxLength(500)) }),
 });
 export const sendGuide = post<typeof Changed>()({
   path: '/api/person/send-guide',

@@ -18,6 +18,7 @@ import {
   type GivenReason,
 } from '#desk/people/suppress.ts';
 import { changePerson, commandLine, noteCommand } from '#desk/record/record.ts';
+import { printableLines } from '#desk/printable.ts';
 import { minuteOf } from '#desk/shown-time.ts';
 import { suppressionPages, type Suppression } from '#server/db/tables/suppressions.ts';
 import { csvLine, withoutApostrophe } from '#desk/export/csv.ts';
@@ -156,7 +157,9 @@ function addExportList(list: Command, desk: Desk): void {
         await append(csvLine(HEADINGS));
         for await (const entries of shownPages(service.database.db)) {
           await append(
-            entries.map(({ email, reason, since, note }) => csvLine([email, reason, since, note])).join(''),
+            entries
+              .map(({ email, reason, since, note }) => csvLine([email, reason, since, printableLines(note)]))
+              .join(''),
           );
           count += entries.length;
         }

@@ -289,7 +289,7 @@ for (const engine of ENGINES) {
               address_key: 'k',
               reason: 'by-hand',
               email: address,
-              note: null,
+              note: '\u001B[2J',
               created_at: server.now(),
             })
             .execute();
@@ -307,7 +307,7 @@ for (const engine of ENGINES) {
           assert.match(String(answer.headers['content-type']), /^application\/json/);
           assert.equal(answer.headers['x-content-type-options'], 'nosniff');
           assert.equal(answer.json<{ entries: Line[] }>().entries[1]?.about, address);
-          for (const args of [['log'], ['log', '--json']]) {
+          for (const args of [['log'], ['log', '--json'], ['suppress', 'list'], ['suppress', 'export']]) {
             const { out } = await desk(server.service, args);
             assert.ok(!out.includes('\u001B') && !out.includes('\u009B'), args.join(' '));
           }

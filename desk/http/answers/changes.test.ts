@@ -226,7 +226,7 @@ for (const engine of ENGINES) {
       withDesk(engine, async (server, { ask, noted }) => {
         const { leadId: id } = await becomeLead(server, ADA);
         await server.advance(60);
-        await ask('suppress', { id, reason: 'unsubscribed', note: ' by telephone ' });
+        await ask('suppress', { id, reason: 'unsubscribed', note: ' by\u001B\ntelephone ' });
         await assert.rejects(ask('suppress', { id, reason: 'unsubscribed' }), /already/);
         const listed = (await ask('story', { id }))!;
         assert.equal(listed.person.state, 'suppressed');
