@@ -32,7 +32,7 @@ export function selectionOf({
   const isAnswerWanted = isGiven(field) && isGiven(answer);
   return {
     state,
-    search: given(search),
+    search: given(search && asTyped(search)),
     source: given(source),
     flag: given(flag),
     answer: isAnswerWanted ? { field: field.trim(), text: answer.trim() } : undefined,
@@ -66,6 +66,17 @@ export function firstMomentOf(day: string): number {
   if (ms === null) throw new CommandFailure(`There is no ${day} in the calendar. Choose another day.`, 2);
   return ms;
 }
+
+/** Names and emoji need them. */
+const JOINERS = '\u200C\u200D';
+
+/** What is pasted from a mail program or a link, as it would be typed: without invisible marks, `mailto:` and the name before `<ada@…>`. */
+const asTyped = (text: string): string =>
+  text
+    .replaceAll(/\p{Cf}/gu, (mark) => (JOINERS.includes(mark) ? mark : ''))
+    .replaceAll(/\s/g, ' ')
+    .replace(/^ *mailto:([^?]*).*/i, '$1')
+    .replace(/^[^<]*<([^<> ]+@[^<> ]+)> *$/, '$1');
 
 const given = (text: string | undefined): string | undefined => text?.trim() || undefined;
 const isGiven = (text: string | undefined): text is string => given(text) !== undefined;

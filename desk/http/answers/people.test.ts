@@ -128,6 +128,13 @@ for (const engine of ENGINES) {
           // A whole address, in any case.
           [{ search: 'Ada@Example.com' }, 'ada'],
           [{ search: 'old@example.com', state: 'imported' }, 'old'],
+          // As mail programs and links have it.
+          [{ search: '\u202Aada@example.com\u202C\u200B' }, 'ada'],
+          [{ search: '\uFEFFada@exam\u00ADple.com' }, 'ada'],
+          [{ search: 'mailto:ada@example.com?subject=Guide' }, 'ada'],
+          [{ search: 'Ada Lovelace <ada@example.com>' }, 'ada'],
+          [{ search: 'Ada\u00A0Lovelace', source: 'newsletter' }, 'ada'],
+          [{ search: '<b>Bold</b> &' }, 'gus'],
           [{ search: 'ada@example.com', source: 'direct' }],
           [{ source: 'newsletter' }, 'ada'],
           [{ source: 'google-ads' }, 'zoe'],
