@@ -107,6 +107,41 @@ for (const engine of ENGINES) {
         assert.equal(mail.isWritable, true);
       }));
 
+    it('of refused mail take a mail server at its first words, and cost no time', () =>
+      withServer({ engine }, async (server) => {
+        const rows = Array.from({ length: 500 }, (_, at) => ({
+          id: uuid(),
+          kind: 'code',
+          payload: '{}',
+          recipient: `ada@${at}.example`,
+          recipient_domain: `${at}.example`,
+          state: 'failed' as const,
+          due_at: 0,
+          turn_at: 0,
+          created_at: server.now(),
+          finished_at: server.now(),
+          reply: `550 <ada@${at}.example>: ${'x'.repeat(10_000)}`,
+        }));
+        await server.database.db.insertInto('outbox').values(rows).execute();
+        const { ask } = askedDesk(server.service);
+        const before = process.cpuUsage();
+        const { refused } = (await ask('mail'))!;
+        // Trying every letter as the beginning of an address took more than ten seconds.
+        assert.ok(process.cpuUsage(before).user < 2_000_000);
+        assert.match(refused[0]!.reply, /^550 …: x{400,500}$/);
+      }));
+
+    it('say before any mail account is connected that visitors get no code', () =>
+      withServer({ engine, env: { SMTP_URL: '', MAIL_FROM: '' } }, async (server) => {
+        const { toDo } = (await askedDesk(server.service).ask('today'))!;
+        assert.deepEqual(
+          toDo.filter(({ state }) => state === 'problem').map(({ sentence }) => sentence),
+          [
+            'Visitors get no code: no mail account is connected. Set SMTP_URL and MAIL_FROM, and restart the page.',
+          ],
+        );
+      }));
+
     it('say that mail waits before the code in it expires, however short its life', () =>
       withServer({ engine, inbox, env: { CODE_TTL_SECONDS: '300' } }, async (server) => {
         const { ask } = askedDesk(server.service);

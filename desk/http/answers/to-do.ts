@@ -10,6 +10,8 @@ import { WRITE_FAULTS } from '#server/http/write-faults.ts';
 import { DAY_MS, isoTime, MINUTE_MS } from '#server/platform/time.ts';
 import type { Service } from '#server/run/service.ts';
 
+const NO_MAIL_ACCOUNT =
+  'Visitors get no code: no mail account is connected. Set SMTP_URL and MAIL_FROM, and restart the page.';
 const STANDSTILL_MS = 2 * MINUTE_MS;
 /** Greylisting puts mail off for up to five minutes; but a code is given up once it has expired, and mail about it waits no more. */
 const waitsTooLongMs = ({ codeTtlSeconds }: Service['config']): number =>
@@ -43,6 +45,7 @@ export async function toDoOf(
   const problems = (findings() ?? []).filter(({ state }) => state === 'problem');
   return [
     ...(fault === null ? [] : [problem(WRITE_FAULTS[engine][fault], '/doctor')]),
+    ...(config.mail.kind === 'files' ? [problem(NO_MAIL_ACCOUNT, '/doctor')] : []),
     ...(await mailToDo(db, { now, tooLongMs: waitsTooLongMs(config) })),
     ...(await eventsToDo(db)),
     ...problems.map(({ check, sentence }) => problem(`${check}: ${sentence}`, '/doctor')),
