@@ -2,6 +2,7 @@
 // words that will not fit. Shown wherever the words are checked; a warning stops nothing.
 import { statSync } from 'node:fs';
 import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 
 import { namesIn, nameOf, readText, weightWarning } from '#server/campaign/pictures-and-films.ts';
 import {
@@ -81,6 +82,13 @@ export function campaignWarnings(folder: string): string[] {
     ...tooLong(folder, { ...words.campaign, landing: landing.words }),
     ...ofVariants.flatMap(({ name, ...own }) => tooLong(folder, { ...words.campaign, ...own }, name)),
     ...otherConsents(folder, words.campaign),
+    ...ofVariants.flatMap(({ name, ...own }) =>
+      isSamePage(name, own, { ...words.campaign, landing: landing.words })
+        ? [
+            `${nameOf(folder, `variants/${name}`)}: has the same words as the page itself, so the two would be compared in vain; put the words that differ into landing.yaml there, or take the folder away.`,
+          ]
+        : [],
+    ),
     ...files
       .filter((file) => !read.has(file))
       .map((file) => `${nameOf(folder, file)}: nothing reads this file${meantBy(file, [...read])}.`),
@@ -107,6 +115,15 @@ export function unlistedPage(folder: string): string[] {
     `${nameOf(folder, 'site.yaml')}:${line}: noindex: search engines are asked not to list the page. Take the line out when it is to be found.`,
   ];
 }
+
+/** Whether a variant is the campaign's own page under another name. */
+const isSamePage = (
+  name: string,
+  own: { readonly landing: Landing; readonly interface: Interface },
+  page: Campaign & { readonly landing: Landing },
+): boolean =>
+  isDeepStrictEqual([own.landing, own.interface], [page.landing, page.interface]) &&
+  page.variants.every((variant) => variant.name !== name || variant.consent.version === page.consent.version);
 
 /** Variants whose visitors agree to other words: nothing is wrong with it, but it must not happen unseen. */
 const otherConsents = (folder: string, { consent, variants }: Campaign): string[] =>

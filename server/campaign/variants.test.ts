@@ -163,14 +163,33 @@ sections:
 });
 
 describe('what should be looked at in a variant', () => {
+  const warningsOf = (folder: string) =>
+    called(folder, campaignWarnings(folder)).filter((warning) => warning.includes('variants/'));
+
+  for (const [what, files, isSame] of [
+    ['an empty file', { 'b/landing.yaml': '' }, true],
+    ['a comment alone', { 'b/landing.yaml': '# to be written\n', 'b/interface.yaml': '' }, true],
+    ['a headline of its own', { 'b/landing.yaml': 'hero:\n  headline: Another\n' }, false],
+    ['a consent of its own', { 'b/landing.yaml': '', 'b/consent.yaml': 'text: Send me mail.\n' }, false],
+  ] as const)
+    it(`is ${isSame ? '' : 'not '}that it says the same as the page, with ${what}`, () => {
+      withVariants(files, (folder) =>
+        assert.equal(
+          warningsOf(folder).filter((warning) =>
+            warning.startsWith('campaign/variants/b: has the same words as the page itself'),
+          ).length,
+          isSame ? 1 : 0,
+          warningsOf(folder).join('\n'),
+        ),
+      );
+    });
+
   it('is a headline that is too long, a wording of its own, and no file that is read', () => {
     const headline = 'A headline that says so much that nobody on a telephone will ever see the button';
     withVariants(
       { 'b/landing.yaml': `hero:\n  headline: ${headline}\n`, 'b/consent.yaml': 'text: Send me mail.\n' },
       (folder) => {
-        const warnings = called(folder, campaignWarnings(folder)).filter((warning) =>
-          warning.includes('variants/'),
-        );
+        const warnings = warningsOf(folder);
         assert.equal(warnings.length, 2, warnings.join('\n'));
         assert.match(warnings[0] ?? '', /variants\/b\/landing\.yaml:2: hero\.headline: has \d+ characters/);
         assert.match(
