@@ -15,8 +15,11 @@ const TYPED_MS = 300;
 
 type BarProps = {
   readonly filter: Filter;
-  /** @param isTyped whether it changes with each key: no place to go back to */
-  readonly onChange: (filter: Filter, isTyped: boolean) => void;
+  /**
+   * @param change made of the filter as it is then: another field may have changed it since this one was drawn
+   * @param isTyped whether it changes with each key: no place to go back to
+   */
+  readonly onChange: (change: (filter: Filter) => Filter, isTyped: boolean) => void;
 };
 
 /** Parts that stand behind "More filters". */
@@ -30,7 +33,7 @@ export function FilterBar({ filter, onChange }: BarProps) {
   const [chosen, setQuestion] = useState('');
   const question = filter.field ?? chosen;
   const change = (name: FilterName, value: string, isTyped = false) =>
-    onChange(withPart(filter, name, value), isTyped);
+    onChange((now) => withPart(now, name, value), isTyped);
   const select = (name: FilterName) => ({
     value: filter[name] ?? '',
     onChange: (event: { readonly currentTarget: { readonly value: string } }) =>
@@ -104,9 +107,10 @@ export function FilterBar({ filter, onChange }: BarProps) {
                 setQuestion(value);
                 if (filter.answer !== undefined)
                   onChange(
-                    value === ''
-                      ? withPart(withPart(filter, 'field', ''), 'answer', '')
-                      : withPart(filter, 'field', value),
+                    (now) =>
+                      value === ''
+                        ? withPart(withPart(now, 'field', ''), 'answer', '')
+                        : withPart(now, 'field', value),
                     false,
                   );
               }}
@@ -120,7 +124,7 @@ export function FilterBar({ filter, onChange }: BarProps) {
                 // The question stays chosen while its answer is empty.
                 setQuestion(question);
                 onChange(
-                  withPart(withPart(filter, 'field', value === '' ? '' : question), 'answer', value),
+                  (now) => withPart(withPart(now, 'field', value === '' ? '' : question), 'answer', value),
                   true,
                 );
               }}
@@ -134,7 +138,7 @@ export function FilterBar({ filter, onChange }: BarProps) {
           className={styles.clear}
           onClick={() => {
             setQuestion('');
-            onChange({ state: filter.state }, false);
+            onChange(({ state }) => ({ state }), false);
           }}
         >
           {words.clear}

@@ -35,7 +35,8 @@ export function Leads() {
     [filter.state, fields, variants],
   );
   const [hidden, setHidden] = useState(() => readHidden(() => localStorage, usuallyHidden({ fields })));
-  const change = (next: Filter, isTyped: boolean) => go(listAddress(next), { replace: isTyped });
+  const change = (next: (now: Filter) => Filter, isTyped: boolean) =>
+    go(listAddress(next(filterIn(new URLSearchParams(location.search)))), { replace: isTyped });
 
   return (
     <Page
