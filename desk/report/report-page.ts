@@ -63,6 +63,10 @@ const styles = ({ light, dark }: ColourPair): string => `
     .wide .for-wide { display: none; }
   }
   @media screen and (max-width: 26rem) { details { font-size: .875rem; } .key { gap: 1.5rem 1rem; } .key .value { font-size: 1.875rem; } th, td { padding-left: .5rem; } tbody th { min-width: 5rem; } thead th { white-space: normal; vertical-align: bottom; } }
+  @media (forced-colors: active) {
+    :root { --text: CanvasText; --muted: CanvasText; --line: CanvasText; --accent: Highlight; --quiet-bar: GrayText; }
+    .legend li::before { forced-color-adjust: none; }
+  }
   @media print {
     @page { margin: 16mm; }
     :root { --paper: #fff; --text: #000; --muted: #444; --line: #ccc; --quiet-bar: color-mix(in srgb, var(--accent) 26%, #fff); }
@@ -74,7 +78,11 @@ const styles = ({ light, dark }: ColourPair): string => `
     .sections { gap: 2rem; }
     section, footer { break-inside: avoid; }
     summary { display: none; }
-    table { font-size: 8.5pt; }
+    table { font-size: 8pt; }
+    /* What does not fit cannot be scrolled to on paper. */
+    .scroll { overflow: visible; }
+    thead th { white-space: normal; font-size: inherit; vertical-align: bottom; }
+    tbody th { overflow-wrap: anywhere; min-width: 0; }
     th, td { padding-block: .15rem; padding-left: .5rem; }
     details::details-content { content-visibility: visible; height: auto; }
   }
