@@ -201,11 +201,13 @@ for (const engine of ENGINES) {
         const form = `fields:
   - { id: phone, label: Phone, kind: telephone, properties: ${named('Phone')} }
   - { id: change, label: Change, kind: number, properties: ${named('Change')} }
-  - { id: motto, label: Motto, kind: text, properties: ${named('Motto')} }
+  - { id: motto, label: Motto, kind: text, properties: ${named('Slogan')} }
 `;
         const people = {
           'a@example.com': { phone: '+44 (0)20 7946-0018', change: '-2.5', motto: '+44 20' },
           'bb@example.com': { phone: '+1 202 555 0143 ext. 12', change: '-2', motto: '=cmd|1' },
+          'ccc@example.com': { motto: "'=cmd|1" },
+          'dddd@example.com': { motto: "c;=cmd|' /C calc'!A0" },
         };
         const env = { CAMPAIGN_FOLDER: campaignAsking(folder, form) };
         const files = new Map<string, string>();
