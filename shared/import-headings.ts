@@ -41,6 +41,8 @@ export const IMPORT_HEADINGS = {
     'optin date',
     'confirmation time',
     'confirm time',
+    'email marketing consent timestamp',
+    'opted in at',
     'subscribed at',
     'subscribed on',
     'subscription date',
@@ -48,14 +50,6 @@ export const IMPORT_HEADINGS = {
     'signup date',
     'sign up date',
     'einwilligung am',
-  ],
-  status: [
-    'status',
-    'subscription status',
-    'email status',
-    'email marketing status',
-    'subscriber status',
-    'marketing status',
   ],
 } as const;
 
@@ -69,5 +63,76 @@ export const plainHeading = (heading: string): string =>
 
 const TAKEN: ReadonlySet<string> = new Set(Object.values(IMPORT_HEADINGS).flat());
 
+/**
+ * What a column says of whether its people may be mailed. `status`: in words. `consent`: yes or no, or when. `left`: anything but no or
+ * nothing says that the person left, bounced or complained.
+ */
+export type StatusKind = 'status' | 'consent' | 'left';
+
+const STATUS_HEADINGS: ReadonlySet<string> = new Set([
+  'status',
+  'subscription status',
+  'subscription state',
+  'subscribe status',
+  'subscribe state',
+  'subscriber status',
+  'subscriber state',
+  'email status',
+  'email permission status',
+  'email subscriber status',
+  'email subscription status',
+  'email marketing status',
+  'marketing status',
+  'marketing email confirmation status',
+  'person marketing status',
+]);
+
+const CONSENT_HEADINGS: ReadonlySet<string> = new Set([
+  'consent',
+  'email consent',
+  'email marketing consent',
+  'gdpr consent',
+  'marketing consent',
+  'newsletter consent',
+  'accepts email marketing',
+  'accepts marketing',
+  'subscribed',
+  'is subscribed',
+  'email subscribed',
+  'subscribed to email',
+  'subscribed to emails',
+  'newsletter',
+  'confirmed',
+  'opt in',
+  'optin',
+  'opted in',
+  'is opted in',
+  'double opt in',
+  'email opt in',
+  'marketing opt in',
+  'newsletter opt in',
+  'einwilligung',
+]);
+
+/** Each tool has its own columns for this: a list of them would never be whole. */
+const LEFT =
+  /unsub|opt(?:ed)? ?out|black ?list|block ?list|bounce|do ?not ?(?:allow ?)?(?:bulk ?)?(?:e ?mail|mail|contact|market)|\bclean(?:ed| time)\b|complain|suppress|spam report|marked as spam|mail disabled|invalid e ?mail|\bdeleted\b|\bstop time\b|abgemeldet|abmeld|abbestell/;
+/** A link or a count beside what {@link LEFT} finds, such as our own unsubscribe_url. */
+const NO_STATUS = /(?:url|link|token|key|hash|count|rate|score|page)$|emails bounced|soft/;
+const OTHER_CHANNEL = /\b(?:sms|mms|text|phone|telephone|mobile|calls?|fax|whatsapp|push|postal)\b/;
+
+/** @param heading in the form of {@link plainHeading} @returns null when it says nothing of this */
+export function statusKind(heading: string): StatusKind | null {
+  if (STATUS_HEADINGS.has(heading)) return 'status';
+  if (CONSENT_HEADINGS.has(heading)) return 'consent';
+  return LEFT.test(heading) && !NO_STATUS.test(heading) && isAboutMail(heading) ? 'left' : null;
+}
+
+/** Whether a column is not about another way to reach a person. @param heading in the form of {@link plainHeading} */
+export const isAboutMail = (heading: string): boolean => !OTHER_CHANNEL.test(heading);
+
 /** Whether an import takes a column with this heading for something else than an answer. */
-export const isImportHeading = (heading: string): boolean => TAKEN.has(plainHeading(heading));
+export function isImportHeading(heading: string): boolean {
+  const plain = plainHeading(heading);
+  return TAKEN.has(plain) || statusKind(plain) !== null;
+}

@@ -379,6 +379,175 @@ describe('an import', () => {
       );
     }));
 
+  it('leaves out who left, bounced or opted out, in whichever column the previous tool says so', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      for (const [tool, left, ...lines] of [
+        [
+          'Mailchimp, unsubscribed',
+          '"UNSUB_TIME" (2)',
+          'Email Address,First Name,OPTIN_TIME,UNSUB_TIME,UNSUB_REASON',
+          'gone1@example.com,Grace,2022-01-01 10:00:00,2025-05-05 08:00:00,',
+          'gone2@example.com,Gus,,2025-05-06 08:00:00,NO_LONGER',
+        ],
+        [
+          'Mailchimp, cleaned',
+          '"CLEAN_TIME" (1)',
+          'Email Address,OPTIN_TIME,CLEAN_TIME',
+          'gone@example.com,2021-01-01 10:00:00,2025-05-05 08:00:00',
+        ],
+        [
+          'Ghost',
+          '"subscribed_to_emails: false" (1), "deleted_at" (1)',
+          'email,name,subscribed_to_emails,complimentary_plan,deleted_at',
+          'gone1@example.com,Dorothy,false,false,',
+          'gone2@example.com,Del,true,false,2024-09-01T00:00:00.000Z',
+          'stays@example.com,Sue,true,false,',
+        ],
+        [
+          'HubSpot',
+          '"Unsubscribed from all email" (1), "Opted out of email: Marketing" (1), "Email hard bounce reason" (1)',
+          'Email,Marketing contact status,Marketing emails bounced,Opted out of SMS,Unsubscribed from all email,Opted out of email: Marketing,Email hard bounce reason',
+          'gone1@example.com,Non-marketing contact,0,false,true,,',
+          'gone2@example.com,Marketing contact,0,false,,TRUE,',
+          'gone3@example.com,Marketing contact,3,false,,,UNKNOWN_USER',
+          'stays@example.com,Marketing contact,1,true,false,false,',
+        ],
+        [
+          'several columns of status',
+          '"unsubscribed" (1), "pending" (1)',
+          'Email,Status,Email status,Status',
+          'gone1@example.com,active,unsubscribed,active',
+          'gone2@example.com,active,subscribed,pending',
+          'stays@example.com,active,,active',
+        ],
+        [
+          'Salesforce or Zoho',
+          '"Email Opt Out" (2), "HasOptedOutOfEmail" (1)',
+          'Email,Email Opt Out,HasOptedOutOfEmail,DoNotCall',
+          'gone1@example.com,1,0,0',
+          'gone2@example.com,true,,',
+          'gone3@example.com,FALSE,TRUE,0',
+          'stays@example.com,false,0,1',
+        ],
+        [
+          'Substack',
+          '"email_disabled" (1)',
+          'email,active_subscription,email_disabled',
+          'gone@example.com,false,true',
+          'stays@example.com,false,false',
+        ],
+        [
+          'MailerLite',
+          '"Unsubscribed" (1)',
+          'Email,Subscribed,Unsubscribed',
+          'gone@example.com,2023-01-05 12:00:00,2024-02-06 12:00:00',
+          'stays@example.com,2023-01-05 12:00:00,0000-00-00 00:00:00',
+        ],
+        [
+          'Klaviyo',
+          '"Email Marketing Consent: UNSUBSCRIBED" (1), "Email Marketing Consent: NEVER_SUBSCRIBED" (1), "Email Suppressions" (1)',
+          'Email,Email Marketing Consent,Email Suppressions,SMS Marketing Consent',
+          'gone1@example.com,UNSUBSCRIBED,[],SUBSCRIBED',
+          'gone2@example.com,NEVER_SUBSCRIBED,[],',
+          'gone3@example.com,SUBSCRIBED,HARD_BOUNCE,',
+          'stays@example.com,SUBSCRIBED,[],UNSUBSCRIBED',
+        ],
+        [
+          'Brevo',
+          '"BLOCKLISTED" (1), "DOUBLE_OPT-IN: 2" (1)',
+          'EMAIL;BLOCKLISTED;DOUBLE_OPT-IN',
+          'gone1@example.com;Yes;1',
+          'gone2@example.com;No;2',
+          'stays@example.com;No;1',
+        ],
+        [
+          'Campaign Monitor',
+          '"Unsubscribed" (1), "Bounced" (1)',
+          'Email address,Subscribe state',
+          'gone1@example.com,Unsubscribed',
+          'gone2@example.com,Bounced',
+          'stays@example.com,Active',
+        ],
+        [
+          'Kit',
+          '"state: cancelled" (1), "state: complained" (1)',
+          'email_address,first_name,state',
+          'gone1@example.com,Ada,cancelled',
+          'gone2@example.com,Eve,complained',
+          'stays@example.com,Sue,active',
+        ],
+        [
+          'listmonk',
+          '"blocklisted" (1)',
+          'uuid,email,name,status',
+          '1,gone@example.com,Ada,blocklisted',
+          '2,stays@example.com,Sue,confirmed',
+        ],
+        [
+          'Shopify',
+          '"Accepts Email Marketing: no" (1)',
+          'Email,Accepts Email Marketing,Accepts SMS Marketing',
+          'gone@example.com,no,yes',
+          'stays@example.com,yes,no',
+        ],
+        [
+          'Dynamics 365',
+          '"Do not allow Emails" (1)',
+          'Email,Do not allow Emails',
+          'gone@example.com,Do Not Allow',
+          'stays@example.com,Allow',
+        ],
+        [
+          'our own list of suppressed addresses',
+          '"reason: unsubscribed" (1), "reason: by-hand" (1)',
+          'email,reason,since,note',
+          'gone1@example.com,unsubscribed,2026-11-22T01:05:00.000Z,',
+          'gone2@example.com,by-hand,2026-11-22T01:05:00.000Z,',
+        ],
+        [
+          'our own leads',
+          '"state: suppressed" (1), "state: unverified" (1)',
+          'email,state,unsubscribe_url',
+          'gone1@example.com,suppressed,https://guide.example.com/unsubscribe?t=1',
+          'gone2@example.com,unverified,',
+          'stays@example.com,verified,https://guide.example.com/unsubscribe?t=2',
+        ],
+      ] as const) {
+        const answer = await importFile(server, lines.join('\n'));
+        assert.equal(answer.exitCode, 0, `${tool}: ${answer.notes}`);
+        const stays = lines.some((line) => line.includes('stays@')) ? ['stays@example.com'] : [];
+        assert.deepEqual(await emails(server), stays, tool);
+        assert.ok(answer.notes.includes(`Left out by their status: ${left}. If people`), answer.notes);
+        await server.database.db.deleteFrom('imported_leads').execute();
+      }
+      const named = await importFile(
+        server,
+        'email,Unsubscribed,Newsletter\nada@example.com,yes,Weekly\n',
+        '--take-status',
+        'unsubscribed',
+        '--take-status',
+        'newsletter: weekly',
+      );
+      assert.equal(named.exitCode, 0, named.notes);
+      assert.deepEqual(await emails(server), ['ada@example.com']);
+    }));
+
+  it('names the columns that it does not use, and says of how many people the time of consent is missing', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      const file =
+        'Email,OPTIN_TIME,CONFIRM_TIME,Tags,Unsubscribed\nada@example.com,2024-03-04,,vip,\neve@example.com,,,,no\ngus@example.com,,,,\n';
+      const dry = await importFile(server, file, '--dry-run', '--json');
+      const said = JSON.parse(dry.out) as Record<string, unknown>;
+      assert.deepEqual(
+        [said['columnsUsed'], said['columnsNotUsed'], said['withoutConsentTime']],
+        [['Email', 'OPTIN_TIME', 'Unsubscribed'], ['CONFIRM_TIME', 'Tags'], 2],
+      );
+      const { notes } = await importFile(server, file);
+      assert.match(notes, /^Columns used: "Email", "OPTIN_TIME", "Unsubscribed"\.$/m);
+      assert.match(notes, /^Columns not used: "CONFIRM_TIME", "Tags"\.$/m);
+      assert.match(notes, /^The file does not say when 2 of 3 agreed\.$/m);
+    }));
+
   it('takes nobody whose address stands in a bad line as well: it may say that they unsubscribed', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const answer = await importFile(

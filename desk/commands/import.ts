@@ -10,7 +10,7 @@ import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { openInput } from '#desk/commands/input-file.ts';
 import { importPeople, type ImportCounts } from '#server/db/tables/imported-leads.ts';
-import { statusKey, type FoundPerson, type LeftOut } from '#desk/import/people.ts';
+import { statusKey, type FoundPerson, type Headings, type LeftOut } from '#desk/import/people.ts';
 import { readPeople, sayHeadings, type PeopleFile } from '#desk/import/read-people.ts';
 import { printable } from '#desk/printable.ts';
 import { noteCommand } from '#desk/record/record.ts';
@@ -41,6 +41,8 @@ type Outcome = ImportCounts & {
   readonly badLines: readonly BadLine[];
   /** Answers that fit no question as it is asked now; their people are imported without them. */
   readonly answersLeftOut: readonly LeftOutAnswers[];
+  readonly columnsUsed: readonly string[];
+  readonly columnsNotUsed: readonly string[];
 };
 /** Alike ones of a column. */
 type LeftOutAnswers = LeftOut & {
@@ -50,7 +52,10 @@ type LeftOutAnswers = LeftOut & {
 };
 type LeftOutStatus = { readonly status: string; readonly count: number };
 /** What reading the file shows, before anything is written. */
-type Found = Pick<Outcome, 'rows' | 'badLines' | 'answersLeftOut' | 'statusesLeftOut'>;
+type Found = Pick<
+  Outcome,
+  'rows' | 'badLines' | 'answersLeftOut' | 'statusesLeftOut' | 'columnsUsed' | 'columnsNotUsed'
+>;
 /** Addresses that nobody is taken by: left out by the status of one row of several, or in a bad line. */
 type LeftOutEmails = {
   readonly unsubscribed: ReadonlySet<string>;
@@ -81,8 +86,8 @@ export function addImport(program: Command, desk: Desk): void {
       'after',
       `
 The first line names the columns: an e-mail address; name, or first and last name; company; when consent was given;
-and each question of form.yaml, by its id or its label. Of a column "status", it takes people who are subscribed, active or
-confirmed, and those with a status that you name.
+and each question of form.yaml, by its id, its label or its property in a CRM. Columns such as "Status", "Unsubscribed" or
+"Email Opt Out" are all read: people are taken who are subscribed, active or confirmed, and those with a status that you name.
 
 Examples:
   $ npm run -s desk -- import mailchimp.csv --consent-source "Mailchimp, double opt-in, 2022 to 2026" --dry-run
@@ -160,9 +165,15 @@ async function checkRows(
   const badLines: BadLine[] = [];
   const leftOut = new Map<string, LeftOutAnswers>();
   const statuses = new Map<string, LeftOutStatus>();
+  let headings: Headings = { used: [], unused: [] };
   const leftOutEmails = { unsubscribed: new Set<string>(), bad: new Set<string>() };
   let rows = 0;
-  for await (const row of readPeople(source, (used) => desk.note(`Columns used: ${sayHeadings(used)}.`))) {
+  const onColumns = (found: Headings) => {
+    headings = found;
+    desk.note(`Columns used: ${sayHeadings(found.used)}.`);
+    if (found.unused.length > 0) desk.note(`Columns not used: ${sayHeadings(found.unused)}.`);
+  };
+  for await (const row of readPeople(source, onColumns)) {
     rows += 1;
     if (row.type === 'bad') {
       badLines.push({ line: row.line, reason: row.reason });
@@ -182,7 +193,12 @@ async function checkRows(
     if (rows % AT_ONCE === 0) desk.progress(`${rows} lines read …`);
   }
   const statusesLeftOut = [...statuses.values()].toSorted((one, other) => other.count - one.count);
-  return { found: { rows, badLines, answersLeftOut: [...leftOut.values()], statusesLeftOut }, leftOutEmails };
+  const { used: columnsUsed, unused: columnsNotUsed } = headings;
+  const answersLeftOut = [...leftOut.values()];
+  return {
+    found: { rows, badLines, answersLeftOut, statusesLeftOut, columnsUsed, columnsNotUsed },
+    leftOutEmails,
+  };
 }
 
 /** Reads the rows again, and writes the people in them. */
@@ -200,7 +216,14 @@ async function importRows(
     onRead: (rows: number) => void;
   },
 ): Promise<Omit<Outcome, keyof Found>> {
-  const counts = { imported: 0, alreadyImported: 0, verified: 0, erased: 0, suppressed: 0 };
+  const counts = {
+    imported: 0,
+    withoutConsentTime: 0,
+    alreadyImported: 0,
+    verified: 0,
+    erased: 0,
+    suppressed: 0,
+  };
   let [repeated, unsubscribed, alsoInBadLine, read] = [0, 0, 0, 0];
   const seen = new Set<string>();
   let batch: FoundPerson[] = [];
@@ -269,6 +292,8 @@ function noteOutcome(
     [alsoInBadLine, 'in a bad line elsewhere in the file, left out'],
   ] as const)
     if (count > 0) desk.note(`  ${String(count).padStart(String(outcome.rows).length)}  ${what}`);
+  if (outcome.withoutConsentTime > 0)
+    desk.note(`The file does not say when ${outcome.withoutConsentTime} of ${imported} agreed.`);
   if (statusesLeftOut.length > 0)
     desk.note(
       `Left out by their status: ${sayStatuses(statusesLeftOut)}. If people with one of these agreed to get mail, name it: --take-status "…"`,

@@ -1,7 +1,14 @@
 // Finds people in the rows of a previous tool's CSV, by the headings that common tools write.
 import { withoutApostrophe } from '#desk/export/csv.ts';
 import type { FormMessages, OwnForm } from '#shared/campaign-schema.ts';
-import { IMPORT_HEADINGS, plainHeading } from '#shared/import-headings.ts';
+import {
+  IMPORT_HEADINGS,
+  isAboutMail,
+  isImportHeading,
+  plainHeading,
+  statusKind,
+  type StatusKind,
+} from '#shared/import-headings.ts';
 import { asciiAddress, normaliseEmail, type LeadAnswers, type TypedAnswers } from '#shared/lead.ts';
 import { EMAIL_MAX_LENGTH, NAME_MAX_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
 import { answersText, labelledAnswers, splitChoices } from '#shared/own-answers.ts';
@@ -17,7 +24,19 @@ export type Columns = Readonly<Partial<Record<Field, number>>> & {
   readonly count: number;
   /** The columns of the campaign's own questions, by id. */
   readonly own: Readonly<Record<string, number>>;
+  /** Every column that may say that a person is not to be mailed. */
+  readonly statuses: readonly StatusColumn[];
 };
+
+type StatusColumn = {
+  readonly place: number;
+  readonly heading: string;
+  /** `other`: used for nothing else, and read only for the plainest of words. */
+  readonly kind: StatusKind | 'other';
+};
+
+/** The headings of a file by what they are for. */
+export type Headings = { readonly used: readonly string[]; readonly unused: readonly string[] };
 
 /** How a date such as 3/4/2024 is read. */
 type DateOrder = 'dmy' | 'mdy';
@@ -39,13 +58,13 @@ export type FoundPerson = LeadAnswers & {
 };
 
 /**
- * @param form the campaign's own questions: a column has the id or the label of one as its heading
+ * @param form the campaign's own questions: a column has the id, the label or a CRM's property of one as its heading
  * @returns null when no column holds addresses
  */
 export function findColumns(
   headings: readonly string[],
   { fields }: Pick<OwnForm, 'fields'>,
-): { readonly columns: Columns; readonly used: readonly string[] } | null {
+): ({ readonly columns: Columns } & Headings) | null {
   const plain = headings.map(plainHeading);
   const places = FIELDS.flatMap((field) => {
     const heading = IMPORT_HEADINGS[field].find((name) => plain.includes(name));
@@ -53,15 +72,28 @@ export function findColumns(
   });
   const { email, ...others } = Object.fromEntries(places) as Partial<Record<Field, number>>;
   if (email === undefined) return null;
-  const taken = places.map(([, place]) => place);
-  const own = fields.flatMap(({ id, label }): (readonly [id: string, place: number])[] => {
-    const place = plain.findIndex(
-      (heading, at) => !taken.includes(at) && [id, label].map(plainHeading).includes(heading),
+  const taken = new Set(places.map(([, place]) => place));
+  const own = fields.flatMap(({ id, label, properties = {} }): (readonly [id: string, place: number])[] => {
+    // What a CRM calls its status is read as one all the same.
+    const inPrograms = Object.values(properties).flatMap((name = '') =>
+      isImportHeading(name) ? [] : [name],
     );
+    const names = new Set([id, label, ...inPrograms].map(plainHeading));
+    const place = plain.findIndex((heading, at) => !taken.has(at) && names.has(heading));
     return place < 0 ? [] : [[id, place]];
   });
-  const used = [...taken, ...own.map(([, place]) => place)].map((place) => headings[place] ?? '');
-  return { columns: { email, ...others, count: headings.length, own: Object.fromEntries(own) }, used };
+  for (const [, place] of own) taken.add(place);
+  const statuses = headings.flatMap((heading, place): StatusColumn[] => {
+    const name = plain[place]!;
+    if (taken.has(place) || !isAboutMail(name)) return [];
+    return [{ place, heading, kind: statusKind(name) ?? 'other' }];
+  });
+  for (const { place, kind } of statuses) if (kind !== 'other') taken.add(place);
+  return {
+    columns: { email, ...others, count: headings.length, own: Object.fromEntries(own), statuses },
+    used: [...taken].map((place) => headings[place]!),
+    unused: headings.filter((heading, place) => heading !== '' && !taken.has(place)),
+  };
 }
 
 /**
@@ -90,6 +122,48 @@ const AGREED: ReadonlySet<string> = new Set([
   'angemeldet',
   'bestätigt',
   'eingewilligt',
+]);
+
+/** @param text words separated by spaces */
+const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
+
+const YES = words('yes y true t 1 on x ja oui checked given granted agreed accepted allow allowed ✓ ✔');
+const NO = words(
+  'no n false f off nein non never none null nil na unchecked allow allowed subscribed - [] {}',
+);
+/** 0, 0.0 and 0000-00-00, as {@link statusKey} has them. */
+const ZERO = /^[0 ]+$/;
+/** When they agreed. */
+const DATE = /^(?=.*\b(?:19|20)\d\d\b)[\d tz]+(?:am|pm|utc|gmt)?[\d ]*$/;
+
+/** Words that mean the same in every column, whatever its heading. The last are those of our own files. */
+const LEFT: ReadonlySet<string> = new Set([
+  'unsubscribed',
+  'unsubscribe',
+  'unsub',
+  'opted out',
+  'opt out',
+  'optout',
+  'bounced',
+  'hard bounce',
+  'hard bounced',
+  'hardbounce',
+  'cleaned',
+  'complained',
+  'spam complaint',
+  'marked as spam',
+  'blocklisted',
+  'blacklisted',
+  'do not contact',
+  'do not email',
+  'cancelled',
+  'canceled',
+  'unconfirmed',
+  'unactivated',
+  'abgemeldet',
+  'suppressed',
+  'unverified',
+  'by hand',
 ]);
 
 /** A status as it is compared: without regard to capital letters and punctuation, unless it has nothing else. */
@@ -146,10 +220,8 @@ export function readPerson(
   if (address.length > EMAIL_MAX_LENGTH || asciiAddress(address) === null)
     return bad('has an e-mail address that is none');
   const email = normaliseEmail(address);
-  const status = cell('status');
-  const key = statusKey(status);
-  if (status !== '' && !AGREED.has(key) && !takenStatuses.has(key))
-    return { type: 'unsubscribed', email, status };
+  const status = statusLeftOutBy(cells, columns, takenStatuses);
+  if (status !== null) return { type: 'unsubscribed', email, status };
   const answers = {
     name: cell('name') || [cell('firstName'), cell('lastName')].filter(Boolean).join(' '),
     company: cell('company'),
@@ -171,6 +243,35 @@ export function readPerson(
     person: { email, ...answers, answers: own.answers, consentGivenAt },
     leftOut: own.leftOut,
   };
+}
+
+/** The first status of a row that does not say that the person may be mailed; null: there is none. */
+function statusLeftOutBy(
+  cells: readonly string[],
+  { statuses }: Columns,
+  takenStatuses: ReadonlySet<string>,
+): string | null {
+  for (const { place, heading, kind } of statuses) {
+    const text = withoutApostrophe(cells[place] ?? '');
+    if (text === '' || isFine(kind, statusKey(text))) continue;
+    // What is left of a date or a reason would only tell people apart.
+    const status = kind === 'status' ? text : kind === 'left' ? heading : `${heading}: ${text}`;
+    if (!takenStatuses.has(statusKey(status))) return status;
+  }
+  return null;
+}
+
+function isFine(kind: StatusColumn['kind'], key: string): boolean {
+  switch (kind) {
+    case 'status':
+      return AGREED.has(key);
+    case 'consent':
+      return AGREED.has(key) || YES.has(key) || DATE.test(key);
+    case 'left':
+      return NO.has(key) || ZERO.test(key) || key === 'n a' || key.startsWith('http');
+    case 'other':
+      return !LEFT.has(key);
+  }
 }
 
 const BETWEEN_WORDS = /[\s<>()[\]:;,"']+/;

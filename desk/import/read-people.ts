@@ -3,7 +3,13 @@ import type { FileHandle } from 'node:fs/promises';
 
 import { CommandFailure } from '#desk/command-failure.ts';
 import { printable } from '#desk/printable.ts';
-import { findColumns, readPerson, type Columns, type ReadOptions } from '#desk/import/people.ts';
+import {
+  findColumns,
+  readPerson,
+  type Columns,
+  type Headings,
+  type ReadOptions,
+} from '#desk/import/people.ts';
 import { readCsv } from '#desk/import/read-csv.ts';
 import { createCollector } from '#server/platform/collect-garbage.ts';
 import { asciiAddress } from '#shared/lead.ts';
@@ -18,12 +24,12 @@ export type PeopleFile = ReadOptions & {
 type ReadRow = ReturnType<typeof readPerson> & { readonly line: number };
 
 /**
- * @param onColumns is called with the headings of the columns that are used
+ * @param onColumns is called with the headings of the file
  * @throws {CommandFailure} when the file is no CSV with addresses
  */
 export async function* readPeople(
   { file, handle, signal, ...options }: PeopleFile,
-  onColumns: (used: readonly string[]) => void = () => {},
+  onColumns: (headings: Headings) => void = () => {},
 ): AsyncGenerator<ReadRow, void, void> {
   const collect = createCollector();
   let columns: Columns | undefined;
@@ -45,12 +51,18 @@ export async function* readPeople(
           : `${file} has no column of e-mail addresses: its first line names ${sayHeadings(cells)}. Call the column "email".`,
       );
     columns = found.columns;
-    onColumns(found.used);
+    onColumns(found);
   }
   if (columns === undefined)
     throw new CommandFailure(`${file} is empty. Name the CSV that the previous tool exported.`);
 }
 
+/** A CRM's file has hundreds. */
+const HEADINGS_SHOWN = 40;
+
 /** Headings for a sentence: "Email", "Name" */
-export const sayHeadings = (headings: readonly string[]): string =>
-  headings.map((heading) => `"${printable(heading)}"`).join(', ');
+export function sayHeadings(headings: readonly string[]): string {
+  const more = headings.length - HEADINGS_SHOWN;
+  const shown = headings.slice(0, HEADINGS_SHOWN).map((heading) => `"${printable(heading)}"`);
+  return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}

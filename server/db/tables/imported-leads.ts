@@ -18,6 +18,8 @@ export type ImportedPerson = LeadAnswers & {
 /** What happened to the people of a batch; in a dry run, what would happen. */
 export type ImportCounts = {
   readonly imported: number;
+  /** Of those imported. */
+  readonly withoutConsentTime: number;
   /** From an earlier import; unchanged. */
   readonly alreadyImported: number;
   /** Leads that this page has verified; unchanged. */
@@ -77,7 +79,7 @@ async function sortOut(
     db,
     people.map(({ email, pseudonyms }) => ({ email, keys: pseudonyms })),
   );
-  const counts = { imported: 0, alreadyImported: 0, verified: 0, erased: 0, suppressed: 0 };
+  const counts = { alreadyImported: 0, verified: 0, erased: 0, suppressed: 0 };
   const missing: ImportedPerson[] = [];
   for (const person of people) {
     const why = [person.email, ...person.pseudonyms].flatMap((name) => reasons.get(name) ?? []);
@@ -87,8 +89,8 @@ async function sortOut(
     else if (why.length > 0) counts.suppressed += 1;
     else missing.push(person);
   }
-  counts.imported = missing.length;
-  return { counts, missing };
+  const withoutConsentTime = missing.filter(({ consentGivenAt }) => consentGivenAt === null).length;
+  return { counts: { ...counts, imported: missing.length, withoutConsentTime }, missing };
 }
 
 async function emailsIn(
