@@ -19,6 +19,8 @@ const ANSWERS: Readonly<Record<AnswerMeaning, readonly string[]>> = {
     '556 5.1.10 Recipient address has null MX',
     '550 5.1.10 RESOLVER.ADR.RecipientNotFound; Recipient not found by SMTP address lookup',
     '550 5.2.1 The email account that you tried to reach is disabled',
+    '550-5.2.1 The email account that you tried to reach is inactive. For more\n550 5.2.1 information, go to',
+    '550 5.2.1 Mailbox disabled, not accepting messages',
     '550 #5.1.1 no such user',
     '5.1.1',
     '5.1.1 (bad destination mailbox address)',
@@ -32,6 +34,10 @@ const ANSWERS: Readonly<Record<AnswerMeaning, readonly string[]>> = {
     '550 5.7.26 This mail has been blocked because the sender is unauthenticated',
     '554 5.7.1 Service unavailable; Client host [192.0.2.1] blocked; user unknown',
     '550 5.2.1 The user you are trying to contact is receiving mail at a rate that prevents additional messages',
+    'smtp; 550 5.2.1 Content Filter agent quarantined this message',
+    '550 5.2.1 Mailbox temporarily disabled',
+    '550 5.2.1 This account has been suspended',
+    '554 5.2.1 Mail is disabled for you: it looks like spam',
   ],
   message: [
     '552 5.3.4 Message size exceeds fixed limit',
@@ -51,6 +57,8 @@ const ANSWERS: Readonly<Record<AnswerMeaning, readonly string[]>> = {
     '550 user unknown',
     '554 delivery error: dd This user does not have a yahoo.com account',
     '550 5.1.0 Address rejected',
+    '550 5.2.1 Mailbox unavailable',
+    '5.2.1',
     '550 5.1.7 Bad sender address',
     '550 5.1.8 Sender address rejected: Domain not found',
     '550 5.4.1 Recipient address rejected: Access denied',
@@ -67,7 +75,7 @@ const ANSWERS: Readonly<Record<AnswerMeaning, readonly string[]>> = {
 };
 
 for (const [meaning, answers] of Object.entries(ANSWERS))
-  it(`reads "${meaning}" by the code, not by the words`, () => {
+  it(`reads "${meaning}" by the code, and by the words of 5.2.1 alone`, () => {
     for (const answer of answers) assert.equal(meaningOf(answer), meaning, answer);
   });
 
@@ -113,6 +121,8 @@ it('takes two answers about one delivery for a dead address only when neither sa
   assert.equal(meaningOfAll(['5.0.0', 'smtp; 550 5.1.1 unknown']), 'no such address');
   assert.equal(meaningOfAll(['5.1.1', 'smtp; 550 unknown']), 'no such address');
   assert.equal(meaningOfAll(['5.1.1', 'smtp; 550 5.7.1 blocked']), 'refused');
+  assert.equal(meaningOfAll(['5.2.1', 'smtp; 550 5.2.1 The account is disabled']), 'no such address');
+  assert.equal(meaningOfAll(['5.2.1', 'smtp; 550 5.2.1 It was quarantined']), 'refused');
   assert.equal(meaningOfAll(['5.1.1', 'smtp; 451 4.7.1 later']), 'for now');
   assert.equal(meaningOfAll([]), 'unclear');
 });

@@ -23,17 +23,20 @@ const ANSWER =
 
 /**
  * The codes of an address that does not exist or takes no mail: no such mailbox (5.1.1), no such host (5.1.2), bad form of
- * address (5.1.3), moved (5.1.6), a domain without mail (5.1.10, RFC 7505), a closed mailbox (5.2.1). Not among them: 5.1.0,
- * which only says "something about the address"; 5.1.7 and 5.1.8, which are about the sender; and 5.4.4, which a relay also
- * sends when its own DNS fails.
+ * address (5.1.3), moved (5.1.6), a domain without mail (5.1.10, RFC 7505). Not among them: 5.1.0, which only says "something
+ * about the address"; 5.1.7 and 5.1.8, which are about the sender; and 5.4.4, which a relay also sends when its own DNS fails.
  */
-const NO_SUCH_ADDRESS = new Set(['1.1', '1.2', '1.3', '1.6', '1.10', '2.1']);
-
-/** Gmail also replies 5.2.1 to too much mail in a short time. That address exists; it may be under a list bomb. */
-const TOO_MUCH_AT_ONCE = /\brate\b|\btoo (?:quickly|many|much)\b/i;
+const NO_SUCH_ADDRESS = new Set(['1.1', '1.2', '1.3', '1.6', '1.10']);
 
 /**
- * Reads one reply. The code alone decides, not the words: "user unknown" is written in a hundred ways and languages, and also
+ * 5.2.1 should mean a closed mailbox. Servers also reply it to spam, to too much mail at once, and for a mailbox that is locked for
+ * some days, so it counts only with words that say what it means.
+ */
+const CLOSED = /\b(?:disabled|deactivated|inactive|not active|no longer active|closed|deleted)\b/i;
+const STILL_THERE = /quarantin|spam|temporar|suspend|\brate\b|\btoo (?:quickly|many|much)\b/i;
+
+/**
+ * Reads one reply. The code decides, not the words, but for 5.2.1: "user unknown" is written in a hundred ways and languages, and also
  * stands in replies to blocked senders. An address whose reply has no code is tried again by the next mail; an address that is
  * suppressed by mistake would get no mail any more.
  * @param answer a mail server's reply, such as `550 5.1.1 No such user`; or a field of a report, such as `5.1.1` or `smtp; 550 5.1.1 …`
@@ -44,8 +47,9 @@ export function meaningOf(answer: string): AnswerMeaning {
   if (severity === '4' || kind === '4') return 'for now';
   if (severity !== '5' || kind !== '5') return 'unclear';
   const code = `${Number(subject)}.${Number(detail)}`;
-  if (NO_SUCH_ADDRESS.has(code))
-    return code === '2.1' && TOO_MUCH_AT_ONCE.test(answer) ? 'refused' : 'no such address';
+  if (NO_SUCH_ADDRESS.has(code)) return 'no such address';
+  if (code === '2.1')
+    return STILL_THERE.test(answer) ? 'refused' : CLOSED.test(answer) ? 'no such address' : 'unclear';
   if (code === '2.2') return 'mailbox full';
   if (code === '2.3' || code.startsWith('3.') || code.startsWith('6.')) return 'message';
   return code.startsWith('7.') ? 'refused' : 'unclear';
