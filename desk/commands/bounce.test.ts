@@ -105,13 +105,21 @@ for (const engine of ENGINES) {
         ] as const)
           assert.equal((await bounce(server, text)).type, type);
         assert.deepEqual(await reasons(server), []);
-        // An alias: what the mail was sent to is named as well.
-        const alias = deliveryStatus({
-          messageId,
-          recipient: 'a.lovelace@internal.example',
-          original: EMAIL,
+        // A mailbox to which the mail was forwarded is dead.
+        const forwarded = deliveryStatus({ messageId, recipient: 'old@example.net', original: EMAIL });
+        assert.equal((await bounce(server, forwarded)).type, 'another address');
+        // It reached one of two: both orders.
+        const [top, group = '', end] = deliveryStatus({ messageId }).split(
+          /(?=Final-Recipient)|(?=\r\n--8B.*\r\nContent-Description: Und)/,
+        );
+        const delivered = group.replace('failed', 'delivered');
+        for (const groups of [`${group}\r\n\r\n${delivered}`, `${delivered}\r\n\r\n${group}`])
+          assert.equal((await bounce(server, `${top}${groups}${end}`)).type, 'nothing to do');
+        assert.deepEqual(await reasons(server), []);
+        const relayed = deliveryStatus({
+          messageId: `<0102@relay.example>\r\nReferences: <x@example> ${messageId}`,
         });
-        assert.equal((await bounce(server, alias)).type, 'suppressed');
+        assert.equal((await bounce(server, relayed)).type, 'suppressed');
       }));
 
     it('does nothing for a failure that is temporary, or not about the address', () =>
@@ -220,6 +228,22 @@ describe('desk bounce', () => {
       assert.ok(existsSync(path.join(mail, 'tmp/3.host')) && existsSync(path.join(mail, 'notes.txt')));
       const second = await desk(server.service, ['bounce', '--folder', mail]);
       assert.deepEqual([second.exitCode, second.notes], [0, 'No message is there.']);
+    }));
+
+  it('reads every report of an mbox, and names one that is in words alone', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      const { messageId } = await askForCode(server);
+      const line = 'From MAILER-DAEMON Wed Nov 25 18:00:00 2026\r\n';
+      const words =
+        'Subject: failure notice\r\n\r\nHi. This is the qmail-send program at mx.example.com.\r\n';
+      const file = path.join(folder, 'two.mbox');
+      writeFileSync(file, `${line}${words}\r\n${line}${deliveryStatus({ messageId })}`);
+      const { notes } = await desk(server.service, ['bounce', file]);
+      assert.match(
+        notes,
+        /two\.mbox: a report of a failed delivery, but in words alone, as qmail writes it\..*suppress add ADDRESS --reason bounced\.\n.*two\.mbox \(2\): ada@example\.com does not exist/,
+      );
+      assert.deepEqual(await reasons(server), ['bounced']);
     }));
 
   it('reads files, and says what is wrong with a call', () =>

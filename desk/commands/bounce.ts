@@ -1,5 +1,6 @@
 // desk bounce: reads returned mail and complaints from messages.
-import { mkdir, open, readdir, rename, stat } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { mkdir, readdir, rename, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 import type { Command } from '@commander-js/extra-typings';
@@ -9,7 +10,7 @@ import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { orSay } from '#desk/commands/output-file.ts';
 import { printable } from '#desk/printable.ts';
-import { READ_BYTES } from '#server/mail-events/read-message.ts';
+import { messagesOf } from '#server/mail-events/read-message.ts';
 import { takeMessage, type MessageOutcome } from '#server/mail-events/take-message.ts';
 import { errorCode } from '#server/platform/error-code.ts';
 import { complaintsTo } from '#server/visitors/unsubscribe/withdraw.ts';
@@ -20,8 +21,9 @@ const DONE = 'done';
 type Source = {
   /** Shown in the results. */
   readonly name: string;
-  readonly read: () => Promise<Uint8Array>;
-  /** Moves a message that was read out of the way. */
+  /** One message, or the several of an mbox. */
+  readonly read: () => AsyncIterable<Uint8Array>;
+  /** Moves what was read out of the way. */
   readonly putAway: () => Promise<void>;
 };
 
@@ -55,12 +57,17 @@ Examples:
       const parts = { database, secrets, webhooks, complaints };
       const messages: ({ readonly message: string } & MessageOutcome)[] = [];
       for (const { name, read, putAway } of sources) {
-        desk.signal.throwIfAborted();
-        const outcome = await takeMessage(parts, await read(), clock());
+        let number = 0;
+        for await (const raw of read()) {
+          desk.signal.throwIfAborted();
+          const outcome = await takeMessage(parts, raw, clock());
+          number += 1;
+          const message = number === 1 ? name : `${name} (${number})`;
+          messages.push({ message, ...outcome });
+          desk.note(printable(`${message}: ${sayOutcome(outcome)}`));
+          desk.progress(`${messages.length} messages …`);
+        }
         await putAway();
-        messages.push({ message: name, ...outcome });
-        desk.note(printable(`${name}: ${sayOutcome(outcome)}`));
-        desk.progress(`${messages.length} of ${sources.length} messages …`);
       }
       if (json) await desk.print(jsonText({ messages }));
       if (sources.length === 0) desk.note('No message is there.');
@@ -71,6 +78,8 @@ function sayOutcome(outcome: MessageOutcome): string {
   switch (outcome.type) {
     case 'no report':
       return 'neither a report of a failed delivery nor a complaint. Nothing was changed.';
+    case 'unreadable report':
+      return `a report of a failed delivery, but in words alone, as ${outcome.program} writes it. Nothing was changed. If it says that an address does not exist: suppress add ADDRESS --reason bounced.`;
     case 'not ours':
       return 'names no mail of this page, or one that is gone. Nothing was changed.';
     case 'another address':
@@ -96,16 +105,7 @@ function standardInput({ input }: Desk): Source {
     throw new CommandFailure('Name a file or --folder, or pipe a message in: bounce < message', 2);
   return {
     name: 'message',
-    read: async () => {
-      const chunks: Uint8Array[] = [];
-      let bytes = 0;
-      // Reads to the end and drops the rest: otherwise the writing program would see a broken pipe.
-      for await (const chunk of stream) {
-        if (bytes < READ_BYTES) chunks.push(chunk);
-        bytes += chunk.length;
-      }
-      return Buffer.concat(chunks);
-    },
+    read: () => messagesOf(stream),
     putAway: async () => {},
   };
 }
@@ -129,11 +129,9 @@ const cannotRead = (name: string, error: unknown): CommandFailure =>
 
 const fileSource = (file: string, name: string, putAway: Source['putAway'] = async () => {}): Source => ({
   name,
-  read: async () => {
+  read: async function* () {
     try {
-      await using handle = await open(file);
-      const { bytesRead, buffer } = await handle.read(Buffer.alloc(READ_BYTES), 0, READ_BYTES, 0);
-      return buffer.subarray(0, bytesRead);
+      yield* messagesOf(createReadStream(file));
     } catch (error) {
       throw cannotRead(file, error);
     }

@@ -150,6 +150,20 @@ for (const engine of ENGINES) {
 }
 
 describe('events of mail providers', () => {
+  for (const name of PROVIDERS)
+    it(`${name}: an address counts in brackets and behind a name, and one that cannot be read is warned of`, () =>
+      withAmazon({ engine: 'sqlite' }, async (server) => {
+        await askForCode(server);
+        const at = server.now();
+        const unread = () => server.logLines.filter((line) => line.includes('could not be read')).length;
+        await report(server, name, { kind: 'bounce', email: `<${EMAIL}>`, at });
+        await report(server, name, { kind: 'complaint', email: `"Lovelace, Ada" <${EMAIL}>`, at });
+        assert.deepEqual([await reasons(server), unread()], [['bounced', 'complained'], 0]);
+        await report(server, name, { kind: 'bounce', email: 'ada at example', at });
+        assert.equal(unread(), 1);
+        assert.doesNotMatch(server.logLines.join(''), /ada@|ada at/);
+      }));
+
   it('have no route until their provider is set', () =>
     withServer({ engine: 'sqlite', env: { MAIL_EVENTS_MAILGUN_KEY: MAILGUN_KEY } }, async (server) => {
       const unknown = await server.app.inject({ method: 'POST', url: '/api/mail-events/nobody' });

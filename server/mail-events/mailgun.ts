@@ -68,13 +68,13 @@ export function createMailgun(key: string): Provider {
 
 function reportsOf({
   event,
-  recipient,
+  // Without one, the event is counted among those that cannot be read.
+  recipient = '',
   severity,
   reason = '',
   timestamp: seconds,
   'delivery-status': status,
 }: z.infer<typeof Call>['event-data']): MailReport[] {
-  if (recipient === undefined) return [];
   const happenedAt = seconds * 1_000;
   if (event === 'complained') return complained(recipient, happenedAt);
   if (event !== 'failed' || severity !== 'permanent') return [];

@@ -256,6 +256,17 @@ describe('events of mail providers', () => {
         assert.equal((await post(server, 'ses', asSns(message))).statusCode, 200);
       }
       assert.deepEqual(await reasons(server), []);
+      const unread = () => server.logLines.filter((line) => line.includes('could not be read')).length;
+      assert.equal(unread(), 0);
+      for (const Message of [
+        bounce.replace('bouncedRecipients', 'recipients'),
+        bounce.replace('"bounce":', '"details":'),
+        '{"eventType":"Complaint","complaint":null}',
+      ]) {
+        const message = snsMessage({ Type: 'Notification', Message, Timestamp: iso(at) });
+        assert.equal((await post(server, 'ses', asSns(message))).statusCode, 200);
+      }
+      assert.equal(unread(), 3, 'a bounce in a shape that is not known');
       const withoutType = snsMessage({
         Type: 'Notification',
         Message: complaint.replace('"complaintFeedbackType":"abuse",', ''),

@@ -6,7 +6,6 @@ import * as z from 'zod/mini';
 import { CLOCKS_DIFFER_MS } from '#server/db/engine/clocks.ts';
 import type { MailReport, Once } from '#server/mail-events/take-report.ts';
 import { meaningOfAll } from '#server/platform/mail-server-answers.ts';
-import { asciiAddress } from '#shared/lead.ts';
 
 /** A call of a provider. */
 type ProviderCall = {
@@ -87,11 +86,13 @@ export function bounced(
   const meaning = meaningOfAll(given);
   const isDead = meaning === 'no such address' || (isSure && meaning === 'unclear');
   const note = given.join(' ') || null;
-  return isDead && isAddress(email) ? [{ reason: 'bounced', email, note, happenedAt }] : [];
+  return isDead ? [{ reason: 'bounced', email: withoutName(email), note, happenedAt }] : [];
 }
 
 /** Reports that the reader of a mail called it spam. */
-export const complained = (email: string, happenedAt: number): MailReport[] =>
-  isAddress(email) ? [{ reason: 'complained', email, note: null, happenedAt }] : [];
+export const complained = (email: string, happenedAt: number): MailReport[] => [
+  { reason: 'complained', email: withoutName(email), note: null, happenedAt },
+];
 
-const isAddress = (text: string): boolean => asciiAddress(text.trim()) !== null;
+/** SES may report the address as it stood in the mail: "Ada" <ada@example.com> */
+const withoutName = (text: string): string => /<([^<>]*)>\s*$/.exec(text)?.[1] ?? text;

@@ -5,8 +5,8 @@ import PostalMime, { type Attachment, type Email } from 'postal-mime';
 
 /** What a report says about one recipient. */
 type RecipientStatus = {
-  /** The final recipient and the original one. */
-  readonly addresses: readonly string[];
+  /** The final recipient: mail to the original one may have been forwarded. Of a report that names no final one, the original. */
+  readonly address: string;
   /** `failed`, `delayed`, `delivered` …, in lower case. */
   readonly action: string;
   /** The status, and the mail server's reply behind it. */
@@ -26,6 +26,8 @@ export type ReturnedMessage =
   | ({ readonly type: 'delivery status'; readonly recipients: readonly RecipientStatus[] } & Named)
   /** feedback: its type, such as `abuse` or `not-spam`. */
   | ({ readonly type: 'feedback'; readonly feedback: string } & Named)
+  /** A report of a failed delivery in words alone, as the program of this name writes it. */
+  | { readonly type: 'unreadable report'; readonly program: string }
   | { readonly type: 'other' };
 
 /** Enough for the report and the headers of the mail it returns. */
@@ -46,8 +48,62 @@ const DELIVERY_STATUS = ['message/delivery-status', 'message/global-delivery-sta
 const FEEDBACK = ['message/feedback-report'];
 const RETURNED = ['message/rfc822', 'message/global', 'text/rfc822-headers', 'message/global-headers'];
 
+/** Headers of the returned mail: a relay that gives it another Message-ID keeps ours in one of the others. */
+const NAME_THE_MAIL = ['message-id', 'x-original-message-id', 'original-message-id', 'references'];
+
 /** Headers in which mail servers note the recipient of a message. */
 const CAME_TO = new Set(['to', 'delivered-to', 'x-original-to', 'envelope-to', 'x-envelope-to']);
+
+/** The line before each message of an mbox: From, the sender, and the time. */
+const MBOX_LINE = /^From \S.*\d\d:\d\d/;
+const LINE_FEED = 0x0a;
+
+/**
+ * Divides what a file or a pipe brings into messages: several in an mbox, otherwise one.
+ * @returns the first {@link READ_BYTES} of each
+ */
+export async function* messagesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
+  let parts: Uint8Array[] = [];
+  let bytes = 0;
+  let isMbox: boolean | null = null;
+  let isAfterEmptyLine = false;
+  for await (const line of linesOf(chunks)) {
+    const isBoundary = MBOX_LINE.test(Buffer.from(line.subarray(0, 200)).toString('latin1'));
+    isMbox ??= isBoundary;
+    if (isMbox && isBoundary && isAfterEmptyLine) {
+      yield Buffer.concat(parts);
+      parts = [];
+      bytes = 0;
+    }
+    if (bytes < READ_BYTES) parts.push(line);
+    bytes += line.length;
+    isAfterEmptyLine =
+      line.length <= 2 && line.at(-1) === LINE_FEED && (line.length === 1 || line[0] === 0x0d);
+  }
+  yield Buffer.concat(parts);
+}
+
+/** Lines with their ends; a very long one comes in pieces. */
+async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
+  let begun: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    let from = 0;
+    for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, from)) {
+      yield Buffer.concat([...begun, chunk.subarray(from, end + 1)]);
+      begun = [];
+      bytes = 0;
+      from = end + 1;
+    }
+    begun.push(chunk.subarray(from));
+    bytes += chunk.length - from;
+    if (bytes < READ_BYTES) continue;
+    yield Buffer.concat(begun);
+    begun = [];
+    bytes = 0;
+  }
+  if (bytes > 0) yield Buffer.concat(begun);
+}
 
 /**
  * Reads one message.
@@ -65,12 +121,18 @@ export async function readReturnedMessage(raw: Uint8Array): Promise<ReturnedMess
   const status = partOf(message, DELIVERY_STATUS);
   const feedback = status === null ? partOf(message, FEEDBACK) : null;
   const report = status ?? feedback;
-  if (report === null) return { type: 'other' };
+  if (report === null) {
+    const program = programOf(message);
+    return program === null ? { type: 'other' } : { type: 'unreadable report', program };
+  }
 
   const [aboutAll = new Map<string, string>(), ...aboutEach] = fieldGroups(report);
   const returned = await returnedHeaders(message);
   const named: Named = {
-    messageIds: [aboutAll.get('original-message-id'), returned.get('message-id')].filter(isGiven),
+    messageIds: [
+      aboutAll.get('original-message-id'),
+      ...NAME_THE_MAIL.map((name) => returned.get(name)),
+    ].filter(isGiven),
     cameTo: [
       ...message.headers.filter(({ key }) => CAME_TO.has(key)).map(({ value }) => value),
       aboutAll.get('original-mail-from'),
@@ -83,11 +145,9 @@ export async function readReturnedMessage(raw: Uint8Array): Promise<ReturnedMess
   return {
     type: 'delivery status',
     recipients: aboutEach.map((fields) => ({
-      addresses: [fields.get('final-recipient'), fields.get('original-recipient')]
-        .filter(isGiven)
-        // Without the type before the address, such as "rfc822;".
-        .map((address) => address.slice(address.indexOf(';') + 1).replaceAll(/[\s<>]/g, '')),
-      action: (fields.get('action') ?? '').toLowerCase(),
+      address: addressIn(fields.get('final-recipient') ?? fields.get('original-recipient') ?? ''),
+      // A comment may follow.
+      action: /^[\w-]*/.exec(fields.get('action') ?? '')![0].toLowerCase(),
       answers: [fields.get('status'), fields.get('diagnostic-code')].filter(isGiven),
     })),
     ...named,
@@ -95,6 +155,23 @@ export async function readReturnedMessage(raw: Uint8Array): Promise<ReturnedMess
 }
 
 const isGiven = (text: string | undefined): text is string => text !== undefined && text !== '';
+
+/** The address in a field such as `rfc822; <ada@example.com> (Ada)`. */
+function addressIn(field: string): string {
+  const text = field.slice(field.indexOf(';') + 1);
+  return (/<([^<>]*)>/.exec(text)?.[1] ?? text.replaceAll(/\([^()]*\)/g, '')).replaceAll(/\s/g, '');
+}
+
+/** Which program wrote a report of a failed delivery that is for people alone. */
+function programOf({ headers, subject = '', text = '' }: Email): string | null {
+  if (/^Hi\. This is the .* program at /m.test(text)) return 'qmail';
+  if (headers.some(({ key }) => key === 'x-failed-recipients')) return 'Exim';
+  if (subject.startsWith('DELIVERY FAILURE: ')) return 'Domino';
+  const isFromDaemon = headers.some(
+    ({ key, value }) => key === 'from' && /mailer-daemon|postmaster@/i.test(value),
+  );
+  return isFromDaemon && /undeliver|returned|delivery|failure|failed/i.test(subject) ? 'a mail server' : null;
+}
 
 /** Removes the line that mail servers put before a message that they pipe to a program. */
 function withoutMboxLine(raw: Uint8Array): Uint8Array {

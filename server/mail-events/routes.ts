@@ -17,6 +17,7 @@ import {
   type ReportOutcome,
   type ReportParts,
 } from '#server/mail-events/take-report.ts';
+import { asciiAddress } from '#shared/lead.ts';
 
 type MailEventParts = ReportParts & {
   readonly config: Config['mailEvents'];
@@ -75,7 +76,9 @@ export async function addMailEventRoutes(
           case 'later':
             return sendError(reply, 'unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS });
           case 'reports': {
-            const { reports, once, unread = 0 } = verdict;
+            const { once } = verdict;
+            const reports = verdict.reports.filter(({ email }) => asciiAddress(email.trim()) !== null);
+            const unread = (verdict.unread ?? 0) + verdict.reports.length - reports.length;
             const outcomes =
               once === undefined
                 ? await takeEach(parts, reports, now)

@@ -46,6 +46,9 @@ const Notification = z.object({
   ),
 });
 
+const Reported = z.enum(['Bounce', 'Complaint']);
+const Kind = z.union([z.object({ notificationType: Reported }), z.object({ eventType: Reported })]);
+
 /** @param topic MAIL_EVENTS_SES_TOPIC */
 export function createSes(topic: string, fetchIt: Fetch): Provider {
   const sns = createSns(topic, fetchIt);
@@ -66,8 +69,11 @@ export function createSes(topic: string, fetchIt: Fetch): Provider {
       }
       if (message.Type !== 'Notification') return NOTHING;
       const notification = readJson(Notification, message.Message);
+      const { bounce, complaint } = notification ?? {};
+      const isUnread = !bounce && !complaint && readJson(Kind, message.Message) !== null;
       // After a topic is set up, SES sends a sentence instead of JSON.
-      return notification === null ? NOTHING : { type: 'reports', reports: reportsOf(notification) };
+      const reports = notification === null ? [] : reportsOf(notification);
+      return { type: 'reports', reports, unread: isUnread ? 1 : 0 };
     },
   };
 }

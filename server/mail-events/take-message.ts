@@ -9,6 +9,8 @@ import { normaliseEmail } from '#shared/lead.ts';
 
 export type MessageOutcome =
   | { readonly type: 'no report' }
+  /** A failed delivery in words alone. */
+  | { readonly type: 'unreadable report'; readonly program: string }
   /** It names no mail of ours, or one whose row is deleted. */
   | { readonly type: 'not ours' }
   /** It is about an address that the mail was not sent to, such as the target of a broken forwarding. */
@@ -30,6 +32,7 @@ export type MessageOutcome =
 export async function takeMessage(parts: ReportParts, raw: Uint8Array, now: number): Promise<MessageOutcome> {
   const message = await readReturnedMessage(raw);
   if (message.type === 'other') return { type: 'no report' };
+  if (message.type === 'unreadable report') return message;
   const mail = await findNamedMail(parts, message);
   if (mail === null) return { type: 'not ours' };
   const email = normaliseEmail(mail.recipient);
@@ -43,9 +46,9 @@ export async function takeMessage(parts: ReportParts, raw: Uint8Array, now: numb
     return { type: await takeReport(parts, { ...complaint, happenedAt }, now), ...complaint };
   }
 
-  const about = message.recipients.find(({ addresses }) =>
-    addresses.some((address) => normaliseEmail(address) === email),
-  );
+  const aboutIt = message.recipients.filter(({ address }) => normaliseEmail(address) === email);
+  // One who got the mail after all is not dead.
+  const about = aboutIt.find(({ action }) => action !== 'failed') ?? aboutIt[0];
   if (about === undefined) return { type: 'another address', email };
   const meaning = meaningOfAll(about.answers);
   if (about.action !== 'failed' || meaning !== 'no such address')
@@ -57,14 +60,14 @@ export async function takeMessage(parts: ReportParts, raw: Uint8Array, now: numb
 const whyNot = (action: string, meaning: AnswerMeaning): string =>
   action === 'failed' ? meaning : action || 'no action';
 
-const MAIL_ID = /^\s*<?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})@/i;
+const MAIL_ID = /(?<![^\s<])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=@)/gi;
 
 async function findNamedMail(
   { database, secrets }: ReportParts,
-  { messageIds, cameTo }: Exclude<ReturnedMessage, { type: 'other' }>,
+  { messageIds, cameTo }: Exclude<ReturnedMessage, { type: 'other' | 'unreadable report' }>,
 ): Promise<{ readonly recipient: string; readonly created_at: number } | null> {
   const ids = [
-    ...messageIds.map((text) => MAIL_ID.exec(text)?.[1]?.toLowerCase()),
+    ...messageIds.flatMap((text) => text.match(MAIL_ID) ?? []).map((id) => id.toLowerCase()),
     ...cameTo.map((text) => readBounceAddress(secrets, text)),
   ];
   for (const id of new Set(ids)) {
