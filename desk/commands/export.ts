@@ -1,4 +1,7 @@
 // desk export: writes leads for other programs.
+import { copyFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+
 import { type Command, Option } from '@commander-js/extra-typings';
 
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
@@ -7,7 +10,7 @@ import { isoTime } from '#server/platform/time.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { printList } from '#desk/commands/answer.ts';
 import type { Desk } from '#desk/commands/command.ts';
-import { writeWhole } from '#desk/commands/output-file.ts';
+import { orSay, writeWhole } from '#desk/commands/output-file.ts';
 import {
   checkSelection,
   sayPeople,
@@ -80,6 +83,8 @@ Examples:
       if (complaint !== null) desk.note(complaint);
       const exported: string[] = [];
       let count = 0;
+      let headBytes = 0;
+      let isLeft = false;
       const write = async (append: (text: string) => Promise<void>) => {
         const options = {
           format,
@@ -95,13 +100,14 @@ Examples:
           desk.signal.throwIfAborted();
           await append(text);
           count += leadIds.length;
+          if (leadIds.length === 0) headBytes += Buffer.byteLength(text);
           // One text a page: a million ids would otherwise be a million objects.
           if (sinceLast !== undefined) exported.push(leadIds.join(' '));
           desk.progress(`${sayPeople(count, state)} …`);
         }
       };
       if (out === undefined) await write(desk.print);
-      else await writeWhole(out, write);
+      else await writeWhole(out, write, mayReplace);
       // Only now: after a failure before this line, the next export writes them again, and none is missed.
       if (sinceLast !== undefined) await rememberAll(exported, sinceLast);
       if (exportedIn !== undefined && count < exportedIn.leads)
@@ -112,7 +118,24 @@ Examples:
         desk.note(
           'None of them has proved an address or a consent: this list is not there to write to them.',
         );
-      desk.note(`${sayPeople(count, state)}${out === undefined ? '' : ` in ${out}`}.`);
+      desk.note(`${sayPeople(count, state)}${out === undefined || isLeft ? '' : ` in ${out}`}.`);
+      if (isLeft) desk.note(`${out} stays as it is, with the leads of an earlier export.`);
+
+      /** What --since-last wrote before is in no later export: it stays, or is kept beside the new file. */
+      async function mayReplace(file: string): Promise<boolean> {
+        const before = sinceLast === undefined ? null : await stat(file).catch(() => null);
+        if (before === null || before.size <= headBytes) return true;
+        if (count === 0) {
+          isLeft = true;
+          return false;
+        }
+        const { dir, name, ext } = path.parse(file);
+        const when = isoTime(Math.trunc(before.mtimeMs)).replaceAll(':', '-');
+        const kept = path.join(dir, `${name}-${when}${ext}`);
+        await orSay(kept, () => copyFile(file, kept));
+        desk.note(`The leads of an earlier export are kept in ${kept}. Delete it once they are imported.`);
+        return true;
+      }
 
       /** What was typed as a search is left out: it may be personal. So may a source be, and lines of the record are not erased. */
       function sayExport(): string {

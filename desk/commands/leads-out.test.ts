@@ -221,10 +221,27 @@ for (const engine of ENGINES) {
           assert.equal(statSync(out).mode & 0o077, 0, 'nobody else reads it');
           await server.advance(60);
           await becomeLead(server, { email: 'eve@example.com' });
-          await job();
+          const second = await job();
           assert.deepEqual(exported(), ['eve@example.com']);
-          await job();
-          assert.deepEqual(exported(), []);
+          // The leads before are in no later export: their file is kept.
+          const kept = readdirSync(folder).filter((name) => /^new-\d{4}-.*Z\.csv$/.test(name));
+          assert.equal(kept.length, 1);
+          const first = path.join(folder, kept[0]!);
+          assert.ok(
+            second.notes.includes(`are kept in ${first}. Delete it once they are imported.`),
+            second.notes,
+          );
+          assert.equal(rowsOf(readFileSync(first, 'utf8'))[1]?.[0], 'ada@example.com');
+          assert.equal(statSync(first).mode & 0o077, 0, 'nobody else reads it');
+          const third = await job();
+          assert.deepEqual(exported(), ['eve@example.com'], 'an empty file replaces no leads');
+          assert.match(
+            third.notes,
+            /^0 leads\.\n.*new\.csv stays as it is, with the leads of an earlier export\.$/,
+          );
+          assert.equal(readdirSync(folder).length, 2);
+          writeFileSync(out, rowsOf(readFileSync(out, 'utf8'))[0]!.join(',') + '\r\n');
+          assert.match((await job()).notes, /^0 leads in .*new\.csv\.$/);
           // Another name has had none of them.
           const other = await desk(server.service, ['export', '--since-last', 'ads', '--format', 'meta']);
           assert.equal(rowsOf(other.out).length, 3);

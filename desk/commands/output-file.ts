@@ -17,11 +17,13 @@ const WRITTEN_AT_ONCE = 60_000;
 /**
  * Writes a file that only its owner can read. The previous file stays until the new one is whole. A link of the caller is followed, and stays.
  * @param write is given a function that appends
+ * @param mayReplace is asked at the end, with the path of a file: if not, what is there stays
  * @throws {CommandFailure} when the file cannot be written
  */
 export async function writeWhole(
   file: string,
   write: (append: (text: string) => Promise<void>) => Promise<void>,
+  mayReplace: (file: string) => Promise<boolean> = () => Promise.resolve(true),
 ): Promise<void> {
   const place = await placeOf(file);
   if (place.type === 'stream') return writeStream(file, place.path, write);
@@ -33,7 +35,8 @@ export async function writeWhole(
       await gather(write, (text) => orSay(file, () => handle.appendFile(text)));
       await orSay(file, () => handle.sync());
     }
-    await orSay(file, () => rename(beside, place.path));
+    if (await mayReplace(place.path)) await orSay(file, () => rename(beside, place.path));
+    else await rm(beside);
   } catch (error) {
     await rm(beside, { force: true });
     throw error;
