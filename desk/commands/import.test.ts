@@ -144,6 +144,9 @@ for (const engine of ENGINES) {
           'Late,late@example.com,2124-01-01,',
           'Slash,slash@example.com,3/4/2024,',
           'Many,many@example.com,,Engines, Ltd',
+          '"A\r\nB",crlf@example.com,,',
+          'N\0ul,nul@example.com,,',
+          'Bidi,bidi@example.com,,\u202Egnp',
         ].join('\n');
         const refused = await importFile(server, file);
         assert.equal(refused.exitCode, 1);
@@ -151,19 +154,22 @@ for (const engine of ENGINES) {
           'Line 3 has an e-mail address that is none.',
           'Line 4 has a date of consent that is none.',
           'Line 5 has a name of more than 200 characters.',
-          'Line 7 has a name of more than one line.',
+          'Line 6 has a name of more than one line.',
           'Line 8 has no e-mail address.',
           'Line 9 has a date of consent that is yet to come.',
           'Line 10 has a date that can be read in two ways: say --date-order dmy or mdy.',
           'Line 11 has 5 columns, and there are 4 headings.',
-          'Nothing was imported. Mend these 8 lines, or leave them out with --skip-bad.',
+          'Line 12 has a name of more than one line.',
+          'Line 14 has a name with an invisible control character (U+0000).',
+          'Line 15 has a company with an invisible control character (U+202E).',
+          'Nothing was imported. Mend these 11 lines, or leave them out with --skip-bad.',
         ];
         assert.deepEqual(refused.notes.split('\n').slice(1), lines);
         assert.doesNotMatch(refused.notes, /example/, 'nobody is named');
         assert.deepEqual(await emails(server), []);
         const taken = await importFile(server, file, '--skip-bad', '--date-order', 'dmy');
         assert.equal(taken.exitCode, 0, taken.notes);
-        assert.match(taken.notes, /^ +7 {2}in a bad line, left out$/m);
+        assert.match(taken.notes, /^ +10 {2}in a bad line, left out$/m);
         assert.deepEqual(await emails(server), ['ada@example.com', 'slash@example.com']);
         const [, slash] = await imported(server);
         assert.equal(slash?.consent_given_at, Date.UTC(2024, 3, 3));
@@ -548,6 +554,15 @@ describe('an import', () => {
       assert.match(notes, /^The file does not say when 2 of 3 agreed\.$/m);
     }));
 
+  it('says where letters were damaged before it read them', () =>
+    withServer({ engine: 'sqlite' }, async (server) => {
+      const names = ['Müller', 'SÃO', 'MÃ¼ller', 'M\uFFFDller', 'MÃ„RZ', 'Itâ€™s'];
+      const file = ['email,name', ...names.map((name, at) => `p${at}@example.com,${name}`)].join('\n');
+      const { notes } = await importFile(server, file);
+      assert.match(notes, /^6 people imported/m);
+      assert.match(notes, /^Letters are damaged .* in 4 names or companies, the first in line 4\. Export/m);
+    }));
+
   it('takes nobody whose address stands in a bad line as well: it may say that they unsubscribed', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
       const answer = await importFile(
@@ -582,9 +597,21 @@ describe('an import', () => {
         ],
         ['name,phone\nAda,1\n', /no column of e-mail addresses: its first line names "name", "phone"\. Call/],
         [
-          Buffer.from('email,name\nzoe@example.com,Zo\xEB\n', 'latin1'),
-          /neither UTF-8 nor UTF-16\. Save it as/,
+          Buffer.from('email,name\nzoe@example.com,Zo\xEB \x96 \xDF\xE4\n', 'latin1'),
+          /neither UTF-8 nor UTF-16\. Save it as .* older Excel: iconv -f windows-1252 -t utf-8 FILE > NEW\.$/m,
         ],
+        [
+          Buffer.from('Email,Name\rma@example.com,M\x9Fller\r', 'latin1'),
+          /Save it as .* of a Mac: iconv -f macintosh -t utf-8 FILE > NEW\.$/m,
+        ],
+        // Either of a Mac or of DOS; and Cyrillic.
+        ...['M\x81ller', '\xC8\xE2\xE0\xED'].map(
+          (name) =>
+            [
+              Buffer.from(`email,name\nm@example.com,${name}\n`, 'latin1'),
+              /Save it as "CSV UTF-8" in the program that it comes from\.$/m,
+            ] as const,
+        ),
         [
           `name,email\n${long}"Ada,b@example.com\n${long}`,
           /cannot be read on near line 2\d{4}: a row there has .* quotation mark is not closed/,

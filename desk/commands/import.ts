@@ -10,7 +10,7 @@ import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { openInput } from '#desk/commands/input-file.ts';
 import { importPeople, type ImportCounts } from '#server/db/tables/imported-leads.ts';
-import { statusKey, type FoundPerson, type Headings, type LeftOut } from '#desk/import/people.ts';
+import { isGarbled, statusKey, type FoundPerson, type Headings, type LeftOut } from '#desk/import/people.ts';
 import { readPeople, sayHeadings, type PeopleFile } from '#desk/import/read-people.ts';
 import { printable } from '#desk/printable.ts';
 import { noteCommand } from '#desk/record/record.ts';
@@ -41,6 +41,8 @@ type Outcome = ImportCounts & {
   readonly badLines: readonly BadLine[];
   /** Answers that fit no question as it is asked now; their people are imported without them. */
   readonly answersLeftOut: readonly LeftOutAnswers[];
+  /** People whose name or company lost letters before the file was written; they are imported. */
+  readonly garbled: { readonly count: number; readonly line: number };
   readonly columnsUsed: readonly string[];
   readonly columnsNotUsed: readonly string[];
 };
@@ -54,7 +56,7 @@ type LeftOutStatus = { readonly status: string; readonly count: number };
 /** What reading the file shows, before anything is written. */
 type Found = Pick<
   Outcome,
-  'rows' | 'badLines' | 'answersLeftOut' | 'statusesLeftOut' | 'columnsUsed' | 'columnsNotUsed'
+  'rows' | 'badLines' | 'answersLeftOut' | 'statusesLeftOut' | 'columnsUsed' | 'columnsNotUsed' | 'garbled'
 >;
 /** Addresses that nobody is taken by: left out by the status of one row of several, or in a bad line. */
 type LeftOutEmails = {
@@ -165,6 +167,7 @@ async function checkRows(
   const badLines: BadLine[] = [];
   const leftOut = new Map<string, LeftOutAnswers>();
   const statuses = new Map<string, LeftOutStatus>();
+  let garbled = { count: 0, line: 0 };
   let headings: Headings = { used: [], unused: [] };
   const leftOutEmails = { unsubscribed: new Set<string>(), bad: new Set<string>() };
   let rows = 0;
@@ -185,6 +188,8 @@ async function checkRows(
       const { status, count } = statuses.get(key) ?? { status: row.status, count: 0 };
       if (count > 0 || statuses.size < STATUSES_MAX) statuses.set(key, { status, count: count + 1 });
     }
+    if (row.type === 'person' && isGarbled(row.person))
+      garbled = { count: garbled.count + 1, line: garbled.line || row.line };
     for (const answer of row.type === 'person' ? row.leftOut : []) {
       const key = `${answer.id} ${answer.reason}`;
       const { count, line } = leftOut.get(key) ?? { count: 0, line: row.line };
@@ -196,7 +201,7 @@ async function checkRows(
   const { used: columnsUsed, unused: columnsNotUsed } = headings;
   const answersLeftOut = [...leftOut.values()];
   return {
-    found: { rows, badLines, answersLeftOut, statusesLeftOut, columnsUsed, columnsNotUsed },
+    found: { rows, badLines, answersLeftOut, statusesLeftOut, garbled, columnsUsed, columnsNotUsed },
     leftOutEmails,
   };
 }
@@ -297,6 +302,11 @@ function noteOutcome(
   if (statusesLeftOut.length > 0)
     desk.note(
       `Left out by their status: ${sayStatuses(statusesLeftOut)}. If people with one of these agreed to get mail, name it: --take-status "…"`,
+    );
+  const { garbled } = outcome;
+  if (garbled.count > 0)
+    desk.note(
+      `Letters are damaged (such as Ã¼ for ü) in ${garbled.count === 1 ? `the name or company in line ${garbled.line}` : `${garbled.count} names or companies, the first in line ${garbled.line}`}. Export the file anew as UTF-8, or mend it with correct.`,
     );
   for (const { label, reason, count, line } of outcome.answersLeftOut)
     desk.note(

@@ -228,7 +228,8 @@ export function readPerson(
   };
   for (const [what, text] of Object.entries(answers)) {
     if (text.length > NAME_MAX_LENGTH) return bad(`has a ${what} of more than ${NAME_MAX_LENGTH} characters`);
-    if (!isSingleLine(text)) return bad(`has a ${what} of more than one line`);
+    const mark = notPlain(text);
+    if (mark !== null) return bad(`has a ${what} ${mark}`);
   }
   const date = cell('consentGivenAt');
   const consentGivenAt = date === '' ? null : readDate(date, dateOrder);
@@ -273,6 +274,20 @@ function isFine(kind: StatusColumn['kind'], key: string): boolean {
       return !LEFT.has(key);
   }
 }
+
+/** What makes a text no line of plain text, to follow its name; null: nothing. */
+function notPlain(text: string): string | null {
+  const mark = Array.from(text).find((one) => !isSingleLine(one));
+  if (mark === undefined) return null;
+  if (/[\n\v\f\r\u0085\u2028\u2029]/.test(mark)) return 'of more than one line';
+  const point = mark.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0');
+  return `with an invisible control character (U+${point})`;
+}
+
+/** What is left of letters that were lost (U+FFFD), or of UTF-8 that was taken for windows-1252: Ã¼ for ü. */
+const GARBLED = /\uFFFD|[ÂÃ][\u0080-\u00BF\u0152-\u0178\u02C6\u02DC\u2013-\u203A\u20AC\u2122]|â€/;
+
+export const isGarbled = ({ name, company }: FoundPerson): boolean => GARBLED.test(`${name} ${company}`);
 
 const BETWEEN_WORDS = /[\s<>()[\]:;,"']+/;
 

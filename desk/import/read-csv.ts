@@ -10,7 +10,7 @@ import { errorCode } from '#server/platform/error-code.ts';
 export type CsvEvent =
   | {
       readonly type: 'row';
-      /** Where the row ends in the file; the first is 1. */
+      /** Where the row begins in the file; the first is 1. */
       readonly line: number;
       /** Without white space around them. Rows in which nothing stands are left out. */
       readonly cells: readonly string[];
@@ -43,13 +43,19 @@ export async function* readCsv(file: FileHandle): AsyncGenerator<CsvEvent, void,
     });
     // Errors come out of the parser, below.
     pipeline(Readable.from(startingWith(rest, texts)), parser, () => {});
+    let countedTwice = 0;
     for await (const { record, info } of parser as AsyncIterable<{
       record: string[];
       info: { lines: number };
-    }>)
-      yield { type: 'row', line: info.lines + linesBefore, cells: record };
+    }>) {
+      const text = record.join(' ');
+      // The parser says where the row ends, and counts both characters of a CRLF in a cell.
+      const line = info.lines - countedTwice - (text.match(/[\r\n]/g)?.length ?? 0);
+      countedTwice += text.match(/\r\n/g)?.length ?? 0;
+      yield { type: 'row', line: line + linesBefore, cells: record };
+    }
   } catch (error) {
-    const sentence = explain(error);
+    const sentence = isNoUnicode(error) ? await explainBytes(file) : explain(error);
     if (sentence === null) throw error;
     yield { type: 'fault', sentence };
   }
@@ -99,8 +105,25 @@ function explain(error: unknown): string | null {
       return `cannot be read on${line}: a row there has more than ${LONGEST_ROW} characters, perhaps because a quotation mark is not closed. Mend that line, or export the file anew without long columns.`;
     return `cannot be read on${line}: a quotation mark is not closed, or stands where none may. Mend that line, or export the file anew.`;
   }
-  const code = errorCode(error);
-  if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
-    return 'is neither UTF-8 nor UTF-16. Save it as "CSV UTF-8"; or, if it is from an older Excel: iconv -f windows-1252 -t utf-8 FILE > NEW.';
   return null;
+}
+
+const isNoUnicode = (error: unknown): boolean => errorCode(error) === 'ERR_ENCODING_INVALID_ENCODED_DATA';
+
+const LOOKED_AT_BYTES = 4 * 1024 * 1024;
+/** What names of Western Europe do not have in windows-1252: three such letters in a row, or a control where a Mac and DOS have letters. */
+const NOT_WESTERN = /[\xC0-\xFF]{3}|[\x81-\x84\x86-\x90\x98-\x9F]/;
+
+/** Which encoding a file seems to have. Following a wrong advice would store wrong names. */
+async function explainBytes(file: FileHandle): Promise<string> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(LOOKED_AT_BYTES), 0, LOOKED_AT_BYTES, 0);
+  const text = buffer.toString('latin1', 0, bytesRead);
+  const isFromMac = text.includes('\r') && !text.includes('\n');
+  const [name, program] = isFromMac
+    ? ['macintosh', 'an older program of a Mac']
+    : NOT_WESTERN.test(text)
+      ? []
+      : ['windows-1252', 'an older Excel'];
+  const command = name && `; or, as it seems to be from ${program}: iconv -f ${name} -t utf-8 FILE > NEW`;
+  return `is neither UTF-8 nor UTF-16. Save it as "CSV UTF-8" in the program that it comes from${command ?? ''}.`;
 }
