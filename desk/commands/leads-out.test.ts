@@ -121,6 +121,7 @@ for (const engine of ENGINES) {
           { email: 'zoe@example.com', name: 'Zoë MÜLLER', company: 'Rabatt 50%' },
           { email: 'm.ueller@example.com', name: 'Max', company: 'müller_& Söhne' },
           { email: 'li@example.com', name: '李明', company: 'Rabatt 50 Euro' },
+          { email: 'ines@münchen.example', name: 'İnes Weißkopf', company: 'GROẞ & Cie' },
         ];
         for (const [at, person] of people.entries()) {
           if (at === 2)
@@ -136,8 +137,8 @@ for (const engine of ENGINES) {
           assert.equal(exitCode, 0, notes);
           return (JSON.parse(out) as { email: string }[]).map(({ email }) => email.split('@')[0]);
         };
-        assert.deepEqual(await found('--newest'), ['li', 'm.ueller', 'zoe', 'ada']);
-        assert.deepEqual(await found('--newest', '--limit', '2'), ['li', 'm.ueller']);
+        assert.deepEqual(await found('--newest'), ['ines', 'li', 'm.ueller', 'zoe', 'ada']);
+        assert.deepEqual(await found('--newest', '--limit', '2'), ['ines', 'li']);
         assert.deepEqual(await found('--limit', '1'), ['ada']);
         assert.deepEqual(await found('--limit', '1', '--newest', '--source', 'newsletter'), ['ada']);
         for (const [text, ...expected] of [
@@ -152,6 +153,14 @@ for (const engine of ENGINES) {
           ['müller_', 'm.ueller'],
           ['李', 'li'],
           ['rabatt', 'zoe', 'li'],
+          ['münchen.ex', 'ines'],
+          ['ines@MÜNCHEN.example', 'ines'],
+          ['xn--mnchen', 'ines'],
+          ['weissk', 'ines'],
+          ['WEIẞKOPF', 'ines'],
+          ['gross', 'ines'],
+          ['ınes', 'ada', 'ines'],
+          ['INES w', 'ines'],
           ['nothing'],
         ] as const)
           assert.deepEqual(await found('--search', text), expected, text);

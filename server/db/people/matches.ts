@@ -1,4 +1,6 @@
 // Which people a filter lets through: as far as SQL can judge, and then letter by letter.
+import { domainToUnicode } from 'node:url';
+
 import { sql, type RawBuilder } from 'kysely';
 
 import type { LeadFilter, LeadRecord } from '#server/db/people/person.ts';
@@ -35,7 +37,11 @@ export function mayBeWanted(
       ? []
       : [
           sql`(${sql.join(
-            ['email', 'name', 'company'].map((name) => mayHold(column(name), search)),
+            [
+              ...['email', 'name', 'company'].map((name) => mayHold(column(name), search)),
+              // The domain in its own letters may hold it.
+              sql`${column('email')} like '%xn--%'`,
+            ],
             sql` or `,
           )})`,
         ]),
@@ -54,12 +60,21 @@ export function mayBeWanted(
   return parts.length === 0 ? sql<boolean>`1 = 1` : sql<boolean>`${sql.join(parts, sql` and `)}`;
 }
 
-const folded = (text: string): string => text.normalize('NFC').toLowerCase();
+/** Without regard to capital letters: ß and SS are one, and so are the four i of Turkish. */
+const folded = (text: string): string =>
+  text.normalize('NFC').toLowerCase().toUpperCase().replaceAll('I\u0307', 'I');
+
+/** An address as it is stored, and with its domain in its own letters. */
+function spellings(email: string): readonly string[] {
+  const at = email.lastIndexOf('@') + 1;
+  return email.includes('xn--') ? [email, email.slice(0, at) + domainToUnicode(email.slice(at))] : [email];
+}
 
 /** Whether address, name or company of a person hold a text, in capital or small letters. */
 function holdsText(text: string): (person: Pick<LeadRecord, 'email' | 'name' | 'company'>) => boolean {
   const wanted = folded(text);
-  return ({ email, name, company }) => [email, name, company].some((value) => folded(value).includes(wanted));
+  return ({ email, name, company }) =>
+    [...spellings(email), name, company].some((value) => folded(value).includes(wanted));
 }
 
 /** Whether a person's answer to a question holds a text. */
@@ -73,11 +88,11 @@ const literally = (text: string): string => text.replaceAll(/[%_\\]/g, '\\$&');
 
 /**
  * Whether a column may hold a text. SQLite knows the small letters of ASCII alone, and PostgreSQL those of its locale, so any other
- * letter that has a small or an accented form stands for anything here; closeLook then looks closely.
+ * letter that has a small or an accented form stands for anything here, and so do i and ss; closeLook then looks closely.
  */
 function mayHold(column: RawBuilder<unknown>, text: string): RawBuilder<boolean> {
-  const letters = Array.from(text.normalize('NFC'), (letter) => {
-    if (/[a-z]/i.test(letter)) return letter.toLowerCase();
+  const letters = (text.normalize('NFC').match(/ss|[^]/giu) ?? []).map((letter) => {
+    if (/^[a-hj-z]$/i.test(letter)) return letter.toLowerCase();
     const isPlain = letter.toLowerCase() === letter.toUpperCase() && letter.normalize('NFD') === letter;
     return isPlain ? literally(letter) : '%';
   });
