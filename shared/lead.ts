@@ -12,7 +12,8 @@ import {
   NAME_MIN_LENGTH,
 } from '#shared/lengths-and-resend-seconds.ts';
 import type { Interface } from '#shared/campaign-schema.ts';
-import { isSingleLine } from '#shared/single-line.ts';
+import { isSingleLine, tidyLine, visibleLength } from '#shared/single-line.ts';
+import { IN_DOMAIN, LOCAL_PART, tidyEmail } from '#shared/typed-email.ts';
 import { fill } from '#shared/words.ts';
 
 /** What can be wrong with a field of the form. */
@@ -24,30 +25,29 @@ const typeComplaint = (issue: { readonly input?: unknown }): OtherComplaint =>
   issue.input === undefined ? 'required' : 'invalid';
 const INVALID: OtherComplaint = 'invalid';
 
-/** Text such as a name: trimmed, one line, 2 to 200 characters. */
+/** Text such as a name: tidied, one line, 2 to 200 characters that can be seen. */
 const lineOfText = (tooShort: Complaint, tooLong: Complaint, notOneLine: Complaint) =>
-  z
-    .string({ error: typeComplaint })
-    .check(
-      z.trim(),
-      z.minLength(NAME_MIN_LENGTH, { error: tooShort, abort: true }),
-      z.maxLength(NAME_MAX_LENGTH, { error: tooLong, abort: true }),
-      z.refine(isSingleLine, { error: notOneLine }),
-    );
+  z.string({ error: typeComplaint }).check(
+    z.overwrite(tidyLine),
+    z.refine((text) => visibleLength(text) >= NAME_MIN_LENGTH, { error: tooShort, abort: true }),
+    z.maxLength(NAME_MAX_LENGTH, { error: tooLong, abort: true }),
+    z.refine(isSingleLine, { error: notOneLine }),
+  );
 
 const EMAIL: Complaint = 'email';
 const CONSENT: Complaint = 'consent';
 
-/** The characters of a typed domain: letters of every script, and the full stops of other scripts. */
-const TYPED_DOMAIN = /^[\p{L}\p{M}\p{Nd}\u200C-\u200D.\u3002\uFF0E\uFF61-]+$/u;
+const TYPED_DOMAIN = new RegExp(`^[${IN_DOMAIN}]+$`, 'u');
 /** Whose ASCII form would hide it. */
 const HYPHEN_AT_EDGE = /(?:^|[.\u3002\uFF0E\uFF61])-|-(?:[.\u3002\uFF0E\uFF61]|$)/;
 /**
- * What a mail server takes in RCPT TO: the local part as zod's expression has it, labels of letters, digits and hyphens
- * inside (RFC 5321, section 2.3.5), and an end that is letters or an international one (RFC 5890, section 2.3.2.1).
+ * What a mail server takes in RCPT TO: labels of letters, digits and hyphens inside (RFC 5321, section 2.3.5), and an end that is
+ * letters or an international one (RFC 5890, section 2.3.2.1).
  */
-const ASCII_ADDRESS =
-  /^(?:[\w'+-]+\.)*[\w'+-]*[\w+-]@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:[a-z]{2,}|xn--[a-z0-9-]*[a-z0-9])$/i;
+const ASCII_ADDRESS = new RegExp(
+  `^${LOCAL_PART}@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\\.)+(?:[a-z]{2,}|xn--[a-z0-9-]*[a-z0-9])$`,
+  'i',
+);
 
 /** Browsers and Node have it alike; the types here are of neither. */
 declare const URL: new (url: string) => { readonly hostname: string };
@@ -63,11 +63,12 @@ const asciiDomain = (typed: string): string | null => {
 
 /**
  * The address that mail is sent to: its domain in ASCII (UTS 46, RFC 5890), which browsers and Node have in URL.
- * @param address trimmed
+ * @param typed may have what people type and paste around one (typed-email.ts)
  * @returns null for what is no address a mail server takes. A local part beyond ASCII is none: few servers speak SMTPUTF8
  * (RFC 6531), and a code that cannot be mailed must not be promised.
  */
-export function asciiAddress(address: string): string | null {
+export function asciiAddress(typed: string): string | null {
+  const address = tidyEmail(typed);
   const at = address.lastIndexOf('@');
   const domain = asciiDomain(address.slice(at + 1));
   if (domain === null) return null;
@@ -83,7 +84,7 @@ export function asciiAddress(address: string): string | null {
 }
 
 const email = z.string({ error: typeComplaint }).check(
-  z.trim(),
+  z.overwrite(tidyEmail),
   // Checked before the expressions, so that they never meet a long text.
   z.maxLength(EMAIL_MAX_LENGTH, { error: EMAIL, abort: true }),
   z.refine((address) => asciiAddress(address) !== null, { error: EMAIL }),
@@ -150,5 +151,8 @@ export function normaliseEmail(address: string): string {
   return (asciiAddress(trimmed) ?? trimmed).toLowerCase();
 }
 
-/** A field that people never see. A robot that fills it in is answered like a visitor, and gets no mail. */
+/**
+ * A field that people never see. Robots fill it in, and so do programs that fill forms for people: whoever does pays for the code with
+ * a proof of work, which takes a browser a second.
+ */
 export const HONEYPOT_FIELD = 'website';

@@ -46,6 +46,7 @@ describe('an answer', () => {
           ['x'.repeat(11), 'at most 10'],
           ['two\nlines', 'not plain'],
           ['a\u202Eb', 'not plain'],
+          ['\u202Aa\tb\u202C', { answer: 'a b' }],
           [5, 'required'],
         ],
       ],
@@ -53,6 +54,7 @@ describe('an answer', () => {
         field('telephone'),
         [
           ['+44 (0)20 7946-0018', { answer: '+44 (0)20 7946-0018' }],
+          ['\u202A030 901820\u202C', { answer: '030 901820' }],
           ['030/901820', { answer: '030/901820' }],
           ['+1 202 555 0143 ext. 12', { answer: '+1 202 555 0143 ext. 12' }],
           ['', { answer: '' }],

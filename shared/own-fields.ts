@@ -6,7 +6,7 @@ import type { FormMessages, OwnField, OwnForm } from '#shared/campaign-schema.ts
 import { Lead, type TypedAnswers } from '#shared/lead.ts';
 import { longestAnswer } from '#shared/lengths-and-resend-seconds.ts';
 import { readAnswers } from '#shared/own-answers.ts';
-import { isSingleLine } from '#shared/single-line.ts';
+import { isSingleLine, tidyLine } from '#shared/single-line.ts';
 import { fill } from '#shared/words.ts';
 
 /** Browsers and Node have it alike; the types here are of neither. */
@@ -59,7 +59,7 @@ const TEXT_RULES: Readonly<Record<Exclude<OwnField['kind'], 'choice' | 'choices'
   'long text': {
     fits: (text) => text.split('\n').every(isSingleLine),
     complaint: 'notPlain',
-    tidy: (text) => text.replaceAll(/\r\n?/g, '\n').replaceAll('\t', ' '),
+    tidy: (text) => text.replaceAll(/\r\n?/g, '\n'),
   },
 };
 
@@ -101,7 +101,7 @@ export function answerSchema(
     z.string({ error }).check(
       // Before any expression, so that none meets a long text.
       z.maxLength(maximum + TIDIED_AWAY_MAX, tooLong),
-      z.trim(),
+      z.overwrite(tidyLine),
       z.overwrite((text) => (text === '' ? '' : tidy(text))),
       isGiven,
       z.maxLength(maximum, tooLong),
