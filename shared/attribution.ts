@@ -1,6 +1,8 @@
 // Where a visit came from, as far as an address says: by an allow-list, with bounded lengths. The page sends it in a header
 // (x-visit), because the specification fixes the body of the call; nothing about it is kept in a cookie.
 
+import { singleLine, visibleLength } from '#shared/single-line.ts';
+
 /** Campaign parameters, and the click identifiers of advertising networks. */
 const TOUCH_PARAMETERS = [
   'utm_source',
@@ -24,8 +26,6 @@ export type Touch = Readonly<Partial<Record<(typeof TOUCH_NAMES)[number], string
 
 const VALUE_MAX_LENGTH = 200;
 const HOST = /^(?=.{1,253}$)[a-z0-9-]+(\.[a-z0-9-]+)+$/;
-/** Control characters (PostgreSQL refuses U+0000), and lone surrogates, which are halves of a character. */
-const FORBIDDEN = /[\p{Cc}\p{Cs}]/gu;
 
 /** A browser's URLSearchParams, Node's alike; the types here are of neither. */
 type Parameters = { readonly get: (name: string) => string | null };
@@ -37,8 +37,9 @@ type Parameters = { readonly get: (name: string) => string | null };
 export function readTouch(parameters: Parameters): Touch {
   const touch: Partial<Record<(typeof TOUCH_NAMES)[number], string>> = {};
   for (const name of TOUCH_NAMES) {
-    const value = parameters.get(name)?.slice(0, VALUE_MAX_LENGTH).replace(FORBIDDEN, '');
-    if (value && (name !== REFERRER || HOST.test(value))) touch[name] = value;
+    // PostgreSQL refuses U+0000.
+    const value = singleLine((parameters.get(name) ?? '').slice(0, VALUE_MAX_LENGTH));
+    if (visibleLength(value) > 0 && (name !== REFERRER || HOST.test(value))) touch[name] = value;
   }
   return touch;
 }

@@ -52,6 +52,15 @@ it('nothing is sent where nothing is known, and a browser without storage sends 
   assert.deepEqual(sent(visitHeader(blocked, page('?gbraid=1'))), { gbraid: '1' });
 });
 
+it('a source is kept without what turns it round, and not at all where nobody can see it', () => {
+  const last = (source: string) => ({
+    visit: `${new URLSearchParams({ last: `${new URLSearchParams({ utm_source: source })}` })}`,
+    referer: undefined,
+  });
+  assert.deepEqual(attributionOf(last('\u202Erettelswen')), { utm_source: 'rettelswen' });
+  assert.deepEqual(attributionOf(last('\u200B\u3164')), {});
+});
+
 it('the server keeps what it knows, as long as it may be, whatever is sent', () => {
   const visit = (last: Record<string, string>) =>
     new URLSearchParams({ last: `${new URLSearchParams(last)}` });
