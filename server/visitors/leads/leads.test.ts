@@ -437,12 +437,12 @@ for (const engine of ENGINES) {
         assert.equal(await server.countRows('leads'), 2);
       }));
 
-    it('answers a robot in the honeypot like a visitor, and stores and mails nothing', () =>
+    it('lets whoever fills in the honeypot pay with a proof of work, and drops nothing in silence', () =>
       withServer({ engine }, async (server) => {
         const robot = createVisitor(server);
         const response = await ask(robot, { website: 'https://spam.example' });
-        assert.equal(response.statusCode, 202);
-        assert.match(response.body, /"reference":"[A-Z]{3}"/);
+        assert.equal(response.statusCode, 428);
+        assert.equal(response.headers['x-error-code'], 'proof-of-work-required');
         assert.equal(await server.countRows('submissions'), 0);
         assert.equal(await server.countRows('outbox'), 0);
         assert.equal((await ask(createVisitor(server), { website: '' })).statusCode, 202);

@@ -173,14 +173,4 @@ describe('the sender', () => {
         assert.equal((await server.inbox.waitForMail('ada@example.com')).parsed.from?.address, sender);
       },
     ));
-
-  it('is shown to a robot in the honeypot as to a visitor', () =>
-    withServer({ engine: 'sqlite' }, async (server) => {
-      const robot = await createVisitor(server).post(
-        API.leads,
-        filledForm({ website: 'https://spam.example' }),
-      );
-      const visitor = await createVisitor(server).post(API.leads, filledForm());
-      assert.deepEqual(Object.keys(robot.json<object>()), Object.keys(visitor.json<object>()));
-    }));
 });

@@ -239,18 +239,6 @@ async function storeSubmission(
   });
 }
 
-/**
- * The answer to a robot that filled in the honeypot: as to any visitor, but nothing is stored or mailed.
- */
-export function pretendToRequestCode(context: VisitorContext): RequestCodeOutcome {
-  return requested(
-    context,
-    randomUUIDv7(),
-    { id: randomUUIDv7(), secretId: context.secrets[0].id },
-    context.config.resendSeconds,
-  );
-}
-
 function requested(
   context: VisitorContext,
   challengeId: string,

@@ -13,7 +13,7 @@ import { attributionOf } from '#server/attribution/attribution.ts';
 import type { Variant } from '#server/campaign/campaign.ts';
 import { judgeWording } from '#server/visitors/leads/consent-wording.ts';
 import { judgeDomain } from '#server/visitors/leads/email-domain.ts';
-import { pretendToRequestCode, requestCode } from '#server/visitors/leads/request-code.ts';
+import { requestCode } from '#server/visitors/leads/request-code.ts';
 import { verifyCode } from '#server/visitors/leads/verify-code.ts';
 import { createProofOfWork, type ProofOfWork } from '#server/visitors/leads/proof-of-work.ts';
 import type { VisitorContext } from '#server/visitors/visitor-context.ts';
@@ -58,13 +58,11 @@ function addFormRoute(app: FastifyInstance, context: VisitorContext, proofOfWork
     // Ids that begin with their time are stored beside each other. The cookie's signature, not the id, keeps strangers from using one.
     const browserId = knownBrowserId ?? randomUUIDv7();
 
-    const robot = isRobot(request.body);
-    // Checked before a proof of work, which would be in vain. The wording that a robot states does not matter.
-    const stated = robot ? undefined : request.headers[CONSENT_VERSION_HEADER];
+    // Checked before a proof of work, which would be in vain.
+    const stated = request.headers[CONSENT_VERSION_HEADER];
     const wording = await judgeWording(database.db, campaign.consent.version, stated);
     if (wording.type === 'unknown') return sendError(reply, 'page-outdated');
     if (
-      !robot &&
       !(await hasPaid(context, proofOfWork, request, {
         clientAddress,
         email: parsed.data.email,
@@ -75,21 +73,16 @@ function addFormRoute(app: FastifyInstance, context: VisitorContext, proofOfWork
       return sendError(reply, 'proof-of-work-required');
     }
 
-    const outcome = robot
-      ? pretendToRequestCode(context)
-      : await requestCode(context, parsed.data, {
-          browserId,
-          isNewBrowser: knownBrowserId === null,
-          clientAddress,
-          consentVersion: wording.version,
-          userAgent: request.headers['user-agent']?.slice(0, USER_AGENT_MAX_LENGTH) ?? null,
-          attribution: attributionOf({
-            visit: request.headers[VISIT_HEADER],
-            referer: request.headers.referer,
-          }),
-          variant: variantIn(request.body, campaign.variants),
-          flags: verdict.flags,
-        });
+    const outcome = await requestCode(context, parsed.data, {
+      browserId,
+      isNewBrowser: knownBrowserId === null,
+      clientAddress,
+      consentVersion: wording.version,
+      userAgent: request.headers['user-agent']?.slice(0, USER_AGENT_MAX_LENGTH) ?? null,
+      attribution: attributionOf({ visit: request.headers[VISIT_HEADER], referer: request.headers.referer }),
+      variant: variantIn(request.body, campaign.variants),
+      flags: verdict.flags,
+    });
     if (outcome.type === 'refused') {
       metrics.limitHit(outcome.error);
       return sendError(reply, outcome.error, outcome);
@@ -147,18 +140,18 @@ function addChallengeRoute(app: FastifyInstance, context: VisitorContext): void 
   });
 }
 
-/** Whether a form may ask for a code while the breaker is open; always, while it is shut. */
+/** Whether a form may ask for a code: always, unless the breaker is open or the trap is filled in. */
 async function hasPaid(
   context: VisitorContext,
   proofOfWork: ProofOfWork,
-  { headers }: FastifyRequest,
+  { headers, body }: FastifyRequest,
   {
     clientAddress,
     email,
     knownBrowserId,
   }: { clientAddress: string; email: string; knownBrowserId: string | null },
 ): Promise<boolean> {
-  if (!(await context.limits.breaker.isOpen(clientAddress))) return true;
+  if (!isTrapFilled(body) && !(await context.limits.breaker.isOpen(clientAddress))) return true;
   // A visitor with a live code has already solved a proof of work, or asked before the breaker opened.
   if (knownBrowserId !== null && (await isWaiting(context, knownBrowserId, normaliseEmail(email))))
     return true;
@@ -225,5 +218,5 @@ const variantIn = (body: unknown, variants: readonly Variant[]): string | null =
   return variants.find(({ name }) => name === variant)?.name ?? null;
 };
 
-const isRobot = (body: unknown): boolean =>
+const isTrapFilled = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && HONEYPOT_FIELD in body && body[HONEYPOT_FIELD] !== '';
