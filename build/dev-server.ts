@@ -14,6 +14,7 @@ import { campaignComplaints } from '#server/campaign/campaign.ts';
 import { campaignWarnings } from '#server/campaign/campaign-warnings.ts';
 import { asSeenFromHere } from '#server/run/service.ts';
 import { colourStyles } from '#shared/colours.ts';
+import { languageAttributes } from '#shared/words.ts';
 
 const WEB = path.join(PROJECT_FOLDER, 'web');
 /** Parts that are rendered before the browser sees them. */
@@ -40,7 +41,7 @@ type Prerenderer = { readonly prerender: (path: string) => Promise<string> };
 function page(markup: string): string {
   const { site } = readPageWords(CAMPAIGN_FOLDER);
   return `<!doctype html>
-<html lang="${site.language}" class="light">
+<html ${languageAttributes(site.language)} class="light">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -2,12 +2,19 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { Interface } from '#shared/campaign-schema.ts';
-import { fill, pluralForm } from '#shared/words.ts';
+import { fill, languageAttributes, pluralForm } from '#shared/words.ts';
 
 describe('words', () => {
   it('have their places filled in, and what is filled in is not looked at again', () => {
     assert.equal(fill('Digit {number} of {digits}', { number: 1, digits: 6 }), 'Digit 1 of 6');
     assert.equal(fill('To {email} and {other}', { email: '{other}' }), 'To {other} and {other}');
+  });
+
+  it('run in the direction of their language', () => {
+    for (const language of ['ar', 'he', 'fa', 'ur', 'ar-EG', 'az-Arab', 'yi', 'ckb', 'ug', 'dv'])
+      assert.equal(languageAttributes(language), `lang="${language}" dir="rtl"`);
+    for (const language of ['en', 'de', 'pt-BR', 'az', 'tr', 'ja', 'he-Latn'])
+      assert.equal(languageAttributes(language), `lang="${language}"`);
   });
 
   it('have the plural form that their language wants', () => {

@@ -18,6 +18,15 @@ export function pluralForm(text: Counted, count: number, language: string): stri
   return text[new Intl.PluralRules(language).select(count)] ?? text.other;
 }
 
+/** Scripts that run from right to left (ISO 15924). */
+const RIGHT_TO_LEFT = new Set(['Adlm', 'Arab', 'Hebr', 'Nkoo', 'Rohg', 'Syrc', 'Thaa']);
+
+/** The attributes of an element in this language. A right-to-left script needs its direction stated. */
+export const languageAttributes = (language: string): string =>
+  RIGHT_TO_LEFT.has(new Intl.Locale(language).maximize().script ?? '')
+    ? `lang="${language}" dir="rtl"`
+    : `lang="${language}"`;
+
 /** The current year as the campaign's language writes it, without its word for year. */
 export function yearIn(language: string): string {
   const parts = new Intl.DateTimeFormat(language, { year: 'numeric' }).formatToParts();

@@ -13,7 +13,7 @@ import { colourStyles } from '#shared/colours.ts';
 import { ENVELOPE_PARTS, MARK_LINES } from '#shared/drawings.ts';
 import { fromOtherPage } from '#shared/links.ts';
 import { PAPER } from '#shared/paper-colours.ts';
-import { fill, yearIn } from '#shared/words.ts';
+import { fill, languageAttributes, yearIn } from '#shared/words.ts';
 
 const STYLES = readFileSync(path.join(import.meta.dirname, 'letter-page.css'), 'utf8')
   .replaceAll(/\/\*.*?\*\//gs, '')
@@ -40,7 +40,7 @@ export function createLetterPage(site: Letterhead, secure: boolean, sitePath: Si
   return ({ tab, title, text, way }) =>
     textResource(
       sitePath.inText(`<!doctype html>
-<html lang="${escapeHtml(site.language)}">
+<html ${languageAttributes(site.language)}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1,viewport-fit=cover">

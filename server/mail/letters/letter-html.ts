@@ -1,5 +1,6 @@
 // The HTML around the words of a letter: a column of text that every mail program shows, light or dark.
 import { escapeHtml } from '#server/platform/escape-html.ts';
+import { languageAttributes } from '#shared/words.ts';
 
 export const paragraph = (content: string): string => `<p style="margin:0 0 16px">${escapeHtml(content)}</p>`;
 
@@ -25,10 +26,10 @@ export const letterHtml = ({
   language: string;
   body: readonly string[];
 }): string => `<!doctype html>
-<html lang="${escapeHtml(language)}">
+<html ${languageAttributes(language)}>
 <head><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>${escapeHtml(title)}</title></head>
 <body style="margin:0;padding:32px 20px">
-<div style="max-width:480px;margin:0 auto;font:16px/1.5 Georgia,serif">
+<div ${languageAttributes(language)} style="max-width:480px;margin:0 auto;font:16px/1.5 Georgia,serif">
 ${body.join('\n')}
 </div>
 </body>
