@@ -2,7 +2,7 @@
 // server starts, because one build may be served under any name.
 import type { Interface, Site } from '#shared/campaign-schema.ts';
 import { PAPER } from '#shared/paper-colours.ts';
-import { fill } from '#shared/words.ts';
+import { fill, languageAttributes } from '#shared/words.ts';
 
 /** Replaced by the origin of the public page (server/http/static-files.ts). */
 const ORIGIN = '__PUBLIC_URL__';
@@ -29,7 +29,10 @@ export type DocumentParts = {
   readonly hasPicture: boolean;
 };
 
-/** The whole page. */
+/**
+ * The whole page. Cloudflare is asked to leave two things alone: the script, which it would run only once all pictures have come
+ * (Rocket Loader), and e-mail addresses, which the application would keep in their hidden form.
+ */
 export function renderDocument(parts: DocumentParts): string {
   const { site, words, markup, css, bootScript, appUrl, secondFileUrl, counterUrl } = parts;
   const { icon, page, variant, hasPicture } = parts;
@@ -37,7 +40,7 @@ export function renderDocument(parts: DocumentParts): string {
   const { text, link } = words.loadFailure;
   const failure = fill(escape(text), { link: `<a href="">${escape(link)}</a>` });
   return `<!doctype html>
-<html lang="${escape(site.language)}" class="light">
+<html ${languageAttributes(site.language)} class="light">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1,viewport-fit=cover">
@@ -45,11 +48,11 @@ export function renderDocument(parts: DocumentParts): string {
 <title>${escape(title)}</title>
 ${[...(page === 'home' ? [homeMeta(site, hasPicture)] : []), ...(page === '404' || site.noindex ? [NOINDEX] : [])].join('\n')}
 <link rel="icon" href="data:image/svg+xml,${icon.replaceAll('#', '%23').replaceAll('"', "'")}">
-<script data-app="${escape(appUrl)}" data-later="${escape(secondFileUrl)}"${counterUrl === null ? '' : ` data-counter="${escape(counterUrl)}"`}${variant === null ? '' : ` data-variant="${escape(variant)}"`}>${bootScript}</script>
+<script data-cfasync="false" data-app="${escape(appUrl)}" data-later="${escape(secondFileUrl)}"${counterUrl === null ? '' : ` data-counter="${escape(counterUrl)}"`}${variant === null ? '' : ` data-variant="${escape(variant)}"`}>${bootScript}</script>
 <style>${css}</style>
 </head>
 <body>
-<div id="root">${markup}</div>
+<!--email_off--><div id="root">${markup}</div><!--/email_off-->
 <div id="load-failure" role="alert" hidden><p>${failure}</p></div>
 </body>
 </html>
