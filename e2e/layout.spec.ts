@@ -1,5 +1,5 @@
 // Between the telephone and the desktop, and with letters twice as large: nothing is squeezed, nothing stands alone.
-import { expect, openWithFonts, test, type Visitor } from './fixtures.ts';
+import { boxOf, expect, openWithFonts, test, type Visitor } from './fixtures.ts';
 
 const WIDTHS = [600, 700, 767, 768, 820, 900, 960, 1000, 1024, 1100];
 /**
@@ -108,4 +108,29 @@ for (const width of [320, 375, 768])
     });
     expect(alone).toEqual([]);
     expect(await overflow(visitor)).toBe(0);
+  });
+
+for (const percent of [150, 200])
+  test(`at 375 px with letters of ${percent} % form, code screen and article need no sideways scrolling @layout`, async ({
+    page,
+    visitor,
+  }) => {
+    await page.setViewportSize({ width: 375, height: 667 });
+    await openWithFonts(page);
+    await setLetters(visitor, (16 * percent) / 100);
+    await visitor.openForm();
+    expect(await overflow(visitor)).toBe(0);
+    await visitor.fillForm();
+    await visitor.sendForm();
+    await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+    expect(await overflow(visitor)).toBe(0);
+    for (const number of [1, 6]) {
+      const { x, width } = await boxOf(visitor.box(number));
+      expect(x).toBeGreaterThan(0);
+      expect(x + width).toBeLessThan(375);
+    }
+    await visitor.enterCode(await visitor.mailedCode());
+    await expect(page.getByRole('article')).toBeVisible();
+    expect(await overflow(visitor)).toBe(0);
+    expect(await page.evaluate(() => scrollX)).toBe(0);
   });

@@ -29,7 +29,7 @@ export function useArrival(
       if (!unmoved) return;
       // Where the page stood, even if a font or a picture has changed its height meanwhile.
       if (left && arrival) window.scrollBy({ top: arrival.getBoundingClientRect().top - left.top });
-      else window.scrollTo({ top: 0 });
+      else window.scrollTo(0, 0);
     };
     settle();
     const holdsButton = left?.action === 'film' || left?.action === 'bar';

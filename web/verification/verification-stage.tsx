@@ -47,7 +47,7 @@ export function VerificationStage({
   const { isPending, unchecked } = verification;
 
   useEffect(() => {
-    window.scrollTo({ top: 0 });
+    window.scrollTo(0, 0);
   }, []);
 
   return (
