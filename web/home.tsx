@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'react';
 
 import { content, form, verification } from '#campaign/interface.yaml';
 import * as site from '#campaign/site.yaml';
+import { timeNow } from '#shared/clock.ts';
 import type { CodeRequested } from '#shared/api.ts';
 import type { Lead } from '#shared/lead.ts';
 import { fill } from '#shared/words.ts';
@@ -25,7 +26,7 @@ const TITLES = {
 
 const waitingFor = (lead: Lead, consentVersion: string, answer: CodeRequested | null): Waiting => ({
   lead,
-  challenge: challengeOf(answer, consentVersion, Date.now()),
+  challenge: challengeOf(answer, consentVersion, timeNow()),
 });
 
 /** @param initial where the page starts: landing, or what a reload restores */

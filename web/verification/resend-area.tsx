@@ -4,6 +4,7 @@ import { useEffect, useState } from 'react';
 
 import { toasts as toastWords, verification as words } from '#campaign/interface.yaml';
 import { language, variant } from '#campaign/site.yaml';
+import { timeNow } from '#shared/clock.ts';
 import type { CodeRequested } from '#shared/api.ts';
 import type { Lead } from '#shared/lead.ts';
 import { requestCode } from '#web/api-client.ts';
@@ -61,7 +62,7 @@ export function ResendArea({ lead, challenge, mayStillCome, onPressed, onCodeSen
       ) : (
         <Button
           onClick={() => {
-            setPressedAt(Date.now());
+            setPressedAt(timeNow());
             resend.mutate(undefined, {
               onSuccess: () => void toasts.add(toastWords.codeSent),
               onError: (error) => void toasts.add(failureToast(toastWords.submissionFailed, error)),
@@ -82,9 +83,9 @@ export function ResendArea({ lead, challenge, mayStillCome, onPressed, onCodeSen
 
 /** The time, four times a second. It is compared with a deadline, so a tab that slept is right when it wakes. */
 function useNow(): number {
-  const [now, setNow] = useState(() => Date.now());
+  const [now, setNow] = useState(timeNow);
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
+    const timer = setInterval(() => setNow(timeNow()), TICK_MS);
     return () => clearInterval(timer);
   }, []);
   return now;

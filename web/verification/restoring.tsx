@@ -4,6 +4,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useEffect, useEffectEvent, useState } from 'react';
 
 import { verification as words } from '#campaign/interface.yaml';
+import { timeNow } from '#shared/clock.ts';
 import { fetchOpenChallenge } from '#web/api-client.ts';
 import { restoredState, type StageState } from '#web/stage.ts';
 import { StepFrame } from '#web/steps/step-frame.tsx';
@@ -28,7 +29,7 @@ export function Restoring({ challengeId, onRestored, onHome }: RestoringProps) {
   const ask = () => {
     if (lookup.isPending) return;
     lookup.mutate(undefined, {
-      onSuccess: (open) => onRestored(restoredState(open, challengeId, Date.now())),
+      onSuccess: (open) => onRestored(restoredState(open, challengeId, timeNow())),
       onError: () => setFailed(true),
     });
   };

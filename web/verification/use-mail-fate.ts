@@ -2,6 +2,7 @@
 // and online, and not after the final answer.
 import { useEffect, useState } from 'react';
 
+import { timeNow } from '#shared/clock.ts';
 import type { MailFate } from '#shared/api.ts';
 import { fetchMailFate } from '#web/api-client.ts';
 import type { Challenge } from '#web/stage.ts';
@@ -28,12 +29,12 @@ export function useMailFate({ id, askedAt }: Pick<Challenge, 'id' | 'askedAt'>):
       clearTimeout(timer);
       const next = nextAskAt(askedAt, lastAskAt);
       if (over || next === null || document.hidden || !navigator.onLine) return;
-      timer = setTimeout(() => void ask(), Math.max(0, next - Date.now()));
+      timer = setTimeout(() => void ask(), Math.max(0, next - timeNow()));
     };
     const ask = async () => {
       // The timer may have been set while the page was visible.
       if (document.hidden || !navigator.onLine) return;
-      lastAskAt = Math.max(Date.now(), nextAskAt(askedAt, lastAskAt) ?? 0);
+      lastAskAt = Math.max(timeNow(), nextAskAt(askedAt, lastAskAt) ?? 0);
       const fate = await fetchMailFate(id);
       if (over) return;
       if (fate !== null) {
