@@ -172,3 +172,41 @@ test('a wrong address leads back to the form with everything kept', async ({ pag
   await expect(page.getByLabel('Full Name *')).toHaveValue('Ada Lovelace');
   await expect(page.getByRole('checkbox')).toBeChecked();
 });
+
+test('a code that is pasted while another one is checked is sent after it', async ({
+  page,
+  visitor,
+  context,
+  site,
+}) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: site.url });
+  await visitor.askForCode();
+  const code = await visitor.mailedCode();
+  const wrong = code === '000000' ? '000001' : '000000';
+  const held = Promise.withResolvers<void>();
+  const asked: string[] = [];
+  await page.route('**/api/verify', async (route) => {
+    asked.push((route.request().postDataJSON() as { code: string }).code);
+    if (asked.length === 1) await held.promise;
+    await route.continue();
+  });
+  await visitor.enterCode(wrong);
+  await expect(visitor.box(1)).toBeDisabled();
+  await page.evaluate((text) => navigator.clipboard.writeText(text), code);
+  await page.keyboard.press('Control+V');
+  expect(await visitor.boxValues()).toBe(wrong);
+  held.resolve();
+  await expect(page.getByRole('article')).toBeVisible();
+  expect(asked).toEqual([wrong, code]);
+});
+
+test('a clock that is set back does not stop the countdown', async ({ page, visitor }) => {
+  await page.addInitScript(() => {
+    const clock = Date.now.bind(Date);
+    Date.now = () => clock() + Number(document.documentElement.dataset['clockSet'] ?? 0);
+  });
+  await page.goto('/');
+  await visitor.askForCode();
+  await page.evaluate(() => (document.documentElement.dataset['clockSet'] = '-3600000'));
+  await expect(page.getByText(/^Resend in 5[0-7] seconds$/)).toBeVisible();
+});

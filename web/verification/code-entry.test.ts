@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
+import { isDigit } from '#shared/code-digits.ts';
 import {
   codeEntryReducer,
   completeCode,
   EMPTY_CODE_ENTRY,
-  isDigit,
   type CodeEntry,
   type CodeEntryEvent,
 } from '#web/verification/code-entry.ts';
@@ -75,6 +75,14 @@ describe('typing into the code boxes', () => {
       assert.equal(shown(after(entryOf('9_____', box), input(box, '123456'))), '123456 5');
     assert.equal(shown(after(EMPTY_CODE_ENTRY, input(2, '1234'))), '__1234 5');
     assert.equal(shown(after(EMPTY_CODE_ENTRY, input(0, '1234567'))), '123456 5');
+    // Dropped, dictated, or from the clipboard of a keyboard: no paste event tells.
+    for (const text of [
+      '10 minutes: 123456',
+      '25 Nov 2026, 18:31 123 456 is your code',
+      '(2) 123456',
+      '١٢٣٤٥٦',
+    ])
+      assert.equal(shown(after(EMPTY_CODE_ENTRY, input(0, text))), '123456 5', text);
   });
 });
 

@@ -1,4 +1,5 @@
 // Six boxes for one code, as a plain reducer: what each key, paste and autofill does, and where the focus goes.
+import { codeDigits } from '#shared/code-digits.ts';
 import { CODE_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
 
 export type CodeEntry = {
@@ -55,7 +56,7 @@ export function codeEntryReducer(entry: CodeEntry, event: CodeEntryEvent): CodeE
       if (event.value === '') return { digits: entry.digits.with(event.box, ''), focus: event.box };
       return enter(entry, event.box, typedDigits(event.value, entry.digits[event.box] ?? ''));
     case 'paste':
-      return enter(entry, event.box, digitsIn(event.text));
+      return enter(entry, event.box, codeDigits(event.text));
     case 'backspace':
       // On an empty box only the focus moves: a digit in another box is not deleted.
       return entry.digits[event.box] === ''
@@ -83,39 +84,9 @@ function enter(entry: CodeEntry, box: number, typed: string): CodeEntry {
   return { digits, focus: clamp(start + characters.length) };
 }
 
-const DIGIT = /\p{Nd}/u;
-const DIGITS = /\p{Nd}/gu;
-
-/** Whether a key types a digit, in any script. */
-export const isDigit = (key: string): boolean => /^\p{Nd}$/u.test(key);
-
-/**
- * 0 to 9 for a decimal digit of any script: Arabic-Indic, Devanagari, full width ... Unicode keeps each script's ten in a
- * row from zero on, and where rows touch they are whole, so the place in the row is the value.
- */
-function asciiDigit(digit: string): string {
-  const own = digit.codePointAt(0) ?? 0;
-  let before = own;
-  while (DIGIT.test(String.fromCodePoint(before - 1))) before -= 1;
-  return String((own - before) % 10);
-}
-
-/** The digits alone, as 0 to 9. Signs that only decompose into digits, such as "½" and "²", are none. */
-const asciiDigits = (text: string): string => Array.from(text.match(DIGITS) ?? [], asciiDigit).join('');
-
-/** What was typed into a box that held a digit already: the new digit, wherever the caret stood. */
+/** What was typed into a box: where it held a digit already, the new one, wherever the caret stood. */
 function typedDigits(value: string, previous: string): string {
-  const digits = asciiDigits(value);
+  const digits = codeDigits(value);
   if (previous === '' || digits.length !== 2) return digits;
   return digits.startsWith(previous) ? digits.slice(1) : digits.slice(0, 1);
-}
-
-/**
- * The code in a text: six digits in a row, or two groups of three, as people copy them out of an e-mail; otherwise
- * all digits there are.
- */
-function digitsIn(text: string): string {
-  const plain = text.replace(DIGITS, asciiDigit);
-  const [, first, second] = /(?<!\d)(\d{3})[\s\p{Pd}]?(\d{3})(?!\d)/u.exec(plain) ?? [];
-  return first !== undefined && second !== undefined ? first + second : asciiDigits(plain);
 }

@@ -1,11 +1,12 @@
 // The boxes at work: the digits (code-entry.ts), the focus, and when a complete code is handed on.
 import { useEffect, useEffectEvent, useReducer, useRef, type RefObject } from 'react';
 
+import { codeDigits, isDigit } from '#shared/code-digits.ts';
+import { CODE_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
 import {
   codeEntryReducer,
   completeCode,
   EMPTY_CODE_ENTRY,
-  isDigit,
   type CodeEntry,
   type CodeEntryEvent,
 } from '#web/verification/code-entry.ts';
@@ -45,7 +46,14 @@ export function useCodeEntry({
   const [entry, dispatch] = useReducer(codeEntryReducer, EMPTY_CODE_ENTRY);
   const submitted = useRef<string | null>(null);
 
+  /** A whole code that was pasted while another one is checked. */
+  const waiting = useRef<CodeEntryEvent | null>(null);
+
   const apply = (event: CodeEntryEvent) => {
+    if (disabled) {
+      if (event.type === 'paste' && codeDigits(event.text).length === CODE_LENGTH) waiting.current = event;
+      return;
+    }
     const next = codeEntryReducer(entry, event);
     dispatch(event);
     if (next.digits !== entry.digits) onType();
@@ -67,7 +75,15 @@ export function useCodeEntry({
     dispatch({ type: 'reset' });
   }, [refusals]);
   useFocusOfBoxes(boxes, disabled);
-  useStrayInput({ entry, disabled, apply });
+  const applyWaiting = useEffectEvent(() => {
+    const event = waiting.current;
+    waiting.current = null;
+    if (event) apply(event);
+  });
+  useEffect(() => {
+    if (!disabled) applyWaiting();
+  }, [disabled]);
+  useStrayInput({ entry, apply });
 
   return { entry, apply, noteFocus: (box) => dispatch({ type: 'focus', box }) };
 }
@@ -90,13 +106,9 @@ function useFocusOfBoxes(boxes: Boxes, disabled: boolean): void {
 }
 
 /** Takes digits that are typed or pasted outside of any field: they are meant for the boxes. */
-function useStrayInput({
-  entry,
-  disabled,
-  apply,
-}: Pick<CodeEntryState, 'entry' | 'apply'> & { readonly disabled: boolean }): void {
+function useStrayInput({ entry, apply }: Pick<CodeEntryState, 'entry' | 'apply'>): void {
   const onStrayInput = useEffectEvent((event: KeyboardEvent | ClipboardEvent) => {
-    if (disabled || event.target instanceof HTMLInputElement) return;
+    if (event.target instanceof HTMLInputElement) return;
     // A full row that could not be checked is typed over from its beginning.
     const box = completeCode(entry) === null ? entry.focus : 0;
     if (event instanceof ClipboardEvent) {

@@ -13,6 +13,10 @@ import { useNotice } from '#desk/web/ui/notice.tsx';
 import { ThemeButton } from '#desk/web/ui/theme-button.tsx';
 import { frame, passkeys as passkeyWords, signIn as words } from '#desk/web/words.ts';
 import styles from '#desk/web/sign-in/sign-in.module.css';
+import { timeNow } from '#shared/clock.ts';
+import { codeDigits } from '#shared/code-digits.ts';
+import { CODE_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
+import { tidyEmail } from '#shared/typed-email.ts';
 import { Mark } from '#web/frame/mark.tsx';
 import { TextField } from '#web/ui/field.tsx';
 
@@ -68,7 +72,7 @@ export function Doorstep({
 
 const askedNow = (email: string, resendSeconds: number): Asked => ({
   email,
-  resendAt: Date.now() + resendSeconds * 1000,
+  resendAt: timeNow() + resendSeconds * 1000,
 });
 
 function AddressStep({
@@ -91,7 +95,7 @@ function AddressStep({
         onSubmit={(event) => {
           event.preventDefault();
           if (send.isPending) return;
-          const address = email.trim();
+          const address = tidyEmail(email);
           if (!/^[^\s@]+@[^\s@]+$/.test(address)) {
             setComplaint(words.noAddress);
             return;
@@ -156,8 +160,6 @@ type CodeStepProps = {
   readonly onIn: () => void;
 };
 
-const DIGITS = 6;
-
 function CodeStep({ asked, onAsked, onBack, onIn }: CodeStepProps) {
   const client = useQueryClient();
   const { say } = useNotice();
@@ -170,7 +172,7 @@ function CodeStep({ asked, onAsked, onBack, onIn }: CodeStepProps) {
 
   const meet = () => void meetPerson(client).then(onIn, ({ message }: Error) => say(message, 'problem'));
   const submit = (digits: string) => {
-    if (digits.length !== DIGITS || enter.isPending) return;
+    if (digits.length !== CODE_LENGTH || enter.isPending) return;
     // The code was right, and is used up.
     if (enter.isSuccess) return meet();
     enter.mutate(
@@ -206,7 +208,7 @@ function CodeStep({ asked, onAsked, onBack, onIn }: CodeStepProps) {
             value={code}
             error={enter.error?.message}
             onChange={(event) => {
-              const digits = event.currentTarget.value.replace(/\D/g, '').slice(0, DIGITS);
+              const digits = codeDigits(event.currentTarget.value);
               setCode(digits);
               if (enter.isError && digits !== '') enter.reset();
               submit(digits);
@@ -217,7 +219,7 @@ function CodeStep({ asked, onAsked, onBack, onIn }: CodeStepProps) {
           look="primary"
           type="submit"
           className={styles.action}
-          disabled={code.length !== DIGITS}
+          disabled={code.length !== CODE_LENGTH}
           aria-busy={enter.isPending || undefined}
         >
           {enter.isPending ? words.signingIn : words.signIn}
@@ -254,9 +256,9 @@ function CodeStep({ asked, onAsked, onBack, onIn }: CodeStepProps) {
 }
 
 function useSecondsLeft(until: number): number {
-  const [now, setNow] = useState(() => Date.now());
+  const [now, setNow] = useState(timeNow);
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 1000);
+    const timer = setInterval(() => setNow(timeNow()), 1000);
     return () => clearInterval(timer);
   }, []);
   return secondsLeft(until, now);
