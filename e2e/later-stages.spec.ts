@@ -73,3 +73,23 @@ test('a reloaded code screen asks for both files at once', async ({ page, visito
   answer();
   await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
 });
+
+test('a page older than its files comes back with the newest one, at the code screen', async ({
+  page,
+  visitor,
+  expectedComplaints,
+}) => {
+  expectedComplaints.push(/assets\/second-/);
+  // As after a release whose files have replaced these.
+  await page.route(SECOND_FILE, (route) => route.fulfill({ status: 404, body: '' }));
+  await page.goto('/');
+  await visitor.openForm();
+  await visitor.fillForm();
+  await visitor.sendForm();
+  const again = page.getByRole('button', { name: 'Try again' });
+  await expect(again).toBeVisible({ timeout: 15_000 });
+  page.once('framenavigated', () => void page.unroute(SECOND_FILE));
+  await again.click();
+  await visitor.enterCode(await visitor.mailedCode());
+  await expect(page.getByRole('article')).toBeVisible();
+});

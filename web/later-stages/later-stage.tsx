@@ -30,6 +30,14 @@ export function LaterStage({ onHome, children }: LaterStageProps) {
   );
 }
 
+/** Loads the second file once more. A server that no longer has it has a newer release: that page comes back to this stage. */
+async function tryAgain(): Promise<void> {
+  const { later = '' } = document.querySelector<HTMLElement>('script[data-later]')?.dataset ?? {};
+  const answer = await fetch(later, { method: 'HEAD' }).catch(() => null);
+  if (answer?.status === 404) location.reload();
+  else await loadLaterStages();
+}
+
 function Waiting({ failed }: { readonly failed: boolean }) {
   const main = useFocusOnMount<HTMLElement>();
   return (
@@ -41,7 +49,7 @@ function Waiting({ failed }: { readonly failed: boolean }) {
           onClick={() => {
             // The button disappears; its focus must not fall to the body.
             main.current?.focus({ preventScroll: true });
-            void loadLaterStages();
+            void tryAgain();
           }}
         >
           {words.tryAgain}

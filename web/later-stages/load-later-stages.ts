@@ -10,7 +10,7 @@ export type LaterStages =
   | { readonly type: 'loaded'; readonly module: LaterStagesModule };
 
 declare global {
-  /** The module of the first file, from which the second one takes its imports (build/build.ts). */
+  /** The module of the first file as the boot script loaded it, from which the second one takes its imports (build/build.ts). */
   var appModule: Promise<unknown> | undefined;
 }
 
