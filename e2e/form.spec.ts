@@ -171,3 +171,62 @@ test('the whole flow works by keyboard alone', async ({ page, visitor }) => {
     page.getByRole('heading', { level: 1, name: 'Master AI-Powered Cold Outreach' }),
   ).toBeFocused();
 });
+
+test('a filled trap, as form fillers leave it, costs the browser a proof of work, and the code arrives', async ({
+  page,
+  visitor,
+}) => {
+  await page.goto('/');
+  await visitor.openForm();
+  await page.locator(`[name=${HONEYPOT_FIELD}]`).evaluate((field: HTMLInputElement) => {
+    field.value = 'https://example.com';
+  });
+  await visitor.fillForm();
+  await visitor.sendForm();
+  await visitor.enterCode(await visitor.mailedCode());
+  await expect(page.getByRole('article')).toBeVisible();
+});
+
+test('an address at a blocked provider is marked with the sentence of the server until it is changed', async ({
+  page,
+  visitor,
+}) => {
+  const sentence = 'We cannot send a code to an address at this provider. Please use your work email.';
+  await page.goto('/');
+  await visitor.openForm();
+  await visitor.fillForm();
+  await page.route(
+    '**/api/leads',
+    (route) =>
+      route.fulfill({ status: 400, headers: { 'x-error-code': 'email-domain-refused' }, body: sentence }),
+    { times: 1 },
+  );
+  await visitor.sendForm();
+  const email = page.getByLabel('Work Email *');
+  await expect(visitor.toast).toContainText(`400: ${sentence}`);
+  await visitor.toast.getByRole('button', { name: 'Close notification' }).click();
+  await expect(visitor.toast).toHaveCount(0);
+  await expect(email).toHaveAccessibleDescription(sentence);
+  await expect(email).toHaveAttribute('aria-invalid', 'true');
+  await email.fill('ada@work.example');
+  await expect(email).toHaveAccessibleDescription('');
+  await visitor.fillForm();
+  await visitor.sendForm();
+  await expect(page.getByRole('heading', { name: 'Verify Your Email' })).toBeVisible();
+});
+
+test('a character that no address has is named below the message', async ({ page, visitor }) => {
+  await page.goto('/');
+  await visitor.openForm();
+  const email = page.getByLabel('Work Email *');
+  await expect(email).toHaveAttribute('autocorrect', 'off');
+  await visitor.fillForm({ email: 'jürgen@example.com' });
+  await visitor.sendForm();
+  await expect(email).toHaveAccessibleDescription('Please enter a valid email address');
+  await expect(page.getByText('“ü” cannot be part of an email address.')).toBeVisible();
+  await email.fill('jurgen@example');
+  await expect(page.getByText(/cannot be part of/)).toHaveCount(0);
+  await email.fill(`Ada Lovelace <${visitor.email}>;`);
+  await visitor.sendForm();
+  await expect(page.getByText(visitor.email, { exact: true })).toBeVisible();
+});

@@ -734,6 +734,7 @@ export const Interface = z.strictObject({
     company: plain,
     email: plain,
     suggestion: wordsWithAll('address'),
+    strayCharacter: wordsWithAll('character'),
     send: plain,
     sending: plain,
     leaveEmpty: plain,

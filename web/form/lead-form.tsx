@@ -8,9 +8,10 @@ import { asksMore } from '#campaign/form.yaml';
 import { form as words, toasts as toastWords, validation } from '#campaign/interface.yaml';
 import type { CodeRequested } from '#shared/api.ts';
 import { HONEYPOT_FIELD, Lead } from '#shared/lead.ts';
+import { strayCharacter, tidyEmail } from '#shared/typed-email.ts';
 import { fill } from '#shared/words.ts';
 import { variant } from '#campaign/site.yaml';
-import { requestCode } from '#web/api-client.ts';
+import { failedWith, requestCode } from '#web/api-client.ts';
 import { ownVariant } from '#web/variant.ts';
 import styles from '#web/form/form-stage.module.css';
 import { suggestEmail } from '#web/form/email-suggestion.ts';
@@ -42,15 +43,26 @@ export function LeadForm({ draft, onDraftChange, onCodeRequested }: LeadFormProp
   const trap = useRef<HTMLInputElement>(null);
   const [suggestion, setSuggestion] = useState<string | null>(null);
 
-  const submission = useSubmission(onCodeRequested);
+  /** What the server said about an address, for as long as that address stands there. */
+  const [refusal, setRefusal] = useState<{ readonly email: string; readonly sentence: string } | null>(null);
+  const submission = useSubmission(onCodeRequested, (sentence) =>
+    setRefusal({ email: draft.email, sentence }),
+  );
   // While it sends, the button is disabled and so loses the focus it was pressed with.
   const sendButton = useRef<HTMLButtonElement>(null);
   useEffect(() => {
-    if (submission.isError && document.activeElement === document.body) sendButton.current?.focus();
+    if (!submission.isError || document.activeElement !== document.body) return;
+    const refused = sendButton.current?.form?.querySelector<HTMLElement>('[aria-invalid=true]');
+    (refused ?? sendButton.current)?.focus();
   }, [submission.isError]);
 
   const check = checkDraft(asksMore ? ownLead : Lead, draft, validation);
-  const errors: LeadErrors = attempted && check.type === 'errors' ? check.errors : {};
+  const errors: LeadErrors = attempted
+    ? {
+        ...(refusal?.email === draft.email && { email: refusal.sentence }),
+        ...(check.type === 'errors' && check.errors),
+      }
+    : {};
 
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -106,14 +118,16 @@ export function LeadForm({ draft, onDraftChange, onCodeRequested }: LeadFormProp
         inputMode="email"
         autoComplete="email"
         autoCapitalize="none"
+        autoCorrect="off"
         spellCheck={false}
         {...textField('email')}
-        onBlur={() => setSuggestion(suggestEmail(draft.email))}
+        onBlur={() => setSuggestion(suggestEmail(tidyEmail(draft.email)))}
       >
         {errors.email === undefined && (
           <EmailSuggestion suggestion={suggestion} onAccept={(address) => change('email', address)} />
         )}
       </TextField>
+      {errors.email === validation.email && <StrayCharacter typed={draft.email} />}
       {asksMore && (
         <OwnFields
           answers={draft.answers ?? {}}
@@ -143,7 +157,10 @@ export function LeadForm({ draft, onDraftChange, onCodeRequested }: LeadFormProp
 }
 
 /** Sends the form. The callbacks of a call, unlike those of a mutation, end with the form: a visitor who left sees no answer. */
-function useSubmission(onCodeRequested: LeadFormProps['onCodeRequested']) {
+function useSubmission(
+  onCodeRequested: LeadFormProps['onCodeRequested'],
+  onAddressRefused: (sentence: string) => void,
+) {
   const toasts = useToasts();
   const submission = useMutation({
     mutationFn: ({ lead, trapped }: { lead: Lead; trapped: string }) =>
@@ -165,11 +182,26 @@ function useSubmission(onCodeRequested: LeadFormProps['onCodeRequested']) {
             toasts.add(toastWords.codeSent);
             onCodeRequested(lead, consent.version, answer);
           },
-          onError: (error) => void toasts.add(failureToast(toastWords.submissionFailed, error)),
+          onError: (error) => {
+            toasts.add(failureToast(toastWords.submissionFailed, error));
+            if (failedWith(error, 'email-domain-refused') && error.body) onAddressRefused(error.body);
+          },
         },
       );
     },
   };
+}
+
+/** Names what cannot be part of the address, below the message of the specification. */
+function StrayCharacter({ typed }: { readonly typed: string }) {
+  const character = strayCharacter(typed);
+  return (
+    character !== null && (
+      <p className={styles.stray} role="status">
+        {fill(words.strayCharacter, { character })}
+      </p>
+    )
+  );
 }
 
 /** Offers the address that the visitor probably meant. */
