@@ -1,3 +1,5 @@
+import { renderArticle } from '#server/campaign/render-article.ts';
+
 import { expect, stopClock, test, withoutArticle } from './fixtures.ts';
 
 test('the article is a preview with its three parts', async ({ page, visitor }) => {
@@ -78,14 +80,84 @@ test('the page says how long the article takes, and its prompt can be copied who
   expect(copied).toMatch(/^Context: .*\nRole: .*\nAttributes: .*\nFacts: .*\nTarget outcome: .*\.$/);
 });
 
-test('where the clipboard is refused, the prompt says so', async ({ page, visitor }) => {
-  await page.addInitScript(() => {
-    navigator.clipboard.writeText = () => Promise.reject(new DOMException('refused', 'NotAllowedError'));
+for (const [what, clipboard] of [
+  ['is refused', { writeText: 'refuse' }],
+  ['never answers', { writeText: 'wait' }],
+  ['is missing', null],
+] as const)
+  test(`where the clipboard ${what}, the prompt is selected, and the notification says so`, async ({
+    page,
+    visitor,
+  }) => {
+    await page.addInitScript((kind) => {
+      const writeText = () =>
+        kind === 'wait'
+          ? new Promise(() => {})
+          : Promise.reject(new DOMException('refused', 'NotAllowedError'));
+      Object.defineProperty(navigator, 'clipboard', { value: kind ? { writeText } : undefined });
+    }, clipboard?.writeText ?? null);
+    await page.goto('/');
+    await visitor.readArticle();
+    await page.getByRole('button', { name: 'Copy', exact: true }).click();
+    await expect(visitor.toast).toContainText('Could not copy');
+    expect(await page.evaluate(() => String(getSelection()))).toMatch(/^Context: [^]*\nTarget outcome: /);
   });
+
+test('every element of Markdown that the documents name has a look of its own', async ({ page, visitor }) => {
+  const article = renderArticle(`# Guide
+
+A lead.
+
+## Section
+
+### Part
+
+- point
+  - point below it
+
+1. step
+
+> A sentence
+
+**bold** *emphasis* ~~struck~~ [link](https://example.com)
+
+\`\`\`
+code
+\`\`\`
+
+| a | b |
+| --- | --: |
+| 1 | 2 |
+`);
+  await page.route('**/api/verify', (route) => route.fulfill({ json: { verified: true, article } }));
   await page.goto('/');
-  await visitor.readArticle();
-  await page.getByRole('button', { name: 'Copy', exact: true }).click();
-  await expect(visitor.toast).toContainText('Could not copy');
+  await visitor.askForCode();
+  await visitor.enterCode('123456');
+  const look = (selector: string, property: string) =>
+    page
+      .getByRole('article')
+      .locator(selector)
+      .first()
+      .evaluate((element, name) => getComputedStyle(element).getPropertyValue(name), property);
+  for (const [selector, property, value] of [
+    ['ul', 'list-style-type', 'disc'],
+    ['ul ul', 'list-style-type', 'circle'],
+    ['ol', 'list-style-type', 'decimal'],
+    ['blockquote', 'text-align', 'center'],
+    ['strong', 'font-weight', '600'],
+    ['em', 'font-style', 'italic'],
+    ['del', 'text-decoration-line', 'line-through'],
+    ['a', 'text-decoration-line', 'underline'],
+    ['pre', 'white-space-collapse', 'preserve'],
+    ['td:last-child', 'text-align', '-webkit-right'],
+  ] as const)
+    expect(await look(selector, property), selector).toBe(value);
+  // A bullet stands outside of its text, inside the page.
+  for (const list of ['ul', 'ol'])
+    expect(Number.parseFloat(await look(list, 'padding-inline-start'))).toBeGreaterThan(16);
+  expect(Number.parseFloat(await look('h3', 'margin-top'))).toBeGreaterThan(
+    Number.parseFloat(await look('h3', 'margin-bottom')),
+  );
 });
 
 for (const width of [320, 375, 768, 1440])

@@ -8,7 +8,7 @@ import { fill, pluralForm, type Counted } from '#shared/words.ts';
 import { ARTICLE_KEY, failedWith, noteReading, parseArticle } from '#web/api-client.ts';
 import styles from '#web/content/content-stage.module.css';
 import { GuideFileButton } from '#web/content/guide-file-button.tsx';
-import { labelPrompts } from '#web/content/prompt-blocks.ts';
+import { copyText, labelPrompts, selectBlock } from '#web/content/prompt-blocks.ts';
 import { partsRead } from '#web/content/reading-progress.ts';
 import { readingMinutes } from '#web/content/reading-time.ts';
 import { withUnbrokenTerms } from '#web/content/unbroken-terms.ts';
@@ -118,10 +118,13 @@ function ArticleBody({ html }: { readonly html: string }) {
     if (!article.current || !prompt) return;
     labelPrompts(article.current, {
       ...prompt,
-      onCopy: (text) =>
-        void navigator.clipboard.writeText(text).then(
+      onCopy: (text, block) =>
+        void copyText(text).then(
           () => toasts.add(prompt.copied),
-          () => toasts.add({ ...prompt.notCopied, variant: 'destructive' }),
+          () => {
+            selectBlock(block);
+            toasts.add({ ...prompt.notCopied, variant: 'destructive' });
+          },
         ),
     });
   }, [toasts]);

@@ -1,11 +1,12 @@
 // The content stage: the article, a way back, a share button and the reading progress (specification, section 2).
-import { useEffect, useState } from 'react';
+import { useEffect, useState, type MouseEvent } from 'react';
 
 import { content as words } from '#campaign/interface.yaml';
 import * as site from '#campaign/site.yaml';
 import { ArticleText } from '#web/content/article-text.tsx';
 import styles from '#web/content/content-stage.module.css';
 import { OpeningEnvelope } from '#web/content/opening-envelope.tsx';
+import { SELECTABLE } from '#web/content/prompt-blocks.ts';
 import { readingProgress } from '#web/content/reading-progress.ts';
 import { useShare } from '#web/content/use-share.ts';
 import { SiteFooter } from '#web/frame/site-footer.tsx';
@@ -27,11 +28,11 @@ type ContentStageProps = {
 export function ContentStage({ justVerified, onBack, onStartAgain }: ContentStageProps) {
   const heading = useFocusOnMount<HTMLHeadingElement>();
   useEffect(() => {
-    window.scrollTo({ top: 0 });
+    window.scrollTo(0, 0);
   }, []);
 
   return (
-    <div className={styles.content} onContextMenu={(event) => event.preventDefault()}>
+    <div className={styles.content} onContextMenu={blockMenu}>
       <SiteHeader>
         <Tooltip text={words.backTip}>
           <Button look="text" className={styles.back} onClick={onBack}>
@@ -52,6 +53,12 @@ export function ContentStage({ justVerified, onBack, onStartAgain }: ContentStag
       {justVerified && <OpeningEnvelope />}
     </div>
   );
+}
+
+/** Specification, section 2. A prompt that the visitor has to copy by hand keeps its menu. */
+function blockMenu(event: MouseEvent): void {
+  if (event.target instanceof Element && event.target.closest(`[${SELECTABLE}]`)) return;
+  event.preventDefault();
 }
 
 function ShareButton() {
