@@ -76,10 +76,10 @@ const wordsAreOurs = ['landing.yaml', 'interface.yaml'].every(
     readFileSync(path.join(CAMPAIGN_FOLDER, name), 'utf8') ===
     readFileSync(path.join(TEST_CAMPAIGN, name), 'utf8'),
 );
-/** With our words 500 bytes of the 12 kB stay free, so that an operator can say more than we do and break nothing. */
-const HTML_LIMIT_KB = wordsAreOurs ? 11.5 : 12;
+/** With our words 300 bytes of the 12 kB stay free, so that an operator can say more than we do and break nothing. */
+const HTML_LIMIT_KB = wordsAreOurs ? 11.7 : 12;
 /** Other campaigns may carry what ours does without: styles of more sections, a drawn cover, icons of a set. */
-const HTML_CODE_LIMIT_KB = wordsAreOurs ? 7.15 : 8.5;
+const HTML_CODE_LIMIT_KB = wordsAreOurs ? 7.45 : 8.75;
 
 /** Questions of a campaign's own bring their fields and their schema along; a page without any has nothing of them. */
 const form = readForm(CAMPAIGN_FOLDER, readPageWords(CAMPAIGN_FOLDER).site.language);

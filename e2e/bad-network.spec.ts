@@ -386,3 +386,25 @@ test('a success without a readable body is a success', async ({ page, visitor })
   await expect(visitor.toast).toContainText('Verified!');
   await expect(page.getByRole('article')).toBeVisible();
 });
+
+test('a link with user and password in it opens the page without them, and every call works', async ({
+  page,
+  visitor,
+  site,
+}) => {
+  await page.goto(site.url.replace('://', '://user:secret@'));
+  await visitor.readArticle();
+  expect(await page.evaluate(() => document.URL)).toBe(`${site.url}/`);
+});
+
+test('an application that fails says so, and leaves no white page', async ({ page, expectedComplaints }) => {
+  expectedComplaints.push(/planted/);
+  await page.goto('/');
+  await page.evaluate(() => {
+    window.matchMedia = () => {
+      throw new Error('planted');
+    };
+  });
+  await page.getByRole('button', { name: 'Get Your Free Copy', exact: true }).click();
+  await expect(page.getByRole('alert').filter({ hasText: 'could not be loaded completely' })).toBeVisible();
+});

@@ -1,5 +1,5 @@
 // A press while the application takes over the prerendered page is answered once.
-import { expect, test } from './fixtures.ts';
+import { boxOf, expect, test } from './fixtures.ts';
 
 test('a press between the start of hydration and its end opens the form, once', async ({ page }) => {
   await page.addInitScript(() => {
@@ -27,4 +27,38 @@ test('a press between the start of hydration and its end opens the form, once', 
   await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 500)));
   await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeFocused();
   expect(await page.evaluate(() => history.length)).toBe(before + 1);
+});
+
+test('a tap that wakes a translated page is not lost when the page is drawn anew under the finger', async ({
+  browser,
+  site,
+}) => {
+  const context = await browser.newContext({
+    viewport: { width: 390, height: 844 },
+    hasTouch: true,
+    isMobile: true,
+  });
+  const page = await context.newPage();
+  await page.goto(site.url);
+  await page.evaluate(() => {
+    const texts: Text[] = [];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) texts.push(walker.currentNode as Text);
+    for (const text of texts) {
+      if (!text.data.trim() || text.parentElement?.closest('script,style')) continue;
+      const font = document.createElement('font');
+      font.textContent = text.data.replace(/(\w{6,})/g, '$1en');
+      text.replaceWith(font);
+    }
+  });
+  const { x, y, width, height } = await boxOf(page.locator('button[name=hero]'));
+  const finger = { x: x + width / 2, y: y + height / 2 };
+  const devtools = await context.newCDPSession(page);
+  await devtools.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [finger] });
+  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 60)));
+  await devtools.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+  await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeVisible();
+  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 500)));
+  await expect(page.getByRole('heading', { name: 'Get Your Free Copy' })).toBeVisible();
+  await context.close();
 });

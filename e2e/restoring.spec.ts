@@ -177,3 +177,23 @@ test('the notice that the page did not load goes when it loads after all', async
   await expect(alert).toBeHidden();
   await visitor.fillForm();
 });
+
+test('a reload that fails once keeps the code screen for the next one; an address that is typed does not', async ({
+  page,
+  visitor,
+  context,
+  expectedComplaints,
+}) => {
+  expectedComplaints.push(/ERR_INTERNET_DISCONNECTED/);
+  await page.goto('/');
+  await visitor.askForCode();
+  const devtools = await context.newCDPSession(page);
+  await context.setOffline(true);
+  await page.reload().catch(() => {});
+  await context.setOffline(false);
+  await devtools.send('Page.reload');
+  await expect(codeScreen(page)).toBeVisible();
+  await page.goto('/');
+  await expect(page.getByRole('button', { name: 'Get Your Free Copy', exact: true })).toBeVisible();
+  await expect(codeScreen(page)).toHaveCount(0);
+});

@@ -4,9 +4,13 @@
 import { analytics, variants } from '#campaign/site.yaml';
 import { meetVariant, type Meeting } from '#web/keep-variant.ts';
 import { readTheme, showTheme, toggleTheme } from '#web/theme/theme.ts';
+import { lostState } from '#web/kept-entry.ts';
 import { asksNotToBeCounted } from '#web/wishes.ts';
 
 type AppModule = { readonly start: (pressed?: HTMLButtonElement) => Promise<boolean> };
+
+// A URL with user and password: the browser would refuse every call that this page makes. Chromium hides them in location alone.
+if (document.URL !== location.href) location.replace(location.href);
 
 const root = document.documentElement;
 const { app: appUrl = '', later: secondFileUrl = '' } = (document.currentScript as HTMLElement).dataset;
@@ -26,9 +30,12 @@ const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, 
 let started = false;
 /** The button that was pressed, by its place: hydration may replace it (a translation tool may have rewritten it). */
 let pressed = -1;
-/** The button under a finger that is still down, and its place. */
+/** The button under a finger that is still down, or was lifted a moment ago and not yet followed by a click; and its place. */
 let held: HTMLButtonElement | null = null;
 let heldAt = -1;
+let released = false;
+/** A click follows the release within this time. */
+const CLICK_WITHIN_MS = 300;
 let shortcut: KeyboardEvent | null = null;
 
 const INTENTS = ['click', 'pointerdown', 'pointermove', 'pointerup', 'pointercancel', 'keydown', 'focusin'];
@@ -36,6 +43,7 @@ const INTENTS = ['click', 'pointerdown', 'pointermove', 'pointerup', 'pointercan
 const onIntent = (event: Event): void => {
   const { type } = event;
   if (type === 'click') {
+    held = null;
     const button = buttonAt(event);
     if (button === null) return;
     event.preventDefault();
@@ -48,7 +56,11 @@ const onIntent = (event: Event): void => {
       // A sign of life while the application loads (critical styles).
       button.ariaBusy = 'true';
     }
+  } else if (type === 'pointerup') {
+    released = true;
+    setTimeout(() => (held = released ? null : held), CLICK_WITHIN_MS);
   } else if (type.startsWith('pointer') && type !== 'pointermove') {
+    released = false;
     held = type === 'pointerdown' ? buttonAt(event) : null;
     heldAt = held ? buttons().indexOf(held) : -1;
   } else if (event instanceof KeyboardEvent && event.key === 'F8') shortcut = event;
@@ -66,7 +78,8 @@ async function begin(): Promise<void> {
     try {
       // Browsers remember that a module failed to load; another address makes them try again.
       const url = pause === 500 ? appUrl : `${appUrl}?${pause}`;
-      const app = (await import(/* @vite-ignore */ url)) as AppModule;
+      globalThis.appModule = import(/* @vite-ignore */ url);
+      const app = (await globalThis.appModule) as AppModule;
       if (await app.start(buttons()[pressed])) pressed = -1;
       clearTimeout(patience);
       repeat();
@@ -85,9 +98,13 @@ function repeat(): void {
   for (const type of INTENTS) document.removeEventListener(type, onIntent, true);
   if (shortcut) document.dispatchEvent(new KeyboardEvent('keydown', shortcut));
   buttons()[pressed]?.click();
-  // Between press and release the button was replaced: the browser will find nothing to click, so we do.
+  // Between press and click the button was replaced: where the browser finds nothing to click, we do.
   if (held?.isConnected === false) {
-    addEventListener('pointerup', () => buttons()[heldAt]?.click(), { once: true });
+    let clicked = false;
+    addEventListener('click', () => (clicked = true), { once: true, capture: true });
+    const press = () => setTimeout(() => clicked || buttons()[heldAt]?.click(), 50);
+    if (released) press();
+    else addEventListener('pointerup', press, { once: true });
   }
 }
 
@@ -168,7 +185,7 @@ if (variants && variant && location.hash !== '#guide') {
 }
 if ((performance.getEntriesByType('navigation') as PerformanceNavigationTiming[])[0]?.type === 'navigate') {
   // Unless it continues what another page began.
-  if (!variants || meeting !== 'arrived') history.replaceState(null, '');
+  if (!variants || meeting !== 'arrived') history.replaceState(lostState(), '');
 }
 // The link in the mail with the guide leads here, past the form.
 if (location.hash === '#guide') history.replaceState({ stage: 'content' }, '', '/');

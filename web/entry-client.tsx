@@ -18,6 +18,10 @@ const LATER_STAGES_WITHIN_MS = 1_000;
 /** A press that started the application has opened the form by then. */
 const SETTLED_MS = 50;
 
+/** Shows or hides the notice that the page has not come completely. */
+const showFailure = (isShown: boolean) =>
+  document.getElementById('load-failure')?.toggleAttribute('hidden', !isShown);
+
 /**
  * Starts the application on the prerendered page.
  * @param pressed the button that was pressed meanwhile
@@ -29,7 +33,6 @@ export async function start(pressed?: HTMLButtonElement): Promise<boolean> {
   noteFirstTouch();
   const staticMarkup = collectStaticMarkup(root);
   adoptStyles(document, appStyles);
-  globalThis.appModule = import(/* @vite-ignore */ import.meta.url);
   let initial = initialStageState();
   // A reloaded code screen or article is in the second file. Where that takes long, a notice is better than nothing (later-stage.tsx).
   if (initial.stage === 'verification' || initial.stage === 'content') {
@@ -48,6 +51,13 @@ export async function start(pressed?: HTMLButtonElement): Promise<boolean> {
   // Before anything is shown: what is hidden cannot take the focus.
   delete document.documentElement.dataset['restoring'];
 
+  // The notice of an earlier attempt.
+  showFailure(false);
+  // React takes away all that it has drawn.
+  const onUncaughtError = (error: unknown) => {
+    showFailure(true);
+    reportError(error);
+  };
   await new Promise<void>((resolve) => {
     const app = (
       <App
@@ -61,14 +71,12 @@ export async function start(pressed?: HTMLButtonElement): Promise<boolean> {
     );
     if (landing) {
       // A translation tool may have rewritten the page before; React then renders it anew, which is what we want.
-      hydrateRoot(root, app, { onRecoverableError: () => {} });
+      hydrateRoot(root, app, { onUncaughtError, onRecoverableError: () => {} });
     } else {
       // In the place of the landing page at once: there is no frame between the two.
-      flushSync(() => createRoot(root).render(app));
+      flushSync(() => createRoot(root, { onUncaughtError }).render(app));
     }
   });
-  // The notice of an earlier attempt.
-  document.getElementById('load-failure')?.setAttribute('hidden', '');
   // When the form, if that was asked for, is painted and nothing else is to do.
   setTimeout(() => {
     void loadLaterStages();

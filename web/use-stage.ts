@@ -2,6 +2,7 @@
 // Forward move between stages and a reload comes back to the one that was shown.
 import { useEffect, useEffectEvent, useReducer, useRef } from 'react';
 
+import { keepEntry } from '#web/kept-entry.ts';
 import { INITIAL_STATE, stageReducer, type Stage, type StageEvent, type StageState } from '#web/stage.ts';
 import { withTransition } from '#web/stage-transition.ts';
 
@@ -59,6 +60,7 @@ export function useStage(initial: StageState): StageControl {
   const latest = useRef(state);
   useEffect(() => {
     latest.current = state;
+    keepEntry(state.stage === 'verification' || state.stage === 'content' ? entryOf(state) : null);
   }, [state]);
 
   // The state that a fade will show once it begins. Later changes start from it, or the fade would undo them.

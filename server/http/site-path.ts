@@ -40,7 +40,7 @@ const FIRST_SLASH = new RegExp(
 );
 
 /** Names under which the page keeps something in a tab, or in the browser. They get the path too: another page of the host may use the same. */
-const KEPT_IN_TAB = /(?<=(["'`])(?:lead-draft|first-touch|page-variant|left-stage))(?=\1)/g;
+const KEPT_IN_TAB = /(?<=(["'`])(?:lead-draft|first-touch|page-variant|left-stage|shown-stage))(?=\1)/g;
 
 export type SitePath = {
   /** Such as `/guide`; empty when the page is at the root of its host. */
