@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 
-import { expect, PEOPLE, test } from './desk-fixtures.ts';
+import { expect, keepSession, loseSession, PEOPLE, test } from './desk-fixtures.ts';
 
 test('a colleague signs in with a mailed code, and is where the address says', async ({ page, desk }) => {
   await page.goto('/leads?source=newsletter');
@@ -68,14 +68,13 @@ test('a right code is asked for once, also when the answer to who is in does not
 
 test('a tab shows who is in now, when another tab of the browser has signed someone else in', async ({
   page,
-  context,
   desk,
   open,
 }) => {
   await open('/leads', 'read');
   const reader = page.getByText('May read', { exact: true });
   await expect(reader).toBeVisible();
-  await context.addCookies((await desk.signedIn('all')).cookies);
+  await keepSession(page, await desk.signedIn('all'));
   // The reader comes back to the tab.
   await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
   await expect(reader).toBeHidden();
@@ -84,12 +83,11 @@ test('a tab shows who is in now, when another tab of the browser has signed some
 
 test('a session that ended meanwhile takes everything off the screen, and is said', async ({
   page,
-  context,
   open,
 }) => {
   await open('/leads');
   await expect(page.getByRole('rowheader').first()).toBeVisible();
-  await context.clearCookies();
+  await loseSession(page);
   await page.getByRole('navigation').getByRole('link', { name: 'Companies' }).click();
   await expect(
     page.getByText('Your session has ended. Sign in again to go on where you were.'),
@@ -100,7 +98,6 @@ test('a session that ended meanwhile takes everything off the screen, and is sai
 
 test('an export and a look of the doctor notice as well that the session has ended', async ({
   page,
-  context,
   open,
 }) => {
   const ended = page.getByText('Your session has ended. Sign in again to go on where you were.');
@@ -108,7 +105,7 @@ test('an export and a look of the doctor notice as well that the session has end
   await page.getByRole('button', { name: 'Export' }).click();
   const dialogue = page.getByRole('dialog', { name: 'Export' });
   await expect(dialogue.getByLabel('Format')).toBeVisible();
-  await context.clearCookies();
+  await loseSession(page);
   await dialogue.getByRole('button', { name: 'Export' }).click();
   await expect(ended).toBeVisible();
   await expect(page.getByText('ada@engines.example')).toBeHidden();
@@ -117,7 +114,7 @@ test('an export and a look of the doctor notice as well that the session has end
   );
   await open('/doctor');
   await expect(page.getByText('Looked', { exact: false }).first()).toBeVisible();
-  await context.clearCookies();
+  await loseSession(page);
   await page.getByRole('button', { name: 'Look again' }).click();
   await expect(ended).toBeVisible();
 });
@@ -132,18 +129,10 @@ test('a link that does not work says so, and its token leaves the address', asyn
 test('the sessions of an address are listed, and any of them can be ended', async ({
   page,
   open,
-  browser,
+  request,
   desk,
 }) => {
-  const other = await browser.newContext({ baseURL: desk.url });
-  const { request } = other;
-  const headers = { origin: desk.url };
-  await request.post('/api/sign-in', { headers, data: { email: PEOPLE.read } });
-  const code = await desk.newestCode(PEOPLE.read);
-  await request.post('/api/sign-in/code', {
-    headers: { ...headers, 'user-agent': 'Firefox/140.0 (Windows)' },
-    data: { code },
-  });
+  const headers = await desk.signIn(PEOPLE.read, 'Firefox/140.0 (Windows)');
   await open('/account', 'read');
   const row = page.getByRole('row', { name: /Firefox on Windows/ });
   await row.getByRole('button', { name: 'End the session of Firefox on Windows' }).click();
@@ -156,9 +145,8 @@ test('the sessions of an address are listed, and any of them can be ended', asyn
   await dialogue.getByRole('button', { name: 'End the session' }).click();
   await expect(page.getByText('The session has ended.')).toBeVisible();
   await expect(row).toBeHidden();
-  expect((await request.get('/api/me')).status()).toBe(401);
+  expect((await request.get('/api/me', { headers })).status()).toBe(401);
   await expect(page.getByRole('row', { name: /this one/ })).toBeVisible();
-  await other.close();
 });
 
 test('the link of desk open works once, for the person at the machine', async ({ page, desk, browser }) => {

@@ -2,6 +2,7 @@
 import AxeBuilder from '@axe-core/playwright';
 import { request, type APIRequestContext, type Page } from '@playwright/test';
 
+import { KEPT_BY_BROWSER } from '#desk/calls/door.ts';
 import { freePort } from '#testing/free-port.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { startSite, type Site, type SiteOptions } from '#testing/start-site.ts';
@@ -18,7 +19,8 @@ export const PEOPLE = {
   passkey: 'kay@example.com',
 } as const;
 
-type StorageState = Awaited<ReturnType<APIRequestContext['storageState']>>;
+/** What a signed-in browser sends. The desk of these tests is at plain http, where a header stands in for the cookie. */
+export type SessionHeader = { readonly [KEPT_BY_BROWSER.session]: string };
 
 export type DeskSite = {
   readonly site: Site;
@@ -27,8 +29,10 @@ export type DeskSite = {
   readonly madeOn: string;
   /** The code of the newest mail to a colleague; each mail is read once. */
   readonly newestCode: (email: string) => Promise<string>;
-  /** The cookies of a colleague who is signed in. */
-  readonly signedIn: (who: 'all' | 'read') => Promise<StorageState>;
+  /** Signs a colleague in without a page. @param userAgent what the browser calls itself */
+  readonly signIn: (email: string, userAgent?: string) => Promise<SessionHeader>;
+  /** The same, once for all tests. */
+  readonly signedIn: (who: 'all' | 'read') => Promise<SessionHeader>;
 };
 
 /** Answers that the tests find in the list: the address, the company, and where the visitor came from. */
@@ -110,25 +114,32 @@ export async function startDeskSite({ env, inbox, people = LEADS }: DeskOptions 
     read.set(email, count);
     return codeIn(await site.inbox.waitForMail(email, count));
   };
-  const states = new Map<string, Promise<StorageState>>();
-  const signIn = async (email: string) => {
-    const browser = await request.newContext({ baseURL: url, extraHTTPHeaders: { origin: url } });
+  const states = new Map<string, Promise<SessionHeader>>();
+  const signIn = async (email: string, userAgent = 'e2e') => {
+    const browser = await request.newContext({
+      baseURL: url,
+      userAgent,
+      extraHTTPHeaders: { origin: url },
+    });
     const asked = await browser.post('/api/sign-in', { data: { email } });
     if (!asked.ok()) throw new Error(`${email} could not ask for a code: ${await asked.text()}`);
     const code = await newestCode(email).catch((error: unknown) => {
       throw new Error(`${String(error)} The log of the site:\n${site.output()}`);
     });
-    const entered = await browser.post('/api/sign-in/code', { data: { code } });
+    const { signIn: name, session } = KEPT_BY_BROWSER;
+    const headers = { [name]: asked.headers()[name] ?? '' };
+    const entered = await browser.post('/api/sign-in/code', { data: { code }, headers });
     if (!entered.ok()) throw new Error(`${email} could not sign in: ${await entered.text()}`);
-    const state = await browser.storageState();
+    const token = entered.headers()[session] ?? '';
     await browser.dispose();
-    return state;
+    return { [session]: token };
   };
   return {
     site,
     url,
     madeOn,
     newestCode,
+    signIn,
     signedIn: (who) => {
       const state = states.get(who) ?? signIn(PEOPLE[who]);
       states.set(who, state);
@@ -155,13 +166,23 @@ export const test = base.extend<DeskFixtures, WorkerFixtures>({
     { scope: 'worker' },
   ],
   baseURL: async ({ desk }, use) => use(desk.url),
-  open: async ({ page, context, desk }, use) => {
+  open: async ({ page, desk }, use) => {
     await use(async (path, who = 'all') => {
-      await context.addCookies((await desk.signedIn(who)).cookies);
+      if (!page.url().startsWith(desk.url)) await page.goto('/api/live');
+      await keepSession(page, await desk.signedIn(who));
       await page.goto(path);
     });
   },
 });
+
+/** Puts a session into a page's tab, in place of the one that it has. */
+export const keepSession = (page: Page, session: SessionHeader): Promise<void> =>
+  page.evaluate((items) => {
+    for (const [name, value] of items) sessionStorage.setItem(name, value);
+  }, Object.entries(session));
+
+/** Takes the session out of a page's tab. */
+export const loseSession = (page: Page): Promise<void> => page.evaluate(() => sessionStorage.clear());
 
 export async function expectNoViolations(page: Page, state: string): Promise<void> {
   const { violations } = await new AxeBuilder({ page })

@@ -100,15 +100,15 @@ test('a correction leads from the old name to the new one, in whatever script th
   expect(before).toBeLessThan(after ?? 0);
 });
 
-test('the proof of consent opens as a page to print', async ({ page, desk, open, expectedComplaints }) => {
-  // A page to print has no icon. Chromium asks for one all the same.
-  expectedComplaints.push(/favicon\.ico/);
+test('the proof of consent opens as a page to print', async ({ page, desk, open }) => {
   await openNewLead(page, desk, open);
   const [proof] = await Promise.all([
     page.waitForEvent('popup'),
-    page.getByRole('link', { name: 'Proof to print' }).click(),
+    page.getByRole('button', { name: 'Proof to print' }).click(),
   ]);
-  await expect(proof.getByRole('heading', { level: 1 })).toBeVisible();
+  const heading = proof.getByRole('heading', { level: 1 });
+  await expect(heading).toBeVisible();
+  await expect(heading, 'its styles apply').toHaveCSS('font-size', '25.6px');
 });
 
 test('mail is stopped with a note, and a slip is undone with a reason', async ({ page, desk, open }) => {

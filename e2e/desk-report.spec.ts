@@ -29,7 +29,7 @@ test('the report is drawn, limited to a source, and downloaded as it stands', as
 
   const [download] = await Promise.all([
     page.waitForEvent('download'),
-    page.getByRole('link', { name: 'Download' }).click(),
+    page.getByRole('button', { name: 'Download' }).click(),
   ]);
   expect(download.suggestedFilename()).toBe('report-7d.html');
   expect(readFileSync(await download.path(), 'utf8')).toContain('from newsletter');

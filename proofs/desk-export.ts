@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 
+import { KEPT_BY_BROWSER } from '#desk/calls/door.ts';
 import { ENGINES, type Engine } from '#testing/databases.ts';
 import { freePort } from '#testing/free-port.ts';
 import { until } from '#testing/until.ts';
@@ -13,7 +14,7 @@ import { median } from '#proofs/stand/report.ts';
 import { createClient, type Client } from '#proofs/speed/client.ts';
 import { closedLoop, forMs } from '#proofs/speed/loops.ts';
 import { startSink } from '#proofs/speed/sink.ts';
-import { LIMITS_OUT_OF_REACH, post } from '#proofs/stand/visitors.ts';
+import { LIMITS_OUT_OF_REACH } from '#proofs/stand/visitors.ts';
 
 const LEADS = argument(0, 200_000);
 const ROUNDS = 7;
@@ -28,12 +29,12 @@ const ADA = 'ada@example.com';
 const READER = `
 import { constants, setPriority } from 'node:os';
 setPriority(constants.priority.PRIORITY_LOW);
-const [, url, cookie] = process.argv;
+const [, url, session] = process.argv;
 let bytes = 0;
 let begun = false;
 process.once('SIGTERM', () => process.stdout.write(String(bytes), () => process.exit()));
 for (;;) {
-  const { ok, status, body } = await fetch(url + '/api/export?format=csv', { headers: { cookie } });
+  const { ok, status, body } = await fetch(url + '/api/export?format=csv', { headers: { '${KEPT_BY_BROWSER.session}': session } });
   if (!ok) throw new Error('An export was answered ' + status);
   for await (const part of body) {
     if (!begun) process.stderr.write('begun\\n');
@@ -72,10 +73,18 @@ async function measure(engine: Engine): Promise<void> {
         ),
       READY_WITHIN_MS,
     );
-    const { cookie: browser } = await post(`${deskUrl}/api/sign-in`, { email: ADA });
+    const send = (path: string, body: object, headers = {}) =>
+      fetch(deskUrl + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      });
+    const { signIn } = KEPT_BY_BROWSER;
+    const asked = await send('/api/sign-in', { email: ADA });
     const code = await sink.codeFor(ADA);
-    const { status, cookie } = await post(`${deskUrl}/api/sign-in/code`, { code }, browser);
-    proof.expect(status === 200, `${engine}: signing in was answered ${status}`);
+    const entered = await send('/api/sign-in/code', { code }, { [signIn]: asked.headers.get(signIn) });
+    proof.expect(entered.ok, `${engine}: signing in was answered ${entered.status}`);
+    const session = entered.headers.get(KEPT_BY_BROWSER.session) ?? '';
 
     client = createClient(url, sink);
     const { flow, abandon } = client;
@@ -86,7 +95,7 @@ async function measure(engine: Engine): Promise<void> {
     };
     let bytes = 0;
     const turnBesideExport = async (): Promise<number> => {
-      const reader = spawn(process.execPath, ['--input-type=module', '-e', READER, deskUrl, cookie], {
+      const reader = spawn(process.execPath, ['--input-type=module', '-e', READER, deskUrl, session], {
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       const said = text(reader.stdout);

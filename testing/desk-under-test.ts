@@ -1,6 +1,7 @@
 // The desk in a browser in one process: its application on the service of a server under test.
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 
+import { KEPT_BY_BROWSER } from '#desk/calls/door.ts';
 import { buildDeskApp, type DeskAppOptions } from '#desk/http/desk-app.ts';
 import { codeIn } from '#testing/inbox.ts';
 import type { ServerUnderTest } from '#testing/server-under-test.ts';
@@ -52,6 +53,8 @@ type Options = Partial<Omit<InjectOptions, 'cookies'>> & {
 /** A browser at the desk, as far as its server sees one. */
 export type DeskBrowser = {
   readonly cookies: Map<string, string>;
+  /** What it keeps in place of cookies, and sends as headers: at plain http. */
+  readonly kept: Map<string, string>;
   readonly get: (url: string, options?: Options) => Promise<LightMyRequestResponse>;
   readonly post: (url: string, body?: unknown, options?: Options) => Promise<LightMyRequestResponse>;
 };
@@ -59,12 +62,19 @@ export type DeskBrowser = {
 /** @param address the network address that it comes from */
 export function createDeskBrowser(app: FastifyInstance, address = '127.0.0.1'): DeskBrowser {
   const cookies = new Map<string, string>();
+  const kept = new Map<string, string>();
   const request = async (options: Options): Promise<LightMyRequestResponse> => {
     const response = await app.inject({
       remoteAddress: address,
       ...options,
       cookies: { ...Object.fromEntries(cookies), ...options.cookies },
+      headers: { ...Object.fromEntries(kept), ...options.headers },
     });
+    for (const name of Object.values(KEPT_BY_BROWSER)) {
+      const value = response.headers[name];
+      if (value === '') kept.delete(name);
+      else if (typeof value === 'string') kept.set(name, value);
+    }
     for (const { name, value } of response.cookies) {
       if (value === '') cookies.delete(name);
       else cookies.set(name, value);
@@ -73,6 +83,7 @@ export function createDeskBrowser(app: FastifyInstance, address = '127.0.0.1'): 
   };
   return {
     cookies,
+    kept,
     get: (url, options) => request({ method: 'GET', url, ...options }),
     post: (url, body = {}, options) =>
       request({ method: 'POST', url, payload: body as NonNullable<InjectOptions['payload']>, ...options }),

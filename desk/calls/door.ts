@@ -5,6 +5,16 @@ import { get, post, type Role } from '#desk/calls/call.ts';
 
 const NOTHING = z.object({});
 
+/**
+ * At plain http, where cookies would reach every other server of the host, the browser keeps these values in sessionStorage: an answer
+ * sets one in this header (empty: forget it), and each request sends it in the same one.
+ */
+export const KEPT_BY_BROWSER = {
+  session: 'x-desk-session',
+  signIn: 'x-desk-sign-in',
+  passkey: 'x-desk-passkey',
+} as const;
+
 /** The person who is signed in. */
 export type Me = {
   /** Null for the person at the machine, who came by the link of `desk open`. */

@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs';
 
 import type { FastifyInstance } from 'fastify';
 
+import { PAPER_STYLES } from '#desk/people/paper-page.ts';
 import type { Http } from '#server/http/http.ts';
-import { contentSecurityPolicy, securityHeaders } from '#server/http/security-headers.ts';
+import { contentSecurityPolicy, hashOf, securityHeaders } from '#server/http/security-headers.ts';
 import { sendResource, sendWhole } from '#server/http/send-resource.ts';
 import { readFiles } from '#server/http/static-files.ts';
 
@@ -39,7 +40,8 @@ export function serveDeskFiles(
     sendError,
   }: Pick<Http, 'sitePath' | 'sendError'> & { folder: string | null; secure: boolean },
 ): void {
-  const policy = contentSecurityPolicy({ scripts: [], styles: [] }, secure);
+  // The proof of a consent is opened by the page, from a blob, and so under the page's own policy.
+  const policy = contentSecurityPolicy({ scripts: [], styles: [hashOf(PAPER_STYLES)] }, secure);
   const read = (always: readonly string[], wanted: (name: string) => boolean) =>
     folder !== null && existsSync(folder)
       ? readFiles(folder, { always, sitePath, otherwise: NO_STORE }, wanted)

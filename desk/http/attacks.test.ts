@@ -1,10 +1,10 @@
 // What an attacker tries on the desk in a browser: calls without a session or a role, other origins, bodies of the wrong kind, guessing,
 // asking who is in DESK_PEOPLE, and old or repeated links.
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, mock } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { sql } from 'kysely';
 
 import * as doorCalls from '#desk/calls/door.ts';
@@ -291,6 +291,52 @@ describe('every call of the desk', () => {
     }));
 });
 
+describe('the desk at plain http', () => {
+  const url = 'http://localhost:4711';
+  it('sets no cookie and takes none, because a browser sends cookies to every port of a host', () =>
+    withServer({ engine: 'sqlite', env: DESK_SETTINGS }, async (server) => {
+      const link = createLink(server.now());
+      const people = { kind: 'people', ...server.config.desk!, url } as const;
+      const enterByCode = async (browser: DeskBrowser) => {
+        await signInAtDesk(server, browser, ADA);
+        return [
+          await browser.post('/api/passkeys/options'),
+          await browser.post('/api/sign-in/passkey/options'),
+        ];
+      };
+      const enterByLink = async (browser: DeskBrowser) => [
+        await browser.post('/api/sign-in/link', { token: link.token }),
+      ];
+      const doors = [
+        [people, enterByCode],
+        [{ kind: 'link', url, link, sessions: createMemorySessions() } as const, enterByLink],
+      ] as const;
+      for (const [door, enter] of doors)
+        await withDesk(
+          server,
+          async (app) => {
+            const injected = mock.method(app, 'inject');
+            const browser = createDeskBrowser(app);
+            for (const { statusCode } of await enter(browser)) assert.equal(statusCode, 200);
+            const token = browser.kept.get('x-desk-session')!;
+            assert.equal((await browser.get('/api/me')).statusCode, 200);
+            for (const name of ['desk-4711', 'desk', '__Host-desk', 'x-desk-session']) {
+              const refused = await app.inject({ url: '/api/me', cookies: { [name]: token } });
+              assert.equal(refused.headers['x-error-code'], 'no-session', name);
+            }
+            assert.equal((await browser.post('/api/sign-out')).statusCode, 200);
+            assert.equal(browser.kept.has('x-desk-session'), false);
+            for (const { result } of injected.mock.calls)
+              assert.equal(
+                (await (result as Promise<LightMyRequestResponse>)).headers['set-cookie'],
+                undefined,
+              );
+          },
+          { door },
+        );
+    }));
+});
+
 describe('the link of "desk open"', () => {
   it('works once, for ten minutes, and for one of two who use it at once; its sessions end with the process', () =>
     withServer({ engine: 'sqlite' }, async (server) => {
@@ -316,16 +362,16 @@ describe('the link of "desk open"', () => {
           const both = await Promise.all([enter(app, door.link.token), enter(app, door.link.token)]);
           assert.deepEqual(both.map(({ statusCode }) => statusCode).toSorted(), [200, 401]);
           assert.equal((await enter(app, door.link.token)).statusCode, 401, 'a second time');
-          const [cookie] = both.flatMap(({ cookies }) => cookies);
-          assert.deepEqual([cookie?.name, cookie?.sameSite, cookie?.httpOnly], ['desk-4711', 'Strict', true]);
-          const cookies = { 'desk-4711': cookie!.value };
-          const me = (await app.inject({ url: '/api/me', cookies })).json<{ email: null; role: string }>();
+          const token = String(both.find(({ statusCode }) => statusCode === 200)?.headers['x-desk-session']);
+          assert.match(token, /^[\w-]{43}$/);
+          const headers = { 'x-desk-session': token };
+          const me = (await app.inject({ url: '/api/me', headers })).json<{ email: null; role: string }>();
           assert.deepEqual([me.email, me.role], [null, 'all']);
           const asked = await app.inject({ method: 'POST', url: '/api/sign-in', payload: { email: ADA } });
           assert.equal(asked.statusCode, 422);
           await withDesk(
             server,
-            async (next) => assert.equal((await next.inject({ url: '/api/me', cookies })).statusCode, 401),
+            async (next) => assert.equal((await next.inject({ url: '/api/me', headers })).statusCode, 401),
             open(),
           );
         },

@@ -8,9 +8,9 @@ import type { Needs, Role } from '#desk/calls/call.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { createAnswers } from '#desk/http/answers/all-answers.ts';
 import { NO_STORE, serveDeskFiles } from '#desk/http/app-files.ts';
-import { createDeskCookies } from '#desk/http/door/cookies.ts';
 import type { DoorContext } from '#desk/http/door/door-answers.ts';
 import { addDoorRoutes, type AddRoute, type Door } from '#desk/http/door/door-routes.ts';
+import { createKeptByBrowser } from '#desk/http/door/kept-by-browser.ts';
 import { createStoredSessions, type OpenSession, type Place } from '#desk/http/door/sessions.ts';
 import type { FileAnswer } from '#desk/http/handler.ts';
 import { refuse } from '#desk/http/refuse.ts';
@@ -90,7 +90,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
     },
   );
   const { app, visitorAddress, sendError } = http;
-  const cookies = createDeskCookies(secrets, door.url);
+  const kept = createKeptByBrowser(secrets, door.url);
   const sessions = door.kind === 'people' ? createStoredSessions(database.db) : door.sessions;
 
   app.addHook('onSend', (_request, reply, _payload, done) => {
@@ -109,7 +109,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
   const findSignedIn = async (
     request: FastifyRequest,
   ): Promise<{ session: OpenSession; role: Role } | null> => {
-    const token = cookies.readSession(request);
+    const token = kept.session.read(request);
     const session = token === null ? null : await sessions.find(token, clock());
     if (session === null) return null;
     if (door.kind === 'link') return { session, role: 'all' };
@@ -199,7 +199,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
   const stopDoor = addDoorRoutes({
     service,
     door,
-    cookies,
+    kept,
     route,
     contextOf,
     placeOf,

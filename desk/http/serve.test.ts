@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, it } from 'node:test';
 
+import { KEPT_BY_BROWSER } from '#desk/calls/door.ts';
 import { API } from '#shared/api.ts';
 import { inFolder } from '#testing/folder.ts';
 import { freePort } from '#testing/free-port.ts';
@@ -35,18 +36,14 @@ const answers = async (url: string): Promise<boolean> => {
   }
 };
 
-const post = (url: string, body: object, cookie = '') =>
+const post = (url: string, body: object, headers: Readonly<Record<string, string>> = {}) =>
   fetch(url, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', cookie },
+    headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
   });
 
-const cookieOf = (response: Response): string =>
-  response.headers
-    .getSetCookie()
-    .map((line) => line.split(';', 1)[0])
-    .join('; ');
+const keptOf = (response: Response, name: string) => ({ [name]: response.headers.get(name) ?? '' });
 
 describe('the process of the desk', () => {
   it('signs in with a mailed code, comes back when it dies while the page serves, and ends with it', async () => {
@@ -57,9 +54,13 @@ describe('the process of the desk', () => {
       await until(() => answers(env.DESK_URL), PATIENCE_MS);
       const asked = await post(`${env.DESK_URL}/api/sign-in`, { email: ADA });
       const code = codeIn(await site.inbox.waitForMail(ADA));
-      const entered = await post(`${env.DESK_URL}/api/sign-in/code`, { code }, cookieOf(asked));
+      const entered = await post(
+        `${env.DESK_URL}/api/sign-in/code`,
+        { code },
+        keptOf(asked, KEPT_BY_BROWSER.signIn),
+      );
       assert.equal(entered.status, 200);
-      const cookie = cookieOf(entered);
+      const headers = keptOf(entered, KEPT_BY_BROWSER.session);
       const [first] = desksIn(site.output());
       assert.ok(first !== undefined && first !== site.child.pid);
 
@@ -70,7 +71,7 @@ describe('the process of the desk', () => {
       );
       assert.equal((await fetch(site.url + API.health)).status, 200, 'the page does not depend on it');
       await until(() => answers(env.DESK_URL), PATIENCE_MS);
-      const me = await fetch(`${env.DESK_URL}/api/me`, { headers: { cookie } });
+      const me = await fetch(`${env.DESK_URL}/api/me`, { headers });
       assert.equal(me.status, 200, 'the session is in the database');
 
       assert.equal(await site.stop(), 0);

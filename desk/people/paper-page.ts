@@ -1,7 +1,8 @@
 // A page to print that needs no other file.
 import { escapeHtml } from '#server/platform/escape-html.ts';
 
-const STYLES = `
+/** What stands in its `<style>` element. */
+export const PAPER_STYLES = `
   :root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 18%, transparent); }
   body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 3rem auto; padding: 0 1.25rem; }
   h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 .25rem; overflow-wrap: anywhere; }
@@ -40,7 +41,7 @@ export const paperPage = ({
 <meta name="viewport" content="width=device-width">
 <meta name="robots" content="noindex">
 <title>${escapeHtml(heading)}</title>
-<style>${STYLES}</style>
+<style>${PAPER_STYLES}</style>
 <h1>${escapeHtml(heading).replaceAll('@', '@<wbr>')}</h1>
 <p class="quiet">${escapeHtml(about)}</p>
 ${body}

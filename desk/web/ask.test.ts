@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { afterEach, describe, it, mock } from 'node:test';
+import { afterEach, beforeEach, describe, it, mock } from 'node:test';
 
 import { get, post } from '#desk/calls/call.ts';
 import { addressOf, ask, CallError, isSignedOut } from '#desk/web/ask.ts';
@@ -28,8 +28,36 @@ const failureOf = async (call: Promise<unknown>): Promise<CallError> => {
   return assert.fail('It did not fail.');
 };
 
+/** The page's tab, as far as a call needs one. */
+function inTabOf(address: string, items: Record<string, string> = {}): Record<string, string> {
+  const store: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> = {
+    getItem: (name) => items[name] ?? null,
+    setItem: (name, value) => void (items[name] = value),
+    removeItem: (name) => void delete items[name],
+  };
+  Object.assign(globalThis, { location: new URL(address), sessionStorage: store });
+  return items;
+}
+
 describe('a call of the desk', () => {
+  beforeEach(() => void inTabOf('https://desk.example.com/'));
   afterEach(() => mock.reset());
+
+  it('sends and keeps what stands in for cookies at plain http, and nothing of it at https', async () => {
+    const answer = () =>
+      Response.json({ names: [] }, { headers: { 'x-desk-session': 'new', 'x-desk-sign-in': '' } });
+    const sentTo = async (address: string) => {
+      const kept = inTabOf(address, { 'x-desk-session': 'old', 'x-desk-sign-in': 'mine' });
+      const fetched = answerWith(answer);
+      await ask(LIST, {});
+      return [new Headers(fetched.mock.calls.at(-1)?.arguments[1]?.headers).get('x-desk-session'), kept];
+    };
+    assert.deepEqual(await sentTo('http://127.0.0.1:4000/'), ['old', { 'x-desk-session': 'new' }]);
+    assert.deepEqual(await sentTo('https://desk.example.com/'), [
+      null,
+      { 'x-desk-session': 'old', 'x-desk-sign-in': 'mine' },
+    ]);
+  });
 
   it('travels in the query of a GET and in the body of a POST', async () => {
     const fetched = answerWith(() => Response.json({ names: [] }));

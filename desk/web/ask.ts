@@ -1,5 +1,6 @@
 // The browser's side of the desk's calls: asks, and makes one kind of error out of everything that can go wrong.
 import type { Call } from '#desk/calls/call.ts';
+import { KEPT_BY_BROWSER } from '#desk/calls/door.ts';
 import { failure as words } from '#desk/web/words.ts';
 import { ERROR_CODE_HEADER } from '#shared/errors.ts';
 
@@ -24,6 +25,24 @@ export class CallError extends Error {
 /** Whether a call failed because the session is over, or never was. */
 export const isSignedOut = (error: unknown): boolean =>
   error instanceof CallError && error.status === 401 && error.code === 'no-session';
+
+/** Fetches from the desk. At plain http it sends what the page keeps in place of cookies, and keeps what the answer says. */
+export async function fetchFromDesk(url: string, { headers, ...init }: RequestInit): Promise<Response> {
+  if (location.protocol !== 'http:') return fetch(url, { ...init, ...(headers && { headers }) });
+  const sent = new Headers(headers);
+  const names = Object.values(KEPT_BY_BROWSER);
+  for (const name of names) {
+    const value = sessionStorage.getItem(name);
+    if (value !== null) sent.set(name, value);
+  }
+  const response = await fetch(url, { ...init, headers: sent });
+  for (const name of names) {
+    const value = response.headers.get(name);
+    if (value === '') sessionStorage.removeItem(name);
+    else if (value !== null) sessionStorage.setItem(name, value);
+  }
+  return response;
+}
 
 type Asked = string | number | boolean | null | undefined;
 
@@ -57,8 +76,10 @@ export async function ask<What extends object, Answered>(
   try {
     const response = await (
       call.method === 'GET'
-        ? fetch(addressOf(call.path, asked as Readonly<Record<string, Asked>>), { signal: limit.signal })
-        : fetch(call.path, {
+        ? fetchFromDesk(addressOf(call.path, asked as Readonly<Record<string, Asked>>), {
+            signal: limit.signal,
+          })
+        : fetchFromDesk(call.path, {
             method: 'POST',
             headers: { 'content-type': 'application/json' },
             body: JSON.stringify(asked),

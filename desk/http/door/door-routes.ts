@@ -6,9 +6,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Call } from '#desk/calls/call.ts';
 import * as calls from '#desk/calls/door.ts';
 import * as passkeyCalls from '#desk/calls/passkeys.ts';
-import type { DeskCookies } from '#desk/http/door/cookies.ts';
 import * as answers from '#desk/http/door/door-answers.ts';
 import type { DoorContext } from '#desk/http/door/door-answers.ts';
+import type { KeptByBrowser } from '#desk/http/door/kept-by-browser.ts';
 import type { Link } from '#desk/http/door/link.ts';
 import { createPasskeys } from '#desk/http/door/passkeys.ts';
 import type { MemorySessions, Place } from '#desk/http/door/sessions.ts';
@@ -37,7 +37,7 @@ export type AddRoute = <What, Answer>(
 export type Doorway = Pick<Http, 'sendError'> & {
   readonly service: Service;
   readonly door: Door;
-  readonly cookies: DeskCookies;
+  readonly kept: KeptByBrowser;
   readonly route: AddRoute;
   readonly contextOf: (request: FastifyRequest, reply: FastifyReply) => DoorContext;
   readonly placeOf: (request: FastifyRequest) => Place;
@@ -50,7 +50,7 @@ const ONLY_BY_LINK = 'This desk was opened with "npm run desk -- open": use the 
 export function addDoorRoutes({
   service,
   door,
-  cookies,
+  kept,
   route,
   contextOf,
   placeOf,
@@ -65,7 +65,7 @@ export function addDoorRoutes({
     reply: FastifyReply,
     { email, token, details }: { email: string | null; token: string; details?: string },
   ): Promise<Record<string, never>> {
-    cookies.setSession(reply, token);
+    kept.session.set(reply, token);
     // Also where the database takes no writes: that is what they may have come to look into.
     await noteBy(request, email).noteDone('signed-in', null, details);
     return {};
@@ -73,17 +73,17 @@ export function addDoorRoutes({
 
   route(calls.askCode, async (request, reply, { email }) => {
     if (signIn === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
-    const browserId = cookies.readBrowserId(request) ?? randomUUID();
+    const browserId = kept.browserId.read(request) ?? randomUUID();
     const { from } = placeOf(request);
     const outcome = await signIn.ask(email, { browserId, from });
     if (outcome.type === 'too many') return sendError(reply, 'too-many-requests', outcome);
-    cookies.setBrowserId(reply, browserId);
+    kept.browserId.set(reply, browserId);
     return { resendSeconds: outcome.resendSeconds };
   });
 
   route(calls.enterCode, async (request, reply, { code }) => {
     if (signIn === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
-    const browserId = cookies.readBrowserId(request);
+    const browserId = kept.browserId.read(request);
     const outcome = await signIn.enter(code, { ...placeOf(request), browserId });
     switch (outcome.type) {
       case 'too many':
@@ -97,7 +97,7 @@ export function addDoorRoutes({
           'This is not the code, or it has expired. Look at the newest mail, or ask for a new code.',
         );
       case 'in':
-        cookies.clearBrowserId(reply);
+        kept.browserId.clear(reply);
         return letIn(request, reply, outcome);
     }
   });
@@ -121,7 +121,7 @@ export function addDoorRoutes({
   route(calls.signOut, async (request, reply) => {
     const { session, sessions, noteDone } = contextOf(request, reply);
     await sessions.end(session);
-    cookies.clearSession(reply);
+    kept.session.clear(reply);
     await noteDone('signed-out', null);
     return {};
   });
@@ -134,16 +134,16 @@ export function addDoorRoutes({
   route(passkeyCalls.newPasskey, async (request, reply) => {
     const { email } = contextOf(request, reply).person;
     if (passkeys === null || email === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
-    const { options, cookie } = await passkeys.beginAdding(email);
-    cookies.setChallenge(reply, cookie);
+    const { options, signed } = await passkeys.beginAdding(email);
+    kept.challenge.set(reply, signed);
     return options;
   });
 
   route(passkeyCalls.addPasskey, async (request, reply, asked) => {
     const { person, noteDone } = contextOf(request, reply);
     if (passkeys === null || person.email === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
-    const given = { ...asked, cookie: cookies.readChallenge(request) };
-    cookies.clearChallenge(reply);
+    const given = { ...asked, signed: kept.challenge.read(request) };
+    kept.challenge.clear(reply);
     if (!(await passkeys.add(person.email, given)))
       return refuse(
         reply,
@@ -164,16 +164,16 @@ export function addDoorRoutes({
 
   route(passkeyCalls.askPasskey, async (_request, reply) => {
     if (passkeys === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
-    const { options, cookie } = await passkeys.beginEntering();
-    cookies.setChallenge(reply, cookie);
+    const { options, signed } = await passkeys.beginEntering();
+    kept.challenge.set(reply, signed);
     return options;
   });
 
   route(passkeyCalls.enterPasskey, async (request, reply, asked) => {
     if (passkeys === null) return refuse(reply, 'cannot-be-done', ONLY_BY_LINK);
-    const cookie = cookies.readChallenge(request);
-    const outcome = await passkeys.enter({ ...placeOf(request), ...asked, cookie });
-    cookies.clearChallenge(reply);
+    const signed = kept.challenge.read(request);
+    const outcome = await passkeys.enter({ ...placeOf(request), ...asked, signed });
+    kept.challenge.clear(reply);
     switch (outcome.type) {
       case 'too many':
         return sendError(reply, 'too-many-requests', outcome);

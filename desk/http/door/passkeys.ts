@@ -1,5 +1,5 @@
-// Passkeys: registered by a person who is signed in, and from then on a way in without an address and without mail. A challenge stands in
-// a signed cookie of the browser that asked for it, lives for five minutes, and is taken once.
+// Passkeys: registered by a person who is signed in, and from then on a way in without an address and without mail. A challenge stands,
+// signed, in the browser that asked for it, lives for five minutes, and is taken once.
 import { createHash, randomBytes } from 'node:crypto';
 
 import {
@@ -35,7 +35,7 @@ const ALGORITHMS = [-8, -7, -257];
 /** What it is for; for whom, when it is to register one. */
 type Purpose = 'enter' | `add ${string}`;
 
-type Begun = { readonly options: PasskeyOptions; readonly cookie: string };
+type Begun = { readonly options: PasskeyOptions; readonly signed: string };
 type Given = Asked<typeof calls.enterPasskey>['credential'];
 type EnterOutcome =
   | { readonly type: 'in'; readonly token: string; readonly email: string }
@@ -48,12 +48,12 @@ export type Passkeys = {
   /** @returns false when it is not what was asked for */
   readonly add: (
     email: string,
-    given: { name: string; credential: Given; cookie: string | undefined },
+    given: { name: string; credential: Given; signed: string | null },
   ) => Promise<boolean>;
   readonly remove: (email: string, id: string) => Promise<boolean>;
   readonly beginEntering: () => Promise<Begun>;
   /** The try is counted before anything is compared. */
-  readonly enter: (given: Place & { credential: Given; cookie: string | undefined }) => Promise<EnterOutcome>;
+  readonly enter: (given: Place & { credential: Given; signed: string | null }) => Promise<EnterOutcome>;
 };
 
 /** Makes the passkeys of the people of DESK_PEOPLE. */
@@ -62,16 +62,16 @@ export function createPasskeys(service: Service, { url, people }: DeskConfig): P
   const { db } = database;
   const rpID = new URL(url).hostname;
 
-  const newChallenge = (purpose: Purpose): { challenge: string; cookie: string } => {
+  const newChallenge = (purpose: Purpose): { challenge: string; signed: string } => {
     const challenge = randomBytes(CHALLENGE_BYTES).toString('base64url');
     return {
       challenge,
-      cookie: sign(secrets, `desk-passkey:${purpose}:${clock() + CHALLENGE_MS}:${challenge}`),
+      signed: sign(secrets, `desk-passkey:${purpose}:${clock() + CHALLENGE_MS}:${challenge}`),
     };
   };
-  /** The challenge of a cookie, once. */
-  const takeChallenge = async (cookie: string | undefined, purpose: Purpose): Promise<string | null> => {
-    const value = unsign(secrets, cookie ?? '');
+  /** The challenge that a browser kept, once. */
+  const takeChallenge = async (signed: string | null, purpose: Purpose): Promise<string | null> => {
+    const value = unsign(secrets, signed ?? '');
     const start = `desk-passkey:${purpose}:`;
     if (value?.startsWith(start) !== true) return null;
     const [endsAt = '', challenge = ''] = value.slice(start.length).split(':');
@@ -94,7 +94,7 @@ export function createPasskeys(service: Service, { url, people }: DeskConfig): P
       })),
 
     beginAdding: async (email) => {
-      const { challenge, cookie } = newChallenge(`add ${email}`);
+      const { challenge, signed } = newChallenge(`add ${email}`);
       const known = await passkeysOf(db, email);
       const options = await generateRegistrationOptions({
         rpName: campaign.site.title,
@@ -107,11 +107,11 @@ export function createPasskeys(service: Service, { url, people }: DeskConfig): P
         supportedAlgorithmIDs: ALGORITHMS,
         authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
       });
-      return { options: { ...options }, cookie };
+      return { options: { ...options }, signed };
     },
 
-    add: async (email, { name, credential, cookie }) => {
-      const challenge = await takeChallenge(cookie, `add ${email}`);
+    add: async (email, { name, credential, signed }) => {
+      const challenge = await takeChallenge(signed, `add ${email}`);
       if (challenge === null) return false;
       const result = await verifyRegistrationResponse({
         response: credential as never,
@@ -136,20 +136,20 @@ export function createPasskeys(service: Service, { url, people }: DeskConfig): P
     remove: (email, id) => deletePasskey(db, { id, email }),
 
     beginEntering: async () => {
-      const { challenge, cookie } = newChallenge('enter');
+      const { challenge, signed } = newChallenge('enter');
       const options = await generateAuthenticationOptions({
         rpID,
         challenge: Uint8Array.from(Buffer.from(challenge, 'base64url')),
         userVerification: 'required',
       });
-      return { options: { ...options }, cookie };
+      return { options: { ...options }, signed };
     },
 
-    enter: async ({ credential, cookie, from, browser }) => {
+    enter: async ({ credential, signed, from, browser }) => {
       const now = clock();
       const tooMany = await countTryFrom(db, from, now);
       if (tooMany !== null) return tooMany;
-      const challenge = await takeChallenge(cookie, 'enter');
+      const challenge = await takeChallenge(signed, 'enter');
       const known = await findPasskey(db, credential.id);
       if (challenge === null || known === undefined || !people.has(known.email))
         return { type: 'wrong passkey' };

@@ -19,6 +19,7 @@ async function exportFrom(
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const realFetch = fetch;
+  Object.assign(globalThis, { location: new URL('https://desk.example.com/') });
   mock.method(globalThis, 'fetch', (path: string, init: RequestInit) =>
     realFetch(`http://127.0.0.1:${port}${path}`, init),
   );

@@ -1,6 +1,7 @@
 // Fetches an export as a stream, so that it can be counted and stopped, and hands the file to the browser when it is complete.
 import { EXPORT_PATH, PEOPLE_HEADER, type Filter } from '#desk/calls/people.ts';
-import { addressOf, CallError, errorOf } from '#desk/web/ask.ts';
+import { addressOf, CallError, errorOf, fetchFromDesk } from '#desk/web/ask.ts';
+import { fileNameIn, handFile } from '#desk/web/file.ts';
 import { rowCounter } from '#desk/web/leads/count-rows.ts';
 import { failure as words } from '#desk/web/words.ts';
 
@@ -24,7 +25,9 @@ export async function saveExport(
   signal: AbortSignal,
   onProgress: (progress: Progress) => void,
 ): Promise<number> {
-  const response = await fetch(addressOf(EXPORT_PATH, { format, ...filter }), { signal }).catch(() => {
+  const response = await fetchFromDesk(addressOf(EXPORT_PATH, { format, ...filter }), {
+    signal,
+  }).catch(() => {
     signal.throwIfAborted();
     throw new CallError(words.offline);
   });
@@ -54,20 +57,6 @@ export async function saveExport(
     held = [];
     heldBytes = 0;
   }
-  hand(new Blob([...parts, ...held], { type }), fileNameIn(response) ?? `people-${format}`);
+  handFile(new Blob([...parts, ...held], { type }), fileNameIn(response) ?? `people-${format}`);
   return people;
-}
-
-/** The name that the server gives the file. */
-const fileNameIn = (response: Response): string | undefined =>
-  /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1];
-
-function hand(file: Blob, name: string): void {
-  const url = URL.createObjectURL(file);
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  // The browser has taken it by then.
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

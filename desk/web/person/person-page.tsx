@@ -4,6 +4,7 @@ import { useState, type ReactNode } from 'react';
 
 import { PROOF_PATH, story, type Story } from '#desk/calls/people.ts';
 import { addressOf, CallError } from '#desk/web/ask.ts';
+import { useFile } from '#desk/web/use-file.ts';
 import { Link } from '#desk/web/link.tsx';
 import { Erase, MailAgain, SendGuide, StopMail, type ChangeProps } from '#desk/web/person/changes.tsx';
 import { Correct } from '#desk/web/person/correct.tsx';
@@ -214,17 +215,19 @@ function Consent({ story: { consent, person } }: { readonly story: Story }) {
       </dl>
       {(person.state === 'verified' || person.state === 'suppressed') && (
         <p>
-          <a
-            className={styles.link}
-            href={addressOf(PROOF_PATH, { id: person.id })}
-            target="_blank"
-            rel="noreferrer"
-          >
-            {words.consent.proof}
-          </a>
+          <ProofButton id={person.id} />
         </p>
       )}
     </Section>
+  );
+}
+
+function ProofButton({ id }: { readonly id: string }) {
+  const proof = useFile(addressOf(PROOF_PATH, { id }), 'proof.html', 'show');
+  return (
+    <Button look="text" aria-busy={proof.isPending || undefined} onClick={() => proof.mutate()}>
+      {words.consent.proof}
+    </Button>
   );
 }
 

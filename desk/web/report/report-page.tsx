@@ -5,6 +5,7 @@ import { useEffect, useId, useState } from 'react';
 import { report, type ReportAsked, type ReportShown } from '#desk/calls/figures.ts';
 import { choices } from '#desk/calls/people.ts';
 import { addressOf, ask } from '#desk/web/ask.ts';
+import { useFile } from '#desk/web/use-file.ts';
 import { keyOf, useAsk } from '#desk/web/queries.ts';
 import { Chart } from '#desk/web/report/chart.tsx';
 import {
@@ -16,6 +17,7 @@ import {
 import styles from '#desk/web/report/report-page.module.css';
 import { usePerson } from '#desk/web/person.ts';
 import { go, usePlace } from '#desk/web/router.ts';
+import { Button } from '#desk/web/ui/button.tsx';
 import { FailedState } from '#desk/web/ui/failed-state.tsx';
 import { SelectField, type Option } from '#desk/web/ui/fields.tsx';
 import { Page } from '#desk/web/ui/page.tsx';
@@ -35,16 +37,17 @@ export function ReportPage() {
     // What was shown stays until the other is counted.
     placeholderData: keepPreviousData,
   });
+  const file = useFile(reportFileUrl(asked), 'report.html', 'save');
   const isCounting = isFetching && (data === undefined || isPlaceholderData);
   return (
     <Page
       title={words.title}
       lead={data?.title}
       actions={
-        <a className={styles.download} href={reportFileUrl(asked)} download>
+        <Button aria-busy={file.isPending || undefined} onClick={() => file.mutate()}>
           <DownloadIcon size={16} />
           {words.download}
-        </a>
+        </Button>
       }
     >
       <Choice asked={asked} campaigns={data?.campaigns ?? []} />
