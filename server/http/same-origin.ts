@@ -1,4 +1,4 @@
-// Keeps other sites from posting in a visitor's name. Cookies are SameSite=Lax and bodies must be JSON, so this is the third
+// Keeps other sites from posting in a visitor's name, and from reading in that of a person at the desk. Cookies are SameSite=Lax and bodies must be JSON, so this is the third
 // protection against the same attack, and the one whose refusal says why.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
@@ -6,7 +6,7 @@ import type { SendError } from '#server/http/errors.ts';
 import { API } from '#shared/api.ts';
 
 /**
- * The sender of a request that changes something: our page, our page under another name than that of its address, or another site.
+ * The sender of a request: our page, our page under another name than that of its address, or another site.
  * Browsers send Origin with every POST, and Sec-Fetch-Site (Fetch Metadata, W3C) says how the two sites relate; programs send
  * neither.
  */
@@ -32,7 +32,7 @@ const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
 
 /**
  * Refuses requests of other sites, before their bodies are read.
- * @param page publicUrl: its address. urlSetting: which setting says it; null: none
+ * @param page publicUrl: its address. urlSetting: which setting says it; null: none, the desk on this machine
  */
 export function refuseOtherOrigins(
   app: FastifyInstance,
@@ -42,7 +42,9 @@ export function refuseOtherOrigins(
   const { origin: ours } = new URL(publicUrl);
   let warned = false;
   app.addHook('onRequest', async (request, reply) => {
-    if (request.method === 'GET' || request.method === 'HEAD') return;
+    // At the desk, reading leaves a line in the audit log, and takes the server's time. Its pages can be linked to from anywhere.
+    const mayBeRead = urlSetting === 'PUBLIC_URL' || !request.url.startsWith('/api/');
+    if (mayBeRead && (request.method === 'GET' || request.method === 'HEAD')) return;
     // The link works from anywhere, as mail programs use it (RFC 8058), and without a cookie.
     if (request.routeOptions.url === API.unsubscribe) return;
     const origin = originOf(request, ours);
