@@ -7,7 +7,11 @@ import { codeIn } from '#testing/inbox.ts';
 import type { ServerUnderTest } from '#testing/server-under-test.ts';
 
 export const DESK_URL = 'https://desk.example.com';
-export const DESK_SETTINGS = { DESK_URL, DESK_PEOPLE: 'ada@example.com:all, bob@example.com' };
+export const DESK_SETTINGS = {
+  DESK_URL,
+  DESK_PEOPLE: 'ada@example.com:all, bob@example.com',
+  TRUST_PROXY: '1',
+};
 
 function peopleOf({ config: { desk } }: ServerUnderTest['service']): DeskAppOptions['door'] {
   if (desk === null) throw new Error('This server has no DESK_URL: see DESK_SETTINGS.');

@@ -150,13 +150,15 @@ export const DEFAULT_DESK_PORT = 3001;
 
 /** Who may sign in at the desk: `read` looks; `all` also exports, corrects, erases and suppresses. */
 export type DeskRole = 'read' | 'all';
-const DESK_PERSON = /^([^\s<>@:]+@[^\s<>@:]+)(?::(read|all))?$/;
+/** How a person may sign in at the desk, and what they may do there. */
+type DeskPerson = { readonly role: DeskRole; readonly passkeyOnly: boolean };
+const DESK_PERSON = /^([^\s<>@:]+@[^\s<>@:]+)(?::(read|all))?(:passkey)?$/;
 
 const deskPeople = z.optional(
   z.pipe(
     z.string(),
     z.transform((text, { issues }) => {
-      const people = new Map<string, DeskRole>();
+      const people = new Map<string, DeskPerson>();
       // A complaint repeats no value, so an entry is named by its place.
       const refuse = (why = '') =>
         issues.push({
@@ -166,11 +168,11 @@ const deskPeople = z.optional(
         });
       const parts = listIn(text);
       for (const [index, part] of parts.entries()) {
-        const [, address = '', role = 'read'] = DESK_PERSON.exec(part) ?? [];
+        const [, address = '', role = 'read', passkey] = DESK_PERSON.exec(part) ?? [];
         const email = normaliseEmail(address);
         if (asciiAddress(address) === null) refuse(`: entry ${index + 1} is not one`);
         else if (people.has(email)) refuse(`: entry ${index + 1} repeats one`);
-        else people.set(email, role as DeskRole);
+        else people.set(email, { role: role as DeskRole, passkeyOnly: passkey !== undefined });
       }
       if (parts.length === 0) refuse();
       return people;

@@ -127,6 +127,10 @@ function deskComplaints(present: Present, env: Readonly<Record<string, string | 
     complaints.push(
       'DESK_URL must begin with https. Only an address of this machine may be http, such as http://localhost:3001.',
     );
+  if (url.protocol === 'https:' && ['off', '0', undefined].includes(present['TRUST_PROXY']))
+    complaints.push(
+      'TRUST_PROXY must be set when DESK_URL is https: a proxy stands in front of the desk, and everyone would count as one network. Set TRUST_PROXY=1, or the proxy’s network.',
+    );
   if (BLOCKED_PORTS.has(Number(url.port)))
     complaints.push(`DESK_URL must not name port ${url.port}, which no browser opens.`);
   const port = env['LISTEN_FDS'] ? 0 : Number(present['PORT'] ?? DEFAULT_PORT);

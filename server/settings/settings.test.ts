@@ -525,6 +525,7 @@ describe('settings', () => {
     const env = {
       DESK_URL: 'https://Desk.example.com/',
       DESK_PEOPLE: 'Ada@Example.com:all,  bob@bücher.example',
+      TRUST_PROXY: '1',
     };
     assert.deepEqual(configOf(env).desk, {
       url: 'https://desk.example.com',
@@ -533,12 +534,22 @@ describe('settings', () => {
         ['ada@example.com', 'all'],
         ['bob@xn--bcher-kva.example', 'read'],
       ]),
+      passkeyOnly: new Set(),
     });
+    const only = { ...env, DESK_PEOPLE: 'ada@example.com:all:passkey, bob@example.com:passkey' };
+    assert.deepEqual(configOf(only).desk?.people.get('bob@example.com'), 'read');
+    assert.deepEqual(configOf(only).desk?.passkeyOnly, new Set(['ada@example.com', 'bob@example.com']));
     const page = 'https://guide.example.com';
     for (const [changes, complaint] of [
       [{ DESK_PEOPLE: '' }, /^DESK_PEOPLE must be set too: the addresses that may sign in/],
+      [{ TRUST_PROXY: '' }, /^TRUST_PROXY must be set when DESK_URL is https: .* Set TRUST_PROXY=1, or/],
+      [{ TRUST_PROXY: 'off' }, /^TRUST_PROXY must be set when DESK_URL is https/],
       [{ DESK_PEOPLE: 'ada' }, /^DESK_PEOPLE must be addresses, each once, such as ada@example\.com:all/],
       [{ DESK_PEOPLE: 'ada@example.com:admin' }, /^DESK_PEOPLE must be addresses.*: entry 1 is not one\./],
+      [
+        { DESK_PEOPLE: 'ada@example.com:passkey:all' },
+        /^DESK_PEOPLE must be addresses.*: entry 1 is not one\./,
+      ],
       [{ DESK_PEOPLE: 'ada@example.com, bob.example.com' }, /^DESK_PEOPLE must be .*: entry 2 is not one\./],
       [
         { DESK_PEOPLE: 'bob@example.com, ada@example.com, ADA@example.com:all' },

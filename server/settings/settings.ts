@@ -107,6 +107,8 @@ export type DeskConfig = {
   readonly port: number;
   /** Who may sign in: addresses as they are stored, and roles. */
   readonly people: ReadonlyMap<string, DeskRole>;
+  /** Those of them who get no code once they have a passkey. */
+  readonly passkeyOnly: ReadonlySet<string>;
 };
 
 /** What to do about an address at certain domains: nothing, mark the lead, or refuse it. */
@@ -217,10 +219,16 @@ function dkimOf(settings: Environment): DkimConfig | null {
   return { domainName: DKIM_DOMAIN, keySelector: DKIM_SELECTOR, privateKeyFile: DKIM_PRIVATE_KEY_FILE };
 }
 
-const deskOf = ({ DESK_URL, DESK_PORT, DESK_PEOPLE }: Environment): DeskConfig | null =>
-  DESK_URL === undefined
-    ? null
-    : { url: new URL(DESK_URL).origin, port: DESK_PORT, people: DESK_PEOPLE ?? new Map() };
+function deskOf({ DESK_URL, DESK_PORT, DESK_PEOPLE }: Environment): DeskConfig | null {
+  if (DESK_URL === undefined) return null;
+  const people = [...(DESK_PEOPLE ?? [])];
+  return {
+    url: new URL(DESK_URL).origin,
+    port: DESK_PORT,
+    people: new Map(people.map(([email, { role }]) => [email, role])),
+    passkeyOnly: new Set(people.flatMap(([email, { passkeyOnly }]) => (passkeyOnly ? [email] : []))),
+  };
+}
 
 /**
  * The same settings with every file named in full.
