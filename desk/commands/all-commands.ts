@@ -28,6 +28,7 @@ import { addLost } from '#desk/commands/lost.ts';
 import { addReport } from '#desk/commands/report.ts';
 import { addSendGuide } from '#desk/commands/send-guide.ts';
 import { addShow } from '#desk/commands/show.ts';
+import { addSignOut } from '#desk/commands/sign-out.ts';
 import { addSuppress } from '#desk/commands/suppress.ts';
 import { addWebhooks } from '#desk/commands/webhooks.ts';
 
@@ -116,6 +117,7 @@ async function runCommand(desk: Desk, args: readonly string[]): Promise<void> {
     addWebhooks,
     addOpen,
     addLog,
+    addSignOut,
   ])
     add(program, desk);
   nameHelp(program, program.name());

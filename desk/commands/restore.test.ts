@@ -196,6 +196,25 @@ describe('a restore lets in', () => {
       assert(!readdirSync(path.join(folder, 'data')).some((name) => name.endsWith('.part')));
     }));
 
+  it('no session, sign-in or passkey of the desk, and says so', () =>
+    inFolder(async (folder) => {
+      await makeInstance(folder);
+      const backup = path.join(folder, 'backup.db');
+      change(`
+        insert into desk_sessions values ('s', 'hash', 'ada@example.com', 1, 9e15, '', '');
+        insert into desk_passkeys values ('p', 'ada@example.com', '', 'key', 0, 1, null);
+        insert into desk_sign_ins values ('i', 'b', 'k', null, 's', 0, 1, 9e15, null, null);
+      `)(backup);
+      const done = await deskIn(folder, settings, ['restore', backup]);
+      assert.match(
+        done.notes,
+        /\nThe sessions, sign-ins and passkeys of the desk in the backup were not taken over:/,
+      );
+      using live = new DatabaseSync(path.join(folder, 'data', 'leads.db'), { readOnly: true });
+      for (const table of ['desk_sessions', 'desk_passkeys', 'desk_sign_ins'])
+        assert.equal(live.prepare(`select count(*) as n from ${table}`).get()?.['n'], 0, table);
+    }));
+
   it('what an earlier release left, whichever that was', () =>
     inFolder(async (folder) => {
       const names = Object.keys(MIGRATIONS);

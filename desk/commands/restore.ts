@@ -18,6 +18,7 @@ import { sayContents, sayUnfit } from '#desk/commands/backup.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { fileOf, isInUse, readDeskInstance, type Desk } from '#desk/commands/command.ts';
 import { besideOf, filePlace, orSay } from '#desk/commands/output-file.ts';
+import { deleteDeskAccess, type DeletedAccess } from '#server/db/across/desk-access.ts';
 import { openDatabase } from '#server/db/engine/connect.ts';
 import { COMPANIONS, inspectDatabase, takePlace } from '#server/db/whole/restore.ts';
 import { makePrivateFolder } from '#server/platform/private-files.ts';
@@ -58,7 +59,7 @@ export function addRestore(program: Command, desk: Desk): void {
         if (backup.type !== 'fit')
           throw new CommandFailure(`${file} ${sayUnfit(backup)}. ${ADVICE[backup.type]}`);
         desk.signal.throwIfAborted();
-        const warnings = await bringUpToDate(desk, copy);
+        const { warnings, access } = await bringUpToDate(desk, copy);
         if (isInUse(database))
           throw new CommandFailure(`${live} is in use. Stop the page first; nothing was changed.`);
         desk.signal.throwIfAborted();
@@ -71,6 +72,10 @@ export function addRestore(program: Command, desk: Desk): void {
         });
         desk.note(`${live} is now ${file}, with ${sayContents(backup)}.`);
         if (isKept) desk.note(`What was there before is kept as ${kept}.`);
+        if (access.desk_sessions + access.desk_sign_ins + access.desk_passkeys > 0)
+          desk.note(
+            'The sessions, sign-ins and passkeys of the desk in the backup were not taken over: desk users sign in with a mailed code, and add their passkeys again.',
+          );
         for (const warning of warnings) desk.note(`Warning: ${warning}`);
       } finally {
         for (const part of ['', ...COMPANIONS]) await rm(copy + part, { force: true });
@@ -108,14 +113,18 @@ const statOf = (file: string): Stats | undefined => statSync(file, { throwIfNoEn
 
 /**
  * Opens the service on the copy as the next start would: a secret that does not fit, or a full disk, fails before anything has changed.
- * @returns the warnings of the start
+ * What lets people in at the desk is deleted: whoever could write to a backup could have planted it.
+ * @returns the warnings of the start, and what was deleted
  */
-async function bringUpToDate(desk: Desk, file: string): Promise<readonly string[]> {
+async function bringUpToDate(
+  desk: Desk,
+  file: string,
+): Promise<{ readonly warnings: readonly string[]; readonly access: DeletedAccess }> {
   const copy = openDatabase({ engine: 'sqlite', file }, () => {});
   try {
     const { warnings, close } = await desk.service(copy);
     await close();
-    return warnings;
+    return { warnings, access: await deleteDeskAccess(copy.db) };
   } finally {
     await copy.close();
   }

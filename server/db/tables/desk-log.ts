@@ -28,10 +28,12 @@ export async function addToDeskLog(
     await lockAddress(tx, engine, about);
     if (!(await holds(tx, about))) about = erasedName(pseudonym);
   }
-  await tx
-    .insertInto('desk_log')
-    .values({ ...row, about })
-    .execute();
+  await insertIntoDeskLog(tx, { ...row, about });
+}
+
+/** Adds a line that is about nobody, or about an address that the caller has locked. */
+export async function insertIntoDeskLog(db: Db, row: DeskLogRow): Promise<void> {
+  await db.insertInto('desk_log').values(row).execute();
 }
 
 async function holds(tx: Db, email: string): Promise<boolean> {
@@ -40,6 +42,7 @@ async function holds(tx: Db, email: string): Promise<boolean> {
     or exists (select 1 from imported_leads where email = ${email})
     or exists (select 1 from submissions where email = ${email})
     or exists (select 1 from suppressions where email = ${email})
+    or exists (select 1 from desk_sessions where email = ${email})
   `.execute(tx);
   return rows.length > 0;
 }

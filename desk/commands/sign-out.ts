@@ -1,0 +1,27 @@
+// desk sign-out: ends a person's sessions of the desk in a browser.
+import type { Command } from '@commander-js/extra-typings';
+
+import type { Desk } from '#desk/commands/command.ts';
+import { readAddress } from '#desk/people/held-data.ts';
+import { noteCommand } from '#desk/record/record.ts';
+import { endSessionsOf } from '#server/db/across/desk-access.ts';
+
+export function addSignOut(program: Command, desk: Desk): void {
+  program
+    .command('sign-out')
+    .description('end the sessions of a person at the desk in a browser; their passkeys stay')
+    .argument('<email>')
+    .addHelpText('after', '\nExample:\n  $ npm run -s desk -- sign-out ada@example.com')
+    .action(async (typed) => {
+      const email = readAddress(typed);
+      const service = await desk.service();
+      // Before they end: afterwards, nothing may be held about the address, and the line would leave it out.
+      await noteCommand(service, 'signed-out', email, 'sign-out');
+      const ended = await endSessionsOf(service.database.db, { email, now: service.clock() });
+      desk.note(
+        ended === 0
+          ? `${email} has no session. To keep them out, take the address off DESK_PEOPLE and restart the page.`
+          : `${ended} ${ended === 1 ? 'session' : 'sessions'} of ${email} ${ended === 1 ? 'has' : 'have'} ended. To keep them out, take the address off DESK_PEOPLE and restart the page.`,
+      );
+    });
+}
