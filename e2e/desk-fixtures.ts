@@ -20,7 +20,7 @@ export const PEOPLE = {
 } as const;
 
 /** What a signed-in browser sends. The desk of these tests is at plain http, where a header stands in for the cookie. */
-export type SessionHeader = { readonly [KEPT_BY_BROWSER.session]: string };
+type SessionHeader = { readonly [KEPT_BY_BROWSER.session]: string };
 
 export type DeskSite = {
   readonly site: Site;

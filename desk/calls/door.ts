@@ -94,6 +94,7 @@ export const endSession = post<Record<string, never>>()({
 export const DEEDS = [
   'signed-in',
   'signed-out',
+  'refused',
   'added-passkey',
   'removed-passkey',
   'looked',

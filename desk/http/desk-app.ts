@@ -15,6 +15,7 @@ import { createStoredSessions, type OpenSession, type Place } from '#desk/http/d
 import type { FileAnswer } from '#desk/http/handler.ts';
 import { refuse } from '#desk/http/refuse.ts';
 import { AT_THE_MACHINE, noteDeed, type Actor } from '#desk/record/record.ts';
+import { deleteDeskAccess } from '#server/db/across/desk-access.ts';
 import { createHttp, type HttpOptions } from '#server/http/http.ts';
 import { contentSecurityPolicy, hashOf } from '#server/http/security-headers.ts';
 import type { Service } from '#server/run/service.ts';
@@ -91,7 +92,10 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
   );
   const { app, visitorAddress, sendError } = http;
   const kept = createKeptByBrowser(secrets, door.url);
-  const sessions = door.kind === 'people' ? createStoredSessions(database.db) : door.sessions;
+  const sessions = door.kind === 'people' ? createStoredSessions(database.db, secrets) : door.sessions;
+
+  // Someone who is put back on the list does not find an old session or passkey working.
+  if (door.kind === 'people') await deleteDeskAccess(database.db, [...door.people.keys()]);
 
   app.addHook('onSend', (_request, reply, _payload, done) => {
     if (!reply.hasHeader('cache-control')) void reply.header('cache-control', NO_STORE);

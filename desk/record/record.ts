@@ -7,7 +7,12 @@ import type { Deed, LogEntry } from '#desk/calls/door.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { addressOfPerson } from '#server/db/people/one-person.ts';
 import { lockAddress } from '#server/db/tables/challenges.ts';
-import { addToDeskLog, wasNotedSince, type DeskLogRow } from '#server/db/tables/desk-log.ts';
+import {
+  addToDeskLog,
+  insertIntoDeskLog,
+  wasNotedSince,
+  type DeskLogRow,
+} from '#server/db/tables/desk-log.ts';
 import { MINUTE_MS, isoTime } from '#server/platform/time.ts';
 import type { Service } from '#server/run/service.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
@@ -103,6 +108,24 @@ export const changePerson = <Done>(
     // The person may have been erased before the lock was free.
     const email = await find();
     return email === undefined ? null : change(tx, email, note);
+  });
+
+/** Who tried to sign in without being in DESK_PEOPLE. */
+const STRANGER = 'a stranger';
+
+/** Notes a wrong code or passkey. @param email of the person of DESK_PEOPLE whom it was for */
+export const noteRefused = (
+  tx: Db,
+  { email, from, details, at }: { email: string | null; from: string; details: string; at: number },
+): Promise<void> =>
+  insertIntoDeskLog(tx, {
+    id: uuid({ msecs: at, seq: microseconds() }),
+    at,
+    who: email ?? STRANGER,
+    deed: 'refused',
+    about: null,
+    details,
+    client_address: from,
   });
 
 /** Orders the lines of one process within a millisecond. */

@@ -336,6 +336,7 @@ export const log = {
   deeds: {
     'signed-in': 'Signed in',
     'signed-out': 'Signed out',
+    refused: 'Entered a wrong code or passkey',
     looked: 'Looked',
     exported: 'Exported',
     imported: 'Imported',

@@ -335,7 +335,7 @@ type DeskSignIns = {
 /** A person who is signed in at the desk. The role is not here: DESK_PEOPLE says it at each request. */
 type DeskSessions = {
   id: Fixed<string>;
-  /** SHA-256 of the token in the cookie. */
+  /** HMAC-SHA-256, with a key made from APP_SECRET, of the token and of what else the row says (desk/http/door/sessions.ts). */
   token_hash: Fixed<string>;
   email: Fixed<string>;
   begun_at: Fixed<number>;
@@ -352,8 +352,8 @@ type DeskPasskeys = {
   email: Fixed<string>;
   /** What the person called it. */
   name: Fixed<string>;
-  /** COSE, in base64url. */
-  public_key: Fixed<string>;
+  /** COSE, in base64url, and a signature (desk/http/door/passkeys.ts). */
+  public_key: string;
   /** How often it was used, as its authenticator counts: a copy counts differently. */
   counter: number;
   created_at: Fixed<number>;

@@ -5,7 +5,12 @@ import { hmac, type Secrets } from '#server/secrets/secrets.ts';
 import { CODE_LENGTH } from '#shared/lengths-and-resend-seconds.ts';
 
 /** A stored code: its id and which secret derives it. */
-export type CodeKey = { readonly id: string; readonly secretId: string };
+export type CodeKey = {
+  readonly id: string;
+  readonly secretId: string;
+  /** The person of the desk whom it lets in; absent for a visitor's code. No code is good for another person, nor at the other door. */
+  readonly deskUser?: string;
+};
 
 /**
  * The digits of a code: HMAC-SHA-256 of its id, truncated as RFC 4226, section 5.3, does.
@@ -14,7 +19,10 @@ export type CodeKey = { readonly id: string; readonly secretId: string };
 export function codeDigits(secrets: Secrets, code: CodeKey): string | null {
   const secret = secrets.find(({ id }) => id === code.secretId);
   if (secret === undefined) return null;
-  const digest = hmac(secret.keys['one-time code'], code.id);
+  const digest =
+    code.deskUser === undefined
+      ? hmac(secret.keys['one-time code'], code.id)
+      : hmac(secret.keys['desk code'], `${code.id} ${code.deskUser}`);
   const offset = digest.readUInt8(digest.length - 1) & 0x0f;
   const number = digest.readUInt32BE(offset) & 0x7fffffff;
   return String(number % 10 ** CODE_LENGTH).padStart(CODE_LENGTH, '0');

@@ -15,8 +15,19 @@ import path from 'node:path';
 import { errorCode } from '#server/platform/error-code.ts';
 import { flushFolder, makePrivate, makePrivateFolder } from '#server/platform/private-files.ts';
 
-type Purpose =
-  'one-time code' | 'cookie' | 'reference' | 'proof of work' | 'pseudonym' | 'webhook' | 'consent chain';
+const PURPOSES = [
+  'one-time code',
+  'cookie',
+  'reference',
+  'proof of work',
+  'pseudonym',
+  'webhook',
+  'consent chain',
+  'desk code',
+  'desk session',
+  'desk passkey',
+] as const;
+type Purpose = (typeof PURPOSES)[number];
 
 type Secret = {
   /** Names the secret without revealing it: stored beside each code, so that verifying needs one key, not all. */
@@ -36,6 +47,12 @@ const deriveBytes = (secret: string, purpose: string, bytes: number): Buffer =>
 const deriveKey = (secret: string, purpose: Purpose): KeyObject =>
   createSecretKey(deriveBytes(secret, purpose, KEY_BYTES));
 
+const keysOf = (secret: string): Secret['keys'] =>
+  Object.fromEntries(PURPOSES.map((purpose) => [purpose, deriveKey(secret, purpose)])) as Record<
+    Purpose,
+    KeyObject
+  >;
+
 /**
  * Derives the keys of each secret (HKDF, RFC 5869).
  * @param appSecrets the values of APP_SECRET, newest first; throws when there is none
@@ -43,15 +60,7 @@ const deriveKey = (secret: string, purpose: Purpose): KeyObject =>
 export function deriveSecrets(appSecrets: readonly string[]): Secrets {
   const [first, ...rest] = appSecrets.map((secret): Secret => ({
     id: deriveBytes(secret, 'id', 6).toString('base64url'),
-    keys: {
-      'one-time code': deriveKey(secret, 'one-time code'),
-      cookie: deriveKey(secret, 'cookie'),
-      reference: deriveKey(secret, 'reference'),
-      'proof of work': deriveKey(secret, 'proof of work'),
-      pseudonym: deriveKey(secret, 'pseudonym'),
-      webhook: deriveKey(secret, 'webhook'),
-      'consent chain': deriveKey(secret, 'consent chain'),
-    },
+    keys: keysOf(secret),
   }));
   if (first === undefined) throw new Error('At least one APP_SECRET is needed.');
   return [first, ...rest];
@@ -129,12 +138,15 @@ export function hmac(key: KeyObject, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest();
 }
 
-/** Signs the head of the chain of consents: the newest secret signs, each of them verifies. */
-export const chainSignerOf = (secrets: Secrets) => ({
-  sign: (text: string): string => signatureOf(secrets[0].keys['consent chain'], text),
+/** Signs what the database holds, so that no one who can only write there can make it: the newest secret signs, each of them verifies. */
+export const signerOf = (secrets: Secrets, purpose: 'consent chain' | 'desk session' | 'desk passkey') => ({
+  sign: (text: string): string => signatureOf(secrets[0].keys[purpose], text),
   verifies: (text: string, signature: string): boolean =>
-    secrets.some(({ keys }) => fits(keys['consent chain'], text, signature)),
+    secrets.some(({ keys }) => fits(keys[purpose], text, signature)),
 });
+
+/** Signs the head of the chain of consents. */
+export const chainSignerOf = (secrets: Secrets) => signerOf(secrets, 'consent chain');
 
 const signatureOf = (key: KeyObject, text: string): string => hmac(key, text).toString('base64url');
 

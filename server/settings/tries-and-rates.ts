@@ -131,20 +131,31 @@ export const WEIGHTS = {
 
 /**
  * Signing in at the desk (desk/http/door/sign-in.ts), where a few people come from a few places. Codes live, and asking again is quiet,
- * as for visitors. From one network and, so that strangers cannot fill the database, from all together; to one address in an hour and,
- * `timesInADay` times as many, in a day; and the tries of one code, of which the two newest of a browser are accepted. Whether or not
- * an address is in DESK_PEOPLE, it is counted alike. Nothing lifts them.
+ * as for visitors; all windows slide. Nothing lifts these limits, which are alike for addresses in DESK_PEOPLE and for others:
+ *
+ * - `asksFromNetwork`, and `sendsToAddress` in an hour, `timesInADay` times as many in a day: beyond the latter, the answer is as always,
+ *   and nothing is sent.
+ * - `unsentAsksOfAll`: asks that send nothing, from everybody, which are kept so that they cannot be told from others. Whoever may
+ *   sign in has no part in it, so strangers cannot use up their asks.
+ * - `attempts` of one code, or of one that was sent again; of these, the `acceptedCodes` newest work.
+ * - `codesFromNetwork`: codes from browsers that asked for none. `passkeysFromNetwork`.
+ * - `attemptsInARow`: after so many wrong ones for one person without a right one, OPERATOR_EMAIL gets mail.
+ * - `notedOfStrangers`: wrong attempts that the audit log keeps of those who are not in DESK_PEOPLE.
  */
 export const DESK_SIGN_IN = {
   asksFromNetwork: 30,
-  asksOfAll: 500,
-  triesFromNetwork: 60,
+  unsentAsksOfAll: 500,
+  codesFromNetwork: 60,
+  passkeysFromNetwork: 60,
   windowMs: HOUR_MS,
   sendsToAddress: 5,
-  sendsTimesInADay: 2,
+  timesInADay: 2,
   dayMs: DAY_MS,
-  tries: 5,
+  attempts: 5,
   acceptedCodes: 2,
+  attemptsInARow: 20,
+  inARowMs: 30 * DAY_MS,
+  notedOfStrangers: 100,
 } as const;
 
 /** How long a session of the desk lasts, and for how long the link of `desk open` works. Nothing lifts them. */

@@ -1,32 +1,44 @@
-// Counts the tries of strangers at the door. The counts are in the database, so all processes share them.
-import type { Db } from '#server/db/engine/connect.ts';
-import { countInWindowUpTo } from '#server/db/tables/limit-windows.ts';
+// Counts attempts to sign in, in sliding windows as those of visitors. The counts are in the database, so all processes share them.
+import type { OpenDatabase, Db } from '#server/db/engine/connect.ts';
+import { lockAddress } from '#server/db/tables/challenges.ts';
+import { countInSlidingWindowsUpTo } from '#server/db/tables/limit-windows.ts';
 import { networkOf } from '#server/platform/network-of.ts';
 import { DESK_SIGN_IN } from '#server/settings/tries-and-rates.ts';
 
 export type TooMany = { readonly type: 'too many'; readonly retryAfterSeconds: number };
 
 /**
- * Counts one more of something in its window.
- * @param limit how many a window may have; windowMs: its length
- * @returns null as long as the limit holds
+ * Counts one more of something, in a transaction that compares nothing.
+ * @param key what is counted @param lock by which parallel attempts wait for each other; `key` if not given
+ * @param limits how many each window may have
+ * @returns null as long as every limit holds
  */
 export async function countUpTo(
-  db: Db,
-  key: string,
-  limits: { readonly limit: number; readonly windowMs: number },
+  tx: Db,
+  engine: OpenDatabase['engine'],
+  { key, lock = key }: { readonly key: string; readonly lock?: string },
+  limits: readonly { readonly limit: number; readonly windowMs: number }[],
   now: number,
 ): Promise<TooMany | null> {
-  const full = await countInWindowUpTo(db, `desk ${key}`, limits, now);
-  if (full === null) return null;
-  return { type: 'too many', retryAfterSeconds: Math.max(1, Math.ceil((full.endsAt - now) / 1000)) };
-}
-
-/** Counts a try of a network, with a code or with a passkey. */
-export const countTryFrom = (db: Db, from: string, now: number): Promise<TooMany | null> =>
-  countUpTo(
-    db,
-    `tries: ${networkOf(from)}`,
-    { limit: DESK_SIGN_IN.triesFromNetwork, windowMs: DESK_SIGN_IN.windowMs },
+  await lockAddress(tx, engine, `desk ${lock}`);
+  const full = await countInSlidingWindowsUpTo(
+    tx,
+    limits.map(({ limit, windowMs }) => ({ limit, window: { key: `desk ${key} ${windowMs}`, windowMs } })),
     now,
   );
+  if (full === null) return null;
+  return { type: 'too many', retryAfterSeconds: Math.max(1, Math.ceil((full.hasRoomAt - now) / 1000)) };
+}
+
+/** The same for what one network may do in an hour. */
+export const countFrom = (
+  tx: Db,
+  engine: OpenDatabase['engine'],
+  what: 'asks' | 'codes' | 'passkeys',
+  from: string,
+  now: number,
+): Promise<TooMany | null> => {
+  const { asksFromNetwork, codesFromNetwork, passkeysFromNetwork, windowMs } = DESK_SIGN_IN;
+  const limit = { asks: asksFromNetwork, codes: codesFromNetwork, passkeys: passkeysFromNetwork }[what];
+  return countUpTo(tx, engine, { key: `${what}: ${networkOf(from)}` }, [{ limit, windowMs }], now);
+};

@@ -3,8 +3,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 
+import type { LogEntry } from '#desk/calls/door.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { createDeskBrowser, DESK_SETTINGS, signInAtDesk, withDesk } from '#testing/desk-under-test.ts';
+import { desk as commandOfDesk } from '#testing/desk.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
@@ -25,7 +27,7 @@ for (const engine of ENGINES) {
           assert.deepEqual([asked.statusCode, asked.json()], [200, { resendSeconds: 60 }]);
           const mail = await server.inbox.waitForMail(ADA);
           const code = codeIn(mail);
-          assert.match(mail.parsed.subject ?? '', /is your code for the desk of/);
+          assert.match(mail.parsed.subject ?? '', /^Your code for the desk of [^\d]+$/);
           assert.match(mail.parsed.text ?? '', /Type it at desk\.example\.com/);
 
           assert.equal(
@@ -113,9 +115,21 @@ for (const engine of ENGINES) {
             },
             { door: { kind: 'people', ...desk, people: new Map([[ADA, 'all']]) } },
           );
-          assert.equal((await bob.get('/api/me')).statusCode, 200);
+          assert.equal((await bob.get('/api/me')).statusCode, 401, 'also when he is put back');
+          await signInAtDesk(server, bob, BOB, 2);
           await server.advance(12 * 3_600);
           assert.equal((await bob.get('/api/me')).statusCode, 401);
+          await signInAtDesk(server, bob, BOB, 3);
+          const { notes } = await commandOfDesk(server.service, ['sign-out', BOB]);
+          assert.match(notes, /^1 session of bob@example\.com has ended\./);
+          assert.equal((await bob.get('/api/me')).statusCode, 401, 'ended by a command');
+          const { out } = await commandOfDesk(server.service, ['log', '--json']);
+          const { who, deed, about } = (JSON.parse(out) as LogEntry[]).at(-1)!;
+          assert.deepEqual([who, deed, about], ['command line', 'signed-out', BOB]);
+          assert.match(
+            (await commandOfDesk(server.service, ['sign-out', BOB])).notes,
+            /^bob@example\.com has no session\./,
+          );
         });
       }));
   });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
+import { noteUse } from '#server/db/tables/desk-passkeys.ts';
 import { createAuthenticator } from '#testing/authenticator.ts';
 import { ENGINES } from '#testing/databases.ts';
 import {
@@ -47,6 +48,11 @@ for (const engine of ENGINES) {
           assert.equal(stolen.headers['x-error-code'], 'wrong-passkey', 'for the person who began it alone');
           const added = await ada.post('/api/passkeys/add', { name: 'Laptop', credential });
           assert.equal(added.statusCode, 200, added.body);
+          const told = await server.inbox.waitForMail(ADA, 2);
+          assert.equal(
+            told.parsed.subject,
+            'A passkey was added for you at the desk of Master AI-Powered Outreach',
+          );
           assert.equal((await ada.post('/api/passkeys/add', { name: 'Laptop', credential })).statusCode, 400);
 
           const laptop = createDeskBrowser(app, '203.0.113.8');
@@ -153,6 +159,12 @@ for (const engine of ENGINES) {
           await server.database.db.updateTable('desk_passkeys').set({ counter: 1_000 }).execute();
           assert.equal(await enter(key.get(await optionsOf(browser, ENTER))), 'wrong-passkey', 'a copy');
           await server.database.db.updateTable('desk_passkeys').set({ counter: 0 }).execute();
+          assert.equal(await enter(key.get(await optionsOf(browser, ENTER))), 'in');
+          const { db } = server.database;
+          const before = await db.selectFrom('desk_passkeys').selectAll().executeTakeFirstOrThrow();
+          const use = { id: key.id, publicKey: before.public_key, now: server.now() };
+          for (const counter of [0, before.counter - 1, before.counter])
+            assert.equal(await noteUse(db, { ...use, counter }), false, 'a use that another has overtaken');
           await withDesk(
             server,
             async (without) => {
@@ -162,7 +174,8 @@ for (const engine of ENGINES) {
             },
             { door: { kind: 'people', ...server.config.desk!, people: new Map([[BOB, 'read']]) } },
           );
-          assert.equal(await enter(key.get(await optionsOf(browser, ENTER))), 'in');
+          const putBack = await enter(key.get(await optionsOf(browser, ENTER)));
+          assert.equal(putBack, 'wrong-passkey', 'put back on DESK_PEOPLE');
         }),
       ));
   });

@@ -9,10 +9,13 @@ import {
   verifyRegistrationResponse,
 } from '@simplewebauthn/server';
 
+import { v7 as uuid } from 'uuid';
+
 import type { Asked } from '#desk/calls/call.ts';
 import type * as calls from '#desk/calls/passkeys.ts';
 import type { Passkey, PasskeyOptions } from '#desk/calls/passkeys.ts';
-import { countTryFrom, type TooMany } from '#desk/http/door/counted.ts';
+import { countFrom, type TooMany } from '#desk/http/door/counted.ts';
+import { forgiveWrongAttempts, noteWrongAttempt } from '#desk/http/door/wrong-attempts.ts';
 import { beginSession, type Place } from '#desk/http/door/sessions.ts';
 import {
   deletePasskey,
@@ -20,13 +23,16 @@ import {
   insertPasskey,
   noteUse,
   passkeysOf,
+  type DeskPasskey,
 } from '#server/db/tables/desk-passkeys.ts';
 import { countInWindow } from '#server/db/tables/limit-windows.ts';
 import { isoTime, MINUTE_MS } from '#server/platform/time.ts';
 import type { Service } from '#server/run/service.ts';
+import { queueNotice } from '#server/mail/letters/breaker-notice.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
-import { sign, unsign } from '#server/secrets/secrets.ts';
+import { sign, signerOf, unsign } from '#server/secrets/secrets.ts';
 import type { DeskConfig } from '#server/settings/settings.ts';
+import { asciiAddress } from '#shared/lead.ts';
 
 const CHALLENGE_MS = 5 * MINUTE_MS;
 const CHALLENGE_BYTES = 32;
@@ -61,6 +67,14 @@ export function createPasskeys(service: Service, { url, people }: DeskConfig): P
   const { database, secrets, clock, campaign } = service;
   const { db } = database;
   const rpID = new URL(url).hostname;
+  const signer = signerOf(secrets, 'desk passkey');
+  /** A key as it is stored: with a signature, so that nobody adds one or gives it another owner without APP_SECRET. */
+  const signedKey = (owner: { id: string; email: string }, publicKey: string): string =>
+    `${publicKey}.${signer.sign(JSON.stringify([owner.id, owner.email, publicKey]))}`;
+  const keyIn = ({ id, email, public_key: signed }: DeskPasskey): string | null => {
+    const [publicKey = '', signature = ''] = signed.split('.');
+    return signer.verifies(JSON.stringify([id, email, publicKey]), signature) ? publicKey : null;
+  };
 
   const newChallenge = (purpose: Purpose): { challenge: string; signed: string } => {
     const challenge = randomBytes(CHALLENGE_BYTES).toString('base64url');
@@ -80,6 +94,11 @@ export function createPasskeys(service: Service, { url, people }: DeskConfig): P
     const key = createHash('sha256').update(challenge).digest('base64url');
     const { count } = await countInWindow(db, `desk passkey: ${key}`, CHALLENGE_MS, now);
     return count === 1 ? challenge : null;
+  };
+  const wrong = async (email: string | null, from: string): Promise<EnterOutcome> => {
+    const listed = email !== null && people.has(email) ? email : null;
+    await noteWrongAttempt(service, { email: listed, from, with: 'passkey' });
+    return { type: 'wrong passkey' };
   };
   // Authenticators keep it; it must not be the address (WebAuthn, section 14.6.1).
   const handleOf = (email: string) => Uint8Array.from(Buffer.from(pseudonymsOf(secrets, email)[0]));
@@ -123,14 +142,30 @@ export function createPasskeys(service: Service, { url, people }: DeskConfig): P
       }).catch(() => null);
       if (result?.verified !== true) return false;
       const { id, publicKey, counter } = result.registrationInfo.credential;
-      return insertPasskey(db, {
-        id,
-        email,
-        name,
-        public_key: Buffer.from(publicKey).toString('base64url'),
-        counter,
-        created_at: clock(),
+      const now = clock();
+      const isNew = await db.transaction().execute(async (tx) => {
+        const passkey = {
+          id,
+          email,
+          name,
+          public_key: signedKey({ id, email }, Buffer.from(publicKey).toString('base64url')),
+          counter,
+          created_at: now,
+        };
+        if (!(await insertPasskey(tx, passkey))) return false;
+        await queueNotice(tx, {
+          id: uuid({ msecs: now }),
+          recipient: asciiAddress(email) ?? email,
+          subject: `A passkey was added for you at the desk of ${campaign.site.title}`,
+          text:
+            `From now on, a passkey signs in as you at ${url}. If you did not add it, remove it there on the page Account, ` +
+            'end your other sessions, and tell the person who runs the page.',
+          now,
+        });
+        return true;
       });
+      service.mail.wake();
+      return isNew;
     },
 
     remove: (email, id) => deletePasskey(db, { id, email }),
@@ -147,13 +182,16 @@ export function createPasskeys(service: Service, { url, people }: DeskConfig): P
 
     enter: async ({ credential, signed, from, browser }) => {
       const now = clock();
-      const tooMany = await countTryFrom(db, from, now);
+      const tooMany = await db
+        .transaction()
+        .execute((tx) => countFrom(tx, database.engine, 'passkeys', from, now));
       if (tooMany !== null) return tooMany;
       const challenge = await takeChallenge(signed, 'enter');
       const known = await findPasskey(db, credential.id);
-      if (challenge === null || known === undefined || !people.has(known.email))
-        return { type: 'wrong passkey' };
-      const { id, email, public_key: publicKey, counter } = known;
+      const publicKey = known === undefined ? null : keyIn(known);
+      if (challenge === null || known === undefined || publicKey === null || !people.has(known.email))
+        return wrong(known?.email ?? null, from);
+      const { id, email, counter } = known;
       const result = await verifyAuthenticationResponse({
         response: credential as never,
         expectedChallenge: challenge,
@@ -162,13 +200,16 @@ export function createPasskeys(service: Service, { url, people }: DeskConfig): P
         requireUserVerification: true,
         credential: { id, publicKey: Uint8Array.from(Buffer.from(publicKey, 'base64url')), counter },
       }).catch(() => null);
-      if (result?.verified !== true) return { type: 'wrong passkey' };
+      if (result?.verified !== true) return wrong(email, from);
       const { newCounter } = result.authenticationInfo;
       const token = await db.transaction().execute(async (tx) => {
-        await noteUse(tx, { id, counter: newCounter, now });
-        return beginSession(tx, { email, from, browser, now });
+        // Signed anew, so that the passkey outlives a change of APP_SECRET.
+        const use = { id, counter: newCounter, publicKey: signedKey(known, publicKey), now };
+        if (!(await noteUse(tx, use))) return null;
+        await forgiveWrongAttempts(tx, service, email);
+        return beginSession(tx, secrets, { email, from, browser, now });
       });
-      return { type: 'in', token, email };
+      return token === null ? wrong(email, from) : { type: 'in', token, email };
     },
   };
 }

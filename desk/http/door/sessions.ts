@@ -11,6 +11,7 @@ import {
   sessionsOf,
   type DeskSession,
 } from '#server/db/tables/desk-sessions.ts';
+import { signerOf, type Secrets } from '#server/secrets/secrets.ts';
 import { DESK_SESSION_MS } from '#server/settings/tries-and-rates.ts';
 
 export type OpenSession = {
@@ -41,32 +42,45 @@ export type Sessions = {
 export const hashOf = (token: string): string => createHash('sha256').update(token).digest('base64url');
 const newToken = (): string => randomBytes(32).toString('base64url');
 
+/** What is signed in place of storing the token: nobody makes, renames or prolongs a session without APP_SECRET. */
+const signedText = (
+  { id, email, ends_at: endsAt }: Pick<DeskSession, 'id' | 'email' | 'ends_at'>,
+  secret: string,
+) => JSON.stringify([id, email, endsAt, secret]);
+
 /** Makes the sessions of people who signed in. */
-export const createStoredSessions = (db: Db): Sessions => ({
-  find: async (token, now) => {
-    const row = await findSession(db, { tokenHash: hashOf(token), now });
-    return row === undefined ? null : openSessionOf(row);
-  },
-  of: async (email, now) => (email === null ? [] : (await sessionsOf(db, { email, now })).map(openSessionOf)),
-  end: async ({ id, email }) => email !== null && deleteSession(db, { id, email }),
-});
+export function createStoredSessions(db: Db, secrets: Secrets): Sessions {
+  const { verifies } = signerOf(secrets, 'desk session');
+  return {
+    find: async (token, now) => {
+      const [id = '', secret = ''] = token.split('.');
+      const row = await findSession(db, { id, now });
+      return row !== undefined && verifies(signedText(row, secret), row.token_hash)
+        ? openSessionOf(row)
+        : null;
+    },
+    of: async (email, now) =>
+      email === null ? [] : (await sessionsOf(db, { email, now })).map(openSessionOf),
+    end: async ({ id, email }) => email !== null && deleteSession(db, { id, email }),
+  };
+}
 
 /** Begins the session of a person. @returns its token, which is stored nowhere */
 export async function beginSession(
   tx: Db,
+  secrets: Secrets,
   { email, from, browser, now }: Place & { readonly email: string; readonly now: number },
 ): Promise<string> {
-  const token = newToken();
+  const secret = newToken();
+  const session = { id: uuid({ msecs: now }), email, ends_at: now + DESK_SESSION_MS };
   await insertSession(tx, {
-    id: uuid({ msecs: now }),
-    token_hash: hashOf(token),
-    email,
+    ...session,
+    token_hash: signerOf(secrets, 'desk session').sign(signedText(session, secret)),
     begun_at: now,
-    ends_at: now + DESK_SESSION_MS,
     client_address: from,
     browser,
   });
-  return token;
+  return `${session.id}.${secret}`;
 }
 
 const openSessionOf = (row: DeskSession): OpenSession => ({

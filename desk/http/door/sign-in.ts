@@ -1,31 +1,35 @@
 // Signing in with a mailed code. Every address gets the same answer after the same statements: a row is made for each, and who is in
-// DESK_PEOPLE shows only in a value of it. The mail is queued later, at a moment that no answer waits for.
+// DESK_PEOPLE shows only in a value of it, as does whether a limit lets a code be sent. The mail is queued later, at a moment that no
+// answer waits for.
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 
 import { v7 as uuid } from 'uuid';
 
-import { countTryFrom, countUpTo, type TooMany } from '#desk/http/door/counted.ts';
+import { countFrom, countUpTo, type TooMany } from '#desk/http/door/counted.ts';
 import { beginSession, type Place } from '#desk/http/door/sessions.ts';
+import { forgiveWrongAttempts, noteWrongAttempt } from '#desk/http/door/wrong-attempts.ts';
 import { isRecent } from '#server/db/engine/clocks.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { lockAddress } from '#server/db/tables/challenges.ts';
+import { passkeysOf } from '#server/db/tables/desk-passkeys.ts';
 import {
   countTry,
+  endSignIns,
   insertSignIn,
   openSignIns,
   takeSignIn,
   takeUnmailed,
+  type DeskSignIn,
 } from '#server/db/tables/desk-sign-ins.ts';
 import { queueDeskCodeMail } from '#server/mail/letters/desk-code-mail.ts';
-import { networkOf } from '#server/platform/network-of.ts';
 import { startWakeLoop } from '#server/platform/wake-loop.ts';
 import type { Service } from '#server/run/service.ts';
 import { findCode } from '#server/secrets/one-time-code.ts';
 import { pseudonymsOf } from '#server/secrets/pseudonyms.ts';
 import type { DeskConfig } from '#server/settings/settings.ts';
 import { DESK_SIGN_IN } from '#server/settings/tries-and-rates.ts';
-import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
+import { normaliseEmail } from '#shared/lead.ts';
 
 type AskOutcome = { readonly type: 'asked'; readonly resendSeconds: number } | TooMany;
 
@@ -45,13 +49,16 @@ export type SignIn = {
   readonly stop: () => Promise<void>;
 };
 
+/** Sign-ins of one browser that are looked at, the newest first. */
+const MOST_OPEN = DESK_SIGN_IN.asksFromNetwork;
+
 /** Milliseconds after an ask at which its mail is queued: when the database is busy with it says nothing about the ask. */
 const MAIL_AFTER_MS = { least: 100, most: 600 } as const;
 /** After a failure, unless the next ask comes first. */
 const TRIED_AGAIN_MS = 10_000;
 
 /** Makes the sign-in of the people of DESK_PEOPLE. */
-export function createSignIn(service: Service, { url, people }: DeskConfig): SignIn {
+export function createSignIn(service: Service, { url, people, passkeyOnly }: DeskConfig): SignIn {
   const { database, secrets, clock, config, limits, logger } = service;
   const { db, engine } = database;
   const { host } = new URL(url);
@@ -62,48 +69,67 @@ export function createSignIn(service: Service, { url, people }: DeskConfig): Sig
   ): Promise<AskOutcome> => {
     const email = normaliseEmail(typed);
     const [key] = pseudonymsOf(secrets, email);
-    const { windowMs, dayMs, sendsToAddress, sendsTimesInADay, asksFromNetwork, asksOfAll } = DESK_SIGN_IN;
-    const tooMany =
-      (await countUpTo(tx, `asks: ${networkOf(from)}`, { limit: asksFromNetwork, windowMs }, now)) ??
-      (await countUpTo(tx, 'asks of all', { limit: asksOfAll, windowMs }, now));
+    const { windowMs, dayMs, sendsToAddress, timesInADay, unsentAsksOfAll, attempts } = DESK_SIGN_IN;
+    const tooMany = await countFrom(tx, engine, 'asks', from, now);
     if (tooMany !== null) return tooMany;
     await lockAddress(tx, engine, email);
-    const [before] = await openSignIns(tx, { browserId, most: 1, now });
+    const open = await openSignIns(tx, { browserId, most: MOST_OPEN, now });
+    const before = open.find(({ address_key: asked }) => asked === key);
+    const isExhausted = before !== undefined && before.wrong_tries >= attempts;
     const asked: AskOutcome = { type: 'asked', resendSeconds: config.resendSeconds };
     if (
-      before?.address_key === key &&
-      before.wrong_tries < DESK_SIGN_IN.tries &&
+      before === open[0] &&
+      before !== undefined &&
+      !isExhausted &&
       isRecent(before.created_at, limits.resendQuietMs, now)
     )
       return asked;
-    const tooManySends =
-      (await countUpTo(tx, `codes: ${key}`, { limit: sendsToAddress, windowMs }, now)) ??
-      (await countUpTo(
-        tx,
-        `codes in a day: ${key}`,
-        { limit: sendsToAddress * sendsTimesInADay, windowMs: dayMs },
-        now,
-      ));
-    if (tooManySends !== null) return tooManySends;
+    if (isExhausted) await endSignIns(tx, { browserId, addressKey: key, now });
+    const mayUseCode = (await maySignInByCode(tx, email)) && people.has(email);
+    const tooManySends = await countUpTo(
+      tx,
+      engine,
+      { key: `codes: ${key}` },
+      [
+        { limit: sendsToAddress, windowMs },
+        { limit: sendsToAddress * timesInADay, windowMs: dayMs },
+      ],
+      now,
+    );
+    const isSent = mayUseCode && tooManySends === null;
+    const tooManyAsks = await countUpTo(
+      tx,
+      engine,
+      // One lock for both: otherwise, in a flood of strangers, only they would wait.
+      { key: isSent ? 'sent asks' : 'unsent asks', lock: 'asks' },
+      [{ limit: isSent ? Number.MAX_SAFE_INTEGER : unsentAsksOfAll, windowMs }],
+      now,
+    );
+    if (tooManyAsks !== null) return asked;
     await insertSignIn(tx, {
       id: uuid({ msecs: now }),
       browser_id: browserId,
       address_key: key,
-      email: people.has(email) ? email : null,
+      email: isSent ? email : null,
       secret_id: secrets[0].id,
+      // Sending a code again gives no attempt back.
+      wrong_tries: before === undefined || isExhausted ? 0 : before.wrong_tries,
       created_at: now,
       expires_at: now + config.codeTtlSeconds * 1000,
     });
     return asked;
   };
 
+  /** Whether a code lets this person in: not one of passkeys alone, unless they still have to add the first. */
+  const maySignInByCode = async (tx: Db, email: string): Promise<boolean> =>
+    (await passkeysOf(tx, email)).length === 0 || !passkeyOnly.has(email);
+
   const queueMails = async (): Promise<void> => {
     const now = clock();
     await db.transaction().execute(async (tx) => {
       for (const { id: signInId, email } of await takeUnmailed(tx, now)) {
         if (email === null) continue;
-        const recipient = asciiAddress(email) ?? email;
-        await queueDeskCodeMail(tx, { id: uuid({ msecs: now }), recipient, signInId, host, now });
+        await queueDeskCodeMail(tx, { id: uuid({ msecs: now }), email, signInId, host, now });
       }
     });
     service.mail.wake();
@@ -138,32 +164,47 @@ export function createSignIn(service: Service, { url, people }: DeskConfig): Sig
     enter: async (code, { browserId, from, browser }) => {
       const now = clock();
       const counted = await db.transaction().execute(async (tx) => {
-        const { acceptedCodes, tries } = DESK_SIGN_IN;
-        const tooMany = await countTryFrom(tx, from, now);
-        if (tooMany !== null) return tooMany;
-        const open = await openSignIns(tx, {
-          browserId: browserId ?? randomUUID(),
-          most: acceptedCodes,
-          now,
-        });
-        const hasTries = await countTry(tx, { id: open[0]?.id ?? randomUUID(), most: tries });
-        return { type: 'counted', open, hasTries } as const;
+        const open = await openSignIns(tx, { browserId: browserId ?? randomUUID(), most: MOST_OPEN, now });
+        const [newest] = open;
+        if (newest !== undefined) {
+          const hasAttempts = await countTry(tx, { id: newest.id, most: DESK_SIGN_IN.attempts });
+          return { type: 'counted', open, hasAttempts } as const;
+        }
+        if (browserId === null) {
+          const tooMany = await countFrom(tx, engine, 'codes', from, now);
+          return tooMany ?? ({ type: 'counted', open, hasAttempts: true } as const);
+        }
+        // As many as with a code: the answers do not show whether the browser waits for one.
+        const limit = { limit: DESK_SIGN_IN.attempts, windowMs: config.codeTtlSeconds * 1000 };
+        const hasAttempts =
+          (await countUpTo(tx, engine, { key: `browser: ${browserId}` }, [limit], now)) === null;
+        return { type: 'counted', open, hasAttempts } as const;
       });
       if (counted.type === 'too many') return counted;
+      if (!counted.hasAttempts) return { type: 'no tries left' };
       const [newest] = counted.open;
-      if (newest !== undefined && !counted.hasTries) return { type: 'no tries left' };
+      const nameOf = ({ email }: DeskSignIn) => (email !== null && people.has(email) ? email : null);
       // A code that was asked for with another address, or with one that is not in DESK_PEOPLE (any more), is compared with nothing.
-      const candidates = counted.open.flatMap((signIn) =>
-        signIn.address_key === newest?.address_key && signIn.email !== null && people.has(signIn.email)
-          ? [{ ...signIn, email: signIn.email, secretId: signIn.secret_id }]
-          : [],
-      );
+      const candidates = counted.open
+        .flatMap((signIn) => {
+          const deskUser = nameOf(signIn);
+          return signIn.address_key === newest?.address_key && deskUser !== null
+            ? [{ ...signIn, deskUser, secretId: signIn.secret_id }]
+            : [];
+        })
+        .slice(0, DESK_SIGN_IN.acceptedCodes);
       const found = findCode(secrets, candidates, code, DESK_SIGN_IN.acceptedCodes);
-      if (found === null) return { type: 'wrong code' };
-      const { email } = found;
+      if (found === null) {
+        const email = newest === undefined ? null : nameOf(newest);
+        await noteWrongAttempt(service, { email, from, with: 'code' });
+        return { type: 'wrong code' };
+      }
+      const { deskUser: email } = found;
       return db.transaction().execute(async (tx): Promise<EnterOutcome> => {
-        if (!(await takeSignIn(tx, found, now))) return { type: 'wrong code' };
-        return { type: 'in', token: await beginSession(tx, { email, from, browser, now }), email };
+        if (!(await maySignInByCode(tx, email)) || !(await takeSignIn(tx, found, now)))
+          return { type: 'wrong code' };
+        await forgiveWrongAttempts(tx, service, email);
+        return { type: 'in', token: await beginSession(tx, secrets, { email, from, browser, now }), email };
       });
     },
 

@@ -30,12 +30,22 @@ export const passkeysOf = (db: Db, email: string): Promise<DeskPasskey[]> =>
     .orderBy('id')
     .execute();
 
-/** Notes that a passkey was used. @param counter as its authenticator counts */
+/**
+ * Notes that a passkey was used.
+ * @param use counter: as its authenticator counts; 0 where it does not. publicKey: as it is to be stored
+ * @returns false when another use has counted as far: one of the two is a copy
+ */
 export async function noteUse(
   tx: Db,
-  { id, counter, now }: { id: string; counter: number; now: number },
-): Promise<void> {
-  await tx.updateTable('desk_passkeys').set({ counter, used_at: now }).where('id', '=', id).execute();
+  { id, counter, publicKey, now }: { id: string; counter: number; publicKey: string; now: number },
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('desk_passkeys')
+    .set({ counter, public_key: publicKey, used_at: now })
+    .where('id', '=', id)
+    .where((eb) => (counter === 0 ? eb('counter', '=', 0) : eb('counter', '<', counter)))
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
 }
 
 /** Removes a passkey of a person. @returns false when they have no such passkey */

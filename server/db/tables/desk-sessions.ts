@@ -1,4 +1,4 @@
-// Sessions of the desk in a browser, each under the hash of its token. An ended one is deleted.
+// Sessions of the desk in a browser. An ended one is deleted.
 import type { Selectable } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
@@ -11,15 +11,15 @@ export async function insertSession(db: Db, session: DeskSession): Promise<void>
   await db.insertInto('desk_sessions').values(session).execute();
 }
 
-/** The session of a token that has not ended. @param now milliseconds since 1970 */
+/** A session that has not ended. @param now milliseconds since 1970 */
 export const findSession = (
   db: Db,
-  { tokenHash, now }: { tokenHash: string; now: number },
+  { id, now }: { id: string; now: number },
 ): Promise<DeskSession | undefined> =>
   db
     .selectFrom('desk_sessions')
     .select(columnsOf('desk_sessions'))
-    .where('token_hash', '=', tokenHash)
+    .where('id', '=', id)
     .where('ends_at', '>', now)
     .executeTakeFirst();
 

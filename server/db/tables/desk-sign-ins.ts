@@ -8,7 +8,7 @@ import type { Schema } from '#server/db/schema.ts';
 
 export type DeskSignIn = Selectable<Schema['desk_sign_ins']>;
 
-type NewSignIn = Omit<DeskSignIn, 'wrong_tries' | 'mailed_at' | 'used_at'>;
+type NewSignIn = Omit<DeskSignIn, 'mailed_at' | 'used_at'>;
 
 export async function insertSignIn(db: Db, signIn: NewSignIn): Promise<void> {
   await db.insertInto('desk_sign_ins').values(signIn).execute();
@@ -39,6 +39,20 @@ export async function countTry(db: Db, { id, most }: { id: string; most: number 
     .where('wrong_tries', '<', most)
     .executeTakeFirstOrThrow();
   return numUpdatedRows > 0n;
+}
+
+/** Ends a browser's sign-ins with an address: they have used up their tries. */
+export async function endSignIns(
+  tx: Db,
+  { browserId, addressKey, now }: { browserId: string; addressKey: string; now: number },
+): Promise<void> {
+  await tx
+    .updateTable('desk_sign_ins')
+    .set({ expires_at: now })
+    .where('browser_id', '=', browserId)
+    .where('address_key', '=', addressKey)
+    .where('expires_at', '>', now)
+    .execute();
 }
 
 /** Marks a sign-in as used, and ends the others of its browser. @returns false when another call has just used it */

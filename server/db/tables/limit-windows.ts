@@ -223,6 +223,29 @@ export async function readSlidingWindows(
   });
 }
 
+/**
+ * Counts one event in each of several sliding windows if all of them have room, and in none if not. Calls for the same windows must
+ * hold a lock between them (lockAddress), or parallel ones may all find the last room.
+ * @returns when there is room again; null when the event was counted
+ */
+export async function countInSlidingWindowsUpTo(
+  db: Db,
+  limited: readonly { readonly window: SlidingWindow; readonly limit: number }[],
+  now: number,
+): Promise<{ readonly hasRoomAt: number } | null> {
+  const windows = limited.map(({ window }) => window);
+  const counts: readonly SlidingCount[] = await readSlidingWindows(db, windows, now);
+  const hasRoomAt = Math.max(...limited.map(({ limit }, at) => counts[at]!.hasRoomAt(limit)));
+  if (hasRoomAt > now) return { hasRoomAt };
+  await countInSlidingWindows(db, windows, now);
+  return null;
+}
+
+/** Forgets what a window has counted. */
+export async function endWindow(db: Db, key: string): Promise<void> {
+  await db.deleteFrom('limit_windows').where('key', '=', key).execute();
+}
+
 /** Uncounts an event of this moment: a right code is not a wrong try. */
 export async function uncountInSlidingWindows(
   db: Db,

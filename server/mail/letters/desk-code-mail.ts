@@ -8,15 +8,20 @@ import { queueMessage } from '#server/db/tables/outbox.ts';
 import { letterhead, letterHtml, paragraph } from '#server/mail/letters/letter-html.ts';
 import type { Letter, LetterKind } from '#server/mail/letters/letter-kind.ts';
 import { codeDigits } from '#server/secrets/one-time-code.ts';
+import { asciiAddress } from '#shared/lead.ts';
 
 const Payload = z.object({ signInId: z.string(), host: z.string() });
 
-/** Queues the mail with the code of a sign-in. @param host of DESK_URL */
+/** The address of a person of DESK_PEOPLE, as mail servers take it. */
+const recipientOf = (email: string): string => asciiAddress(email) ?? email;
+
+/** Queues the mail with the code of a sign-in. @param email of a person of DESK_PEOPLE @param host of DESK_URL */
 export async function queueDeskCodeMail(
   tx: Db,
-  mail: { id: string; recipient: string; signInId: string; host: string; now: number },
+  mail: { id: string; email: string; signInId: string; host: string; now: number },
 ): Promise<void> {
-  const { id, recipient, signInId, host, now } = mail;
+  const { id, email, signInId, host, now } = mail;
+  const recipient = recipientOf(email);
   await queueMessage(tx, { id, recipient, now, kind: 'desk-code', payload: { signInId, host } });
 }
 
@@ -28,7 +33,10 @@ export const deskCodeKind: LetterKind = {
     const { signInId, host } = Payload.parse(JSON.parse(row.payload));
     const signIn = await findSignIn(db, signInId);
     if (signIn === undefined || signIn.used_at !== null || signIn.expires_at <= now) return null;
-    const digits = codeDigits(secrets, { id: signIn.id, secretId: signIn.secret_id });
+    const { id, secret_id: secretId, email } = signIn;
+    // The row of the mail may say another recipient than the sign-in: its code is for that person alone.
+    if (email === null || row.recipient !== recipientOf(email)) return null;
+    const digits = codeDigits(secrets, { id, secretId, deskUser: email });
     if (digits === null) return null;
     const minutes = Math.max(1, Math.ceil((signIn.expires_at - now) / 60_000));
     return composeDeskCodeEmail({ digits, host, title, minutes });
@@ -53,7 +61,8 @@ function composeDeskCodeEmail({
     `It is valid for ${minutes} ${minutes === 1 ? 'minute' : 'minutes'} and works once. No one who works for you needs it: give it to no one.`,
     'If you did not ask for a code, someone typed your address at the desk. Without this code they cannot get in.',
   ];
-  const subject = `${digits} is your code for the desk of ${title}`;
+  // Without the digits: a locked telephone shows it.
+  const subject = `Your code for the desk of ${title}`;
   return {
     subject,
     text: `${[title, before, `    ${digits}`, ...after].join('\n\n')}\n`,
