@@ -208,6 +208,21 @@ test('a day that is typed is searched once, and leaves no half years behind', as
   expect(await page.evaluate(() => history.length)).toBe(entries);
 });
 
+test('two days that are filled in at once both count', async ({ page, open }) => {
+  await open('/leads');
+  await page.getByRole('button', { name: 'More filters' }).click();
+  await expect(page.getByLabel('From')).toBeVisible();
+  // As a form filler does it: no field is left between the two.
+  await page.evaluate(() => {
+    const value = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value');
+    for (const [at, field] of document.querySelectorAll('input[type=date]').entries()) {
+      value?.set?.call(field, ['2026-01-11', '2026-01-12'][at]);
+      field.dispatchEvent(new Event('input', { bubbles: true }));
+    }
+  });
+  await expect(page).toHaveURL('/leads?from=2026-01-11&to=2026-01-12');
+});
+
 test('Back right after typing goes back, and the typed text is gone', async ({ page, open }) => {
   await page.clock.install();
   await open('/leads?search=ada');

@@ -67,6 +67,47 @@ test('while a report is counted, the page says so and keeps what it showed', asy
   await expect(page).toHaveURL('/report?period=90d');
 });
 
+test('a printed report has every column, open tables and no link to skip to', async ({ page, open }) => {
+  await open('/report');
+  await expect(page.getByRole('heading', { name: 'Funnel' })).toBeVisible();
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'Download' }).click(),
+  ]);
+  const cutTables = (report: typeof page) =>
+    report
+      .locator('table')
+      .evaluateAll(
+        (tables) =>
+          tables.filter(
+            (table) =>
+              table.getBoundingClientRect().right >
+              (table.closest('section')?.getBoundingClientRect().right ?? 0) + 1,
+          ).length,
+      );
+  // A4 without its margins.
+  const paper = { width: 673, height: 1_000 };
+  await page.setViewportSize(paper);
+  await page.emulateMedia({ media: 'print' });
+  await expect(page.getByRole('link', { name: 'Skip to content' })).toBeHidden();
+  await expect(page.getByRole('table').first()).toBeVisible();
+  const file = await page.context().newPage();
+  await file.setViewportSize(paper);
+  await file.emulateMedia({ media: 'print' });
+  await file.setContent(readFileSync(await download.path(), 'utf8'));
+  await expect(file.getByRole('table').first()).toBeVisible();
+  expect(await cutTables(file)).toBe(0);
+});
+
+test('charts can be read in a dark contrast theme', async ({ page, open }) => {
+  await page.emulateMedia({ forcedColors: 'active', colorScheme: 'dark' });
+  await open('/report');
+  const text = page.getByRole('region', { name: 'By source', exact: true }).locator('svg text').first();
+  await expect(text).toBeVisible();
+  const ink = await page.evaluate(() => getComputedStyle(document.body).color);
+  await expect(text).toHaveCSS('fill', ink);
+});
+
 for (const theme of ['light', 'dark'])
   test(`every state of the report passes axe in the ${theme} theme`, async ({ page, open }) => {
     test.slow();
