@@ -196,6 +196,8 @@ for (const engine of ENGINES) {
     it('begins anew with a person who was erased, whatever the operator had noted', () =>
       withServer({ engine, env: { GUIDE_EMAIL: 'link' } }, async (server) => {
         await becomeLead(server, ADA);
+        // The guide.
+        await server.inbox.waitForMail(ADA, 2);
         await suppress(server, 'add', ADA);
         assert.equal((await desk(server.service, ['erase', ADA, '--yes'])).exitCode, 0);
         assert.deepEqual(await listed(server), []);
@@ -204,7 +206,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await listed(server), [`${ADA} by-hand`]);
         assert.equal((await desk(server.service, ['erase', ADA, '--yes'])).exitCode, 0);
         await server.advance(120);
-        await becomeLead(server, ADA, 2);
+        await becomeLead(server, ADA, 3);
         assert.match((await desk(server.service, ['leads'])).out, /ada@/);
         const guide = await desk(server.service, ['send-guide', ADA]);
         assert.match(guide.notes, /is queued|waits to be sent/);
